@@ -38,7 +38,7 @@ LEFT_OUT = $(strip $(shell \
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
 test: consul holders ## runs all tests, including those with a real Consul, real lock holders and tmux
-	ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test $(RACE) -p 4 -timeout 15m ./...
+	ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test $(RACE) -p 4 -timeout 20m ./...
 	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
 
 faults: consul ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones

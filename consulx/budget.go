@@ -3,18 +3,18 @@ package consulx
 import "sync"
 
 const (
-	// defaultConns stays far below Consul's limit of 200 connections per address, above
-	// which the agent rejects every tool on the host.
+	// defaultConns stays far below Consul's limit of 200 connections per address. Above it, the agent rejects every
+	// tool on the host.
 	defaultConns = 64
-	// urgentConns are for the probe and the operator's actions, shortConns for immediate
-	// reads. Blocking queries use the others, so that these never wait for one.
+	// urgentConns serve the probe and the operator's actions, shortConns serve reads that return at once. Blocking
+	// queries use the other connections.
 	urgentConns = 3
 	shortConns  = 6
 	// leastConns leaves connections for four blocking queries.
 	leastConns = urgentConns + shortConns + 4
 	// sessionListConns is for the blocking query of the session list.
 	sessionListConns = 1
-	// leastChecks are reserved for checks; maxChecks cover the rows of a screen.
+	// leastChecks are reserved for health checks; maxChecks suffice for the rows of a screen.
 	leastChecks = 6
 	maxChecks   = 16
 )
@@ -25,7 +25,7 @@ type Budget struct {
 
 	mu      sync.Mutex
 	keys    int         // blocking queries over keys in use
-	changed func(n int) // called with the number of checks
+	changed func(n int) // called with the number of nodes whose checks can be watched
 }
 
 func newBudget(conns int) *Budget {
@@ -49,7 +49,7 @@ func (b *Budget) Use(n int) {
 	changed(left)
 }
 
-// checks is the number of nodes whose checks can be watched. The mutex is held.
+// checks is the number of nodes whose checks can be watched. The caller holds the mutex.
 func (b *Budget) checks() int {
 	return max(1, min(maxChecks, b.blocking-sessionListConns-b.keys))
 }
@@ -63,20 +63,19 @@ func (b *Budget) OnChange(f func(n int)) {
 	f(left)
 }
 
-// lanes are clients of the same agent with connections of their own.
-type lanes struct {
+// clients send requests to one agent. Each has its own connections.
+type clients struct {
 	budget  *Budget
 	short   *Client // sends reads that respond at once
 	waiting *Client // see Blocking
 	urgent  *Client // see Urgent
 }
 
-// openLanes creates the client's connections.
-func (c *Client) openLanes(b *Budget, connect func(lane *Client, conns int) error) (*Client, error) {
-	c.lanes = &lanes{budget: b}
+func (c *Client) openClients(b *Budget, connect func(client *Client, conns int) error) (*Client, error) {
+	c.clients = &clients{budget: b}
 	open := func(conns int) (*Client, error) {
-		lane := *c
-		return &lane, connect(&lane, conns)
+		client := *c
+		return &client, connect(&client, conns)
 	}
 	var err error
 	if c.waiting, err = open(b.blocking); err != nil {

@@ -26,8 +26,8 @@ func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
 	}
 }
 
-// After one connection died, the client must not use the idle connections of the other lanes either.
-func TestEachLaneClosesTheIdleConnectionsOfAll(t *testing.T) {
+// After one connection has died, the idle connections of every client must be closed.
+func TestEachClientClosesTheIdleConnectionsOfAll(t *testing.T) {
 	closed := make(chan struct{}, 3)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `"127.0.0.1:8300"`)
@@ -41,8 +41,8 @@ func TestEachLaneClosesTheIdleConnectionsOfAll(t *testing.T) {
 	t.Cleanup(server.Close)
 	client := newClient(t, Config{Address: server.Listener.Addr().String()})
 	for _, closing := range []*Client{client, client.Blocking(), client.Urgent()} {
-		for _, lane := range []*Client{client, client.Blocking(), client.Urgent()} {
-			if _, err := lane.ConsensusLeader(t.Context()); err != nil {
+		for _, c := range []*Client{client, client.Blocking(), client.Urgent()} {
+			if _, err := c.ConsensusLeader(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,9 +1,8 @@
-// Package consulx connects the rest of electop to Consul: a client that is
-// configured like Consul's own CLI, an [Operator] that steps leaders down, and
-// reads that answer one question ([Doctor], [Survey], [Holdings]).
+// Package consulx connects electop to Consul. It has a client that is configured like Consul's own CLI, an [Operator]
+// that steps leaders down, and one-shot reads ([Doctor], [Survey], [Holdings]).
 //
-// A session cannot be destroyed conditionally: [Operator.DestroySession] reads
-// directly before, but the state may change in between.
+// A session cannot be destroyed conditionally: [Operator.DestroySession] reads the session just before, but its state
+// may change in between.
 package consulx
 
 import (
@@ -25,8 +24,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// Config is the address and credentials. Empty fields default to Consul's environment
-// variables, then to its defaults.
+// Config contains the address and the credentials. An empty field means the value of Consul's environment variable,
+// or its default.
 type Config struct {
 	// Address is host:port, or a URL with the scheme http, https or unix.
 	Address       string
@@ -40,9 +39,9 @@ type Config struct {
 	Datacenter    string
 	Namespace     string
 	Partition     string
-	// Stale lets any server answer reads of the board. Investigations and the operator's reads are never stale.
+	// Stale allows any server to answer reads of the board. Reads for an explanation or an action are never stale.
 	Stale bool
-	// MaxConnections limits the concurrent connections, 13 at least; 0 means 64.
+	// MaxConnections limits the concurrent connections. The minimum is 13; 0 means 64.
 	MaxConnections int
 	// Transport, if not nil, sends all requests instead of the network.
 	Transport http.RoundTripper
@@ -50,8 +49,8 @@ type Config struct {
 
 // Client is a connection to one Consul agent, safe for concurrent use.
 type Client struct {
-	*lanes
-	api        *api.Client // of the lane that this client sends through
+	*clients
+	api        *api.Client // sends through this client's connections
 	http       *http.Client
 	transport  *transport.Transport
 	endpoint   *url.URL
@@ -62,15 +61,15 @@ type Client struct {
 	namespace  string
 	partition  string
 	anonymous  bool
-	// bodies are buffers for responses. Without them, a change among 10,000
-	// elections takes a third more CPU time (`make bench`, BenchmarkDecodeKeys).
+	// bodies are reusable buffers for responses. Without them, a change among 10,000 elections takes a third more CPU
+	// time (BenchmarkDecodeKeys).
 	bodies  *sync.Pool
 	stale   bool
 	secrets redact.Secrets
 }
 
-// NewClient configures a client like Consul's CLI. It sends nothing. No error or log line
-// of this package contains the token.
+// NewClient configures a client like Consul's CLI. It sends no request. No error or log line of this package contains
+// the token.
 func NewClient(cfg Config) (*Client, error) {
 	if err := checkEnvironment(); err != nil {
 		return nil, err
@@ -104,17 +103,17 @@ func NewClient(cfg Config) (*Client, error) {
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
 	}
 	large := make(chan struct{}, 1)
-	return c.openLanes(newBudget(cfg.MaxConnections), func(view *Client, conns int) (err error) {
+	return c.openClients(newBudget(cfg.MaxConnections), func(view *Client, conns int) (err error) {
 		view.transport = transport.New(target, tlsConfig.Clone(), conns, cfg.Transport, large)
 		view.http = &http.Client{Transport: view.transport, CheckRedirect: transport.RefuseRedirect}
-		lane := *conf
-		lane.HttpClient = view.http
-		view.api, err = api.NewClient(&lane)
+		own := *conf
+		own.HttpClient = view.http
+		view.api, err = api.NewClient(&own)
 		return err
 	})
 }
 
-// Address is host:port or the path of a socket, safe to show: without user name and token.
+// Address is host:port or the path of a socket. It contains no credentials.
 func (c *Client) Address() string { return c.address }
 
 // Redact replaces the token and passwords in a text, such as a crash report.
@@ -132,10 +131,10 @@ func (c *Client) Anonymous() bool { return c.anonymous }
 // Datacenter is the configured datacenter, empty for the agent's own.
 func (c *Client) Datacenter() string { return c.datacenter }
 
-// Close closes the idle connections of all lanes. The client stays usable.
+// Close closes the idle connections of all clients. The client stays usable.
 func (c *Client) Close() {
-	for _, lane := range []*Client{c.short, c.waiting, c.urgent} {
-		lane.transport.CloseIdleConnections()
+	for _, client := range []*Client{c.short, c.waiting, c.urgent} {
+		client.transport.CloseIdleConnections()
 	}
 }
 
@@ -144,29 +143,28 @@ func (c *Client) Read(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{AllowStale: c.stale}).WithContext(ctx)
 }
 
-// Consistent returns the options of reads for which Consul's leader confirms its role first.
+// Consistent returns the options of consistent reads: Consul's leader confirms its role before it responds.
 func (c *Client) Consistent(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{RequireConsistent: true}).WithContext(ctx)
 }
 
-// Write returns the options of a write.
 func (c *Client) Write(ctx context.Context) *api.WriteOptions {
 	return (&api.WriteOptions{}).WithContext(ctx)
 }
 
-// Filtered reports whether ACLs may have filtered the response. Consul omits that flag for
-// anonymous requests; then only the default policy deny indicates it.
+// Filtered reports whether ACLs may have filtered the response. Consul omits the filtered flag for anonymous
+// requests; then only the default policy deny indicates it.
 func (c *Client) Filtered(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || c.anonymous && meta.DefaultACLPolicy == "deny"
 }
 
-// MayOmit reports whether an absent key may still exist: after its token is revoked, a
-// blocked query returns once more, empty and without the filtered flag.
+// MayOmit reports whether an absent key may still exist. After its token is revoked, a blocked query returns an empty
+// response without the filtered flag.
 func (c *Client) MayOmit(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
 }
 
-// Info describes the agent, as far as the token can read it.
+// Info describes the agent.
 type Info struct {
 	Datacenter string
 	// Node and Version are empty if the token cannot read the agent.
@@ -176,7 +174,8 @@ type Info struct {
 	ConsensusLeader string
 }
 
-// Info describes the agent. Node and version require a permission; the datacenter and Consul's leader are public.
+// Info reads the description of the agent. Node and version require a permission; the datacenter and Consul's leader
+// do not.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	var info Info
 	leader, err := c.ConsensusLeader(ctx)
@@ -204,8 +203,8 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return info, c.Wrap(err)
 }
 
-// localDatacenter is the first of the list, which Consul sorts by distance. The library's
-// own call accepts no context.
+// localDatacenter is the first datacenter of the list, which Consul sorts by distance. The library's function accepts
+// no context.
 func (c *Client) localDatacenter(ctx context.Context) (string, error) {
 	var all []string
 	if _, err := c.api.Raw().Query("/v1/catalog/datacenters", &all, c.Read(ctx)); err != nil {
@@ -223,8 +222,8 @@ func (c *Client) ConsensusLeader(ctx context.Context) (string, error) {
 	return leader, c.Wrap(err)
 }
 
-// checkEnvironment rejects values for which Consul's library only prints a warning; an
-// invalid CONSUL_HTTP_SSL_VERIFY would even disable verification.
+// checkEnvironment rejects values for which Consul's library only prints a warning. An invalid CONSUL_HTTP_SSL_VERIFY
+// would even disable verification.
 func checkEnvironment() error {
 	for _, name := range []string{api.HTTPSSLEnvName, api.HTTPSSLVerifyEnvName} {
 		text := os.Getenv(name)
@@ -235,7 +234,8 @@ func checkEnvironment() error {
 	return nil
 }
 
-// findToken returns the first of these that is not empty: given file, given token, file and token of the environment.
+// findToken returns the first token that is not empty: given file, given token, file of the environment, token of the
+// environment.
 func findToken(cfg Config, env *api.Config) (string, error) {
 	for _, from := range []struct{ file, token string }{{cfg.TokenFile, cfg.Token}, {env.TokenFile, env.Token}} {
 		if from.file != "" {

@@ -18,7 +18,7 @@ import (
 
 const secret = "0b5c2f0e-1111-2222-3333-444455556666"
 
-// echo is a Consul that denies every request and records the requests.
+// echo is a Consul that denies every request and records it.
 func echo(t *testing.T, start func(http.Handler) *httptest.Server) (*httptest.Server, func() *http.Request) {
 	t.Helper()
 	asked := make(chan *http.Request, 10)
@@ -87,7 +87,7 @@ func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 			r := asked()
 			user, password, _ := r.BasicAuth()
 			if got := strings.TrimSuffix(user+":"+password, ":"); got != c.user {
-				t.Errorf("asked as %q", got)
+				t.Errorf("requested with user %q, want %q", got, c.user)
 			}
 			if r.Header.Get("X-Consul-Token") != c.token || r.URL.RawQuery != c.query || r.URL.Path != c.path+"/v1/status/leader" {
 				t.Errorf("requested %s with token %q", r.URL, r.Header.Get("X-Consul-Token"))
@@ -218,7 +218,7 @@ func TestDescribe(t *testing.T) {
 	}{
 		{nil, ""},
 		{context.Canceled, "interrupted"},
-		{context.DeadlineExceeded, "no answer in time"},
+		{context.DeadlineExceeded, "request timed out"},
 		{errors.New("a\nb\x1b"), "a b␛"},
 		{NoQuorum(), "Consul has no consensus leader"},
 	} {

@@ -68,7 +68,7 @@ func selfSigned(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// The alert of a TLS 1.3 server races with the request, so the test needs several runs.
+// In TLS 1.3 the server's alert races with the request, so the test needs several runs.
 func TestServerThatRequiresAClientCertificate(t *testing.T) {
 	const runs = 40
 	cert, key := selfSigned(t)
@@ -105,7 +105,7 @@ func TestWriteToAServerThatRequiresAClientCertificate(t *testing.T) {
 	}
 }
 
-// A server that requests a certificate without requiring one responds without one. Later errors have other causes.
+// A server that requests a certificate without requiring it responds without one. Later errors have other causes.
 func TestServerThatOnlyAsksForAClientCertificate(t *testing.T) {
 	address, ca, s := mutualTLS(t, tls.RequestClientCert, tls.VersionTLS13, false)
 	c := newClient(t, Config{Address: address, CAFile: ca})
@@ -118,7 +118,7 @@ func TestServerThatOnlyAsksForAClientCertificate(t *testing.T) {
 	}
 }
 
-// A configured certificate is sent.
+// The client sends its configured certificate.
 func TestClientCertificateIsSent(t *testing.T) {
 	cert, key := selfSigned(t)
 	address, ca, s := mutualTLS(t, tls.RequireAnyClientCert, tls.VersionTLS13, true)

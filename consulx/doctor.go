@@ -12,7 +12,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// Status is the degree to which something works with this address and token.
+// Status states to what degree something works with this address and token.
 type Status string
 
 // The statuses of a [Row].
@@ -39,7 +39,8 @@ type Report struct {
 	Rows    []Row
 }
 
-// Doctor checks, rule by rule, what this client can read and do. It only reads. It fails if Consul is unreachable.
+// Doctor checks, rule by rule, what this client can read and do. It writes nothing. It fails if Consul is
+// unreachable.
 func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error) {
 	d := &doctor{ctx: ctx, client: c, report: Report{Address: c.Address()}}
 	info, err := c.Info(ctx)
@@ -50,7 +51,7 @@ func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error
 	d.add("address", StatusOK, "", "%s", d.report.Address)
 	if info.ConsensusLeader == "" && err == nil {
 		d.agent(info, err)
-		return d.report, nil // without a quorum, every read would fail after a long timeout
+		return d.report, nil // without a quorum, every read would time out
 	}
 	d.ask(ps.Selecting())
 	if !d.acls() {
@@ -83,7 +84,7 @@ func (d *doctor) add(subject string, status Status, rule, detail string, args ..
 	})
 }
 
-// fails adds a row for an error. An unreachable Consul fails the whole report.
+// fails adds a row for an error. If Consul is unreachable, the whole report fails.
 func (d *doctor) fails(subject, rule string, err error) {
 	switch {
 	case IsDenied(err):
@@ -100,7 +101,7 @@ func (d *doctor) fails(subject, rule string, err error) {
 func (d *doctor) agent(info Info, err error) {
 	if info.Version == "" {
 		rule := aclRule("agent_prefix", "", "read")
-		d.add("agent", StatusLimited, rule, "its version and node are not readable with this token; nothing else needs them")
+		d.add("agent", StatusLimited, rule, "version and node are not readable with this token; no other function of electop requires them")
 	} else {
 		d.add("agent", StatusOK, "", "Consul %s on node %s", info.Version, info.Node)
 	}
@@ -120,7 +121,7 @@ func (d *doctor) agent(info Info, err error) {
 	}
 }
 
-// acls reports the state of ACLs and the token. It returns false for an unknown token.
+// acls reports the state of ACLs and the token. The result is false for an unknown token.
 func (d *doctor) acls() (known bool) {
 	const off = "off: every request has full access"
 	if d.open {
@@ -156,7 +157,7 @@ func aclsOff(err error) bool {
 	return errors.As(err, &status) && status == http.StatusUnauthorized
 }
 
-// policy is the default policy, which a public response contains.
+// policy returns the default policy. Consul returns it in every response, without a permission.
 func (d *doctor) policy() string {
 	_, meta, err := d.client.api.Session().Info(NoSession, d.client.Read(d.ctx))
 	if err != nil || meta.DefaultACLPolicy == "" {
@@ -203,7 +204,7 @@ func KeyRule(p election.Pattern, policy string) string {
 	return aclRule("key_prefix", p.Prefix(), policy)
 }
 
-// keys reports whether the keys of a pattern are readable, and how to interpret an empty response.
+// keys reports whether the keys of a pattern are readable.
 func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 	subject, rule := "keys "+p.String(), KeyRule(p, "read")
 	if p.Excludes() {
@@ -225,19 +226,18 @@ func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 	allowed, known := d.may("key", p.Prefix(), "read")
 	switch {
 	case allowed && !filtered:
-		d.add(subject, StatusOK, "", "%s; an empty response means that none exists", found)
+		d.add(subject, StatusOK, "", "%s; the keys of this pattern are readable", found)
 	case len(keys) == 0 && (filtered || known && !allowed):
-		d.add(subject, StatusDenied, rule, "none readable: the response is empty whether or not elections exist")
+		d.add(subject, StatusDenied, rule, "none readable; with this token the response is empty even if elections exist")
 	case filtered:
 		d.add(subject, StatusLimited, rule, "%s readable; Consul omitted keys", found)
 	case known || d.client.anonymous:
-		d.add(subject, StatusLimited, rule, "%s readable; keys that this token cannot read look like keys that do not exist", found)
+		d.add(subject, StatusLimited, rule, "%s readable; the response does not show whether unreadable keys were omitted", found)
 	default:
 		d.add(subject, StatusOK, "", "%s; the response is complete", found)
 	}
 }
 
-// sessions reports whether sessions are readable.
 func (d *doctor) sessions() {
 	rule := aclRule("session_prefix", "", "read")
 	all, err := d.client.AllSessions(d.client.Read(d.ctx))
@@ -256,7 +256,6 @@ func (d *doctor) sessions() {
 	}
 }
 
-// catalog reports whether nodes and health checks are readable.
 func (d *doctor) catalog() {
 	const without = "; losses caused by a check or a node cannot be explained"
 	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.Read(d.ctx))
@@ -288,10 +287,10 @@ func (d *doctor) catalog() {
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
 		d.action("release "+p.String(), KeyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
-			"needs write on the key", narrower(p.Exact()))
+			"requires write on the key", narrower(p.Exact()))
 	}
 	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},
-		"needs write on sessions, judged by the name of the session's node", narrower(false))
+		"requires session write on the name of the session's node", narrower(false))
 }
 
 // narrower notes that a permission for a part of a prefix may exist.

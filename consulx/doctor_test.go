@@ -145,7 +145,7 @@ func TestRights(t *testing.T) {
 	if got := ask(reader, target); got != none {
 		t.Errorf("a reader: %+v", got)
 	}
-	// A token with the missing rules that the report names passes all checks.
+	// A token with the missing rules that the report names has every permission.
 	missing := ask(reader, oddTarget)
 	for _, c := range []struct {
 		rules  string

@@ -23,12 +23,12 @@ import (
 	"electop/election/sanitize"
 )
 
-// Kinds of errors, for errors.Is.
+// Sentinel errors, for errors.Is.
 var (
 	// ErrMoved reports that the lock state changed since the action was chosen. Nothing was written.
 	ErrMoved = errors.New("lock state changed; nothing was written")
-	// ErrUnknown reports that Consul did not confirm a write, which may have been applied.
-	// The error's text contains the state read afterwards.
+	// ErrUnknown reports that Consul did not confirm a write, so the write may have been applied. The text contains
+	// the state that was read afterwards.
 	ErrUnknown = errors.New("unknown whether the write was applied")
 	// ErrRefused reports that electop does not carry out the action on this key. Nothing was written.
 	ErrRefused = errors.New("refused")
@@ -45,7 +45,8 @@ var (
 const (
 	// errorLength is the maximum length of an error, in runes.
 	errorLength = 300
-	// sentenceLength does not truncate electop's own messages, whose end contains the remedy.
+	// sentenceLength is long enough for electop's own messages. They must not be truncated, because the remedy is at
+	// their end.
 	sentenceLength = 1000
 )
 
@@ -73,10 +74,10 @@ func Fail(kind error, format string, args ...any) error {
 	return &lineError{text: sanitize.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
 }
 
-// NoQuorum returns the error of a Consul without a leader.
+// NoQuorum returns the error for a Consul without a consensus leader.
 func NoQuorum() error { return Fail(ErrNoQuorum, "Consul has no consensus leader") }
 
-// Describe returns an error as one line that is safe to show, without a token.
+// Describe returns an error as one line that is safe to show and contains no token.
 func Describe(err error) string {
 	var f *lineError
 	switch {
@@ -85,14 +86,14 @@ func Describe(err error) string {
 	case errors.As(err, &f):
 		return sanitize.Line(err.Error(), sentenceLength)
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer in time"
+		return "request timed out"
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
 	return sanitize.Line(err.Error(), errorLength)
 }
 
-// Wrap turns an error of Consul's library into one clear line.
+// Wrap converts an error of Consul's library into one line.
 func (c *Client) Wrap(err error) error {
 	var done *lineError
 	if err == nil || errors.As(err, &done) {
@@ -119,7 +120,7 @@ func (c *Client) Wrap(err error) error {
 		}
 	}
 	f.text = sanitize.Line(c.Redact(f.text), errorLength)
-	// The cause may contain parts of the request. Only causes without such parts are kept.
+	// The original cause may contain parts of the request, such as the token.
 	f.cause = plainCause(err)
 	return f
 }
@@ -150,7 +151,7 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	switch {
 	case kind != nil:
 		return text, kind
-	case s.Code == http.StatusForbidden && text != "": // of a proxy, or an endpoint that the agent blocks
+	case s.Code == http.StatusForbidden && text != "": // from a proxy, or from an endpoint that the agent blocks
 		return "Consul answered 403: " + text, ErrDenied
 	case s.Code == http.StatusForbidden:
 		return "permission denied", ErrDenied
@@ -180,10 +181,11 @@ func describeFailure(body string) (text string, kind error) {
 	return body, nil
 }
 
-// denial reports whether a text of Consul begins with a denial. Elsewhere the words may be part of a key.
+// denial reports whether Consul denied the request. Only the start of the text counts, because the same words may be
+// part of a key.
 func denial(text string) bool {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "Failed request: ")
-	for forwarded := true; forwarded; { // each server on the way to Consul's leader adds it
+	for forwarded := true; forwarded; { // each server that forwards the request adds this prefix
 		text, forwarded = strings.CutPrefix(text, "rpc error making call: ")
 	}
 	return strings.HasPrefix(text, "Permission denied") || tokenUnknown(text)
@@ -210,7 +212,7 @@ func unreachable(err error) bool {
 // cutShort reports whether a response ended early.
 func cutShort(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// flawOf describes a response that cannot be decoded, empty for others.
+// flawOf describes a response that cannot be decoded. It returns "" for other errors.
 func flawOf(err error) string {
 	var (
 		syntax   *json.SyntaxError
@@ -228,7 +230,7 @@ func flawOf(err error) string {
 	return ""
 }
 
-// innermost is the cause of a network error; the outer errors repeat the address.
+// innermost returns the cause of a network error, because the outer errors repeat the address.
 func innermost(err error) string {
 	var (
 		errno   syscall.Errno
@@ -249,11 +251,11 @@ func innermost(err error) string {
 	case errors.As(err, &dns):
 		return "host not found"
 	case errors.As(err, &notTLS):
-		return "it does not speak TLS (is it http, not https?)"
+		return "the server does not use TLS; use http:// instead of https://"
 	case errors.As(err, &unknown):
 		return "its certificate is signed by an unknown authority (--ca-file)"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netw) && netw.Timeout():
-		return "no answer in time"
+		return "request timed out"
 	case errors.As(err, &asked):
 		return asked.Err.Error()
 	}
@@ -263,7 +265,7 @@ func innermost(err error) string {
 // IsDenied reports whether ACLs denied a request.
 func IsDenied(err error) bool { return errors.Is(err, ErrDenied) }
 
-// Unanswered reports whether an error is not a missing permission.
+// Unanswered reports whether an error has a cause other than a missing permission.
 func Unanswered(err error) bool {
 	return err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrPartly)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// LockState is the outcome that an acquire would have now.
+// LockState is the result that an acquire would have now.
 type LockState string
 
 // The states of a key.
@@ -23,16 +23,15 @@ const NoSession = "00000000-0000-0000-0000-000000000000"
 // ProbeResult is the result of [ProbeLockDelay].
 type ProbeResult struct {
 	State LockState
-	// Exists reports whether the key exists. A missing key can be delayed too, because a
-	// lock-delay belongs to the name.
+	// Exists reports whether the key exists. A key that does not exist can have a lock-delay too.
 	Exists bool
 	// Session holds the key, empty unless the state is LockHeld.
 	Session string
 }
 
-// ProbeLockDelay reports whether a lock-delay prevents an acquire, which no read shows. It
-// acquires with a nonexistent session: Consul rejects that with a different error for each
-// state and writes nothing. The token needs write on the key.
+// ProbeLockDelay reports whether a lock-delay is active, which no read shows. It acquires with a nonexistent session:
+// Consul rejects this with a different error for each state and writes nothing to the key. The token needs write on
+// the key.
 func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, error) {
 	delayed, err := c.probeLock(ctx, key)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// observed is the election of a key as an observer has it.
+// observed returns an election as an observer would report it.
 func observed(b backend, t *testing.T, key string) *election.Election {
 	t.Helper()
 	p := wire.Pair(b.Get(t, key))
@@ -52,7 +52,7 @@ func TestAnObservedHoldIsReleasedWithOneRequest(t *testing.T) {
 		if _, err := op.ReleaseObserved(t.Context(), e); !errors.Is(err, ErrMoved) || b.Get(t, key).Session != second {
 			t.Fatalf("an earlier hold: %v", err)
 		}
-		// The holder writes its value after the observation: the hold is the same.
+		// The holder writes its value after the observation. The hold stays the same.
 		e = observed(b, t, key)
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("x"), Session: second})
 		if _, err := op.ReleaseObserved(t.Context(), e); err != nil {

@@ -13,7 +13,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// ReleaseTries limits the attempts of a release while the holder writes its value.
+// ReleaseTries limits the attempts of a release while the holder keeps writing its value.
 const ReleaseTries = 5
 
 // Operator releases keys and destroys sessions, so that their leaders step down.
@@ -22,8 +22,8 @@ type Operator struct {
 	note   func(election.OperatorAction)
 }
 
-// NewOperator returns an operator. note, which may be nil, receives every action before
-// and after it; see observe.Observer.Note.
+// NewOperator returns an operator. note receives every action before and after it, for observe.Observer.Note; it may
+// be nil.
 func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	if note == nil {
 		note = func(election.OperatorAction) {}
@@ -31,15 +31,15 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	return &Operator{client: c.urgent, note: note}
 }
 
-// Release unlocks a key and keeps its value and flags, on exactly the hold of t (Session,
-// CreateIndex, LockIndex); otherwise ErrMoved, nothing written. The session stays, without
-// a lock-delay. ErrRefused protects some keys; after ErrUnknown the result is unconfirmed.
+// Release unlocks a key and keeps its value, flags and session; no lock-delay follows. It acts only on the hold of t
+// (Session, CreateIndex, LockIndex), otherwise it fails with ErrMoved. ErrRefused protects some keys; after
+// ErrUnknown the result is unconfirmed.
 func (op *Operator) Release(ctx context.Context, t election.Target) (Released, error) {
 	return op.releaseSeen(ctx, t, nil)
 }
 
-// ReleaseObserved is Release with one request if the key is still as observed. The session
-// says that it is not Patroni's. A large value is read again.
+// ReleaseObserved is Release with a single request if the key is still as observed. It reads the key first if its
+// value is large or if its session may be Patroni's.
 func (op *Operator) ReleaseObserved(ctx context.Context, e *election.Election) (Released, error) {
 	if e.Unaddressable || len(e.Pair.Value) > 4<<10 || e.Session == nil || e.Session.Behavior == election.BehaviorDelete {
 		return op.Release(ctx, e.Target())
@@ -81,13 +81,14 @@ func (op *Operator) release(ctx context.Context, t election.Target) (released Re
 	return released, err
 }
 
-// DestroySession ends a session and all its holds. If t names a key, the session must still hold it (ErrMoved), read
-// just before because Consul has no conditional destroy. After ErrUnknown the result is unconfirmed.
+// DestroySession ends a session and all its holds. If t names a key, the session must still hold it, otherwise it
+// fails with ErrMoved. It reads the hold just before, because Consul has no conditional destroy. After ErrUnknown the
+// result is unconfirmed.
 func (op *Operator) DestroySession(ctx context.Context, t election.Target) error {
 	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: t.Session}, func() error { return op.destroy(ctx, t) })
 }
 
-// destroy reads the session first and the key last, to minimize the time in which the key can change.
+// destroy reads the session first and the key last. This minimizes the time in which the key can change.
 func (op *Operator) destroy(ctx context.Context, t election.Target) error {
 	c := op.client
 	_, err := c.session(ctx, t.Session)
@@ -105,7 +106,7 @@ func (op *Operator) destroy(ctx context.Context, t election.Target) error {
 	return nil
 }
 
-// destroySession ends a session. Consul returns true; its library ignores any other response.
+// destroySession ends a session. It checks that Consul returns true, because the library ignores the response.
 func (c *Client) destroySession(ctx context.Context, id string) error {
 	var done bool
 	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.Write(ctx))
@@ -115,7 +116,7 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 	return err
 }
 
-// act runs an action and reports it before and after.
+// act runs an action. It reports the action before and after.
 func (op *Operator) act(a election.OperatorAction, do func() error) error {
 	a.At, a.Stage = time.Now(), election.ActionStarted
 	op.note(a)
@@ -130,7 +131,7 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 	return err
 }
 
-// held reads the key of a target and verifies that its session holds it.
+// held reads the key of a target and checks that its session holds the key.
 func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
 	if !election.Addressable(t.Key) {
 		return nil, Fail(ErrRefused, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+
@@ -151,29 +152,29 @@ func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, e
 	return pair, nil
 }
 
-// SetFlags writes a free key with the same value and other flags, only if the key is still as p was read; otherwise
-// ErrMoved, nothing written. A write to a held key would set its LockIndex to 0, so that it is refused.
+// SetFlags changes the flags of a free key and keeps its value. If the key has changed since p was read, or is held,
+// it writes nothing and returns ErrMoved. A write to a held key would set its LockIndex to 0.
 func (op *Operator) SetFlags(ctx context.Context, p election.Pair, flags uint64) error {
 	set := op.client.kvOp(api.KVCAS, p.Key)
 	set.Index, set.Value, set.Flags = p.ModifyIndex, p.Value, flags
 	return op.client.repair(ctx, p, set)
 }
 
-// DeleteFree deletes a free key, only if it is still as p was read; otherwise ErrMoved, nothing written.
+// DeleteFree deletes a free key. If the key has changed since p was read, it writes nothing and returns ErrMoved.
 func (op *Operator) DeleteFree(ctx context.Context, p election.Pair) error {
 	remove := op.client.kvOp(api.KVDeleteCAS, p.Key)
 	remove.Index = p.ModifyIndex
 	return op.client.repair(ctx, p, remove)
 }
 
-// repair writes a key that no session holds. The index of the write proves that p is current.
+// repair writes a key that no session holds. The index in the transaction ensures that p is current.
 func (c *Client) repair(ctx context.Context, p election.Pair, write *api.KVTxnOp) error {
 	switch {
 	case !election.Addressable(p.Key):
 		return Fail(ErrRefused, "%s is not UTF-8, so that the key cannot be addressed; nothing was written", sanitize.Line(p.Key, 100))
 	case p.Held():
 		return Fail(ErrMoved, "%s is held; nothing was written", p.Key)
-	case p.ModifyIndex == 0: // check-and-set with index 0 has another meaning
+	case p.ModifyIndex == 0: // in a check-and-set, index 0 means that the key must not exist
 		return Fail(ErrMoved, "%s does not exist; nothing was written", p.Key)
 	}
 	index := c.kvOp(api.KVCheckIndex, p.Key)

@@ -97,13 +97,13 @@ func TestReleaseIsByteExact(t *testing.T) {
 	})
 }
 
-// targetOf returns a hold as it was read.
+// targetOf returns the hold of a key that was read.
 func targetOf(p election.Pair) election.Target {
 	e := election.Election{Exists: true, Pair: p, Term: p.LockIndex}
 	return e.Target()
 }
 
-// A holder that writes its value all the time keeps its latest value after a release.
+// After a release, the key has the latest value of a holder that writes all the time.
 func TestReleaseOfAHolderThatWrites(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -170,7 +170,7 @@ func TestNothingIsDoneWhenTheLockStateChanged(t *testing.T) {
 	})
 }
 
-// If a client writes the key after the operator's read, the release fails and keeps the new value.
+// If a client writes the key after the operator's read, the release fails and the new value stays.
 func TestUnlockIsBoundToTheHoldThatWasRead(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -16,7 +16,7 @@ func cutConnection(w http.ResponseWriter) {
 	}
 }
 
-// isRelease and isDestroy recognise the writes of an operator.
+// isRelease and isDestroy recognize an operator's writes.
 func isRelease(r *http.Request) bool {
 	return r.Method == http.MethodPut && (r.URL.Query().Has("release") || r.URL.Path == "/v1/txn" && r.ContentLength > 400)
 }

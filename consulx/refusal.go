@@ -10,8 +10,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// refuse fails with ErrRefused where a release is harmful: Patroni identifies its leader by the key's value, which a
-// release keeps. It is the last check, and no option disables it.
+// refuse fails with ErrRefused if a release is harmful: Patroni identifies its leader by the key's value, which a
+// release keeps. This is the last check. No option disables it.
 func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 	if t.Key[strings.LastIndexByte(t.Key, '/')+1:] != patroniKey {
 		return nil
@@ -25,7 +25,7 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 		return err
 	}
 	if e.Session != nil && e.Session.Behavior != election.BehaviorDelete {
-		return nil // Patroni's sessions delete their keys
+		return nil // Patroni's sessions have Behavior delete
 	}
 	around := &election.Surroundings{Key: t.Key}
 	if refusal(e, nil) == "" {
@@ -41,8 +41,8 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 // patroniKey is the last segment of every key that names a Patroni leader.
 const patroniKey = "leader"
 
-// unrecognised decides about a possible Patroni key whose siblings were not all read. Then
-// only the session identifies Patroni.
+// unrecognised decides about a possible Patroni key whose siblings were not all read. In this case only the session
+// can identify Patroni.
 func (op *Operator) unrecognised(t election.Target, session *election.Session, err error) error {
 	switch {
 	case err == nil, session != nil && (IsDenied(err) || errors.Is(err, ErrPartly)):
@@ -54,7 +54,7 @@ func (op *Operator) unrecognised(t election.Target, session *election.Session, e
 	return err
 }
 
-// refusal is the reason why electop does not release the key of an election, empty for none.
+// refusal returns the reason why electop does not release a key. It is empty if a release is allowed.
 func refusal(e *election.Election, around *election.Surroundings) string {
 	return insight.EffectOf(election.ActionRelease, e, around, -1).Refusal
 }

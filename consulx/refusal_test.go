@@ -65,7 +65,7 @@ func TestReleaseOfKeysThatOnlyLookLikePatroni(t *testing.T) {
 	})
 }
 
-// A token that can read neither the session nor the sibling keys cannot rule Patroni out.
+// Without permission for the session and for the sibling keys, Patroni cannot be excluded.
 func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})

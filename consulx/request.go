@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// Get sends a read and passes the response to decode, unless Consul answers 404. decode must not keep the text.
+// Get sends a read and passes the response to decode, unless it is a 404. decode must not keep a reference to text.
 func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode func(text []byte) error) (*api.QueryMeta, error) {
 	if q.AllowStale {
 		params.Set("stale", "")
@@ -34,15 +34,15 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 		DefaultACLPolicy:      header.Get("X-Consul-Default-Acl-Policy"),
 		ResultsFilteredByACLs: header.Get("X-Consul-Results-Filtered-By-Acls") == "true",
 	}
-	meta.LastIndex, _ = strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64) // guard has checked it
+	meta.LastIndex, _ = strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64) // the transport has checked that it is valid
 	return meta, nil
 }
 
-// keptBody is the size up to which a buffer is reused: several times the list of 10,000
-// elections. The buffer of a hostile response may have half a gigabyte.
+// keptBody is the largest buffer that is reused: several times the list of 10,000 elections. A larger response must
+// not occupy memory permanently.
 const keptBody = 16 << 20
 
-// post sends a request that Consul's library can send as PUT only.
+// post sends a POST request. Consul's library can send this request only as PUT.
 func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// lookThrough reads elections from a server that is not Consul.
+// lookThrough reads elections through a server that is not Consul.
 func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -29,7 +29,7 @@ func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 	return err
 }
 
-// probes responds like Consul except to reads of keys.
+// probes is a server that responds like Consul, except to reads of keys.
 func probes(keys http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -105,7 +105,7 @@ func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
 	}
 }
 
-// Consul's library interprets any text that contains "true" as a successful acquire or release.
+// Consul's library accepts any text that contains "true" as a successful acquire or release.
 func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {
 	for body, want := range map[string]string{
 		"true": "true <nil>", "false\n": "false <nil>",

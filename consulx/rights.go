@@ -10,17 +10,17 @@ import (
 	"electop/election"
 )
 
-// authorizePath is the endpoint of Consul's web interface. It is internal, so nothing depends on it.
+// authorizePath is an internal endpoint of Consul's web interface. electop must also work without it.
 const authorizePath = "/v1/internal/acl/authorize"
 
-// right is one permission.
+// right is a permission of a token.
 type right struct {
 	Resource, Segment, Access string
 	Namespace, Partition      string `json:",omitempty"`
 	Allow                     bool   `json:",omitempty"`
 }
 
-// authorize reads which of these rights the token has. It fails if ACLs are off or the token is unknown.
+// authorize reads which of these permissions the token has. It fails if ACLs are off or the token is unknown.
 func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error) {
 	var answers []right
 	rights = slices.Clone(rights)
@@ -36,11 +36,11 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 	return answers, nil
 }
 
-// Rights reports whether the token can release a key and destroy its session. Known is
-// false if Consul does not report it; only an unreachable Consul is an error.
+// Rights reports whether the token can release a key and destroy its session. If Consul does not report this, Known
+// is false. Only an unreachable Consul is an error.
 func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
 	wanted := []right{{Resource: "key", Segment: t.Key, Access: "write"}}
-	// For an unknown node, only a right to every session suffices.
+	// If the node is unknown, the token needs write on all sessions.
 	rule := aclRule("session_prefix", "", "write")
 	if t.Node != "" {
 		rule = aclRule("session", t.Node, "write")
@@ -53,7 +53,7 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	case errors.Is(err, ErrUnreachable):
 		return election.Rights{}, err
 	case err != nil:
-		return election.Rights{}, nil //nolint:nilerr // unknown permissions are a result
+		return election.Rights{}, nil //nolint:nilerr // the result is that the permissions are unknown
 	}
 	rights := election.Rights{Known: true, Release: answers[0].Allow, Destroy: answers[1].Allow}
 	if !rights.Release {
@@ -70,8 +70,8 @@ func aclRule(resource, segment, policy string) string {
 	return resource + " " + quoteHCL(segment) + ` { policy = "` + policy + `" }`
 }
 
-// quoteHCL returns a text as an HCL string that is safe to show. It escapes everything
-// except plain ASCII, and HCL's templates.
+// quoteHCL returns a text as an HCL string that is safe to show. It escapes all characters except printable ASCII,
+// and HCL's templates.
 func quoteHCL(text string) string {
 	return strings.ReplaceAll(strconv.QuoteToASCII(text), "${", `\u0024{`)
 }

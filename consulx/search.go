@@ -14,11 +14,11 @@ func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
 	return hidden, err
 }
 
-// ErrIncomplete is returned with a result that may be incomplete.
+// ErrIncomplete marks a result that may be incomplete. It is returned with the result.
 var ErrIncomplete = errors.New("may be incomplete")
 
 // Holdings searches the whole KV store for keys that these sessions hold. progress, if not nil, receives the number
-// of keys done and in total. With ErrIncomplete the token cannot read all keys.
+// of keys searched and in total. ErrIncomplete means that the token cannot read all keys.
 func Holdings(
 	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
 ) ([]election.Pair, error) {
@@ -39,8 +39,8 @@ func Holdings(
 	return held, err
 }
 
-// Scan reads keys and passes each to visit. progress, if not nil, receives the number of keys
-// done and in total. hidden reports keys that the token or no client can read.
+// Scan reads keys and passes each to visit. progress, if not nil, receives the number of keys read and in total.
+// hidden reports whether some keys are unreadable.
 func Scan(
 	ctx context.Context, c *Client, keys []string, progress func(done, total int), visit func(election.Pair),
 ) (hidden bool, err error) {

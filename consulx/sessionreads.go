@@ -13,11 +13,11 @@ import (
 	"electop/election/sanitize"
 )
 
-// ManySessions is the number of sessions above which reading the whole list is cheaper.
+// ManySessions is the number of sessions above which reading the list of all sessions is cheaper.
 const ManySessions = 20
 
-// Sessions reads every session of the datacenter once. The error is ErrIncomplete if the
-// token can read only some of them, ErrDenied if none.
+// Sessions reads every session of the datacenter once. It returns ErrIncomplete if the token can read only some of
+// them, and ErrDenied if it can read none.
 func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
 	all, err := c.AllSessions(c.Read(ctx))
 	if errors.Is(err, ErrPartly) {
@@ -48,7 +48,7 @@ func (c *Client) ListSessions(q *api.QueryOptions) ([]*election.Session, *api.Qu
 	return sessions, meta, nil
 }
 
-// JudgeSessions returns an error if ACLs may have filtered the list.
+// JudgeSessions returns an error if ACLs may have removed sessions from the list.
 func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta) error {
 	switch {
 	case len(sessions) == 0 && c.Filtered(meta):
@@ -59,7 +59,8 @@ func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta
 	return nil
 }
 
-// SessionsByID reads sessions. hidden reports unreadable ones; err is any other failure and may come with results.
+// SessionsByID reads sessions. hidden reports whether some are unreadable. With any other error, found may be
+// incomplete.
 func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)
@@ -90,7 +91,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 	return found, hidden, err
 }
 
-// pickSessions reads the list of all sessions and returns some.
+// pickSessions selects sessions from the list of all sessions.
 func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	all, meta, err := c.ListSessions(c.Read(ctx))
 	switch {

@@ -13,13 +13,13 @@ import (
 	"electop/election"
 )
 
-// Survey reads the surroundings of an election once: the keys under the same parent (at
-// most 64, likely contenders first) and all sessions. The result contains the errors.
+// Survey reads the surroundings of an election once: all sessions, and at most 64 keys under the same parent, likely
+// contenders first. The result contains the errors.
 func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
 	return Surveys(ctx, c, []string{key})[0]
 }
 
-// Surveys is [Survey] for several keys, in their order. It reads the expensive list of sessions once.
+// Surveys is [Survey] for several keys, in their order. It reads the list of all sessions only once.
 func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundings {
 	all := make([]election.Surroundings, len(keys))
 	var sessions []*election.Session
@@ -69,8 +69,8 @@ func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pai
 	return pairs, cut, err
 }
 
-// oddSiblings reads keys under a parent that a URL cannot name, such as "a//b/". A
-// transaction can, but returns all values; such trees are rare and small.
+// oddSiblings reads keys under a parent that a URL cannot name, such as "a//b/". It uses a transaction, which returns
+// all values; such trees are rare and small.
 func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []election.Pair, cut bool, err error) {
 	ops := api.TxnOps{{KV: c.kvOp(api.KVGetTree, parent)}}
 	ok, answer, _, err := c.api.Txn().Txn(ops, c.Read(ctx))
@@ -111,7 +111,8 @@ func chooseSiblings(keys []string, key, parent string) (chosen []string, cut boo
 	return chosen, false
 }
 
-// contenderKey recognises the keys of semaphores (named after a session) and of Patroni (under members/).
+// contenderKey reports whether a key belongs to a contender: it is named after a session (semaphores) or is under
+// members/ (Patroni).
 func contenderKey(key, parent string) bool {
 	return strings.HasPrefix(key, parent+"members/") || isUUID(key[strings.LastIndexByte(key, '/')+1:])
 }
@@ -130,7 +131,7 @@ func isUUID(text string) bool {
 	return true
 }
 
-// NodeChecks reads the health checks of a node once; none if it does not exist.
+// NodeChecks reads the health checks of a node once. The result is empty if the node does not exist.
 func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks {
 	checks, meta, err := c.api.Health().Node(node, c.Read(ctx))
 	read := election.NodeChecks{At: time.Now(), Checks: wire.Checks(checks)}
@@ -145,7 +146,7 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 	return read
 }
 
-// Nodes lists all nodes. With ErrIncomplete the token cannot read all of them.
+// Nodes lists all nodes. ErrIncomplete means that the token cannot read all of them.
 func Nodes(ctx context.Context, c *Client) (names []string, err error) {
 	all, meta, err := c.api.Catalog().Nodes(c.Read(ctx))
 	for _, node := range all {

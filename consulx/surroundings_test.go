@@ -47,7 +47,7 @@ func TestSurvey(t *testing.T) {
 	})
 }
 
-// Keys that a URL cannot name.
+// A URL cannot name these keys.
 func TestSurveyOfOddKeys(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

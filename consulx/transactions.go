@@ -22,13 +22,13 @@ const (
 	vanishTries = 8
 )
 
-// withoutLeader describes a foreign response: every read-only transaction names Consul's leader.
+// withoutLeader describes a response that is not Consul's: every read-only transaction of Consul has this header.
 const withoutLeader = "a transaction without X-Consul-Knownleader"
 
-// ErrPartly is returned with a response that lacks unreadable parts.
+// ErrPartly means that the token cannot read all of the data. It is returned with the readable part.
 var ErrPartly = errors.New("not all readable with this token")
 
-// ReadProblem describes the error of a read in a few words: "sessions: not readable with this token".
+// ReadProblem describes the error of a read in a few words, such as "sessions: not readable with this token".
 func ReadProblem(what string, err error) string {
 	switch {
 	case err == nil:
@@ -43,14 +43,13 @@ func ReadProblem(what string, err error) string {
 	return what + ": " + Describe(err)
 }
 
-// readPairs reads at most TxnReads keys in one transaction. hidden reports unreadable ones.
+// readPairs reads at most TxnReads keys in one transaction. hidden reports whether some are unreadable.
 func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
 	pairs, exist, err := c.ReadExisting(keys, c.Read(ctx))
 	return pairs, len(pairs) < len(exist), err
 }
 
-// Holders returns the session of each readable key. The read is consistent, also with
-// --stale.
+// Holders returns the session of each readable key. The read is consistent even with --stale.
 func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, error) {
 	holders := make(map[string]string, len(keys))
 	for some := range slices.Chunk(keys, TxnReads) {
@@ -65,7 +64,7 @@ func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, 
 	return holders, nil
 }
 
-// ReadExisting reads at most TxnReads keys. exist are the existing keys, pairs the readable ones.
+// ReadExisting reads at most TxnReads keys. exist contains the existing keys, pairs the readable ones.
 func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
 	for range vanishTries {
 		if len(keys) == 0 {
@@ -103,7 +102,7 @@ func txnPairs(results api.TxnResults) []election.Pair {
 	return pairs
 }
 
-// existing omits the keys that do not exist according to a failed transaction.
+// existing returns keys without those that do not exist according to a failed transaction.
 func existing(keys []string, all api.TxnErrors) []string {
 	gone := map[int]bool{}
 	for _, e := range all {
@@ -143,7 +142,7 @@ func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) 
 	return keys, nil
 }
 
-// Parallel is the number of concurrent small reads.
+// Parallel is the maximum number of concurrent small reads.
 const Parallel = 8
 
 // kvOp is one operation of a transaction. Consul reads its namespace and partition from the body, not from the URL.
@@ -152,7 +151,7 @@ func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
 }
 
 // KeyIndex is the index of the latest change of any key. It reads a key under prefix that does not exist, because
-// Consul then returns the index of the whole store (X-Consul-Index of GET /v1/kv/KEY, measured with 1.22).
+// Consul then returns the index of the whole store (measured with 1.22).
 func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
 	_, meta, err := c.api.KV().Get(prefix+"electop/no-such-key", (&api.QueryOptions{}).WithContext(ctx))
 	if err != nil {
@@ -161,8 +160,8 @@ func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
 	return meta.LastIndex, nil
 }
 
-// ReadKey reads one key, consistently: nil if it does not exist, ErrDenied if it is
-// unreadable. It uses a transaction because Consul normalizes keys in URLs.
+// ReadKey reads one key consistently. It returns nil if the key does not exist and ErrDenied if it is unreadable. It
+// uses a transaction, because Consul normalizes keys in URLs.
 func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error) {
 	ops := api.TxnOps{{KV: c.kvOp(api.KVGet, key)}}
 	ok, answer, meta, err := c.api.Txn().Txn(ops, c.Consistent(ctx))

@@ -24,7 +24,7 @@ func TestOnlyReadsOfTheBoardAreStale(t *testing.T) {
 	}
 }
 
-// A rule cannot help a token that does not exist.
+// If the token does not exist, another ACL rule is no remedy.
 func TestReadProblemDistinguishesARejectedToken(t *testing.T) {
 	for body, want := range map[string]string{
 		"ACL not found": "keys: Consul rejects this token",

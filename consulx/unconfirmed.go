@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// currentLimit bounds rereading the state after a write without a result. Consul needs
-	// up to about 10 s to elect its leader.
+	// currentLimit bounds rereading the state after a write without a result. An election of Consul's leader can take
+	// about 10 s.
 	currentLimit = 10 * time.Second
-	// interruptedLimit is the same after the user stopped electop.
+	// interruptedLimit is the same limit after the user stopped electop.
 	interruptedLimit = 2 * time.Second
 	currentRetry     = 250 * time.Millisecond
 )
 
-// unconfirmed adds to the error of a write whether it may have been applied (ErrUnknown), and the current state.
+// unconfirmed adds the current state to the error of a write, and ErrUnknown if the write may have been applied.
 func (c *Client) unconfirmed(ctx context.Context, err error, what string, now func(context.Context) (string, error)) error {
 	wrapped := c.Wrap(err)
 	if neverApplied(err) {
@@ -34,14 +34,14 @@ func (c *Client) unconfirmed(ctx context.Context, err error, what string, now fu
 	if errors.Is(ctx.Err(), context.Canceled) {
 		limit = interruptedLimit
 	}
-	// The end of the write's own context may be the reason for the missing result.
+	// The write may have no result because its own context ended, so the reread needs another one.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	text := fmt.Sprintf("%s may have been applied (%s); %s", what, sanitize.Line(wrapped.Error(), errorLength/3), readAgain(ctx, now))
 	return &lineError{text: sanitize.Line(text, errorLength), kind: ErrUnknown, cause: plainCause(err)}
 }
 
-// readAgain retries until Consul responds: reads often fail as long as writes do.
+// readAgain retries until Consul responds, because reads often fail as long as writes fail.
 func readAgain(ctx context.Context, now func(context.Context) (string, error)) string {
 	var last error
 	for {
@@ -79,8 +79,8 @@ func neverApplied(err error) bool {
 	return false
 }
 
-// neverLogged reports errors that Consul and Raft return before the write becomes a log entry. "leadership lost while
-// committing log" is not one of them.
+// neverLogged reports whether Consul or Raft returned the error before the write became a log entry. "leadership lost
+// while committing log" comes later.
 func neverLogged(body string) bool {
 	text := strings.TrimSpace(strings.ReplaceAll(body, "rpc error making call: ", ""))
 	switch strings.TrimPrefix(text, "raft apply failed: ") {
@@ -91,7 +91,7 @@ func neverLogged(body string) bool {
 	return denial(text)
 }
 
-// keyNow describes the holder of a key.
+// keyNow describes the present holder of a key.
 func (c *Client) keyNow(ctx context.Context, key string) (string, error) {
 	pair, err := c.ReadKey(ctx, key)
 	name := sanitize.Line(key, 80)
@@ -106,7 +106,7 @@ func (c *Client) keyNow(ctx context.Context, key string) (string, error) {
 	return fmt.Sprintf("%s is now held by session %s", name, election.ShortID(pair.Session)), nil
 }
 
-// sessionNow describes a session and the key that it held.
+// sessionNow describes the present state of a session and of the key that it held.
 func (c *Client) sessionNow(ctx context.Context, t election.Target) (string, error) {
 	text := "the session still exists"
 	switch _, err := c.session(ctx, t.Session); {

@@ -16,12 +16,12 @@ import (
 	"electop/internal/consultest"
 )
 
-// fault happens to one write on its way to Consul.
+// fault is a failure of one write between electop and Consul.
 type fault struct {
 	name string
-	// applied is set if the write reaches Consul.
+	// applied is set if Consul applies the write.
 	applied bool
-	// answer is the client's response; nil is none.
+	// answer writes the response to the client; nil means no response.
 	answer func(w http.ResponseWriter, r *http.Request)
 }
 
@@ -34,7 +34,7 @@ func status(code int, body string) func(http.ResponseWriter, *http.Request) {
 
 const leadershipLost = "rpc error making call: raft apply failed: leadership lost while committing log"
 
-// unknownFaults leave open whether the write was applied.
+// unknownFaults are the faults after which the client cannot exclude that the write was applied.
 func unknownFaults() []fault {
 	cutNow := func(w http.ResponseWriter, _ *http.Request) { cutConnection(w) }
 	half := func(w http.ResponseWriter, _ *http.Request) {
@@ -48,8 +48,8 @@ func unknownFaults() []fault {
 		{"leadership lost", false, status(500, leadershipLost)},
 		{"connection cut", true, cutNow},
 		{"connection cut", false, cutNow},
-		{"no answer", true, nil},
-		{"no answer", false, nil},
+		{"no response", true, nil},
+		{"no response", false, nil},
 		{"half a response", true, half},
 		{"bad gateway", true, status(502, "<html>")},
 		{"gateway timeout", false, status(504, "")},
@@ -58,7 +58,7 @@ func unknownFaults() []fault {
 	}
 }
 
-// certainFaults mean that nothing was written.
+// certainFaults are the faults after which nothing was written.
 func certainFaults() []fault {
 	return []fault{
 		{"no cluster leader", false, status(500, "rpc error making call: No cluster leader")},
@@ -72,8 +72,8 @@ func certainFaults() []fault {
 	}
 }
 
-// meet applies the fault to all writes of one kind and runs a function with a client of that Consul. The caller
-// cancels a write that hangs.
+// meet applies the fault to all writes of one kind, and runs a function with a client of that Consul. If a write
+// hangs, the caller must cancel it.
 func (f fault) meet(
 	t *testing.T, addr string, is func(*http.Request) bool, do func(ctx context.Context, c *Client) error,
 ) error {
@@ -140,7 +140,7 @@ func TestWritesThatCertainlyFailed(t *testing.T) {
 	})
 }
 
-// write is one of the actions that write; run performs it under a fault.
+// write is an action that writes. run performs it.
 type write struct {
 	name string
 	run  func(t *testing.T, f fault) (key string, err error)
@@ -190,7 +190,7 @@ func resign(ctx context.Context, b backend, c *Client, key string) error {
 	return c.GiveUp(ctx, &pair, api.SessionBehaviorRelease, c.UnconfirmedRelease)
 }
 
-// The error contains the state after the write, for every possible state of the key.
+// The error must contain the present state of the key, whatever it is.
 func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -236,7 +236,7 @@ func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 	})
 }
 
-// While Consul elects its own leader, reads fail too.
+// While Consul elects its leader, reads fail too.
 func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -18,20 +18,20 @@ import (
 	"electop/election/sanitize"
 )
 
-// changeWait bounds the wait of a release for its own change.
+// changeWait bounds how long a release waits for its own change.
 const changeWait = 5 * time.Second
 
 // Released describes how a key was unlocked.
 type Released struct {
-	// Unconditional reports that the value was too large for a transaction: the release
-	// depended on the session, but not on the index.
+	// Unconditional reports that the value was too large for a transaction. The release was bound to the session, but
+	// not to the index.
 	Unconditional bool
-	// LostWrite reports that the holder wrote its value after electop had read it, and
-	// that the release restored the older value.
+	// LostWrite reports that the holder wrote its value after electop had read the key, and that the release restored
+	// the older value.
 	LostWrite bool
 }
 
-// Note is the warning about a release in one line, empty for none.
+// Note is the warning about a release, in one line. It is empty if there is none.
 func (r Released) Note() string {
 	switch {
 	case r.LostWrite:
@@ -42,14 +42,14 @@ func (r Released) Note() string {
 	return ""
 }
 
-// unlock releases the key exactly as it was read, or not at all.
+// unlock releases the key if it is still exactly as it was read.
 func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
 	_, err := c.release(ctx, p)
 	return err
 }
 
-// release unlocks a key that was just read. Up to about 390 KB it uses a transaction,
-// otherwise [Client.releaseLarge].
+// release unlocks a key that was just read. For values up to about 390 KB it uses a transaction, for larger ones
+// [Client.releaseLarge].
 func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error) {
 	ops := c.unlockOps(p)
 	if body, err := json.Marshal(ops); err != nil || len(body) >= insight.TxnBodyLimit {
@@ -57,7 +57,7 @@ func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error
 	}
 	ok, answer, err := c.writeTxn(ctx, ops)
 	switch {
-	case tooLarge(err): // the agent has a lower limit
+	case tooLarge(err): // the agent has a smaller limit than the default
 		return c.releaseLarge(ctx, p)
 	case err != nil:
 		return Released{}, c.UnconfirmedRelease(ctx, p, err)
@@ -71,13 +71,13 @@ func (c *Client) unlockOps(p *election.Pair) api.TxnOps {
 	index, session, unlock := c.kvOp(api.KVCheckIndex, p.Key), c.kvOp(api.KVCheckSession, p.Key), c.kvOp(api.KVUnlock, p.Key)
 	index.Index = p.ModifyIndex
 	session.Session, unlock.Session = p.Session, p.Session
-	// Without value and flags Consul would clear both, and waiting api.Lock candidates would fail permanently.
+	// Without value and flags, Consul would clear both. Waiting api.Lock candidates would then fail permanently.
 	unlock.Value, unlock.Flags = p.Value, p.Flags
 	return api.TxnOps{{KV: index}, {KV: session}, {KV: unlock}}
 }
 
-// writeTxn runs a transaction that writes. Consul's library hides the status of a failed
-// one, which determines whether it may have been applied.
+// writeTxn runs a transaction that writes. Consul's library hides the HTTP status of a failed transaction, but the
+// status determines whether the write may have been applied.
 func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer api.TxnResponse, err error) {
 	_, err = c.api.Raw().Write("/v1/txn", ops, &answer, c.Write(ctx))
 	if err == nil && len(answer.Results) == 0 {
@@ -104,12 +104,12 @@ func tooLarge(err error) bool {
 	return errors.As(err, &status) && status.Code == http.StatusRequestEntityTooLarge
 }
 
-// releaseLarge unlocks a key whose value does not fit into a transaction. The single-key endpoint checks the session
-// but not the index: it would overwrite a concurrent write of the holder.
+// releaseLarge unlocks a key whose value does not fit into a transaction. The single-key endpoint checks the session,
+// but not the index. Thus it overwrites a concurrent write of the holder.
 func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, error) {
 	if !wire.Literal(p.Key) {
 		return Released{}, Fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and without one "+
-			"Consul normalizes this key to another path; nothing was written", sanitize.Line(p.Key, 100))
+			"a URL cannot contain this key; nothing was written", sanitize.Line(p.Key, 100))
 	}
 	change := c.firstChange(ctx, p)
 	defer change.stop()
@@ -123,14 +123,14 @@ func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, 
 	return Released{Unconditional: true, LostWrite: overwrites(p, change.wait())}, nil
 }
 
-// overwrites reports whether the first change after a pair was read is a write of its holder. Blocking queries merge
-// writes that are less than a millisecond apart, so false proves nothing.
+// overwrites reports whether the first change after a read is a write of the holder. Blocking queries merge writes
+// that are less than a millisecond apart, so false proves nothing.
 func overwrites(read, next *election.Pair) bool {
 	return next != nil && next.ModifyIndex != read.ModifyIndex && next.CreateIndex == read.CreateIndex &&
 		next.Session == read.Session && next.LockIndex <= read.LockIndex
 }
 
-// UnconfirmedRelease returns the error of a release that Consul did not confirm, with the current state.
+// UnconfirmedRelease returns the error of a release that Consul did not confirm. It contains the current state.
 func (c *Client) UnconfirmedRelease(ctx context.Context, p *election.Pair, err error) error {
 	return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
 }
@@ -153,7 +153,7 @@ func (c *Client) firstChange(ctx context.Context, p *election.Pair) *keyChange {
 		defer close(k.done)
 		q := c.Consistent(ctx)
 		q.WaitIndex, q.WaitTime = p.ModifyIndex, changeWait
-		// A missed change is no error: Consul confirmed the release.
+		// If the query fails, the release still counts as successful, because Consul confirmed it.
 		if pair, _, err := c.api.KV().Get(p.Key, q); err == nil && pair != nil {
 			next := wire.Pair(pair)
 			k.pair = &next

@@ -17,7 +17,7 @@ import (
 // consulLimit is the maximum length of a value with Consul's defaults.
 const consulLimit = 512 << 10
 
-// bytesOf returns a value that neither compression nor a text encoding makes shorter.
+// bytesOf returns a value that neither compression nor text encoding can shorten.
 func bytesOf(n int) []byte {
 	value := make([]byte, n)
 	r := rand.New(rand.NewPCG(1, uint64(n)))
@@ -67,7 +67,7 @@ func TestReleaseOfLargeValuesWhereTheAgentAllowsLess(t *testing.T) {
 	}
 }
 
-// Without a transaction, Consul would release another key.
+// The single-key endpoint would release another key.
 func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -75,7 +75,7 @@ func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 		p := b.Prefix(t)
 		odd, plain := p+"web//leader", p+"web/leader"
 		b.Acquire(t, api.KVPair{Key: plain, Session: s, Value: []byte("untouched")})
-		// A transaction cannot contain such a value, so the client below assumes a lower limit of the agent.
+		// A transaction cannot create this key with a large value, so the proxy below rejects a small one as too large.
 		lock := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: odd, Value: []byte("v"), Session: s}}}
 		if ok, r, _, err := b.API.Txn().Txn(lock, nil); err != nil || !ok {
 			t.Fatal(ok, r, err)
@@ -103,7 +103,7 @@ func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 }
 
 // Consul's single-key release does not check the index, so it overwrites a concurrent write of the holder. The
-// operator gets a note about it.
+// operator gets a warning.
 func TestReleaseOfALargeValueReportsALostWrite(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -116,7 +116,7 @@ func TestReleaseOfALargeValueReportsALostWrite(t *testing.T) {
 		} {
 			b.Acquire(t, api.KVPair{Key: key, Session: s, Value: old})
 			client, hook := hooked(t, b.client.Address())
-			// A blocking query cannot distinguish writes that follow each other at once.
+			// A blocking query cannot distinguish writes that are less than a millisecond apart.
 			noticed := make(chan struct{})
 			hook.After = func(r *http.Request) {
 				if r.URL.Query().Has("index") {

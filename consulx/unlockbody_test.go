@@ -9,8 +9,8 @@ import (
 	"electop/election/insight"
 )
 
-// The warning before a release and the release itself use the same size limit, except for a few KB below it, where
-// electop warns unnecessarily.
+// The warning before a release must use the same size limit as the release. For values a few KB below the limit,
+// electop warns although it is unnecessary.
 func TestTheWarningMatchesTheRelease(t *testing.T) {
 	c := &Client{namespace: strings.Repeat("n", 64), partition: strings.Repeat("p", 64)}
 	p := election.Pair{Key: strings.Repeat("k", 512), Session: "695bfbd0-6350-7587-addf-a18084928f3c", ModifyIndex: 1 << 60, Flags: 1<<64 - 1}

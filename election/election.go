@@ -69,6 +69,8 @@ type Election struct {
 	// Candidateless is set if no candidate was seen when the key was found without a
 	// leader. Any change of the key removes it.
 	Candidateless bool
+	// Unsearched is set if the key was found without a leader, and its candidates will be searched.
+	Unsearched bool
 	// Terms are the latest observed terms, oldest first, including the current one.
 	Terms []Term
 	// Events are the latest events of this election, oldest first.

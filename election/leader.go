@@ -40,7 +40,7 @@ func valueLabel(value []byte) string {
 	return sanitize.Line(string(value[:min(len(value), 4*LabelLength+4)]), LabelLength)
 }
 
-// SessionLabel names a session by its program and node, or by its id if s is nil.
+// SessionLabel names a session by its program and node, or by its id if it has neither or s is nil.
 func SessionLabel(id string, s *Session) string {
 	switch {
 	case s == nil && id == "":

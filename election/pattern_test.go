@@ -204,8 +204,7 @@ func FuzzSingleWildcardMatchesLikeItsExpression(f *testing.F) {
 	})
 }
 
-// A key is selected with an exclusion exactly if it is without, and the exclusion's pattern does not match it. The
-// texts of the patterns parse to the same patterns.
+// An exclusion removes exactly the keys that its pattern matches. The text of a pattern parses to the same pattern.
 func FuzzExclusion(f *testing.F) {
 	f.Add("service/*/leader", "service/backup/*", "service/backup/leader")
 	f.Add("**/.lock", "a/**", "a/b/.lock")

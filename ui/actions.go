@@ -78,7 +78,6 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	return nil
 }
 
-// ask opens the dialog about an action.
 func ask(m *Model, a scene.Ask) tea.Cmd {
 	m.out.travel.Cancel() // a dialog is about the present
 	d := dialog.New(a, m.out.tools, m.scene)
@@ -86,24 +85,24 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 	return m.toDialog(scene.Changed{Before: m.scene})
 }
 
-// note is a short message, shown in the footer for a while.
+// note is a message that the footer shows until a deadline.
 type note struct {
 	role  term.Role
 	text  string
 	until time.Time
-	// unseen is true if the window was too small to show it.
+	// unseen is true if the window was too small to show the note.
 	unseen bool
 	// quitUntil is the deadline for a second request to quit.
 	quitUntil time.Time
 }
 
-// How long notes stay. Errors stay longer.
+// Display times of notes and of errors.
 const (
 	noteTime  = 6 * time.Second
 	errorTime = 20 * time.Second
 )
 
-// say shows a note. It does not replace an error that was not shown yet.
+// say shows a note. While an error is on the screen, it appends the note to the error.
 func (m *Model) say(r term.Role, text string) {
 	now := m.feed.now
 	if m.note.role == term.Bad && r != term.Bad && now.Before(m.note.until) {
@@ -117,8 +116,8 @@ func (m *Model) say(r term.Role, text string) {
 	m.note = note{role: r, text: text, until: now.Add(stay), unseen: m.window.tooSmall, quitUntil: m.note.quitUntil}
 }
 
-// copyText copies a text through the terminal (OSC 52), unless it contains control
-// characters: a shell could execute them on paste.
+// copyText copies text with the terminal sequence OSC 52. It refuses control characters: a shell could execute them
+// on paste.
 func (m *Model) copyText(what, text string) tea.Cmd {
 	plain := text
 	if what == "value" {
@@ -136,8 +135,7 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 	return tea.SetClipboard(text)
 }
 
-// quit ends the program. If writes are in progress, it requires a second request within
-// noteTime, because quitting loses their outcomes.
+// quit requires a second request within noteTime while writes are in progress, because quitting loses their outcomes.
 func (m *Model) quit() tea.Cmd {
 	text := m.log.Running()
 	if text == "" || m.feed.now.Before(m.note.quitUntil) {
@@ -148,17 +146,16 @@ func (m *Model) quit() tea.Cmd {
 	return nil
 }
 
-// show opens a view.
 func (m *Model) show(v view) tea.Cmd {
 	m.focus.view, m.focus.zoom = v, false
 	m.renew()
 	return m.toView(scene.Opened{})
 }
 
-// showElection selects an election in the first view, even if the filter hides it.
+// showElection selects an election in the Elections view. It clears a filter that hides the election.
 func (m *Model) showElection(id string) tea.Cmd {
 	if m.scene.Shown.Find(id) == nil {
-		m.say(term.Delay, "That election is not on the board.")
+		m.say(term.Delay, "This election is not on the board.")
 		return nil
 	}
 	return tea.Batch(m.show(viewElections), send(m, &m.board, scene.GoTo{ID: id, Reveal: true}), send(m, &m.detail, scene.Back{}))
@@ -167,17 +164,17 @@ func (m *Model) showElection(id string) tea.Cmd {
 // pause freezes the board, or resumes it with the newest snapshot.
 func (m *Model) pause(on bool) tea.Cmd {
 	if m.feed.past != nil {
-		m.say(term.Delay, "This is the past, which does not change. Press esc to return to now.")
+		m.say(term.Delay, "Pause is unavailable: the past does not change. Press esc to return to now.")
 		return nil
 	}
 	m.feed.pause(on)
 	return m.changed()
 }
 
-// visit shows a moment of the past, or the present.
+// visit shows a moment of the past. A nil moment is the present.
 func visit(m *Model, a scene.Visit) tea.Cmd {
 	m.feed.visit(a.Past)
-	if m.note.role != term.Bad { // it is about the moment that was shown
+	if m.note.role != term.Bad { // the note is about the previous moment
 		m.note = note{quitUntil: m.note.quitUntil}
 	}
 	cmd := m.changed()
@@ -187,13 +184,12 @@ func visit(m *Model, a scene.Visit) tea.Cmd {
 	return cmd
 }
 
-// unmark removes the marks of the targets of an action.
 func unmark(m *Model, targets []scene.Target) tea.Cmd {
 	u := scene.Unmark{Targets: targets}
 	return tea.Batch(send(m, &m.board, u), send(m, &m.sessions, u))
 }
 
-// started shows an action that the user confirmed.
+// started shows the progress of a confirmed action.
 func (m *Model) started(log results.Log, action scene.Action) tea.Cmd {
 	m.closeOverlay("")
 	m.log = log
@@ -201,7 +197,8 @@ func (m *Model) started(log results.Log, action scene.Action) tea.Cmd {
 	return m.do(action)
 }
 
-// openFix opens the dialog about the selected election, or says why it has no problem.
+// openFix opens the fix dialog about the selected election. If there is nothing to fix, it shows the reason in the
+// footer.
 func openFix(m *Model, by string) tea.Cmd {
 	d, action := fix.Open(m.scene.Selected, by, m.out.diagnose, m.keys, m.scene)
 	if d != nil {
@@ -211,7 +208,6 @@ func openFix(m *Model, by string) tea.Cmd {
 	return m.do(action)
 }
 
-// startDrain starts a drain that the user confirmed.
 func startDrain(m *Model, a scene.Drain) tea.Cmd {
 	m.closeOverlay("")
 	log, action := m.log.StartDrain(a.Plan, m.scene)
@@ -220,8 +216,8 @@ func startDrain(m *Model, a scene.Drain) tea.Cmd {
 	return m.do(action)
 }
 
-// openDrain shows the plan for the node of the selected row, or the choice of a node. While a
-// drain is in progress, it shows that one.
+// openDrain shows the drain in progress. Otherwise it shows the plan for the given node, or a list of nodes if node
+// is empty.
 func openDrain(m *Model, node string) tea.Cmd {
 	if m.log.Draining() != "" {
 		return send(m, &m.log, scene.ListActions{})
@@ -229,8 +225,7 @@ func openDrain(m *Model, node string) tea.Cmd {
 	return send(m, &m.focus.drain, drain.Open{Node: node})
 }
 
-// selectedNode is the node of the selected row: that of the leader or the session, empty for
-// none.
+// selectedNode is the node of the selected leader or session. It is empty if nothing is selected.
 func selectedNode(m *Model) string {
 	switch e := m.scene.Selected; {
 	case m.focus.view == viewSessions && m.sessions.Selected() != nil:

@@ -13,7 +13,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// This benchmark draws one frame of 10,000 elections in a large window: the cost of each key press.
+// BenchmarkFrame draws one frame of 10,000 elections in a large window, as each key press does.
 func BenchmarkFrame(b *testing.B) {
 	d := drive(b, crowd(10_000), 200, 50)
 	b.ReportAllocs()
@@ -24,7 +24,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// A frame whose lanes show 30 days with 200 terms of each election.
+// BenchmarkFrameWithHistory draws lanes of 30 days with 200 terms for each election.
 func BenchmarkFrameWithHistory(b *testing.B) {
 	snap := crowd(10_000)
 	d := drive(b, snap, 200, 50)
@@ -48,7 +48,7 @@ func BenchmarkFrameWithHistory(b *testing.B) {
 	}
 }
 
-// A new snapshot of 10,000 elections without a change: a probe of the link.
+// BenchmarkSnapshot handles a snapshot of 10,000 elections in which only the latency has changed.
 func BenchmarkSnapshot(b *testing.B) {
 	snap := crowd(10_000)
 	d := drive(b, snap, 200, 50)
@@ -58,7 +58,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
-// This benchmark handles a snapshot in which one of many elections has another leader.
+// BenchmarkSnapshotWithOneChange handles a snapshot in which one of many elections has a new leader.
 func BenchmarkSnapshotWithOneChange(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		for _, key := range []string{"election", "state"} {
@@ -90,7 +90,7 @@ func oneChange(b *testing.B, n int, key string) {
 	}
 }
 
-// This benchmark computes counts, columns and order, as each change and each tick does.
+// BenchmarkBoard computes counts, columns and order, as each changed snapshot does.
 func BenchmarkBoard(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		for _, key := range []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"} {
@@ -98,7 +98,7 @@ func BenchmarkBoard(b *testing.B) {
 				d := drive(b, crowd(n), 200, 50)
 				d.keys(":", "'sort "+key, "enter")
 				connecting := &scene.Scene{Shown: &election.Snapshot{}}
-				for b.Loop() { // another connection: all derived data is recomputed
+				for b.Loop() { // a changed connection invalidates all derived data
 					send(&d.m, &d.m.board, scene.Changed{Before: connecting})
 				}
 			})
@@ -106,7 +106,6 @@ func BenchmarkBoard(b *testing.B) {
 	}
 }
 
-// This benchmark computes the assessment of the selected election.
 func BenchmarkInsight(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -122,7 +121,6 @@ func BenchmarkInsight(b *testing.B) {
 	}
 }
 
-// This benchmark handles the first snapshot of a board.
 func BenchmarkFirstSnapshot(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -137,7 +135,7 @@ func BenchmarkFirstSnapshot(b *testing.B) {
 	}
 }
 
-// This benchmark moves the cursor down a long table: each election is assessed again.
+// BenchmarkCursor moves the cursor down a long table. Each step computes the assessment of another election.
 func BenchmarkCursor(b *testing.B) {
 	d := drive(b, crowd(10_000), 120, 36)
 	b.ReportAllocs()
@@ -149,7 +147,7 @@ func BenchmarkCursor(b *testing.B) {
 	}
 }
 
-// This benchmark handles the tick of the clock, once a second while nothing changes.
+// BenchmarkTick handles the clock tick, which occurs once a second on an idle board.
 func BenchmarkTick(b *testing.B) {
 	d := drive(b, crowd(10_000), 200, 50)
 	b.ReportAllocs()
@@ -159,7 +157,6 @@ func BenchmarkTick(b *testing.B) {
 	}
 }
 
-// This benchmark types a letter into the filter.
 func BenchmarkFilter(b *testing.B) {
 	d := drive(b, crowd(10_000), 200, 50)
 	b.ReportAllocs()

@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// outdatedChecks returns a snapshot whose nodes have not been watched for a while.
+// outdatedChecks returns a snapshot whose node checks are as old as since.
 func outdatedChecks(since time.Duration) *election.Snapshot {
 	s := mixedSnapshot()
 	for node, known := range s.Checks {

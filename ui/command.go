@@ -14,7 +14,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// commandNames lists the commands for help and for the error about an unknown one.
+// commandNames lists the commands for help and for the error message of an unknown one.
 func commandNames() string { return strings.Join(prompt.CommandUsages(), "  ") }
 
 // command runs a line typed after ":".
@@ -67,10 +67,47 @@ func (m *Model) command(text string) tea.Cmd {
 			rest = selectedNode(m)
 		}
 		return openDrain(m, rest)
+	case "theme":
+		setTheme(m, rest)
+	case "ctx", "context":
+		return switchContext(m, rest)
 	case "help":
 		m.focus.mode, m.focus.help = modeHelp, 0
 	default:
 		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
+	}
+	return nil
+}
+
+// setTheme changes the colours.
+func setTheme(m *Model, name string) {
+	if !slices.Contains(Themes(), name) {
+		m.say(term.Delay, ":theme takes "+strings.Join(Themes(), ", ")+".")
+		return
+	}
+	m.look.theme = term.Theme(name)
+	m.look = m.look.on(m.look.dark, m.look.profile)
+	m.say(term.Led, "Theme "+name+".")
+}
+
+// switchContext ends this dashboard for that of another context.
+func switchContext(m *Model, name string) tea.Cmd {
+	known := "The contexts are " + scene.OneLine(strings.Join(m.opts.Contexts, ", "), 200) + "."
+	switch {
+	case m.opts.SwitchContext == nil || len(m.opts.Contexts) == 0:
+		m.say(term.Delay, "The settings have no contexts.")
+	case name == "":
+		m.say(term.Quiet, known)
+	case !slices.Contains(m.opts.Contexts, name):
+		m.say(term.Delay, "Unknown context "+scene.OneLine(name, 40)+". "+known)
+	case name == m.opts.Context:
+		m.say(term.Quiet, "This is the context "+scene.OneLine(name, 40)+".")
+	default:
+		cmd := m.quit()
+		if cmd != nil { // otherwise an action is in progress
+			m.opts.SwitchContext(name)
+		}
+		return cmd
 	}
 	return nil
 }
@@ -84,7 +121,6 @@ func (m *Model) toTable(msg tea.Msg) tea.Cmd {
 	return send(m, &m.board, msg)
 }
 
-// goTo selects an election by name or key.
 func (m *Model) goTo(name string) tea.Cmd {
 	found := m.scene.Shown.Named(name)
 	switch len(found) {
@@ -98,7 +134,6 @@ func (m *Model) goTo(name string) tea.Cmd {
 	return nil
 }
 
-// watch adds patterns to the watched ones.
 func watch(m *Model, texts []string) {
 	now := m.look.place.Patterns
 	for _, text := range texts {
@@ -118,7 +153,6 @@ func watch(m *Model, texts []string) {
 	setPatterns(m, now)
 }
 
-// unwatch removes one of the watched patterns.
 func unwatch(m *Model, text string) {
 	now := m.look.place.Patterns
 	p, err := election.ParsePattern(text)
@@ -134,7 +168,6 @@ func unwatch(m *Model, text string) {
 	setPatterns(m, left)
 }
 
-// setPatterns replaces the watched patterns.
 func setPatterns(m *Model, texts []string) {
 	ps, err := election.ParsePatterns(texts)
 	switch {
@@ -150,26 +183,24 @@ func setPatterns(m *Model, texts []string) {
 	m.say(term.Led, "Watching "+scene.OneLine(strings.Join(ps.Strings(), ", "), 200))
 }
 
-// hintMsg is the number of locks found outside the patterns; there may be more unless the
-// search was complete.
+// hintMsg is the number of locks found outside the patterns. It is a minimum unless the search was complete.
 type hintMsg struct {
 	locks    int
 	complete bool
 }
 
-// hint shows that there are locks outside the patterns.
 func hint(m *Model, found hintMsg) {
 	if found.locks == 0 {
 		return
 	}
-	text := term.Plural(found.locks, "more lock") + " outside the patterns: :discover"
+	text := term.Plural(found.locks, "more lock") + " outside the patterns; :discover lists them"
 	if !found.complete {
 		text = "At least " + text
 	}
 	m.say(term.Quiet, text)
 }
 
-// searchHint searches for locks outside the patterns once the board is complete.
+// searchHint returns the search for locks outside the patterns, once. It waits for a complete board.
 func searchHint(m *Model) (search tea.Cmd) {
 	if m.feed.live.Loaded {
 		search, m.out.hint = m.out.hint, nil

@@ -22,7 +22,7 @@ func (d *driver) nothingDone(what string) {
 	}
 }
 
-// In a window that shows only its size, no key except those that quit has an effect.
+// In a window that is too small, only the keys that quit have an effect.
 func TestKeysOfInvisibleElementsDoNothing(t *testing.T) {
 	for _, size := range [][2]int{{30, 8}, {39, 24}, {80, 9}, {0, 0}, {1, 1}} {
 		d := drive(t, mixedSnapshot(), size[0], size[1])
@@ -62,7 +62,7 @@ func TestShrinkingCancelsADialog(t *testing.T) {
 		if d.keys("y"); d.m.dialog != nil {
 			t.Errorf("%v: the dialog is still open", open)
 		}
-		d.now = d.now.Add(noteTime * 2) // the note waits until the window can show it
+		d.now = d.now.Add(noteTime * 2) // the note is shown when the window is large enough again
 		d.send(tickMsg(d.now))
 		d.resize(120, 36)
 		d.wants("Cancelled: the window became too small.")
@@ -111,7 +111,7 @@ func TestShrinkingEndsOtherModes(t *testing.T) {
 	d.wants("─ Help")
 }
 
-// The user can confirm only a text that was visible.
+// The user can confirm an action only after the whole text was visible.
 func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 50, 14, searches)
 	d.open("service/pg/leader")
@@ -122,7 +122,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	if d.keys("enter"); d.m.dialog != nil {
 		t.Fatal("tab moved to a disabled button")
 	}
-	d.keys("x", "G", "y") // no key skips lines
+	d.keys("x", "G", "y") // these keys scroll by at most a page
 	d.nothingDone("after a jump")
 	for d.below() {
 		d.keys("j")
@@ -147,7 +147,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	}
 }
 
-// The changed text of an open dialog must have been visible, too.
+// If the text of an open dialog changes, the user must see the changed lines before the confirmation.
 func TestChangesMustBeVisibleBeforeConfirmation(t *testing.T) {
 	s := studiedSnapshot("service/auth/leader")
 	d := drive(t, s, 60, 16, searches)
@@ -193,7 +193,7 @@ func TestKeysWhileConnecting(t *testing.T) {
 	d.nothingDone("while connecting")
 }
 
-// names lists the targets of a dialog.
+// targets lists the names of the targets of the open dialog.
 func (d *driver) targets() string {
 	var names []string
 	for _, t := range d.m.dialog.Targets() {
@@ -315,7 +315,7 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	}
 }
 
-// A destroy ends every election of the session, so the dialog shows the warnings of all.
+// A destroy ends every term of the session, so the dialog shows the warnings about all its elections.
 func TestEffectOfADestroyIsThatOfAllHolds(t *testing.T) {
 	s := studiedSnapshot("")
 	pg, auth := s.Find("service/pg/leader"), s.Find("service/auth/leader")

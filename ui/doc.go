@@ -1,9 +1,8 @@
-// Package ui is electop's dashboard: a Bubble Tea program that draws
-// [election.Snapshot]s and lets an operator release or destroy what they show.
+// Package ui is electop's dashboard: a Bubble Tea program that draws [election.Snapshot]s. Operators use it to
+// release keys and destroy sessions.
 //
-// It imports election and never Consul: snapshots come in through [Options.Snapshots],
-// actions go out through an [Operator], and only a later snapshot changes the board. The
-// package starts no goroutine.
+// It imports election and no client of Consul. It receives snapshots from [Options.Snapshots] and passes actions to
+// an [Operator]. Only a later snapshot changes the board. The package starts no goroutine.
 //
 // [Model] is the only tea.Model. It routes messages to the components (ui/internal/board,
 // detail, events, sessions, dialog, results), carries out the actions that they return,

@@ -13,10 +13,11 @@ import (
 	"electop/ui/internal/plan"
 )
 
-// fakeDrain plays the given changes. It ends after the last ones, or when it is stopped.
+// fakeDrain reports the given changes. It ends after the last change or when it is stopped.
 type fakeDrain struct {
 	changes [][]plan.Step
 	stopped bool
+	warning string
 }
 
 func (f *fakeDrain) Next() ([]plan.Step, bool) {
@@ -30,12 +31,14 @@ func (f *fakeDrain) Next() ([]plan.Step, bool) {
 
 func (f *fakeDrain) Stop() { f.stopped = true }
 
+func (f *fakeDrain) Warning() string { return f.warning }
+
 // drainStep is a change of one election.
 func drainStep(name string, status plan.Status, text string) plan.Step {
 	return plan.Step{Key: keyOf(name), Status: status, Text: text, Since: testNow().Add(-2 * time.Second)}
 }
 
-// drains lets a dashboard drain node-2, which leads four elections of the fixture.
+// drains returns an option: the dashboard can drain node-2, which leads four elections of the fixture.
 func drains(run *fakeDrain, asked *[]string) func(*Options) {
 	return func(o *Options) {
 		o.Drain = func(_ context.Context, node string, progress func(done, total int)) (DrainPlan, error) {
@@ -51,7 +54,7 @@ func drains(run *fakeDrain, asked *[]string) func(*Options) {
 			}
 			db := item("users", "")
 			db.Name, db.Skip, db.Effect.Better = "db", "Patroni names its leader by the key's value, which a release keeps", "patronictl switchover db"
-			shop := item("shop", "none was seen: it will stay vacant")
+			shop := item("shop", "none was seen: it may stay vacant")
 			shop.Name, shop.Watched = "lock/shop", false
 			return DrainPlan{
 				Node: node, Course: "Each election is released at most 20 times.", Gaps: []string{"This token cannot read all keys."},
@@ -74,7 +77,7 @@ func planned(t *testing.T, run *fakeDrain, w, h int, change ...func(*Options)) (
 	return d, asked
 }
 
-// confirmDrain reads the plan to its end and confirms it.
+// confirmDrain scrolls to the end of the plan and confirms it.
 func (d *driver) confirmDrain() tea.Cmd {
 	d.t.Helper()
 	for range 100 {
@@ -88,14 +91,14 @@ func (d *driver) confirmDrain() tea.Cmd {
 	return nil
 }
 
-// notice lets the user notice the latest text of the plan.
+// notice sends the message that the latest text of the plan was visible long enough.
 func (d *driver) notice() {
 	if msg := d.m.focus.drain.Awaits(); msg != nil {
 		d.send(msg)
 	}
 }
 
-// someChanges is a drain with every result.
+// someChanges returns the changes of a drain in which every result occurs.
 func someChanges() [][]plan.Step {
 	return [][]plan.Step{
 		{drainStep("auth", plan.Moving, "1 release, no leader"), drainStep("billing", plan.Moving, "3 releases, led by billing-2 on node-2")},
@@ -110,14 +113,14 @@ func someChanges() [][]plan.Step {
 	}
 }
 
-// planOf shows the plan after the user has noticed it.
+// planOf shows a plan that the user can confirm.
 func planOf(t *testing.T, w, h int) *driver {
 	d, _ := planned(t, &fakeDrain{}, w, h)
 	d.notice()
 	return d
 }
 
-// drained shows a drain after some changes, and then presses keys.
+// drained shows a drain after the first changes. It then presses keys.
 func drained(changes int, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		d, _ := planned(t, &fakeDrain{changes: someChanges()}, w, h)
@@ -137,7 +140,7 @@ func TestTheNodeOfTheRowIsDrained(t *testing.T) {
 		t.Fatalf("plans for %q", *asked)
 	}
 	d.wants("Drain node-2", "4 elections to move, 1 skipped", "auth", "next: auth-1 on node-1", "1 candidate on the drained node",
-		"lock/shop", "none was seen: it will stay vacant; not watched", "Skipped db: Patroni", "patronictl switchover db", "cannot read all keys")
+		"lock/shop", "none was seen: it may stay vacant; not watched", "Skipped db: Patroni", "patronictl switchover db", "cannot read all keys")
 	cmd := d.confirmDrain()
 	d.wants("Drain node-2", "0 of 4", "4 waiting, 1 skipped", "[ Hide ]", "x stop")
 	next := d.send(cmd())
@@ -191,7 +194,21 @@ func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	}
 	next = d.send(next())
 	d.send(next())
-	d.wants("complete", "interrupted before a release")
+	d.wants("stopped", "3 of 4", "interrupted before a release")
+	d.lacks("complete")
+}
+
+func TestTheWarningOfADrainIsShown(t *testing.T) {
+	run := &fakeDrain{changes: someChanges(), warning: "the result was not verified: cannot reach Consul"}
+	d, _ := planned(t, run, 120, 36)
+	next := d.confirmDrain()
+	for range 3 {
+		d.lacks("not verified")
+		next = d.send(next())
+	}
+	d.wants("! The result was not verified: cannot reach Consul.")
+	d.keys("enter", "2")
+	d.wants("1 skipped; the result was not verified")
 }
 
 func TestAHiddenDrainContinues(t *testing.T) {
@@ -246,9 +263,24 @@ func TestElsewhereANodeIsChosen(t *testing.T) {
 	d.keys("esc")
 	d.wants("Cancelled: nothing was changed.")
 	d.send(firstOf(t, d.keys(":", "'drain node-9", "enter")))
-	d.wants("The plan cannot be made: no such node: node-9", "[ Close ]")
+	d.wants("Cannot plan the drain: no such node: node-9", "[ Close ]")
 	d.keys("enter", "2", "D")
 	d.wants("Drain a node")
+}
+
+// Without the right to release the row's election, the key for its node is grey. The plan says what the token may do.
+func TestTheDrainKeyIsGreyWithoutRights(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 160, 36, drains(&fakeDrain{}, new([]string)))
+	d.open(keyOf("billing"))
+	pair := mixedSnapshot().Find(keyOf("billing")).Pair
+	enabled := func() bool { return greyed(d.m.keys, d.m.scene, d.m.selectedTarget()).Drain.Enabled() }
+	if !enabled() {
+		t.Fatal("grey without a reason")
+	}
+	d.send(rightsMsg{hold{pair.Key, pair.Session}, denied(pair.Key)})
+	if enabled() {
+		t.Error("not grey")
+	}
 }
 
 func TestADrainIsRefused(t *testing.T) {

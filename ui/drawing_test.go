@@ -16,7 +16,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// screenOutput is a terminal that counts writes and can be slow.
+// screenOutput is a terminal that counts writes. The test can block its writes.
 type screenOutput struct {
 	mu     sync.Mutex
 	all    bytes.Buffer
@@ -55,7 +55,7 @@ func (o *screenOutput) slow(gate chan struct{}) {
 	o.gate = gate
 }
 
-// onScreen runs the program in a bubble with fake time. The clock of the board does not advance.
+// onScreen runs the program in a synctest bubble. The clock of the board does not advance.
 func onScreen(t *testing.T, test func(out *screenOutput, p *tea.Program, snapshots chan<- *election.Snapshot)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,17 +71,15 @@ func onScreen(t *testing.T, test func(out *screenOutput, p *tea.Program, snapsho
 		test(out, p, ch)
 		cancel()
 		<-ended
-		rest() // until the last second of the clock has passed
+		rest() // no clock tick may follow
 	})
 }
 
-// rest waits a minute.
 func rest() {
 	<-time.After(time.Minute) //nolint:forbidigo // in synctest
 	synctest.Wait()
 }
 
-// frame waits until a frame is drawn.
 func frame() {
 	<-time.After(time.Second / framesPerSecond) //nolint:forbidigo // in synctest
 	synctest.Wait()
@@ -108,7 +106,7 @@ func TestOnlyChangesAreDrawn(t *testing.T) {
 	})
 }
 
-// Several changes within one frame are drawn together, and the last one is visible.
+// Changes within one frame interval cause one write, which contains the last change.
 func TestBurstIsDrawnTogether(t *testing.T) {
 	onScreen(t, func(out *screenOutput, p *tea.Program, snapshots chan<- *election.Snapshot) {
 		snapshots <- mixedSnapshot()
@@ -140,7 +138,7 @@ func TestSlowTerminalGetsTheLastFrame(t *testing.T) {
 		p.Send(uitest.Press("j"))
 		<-gate
 		out.slow(nil)
-		p.Send(uitest.Press("?")) // drawn after the blocked write
+		p.Send(uitest.Press("?")) // its frame follows the blocked write
 		close(gate)
 		frame()
 		wantsDrawn(t, out, "Help")
@@ -164,7 +162,7 @@ func TestDrawsAfterSuspension(t *testing.T) {
 	})
 }
 
-// A slow terminal shows the last state of a board that changes faster than it draws.
+// If the board changes faster than the terminal draws, the terminal shows the newest state at the end.
 func TestManySnapshotsEndInTheLast(t *testing.T) {
 	onScreen(t, func(out *screenOutput, _ *tea.Program, snapshots chan<- *election.Snapshot) {
 		rest()
@@ -177,7 +175,6 @@ func TestManySnapshotsEndInTheLast(t *testing.T) {
 	})
 }
 
-// Drawing changes nothing: drawing the same model again gives the same text.
 func TestDrawingChangesNothing(t *testing.T) {
 	for name, screen := range scenes() {
 		d := screen(t, 120, 36)

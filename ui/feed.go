@@ -12,25 +12,25 @@ import (
 
 // feed holds the snapshots and the time.
 type feed struct {
-	// live is the newest snapshot. shown is the displayed one: older while the board is
-	// paused, and that of past in the past. The board is never both.
+	// live is the newest snapshot. shown is the displayed snapshot: an older one while the board is paused, and the
+	// snapshot of past in the past. The board is never paused in the past.
 	live, shown *election.Snapshot
 	paused      bool
 	pausedAt    time.Time
 	past        *scene.Past
-	// lanes is what the history knows of the period before now, nil for nothing.
+	// lanes holds the recorded terms of the period before now, nil for none.
 	lanes *scene.Lanes
 	now   time.Time
-	// latency changes only with the clock, so that latency alone never causes a redraw.
+	// latency changes only at a clock tick, so that it never causes an additional redraw.
 	latency time.Duration
 	// warning is the newest of Options.Warnings.
 	warning string
 }
 
-// warningMsg is a line about the history, empty for none.
+// warningMsg is a warning about the history in one line. An empty one clears the previous warning.
 type warningMsg string
 
-// nextWarning waits for the next warning; nil without warnings.
+// nextWarning returns the command that waits for the next warning. It is nil if the caller sends no warnings.
 func nextWarning(ctx context.Context, warnings <-chan string) tea.Cmd {
 	if warnings == nil {
 		return nil
@@ -45,7 +45,7 @@ func nextWarning(ctx context.Context, warnings <-chan string) tea.Cmd {
 	}
 }
 
-// take stores a snapshot and shows it unless the board is paused or in the past.
+// take stores a snapshot. The snapshot is shown unless the board is paused or shows the past.
 func (f *feed) take(snap *election.Snapshot) {
 	f.live = snap
 	if f.latency == 0 {
@@ -56,7 +56,7 @@ func (f *feed) take(snap *election.Snapshot) {
 	}
 }
 
-// visit shows a moment of the past, or the present for nil. It ends a pause.
+// visit shows a moment of the past. nil is the present. It ends a pause.
 func (f *feed) visit(p *scene.Past) {
 	f.paused, f.past, f.shown = false, p, f.live
 	if p != nil {
@@ -64,7 +64,7 @@ func (f *feed) visit(p *scene.Past) {
 	}
 }
 
-// shownLanes is what the history adds to the lanes of the shown snapshot.
+// shownLanes holds the recorded terms for the lanes of the shown snapshot.
 func (f *feed) shownLanes() *scene.Lanes {
 	if f.past != nil {
 		return f.past.Lanes
@@ -72,13 +72,12 @@ func (f *feed) shownLanes() *scene.Lanes {
 	return f.lanes
 }
 
-// stale reports whether nothing of the shown snapshot is known to be current. A moment of the
-// past does not become stale.
+// stale reports whether the whole shown snapshot is stale. A moment of the past never is.
 func (f *feed) stale() bool {
 	return f.past == nil && (f.live.Connection.State == election.Lost || f.recorded())
 }
 
-// recorded reports whether all is known from the history only.
+// recorded reports whether every election is from the history because Consul has not responded yet.
 func (f *feed) recorded() bool {
 	return f.live.Connection.LastContact.IsZero() && !f.live.RecordedUntil.IsZero()
 }
@@ -95,8 +94,8 @@ func (f *feed) pause(on bool) {
 	}
 }
 
-// asOf is the time for which the shown snapshot is valid. It stops while the board is in the
-// past or paused, or the link is lost, and begins with the end of the history.
+// asOf is the time that the shown snapshot describes: now, unless the board shows the past, is paused or has lost the
+// connection. Before the first response from Consul, it is the end of the history.
 func (f *feed) asOf() time.Time {
 	c := f.live.Connection
 	switch {
@@ -122,8 +121,8 @@ type tickMsg time.Time
 // of CPU at 10,000 elections. A single change is not delayed.
 const snapshotGap = 100 * time.Millisecond
 
-// waitFor returns the command that waits for the next snapshot. It drops all but the
-// newest and ends with ctx.
+// waitFor returns the command that waits for the next snapshot. It drops snapshots that a newer one replaces. It ends
+// with ctx.
 func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() tea.Msg {
 	var last time.Time
 	return func() tea.Msg {
@@ -160,7 +159,7 @@ func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() te
 	}
 }
 
-// tick waits for the next full second, so that the clock never skips one.
+// tick waits until the next full second, so that the displayed clock never skips a second.
 func tick(now time.Time) tea.Cmd {
 	return tea.Tick(time.Second-time.Duration(now.Nanosecond()), func(t time.Time) tea.Msg { return tickMsg(t) })
 }

@@ -13,8 +13,8 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// doctor diagnoses elections as a Consul with these surroundings and checks would.
-type doctor struct {
+// fakeDiagnosis infers fixes from fixed facts: these sessions and checks.
+type fakeDiagnosis struct {
 	sessions []*election.Session
 	checks   []election.Check
 	facts    insight.FixFacts
@@ -22,7 +22,7 @@ type doctor struct {
 	end      insight.Outcome
 }
 
-func (x *doctor) option(o *Options) {
+func (x *fakeDiagnosis) option(o *Options) {
 	o.Diagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
 		facts := x.facts
 		facts.Now, facts.Checks = testNow(), x.checks
@@ -38,9 +38,9 @@ func (x *doctor) option(o *Options) {
 	}
 }
 
-// sick has a waiting api.Lock candidate, and a critical check of legacy's service.
-func sick() *doctor {
-	return &doctor{
+// newDiagnosis returns facts with a waiting api.Lock candidate and a critical check of the service of legacy.
+func newDiagnosis() *fakeDiagnosis {
+	return &fakeDiagnosis{
 		sessions: []*election.Session{{ID: sessionID(600), Name: "Consul API Lock", Node: "node-2", TTL: 15 * time.Second}},
 		checks:   passing("node-2", "legacy", election.StatusCritical, "connection refused"),
 		facts:    insight.FixFacts{Delay: insight.DelayNone},
@@ -48,22 +48,22 @@ func sick() *doctor {
 	}
 }
 
-// diagnose opens the dialog and lets the diagnosis end.
+// diagnose opens the dialog and completes the diagnosis.
 func (d *driver) diagnose() {
 	d.t.Helper()
 	d.send(firstOf(d.t, d.keys("f")))
 }
 
-// notices lets the visible text become old enough to confirm.
+// notices advances the clock until the user can confirm the visible text.
 func (d *driver) notices() {
 	d.now = d.now.Add(300 * time.Millisecond)
 	d.send(fix.Noticed{})
 }
 
-// fixed opens the dialog about an election. Words that are not keys change the data.
+// fixed opens the dialog about an election and presses keys. Some words are not keys but change the data.
 func fixed(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
-		x := sick()
+		x := newDiagnosis()
 		d := drive(t, studiedSnapshot(""), w, h, x.option)
 		d.open(key)
 		for _, k := range keys {
@@ -95,7 +95,7 @@ func fixed(key string, keys ...string) func(*testing.T, int, int) *driver {
 	}
 }
 
-// elected returns a snapshot in which another session acquired the free key.
+// elected returns a snapshot in which another session has acquired the key.
 func elected(s *election.Snapshot, key string, at time.Time) *election.Snapshot {
 	for i, e := range s.Elections {
 		if e.Key() == key {
@@ -114,13 +114,13 @@ func elected(s *election.Snapshot, key string, at time.Time) *election.Snapshot 
 }
 
 func TestFixIsAppliedAfterConfirmation(t *testing.T) {
-	x := sick()
+	x := newDiagnosis()
 	d := drive(t, mixedSnapshot(), 120, 36, x.option)
-	d.wants("f fix…") // the cursor is on mail, which has no leader
+	d.wants("f fix…") // the cursor is on the vacant election mail
 	cmd := d.keys("f")
 	d.wants("Fix mail", "Reading sibling keys and all sessions", "[ Cancel ]")
 	d.keys("y")
-	d.wants("Nothing was done: the check is still running.")
+	d.wants("Nothing was done: the diagnosis is still running.")
 	d.send(firstOf(t, cmd))
 	d.wants("Problem      lock_flags", "Existing key does not match lock", "Write the same value with flags 3304740253564472344",
 		"no lock-delay is active", "(Apply)")
@@ -134,7 +134,7 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 	d.notices()
 	confirmed := d.keys("tab", "enter")
 	d.lacks("Fix mail")
-	d.wants("mail: waiting for Consul's answer")
+	d.wants("mail: waiting for Consul's response")
 	d.perform(confirmed)
 	if len(x.applied) != 1 || x.applied[0].Key != keyOf("mail") || len(d.op.released)+len(d.op.destroyed) != 0 {
 		t.Fatalf("applied %v", x.applied)
@@ -152,7 +152,7 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 }
 
 func TestFixOfAHolderThatIsGone(t *testing.T) {
-	x := sick()
+	x := newDiagnosis()
 	d := drive(t, studiedSnapshot(""), 120, 36, x.option)
 	d.open(keyOf("legacy"))
 	d.diagnose()
@@ -171,14 +171,14 @@ func TestFixOfAHolderThatIsGone(t *testing.T) {
 }
 
 func TestFixDependsOnTheDiagnosedState(t *testing.T) {
-	x := sick()
+	x := newDiagnosis()
 	d := drive(t, mixedSnapshot(), 120, 36, x.option)
 	d.diagnose()
 	d.notices()
 	d.send(snapshotMsg{elected(mixedSnapshot(), keyOf("mail"), testNow())})
-	d.wants("mail-2 leads now.", "[ Close ]", "r check again")
+	d.wants("mail-2 leads now.", "[ Close ]", "r diagnose again")
 	d.keys("y")
-	d.send(snapshotMsg{mixedSnapshot()}) // back in the state that was read
+	d.send(snapshotMsg{mixedSnapshot()}) // the diagnosed state again
 	d.keys("y")
 	if len(x.applied) != 0 {
 		t.Fatalf("applied %v", x.applied)
@@ -197,14 +197,14 @@ func TestFixDependsOnTheDiagnosedState(t *testing.T) {
 }
 
 func TestFixWithUnknownResult(t *testing.T) {
-	x := sick()
+	x := newDiagnosis()
 	x.end = insight.Outcome{Kind: insight.OutcomeUnknown, Reason: "no response: timeout"}
 	d := drive(t, mixedSnapshot(), 120, 36, x.option)
 	d.diagnose()
 	d.notices()
 	d.perform(d.keys("y"))
 	d.keys("u")
-	d.wants("unknown whether the fix was applied: no response: timeout; it has no leader now", "1 waiting")
+	d.wants("unknown whether the fix was applied: no response: timeout; no leader now", "1 waiting")
 	left := d.m.log.Unfinished()
 	if len(left) != 1 || left[0].Outcome.Action != election.ActionFix {
 		t.Errorf("unfinished %v", left)
@@ -213,10 +213,10 @@ func TestFixWithUnknownResult(t *testing.T) {
 
 func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
 	for name, want := range map[string][]string{
-		"search": {"lock_delay", "Wait for its end, in about 9s.", "~12:01:18", "Consul rejects an acquire: a lock-delay is active", "[ Close ]"},
+		"search": {"lock_delay", "Wait until the lock-delay ends, in about 9s.", "~12:01:18", "Consul rejects an acquire: a lock-delay is active", "[ Close ]"},
 		"mail":   {"no_candidate", "has no candidate: the election has no leader since", "2026-11-20T11:57:07Z", "failed: token lacks", "[ Close ]"},
 	} {
-		x := sick()
+		x := newDiagnosis()
 		x.sessions, x.facts = []*election.Session{}, insight.FixFacts{DelayErr: "token lacks key:write"}
 		if name == "search" {
 			x.facts = insight.FixFacts{Delay: insight.DelayActive}
@@ -235,12 +235,12 @@ func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
 }
 
 func TestFixOfAHealthyElection(t *testing.T) {
-	x := sick()
+	x := newDiagnosis()
 	x.checks = passing("node-2", "legacy", election.StatusPassing, "")
 	d := drive(t, studiedSnapshot(""), 120, 36, x.option)
 	for name, want := range map[string]string{
-		"auth": "auth: nothing to fix. auth-2 leads; if its process is gone, its session expires.",
-		"jobs": "jobs: nothing to fix. The key belongs to a semaphore", "web": "web is not readable with this token",
+		"auth": "auth: nothing to fix. auth-2 leads. If its process has ended, its session expires.",
+		"jobs": "jobs: nothing to fix. The key belongs to a semaphore", "web": "web is not readable with this token. Run electop doctor",
 	} {
 		d.open(keyOf(name))
 		if msg := firstOf(t, tea.Batch(d.keys("f"), func() tea.Msg { return nil })); msg != nil && d.m.focus.fix != nil {
@@ -255,20 +255,20 @@ func TestFixOfAHealthyElection(t *testing.T) {
 }
 
 func TestFixIsDisabled(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36, sick().option, func(o *Options) { o.ReadOnly = true })
+	d := drive(t, mixedSnapshot(), 120, 36, newDiagnosis().option, func(o *Options) { o.ReadOnly = true })
 	d.keys("f")
 	d.wants("Read-only: fix is disabled (--read-only).")
 	d = drive(t, mixedSnapshot(), 120, 36)
 	d.keys("f")
-	d.wants("Unavailable: this dashboard cannot fix.")
-	d = recall(t, uitest.Yesterday(), 120, 36, sick().option)
+	d.wants("Unavailable: this dashboard cannot apply fixes.")
+	d = recall(t, uitest.Yesterday(), 120, 36, newDiagnosis().option)
 	d.travels("[")
 	d.keys("f")
 	d.wants("This is the past: fix is disabled. Press esc to return to now.")
 }
 
 func TestFixCommand(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36, sick().option)
+	d := drive(t, mixedSnapshot(), 120, 36, newDiagnosis().option)
 	d.send(firstOf(t, d.keys(":", "'fix", "enter")))
 	d.notices()
 	d.perform(d.keys("y"))
@@ -276,9 +276,8 @@ func TestFixCommand(t *testing.T) {
 	d.wants("fix      :fix  fixed, no leader yet")
 }
 
-// A small window enables the fix only after all lines were visible.
 func TestFixInASmallWindow(t *testing.T) {
-	x := sick()
+	x := newDiagnosis()
 	d := drive(t, mixedSnapshot(), 40, 10, x.option)
 	d.diagnose()
 	d.notices()
@@ -298,7 +297,6 @@ func TestFixInASmallWindow(t *testing.T) {
 	}
 }
 
-// Several single actions are followed at the same time.
 func TestSeveralActionsAreFollowed(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.open(keyOf("billing"))
@@ -309,7 +307,7 @@ func TestSeveralActionsAreFollowed(t *testing.T) {
 	d.perform(d.keys("y"))
 	d.now = d.now.Add(2 * time.Second)
 	d.send(snapshotMsg{released(released(mixedSnapshot(), keyOf("auth"), false), keyOf("billing"), false)})
-	d.wants("2 actions wait", "u lists them", "auth: auth-2 → no leader yet, 2s", "no leader  released")
+	d.wants("2 actions waiting", "u lists them", "auth: auth-2 → no leader yet, 2s", "no leader  released")
 	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), false)})
 	d.wants("auth-9  after 1.3s", "no leader  released")
 	d.now = d.now.Add(31 * time.Second)

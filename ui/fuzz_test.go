@@ -18,7 +18,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// poisoner replaces the texts of a value of any type.
+// poisoner replaces texts in a value of any type with hostile ones.
 type poisoner struct {
 	rand  *rand.Rand
 	texts []string
@@ -36,8 +36,8 @@ func (p *poisoner) text(old string) string {
 	return old
 }
 
-// poison visits every exported field. Named string types are not replaced: their values are constants of package
-// election.
+// poison replaces the texts in every exported field. It keeps named string types, because their values are constants
+// of package election.
 func (p *poisoner) poison(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -47,7 +47,7 @@ func (p *poisoner) poison(v reflect.Value) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			switch field := v.Type().Field(i); {
-			case field.Name == "Leader": // election.LeaderLabel has made it safe
+			case field.Name == "Leader": // election.LeaderLabel has sanitized it
 				v.Field(i).SetString(sanitize.Line(p.text(v.Field(i).String()), 80))
 			case field.IsExported():
 				p.poison(v.Field(i))
@@ -84,7 +84,7 @@ func (p *poisoner) poisonMap(v reflect.Value) {
 	}
 }
 
-// snapshot returns a board in any state with poisoned texts. Keys stay sorted and distinct.
+// snapshot returns a board in a random state with hostile texts. Its keys are sorted and distinct.
 func (p *poisoner) snapshot() *election.Snapshot {
 	snap := studiedSnapshot([]string{"", "service/billing/leader", "service/pg/leader"}[p.rand.IntN(3)])
 	if p.rand.IntN(4) == 0 {
@@ -108,14 +108,14 @@ func (p *poisoner) snapshot() *election.Snapshot {
 	return snap
 }
 
-// options returns options of a dashboard whose surroundings are poisoned, too.
+// options sets functions that return surroundings, permissions and keys with hostile texts.
 func (p *poisoner) options(o *Options) {
 	studies(o)
 	o.ASCII = p.rand.IntN(4) == 0
 	o.Address, o.Title, o.Demo = p.text("127.0.0.1:8500"), p.text(""), p.text("")
 	o.Patterns = []string{p.text("service/*/leader"), p.text("a/**")}
 	o.Rights = func(context.Context, election.Target) (election.Rights, error) {
-		return election.Rights{Known: true, ReleaseRule: p.text("key"), DestroyRule: p.text("session")}, errors.New(p.text("no answer"))
+		return election.Rights{Known: true, ReleaseRule: p.text("key"), DestroyRule: p.text("session")}, errors.New(p.text("no response"))
 	}
 	o.Holdings = func(_ context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(1, 2)
@@ -123,7 +123,7 @@ func (p *poisoner) options(o *Options) {
 		for _, session := range sessions {
 			found = append(found, election.Pair{Key: p.text("locks/nightly"), Session: session})
 		}
-		return found, p.rand.IntN(2) == 0, errors.New(p.text("no answer"))
+		return found, p.rand.IntN(2) == 0, errors.New(p.text("no response"))
 	}
 }
 
@@ -141,7 +141,7 @@ func FuzzDashboard(f *testing.F) {
 		keys := states()[int(state)%len(states())]
 		d := drive(t, p.snapshot(), width, height, p.options)
 		kinds := []insight.OutcomeKind{insight.OutcomeDone, insight.OutcomeChanged, insight.OutcomeDenied, insight.OutcomeFailed, insight.OutcomeUnknown}
-		d.op.fails(kinds[int(state)%len(kinds)], p.text("no answer"))
+		d.op.fails(kinds[int(state)%len(kinds)], p.text("no response"))
 		d.send(tea.ColorProfileMsg{})
 		d.m.focus.prompt = d.m.focus.prompt.Paste(a)
 		for _, key := range keys {
@@ -164,8 +164,8 @@ func FuzzDashboard(f *testing.F) {
 	})
 }
 
-// settle runs a command and the commands that follow from it, up to the end of a search: the next command waits for a
-// clock.
+// settle runs a command and the commands that it causes. It stops after a search, because the next command waits for
+// the clock.
 func (d *driver) settle(cmd tea.Cmd) (searched bool) {
 	switch msg := cmd().(type) {
 	case nil:
@@ -185,7 +185,6 @@ func (d *driver) settle(cmd tea.Cmd) (searched bool) {
 	return false
 }
 
-// A terminal that draws ambiguous characters in two cells gets ASCII symbols.
 func TestWideSymbolsAreNotUsed(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	if wide, ascii := term.Width("●") == 2, d.m.scene.Sym.Led == term.ASCII().Led; wide != ascii {

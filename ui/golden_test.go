@@ -61,25 +61,25 @@ func staleSnapshot() *election.Snapshot {
 	part := func(prefix string, age, retry time.Duration) election.StalePart {
 		return election.StalePart{
 			Part:  election.Part{Kind: election.PartKeys, Range: election.PrefixRange(prefix)},
-			Since: ago(age), Error: "cannot reach Consul at 127.0.0.1:8500: no answer in time", RetryAt: testNow().Add(retry),
+			Since: ago(age), Error: "cannot reach Consul at 127.0.0.1:8500: request timed out", RetryAt: testNow().Add(retry),
 		}
 	}
 	s.Connection.Stale = []election.StalePart{part("service/svc-0000", 14*time.Second, 3*time.Second), part("service/svc-0011", 12*time.Second, 5*time.Second)}
 	return s
 }
 
-// staleOnly has one stale part of a kind that makes no election stale.
+// staleOnly returns a snapshot with one stale part. The kind must be one that makes no election stale.
 func staleOnly(kind election.PartKind) func() *election.Snapshot {
 	return func() *election.Snapshot {
 		s := mixedSnapshot()
 		s.Connection.Stale = []election.StalePart{{
-			Part: election.Part{Kind: kind, Range: election.PrefixRange("service/"), Node: "node-1"}, Since: ago(27 * time.Second), Error: "no answer in time",
+			Part: election.Part{Kind: kind, Range: election.PrefixRange("service/"), Node: "node-1"}, Since: ago(27 * time.Second), Error: "request timed out",
 		}}
 		return s
 	}
 }
 
-// scenes are the screens in testdata, each at every size.
+// scenes returns the screens in testdata. Each is drawn at every size.
 func scenes() map[string]func(t *testing.T, w, h int) *driver {
 	board := func(keys ...string) func(*testing.T, int, int) *driver {
 		return func(t *testing.T, w, h int) *driver {
@@ -149,6 +149,19 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		},
 		"idle": func(t *testing.T, w, h int) *driver {
 			d := drive(t, idleSnapshot(), w, h)
+			d.open("service/job-1/leader")
+			return d
+		},
+		"unsearched": func(t *testing.T, w, h int) *driver {
+			s := idleSnapshot()
+			for i, e := range s.Elections {
+				if e.Candidateless {
+					job := *e
+					job.Candidateless, job.Unsearched = false, true
+					s.Elections[i] = &job
+				}
+			}
+			d := drive(t, s, w, h)
 			d.open("service/job-1/leader")
 			return d
 		},
@@ -253,7 +266,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 	}
 }
 
-// recorded shows a history that ended 18 minutes ago.
+// recorded shows a board from a history that ended 18 minutes ago.
 func recorded(change func(*election.Snapshot), keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		d := drive(t, nil, w, h)
@@ -274,7 +287,7 @@ func neverConnected() election.Connection {
 	return c
 }
 
-// partlyRead has two elections that were not read yet.
+// partlyRead changes a snapshot: two elections are from the history, the others were read.
 func partlyRead(s *election.Snapshot) {
 	live := mixedSnapshot()
 	live.Elections = append(slices.Clone(s.Elections[:2]), live.Elections[2:]...)
@@ -282,7 +295,7 @@ func partlyRead(s *election.Snapshot) {
 	*s = *live
 }
 
-// studied shows an election with its surroundings, after some keys. Words that are not keys change the data.
+// studied shows an election with its surroundings and presses keys. Some words are not keys but change the data.
 func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		snap := studiedSnapshot(key)
@@ -309,7 +322,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 			case "deny":
 				d.send(rightsMsg{hold{key, snap.Find(key).Pair.Session}, denied(key)})
 			case "search":
-				firstOf(t, d.keys("f")) // the scan does not end
+				firstOf(t, d.keys("f")) // the scan stays in progress
 			case "scan":
 				firstOf(t, d.keys("f"))
 			case "searched":
@@ -350,7 +363,6 @@ func denied(key string) election.Rights {
 	}
 }
 
-// takenOver returns a snapshot in which another session holds the key in the next term.
 func takenOver(s *election.Snapshot, key string) *election.Snapshot {
 	for i, e := range s.Elections {
 		if e.Key() != key {
@@ -386,7 +398,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// The text must not depend on the colours: no information may be shown by colour alone.
+// No information may be shown by colour alone, so the text must not depend on the colours.
 func TestColoursDoNotChangeTheText(t *testing.T) {
 	for name, scene := range scenes() {
 		d := scene(t, 120, 36)

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// fakeOperator records its calls. Its actions end with the result of outcome, by default "done".
+// fakeOperator records its calls. By default its actions succeed.
 type fakeOperator struct {
 	released, destroyed []election.Target
 	outcome             insight.Outcome
@@ -61,7 +61,7 @@ type driver struct {
 	m   Model
 	op  *fakeOperator
 	now time.Time
-	// hasty sends the next message before a changed dialog can be noticed.
+	// hasty sends the next message before a changed text was visible for long enough.
 	hasty bool
 	// unanswered leaves surveys without a response. unread is the error in each response.
 	unanswered bool
@@ -120,10 +120,9 @@ func (d *driver) below() bool {
 	return strings.Contains(text, "more line below") || strings.Contains(text, "more lines below") || strings.Contains(text, "scroll down to enable")
 }
 
-// actions returns the actions of this run.
 func (d *driver) actions() []scene.EventLine { return d.m.log.Events(d.m.scene) }
 
-// around responds to a survey with the surroundings of the fixture.
+// around returns the surroundings of the fixture for a survey.
 func (d *driver) around(keys []string) []election.Surroundings {
 	var all []election.Surroundings
 	for _, key := range keys {
@@ -140,7 +139,7 @@ func (d *driver) around(keys []string) []election.Surroundings {
 	return all
 }
 
-// keys presses keys by their names, and types the text of a quoted word.
+// keys presses keys by their names. A name that begins with a quote is text to type.
 func (d *driver) keys(names ...string) tea.Cmd {
 	var cmd tea.Cmd
 	for _, name := range names {
@@ -155,7 +154,7 @@ func (d *driver) keys(names ...string) tea.Cmd {
 	return cmd
 }
 
-// text returns the screen without its colours.
+// text returns the screen without escape sequences.
 func (d *driver) text() string { return ansi.Strip(d.m.View().Content) }
 
 func (d *driver) wants(parts ...string) {
@@ -178,7 +177,7 @@ func (d *driver) lacks(parts ...string) {
 	}
 }
 
-// perform runs the commands of an action to their end and sends their messages to the model.
+// perform runs the commands of an action and sends their messages to the model.
 func (d *driver) perform(cmd tea.Cmd) {
 	d.t.Helper()
 	if cmd == nil {
@@ -222,7 +221,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// trimLines removes blanks at the ends of lines, like editors do.
+// trimLines removes trailing blanks, as editors do.
 func trimLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := range lines {
@@ -231,7 +230,6 @@ func trimLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// performSearch presses f and runs the search.
 func (d *driver) performSearch() {
 	d.t.Helper()
 	d.send(firstOf(d.t, d.keys("f")))
@@ -251,20 +249,18 @@ func clickAt(x, y int) tea.MouseClickMsg {
 	return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}
 }
 
-// filter filters the open view, even if an overlay covers it.
+// filter sets the filter of the current view without the prompt, also while an overlay is open.
 func (d *driver) filter(text string) {
 	d.m.toView(scene.Filtered{Text: text})
 	d.m.layOut(d.m.scene)
 }
 
-// open shows an election of the board.
 func (d *driver) open(id string) {
 	before := d.m.scene
 	d.m.showElection(id)
 	d.m.layOut(before)
 }
 
-// marks counts the marked elections.
 func (d *driver) marks() int {
 	visible, hidden := d.m.board.Marks(d.m.scene)
 	return visible + hidden

@@ -12,19 +12,19 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// remembers gives the dashboard a history.
+// remembers returns an option: the dashboard has a history.
 func remembers(p *uitest.Past) func(*Options) {
 	return func(o *Options) { o.History = p }
 }
 
-// reads answers the reads of the history that a command begins.
+// reads runs a read of the history and the reads that it causes.
 func (d *driver) reads(cmd tea.Cmd) {
 	for cmd != nil {
 		cmd = d.send(firstOf(d.t, cmd))
 	}
 }
 
-// stored is a scene with a history after some keys, each of whose reads is answered.
+// stored returns a scene with a history. It presses keys and completes the reads after each.
 func stored(p func() *uitest.Past, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		d := drive(t, mixedSnapshot(), w, h, remembers(p()))
@@ -66,7 +66,7 @@ func TestReportKey(t *testing.T) {
 	cmd := d.keys("E")
 	d.wants("Writing a report about 1 election since Nov 19 12:01.")
 	d.keys("E")
-	d.wants("A report is being written.")
+	d.wants("A report is already being written.")
 	d.send(cmd())
 	d.wants("Wrote electop-report-billing-20261120-1201.md")
 	if !slices.Equal(keys, []string{"service/billing/leader"}) || !since.Equal(ago(24*time.Hour)) {
@@ -95,7 +95,7 @@ func TestReportKey(t *testing.T) {
 func TestReportWithoutAHistory(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("E")
-	d.wants("No report: it is made from the history, and this dashboard has none (--history).")
+	d.wants("No report: a report needs a history, and this dashboard has none (--history).")
 	d.keys("2", "E")
 	d.wants("No report:")
 	empty := drive(t, emptySnapshot(false), 120, 36)

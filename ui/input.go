@@ -11,7 +11,6 @@ import (
 	"electop/ui/internal/term"
 )
 
-// pressed sends a key to the overlay, prompt or board that has the focus.
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.window.tooSmall: // no visible element could receive the key
@@ -42,7 +41,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	}
 }
 
-// boardKey handles global keys first, then those of the view.
+// boardKey handles global keys before the keys of the view.
 func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	if cmd, done := m.globalKey(msg); done {
 		return cmd
@@ -102,7 +101,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return openDrain(m, selectedNode(m)), true
 	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
 		return m.do(m.out.travel.Leave()), true
-	case key.Matches(msg, k.Back) && m.focus.zoom: // esc undoes only the latest step
+	case key.Matches(msg, k.Back) && m.focus.zoom: // one esc undoes one step
 		m.focus.zoom = false
 		return send(m, &m.detail, scene.Back{}), true
 	case key.Matches(msg, k.Back):
@@ -126,7 +125,6 @@ func (m *Model) helpKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// copyMenu lists the copyable texts of the selected election.
 func copyMenu() []term.Span {
 	menu := []term.Span{{term.Accent, "Copy:   "}}
 	for _, i := range [][2]string{
@@ -137,7 +135,6 @@ func copyMenu() []term.Span {
 	return menu
 }
 
-// copyKey copies the chosen text.
 func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
 	e := m.scene.Selected
@@ -164,7 +161,6 @@ func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// clicked sends a click to the part of the board under the pointer.
 func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 	if m.focus.mode != modeBoard || at.Button != tea.MouseLeft || m.window.tooSmall {
 		return nil
@@ -183,7 +179,6 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 // wheelStep is the number of lines per turn of the mouse wheel.
 const wheelStep = 3
 
-// wheeled scrolls the part under the pointer.
 func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 	turn := scene.Wheeled{Step: wheelStep}
 	switch {

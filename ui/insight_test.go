@@ -8,8 +8,8 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// Changes of other elections update an assessment with the clock, not with each snapshot: one assessment among 10,000
-// elections costs 20 ms.
+// After a change of another election, an assessment is computed again only at an interval: among 10,000 elections it
+// takes 20 ms.
 func TestChangesOfOtherElectionsCountLater(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)

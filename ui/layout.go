@@ -2,7 +2,7 @@ package ui
 
 import "electop/ui/internal/term"
 
-// The smallest usable window, and the width from which the lower pane is at the right.
+// The minimum size of a usable window, and the minimum width for a pane at the right.
 const (
 	minWidth  = 40
 	minHeight = 10
@@ -16,7 +16,7 @@ type window struct {
 	screen   screen
 }
 
-// tooSmall reports whether a window has space only for the message that it is too small.
+// tooSmall reports whether a window is below the minimum size. Such a window shows only its size.
 func tooSmall(w, h int) bool { return w < minWidth || h < minHeight }
 
 // need is the input of the layout.
@@ -29,7 +29,7 @@ type need struct {
 	wide    bool // the table takes the whole width
 }
 
-// screen is the layout. A part without space has height 0.
+// screen is the computed layout. A hidden part has height 0.
 type screen struct {
 	tooSmall            bool
 	side                bool
@@ -39,7 +39,6 @@ type screen struct {
 	footer              term.Rect
 }
 
-// arrange computes the layout.
 func arrange(n need) screen {
 	if tooSmall(n.w, n.h) {
 		return screen{tooSmall: true}
@@ -62,7 +61,7 @@ func arrange(n need) screen {
 	return s
 }
 
-// arrangeSide puts the pane at the right, and the events below the table, in the space that the table does not need.
+// arrangeSide puts the pane at the right and the events in the unused space below the table.
 func (s *screen) arrangeSide(n need) {
 	b := s.body
 	side := max(56, min(b.W*2/5, 92))
@@ -78,8 +77,8 @@ func (s *screen) arrangeSide(n need) {
 	s.events = term.Rect{b.X, b.Y + b.H - events, left, events}
 }
 
-// arrangeBelow puts the pane below the table and the events below the pane. A short table
-// leaves its unused lines to the pane.
+// arrangeBelow puts the pane below the table and the events below the pane. The pane gets the lines that a short
+// table does not use.
 func (s *screen) arrangeBelow(n need) {
 	b := s.body
 	events := 0

@@ -10,7 +10,7 @@ import (
 	"electop/election/discovery"
 )
 
-// discovers lets a dashboard find locks, three of which are not watched.
+// discovers sets a search that finds several groups of locks.
 func discovers(o *Options) {
 	o.Discover = func(_ context.Context, progress func(done, total int)) (DiscoveredLocks, error) {
 		progress(10_040, 10_040)
@@ -85,7 +85,7 @@ func TestTheDiscoveredLocksCanBeWatched(t *testing.T) {
 func TestAHintDoesNotCountWhatWasNotSearched(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 80, 24)
 	d.send(hintMsg{locks: 5})
-	if text := d.text(); !strings.Contains(text, "At least 5 more locks outside the patterns: :discover") {
+	if text := d.text(); !strings.Contains(text, "At least 5 more locks outside the patterns; :discover lists them") {
 		t.Errorf("%s", text)
 	}
 }
@@ -106,7 +106,7 @@ func TestAHintNamesLocksOutsideThePatternsOnce(t *testing.T) {
 	if d.m.out.hint != nil {
 		t.Error("it searches again")
 	}
-	if text := d.text(); searches != 1 || !strings.Contains(text, "3 more locks outside the patterns: :discover") {
+	if text := d.text(); searches != 1 || !strings.Contains(text, "3 more locks outside the patterns; :discover lists them") {
 		t.Errorf("%d searches:\n%s", searches, text)
 	}
 }

@@ -54,7 +54,7 @@ const (
 	viewSessions
 )
 
-// mode selects the receiver of keys.
+// mode selects the part of the screen that receives keys.
 type mode uint8
 
 const (
@@ -68,7 +68,7 @@ const (
 	modeDrain
 )
 
-// focus is the current view and the receiver of keys.
+// focus is the current view and the part of the screen that receives keys.
 type focus struct {
 	view view
 	mode mode
@@ -85,9 +85,10 @@ type focus struct {
 	drain drain.Model
 }
 
-// look is the style of the terminal.
+// look holds the colours of the terminal and the painter for them.
 type look struct {
-	dark bool
+	theme term.Theme
+	dark  bool
 	// profile is the name of the terminal's colour profile.
 	profile string
 	painter *term.Painter
@@ -95,19 +96,18 @@ type look struct {
 	guide   chrome.Guide
 }
 
-// on returns the look for a background and a colour profile.
 func (l look) on(dark bool, profile string) look {
 	l.dark, l.profile = dark, profile
-	l.painter = &term.Painter{Styles: term.NewStyles(dark, profile), Sym: l.painter.Sym}
+	l.painter = &term.Painter{Styles: term.NewStyles(l.theme, dark, profile), Sym: l.painter.Sym}
 	return l
 }
 
-// links connects the dashboard to its caller.
+// links holds the functions of the caller and the latest arguments passed to them.
 type links struct {
 	wait func() tea.Msg
-	// interlude waits for the next interlude; nil without interludes.
-	interlude tea.Cmd
-	// warning waits for the next warning; nil without warnings.
+	// suspension waits for the next suspension; nil if the caller requests none.
+	suspension tea.Cmd
+	// warning waits for the next warning; nil if the caller sends no warnings.
 	warning  tea.Cmd
 	tools    dialog.Tools
 	rights   *rightsBook
@@ -119,11 +119,11 @@ type links struct {
 	// WatchSessions.
 	watched, studied string
 	listing          bool
-	// hint searches for locks outside the patterns, once; nil after it began.
+	// hint searches for locks outside the patterns. It runs once and is nil after that.
 	hint tea.Cmd
 }
 
-// New returns the dashboard. Its commands end when ctx does.
+// New returns the dashboard. Cancelling ctx ends its commands.
 func New(ctx context.Context, opts Options) Model {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -132,10 +132,10 @@ func New(ctx context.Context, opts Options) Model {
 	if opts.ASCII || term.Width(sym.Led) > 1 { // RUNEWIDTH_EASTASIAN
 		opts.ASCII, sym = true, term.ASCII()
 	}
-	now, k := opts.Now(), keys.Default(opts.ASCII)
+	now, k := opts.Now(), keys.Default(opts.ASCII).With(opts.Keys)
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	out := &links{
-		wait: waitFor(ctx, opts.Snapshots), interlude: nextInterlude(ctx, opts.Interludes), warning: nextWarning(ctx, opts.Warnings),
+		wait: waitFor(ctx, opts.Snapshots), suspension: nextSuspension(ctx, opts.Suspensions), warning: nextWarning(ctx, opts.Warnings),
 		tools:    dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey)},
 		diagnose: fix.NewReader(ctx, opts.Diagnose),
 		rights:   newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
@@ -150,11 +150,12 @@ func New(ctx context.Context, opts Options) Model {
 	r := past.NewReader(ctx, opts.History)
 	l := look{
 		painter: &term.Painter{Sym: sym}, guide: chrome.Guide{Keys: k, Commands: commandNames()},
-		place: chrome.Place{Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
+		place: chrome.Place{Context: opts.Context, Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
+		theme: term.Theme(opts.Theme),
 	}
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
-		board: board.New(k), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
+		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
 		log: results.New(ctx, opts.Operator, k), focus: focus{locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k)},
 	}
 	m.renew()
@@ -167,10 +168,9 @@ func New(ctx context.Context, opts Options) Model {
 // Init starts the clock, requests the terminal's background colour and waits for the first
 // snapshot.
 func (m Model) Init() tea.Cmd {
-	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.interlude, m.out.warning)
+	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.suspension, m.out.warning)
 }
 
-// renew rebuilds the scene.
 func (m *Model) renew() {
 	f := &m.feed
 	s := &scene.Scene{

@@ -7,16 +7,19 @@ import (
 	"electop/election"
 	"electop/election/query"
 	"electop/internal/history"
+	"electop/ui/internal/board"
 	"electop/ui/internal/fix"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/locks"
 	"electop/ui/internal/plan"
 	"electop/ui/internal/results"
+	"electop/ui/internal/term"
 )
 
 // Options configure the dashboard.
 type Options struct {
-	// Snapshots delivers the state of the elections. A slow screen skips older ones. A
-	// closed channel ends the updates.
+	// Snapshots delivers the state of the elections. A slow screen skips older snapshots. Closing the channel ends
+	// the updates.
 	Snapshots <-chan *election.Snapshot
 	// Operator carries out release and destroy. If it is nil, or ReadOnly is set, r and x
 	// show why they are disabled.
@@ -32,13 +35,25 @@ type Options struct {
 	// Filter is the filter of the elections at the start, Sort their order.
 	Filter string
 	Sort   query.Order
+	// Context is the name of the cluster in the settings, empty for none. Contexts are all names.
+	Context  string
+	Contexts []string
+	// SwitchContext requests the dashboard of another context, which replaces this one when Run
+	// returns. It runs on the event loop and must not block.
+	SwitchContext func(name string)
+	// Theme is one of [Themes], empty for the first.
+	Theme string
+	// Columns are the columns of the elections' table in their order, of [Columns]; none for all.
+	Columns []string
+	// Keys replaces keys. The zero value replaces none.
+	Keys Keys
 	// ASCII draws with ASCII characters only.
 	ASCII bool
 	// Demo, if not empty, marks the dashboard as a demonstration and describes it in one
 	// line.
 	Demo string
-	// WatchChecks receives the nodes whose health checks are useful, most important first,
-	// whenever that set changes. It runs on the event loop and must not block.
+	// WatchChecks receives the nodes whose health checks are displayed, most important first, whenever the set
+	// changes. It runs on the event loop and must not block.
 	WatchChecks func(nodes []string)
 	// Study receives the key of the selected election whenever it changes, "" for none;
 	// snapshots should then carry its [election.Snapshot.Surroundings]. It runs on the
@@ -51,18 +66,18 @@ type Options struct {
 	// Rights reads the token's permissions for a hold, or for a session if the target has
 	// no key. It runs off the event loop.
 	Rights func(ctx context.Context, t election.Target) (election.Rights, error)
-	// Holdings searches the KV store for keys that the sessions hold, off the event loop.
-	// complete is false if the token cannot read all keys; an error may come with keys.
-	// Any goroutine may call progress until Holdings returns.
+	// Holdings searches the KV store for keys that the sessions hold, off the event loop. complete is false if the
+	// token cannot read all keys. The keys found before an error are returned with it. Any goroutine may call
+	// progress until Holdings returns.
 	Holdings func(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
-	// Survey reads the surroundings of elections once, in the order of keys, with its
-	// errors inside. A dialog calls it off the event loop and waits for it.
+	// Survey reads the surroundings of elections once and returns them in the order of keys. Errors are in the
+	// results. A dialog calls it off the event loop and waits for it.
 	Survey func(ctx context.Context, keys []string) []election.Surroundings
 	// Discover searches the whole store for locks, off the event loop. Any goroutine may
 	// call progress until it returns.
 	Discover func(ctx context.Context, progress func(done, total int)) (DiscoveredLocks, error)
-	// Nearby counts locks that no pattern selects, with a bounded search off the event loop.
-	// There may be more unless it is complete.
+	// Nearby counts locks that no pattern selects, with a bounded search off the event loop. The count is a minimum
+	// unless complete is true.
 	Nearby func(ctx context.Context) (locks int, complete bool)
 	// SetPatterns replaces the watched patterns. It runs on the event loop and must not
 	// block.
@@ -70,27 +85,54 @@ type Options struct {
 	// Diagnose reads why an election has no effective leader and returns the fix. It runs off the
 	// event loop; nil disables f.
 	Diagnose fix.Diagnose
-	// Drain plans the drain of a node; nil if drains are unavailable. With ReadOnly, D shows
-	// why they are disabled.
+	// Drain plans the drain of a node; nil if drains are unavailable. With ReadOnly, D shows that drains are
+	// disabled.
 	Drain plan.Planner
 	// Report writes an incident report about the elections with these keys since a moment
 	// to a new file, and returns its name. It runs off the event loop; nil without a
 	// history.
 	Report func(ctx context.Context, keys []string, since time.Time) (file string, err error)
-	// Suspend requests that the process stops until the user continues it. The resulting function arrives through
-	// Interludes. If nil, Bubble Tea suspends the process.
+	// Suspend requests that the process stop until the user continues it. The function that stops it is then
+	// delivered by Suspensions. If Suspend is nil, Bubble Tea suspends the process.
 	Suspend func()
-	// Interludes waits for the next function that needs the terminal without the
-	// dashboard; nil redraws the screen. It returns false when ctx ends. It runs off the
-	// event loop.
-	Interludes func(ctx context.Context) (run func(), more bool)
-	// History is the history before and since the start, nil without one. It is read off
-	// the event loop. The caller closes it.
+	// Suspensions waits for the next function that must run while the dashboard has released the terminal. A nil
+	// function redraws the screen. It returns false when ctx ends. It runs off the event loop.
+	Suspensions func(ctx context.Context) (run func(), more bool)
+	// History holds events from before and after the start; nil if nothing is recorded. It is read off the event
+	// loop. The caller closes it.
 	History history.Source
-	// Warnings delivers the line about the history above the body; an empty one removes it.
+	// Warnings delivers one-line warnings about the history, which are shown above the body. An empty line removes
+	// the warning.
 	Warnings <-chan string
 	// Now is the clock, time.Now if nil.
 	Now func() time.Time
+}
+
+// Keys are keys that replace the default ones.
+type Keys = keys.Custom
+
+// KeyError is a problem with the keys of one action.
+type KeyError = keys.Error
+
+// KeyAction is something that a key does.
+type KeyAction = keys.Action
+
+// ParseKeys checks the keys of actions, by the names of [KeyActions]. An error is a [KeyError].
+func ParseKeys(custom map[string][]string) (Keys, error) { return keys.Parse(custom) }
+
+// KeyActions lists what keys do.
+func KeyActions() []KeyAction { return keys.Actions() }
+
+// Columns lists the columns of the elections' table in their usual order.
+func Columns() []string { return board.ColumnNames() }
+
+// Themes lists the themes, the default first.
+func Themes() []string {
+	var names []string
+	for _, t := range term.Themes() {
+		names = append(names, string(t))
+	}
+	return names
 }
 
 // DiscoveredLocks is the result of a search for locks.
@@ -99,16 +141,16 @@ type DiscoveredLocks = locks.Found
 // Operator carries out a confirmed action.
 type Operator = results.Operator
 
-// Diagnosis is the problem of one election and what resolves it.
+// Diagnosis is the problem of one election and the fix for it.
 type Diagnosis = fix.Diagnosis
 type (
-	// DrainPlan is what a drain would do.
+	// DrainPlan lists the actions of a drain before it starts.
 	DrainPlan = plan.Plan
 	// DrainItem is one election of a plan.
 	DrainItem = plan.Item
 	// DrainStep is the state of one election of a drain.
 	DrainStep = plan.Step
-	// DrainStatus is the name of that state.
+	// DrainStatus names the state of one election of a drain.
 	DrainStatus = plan.Status
 	// DrainPlanner makes the plan of a drain.
 	DrainPlanner = plan.Planner
@@ -116,5 +158,5 @@ type (
 	Drain = plan.Drain
 )
 
-// DrainInterrupted is the status of an election that a stopped drain has not moved.
+// DrainInterrupted is the status of an election that was not moved because the drain was stopped.
 const DrainInterrupted = plan.Interrupted

@@ -18,7 +18,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// recall shows the mixed board with a history, after its lanes were read.
+// recall shows the mixed board with a history whose lanes were read.
 func recall(t *testing.T, source history.Source, w, h int, change ...func(*Options)) *driver {
 	t.Helper()
 	closed := make(chan *election.Snapshot)
@@ -28,7 +28,7 @@ func recall(t *testing.T, source history.Source, w, h int, change ...func(*Optio
 	return d
 }
 
-// run carries out the reads among commands, and those that follow from them.
+// run runs the reads among commands and the reads that they cause.
 func (d *driver) run(cmd tea.Cmd) {
 	d.t.Helper()
 	if cmd == nil {
@@ -44,7 +44,7 @@ func (d *driver) run(cmd tea.Cmd) {
 	}
 }
 
-// travels presses keys one by one, and waits for the history each time.
+// travels presses keys one by one. It completes the reads of the history after each.
 func (d *driver) travels(names ...string) {
 	d.t.Helper()
 	for _, name := range names {
@@ -103,7 +103,7 @@ func TestScreensOfThePast(t *testing.T) {
 	}
 }
 
-// The past must be marked without colours and with ASCII characters, too.
+// The past must be recognisable without colours and with ASCII characters.
 func TestThePastIsMarkedWithoutColours(t *testing.T) {
 	for _, size := range sizes() {
 		d := inThePast(size[0], size[1], asciiOnly)(t, "at 03:12:06")
@@ -134,7 +134,7 @@ func TestThePastShowsAgesAsOfTheMoment(t *testing.T) {
 	d.at("03:12:18")
 	d.wants("lock-delay ~3s", "12s ago")
 	d.at("25:00")
-	d.wants("Not a moment")
+	d.wants("Invalid time")
 	d.at("-8h48m")
 	d.wants("2026-11-20 03:13:09", "billing-3", "48s")
 }
@@ -220,7 +220,7 @@ func TestALostConnectionIsShownBesideThePast(t *testing.T) {
 	d.wants("Consul is unreachable")
 }
 
-// slowHistory counts reads that are under way.
+// slowHistory counts the reads of states.
 type slowHistory struct {
 	*uitest.Moments
 	asked int
@@ -280,12 +280,12 @@ func TestAHistoryThatCannotBeRead(t *testing.T) {
 	}
 	d = drive(t, mixedSnapshot(), 160, 45)
 	d.travels("[")
-	d.wants("Time travel needs a history (--history).")
+	d.wants("Viewing the past requires a history (--history).")
 	d.at("03:12")
-	d.wants("Time travel needs a history (--history).")
+	d.wants("Viewing the past requires a history (--history).")
 }
 
-// The lanes must not be read with every change.
+// A change of the board must not cause a read of the lanes.
 func TestLanesAreReadAtAMeasuredPace(t *testing.T) {
 	h := uitest.Incident()
 	d := recall(t, h, 160, 45)
@@ -304,7 +304,7 @@ func TestLanesAreReadAtAMeasuredPace(t *testing.T) {
 	d.wants("LAST 1 H")
 	h.Err = errors.New("history: no route to host")
 	d.travels("-")
-	d.wants("The lanes show only what this run observed: history: no route to host")
+	d.wants("The lanes show only the time since electop started: history: no route to host")
 	for range 20 {
 		d.now = d.now.Add(time.Second)
 		d.run(d.send(tea.ResumeMsg{}))
@@ -333,7 +333,7 @@ func TestEventsOfOtherClustersAreSkipped(t *testing.T) {
 	}
 }
 
-// The Events view and the terms of an election end with the moment.
+// In the past, the Events view and the terms of an election end at the displayed moment.
 func TestListsOfThePastEndWithTheMoment(t *testing.T) {
 	d := inThePast(160, 45)(t, "at 03:12:06", "2")
 	d.wants("03:12:05  billing  vacated", "until the moment shown")

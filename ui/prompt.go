@@ -1,14 +1,18 @@
 package ui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
+	"electop/election/discovery"
 	"electop/election/query"
 	"electop/ui/internal/prompt"
 	"electop/ui/internal/scene"
+	"electop/ui/internal/sessions"
 )
 
-// openPrompt begins a line. A filter begins with the current one of the view.
+// openPrompt opens a prompt. The prompt of a filter contains the current filter of the view.
 func openPrompt(m *Model, kind prompt.Kind) {
 	of, text := m.list(), ""
 	if kind == prompt.Filter {
@@ -17,8 +21,8 @@ func openPrompt(m *Model, kind prompt.Kind) {
 	m.focus.mode, m.focus.prompt = modePrompt, prompt.New(kind, text, of.Cursor(), m.focus.typed[kind])
 }
 
-// promptKey handles the keys that end the line and those that move the cursor of the list; all
-// others edit the line.
+// promptKey handles the keys that close the prompt and those that move the cursor of the list. Other keys edit the
+// line.
 func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	filters := m.focus.prompt.Kind == prompt.Filter
 	switch name := msg.String(); {
@@ -40,12 +44,12 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	case name == "backspace" && m.focus.prompt.Text() == "":
 		m.focus.mode = modeBoard
 	default:
-		return m.edited(m.focus.prompt.Press(msg, m.completer()))
+		return m.edited(m.focus.prompt.Press(msg, completer(m)))
 	}
 	return nil
 }
 
-// edited changes the line. A filter applies while it is typed.
+// edited changes the line. A filter is applied at each key press.
 func (m *Model) edited(to prompt.Model) tea.Cmd {
 	before := m.focus.prompt.Text()
 	m.focus.prompt = to
@@ -56,23 +60,47 @@ func (m *Model) edited(to prompt.Model) tea.Cmd {
 }
 
 // completer completes the open line.
-func (m *Model) completer() prompt.Completer {
+func completer(m *Model) prompt.Completer {
 	if m.focus.prompt.Kind == prompt.Filter {
-		return prompt.CompleteFilter(m.scene, m.scope())
+		return prompt.CompleteFilter(m.scene, scope(m))
 	}
-	return prompt.CompleteCommand(prompt.NamesOn(m.scene, m.scope(), m.look.place.Patterns))
+	return prompt.CompleteCommand(prompt.NamesOn(m.scene, scope(m), arguments(m)))
+}
+
+// arguments lists the values of the arguments of commands.
+func arguments(m *Model) map[prompt.Argument][]string {
+	watched, orders := m.look.place.Patterns, query.OrderKeys()
+	if m.focus.view == viewSessions {
+		orders = sessions.SortKeys()
+	}
+	return map[prompt.Argument][]string{
+		prompt.AnOrder: orders, prompt.AWatched: watched, prompt.ATheme: Themes(), prompt.AContext: m.opts.Contexts,
+		prompt.APattern: commonPatterns(watched),
+	}
+}
+
+// commonPatterns lists the patterns of all presets, except for the watched ones.
+func commonPatterns(watched []string) (patterns []string) {
+	for _, p := range discovery.Presets() {
+		for _, text := range p.Patterns {
+			if !slices.Contains(watched, text) && !slices.Contains(patterns, text) {
+				patterns = append(patterns, text)
+			}
+		}
+	}
+	return patterns
 }
 
 // scope is what a filter of the view applies to.
-func (m *Model) scope() query.Scope {
+func scope(m *Model) query.Scope {
 	return [...]query.Scope{viewElections: query.Elections, viewEvents: query.Events, viewSessions: query.Sessions}[m.focus.view]
 }
 
 // drawPrompt draws the line that is being typed.
 func drawPrompt(m *Model, width int) string {
-	b := prompt.Beside{Scope: m.scope()}
+	b := prompt.Beside{Scope: scope(m)}
 	if m.focus.prompt.Kind == prompt.Filter {
-		b.Err, b.Result = m.list().Filter().Err, m.list().Result(m.scene)
+		b.Result = m.list().Result(m.scene)
 	}
-	return m.focus.prompt.Draw(m.look.painter, width, m.completer(), b)
+	return m.focus.prompt.Draw(m.look.painter, width, completer(m), b)
 }

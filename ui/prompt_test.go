@@ -76,11 +76,12 @@ func TestEarlierLines(t *testing.T) {
 }
 
 func TestCommandsAreCompleted(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36)
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Contexts = []string{"production", "test"} })
 	for typed, want := range map[string]string{
 		"so": "sort ", "ath": "go auth", "node-3": "filter node:node-3", "sort prb": "sort problems", "go bil": "go billing",
 		"drain 3": "drain node-3", "release st": "release state:", "filter state:v": "filter state:vacant",
-		"unwatch lead": "unwatch service/*/leader", "at 03": "at 03",
+		"unwatch lead": "unwatch service/*/leader", "watch vau": "watch vault/core/lock", "destroy node:node-3 st": "destroy node:node-3 state:",
+		"theme con": "theme contrast", "ctx pro": "ctx production", "at 03": "at 03", "at -1": "at -1h", "since 7": "since 7d", "thm": "theme ",
 	} {
 		d.keys(":", "'"+typed, "tab")
 		if got := d.m.focus.prompt.Text(); got != want {

@@ -54,7 +54,6 @@ func TestQuittingReportsRunningWrites(t *testing.T) {
 	}
 }
 
-// The dashboard does not wait for the next leader before it ends.
 func TestQuittingWhileALeaderIsAwaited(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "r")
@@ -76,11 +75,11 @@ func TestRunningWriteIsReported(t *testing.T) {
 		if len(left) != 1 || left[0].Outcome.Kind != insight.OutcomeUnknown || !strings.Contains(left[0].Outcome.Summary(), "may have been applied") {
 			t.Errorf("unfinished: %+v", left)
 		}
-		<-ended // when its timeout expires
+		<-ended // ends when the timeout of the action expires
 	})
 }
 
-// hangingOperator returns when its timeout expires.
+// hangingOperator returns only when its context is done.
 type hangingOperator struct{}
 
 func (hangingOperator) Release(ctx context.Context, _ election.Target) insight.Outcome {
@@ -101,7 +100,6 @@ func TestRunReturnsNothingUnfinished(t *testing.T) {
 	}
 }
 
-// Keys that were typed before a dialog opened do not confirm it.
 func TestEarlierKeysConfirmNothing(t *testing.T) {
 	for _, ahead := range [][]string{{"r", "y"}, {"r", "tab", "enter"}, {"x", "y", "y"}} {
 		d := drive(t, mixedSnapshot(), 120, 36)
@@ -143,7 +141,7 @@ func TestEarlierKeysConfirmNothing(t *testing.T) {
 	}
 }
 
-// A session that leads several marked elections is destroyed once, and each election is reported.
+// A session that leads several marked elections is destroyed once. Each election has its own outcome.
 func TestElectionsThatShareASession(t *testing.T) {
 	s := mixedSnapshot()
 	auth := s.Find(keyOf("auth"))
@@ -162,7 +160,7 @@ func TestElectionsThatShareASession(t *testing.T) {
 	d.wants("Results: destroy the session of 3 elections", "auth-2: its session", "billing-3: its session", "orders-1: its session")
 }
 
-// Marks of the confirmed targets are removed, regardless of the filter at the time of the confirmation.
+// A confirmation removes the marks of the targets and no others, even if the filter has changed.
 func TestOnlyTheMarksOfTheTargetsAreRemoved(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "/", "'billing", "enter", "r")

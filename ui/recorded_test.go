@@ -25,8 +25,7 @@ func TestActionsWaitUntilAKeyIsRead(t *testing.T) {
 	}
 }
 
-// While Consul is unreachable, every read of the surroundings fails with the same error,
-// which the banner has already.
+// While Consul is unreachable, the errors of the surroundings are not shown: the banner already shows the same error.
 func TestNextLeadersWhileConsulIsUnreachable(t *testing.T) {
 	d := recorded(func(s *election.Snapshot) {
 		s.Connection = neverConnected()

@@ -13,8 +13,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// released ends the current term of an election. After a while without a leader, its own session leads again if again
-// is set.
+// released ends the current term of an election. If again is set, the same session acquires the key 3 ms later.
 func released(s *election.Snapshot, key string, again bool) *election.Snapshot {
 	for i, e := range s.Elections {
 		if e.Key() != key {
@@ -40,7 +39,7 @@ func released(s *election.Snapshot, key string, again bool) *election.Snapshot {
 
 func keyOf(name string) string { return "service/" + name + "/leader" }
 
-// answers runs the actions of a batch. Those on the elections in fails have other outcomes.
+// answers runs the actions of a batch. fails contains the outcomes of actions that fail, by election.
 func (d *driver) answers(cmd tea.Cmd, fails map[string]insight.Outcome) {
 	d.t.Helper()
 	d.op.ends = fails
@@ -82,7 +81,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	d.send(tickMsg(d.now))
 	d.wants("orders-1 → no leader: none within 1m30s", "complete")
 	d.keys("j", "x", "r", "y", "space")
-	d.wants("Results: release 5 elections") // the panel stays until the user closes it
+	d.wants("Results: release 5 elections") // the panel stays open until the user closes it
 	d.keys("enter")
 	d.lacks("Results:")
 	d.wants("Closed; u lists the results again.")
@@ -94,7 +93,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	d.lacks("Actions since")
 }
 
-// The note of a release remains, whichever session leads next.
+// The note of a release remains when the next leader is known.
 func TestResultsKeepTheNoteOfARelease(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "r")
@@ -170,7 +169,7 @@ func TestActionsInTheEventsView(t *testing.T) {
 	}
 }
 
-// An action precedes the events that followed it.
+// In the list, an action is older than the events that it caused.
 func TestActionsAreSortedAmongEvents(t *testing.T) {
 	s := mixedSnapshot()
 	d := drive(t, s, 120, 36)
@@ -195,7 +194,7 @@ func TestDestroyedSessionsAreLines(t *testing.T) {
 	d.answers(d.keys("y"), nil)
 	d.wants("Results: destroy 2 sessions", "report-cron 4f8", "destroyed", "complete")
 	d.keys("esc", "2", "/", "'type:operator", "enter", "enter")
-	d.wants("This line concerns no single election.")
+	d.wants("This line is not about a single election.")
 }
 
 func TestNoActionYet(t *testing.T) {
@@ -222,14 +221,14 @@ func TestManyResultsScroll(t *testing.T) {
 	checkFrame(t, d, 100, 30, "results")
 }
 
-// The results follow the elections that a destroyed session leads. The session is destroyed, whichever keys it holds
-// by then.
+// The results show the next leaders of the elections that a destroyed session led. The session is destroyed even if
+// its keys have changed.
 func TestElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
 	s := studiedSnapshot("")
 	auth, billing := s.Find(keyOf("auth")), s.Find(keyOf("billing"))
 	billing.Session, billing.Pair.Session = auth.Session, auth.Pair.Session
 	d := drive(t, s, 120, 46, searches)
-	d.mark("auth") // a mark in the first view, which remains
+	d.mark("auth") // the destroy must not remove this mark
 	d.keys("3", "/", "'"+sessionID(0), "enter", "space", "x")
 	cmd := d.keys("y")
 	d.keys("esc", "ctrl+c")
@@ -279,10 +278,10 @@ func TestShortTermsAreNotZero(t *testing.T) {
 func TestUnobservedStartOfATermIsUnknown(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g")
-	d.wants("Since        Nov 18 08:01 or earlier  ≥2d04h; it began before it was observed")
+	d.wants("Since        Nov 18 08:01 or earlier  ≥2d04h; the start was not observed")
 	s := mixedSnapshot() // a term that began before the observation
 	s.Find(keyOf("billing")).SinceKnown = false
 	d = drive(t, s, 120, 36)
 	d.keys("g", "j")
-	d.wants("or earlier  ≥3m12s; it began while it was not observed")
+	d.wants("or earlier  ≥3m12s; it began during a gap in observation")
 }

@@ -10,7 +10,7 @@ import (
 	"electop/election/insight"
 )
 
-// A refresh must not select another election, regardless of the filter.
+// A refresh must keep the election of the dialog, even if the filter hides it.
 func TestRefreshKeepsTheElection(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "x")

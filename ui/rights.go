@@ -12,19 +12,19 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// hold identifies a hold whose rights are read.
+// hold is a key and the session that holds it; permissions are cached for this pair.
 type hold struct{ key, session string }
 
 func holdOf(t election.Target) hold { return hold{t.Key, t.Session} }
 
-// rightsMsg carries the token's permissions for one hold; unknown ones stay zero.
+// rightsMsg carries the token's permissions for one hold. Zero fields are unknown permissions.
 type rightsMsg struct {
 	of     hold
 	rights election.Rights
 }
 
-// rightsBook caches the token's permissions. It sends one request at a time, so that
-// moving through a long table does not flood Consul.
+// rightsBook caches the token's permissions. It sends one request at a time, so that moving through a long table does
+// not overload Consul.
 type rightsBook struct {
 	ask    func(t election.Target) tea.Cmd // nil if permissions are unavailable
 	known  map[hold]rightsEntry
@@ -36,7 +36,7 @@ type rightsEntry struct {
 	at     time.Time
 }
 
-// How long a permission is cached, how long its request may take, and the cache's size.
+// The lifetime of a cached permission, the timeout of a request and the size of the cache.
 const (
 	rightsAge   = time.Minute
 	rightsTime  = 5 * time.Second
@@ -70,7 +70,6 @@ func (b *rightsBook) learned(msg rightsMsg, now time.Time) {
 	b.known[msg.of] = rightsEntry{msg.rights, now}
 }
 
-// forget discards the permissions for targets.
 func (b *rightsBook) forget(targets []scene.Target) {
 	for _, t := range targets {
 		delete(b.known, holdOf(t.Target))
@@ -83,8 +82,8 @@ func (b *rightsBook) unknown(of hold, now time.Time) bool {
 	return !ok || now.Sub(entry.at) > rightsAge
 }
 
-// missing is the ACL rule that the token lacks for an action, empty if none is known to be
-// missing.
+// missing is the ACL rule that the token lacks for an action. It is empty if the token has the rule or the permission
+// is unknown.
 func (b *rightsBook) missing(kind election.ActionKind, of election.Target) string {
 	missing, rule := b.known[holdOf(of)].rights.Missing(kind)
 	switch {
@@ -96,8 +95,8 @@ func (b *rightsBook) missing(kind election.ActionKind, of election.Target) strin
 	return sanitize.Text(rule)
 }
 
-// askRights requests the next permissions: those of the open dialog's targets, then those of the selected hold. It
-// returns nil if all are cached.
+// askRights requests the next permission that is not cached: for a target of the open dialog, or else for the
+// selected hold. It returns nil if there is none, or while a request is in progress.
 func (m *Model) askRights() tea.Cmd {
 	b := m.out.rights
 	if b.ask == nil || b.asking || m.scene.Refusal(election.ActionRelease) != "" {
@@ -121,7 +120,7 @@ func (m *Model) askRights() tea.Cmd {
 	return nil
 }
 
-// selectedTarget is the target of r and x without marks, nil for none.
+// selectedTarget is the target of r and x if nothing is marked, nil for none.
 func (m *Model) selectedTarget() *election.Target {
 	var t election.Target
 	if m.focus.view == viewSessions {
@@ -140,11 +139,14 @@ func (m *Model) selectedTarget() *election.Target {
 	return &t
 }
 
-// greyed disables the keys of actions that the token cannot carry out.
+// greyed disables the keys of actions that the token does not permit.
 func greyed(k keys.Map, s *scene.Scene, t *election.Target) keys.Map {
 	if t != nil {
 		k.Release.SetEnabled(s.Missing(election.ActionRelease, *t) == "")
 		k.Destroy.SetEnabled(s.Missing(election.ActionDestroy, *t) == "")
+		if t.Key != "" {
+			k.Drain.SetEnabled(s.Missing(election.ActionRelease, *t) == "")
+		}
 	}
 	return k
 }

@@ -32,11 +32,11 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfini
 	return left, err
 }
 
-// firstFrame is how long the first frame waits for the history.
+// firstFrame is the maximum time for which the first frame waits for the history.
 const firstFrame = 100 * time.Millisecond
 
-// awaitFirst returns the first snapshot that shows elections, or the latest one if that takes
-// too long. Without a history it does not wait.
+// awaitFirst waits for the first snapshot with elections and returns it. After firstFrame it returns the latest
+// snapshot. Without a history it does not wait.
 func awaitFirst(ctx context.Context, opts Options) (latest *election.Snapshot) {
 	if opts.History == nil {
 		return nil
@@ -59,7 +59,7 @@ func awaitFirst(ctx context.Context, opts Options) (latest *election.Snapshot) {
 	}
 }
 
-// Unfinished is a confirmed action whose outcome is unknown to the dashboard.
+// Unfinished is a confirmed action whose outcome was not observed.
 type Unfinished = results.Unfinished
 
 func newProgram(ctx context.Context, m Model, more ...tea.ProgramOption) *tea.Program {

@@ -25,7 +25,7 @@ func runIn(ctx context.Context, t *testing.T, opts Options, input io.Reader) (st
 	return out.String(), err
 }
 
-// restored checks that the output leaves the alternate screen and shows the cursor again.
+// restored fails unless the output leaves the alternate screen and shows the cursor.
 func restored(t *testing.T, out string) {
 	t.Helper()
 	for _, sequence := range []string{"\x1b[?1049l", "\x1b[?25h"} {
@@ -40,7 +40,7 @@ func TestRunQuits(t *testing.T) {
 	ch <- mixedSnapshot()
 	in, keyboard := io.Pipe()
 	go func() {
-		time.Sleep(200 * time.Millisecond) //nolint:forbidigo // the program has no other sign of life
+		time.Sleep(200 * time.Millisecond) //nolint:forbidigo // without a terminal nothing else shows that the program is running
 		_, _ = io.WriteString(keyboard, "q")
 	}()
 	out, err := runIn(t.Context(), t, Options{Snapshots: ch, Now: testNow}, in)
@@ -66,7 +66,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		}
 		restored(t, out)
 	}()
-	<-done // the test's own timeout bounds the wait
+	<-done // go test limits the wait
 }
 
 // After a panic during drawing, the terminal must be restored.
@@ -87,7 +87,7 @@ func TestRunRestoresAfterAPanic(t *testing.T) {
 
 func TestTheFirstFrameHasTheHistory(t *testing.T) {
 	snapshots := make(chan *election.Snapshot, 3)
-	live := emptySnapshot(false) // Consul may answer before the history is read
+	live := emptySnapshot(false) // Consul may respond before the history is read
 	live.Loaded = false
 	snapshots <- live
 	snapshots <- uitest.Recorded()
@@ -98,7 +98,7 @@ func TestTheFirstFrameHasTheHistory(t *testing.T) {
 	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: struct{ history.Source }{}}); snap == nil || snap.RecordedUntil.IsZero() {
 		t.Errorf("the first snapshot is %+v", snap)
 	}
-	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: struct{ history.Source }{}}); snap != live { // no other comes
+	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: struct{ history.Source }{}}); snap != live { // no other snapshot follows
 		t.Errorf("%+v", snap)
 	}
 }

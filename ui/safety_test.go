@@ -48,7 +48,7 @@ func checkOnlySGR(t *testing.T, content, what string) {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(content[i:])
-		if onLetter := "a" + string(r); r != '\n' && sanitize.Text(onLetter) != onLetter { // a mark alone is not safe
+		if onLetter := "a" + string(r); r != '\n' && sanitize.Text(onLetter) != onLetter { // a combining mark is only safe after a letter
 			t.Errorf("%s: %U got through", what, r)
 			return
 		}
@@ -69,7 +69,7 @@ func sgrLength(s string) int {
 	return n + 3
 }
 
-// states are key sequences that select the different modes of the screen.
+// states returns key sequences that open every mode of the screen.
 func states() [][]string {
 	return [][]string{
 		{}, {"k"}, {"k", "tab"}, {"k", "shift+tab"}, {"enter"}, {"w"}, {"?"}, {"2"}, {"c"}, {"/", "'世\u0301 !x"}, {":", "'so"},

@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// scanned returns an option for a scan that finds these keys of the sessions with these names.
+// scanned returns an option: a scan finds keys. The keys of the map are names of sessions.
 func scanned(keys map[string][]string, complete bool) func(*Options) {
 	return func(o *Options) {
 		searches(o)
@@ -27,8 +27,7 @@ func scanned(keys map[string][]string, complete bool) func(*Options) {
 	}
 }
 
-// someKeys are the result of a scan of [studiedSnapshot]: a leader holds keys outside the patterns, an idle session
-// holds many.
+// someKeys is a result for scanned: a leader holds keys outside the patterns, and an idle session holds many keys.
 func someKeys() map[string][]string {
 	many := make([]string, 0, 252)
 	for i := range 252 {
@@ -52,11 +51,11 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 	d.wants("252 keys in all, as of 12:02:09.")
 }
 
-// If a session holds no key, no holder loses anything and no lock-delay follows.
+// If a session holds no key, the dialog shows no effect on a holder and no lock-delay.
 func TestASessionWithoutKeysHasNoLockDelay(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3", "/", "'"+sessionID(322), "enter", "x")
-	d.wants("Lock-delay 15s", "nothing watched", "may hold more keys than are")
+	d.wants("Lock-delay 15s", "no watched key", "may hold more keys than are")
 	d.performSearch()
 	d.wants("Scanned all 9,800 keys: no key, as of 12:01:09.")
 	d.wants("The session is destroyed; it holds no key.", "No lock-delay follows")
@@ -78,7 +77,7 @@ func TestClicksHitTheRowUnderTheNews(t *testing.T) {
 	}
 }
 
-// A scan from before the dialog was opened does not cover later acquires.
+// A scan from before the dialog was opened may miss keys that the session acquired later.
 func TestAScanBeforeTheDialogIsIncomplete(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3")

@@ -30,12 +30,12 @@ func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
 	if line := lineOf(t, d, "svc-00012 "); !strings.Contains(line, led) || strings.Contains(line, "stale") {
 		t.Errorf("a current row looks stale: %q", line)
 	}
-	d.wants("● live · 20 stale 14s", "20 of 312 elections stale for 14s (service/svc-0000… to service/svc-0011…)", "next try in 3s")
+	d.wants("● live · 20 stale 14s", "20 of 312 elections stale for 14s (service/svc-0000… to service/svc-0011…)", "next retry in 3s")
 
-	// The durations in a stale row stop; those in other rows continue.
+	// The durations in a stale row do not increase. The durations in other rows do.
 	d.now = d.now.Add(time.Minute)
 	d.send(tickMsg(d.now))
-	d.wants("20 of 312 elections stale for 1m14s", "trying now")
+	d.wants("20 of 312 elections stale for 1m14s", "retrying now")
 	for name, want := range map[string]string{"svc-00009 ": "8m46s", "svc-00012 ": "13m00s"} {
 		if line := lineOf(t, d, name); !strings.Contains(line, want) {
 			t.Errorf("%s lacks %s: %q", name, want, line)
@@ -45,10 +45,10 @@ func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
 	current := staleSnapshot()
 	current.Connection.Stale = nil
 	d.send(snapshotMsg{current})
-	d.lacks("stale", "trying now")
+	d.lacks("stale", "retrying now")
 }
 
-// A dialog refuses stale elections and acts on the others.
+// A dialog refuses to act on stale elections. It acts on current ones.
 func TestDialogsRefuseStaleElections(t *testing.T) {
 	for key, refused := range map[string]bool{"service/svc-00112/leader": true, "service/svc-00012/leader": false} {
 		d := drive(t, staleSnapshot(), 120, 36)
@@ -57,7 +57,6 @@ func TestDialogsRefuseStaleElections(t *testing.T) {
 		if d.m.dialog == nil || d.ready() == refused {
 			t.Errorf("%s: refused %v", key, !refused)
 		}
-		// An election may become stale while the dialog is open.
 		lost := staleSnapshot()
 		lost.Connection.Stale[0].Range = election.PrefixRange("service/")
 		d.send(snapshotMsg{lost})

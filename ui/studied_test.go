@@ -6,7 +6,7 @@ import (
 	"electop/election"
 )
 
-// outside simulates the callers that the dashboard notifies of the visible data.
+// outside records the calls of Study, WatchSessions and Rights.
 type outside struct {
 	studied  []string
 	listings []bool
@@ -23,14 +23,14 @@ func (o *outside) options(opts *Options) {
 	}
 }
 
-// studies returns an option: surroundings and sessions are read, and the store cannot be searched.
+// studies is an option: the dashboard reads surroundings and sessions, and cannot search the store.
 func studies(o *Options) {
 	o.Study = func(string) {}
 	o.Survey = func(context.Context, []string) []election.Surroundings { return nil } // the driver responds
 	o.WatchSessions = func(bool) {}
 }
 
-// searches returns an option: every session holds two more keys in the KV store.
+// searches is an option: a search finds two more keys of every session.
 func searches(o *Options) {
 	studies(o)
 	o.Holdings = func(_ context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {

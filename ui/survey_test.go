@@ -18,8 +18,8 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// hiddenPatroni returns a snapshot in which only sibling keys show that pg belongs to Patroni: its session could not
-// be read.
+// hiddenPatroni returns a snapshot in which the session of pg was not read. Only sibling keys show that pg belongs to
+// Patroni.
 func hiddenPatroni() *election.Snapshot {
 	s := studiedSnapshot("")
 	s.Find(keyOf("pg")).Session = nil
@@ -30,7 +30,7 @@ func hiddenPatroni() *election.Snapshot {
 func (d *driver) mark(names ...string) {
 	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.window.screen.table
 	toBoard := func(msg tea.Msg) { send(&d.m, &d.m.board, msg) }
-	toBoard(scene.Resized{Rect: term.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // at a size at which nothing scrolls
+	toBoard(scene.Resized{Rect: term.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // large enough to show every row
 	toBoard(scene.Filtered{})
 	var all []scene.Target
 	for _, e := range d.m.feed.shown.Elections {
@@ -47,7 +47,6 @@ func (d *driver) mark(names ...string) {
 	d.m.layOut(d.m.scene)
 }
 
-// readOn scrolls the dialog to its end.
 func (d *driver) readOn() {
 	for d.below() {
 		d.keys("j")
@@ -80,7 +79,6 @@ func TestPatroniIsRecognisedBySiblingKeys(t *testing.T) {
 	}
 }
 
-// A session belongs to Patroni if one of its keys has Patroni's sibling keys.
 func TestPatroniIsRecognisedForASession(t *testing.T) {
 	s := studiedSnapshot("")
 	ses := s.Find(keyOf("pg")).Session
@@ -120,7 +118,7 @@ func TestADestroyWarnsOfTheOtherElectionsOfTheSession(t *testing.T) {
 	d.lacks(": No other candidate was seen")
 }
 
-// No action can be confirmed before the check is complete.
+// No action can be confirmed while the survey is in progress.
 func TestTheActionWaitsForTheCheck(t *testing.T) {
 	for what, open := range map[string]func(d *driver){
 		"one release":   func(d *driver) { d.mark("auth"); d.keys("r") },
@@ -132,14 +130,14 @@ func TestTheActionWaitsForTheCheck(t *testing.T) {
 		d := drive(t, studiedSnapshot(""), 120, 46, searches)
 		d.unanswered = true
 		open(d)
-		d.wants("Checking ", " is disabled until the check is complete.", "[ Cancel ]")
+		d.wants("Reading all sessions", " is disabled until they are read.", "[ Cancel ]")
 		d.lacks("y release", "y destroy", "f scans")
 		if cmd := d.keys("f"); cmd != nil {
 			t.Errorf("%s: f scans during the check", what)
 		}
 		d.keys("tab", "y")
 		d.nothingDone(what)
-		d.wants("Nothing was done: the check is still running.")
+		d.wants("Nothing was done: electop is still reading sibling keys and sessions.")
 		if d.keys("enter"); d.m.dialog != nil { // Cancel has the focus
 			t.Errorf("%s: enter confirms", what)
 		}
@@ -170,23 +168,23 @@ func TestEscEndsTheCheck(t *testing.T) {
 			t.Fatalf("%s does not close the dialog", key)
 		}
 		d.wants("Cancelled: nothing was changed.")
-		d.keys("r") // this response belongs to the previous dialog
+		d.keys("r") // late is a request of the previous dialog
 		d.send(firstOf(t, late))
-		d.wants("Checking 1 election")
+		d.wants("sibling keys of 1 election")
 		if ended.Err() == nil {
 			t.Error("the check continues")
 		}
 	}
 }
 
-// The dialog reports a check that fails, and the user can still confirm.
+// The dialog shows the error of a survey. The user can still confirm the action.
 func TestAFailedCheckIsReported(t *testing.T) {
 	for _, c := range []struct {
 		marks []string
 		want  string
 	}{
-		{[]string{"auth"}, "! The check is incomplete (sibling keys: \u241bno answer)"},
-		{[]string{"auth", "billing"}, "! The check is incomplete (sibling keys: \u241bno answer)"},
+		{[]string{"auth"}, "! Some data could not be read (sibling keys: \u241bno answer)"},
+		{[]string{"auth", "billing"}, "! Some data could not be read (sibling keys: \u241bno answer)"},
 	} {
 		for _, action := range []string{"r", "x"} {
 			d := drive(t, studiedSnapshot(""), 120, 46, searches)
@@ -203,7 +201,7 @@ func TestAFailedCheckIsReported(t *testing.T) {
 	}
 }
 
-// The check fails after a timeout.
+// A survey fails after its timeout.
 func TestTheCheckHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, run := dialog.NewSurveyor(t.Context(), func(ctx context.Context, keys []string) []election.Surroundings {
@@ -217,7 +215,7 @@ func TestTheCheckHasATimeLimit(t *testing.T) {
 	})
 }
 
-// The survey covers the current targets of the dialog.
+// One survey covers all targets of the dialog.
 func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	var asked [][]string
 	count := func(o *Options) {
@@ -247,7 +245,7 @@ func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	}
 }
 
-// A key that a session acquires while the dialog is open is checked, too.
+// If a session acquires a key while the dialog is open, a new survey covers that key.
 func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	s := studiedSnapshot("")
 	d := drive(t, s, 120, 40, searches)
@@ -260,12 +258,12 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	auth.Session, auth.Pair.Session = billing.Session, billing.Pair.Session
 	d.unanswered = true
 	d.send(snapshotMsg{n})
-	d.wants("Checking 2 elections")
+	d.wants("sibling keys of 2 elections")
 	d.keys("y")
 	d.nothingDone("an unchecked key")
 }
 
-// The dialog of the first view names unsearched keys like that of the third view.
+// The dialog of the Elections view warns of unsearched keys as that of the Sessions view does.
 func TestADestroyWarnsOfUnsearchedKeys(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
 	d.keys("g", "x")
@@ -277,7 +275,7 @@ func TestADestroyWarnsOfUnsearchedKeys(t *testing.T) {
 	d.lacks(insight.MayHoldMore)
 }
 
-// Dialogs of the first view use the result of a scan in the third view.
+// Dialogs of the Elections view use the result of a scan in the Sessions view.
 func TestAScanServesTheFirstView(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
 	d.keys("3")
@@ -296,7 +294,7 @@ func TestAScanServesTheFirstView(t *testing.T) {
 	}
 }
 
-// Every key of a long list can be shown; the user confirms the visible text.
+// A long list can be shown in full. The user can confirm the action only after all lines were visible.
 func TestALongListCanBeShownInFull(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3")
@@ -309,7 +307,7 @@ func TestALongListCanBeShownInFull(t *testing.T) {
 	d.keys("y")
 	d.nothingDone("unseen keys")
 	d.readOn()
-	d.wants("locks/251 is released", "a shows the first only", "y destroy")
+	d.wants("locks/251 is released", "a shows only the first of them", "y destroy")
 	d.keys("a", "g")
 	d.wants("and 242 more keys")
 }
@@ -335,7 +333,7 @@ func TestLongListsOfNamesCanBeShown(t *testing.T) {
 	d.wants("zz-n: No other candidate")
 }
 
-// The check restarts when the connection is restored.
+// A new survey starts when the connection is restored.
 func TestALostConnectionEndsTheCheck(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 40, searches)
 	d.unanswered = true
@@ -348,11 +346,11 @@ func TestALostConnectionEndsTheCheck(t *testing.T) {
 	d.wants("The connection to Consul is lost")
 	d.send(dialog.Surveyed{Of: first, Found: []election.Surroundings{{Key: keyOf("auth"), SiblingsErr: "cannot reach Consul"}}})
 	d.send(snapshotMsg{studiedSnapshot("")})
-	d.wants("Checking 1 election")
+	d.wants("sibling keys of 1 election")
 	d.unanswered = false
 	d.send(tickMsg(d.now))
 	d.wants("y release")
-	d.lacks("The check is incomplete")
+	d.lacks("Some data could not be read")
 }
 
 // The list of names before a warning can be truncated and expanded like other lists.
@@ -370,7 +368,7 @@ func TestNamesBeforeAWarningCanBeShown(t *testing.T) {
 	d.keys("x")
 	d.wants("! zz-a, zz-b, zz-c and 2 more: No other candidate", "a shows all keys and names")
 	d.keys("a")
-	d.wants("! zz-a, zz-b, zz-c, zz-d, zz-e: No other candidate", "a shows the first only")
+	d.wants("! zz-a, zz-b, zz-c, zz-d, zz-e: No other candidate", "a shows only the first of them")
 	d.keys("a")
 	d.wants("and 2 more: No other candidate")
 }

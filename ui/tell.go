@@ -7,8 +7,8 @@ import (
 	"electop/election"
 )
 
-// tell notifies the caller of changes: the nodes whose checks are useful, the selected
-// election, and whether the sessions are shown.
+// tell notifies the caller when one of these changes: the nodes whose checks are displayed, the selected election,
+// the visibility of the sessions.
 func (m *Model) tell() {
 	if m.opts.WatchChecks != nil && m.window.w > 0 {
 		looked := []*election.Election{m.scene.Selected}
@@ -39,8 +39,8 @@ func (m *Model) tell() {
 	}
 }
 
-// watchedNodes are the distinct nodes of the open session or else of the elections, in
-// order, because the number of watched nodes is limited.
+// watchedNodes returns each node of the open session once, or else of the elections. The order matters because the
+// number of watched nodes is limited.
 func watchedNodes(open *election.Session, looked []*election.Election) []string {
 	if open != nil {
 		return []string{open.Node}
@@ -54,7 +54,7 @@ func watchedNodes(open *election.Session, looked []*election.Election) []string 
 	return distinct(nodes)
 }
 
-// distinct keeps the first of equal nodes.
+// distinct removes duplicates and keeps the order.
 func distinct(nodes []string) []string {
 	seen := make(map[string]bool, len(nodes))
 	return slices.DeleteFunc(nodes, func(node string) bool {

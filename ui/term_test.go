@@ -8,7 +8,8 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// overwrittenSnapshot has an election that was written without the lock. 0 is a term whose number was never read.
+// overwrittenSnapshot returns a snapshot with an election that was written without the lock. A term of 0 is a term
+// whose number was never read.
 func overwrittenSnapshot(term uint64) *election.Snapshot {
 	s := mixedSnapshot()
 	e := s.Find("service/orders/leader")

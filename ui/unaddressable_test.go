@@ -6,7 +6,7 @@ import (
 	"electop/election"
 )
 
-// Semaphores and lost permissions have event types of their own.
+// The Events view shows the events of semaphores and of lost permissions.
 func TestNewEventsAreShown(t *testing.T) {
 	s := mixedSnapshot()
 	at := func(e election.Event) election.Event {

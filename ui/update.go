@@ -33,10 +33,10 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.look = m.look.on(m.look.dark, msg.String())
 	case tea.ResumeMsg:
 		return m.changed()
-	case interludeMsg:
-		return lendTerminal(msg, m.out.interlude)
-	case interludeOverMsg:
-		return tea.Batch(m.changed(), m.out.interlude)
+	case suspensionMsg:
+		return releaseTerminal(msg, m.out.suspension)
+	case suspensionOverMsg:
+		return tea.Batch(m.changed(), m.out.suspension)
 	case tickMsg:
 		m.feed.latency = m.feed.live.Connection.Latency
 		return tea.Batch(m.changed(), tick(m.opts.Now()))
@@ -77,7 +77,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.clicked(msg.Mouse())
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
-	default: // a component may wait for this message
+	default: // the result of a component's command
 		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg), send(m, &m.focus.drain, msg))
 	}
 	return nil
@@ -88,7 +88,7 @@ type component[T any] interface {
 	Update(msg tea.Msg, s *scene.Scene) (T, scene.Action)
 }
 
-// send sends a message to a component and carries out its action.
+// send passes a message to a component and carries out the action that the component returns.
 func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd {
 	next, action := (*to).Update(msg, m.scene)
 	*to = next
@@ -96,7 +96,6 @@ func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd {
 	return m.do(action)
 }
 
-// toView sends a message to the component of the view.
 func (m *Model) toView(msg tea.Msg) tea.Cmd {
 	switch m.focus.view {
 	case viewEvents:
@@ -108,7 +107,6 @@ func (m *Model) toView(msg tea.Msg) tea.Cmd {
 	}
 }
 
-// toDialog sends a message to the open dialog, if any.
 func (m *Model) toDialog(msg tea.Msg) tea.Cmd {
 	switch {
 	case m.focus.fix != nil:
@@ -119,7 +117,6 @@ func (m *Model) toDialog(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// changed notifies the components that the selection or the data changed.
 func (m *Model) changed() tea.Cmd {
 	msg := scene.Changed{Before: m.scene}
 	m.renew()
@@ -130,8 +127,7 @@ func (m *Model) changed() tea.Cmd {
 	return tea.Batch(append(cmds, m.toDialog(msg))...)
 }
 
-// layOut assigns the parts of the screen and lays out the overlay, so that key handling
-// matches the drawn screen.
+// layOut computes the layout before the next key press, so that key handling matches the drawn screen.
 func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 	m.renew()
 	if m.window.tooSmall {

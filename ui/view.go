@@ -17,7 +17,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// View draws the dashboard.
+// View implements [tea.Model].
 func (m Model) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
@@ -36,7 +36,6 @@ func (m Model) View() tea.View {
 	return v
 }
 
-// frame draws every line of the window.
 func (m *Model) frame() []string {
 	p, w, h := m.look.painter, m.window.w, m.window.h
 	if m.window.tooSmall {
@@ -72,7 +71,6 @@ func (m *Model) frame() []string {
 	return lines
 }
 
-// drawDialog draws the open dialog over lines.
 func drawDialog(m *Model, lines []string) {
 	if m.focus.fix != nil {
 		m.focus.fix.View(m.look.painter, m.scene, lines, m.window.w)
@@ -81,7 +79,7 @@ func drawDialog(m *Model, lines []string) {
 	m.dialog.View(m.look.painter, lines, m.window.w)
 }
 
-// demoHeight is the window height from which the demonstration's text is shown.
+// demoHeight is the minimum height of a window that shows the text about the demonstration.
 const demoHeight = 20
 
 func (m *Model) banners() [][]term.Span {
@@ -95,18 +93,17 @@ func (m *Model) banners() [][]term.Span {
 	return chrome.Banners(m.scene, f, demo, m.window.w)
 }
 
-// list is the common interface of the views.
+// list is the common interface of the views, for the filter banner and the footer.
 type list interface {
 	Filter() query.Filter
-	// Result is the text about the matches of the filter; Marks counts the marks that it
-	// shows and hides.
+	// Result is the number of matches of the filter as a text. Marks counts the marked items that match the filter
+	// and those that do not.
 	Result(s *scene.Scene) string
 	Marks(s *scene.Scene) (visible, hidden int)
 	// Cursor is the ID of the selected item.
 	Cursor() string
 }
 
-// list returns the open view.
 func (m *Model) list() list {
 	switch m.focus.view {
 	case viewEvents:
@@ -118,7 +115,6 @@ func (m *Model) list() list {
 	}
 }
 
-// body draws the lines between the banners and the footer.
 func (m *Model) body() []string {
 	p, s, sc := *m.look.painter, m.scene, m.window.screen
 	if s.Stale || s.Past.Unobserved() {
@@ -142,10 +138,9 @@ func (m *Model) body() []string {
 	if !sc.side {
 		return append(append(lines, pane...), strip...)
 	}
-	return joinSides(append(lines, strip...), m.look.painter.Draw(1, term.Span{term.Faint, s.Sym.Bar}), pane)
+	return joinSides(append(lines, strip...), m.look.painter.Draw(1, term.Span{term.Separator, s.Sym.Bar}), pane)
 }
 
-// joinSides joins lines side by side.
 func joinSides(left []string, bar string, right []string) []string {
 	for i := range right {
 		left[i] += bar + right[i]
@@ -153,14 +148,13 @@ func joinSides(left []string, bar string, right []string) []string {
 	return left
 }
 
-// footer draws the note and the keys of the focused part.
 func (m *Model) footer() string {
 	p, s := m.look.painter, m.scene
 	if m.focus.mode == modeCopy {
 		return chrome.Footer(p, copyMenu(), nil, nil, m.window.w)
 	}
 	var said []term.Span
-	if err := m.list().Filter().Err; err != nil && m.focus.mode == modePrompt && !m.focus.prompt.FitsError(m.window.w) {
+	if err := m.list().Filter().Err; err != nil && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {
 		said = []term.Span{{term.Bad, err.Error()}}
 	} else if s.Now.Before(m.note.until) {
 		said = []term.Span{{m.note.role, m.note.text}}
@@ -211,8 +205,8 @@ func (m *Model) footerKeys() []key.Binding {
 	return keysFor().Board()
 }
 
-// offersFix reports whether the footer shows the key of a fix. With marks, its keys concern the
-// marked elections.
+// offersFix reports whether the footer shows the key of a fix. With marks, the footer shows the keys for marked
+// elections instead.
 func offersFix(m *Model) bool {
 	e := m.scene.Selected
 	visible, hidden := m.board.Marks(m.scene)

@@ -39,7 +39,7 @@ func TestWithoutOptionalFunctions(t *testing.T) {
 	d.keys("tab")
 	d.wants("Candidates are not read.")
 	d.keys("3")
-	d.wants("This screen does not list sessions.")
+	d.wants("This dashboard cannot list sessions.")
 	d.keys("x")
 	d.wants("There is no session to destroy.")
 	d.keys("1", "g", "x")
@@ -101,7 +101,7 @@ func TestRisksAreVisible(t *testing.T) {
 	d.lacks("at risk")
 }
 
-// answer runs the commands of a batch and sends the permissions that they return.
+// answer runs the requests for permissions among the commands of a batch and sends the results.
 func (d *driver) answer(cmd tea.Cmd) {
 	d.t.Helper()
 	for cmd != nil {
@@ -151,7 +151,6 @@ func TestHostileRules(t *testing.T) {
 	checkFrame(t, d, 80, 24, "a hostile rule")
 }
 
-// Moving through a long table requests one permission at a time.
 func TestRightsAreRequestedOneAtATime(t *testing.T) {
 	var o outside
 	d := drive(t, crowd(100), 120, 36, o.options)
@@ -230,9 +229,9 @@ func TestSearchResult(t *testing.T) {
 func TestSessionsView(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
 	d.keys("3")
-	d.wants("Sessions  20, 9 hold a watched key  3 orphans?", "a slot of jobs", "nothing watched", "orphan? 3 alike")
+	d.wants("Sessions  20, 9 hold a watched key  3 orphans?", "a slot of jobs", "no watched key", "orphan? 3 alike")
 	d.keys("/", "'cron", "enter", "space", "x")
-	d.wants("Destroy session report-cron", "nothing watched")
+	d.wants("Destroy session report-cron", "no watched key")
 	d.perform(d.keys("y"))
 	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Key != "" || d.op.destroyed[0].Session == "" {
 		t.Errorf("destroyed %+v", d.op.destroyed)
@@ -248,7 +247,7 @@ func TestSessionsView(t *testing.T) {
 	}
 }
 
-// The dialog lists the slots that a session loses, although no key is bound to it.
+// The dialog lists the slots that a session loses. The session does not lock the key of the semaphore.
 func TestDestroyOfASlotHolder(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, studies)
 	d.keys("3", "/", "'jobs", "enter", "g", "x")

@@ -17,7 +17,7 @@ import (
 // callLimit is the timeout of one short call. Without a quorum, Consul responds late.
 const callLimit = 30 * time.Second
 
-// campaign retries until it leads or a retry is useless.
+// campaign retries until it leads or until a retry cannot succeed.
 func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	var b blocking.Backoff
 	for ctx.Err() == nil {
@@ -41,15 +41,15 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	return nil, ctx.Err()
 }
 
-// pace separates attempts, also after a term that was lost at once or after contradictory
+// pace separates attempts. It also limits retries after a term that was lost at once and after contradictory
 // responses.
 func (c *Candidate) pace(ctx context.Context) {
 	blocking.Sleep(ctx, time.Until(c.next))
 	c.next = time.Now().Add(c.o.Retry*4/5 + blocking.Jitter(c.o.Retry*2/5))
 }
 
-// attempt tries to acquire the lock once, and waits while another session holds it.
-// Without leadership and error, the next attempt may succeed.
+// attempt tries to acquire the lock once. While another session holds the lock, it waits. If it returns nil and nil,
+// a retry may succeed.
 func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	lease, err := c.ensureLease(ctx)
 	if err != nil {
@@ -90,8 +90,7 @@ func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, err
 	case ok:
 		return nil, consulx.Fail(nil, "Consul confirmed that %s was acquired, but no session holds it", c.o.Key)
 	}
-	// The key is free but cannot be acquired: the end of a lock-delay wakes no blocking
-	// query.
+	// The key is free, but a lock-delay may block it. The end of a lock-delay wakes no blocking query.
 	return nil, nil
 }
 
@@ -119,7 +118,7 @@ type keyPoller struct {
 	stop     func()
 	answer   election.Pair
 	last     election.Pair
-	told     bool
+	reported bool
 }
 
 func (f *keyPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
@@ -135,10 +134,10 @@ func (f *keyPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 }
 
 func (f *keyPoller) Accept(context.Context, blocking.Answer) (bool, error) {
-	if f.told && f.answer.ModifyIndex == f.last.ModifyIndex && f.answer.Session == f.last.Session {
+	if f.reported && f.answer.ModifyIndex == f.last.ModifyIndex && f.answer.Session == f.last.Session {
 		return false, nil
 	}
-	f.last, f.told = f.answer, true
+	f.last, f.reported = f.answer, true
 	if !f.onChange(f.answer) {
 		f.stop()
 	}

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// mischief is an agent with contradictory responses. It counts the writes that a candidate sends: created sessions
+// contradictoryAgent is an agent with contradictory responses. It counts the writes that a candidate sends: created sessions
 // and acquires.
-type mischief struct {
+type contradictoryAgent struct {
 	acquire string // the response to an acquire
 	refused bool   // the acquire fails with 500
 	key     func(read int64) string
@@ -25,7 +25,7 @@ type mischief struct {
 	exceed  func()
 }
 
-func (m *mischief) RoundTrip(r *http.Request) (*http.Response, error) {
+func (m *contradictoryAgent) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (m *mischief) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func (m *mischief) answer(r *http.Request) (status int, body string) {
+func (m *contradictoryAgent) answer(r *http.Request) (status int, body string) {
 	switch path := r.URL.Path; {
 	case path == "/v1/session/create":
 		return http.StatusOK, fmt.Sprintf(`{"ID":"session-%d"}`, m.wrote())
@@ -63,7 +63,7 @@ func (m *mischief) answer(r *http.Request) (status int, body string) {
 	return http.StatusOK, "true"
 }
 
-func (m *mischief) wrote() int64 {
+func (m *contradictoryAgent) wrote() int64 {
 	n := m.writes.Add(1)
 	if n > m.limit {
 		m.exceed()
@@ -90,7 +90,7 @@ func heldThenFree(session string) func(int64) string {
 }
 
 func TestCampaignPausesBetweenAttempts(t *testing.T) {
-	tests := map[string]*mischief{
+	tests := map[string]*contradictoryAgent{
 		"acquired, but the key does not exist":                 {acquire: "true", key: absent, renew: 200},
 		"acquired, but no session holds the key":               {acquire: "true", key: heldBy(""), renew: 200},
 		"acquired, but another session holds it":               {acquire: "true", key: heldBy("another"), renew: 200},
@@ -104,7 +104,7 @@ func TestCampaignPausesBetweenAttempts(t *testing.T) {
 	for name, m := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				// Twice the writes of one attempt every 250 ms: a session and an acquire.
+				// The limit is twice the writes of one attempt every 250 ms: one new session and one acquire.
 				const span = time.Minute
 				m.limit = int64(2 * span / defaultRetry * 5 / 4)
 				ctx, cancel := context.WithTimeout(t.Context(), span)
@@ -124,7 +124,7 @@ func TestCampaignPausesBetweenAttempts(t *testing.T) {
 				} else {
 					t.Logf("%d writes in %s", n, span)
 				}
-				_ = c.Close(context.WithoutCancel(ctx)) // the responses of this agent contradict each other, too
+				_ = c.Close(context.WithoutCancel(ctx)) // even Close gets contradictory responses, so it can fail
 			})
 		})
 	}

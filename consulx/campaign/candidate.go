@@ -1,8 +1,7 @@
 // Package campaign competes for an election: it creates a session, acquires the
 // key, renews the session and resigns.
 //
-// A [Leadership] is not a fencing token. A paused leader detects the loss only when it
-// runs again.
+// A [Leadership] is not a fencing token: a leader that was paused detects its loss only after it resumes.
 package campaign
 
 import (
@@ -42,9 +41,8 @@ const defaultRetry = 250 * time.Millisecond
 // ErrClosed is the error of a closed candidate.
 var ErrClosed = errors.New("the candidate is closed")
 
-// Candidate competes for one election with its own session, which it creates, renews and
-// replaces as needed. docs/campaign.md states when two candidates can lead at the same
-// time.
+// Candidate competes for one election with its own session, which it creates, renews and replaces. docs/campaign.md
+// states when two candidates can lead at the same time.
 type Candidate struct {
 	client *consulx.Client
 	o      Options
@@ -59,7 +57,7 @@ type Candidate struct {
 	mu      sync.Mutex
 	lease   *lease
 	leading *Leadership
-	met     bool // Consul has responded once
+	met     bool // Consul has responded at least once
 }
 
 // New returns an idle candidate. The caller must close it.
@@ -77,12 +75,11 @@ func New(c *consulx.Client, o Options) *Candidate {
 	return candidate
 }
 
-// Campaign waits until this candidate leads, across holders, lock-delays, lost sessions
-// and, once Consul has answered, failures. It ends with ctx, with Close and when access is
-// denied (ErrDenied). A leading candidate gets its current Leadership.
+// Campaign waits until this candidate leads. It continues after lock-delays and lost sessions, and after failures
+// once Consul has responded. It ends when ctx ends, Close begins or access is denied (ErrDenied).
 func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 	if !wire.Literal(c.o.Key) {
-		return nil, consulx.Fail(nil, "cannot campaign for %s: Consul normalizes this key to another path", c.o.Key)
+		return nil, consulx.Fail(nil, "cannot campaign for %s: a URL cannot contain this key", c.o.Key)
 	}
 	if hold := c.o.Session.Hold(); hold > 0 && c.o.StopTime >= hold {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than %s, the time that TTL and lock-delay protect the key; use a shorter StopTime or a longer TTL or lock-delay",
@@ -113,9 +110,8 @@ func (c *Candidate) ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Resign releases the key (value and flags stay) or, with Behavior "delete", deletes it.
-// The session stays and no lock-delay follows. Without a leadership it does nothing.
-// After ErrUnknown it rereads the state, which can outlast ctx by some seconds.
+// Resign releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The session
+// stays, without a lock-delay. After ErrUnknown it rereads the state, which can outlast ctx by some seconds.
 func (c *Candidate) Resign(ctx context.Context) error {
 	l := c.current()
 	if l == nil {
@@ -164,7 +160,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	c.end()
 	c.turn <- struct{}{} // waits for the running campaign
 	defer func() { <-c.turn }()
-	// Rereading the state after an unknown result could outlast ctx.
+	// This function does not reread the state, because a reread could outlast ctx.
 	unknown := func(_ context.Context, _ *election.Pair, err error) error { return c.client.Wrap(err) }
 	var err error
 	if l := c.current(); l != nil {
@@ -180,7 +176,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	if l != nil {
 		l.stop()
 		if err == nil {
-			// An acquisition without a response may have been applied.
+			// An acquire without a response may have been applied.
 			err = c.giveUp(ctx, l.id, unknown)
 		}
 		_, destroyed := c.client.API().Session().Destroy(l.id, c.client.Write(ctx))
@@ -190,7 +186,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	return err
 }
 
-// current is the active leadership, nil for none.
+// current returns the active leadership, or nil.
 func (c *Candidate) current() *Leadership {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,7 +196,6 @@ func (c *Candidate) current() *Leadership {
 	return c.leading
 }
 
-// acquire tries to acquire the lock once.
 func (c *Candidate) acquire(ctx context.Context, session string) (bool, error) {
 	pair := api.KVPair{Key: c.o.Key, Value: c.o.Value, Flags: c.o.Flags, Session: session}
 	ok, _, err := c.client.API().KV().Acquire(&pair, c.client.Write(ctx))

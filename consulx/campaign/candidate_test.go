@@ -49,7 +49,7 @@ func awaitLoss(t *testing.T, l *Leadership) {
 	select {
 	case <-l.Lost():
 	case <-time.NewTimer(patience).C:
-		t.Fatal("the leadership lasts")
+		t.Fatal("Lost was not closed")
 	}
 }
 
@@ -244,7 +244,7 @@ func TestCampaignFailsIfItCannotSucceed(t *testing.T) {
 	}
 }
 
-// In a synctest bubble, a TTL passes without a wait.
+// In a synctest bubble, the TTL passes without real waiting.
 func TestCandidateRenewsItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agent := memconsul.New(memconsul.Config{})
@@ -296,7 +296,7 @@ func TestSessionBody(t *testing.T) {
 	}
 }
 
-// severable is a network that can be cut.
+// severable is a transport that a test can disconnect.
 type severable struct {
 	to  http.RoundTripper
 	cut atomic.Bool

@@ -24,17 +24,16 @@ type Leadership struct {
 // Session is the ID of the leading session.
 func (l *Leadership) Session() string { return l.session }
 
-// Pair is the key as it was when the term began.
+// Pair is the key at the start of the term.
 func (l *Leadership) Pair() election.Pair { return l.pair }
 
-// Lost is closed when the term ends: resigned, session invalidated, key no longer held, or
-// renewals unconfirmed for too long. In the last case StopTime remains until another
-// candidate may lead.
+// Lost is closed when the term ends: resigned, session invalidated, key lost, or no renewal confirmed in time. In the
+// last case no other candidate can lead before StopTime has passed.
 func (l *Leadership) Lost() <-chan struct{} { return l.lost }
 
-// Remaining is the time during which no other session can acquire the key even without
-// further renewals, unless the key is released or deleted. It is negative after that time,
-// and the maximum duration if [SessionOptions.Hold] is 0.
+// Remaining is how long no other session can acquire the key if no further renewal is confirmed. A release or delete
+// ends this time early. The result is negative after this time, and the maximum duration if [SessionOptions.Hold] is
+// 0.
 func (l *Leadership) Remaining() time.Duration { return l.lease.remaining() }
 
 // Err is the cause of the end: nil during the term and after Resign.
@@ -63,8 +62,7 @@ func (l *Leadership) over() bool {
 	}
 }
 
-// clockCheck is the interval of clock comparisons: timers stop while the machine is
-// suspended.
+// clockCheck is the interval of clock comparisons. Timers do not run while the machine is suspended.
 const clockCheck = time.Second
 
 // lead begins a term and watches it.
@@ -85,7 +83,7 @@ func (c *Candidate) lead(lease *lease, pair election.Pair) *Leadership {
 	return l
 }
 
-// expire ends a term whose session was not confirmed in time.
+// expire ends a term whose session was not renewed in time.
 func (c *Candidate) expire(ctx context.Context, l *Leadership) {
 	for {
 		left := l.Remaining() - c.o.StopTime
@@ -106,11 +104,11 @@ func (c *Candidate) expire(ctx context.Context, l *Leadership) {
 	}
 }
 
-// guardWait is the wait of a leader's query. If its connection is silent, a release by
-// another client is noticed within 10 s.
+// guardWait is the wait of a leader's query. With it, a release by another client is noticed within 10 s even if the
+// connection is silent.
 const guardWait = 5 * time.Second
 
-// guard ends a term when its session no longer holds the key or no longer exists.
+// guard ends a term when its session no longer exists or no longer holds the key.
 func (c *Candidate) guard(ctx context.Context, l *Leadership) {
 	c.follow(ctx, guardWait, func(p election.Pair) bool {
 		if p.Session == l.session {

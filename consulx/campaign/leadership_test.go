@@ -20,8 +20,8 @@ import (
 	"electop/internal/memconsul"
 )
 
-// A health check ends the session as soon as the leader's agent freezes, so only the lock-delay keeps other
-// candidates out. The leader must stop before it ends.
+// A health check invalidates the session as soon as the leader's agent freezes. Then only the lock-delay blocks other
+// candidates, so the leader must stop before the lock-delay ends.
 func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 	const stop = 3 * time.Second
 	tests := map[string]struct {
@@ -29,7 +29,7 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 		latency time.Duration // latency of each response
 	}{
 		"defaults":                          {},
-		"slow answers":                      {latency: 2 * time.Second},
+		"slow responses":                    {latency: 2 * time.Second},
 		"TTL longer than the lock-delay":    {session: SessionOptions{TTL: time.Hour}},
 		"lock-delay longer than the TTL":    {session: SessionOptions{TTL: 10 * time.Second, LockDelay: time.Minute}},
 		"lock-delay above Consul's maximum": {session: SessionOptions{TTL: time.Hour, LockDelay: time.Hour}},
@@ -142,8 +142,7 @@ func (d *delayed) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// freezable is a network in front of an agent that can be frozen: then no response arrives, not even to a pending
-// request.
+// freezable is a network to an agent that can freeze. A frozen agent answers no request, not even a pending one.
 type freezable struct {
 	to     http.RoundTripper
 	frozen atomic.Bool
@@ -208,7 +207,7 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 	}
 }
 
-// foreign answers requests to one endpoint in place of Consul while on is set.
+// foreign responds to one endpoint in place of Consul while on is true.
 type foreign struct {
 	to     http.RoundTripper
 	path   string
@@ -307,7 +306,7 @@ func TestAForeignResponseToAReadEndsNoCampaign(t *testing.T) {
 	}
 }
 
-// silencing is a network on which the blocking queries get no response.
+// silencing is a transport on which blocking queries get no response.
 type silencing struct{ to http.RoundTripper }
 
 func (s silencing) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -33,18 +33,16 @@ type SessionOptions struct {
 	ServiceChecks []string
 }
 
-// MinLockDelay is the shortest lock-delay that a candidate relies on: with a shorter one
-// it cannot detect an unresponsive Consul in time.
+// MinLockDelay is the shortest lock-delay that a candidate relies on. A shorter one leaves too little time to detect
+// an unresponsive Consul.
 const MinLockDelay = 10 * time.Second
 
 const (
 	defaultTTL       = 15 * time.Second
 	defaultLockDelay = 15 * time.Second // Consul's default
-	// holdMargin covers scheduling delays of a busy machine, and the drift between two
-	// clocks over a minute.
+	// holdMargin covers scheduling delays on a busy machine and one minute of drift between two clocks.
 	holdMargin = 2 * time.Second
-	// renewals is the number of renewals between the latest confirmed one and the loss:
-	// with four, two may fail.
+	// renewals is the number of attempts between the latest confirmed renewal and the loss. Two of the four may fail.
 	renewals = 4
 	// renewRetry is the pause before a failed renewal is retried.
 	renewRetry = time.Second
@@ -66,9 +64,9 @@ func (s SessionOptions) complete() SessionOptions {
 	return s
 }
 
-// Hold is the guaranteed lock time after the request of a confirmed renewal: the shorter
-// of TTL and lock-delay, less a margin. A health check may end the session at once, so a
-// lock-delay under [MinLockDelay] does not count. 0 means no guarantee.
+// Hold is how long the lock is guaranteed after the request of a confirmed renewal: the shorter of TTL and
+// lock-delay, minus a margin. A health check may end the session at once, so a lock-delay below [MinLockDelay] does
+// not count. 0 means no guarantee.
 func (s SessionOptions) Hold() time.Duration {
 	s = s.complete()
 	hold := max(0, s.TTL)
@@ -78,7 +76,7 @@ func (s SessionOptions) Hold() time.Duration {
 	return hold - min(holdMargin, hold/5)
 }
 
-// lease is the live session of a candidate.
+// lease is the current session of a candidate.
 type lease struct {
 	id   string
 	hold time.Duration
@@ -98,8 +96,8 @@ func (l *lease) confirm(sent time.Time) {
 	}
 }
 
-// remaining is the guaranteed time that the session keeps its locks, unless they are
-// released or deleted.
+// remaining is how long the session keeps its locks without a further renewal. A release or delete ends this time
+// early.
 func (l *lease) remaining() time.Duration {
 	if l.hold == 0 {
 		return math.MaxInt64
@@ -109,7 +107,7 @@ func (l *lease) remaining() time.Duration {
 	return l.hold - elapsed(l.confirmed)
 }
 
-// elapsed is the longer of two measurements: the monotonic clock stops while the machine is suspended, and the wall
+// elapsed is the longer of two measurements. The monotonic clock stops while the machine is suspended, and the wall
 // clock can be set back.
 func elapsed(t time.Time) time.Duration {
 	now := time.Now()
@@ -127,8 +125,7 @@ func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// A cancelled request may still create a session, so only the end of Close cancels
-	// this one.
+	// A cancelled request may still create a session. Therefore only the end of Close cancels it.
 	calls, cancel := context.WithTimeout(c.calls, createLimit)
 	defer cancel()
 	var made struct{ ID string }
@@ -161,8 +158,7 @@ func (c *Candidate) dropLease(l *lease) {
 	}
 }
 
-// body is the request that creates a session. Consul's library cannot create one without a
-// lock-delay.
+// body is the request that creates a session. Consul's Go library cannot create a session without a lock-delay.
 func (s SessionOptions) body() map[string]any {
 	body := map[string]any{}
 	for name, text := range map[string]string{"Name": s.Name, "Node": s.Node, "Behavior": s.Behavior} {
@@ -189,8 +185,8 @@ func (s SessionOptions) body() map[string]any {
 	return body
 }
 
-// renew keeps a session alive until it is invalidated or stopped. After a late renewal it
-// keeps the session: if that still exists, it can lead again at once.
+// renew renews a session until it is invalidated or stopped. A late renewal does not end the session: if the session
+// still exists, it can lead again at once.
 func (c *Candidate) renew(l *lease) {
 	every := (l.hold - c.o.StopTime) / renewals
 	pause := every
@@ -217,8 +213,8 @@ func (c *Candidate) renew(l *lease) {
 	}
 }
 
-// renewOnce renews once. Only Consul's own 404, which names the session, says that it no
-// longer exists: a proxy's 404 must not end a term, nor may a foreign 200 prolong it.
+// renewOnce renews once. Only a 404 that names the session proves that it no longer exists. A proxy's 404 must not
+// end a term, and a proxy's 200 must not extend one.
 func (c *Candidate) renewOnce(l *lease, limit time.Duration) (exists bool, err error) {
 	ctx, cancel := context.WithTimeout(l.ctx, limit)
 	defer cancel()

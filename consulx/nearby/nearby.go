@@ -1,4 +1,4 @@
-// Package nearby searches for locks around the keys of some patterns, with bounded results, requests and time.
+// Package nearby searches for locks near the keys of some patterns. Results, requests and time are limited.
 package nearby
 
 import (
@@ -13,7 +13,7 @@ import (
 	"electop/election"
 )
 
-// Limits of a search for locks. Listing a folder is expensive: Consul walks every key below it.
+// Limits of a search. Listing a folder is expensive, because Consul walks every key below the folder.
 const (
 	// MaxLocks is the maximum number of keys in a [Result].
 	MaxLocks   = 5
@@ -23,15 +23,15 @@ const (
 	maxTime    = 3 * time.Second
 )
 
-// Result is the result of a search for locks around the keys of some patterns.
+// Result is the result of a search for locks near the keys of some patterns.
 type Result struct {
 	// Locked are keys that hold a lock, nearest first. The .lock key represents the holders of a semaphore.
 	Locked []string
-	// Readable reports whether the token can read some key.
+	// Readable reports whether the token can read at least one key.
 	Readable bool
-	// Hidden reports whether some key is unreadable.
+	// Hidden reports whether the token cannot read at least one key.
 	Hidden bool
-	// Complete reports whether no limit or error cut the search short.
+	// Complete reports whether the search ended without reaching a limit and without an error.
 	Complete bool
 	// Anonymous reports whether the client has no token.
 	Anonymous bool
@@ -39,8 +39,8 @@ type Result struct {
 	Rule string
 }
 
-// Find searches the folders around the keys of the patterns, nearest first, for other keys that hold a lock, without
-// those that skip, if not nil, leaves out. With an error, it also returns the results found before.
+// Find searches the folders near the keys of the patterns for other keys that hold a lock, nearest first. It omits
+// keys for which skip, if not nil, returns true. If it fails, it also returns the results found before the error.
 func Find(ctx context.Context, c *consulx.Client, ps election.Patterns, skip func(key string) bool) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
@@ -71,7 +71,7 @@ type search struct {
 	found    Result
 }
 
-// foldersAbove are the folders above the patterns' keys, nearest first.
+// foldersAbove returns the folders above the patterns' keys, nearest first.
 func foldersAbove(ps election.Patterns) []string {
 	all := []string{""}
 	for _, p := range ps {
@@ -87,7 +87,7 @@ func foldersAbove(ps election.Patterns) []string {
 	return all
 }
 
-// next searches the nearest folder and queues its subfolders.
+// next searches the nearest folder in the queue and adds its subfolders to the queue.
 func (s *search) next(ctx context.Context) error {
 	folder := s.folders[0]
 	s.folders = s.folders[1:]
@@ -114,7 +114,7 @@ func (s *search) next(ctx context.Context) error {
 }
 
 func (s *search) queue(folder string) {
-	// The folders above the patterns were queued at the start.
+	// The folders above the patterns are in the queue from the start.
 	if slices.ContainsFunc(s.patterns, func(p election.Pattern) bool { return strings.HasPrefix(p.Prefix(), folder) }) {
 		return
 	}
@@ -148,7 +148,8 @@ func (s *search) read(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// lockKey is the name under which users know a lock: the .lock key of a semaphore, whose holders have their own keys.
+// lockKey returns the key under which users know a lock. For the holders of a semaphore, each with its own key, this
+// is the .lock key.
 func lockKey(p election.Pair) string {
 	if folder, ok := strings.CutSuffix(p.Key, "/"+p.Session); ok && p.Flags == election.SemaphoreFlag {
 		return folder + "/.lock"
@@ -156,7 +157,8 @@ func lockKey(p election.Pair) string {
 	return p.Key
 }
 
-// sort orders names by similarity to a pattern: first by common prefix, then by last segment.
+// sort orders names by similarity to a pattern: first by an equal last segment, then by the length of the common
+// prefix.
 func (s *search) sort(names []string) {
 	nearness := func(name string) (begin, end int) {
 		for _, p := range s.patterns {

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
-// backend is a Consul agent for a test, and a client of it.
+// backend is a Consul agent for a test, with a client.
 type backend struct {
 	consultest.Backend
 	client *consulx.Client

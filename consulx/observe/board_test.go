@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// board is a running observer with everything that it reported.
+// board is a running observer with the events and snapshots that it reported.
 type board struct {
 	t    *testing.T
 	o    *Observer
@@ -70,7 +70,8 @@ func (b *board) note(do func()) {
 	b.moved = make(chan struct{})
 }
 
-// until waits for a condition on the reported data or on the observer itself, which may change without a report.
+// until waits for a condition on the reported data, or on the observer's own state, which can change without a
+// report.
 func (b *board) until(what string, ok func() bool) {
 	b.t.Helper()
 	timeout := time.NewTimer(patience).C

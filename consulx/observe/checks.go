@@ -14,11 +14,10 @@ import (
 	"electop/election"
 )
 
-// checkWatches runs one blocking query per requested node, up to the number of free
-// connections.
+// checkWatches runs one blocking query per requested node, as far as free connections are available.
 type checkWatches struct {
 	mu     sync.Mutex
-	asked  []string // most important first
+	asked  []string // requested nodes, most important first
 	limit  int
 	nodes  []string // watched nodes, sorted
 	change chan struct{}
@@ -34,7 +33,7 @@ func (w *checkWatches) set(nodes []string) {
 	w.choose()
 }
 
-// allow limits how many nodes are watched.
+// allow sets the maximum number of watched nodes.
 func (w *checkWatches) allow(limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -42,7 +41,7 @@ func (w *checkWatches) allow(limit int) {
 	w.choose()
 }
 
-// choose wakes run if the set of nodes changed. The mutex is held.
+// choose notifies run if the set of nodes changed. The caller holds the mutex.
 func (w *checkWatches) choose() {
 	wanted := slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
 	if slices.Equal(w.nodes, wanted) {
@@ -58,10 +57,9 @@ func (w *checkWatches) wanted() []string {
 	return w.nodes
 }
 
-// run starts and ends queries when the set of nodes changes, until ctx ends, and waits for
-// them.
+// run starts and ends queries when the set of nodes changes. When ctx ends, it waits for all of them.
 func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, node string)) {
-	running := map[string]func(){} // each ends a query and waits for it
+	running := map[string]func(){} // each function ends a query and waits for it
 	defer func() { endAll(running, nil) }()
 	for {
 		wanted := w.wanted()
@@ -85,8 +83,8 @@ func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, 
 	}
 }
 
-// endAll ends the queries for nodes that are no longer requested. It waits for them: a
-// late report must not mark a node that is requested again as unwatched.
+// endAll ends the queries for nodes that are no longer requested. It waits for them, because a late report must not
+// mark a node that is requested again as unwatched.
 func endAll(running map[string]func(), wanted []string) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -98,8 +96,7 @@ func endAll(running map[string]func(), wanted []string) {
 	}
 }
 
-// watchChecks polls the checks of one node until ctx ends, and then marks them as
-// outdated.
+// watchChecks polls the health checks of one node until ctx ends, and then marks them as outdated.
 func (o *Observer) watchChecks(ctx context.Context, node string, r *blocking.Epochs) {
 	part := election.Part{Kind: election.PartChecks, Node: node}
 	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
@@ -109,7 +106,7 @@ func (o *Observer) watchChecks(ctx context.Context, node string, r *blocking.Epo
 	o.send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
 }
 
-// checkPoller reads the checks of one node.
+// checkPoller reads the health checks of one node.
 type checkPoller struct {
 	link
 	node   string

@@ -14,18 +14,17 @@ import (
 )
 
 const (
-	// settlePace limits the frequency of layouts by their duration.
+	// settlePace is the shortest interval of layouts, per known key.
 	settlePace = 10 * time.Microsecond
 	// settleAfter delays the first layout until the first board is drawn.
 	settleAfter = 100 * time.Millisecond
-	// listGrace is how long a response may arrive after a list of names with the same
-	// change.
+	// listGrace is how much later than a list of names the response with the same change may arrive.
 	listGrace = 100 * time.Millisecond
 )
 
-// coverage reads everything under one prefix, in one query for few keys, in shards for
-// many. No change is lost between two layouts: new shards continue at the position of the
-// shards they replace, or read everything again. docs/architecture.md has the details.
+// coverage reads all keys under one prefix: few keys with one query, many keys with shards. No change is lost between
+// two layouts, because new shards continue at the position of the shards that they replace, or read all keys again.
+// See docs/architecture.md.
 type coverage struct {
 	o      *Observer
 	layout shard.Layout
@@ -33,17 +32,17 @@ type coverage struct {
 	ready  <-chan struct{}
 	first  keyState // of the first shard
 
-	moved   chan struct{} // the keys of a shard changed
-	lists   chan listing  // nil while no list of names is needed
+	moved   chan struct{} // signals that the keys of a shard changed
+	lists   chan listing  // nil while no list of names is required
 	list    listing
 	open    map[shard.Watch]*openShard
 	finding context.CancelFunc // ends the list of names
-	// answered is the time of the first response, settled that of the latest layout.
+	// answered is the time of the first response, settled the time of the latest layout.
 	answered, settled time.Time
 	loops             sync.WaitGroup
 }
 
-// openShard is a shard in the layout.
+// openShard is an open shard of the layout.
 type openShard struct {
 	poller *keyPoller
 	cancel context.CancelFunc
@@ -60,7 +59,7 @@ func newCoverage(o *Observer, root shard.Watch, limit int, r *blocking.Epochs, r
 func (a *coverage) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer a.loops.Wait()
-	defer cancel() // a panic must not wait for its queries
+	defer cancel() // after a panic, Wait must not block
 	a.start(ctx, a.layout.Root, a.first)
 	settle, check := stoppedTimer(), stoppedTimer()
 	defer settle.Stop()
@@ -96,7 +95,7 @@ func (a *coverage) untilSettle() time.Duration {
 // notify requests a new layout.
 func (a *coverage) notify() { blocking.Notify(a.moved) }
 
-// keepNewest replaces a list that was not received yet. It never blocks.
+// keepNewest replaces a list that the receiver has not taken yet. It never blocks.
 func keepNewest(lists chan listing, l listing) {
 	select {
 	case before := <-lists:
@@ -106,14 +105,14 @@ func keepNewest(lists chan listing, l listing) {
 	lists <- l
 }
 
-// take stores a list and reports whether its names differ from the previous list.
+// take stores a list. It reports whether the names differ from those of the previous list.
 func (a *coverage) take(l listing) bool {
 	before := a.list
 	a.list = l
 	return before.at.IsZero() || shard.Differ(before.names, l.names)
 }
 
-// settle adapts the layout to the known keys.
+// settle changes the layout to match the known keys.
 func (a *coverage) settle(ctx context.Context) {
 	a.settled = time.Now()
 	states, ok := a.states()
@@ -129,7 +128,7 @@ func (a *coverage) settle(ctx context.Context) {
 		if len(closed) == 0 {
 			break
 		}
-		// Their last responses may require another layout.
+		// The last responses of the closed shards may require another layout.
 		retired = append(retired, closed...)
 		for _, r := range closed {
 			delete(states, r.Watch)
@@ -143,7 +142,7 @@ func (a *coverage) settle(ctx context.Context) {
 	a.find(ctx, len(want) > 1 || want[0] != a.layout.Root)
 }
 
-// states returns the states of all shards; ok is false if one has no result.
+// states returns the states of all shards. ok is false if one shard has neither responded nor failed.
 func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
 	states = make(map[shard.Watch]keyState, len(a.open))
 	for w, s := range a.open {
@@ -157,8 +156,8 @@ func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
 	return states, true
 }
 
-// unreadable returns the shards whose latest attempt failed. They stay in the layout:
-// their replacements would fail and report it again.
+// unreadable returns the shards whose latest attempt failed. They stay in the layout, because their replacements
+// would fail too and report the failure again.
 func unreadable(states map[shard.Watch]keyState) []shard.Watch {
 	var watches []shard.Watch
 	for w, state := range states {
@@ -189,7 +188,7 @@ func (a *coverage) keys(states map[shard.Watch]keyState, retired []retiredShard)
 	return shard.Unite(append(lists, a.list.names)...)
 }
 
-// unseen returns the elections that are no longer readable.
+// unseen returns the known elections that are no longer readable.
 func (s keyState) unseen() []shard.Key {
 	keys := make([]shard.Key, len(s.hidden))
 	for i, key := range s.hidden {
@@ -232,8 +231,8 @@ func (a *coverage) inherit(w shard.Watch, retired []retiredShard) keyState {
 	return state
 }
 
-// inherit returns the state of the shard that read all of w's keys before. If w reads more
-// than any of them, it takes over their keys and reads everything again.
+// inherit returns the state of the old shard that read all keys of w. If w reads more keys than each old shard, it
+// inherits the keys of several and reads all again.
 func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 	for _, r := range retired {
 		if r.Covers(w) || r.within(w) {
@@ -249,14 +248,14 @@ func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 	return state
 }
 
-// part returns the state of a shard that reads a part of the keys.
+// part returns the state of a shard that reads the keys in r only.
 func (s keyState) part(r election.Range) keyState {
 	s.last, s.hidden = s.last.part(r), shard.Cut(s.hidden, r, func(key string) string { return key })
 	s.keys, s.heavy, s.phase = s.last.keys(), false, s.phase.inherited()
 	return s
 }
 
-// join adds the keys of another shard. Changes may have been missed.
+// join adds the keys of another shard. The result has a gap, because changes may have been missed.
 func (s *keyState) join(other keyState) {
 	s.last.List = wire.List{Pairs: append(s.last.Pairs, other.last.Pairs...)}
 	s.last.others = append(s.last.others, other.last.others...)
@@ -310,9 +309,8 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	})
 }
 
-// compare replaces shards whose keys differ from the list of names for too long: a delete
-// above a prefix can remove all keys of a shard without waking its query. It returns the
-// time of the next comparison.
+// compare replaces shards whose keys differ from the list of names for too long. A recursive delete above a prefix
+// can remove all keys of a shard without waking its query. The result is the pause before the next list.
 func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 	rest = blocking.DefaultWait
 	for w, s := range maps.Clone(a.open) {
@@ -329,7 +327,7 @@ func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 	return rest
 }
 
-// watchKeys reads the keys of the patterns until ctx ends, also after they were replaced.
+// watchKeys reads the keys of the patterns until ctx ends. It continues when SetPatterns replaces the patterns.
 func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}) {
 	for before := []retiredShard(nil); ctx.Err() == nil; {
 		areas := o.cover(ctx, r, ready, before)
@@ -344,7 +342,8 @@ func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-ch
 	}
 }
 
-// cover reads all areas until ctx ends or the patterns are replaced, and continues before.
+// cover reads the keys of all areas until ctx ends or the patterns are replaced. The new shards inherit the state of
+// those in before.
 func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}, before []retiredShard) (areas []*coverage) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -366,7 +365,7 @@ func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan s
 	return areas
 }
 
-// replace makes the next patterns the watched ones. No query over keys runs meanwhile.
+// replace activates the next patterns. No query over keys runs during this call.
 func (o *Observer) replace(ctx context.Context) {
 	o.nextMu.Lock()
 	ps := o.next
@@ -376,7 +375,7 @@ func (o *Observer) replace(ctx context.Context) {
 	o.searchIdle(ctx)
 }
 
-// selected returns the state of a shard that reads everything again with other patterns.
+// selected returns the state of a shard that reads all keys again with other patterns.
 func (s keyState) selected(ps election.Patterns) keyState {
 	unselected := func(key string) bool { _, ok := ps.Match(key); return !ok }
 	pairs := slices.DeleteFunc(slices.Clone(s.last.Pairs), func(p election.Pair) bool { return unselected(p.Key) })

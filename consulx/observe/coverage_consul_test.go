@@ -34,24 +34,25 @@ func soakTime(t *testing.T) time.Duration {
 	return 12 * time.Second
 }
 
-// soak runs a story on a real Consul, with additional keys whose leader changes faster than an observer can report.
+// soak runs a workload on a real Consul, with additional keys whose leader changes faster than an observer can
+// report.
 type soak struct {
-	*story
+	*workload
 	backend backend
 	board   *board
 	shown   *election.Snapshot
 	newest  map[string]election.Pair // as in the snapshots
 
-	seen int            // number of counted events
-	told map[string]int // number of events, by key
+	seen    int            // number of counted events
+	reports map[string]int // number of events, by key
 
-	turnKeys []string
-	turns    map[string]uint64 // number of acquires, by key
+	fastKeys []string
+	acquires map[string]uint64 // number of acquires, by key
 	holder   map[string]string
 }
 
-// Clients create and delete keys on a real Consul while shards split and merge. Every term is reported once and in
-// order, or counted as missed. No snapshot is older than an earlier one, and the last one equals Consul's state.
+// Clients create and delete keys on a real Consul while shards split and merge. Every term must be reported once and
+// in order, or counted as missed. No snapshot may contain older data than an earlier one.
 func TestShardsFollowARealConsul(t *testing.T) {
 	limit := soakTime(t)
 	agent := consultest.Dev(t)
@@ -62,58 +63,58 @@ func TestShardsFollowARealConsul(t *testing.T) {
 		names = append(names, fmt.Sprintf("service/%c%d/%03d/leader", 'a'+i%5, i%7, i))
 	}
 	s := &soak{
-		story: newStory(t, b.API, rng, names), backend: b, newest: map[string]election.Pair{},
-		told: map[string]int{}, turns: map[string]uint64{}, holder: map[string]string{},
+		workload: newWorkload(t, b.API, rng, names), backend: b, newest: map[string]election.Pair{},
+		reports: map[string]int{}, acquires: map[string]uint64{}, holder: map[string]string{},
 	}
-	s.slack, s.busy = patience, func(key string) bool { return s.told[key] < len(s.expected[key]) }
+	s.slack, s.busy = patience, func(key string) bool { return s.reports[key] < len(s.expected[key]) }
 	for i := range 35 {
-		s.turnKeys = append(s.turnKeys, fmt.Sprintf("service/%c%d-turns/leader", 'a'+i%5, i%7))
+		s.fastKeys = append(s.fastKeys, fmt.Sprintf("service/%c%d-fast/leader", 'a'+i%5, i%7))
 	}
 	changes := 0
 	var calm atomic.Bool // as in production, where layouts last
-	wild := restless(rand.New(rand.NewPCG(3, 4)))
+	wild := randomLayouts(rand.New(rand.NewPCG(3, 4)))
 	arrange := func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
 		if calm.Load() {
 			return l.Next(keys, present)
 		}
 		return wild(l, keys, present)
 	}
-	s.board = observeWith(t, b.client, Options{Patterns: patterns(t, "service/**/leader")}, meddled(s.story, arrange, &changes))
+	s.board = observeWith(t, b.client, Options{Patterns: patterns(t, "service/**/leader")}, changeRetired(s.workload, arrange, &changes))
 	s.board.loaded()
 	begin := time.Now()
-	for wave := 0; wave < 4 || time.Since(begin) < limit; wave++ {
-		calm.Store(wave%2 == 1)
-		s.wave([]float64{0.02, 0.05, 0.5, 0.9}[wave%4])
-		s.settled(fmt.Sprint("wave ", wave))
-		if wave%4 < 3 {
-			s.fell(fmt.Sprintf("service/%c%d/", 'a'+rng.IntN(5), rng.IntN(7)))
+	for round := 0; round < 4 || time.Since(begin) < limit; round++ {
+		calm.Store(round%2 == 1)
+		s.round([]float64{0.02, 0.05, 0.5, 0.9}[round%4])
+		s.settled(fmt.Sprint("round ", round))
+		if round%4 < 3 {
+			s.deleteTree(fmt.Sprintf("service/%c%d/", 'a'+rng.IntN(5), rng.IntN(7)))
 			s.settled("reports of the keys that were deleted together")
 		}
 	}
 	s.board.stop()
-	s.story.told(s.board)
+	s.reported(s.board)
 	if changes < 20 {
 		t.Errorf("the layout changed only %d times", changes)
 	}
 	t.Logf("%d changes of the layout, %d events", changes, len(s.board.events))
 }
 
-// wave changes keys for a while, as fast as Consul accepts the writes.
-func (s *soak) wave(deletes float64) {
-	s.hush(false)
+// round changes keys for a while, as fast as Consul accepts the writes.
+func (s *soak) round(deletes float64) {
+	s.pause(false)
 	for range 400 {
-		s.look()
+		s.observe()
 		s.step(deletes)
-		s.turn()
+		s.changeLeader()
 	}
 }
 
-// turn changes the leader of one of the fast keys.
-func (s *soak) turn() {
+// changeLeader changes the leader of one of the fast keys.
+func (s *soak) changeLeader() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := s.turnKeys[s.rng.IntN(len(s.turnKeys))]
-	pair := &api.KVPair{Key: key, Session: s.holder[key], Value: fmt.Append(nil, s.turns[key])}
+	key := s.fastKeys[s.rng.IntN(len(s.fastKeys))]
+	pair := &api.KVPair{Key: key, Session: s.holder[key], Value: fmt.Append(nil, s.acquires[key])}
 	if pair.Session != "" {
 		ok, _, err := s.api.KV().Release(pair, nil)
 		s.check(ok, err)
@@ -124,11 +125,11 @@ func (s *soak) turn() {
 	ok, _, err := s.api.KV().Acquire(pair, nil)
 	s.check(ok, err)
 	s.holder[key] = pair.Session
-	s.turns[key]++
+	s.acquires[key]++
 }
 
-// look records the reported data and checks that no key in a snapshot is older than before.
-func (s *soak) look() {
+// observe counts the reported events, and checks that no key in a snapshot is older than in an earlier one.
+func (s *soak) observe() {
 	snapshot := s.board.snapshot()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,26 +153,26 @@ func (s *soak) look() {
 func (s *soak) count() {
 	for _, e := range s.board.events[s.seen:] {
 		if e.Type != election.Explained {
-			s.told[e.Key]++
+			s.reports[e.Key]++
 		}
 	}
 	s.seen = len(s.board.events)
 }
 
-// settled waits until every change is reported. Nothing is written meanwhile, because a later write would hide a
+// settled waits until every change is reported. No client writes during this time, because a later write would hide a
 // missing report.
 func (s *soak) settled(what string) {
 	s.t.Helper()
-	s.hush(true)
+	s.pause(true)
 	start, given := time.Now(), false
 	s.board.until("the end of "+what, func() bool {
 		s.count()
 		held, _, err := s.api.KV().List("service/", nil)
-		untold := slices.DeleteFunc(slices.Clone(s.names), func(key string) bool { return !s.busy(key) })
+		unreported := slices.DeleteFunc(slices.Clone(s.names), func(key string) bool { return !s.busy(key) })
 		// A snapshot may arrive shortly before its events.
-		done := err == nil && len(untold) == 0 && sameBoard(s.board, held) && len(s.uncounted()) == 0
+		done := err == nil && len(unreported) == 0 && sameBoard(s.board, held) && len(s.uncounted()) == 0
 		if late := time.Since(start); !done && late > patience/2 {
-			s.t.Errorf("%s: after %s, reports about %q are missing; uncounted terms of %q; Consul: %v", what, late, untold, s.uncounted(), err)
+			s.t.Errorf("%s: after %s, reports about %q are missing; uncounted terms of %q; Consul: %v", what, late, unreported, s.uncounted(), err)
 			given = true
 		}
 		return done || given
@@ -193,9 +194,9 @@ func (s *soak) uncounted() (keys []string) {
 			counted[e.Key] += e.Count
 		}
 	}
-	for _, key := range s.turnKeys {
-		if counted[key] != s.turns[key] {
-			keys = append(keys, fmt.Sprintf("%s: %d terms, of which %d were reported or counted", key, s.turns[key], counted[key]))
+	for _, key := range s.fastKeys {
+		if counted[key] != s.acquires[key] {
+			keys = append(keys, fmt.Sprintf("%s: %d terms, of which %d were reported or counted", key, s.acquires[key], counted[key]))
 		}
 	}
 	return keys

@@ -22,34 +22,35 @@ import (
 	"electop/internal/memconsul"
 )
 
-// These tests check what happens when a shard replaces another one. Each test covers one problem.
+// These tests cover the replacement of one shard by another, one problem per test.
 
-// scene is an in-process agent with many elections that are observed in shards, inside a bubble.
-type scene struct {
+// fixture is an in-process agent with many elections. The observer divides them into shards. All run in a synctest
+// bubble.
+type fixture struct {
 	t     *testing.T
 	agent *memconsul.Agent
 	backend
 	board *board
-	// meddle, if set, can change every request of the observer and its response.
-	meddle func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error)
-	// arrange, if set, selects the next layout instead of the observer.
+	// intercept, if set, can change every request of the observer and its response.
+	intercept func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error)
+	// arrange, if set, selects the next layout in place of the observer.
 	arrange atomic.Pointer[arrangement]
 	layouts atomic.Int64 // number of layouts that differ from their predecessor
 }
 
-func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *fixture) RoundTrip(r *http.Request) (*http.Response, error) {
 	send := func() (*http.Response, error) { return s.agent.RoundTrip(r) }
-	if s.meddle != nil {
-		return s.meddle(r, send)
+	if s.intercept != nil {
+		return s.intercept(r, send)
 	}
 	return send()
 }
 
-// inScene runs a test with n keys service/<000>/leader.
-func inScene(t *testing.T, n int, test func(s *scene)) {
+// withFixture runs a test with n keys service/<000>/leader.
+func withFixture(t *testing.T, n int, test func(s *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &scene{t: t, agent: memconsul.New(memconsul.Config{})}
+		s := &fixture{t: t, agent: memconsul.New(memconsul.Config{})}
 		defer s.agent.Close()
 		s.backend = backend{Backend: consultest.Backend{T: t, API: over(t, s.agent).API()}}
 		for i := range n {
@@ -63,7 +64,7 @@ func inScene(t *testing.T, n int, test func(s *scene)) {
 func numberedKey(i int) string { return fmt.Sprintf("service/%03d/leader", i) }
 
 // observe starts an observer, with shards if there are many keys.
-func (s *scene) observe() {
+func (s *fixture) observe() {
 	s.board = observeWith(s.T, over(s.T, s), Options{Patterns: patterns(s.T, "service/**/leader")}, func(o *Observer) {
 		next := o.arrange
 		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
@@ -83,8 +84,8 @@ func (s *scene) observe() {
 	pass(time.Second)
 }
 
-// rearrange makes the next layouts consist of these watches, and of others for keys that they do not cover.
-func (s *scene) rearrange(watches ...shard.Watch) {
+// rearrange sets the next layouts to these watches, and to others for the keys that they do not cover.
+func (s *fixture) rearrange(watches ...shard.Watch) {
 	arrange := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
 		l.Fixed = watches
 		return l.Next(keys, watches)
@@ -92,15 +93,15 @@ func (s *scene) rearrange(watches ...shard.Watch) {
 	s.arrange.Store(&arrange)
 }
 
-func (s *scene) delete(key string) {
+func (s *fixture) delete(key string) {
 	s.T.Helper()
 	if _, err := s.API.KV().Delete(key, nil); err != nil {
 		s.T.Fatal(err)
 	}
 }
 
-// soon checks that an event about a key is reported within some time from now.
-func (s *scene) soon(within time.Duration, kind election.EventType, key string) (e election.Event) {
+// soon checks that an event of a key is reported within a time limit.
+func (s *fixture) soon(within time.Duration, kind election.EventType, key string) (e election.Event) {
 	s.T.Helper()
 	start := time.Now()
 	for n := 0; n == 0 || e.Initial; {
@@ -113,7 +114,7 @@ func (s *scene) soon(within time.Duration, kind election.EventType, key string) 
 }
 
 // untilStale waits until this number of elections is stale. The connection must not be lost.
-func (s *scene) untilStale(n int) {
+func (s *fixture) untilStale(n int) {
 	s.t.Helper()
 	s.board.until(fmt.Sprint(n, " stale elections"), func() bool { return s.board.last.CountStale() == n })
 	if c := s.board.snapshot().Connection; c.State != election.Live {
@@ -127,14 +128,14 @@ func asksPrefix(r *http.Request, prefix string) bool {
 	return r.URL.Query().Has("recurse") && r.URL.Path == "/v1/kv/"+prefix
 }
 
-// A closed watch reports nothing: other watches read its keys and may have reported newer states.
+// A closed watch must report nothing, because other watches read its keys and may have reported newer states.
 func TestAClosedWatchReportsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeConsul{}
 		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader")})
 		ready := make(chan struct{})
-		told := 0
-		k := &keyPoller{o: o, watch: shard.PrefixWatch("a/"), patterns: o.Patterns(), ready: ready, onChange: func() { told++ }}
+		reports := 0
+		k := &keyPoller{o: o, watch: shard.PrefixWatch("a/"), patterns: o.Patterns(), ready: ready, onChange: func() { reports++ }}
 		k.state.phase = live
 		k.answer = keySet{List: wire.List{Pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}}
 		o.work.Go(func() {
@@ -144,23 +145,23 @@ func TestAClosedWatchReportsNothing(t *testing.T) {
 		})
 		synctest.Wait()
 		if last := k.close(); len(last.last.Pairs) > 0 {
-			t.Errorf("told %+v before it may", last)
+			t.Errorf("reported %+v before it may", last)
 		}
 		close(ready)
 		o.work.Wait()
 		k.Failed(context.DeadlineExceeded, time.Now())
-		if len(o.Snapshots()) > 0 || told > 0 || k.known().phase != closed {
-			t.Errorf("a closed watch caused %d snapshots and reported %d times", len(o.Snapshots()), told)
+		if len(o.Snapshots()) > 0 || reports > 0 || k.known().phase != closed {
+			t.Errorf("a closed watch caused %d snapshots and reported %d times", len(o.Snapshots()), reports)
 		}
 	})
 }
 
-// The new layout must include changes that a shard reports between the selection of the layout and its own end.
-// Otherwise the deletion of a key that appeared in that time would never be reported.
+// The new layout must include changes that a shard reports after the layout was selected and before the shard ends.
+// Otherwise the deletion of a key that appeared in this time would never be reported.
 func TestTheLastReportOfAShardCounts(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
+	withFixture(t, 300, func(s *fixture) {
 		s.rearrange(shard.PrefixWatch("service/"))
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if asksNames(r) {
 				blocking.Sleep(context.Background(), 100*time.Millisecond)
 			}
@@ -193,9 +194,9 @@ func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 	}{{300, 0}, {300, 20 * time.Millisecond}, {300, 60 * time.Millisecond}, {300, 200 * time.Millisecond}, {3000, 0}, {3000, time.Second}} {
 		n := c.n
 		t.Run(fmt.Sprint(n, " ", c.pause), func(t *testing.T) {
-			inScene(t, n, func(s *scene) {
+			withFixture(t, n, func(s *fixture) {
 				s.Put(t, "service/stays/leader", "v")
-				for i := 0; i < n; i += 7 { // tombstones; their index hides that of a larger one
+				for i := 0; i < n; i += 7 { // tombstones: they hide the tombstone of a delete above them
 					s.delete(numberedKey(i))
 				}
 				s.observe()
@@ -216,20 +217,19 @@ func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 	}
 }
 
-// A watch that replaces another one after the connection was lost reads all keys and reports the gap, as its
-// predecessor would have done.
+// After a lost connection, a watch that replaces another one reads all keys and reports the gap.
 func TestAGapIsInherited(t *testing.T) {
 	for what, then := range map[string][]shard.Watch{
 		"split":  {shard.PrefixWatch("service/00"), shard.PrefixWatch("service/01"), shard.PrefixWatch("service/02"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2")},
 		"merged": {shard.PrefixWatch("service/")},
 	} {
 		t.Run(what, func(t *testing.T) {
-			inScene(t, 300, func(s *scene) {
+			withFixture(t, 300, func(s *fixture) {
 				session := s.Session(t, &api.SessionEntry{})
 				lost := api.KVPair{Key: numberedKey(7), Session: session}
 				var broken, slow atomic.Bool
 				var asked sync.Map // paths of the queries since the gap
-				s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+				s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 					if slow.Load() && r.URL.Query().Has("recurse") {
 						_, before := asked.LoadOrStore(r.URL.Path, true)
 						if index := r.URL.Query().Get("index"); !before && index != "" {
@@ -277,11 +277,11 @@ func TestAGapIsInherited(t *testing.T) {
 	}
 }
 
-// A shard may fail after the layout that closes it was selected.
+// A shard may fail after the next layout, which closes this shard, was selected.
 func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
+	withFixture(t, 300, func(s *fixture) {
 		var failing atomic.Bool
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if failing.Load() && asksPrefix(r, "service/0") {
 				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
 			}
@@ -311,10 +311,10 @@ func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
 	})
 }
 
-// While a new shard has no response yet, other shards wait for it unless it fails.
+// Other shards wait for the first response of a new shard, but not after it has failed.
 func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+	withFixture(t, 300, func(s *fixture) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if asksPrefix(r, "service/a") {
 				hang(r, time.Second)
 				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
@@ -330,11 +330,11 @@ func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
 	})
 }
 
-// A shard that reads all keys again gets time to respond, regardless of what lists show meanwhile.
+// A shard that reads all keys again gets time to respond, even if the list of names already shows other keys.
 func TestASlowShardIsNotReplacedEarly(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
+	withFixture(t, 300, func(s *fixture) {
 		var slow atomic.Bool
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if slow.Load() && asksPrefix(r, "service/1") && !r.URL.Query().Has("index") {
 				hang(r, time.Second)
 			}
@@ -344,7 +344,7 @@ func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 		s.observe()
 		s.Acquire(t, api.KVPair{Key: numberedKey(101), Session: s.Session(t, &api.SessionEntry{})})
 		s.soon(soonSeen, election.Elected, numberedKey(101))
-		s.delete(numberedKey(102)) // a tombstone; its index hides that of a larger one
+		s.delete(numberedKey(102)) // a tombstone: it hides the tombstone of a delete above it
 		s.soon(soonSeen, election.Deleted, numberedKey(102))
 		slow.Store(true)
 		if _, err := s.API.KV().DeleteTree("service/", nil); err != nil {
@@ -360,8 +360,8 @@ func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 	})
 }
 
-// A shard whose keys differ from the list gets time to catch up; so does the list if the shard's response is newer.
-// Each new response restarts this time.
+// If the keys of a shard differ from the list, the older of the two gets time to be updated. Each new response
+// restarts this time.
 func TestAMismatchHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -397,12 +397,11 @@ func TestAMismatchHasATimeLimit(t *testing.T) {
 	})
 }
 
-// A shard that cannot be read stays in the layout with its known keys. The other shards continue to follow their
-// keys.
+// A shard that cannot be read stays in the layout with its known keys. The other shards continue.
 func TestAFailingShardDelaysNoOther(t *testing.T) {
-	inScene(t, 450, func(s *scene) {
+	withFixture(t, 450, func(s *fixture) {
 		var failing atomic.Bool
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if failing.Load() && (asksPrefix(r, "service/0") || asksPrefix(r, "service/")) {
 				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
 			}
@@ -413,7 +412,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 		s.Put(t, numberedKey(7), "w") // wakes the query
 		s.untilStale(100)
 		s.Put(t, numberedKey(7), "missed")
-		for i := range 300 { // keys that no shard reads, and keys that several shards would read
+		for i := range 300 { // new keys that no shard reads yet
 			key := fmt.Sprintf("service/x%03d/leader", i)
 			s.Put(t, key, "v")
 			pass(10 * time.Millisecond)
@@ -428,7 +427,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 			s.delete(fmt.Sprintf("service/x%03d/leader", i))
 			pass(10 * time.Millisecond)
 		}
-		for i := 100; i < 450; i++ { // so few keys remain that one shard could read all of them
+		for i := 100; i < 450; i++ { // the remaining keys fit into one shard
 			s.delete(numberedKey(i))
 		}
 		pass(time.Second)
@@ -445,9 +444,8 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 	})
 }
 
-// checkLosses checks that the observer reported neither a lost connection because of a shard nor anything about
-// unreadable keys.
-func (s *scene) checkLosses() {
+// checkLosses checks that the observer reported neither a lost connection nor unreadable keys.
+func (s *fixture) checkLosses() {
 	s.T.Helper()
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
@@ -458,15 +456,15 @@ func (s *scene) checkLosses() {
 	}
 }
 
-// New elections that no shard reads are found soon, even while keys change all the time: within 100 ms if there are
-// few keys.
+// Elections that no shard reads are found soon even while keys change all the time: within 100 ms if there are few
+// keys.
 func TestNewElectionsAreFoundSoon(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		soon time.Duration
 	}{{300, 100 * time.Millisecond}, {10_000, time.Second}} {
 		t.Run(fmt.Sprint(c.n), func(t *testing.T) {
-			inScene(t, c.n, func(s *scene) {
+			withFixture(t, c.n, func(s *fixture) {
 				s.observe()
 				for i := range 20 {
 					for j := range 37 {
@@ -487,7 +485,7 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 	}
 }
 
-// A panic in one part of the observer ends the program without waiting for the other queries.
+// A panic in one part of the observer must end the program at once, without a wait for the other queries.
 func TestAPanicInAShardEndsTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agent := memconsul.New(memconsul.Config{})
@@ -510,7 +508,7 @@ func TestAPanicInAShardEndsTheProgram(t *testing.T) {
 	})
 }
 
-// If several lists arrive before one is received, the newest remains, with the gaps of the others.
+// If several lists arrive before the receiver reads one, the newest list remains, with the gaps of all.
 func TestTheNewestListIsKept(t *testing.T) {
 	lists := make(chan listing, 1)
 	keepNewest(lists, listing{names: listOf("a"), gap: true})
@@ -524,7 +522,7 @@ func TestTheNewestListIsKept(t *testing.T) {
 	}
 }
 
-// Some shard still covers elections that are no longer readable.
+// Elections that are no longer readable still belong to a shard.
 func TestHiddenElectionsKeepTheirShard(t *testing.T) {
 	a := newCoverage(&Observer{}, shard.PrefixWatch("s/"), 47, nil, nil)
 	w := shard.PrefixWatch("s/a")
@@ -537,9 +535,9 @@ func TestHiddenElectionsKeepTheirShard(t *testing.T) {
 	}
 }
 
-// New keys that appear all the time do not delay the division into shards.
+// New keys that appear all the time must not delay the division into shards.
 func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
+	withFixture(t, 300, func(s *fixture) {
 		ctx, cancel := context.WithCancel(s.T.Context())
 		var creating sync.WaitGroup
 		creating.Go(func() {
@@ -552,7 +550,7 @@ func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
 		cancel()
 		creating.Wait()
 		if s.layouts.Load() == 0 {
-			t.Error("never divided")
+			t.Error("the keys were never divided into shards")
 		}
 	})
 }

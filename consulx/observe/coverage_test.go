@@ -20,7 +20,7 @@ import (
 	"electop/internal/memconsul"
 )
 
-// slowly delays every request and every response.
+// slowly is a transport that delays every request and every response.
 type slowly struct {
 	http.RoundTripper
 }
@@ -43,22 +43,22 @@ func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// story records what was done to keys, and what an observer must report.
-type story struct {
+// workload changes keys and records the events that an observer must report.
+type workload struct {
 	t     *testing.T
 	api   *api.Client
 	names []string
 
 	mu       sync.Mutex // guards one change at a time
-	still    bool       // only the test itself changes keys
+	paused   bool       // changeOneOf changes nothing
 	rng      *rand.Rand
 	held     map[string]bool   // existing keys, true while held
 	sessions map[string]string // session by key
 	touched  map[string]time.Time
 	expected map[string][]expectation
-	// busy reports whether a report about a key may still be pending. Then the story does not change the key.
+	// busy reports whether a report about a key may still be pending. The workload does not change such a key.
 	busy func(key string) bool
-	// slack is the additional time for a report outside a bubble.
+	// slack is additional time for a report when the test runs in real time.
 	slack time.Duration
 }
 
@@ -70,17 +70,18 @@ type expectation struct {
 }
 
 const (
-	// soonSeen is the time limit for reporting a change of an existing key, soonFound that for a new or deleted key.
+	// soonSeen limits the time until a change of an existing key is reported, soonFound until a new or deleted key
+	// is.
 	soonSeen  = 250 * time.Millisecond
 	soonFound = time.Second
 )
 
-// quiet is how long a key stays unchanged, so that no two changes are merged.
+// quiet is how long each key stays unchanged, so that Consul does not merge two changes.
 const quiet = time.Second
 
-func newStory(t *testing.T, client *api.Client, rng *rand.Rand, names []string) *story {
+func newWorkload(t *testing.T, client *api.Client, rng *rand.Rand, names []string) *workload {
 	t.Helper()
-	s := &story{
+	s := &workload{
 		t: t, api: client, rng: rng, names: names, held: map[string]bool{}, touched: map[string]time.Time{},
 		expected: map[string][]expectation{}, sessions: map[string]string{},
 	}
@@ -89,20 +90,20 @@ func newStory(t *testing.T, client *api.Client, rng *rand.Rand, names []string) 
 }
 
 // newSession creates a session that the observer has not read yet.
-func (s *story) newSession() string {
+func (s *workload) newSession() string {
 	id, _, err := s.api.Session().CreateNoChecks(&api.SessionEntry{Name: "s", LockDelay: time.Nanosecond}, nil)
 	s.check(true, err)
 	return id
 }
 
-func (s *story) check(ok bool, err error) {
+func (s *workload) check(ok bool, err error) {
 	s.t.Helper()
 	if err != nil || !ok {
 		s.t.Fatal(ok, err)
 	}
 }
 
-func (s *story) expect(key string, soon time.Duration, kinds ...election.EventType) {
+func (s *workload) expect(key string, soon time.Duration, kinds ...election.EventType) {
 	now := time.Now()
 	s.touched[key] = now
 	for _, kind := range kinds {
@@ -111,17 +112,17 @@ func (s *story) expect(key string, soon time.Duration, kinds ...election.EventTy
 }
 
 // step changes a random key.
-func (s *story) step(deletes float64) {
+func (s *workload) step(deletes float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stepOf(s.names[s.rng.IntN(len(s.names))], deletes)
 }
 
-// meddle changes a key that one of these watches reads.
-func (s *story) meddle(watches []shard.Watch) {
+// changeOneOf changes a key that one of these watches reads.
+func (s *workload) changeOneOf(watches []shard.Watch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.still {
+	if s.paused {
 		return
 	}
 	from := s.rng.IntN(len(s.names))
@@ -133,14 +134,14 @@ func (s *story) meddle(watches []shard.Watch) {
 	}
 }
 
-func (s *story) hush(still bool) {
+func (s *workload) pause(paused bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.still = still
+	s.paused = paused
 }
 
-// stepOf changes a key that is not busy. Towards the end, deletes exceed creations, so that few keys remain.
-func (s *story) stepOf(key string, deletes float64) (done bool) {
+// stepOf changes a key that is not busy. If deletes is large, few keys remain.
+func (s *workload) stepOf(key string, deletes float64) (done bool) {
 	if s.busy(key) {
 		return false
 	}
@@ -176,8 +177,8 @@ func (s *story) stepOf(key string, deletes float64) (done bool) {
 	return true
 }
 
-// fell deletes all keys under a prefix. Every expected event must have been reported before.
-func (s *story) fell(prefix string) {
+// deleteTree deletes all keys under a prefix. Every event that was expected before must have been reported.
+func (s *workload) deleteTree(prefix string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, err := s.api.KV().DeleteTree(prefix, nil)
@@ -195,8 +196,8 @@ func (s *story) fell(prefix string) {
 	}
 }
 
-// told checks that the board reported every change of every key, in order.
-func (s *story) told(b *board) {
+// reported checks that the board reported every change of every key, in order.
+func (s *workload) reported(b *board) {
 	s.t.Helper()
 	got := map[string][]election.Event{}
 	b.mu.Lock()
@@ -208,18 +209,18 @@ func (s *story) told(b *board) {
 	b.mu.Unlock()
 	for _, key := range s.names {
 		if !slices.EqualFunc(got[key], s.expected[key], inTime) {
-			s.t.Errorf("%s: told %s, happened %s", key, briefly(got[key]), s.expected[key])
+			s.t.Errorf("%s: reported %s, want %s", key, briefly(got[key]), s.expected[key])
 		}
 	}
 }
 
 func (x expectation) String() string { return x.at.Format("05.000 ") + string(x.kind) }
 
-func briefly(events []election.Event) (told []expectation) {
+func briefly(events []election.Event) (all []expectation) {
 	for _, e := range events {
-		told = append(told, expectation{kind: e.Type, at: e.Time})
+		all = append(all, expectation{kind: e.Type, at: e.Time})
 	}
-	return told
+	return all
 }
 
 func inTime(e election.Event, x expectation) bool {
@@ -229,12 +230,12 @@ func inTime(e election.Event, x expectation) bool {
 // Every term of every key is reported once and in order while keys and shards come and go.
 func TestNoChangeIsLostBetweenTwoLayouts(t *testing.T) {
 	for seed := range uint64(4) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { playStory(t, seed) }) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { runWorkload(t, seed) }) })
 	}
 }
 
-// restless changes the layout whenever it may change, to any valid layout.
-func restless(rng *rand.Rand) arrangement {
+// randomLayouts replaces the layout by any valid layout whenever it may change.
+func randomLayouts(rng *rand.Rand) arrangement {
 	return func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
 		if rng.IntN(3) == 0 {
 			return l.Next(keys, present)
@@ -248,9 +249,8 @@ func restless(rng *rand.Rand) arrangement {
 // arrangement selects layouts, like shard.Layout.Next.
 type arrangement func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
-// meddled changes keys of watches that are about to be closed, and then waits briefly or not at all for their
-// reports.
-func meddled(s *story, arrange arrangement, changes *int) func(*Observer) {
+// changeRetired changes keys of watches that are about to be closed, and then waits for at most 2 ms.
+func changeRetired(s *workload, arrange arrangement, changes *int) func(*Observer) {
 	return func(o *Observer) {
 		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
 			want := arrange(l, keys, present)
@@ -260,7 +260,7 @@ func meddled(s *story, arrange arrangement, changes *int) func(*Observer) {
 					*changes++
 				}
 				for i := range 3 {
-					s.meddle(retired)
+					s.changeOneOf(retired)
 					blocking.Sleep(context.Background(), time.Duration(2-i)*time.Millisecond)
 				}
 			}
@@ -269,41 +269,41 @@ func meddled(s *story, arrange arrangement, changes *int) func(*Observer) {
 	}
 }
 
-func playStory(t *testing.T, seed uint64) {
+func runWorkload(t *testing.T, seed uint64) {
 	agent := memconsul.New(memconsul.Config{})
 	defer agent.Close()
 	direct := over(t, agent)
-	// The story uses its random source under its own mutex, so this function has a separate source.
+	// The workload uses its random source under its own mutex, so this function needs another one.
 	rng := rand.New(rand.NewPCG(seed, 3))
 	var names []string
 	for i := range 900 {
 		names = append(names, fmt.Sprintf("service/%c%d/%03d/leader", 'a'+i%5, i%7, i))
 	}
 	changes, enough := 0, 100
-	arrange := restless(rand.New(rand.NewPCG(seed, 2)))
-	if seed%2 == 1 { // as in production, where layouts last
+	arrange := randomLayouts(rand.New(rand.NewPCG(seed, 2)))
+	if seed%2 == 1 { // like the production code: layouts stay
 		arrange, enough = shard.Layout.Next, 3
 	}
-	s := newStory(t, direct.API(), rand.New(rand.NewPCG(seed, 1)), names)
+	s := newWorkload(t, direct.API(), rand.New(rand.NewPCG(seed, 1)), names)
 	b := observeWith(t, over(t, slowly{agent}), Options{Patterns: patterns(t, "service/**/leader"), Wait: time.Minute},
-		meddled(s, arrange, &changes))
+		changeRetired(s, arrange, &changes))
 	b.until("a board", func() bool { return b.last != nil && b.last.Loaded })
-	for wave := range 12 {
-		deletes := []float64{0.02, 0.6, 0.05, 0.9}[wave%4]
+	for round := range 12 {
+		deletes := []float64{0.02, 0.6, 0.05, 0.9}[round%4]
 		for range 500 {
 			blocking.Sleep(context.Background(), time.Duration(rng.Int64N(int64(4*time.Millisecond))))
 			s.step(deletes)
 		}
-		if wave%3 == 0 {
+		if round%3 == 0 {
 			blocking.Sleep(context.Background(), quiet)
-			s.fell([]string{"service/a", "service/b1/", "service/", "service/c"}[rng.IntN(4)])
+			s.deleteTree([]string{"service/a", "service/b1/", "service/", "service/c"}[rng.IntN(4)])
 		}
 	}
-	s.hush(true)
+	s.pause(true)
 	blocking.Sleep(context.Background(), 5*time.Second)
 	synctest.Wait()
 	b.stop()
-	s.told(b)
+	s.reported(b)
 	if changes < enough {
 		t.Errorf("the layout changed only %d times", changes)
 	}

@@ -16,15 +16,16 @@ import (
 	"electop/internal/consultest"
 )
 
-// endingsOut is the environment variable with the file for the measured tables. If it is empty, nothing is written.
+// endingsOut is the environment variable with the file for the measured tables. If it is empty, the test writes no
+// file.
 const endingsOut = "ELECTOP_ENDINGS_OUT"
 
 // repetitions is the number of runs of each ending.
 const repetitions = 20
 
-// play is one run of an ending. The leader has its own node, which exists in the catalog only, so that the test can
-// remove all of it.
-type play struct {
+// trial is one run of a scenario. Its leader has a node of its own, which exists in the catalog only, so that the
+// test can remove it.
+type trial struct {
 	backend
 	op      *consulx.Operator
 	node    string
@@ -32,30 +33,30 @@ type play struct {
 	session string
 }
 
-// script is one way for a term to end.
-type script struct {
+// scenario is one way for a term to end.
+type scenario struct {
 	name  string
 	cause election.Cause
 	says  string
 	// delayed is set if a lock-delay follows.
 	delayed bool
 	entry   api.SessionEntry
-	// checked is set if checks of the node and of a service keep the session alive.
+	// checked is set if the session depends on health checks of the node and of a service.
 	checked bool
-	end     func(p *play) error
-	// parallel runs all repetitions at once, because one takes long.
+	end     func(p *trial) error
+	// parallel runs all trials at once, because one takes long.
 	parallel bool
 }
 
-const scriptDelay = 5 * time.Second
+const endingDelay = 5 * time.Second
 
-func (p *play) destroy() error {
+func (p *trial) destroy() error {
 	_, err := p.API.Session().Destroy(p.session, nil)
 	return err
 }
 
-// outlive waits until Consul reports that the session no longer exists.
-func (p *play) outlive() error {
+// awaitSessionEnd waits until the session no longer exists.
+func (p *trial) awaitSessionEnd() error {
 	for index := uint64(0); ; {
 		entry, meta, err := p.API.Session().Info(p.session, &api.QueryOptions{WaitIndex: index, WaitTime: patience})
 		if err != nil || entry == nil {
@@ -65,9 +66,9 @@ func (p *play) outlive() error {
 	}
 }
 
-func (p *play) target() election.Target { return election.Target{Key: p.key, Session: p.session} }
+func (p *trial) target() election.Target { return election.Target{Key: p.key, Session: p.session} }
 
-func (p *play) register(checks ...*api.HealthCheck) error {
+func (p *trial) register(checks ...*api.HealthCheck) error {
 	_, err := p.API.Catalog().Register(&api.CatalogRegistration{
 		Node: p.node, Address: "10.9.9.9", NodeMeta: map[string]string{"external-node": "true"},
 		Service: &api.AgentService{ID: "web-" + p.node, Service: "web"}, Checks: checks,
@@ -75,79 +76,79 @@ func (p *play) register(checks ...*api.HealthCheck) error {
 	return err
 }
 
-func (p *play) nodeCheck(status, output string) *api.HealthCheck {
+func (p *trial) nodeCheck(status, output string) *api.HealthCheck {
 	return &api.HealthCheck{Node: p.node, CheckID: "disk", Name: "disk", Status: status, Output: output}
 }
 
-func (p *play) serviceCheck(status, output string) *api.HealthCheck {
+func (p *trial) serviceCheck(status, output string) *api.HealthCheck {
 	id := "web-" + p.node
 	return &api.HealthCheck{Node: p.node, CheckID: "service:" + id, ServiceID: id, Name: "web", Status: status, Output: output}
 }
 
-func (p *play) deregister(check string) error {
+func (p *trial) deregister(check string) error {
 	_, err := p.API.Catalog().Deregister(&api.CatalogDeregistration{Node: p.node, CheckID: check}, nil)
 	return err
 }
 
-// scripts are the twelve endings.
-func scripts() []script {
-	return []script{
+// scenarios are the twelve endings of docs/endings.md.
+func scenarios() []scenario {
+	return []scenario{
 		{
 			name: "released by its holder", cause: election.Released, says: "still exists", checked: true,
-			end: func(p *play) error {
+			end: func(p *trial) error {
 				_, _, err := p.API.KV().Release(&api.KVPair{Key: p.key, Session: p.session}, nil)
 				return err
 			},
 		},
 		{
 			name: "released with electop", cause: election.OperatorRelease, says: "with electop", checked: true,
-			end: func(p *play) error { _, err := p.op.Release(p.T.Context(), p.target()); return err },
+			end: func(p *trial) error { _, err := p.op.Release(p.T.Context(), p.target()); return err },
 		},
 		{
 			name: "destroyed with electop", cause: election.OperatorDestroy, says: "with electop", checked: true, delayed: true,
-			end: func(p *play) error { err := p.op.DestroySession(p.T.Context(), p.target()); return err },
+			end: func(p *trial) error { err := p.op.DestroySession(p.T.Context(), p.target()); return err },
 		},
 		{
 			name: "destroyed by hand, no TTL", cause: election.SessionDestroyed, says: "had no TTL", checked: true, delayed: true,
-			end: (*play).destroy,
+			end: (*trial).destroy,
 		},
 		{
 			name: "destroyed by hand, TTL 60s", cause: election.SessionExpiredOrDestroyed, says: "TTL was 1m0s", checked: true,
-			delayed: true, entry: api.SessionEntry{TTL: "60s"}, end: (*play).destroy,
+			delayed: true, entry: api.SessionEntry{TTL: "60s"}, end: (*trial).destroy,
 		},
 		{
 			name: "TTL 10s not renewed", cause: election.SessionExpiredOrDestroyed, says: "TTL was 10s", checked: true,
-			delayed: true, entry: api.SessionEntry{TTL: "10s"}, parallel: true, end: (*play).outlive,
+			delayed: true, entry: api.SessionEntry{TTL: "10s"}, parallel: true, end: (*trial).awaitSessionEnd,
 		},
 		{
 			name: "service check critical", cause: election.CheckCritical, says: "HTTP GET: 503", checked: true, delayed: true,
-			end: func(p *play) error { return p.register(p.serviceCheck(api.HealthCritical, "HTTP GET: 503")) },
+			end: func(p *trial) error { return p.register(p.serviceCheck(api.HealthCritical, "HTTP GET: 503")) },
 		},
 		{
 			name: "node check critical", cause: election.CheckCritical, says: "disk full", checked: true, delayed: true,
-			end: func(p *play) error { return p.register(p.nodeCheck(api.HealthCritical, "disk full")) },
+			end: func(p *trial) error { return p.register(p.nodeCheck(api.HealthCritical, "disk full")) },
 		},
 		{
 			name: "check deregistered", cause: election.CheckGone, says: "check disk of node", checked: true, delayed: true,
-			end: func(p *play) error { return p.deregister("disk") },
+			end: func(p *trial) error { return p.deregister("disk") },
 		},
 		{
 			name: "node deregistered", cause: election.NodeGone, says: "no longer registered", checked: true, delayed: true,
-			end: func(p *play) error { return p.deregister("") },
+			end: func(p *trial) error { return p.deregister("") },
 		},
 		{
 			name: "key deleted, session remains", cause: election.KeyDeleted, says: "its session still exists", checked: true,
-			end: func(p *play) error { _, err := p.API.KV().Delete(p.key, nil); return err },
+			end: func(p *trial) error { _, err := p.API.KV().Delete(p.key, nil); return err },
 		},
 		{
 			name: "Behavior delete, destroyed", cause: election.SessionDestroyed, says: "had no TTL", checked: true, delayed: true,
-			entry: api.SessionEntry{Behavior: api.SessionBehaviorDelete}, end: (*play).destroy,
+			entry: api.SessionEntry{Behavior: api.SessionBehaviorDelete}, end: (*trial).destroy,
 		},
 	}
 }
 
 // begin creates a leader.
-func (s script) begin(p *play) {
+func (s scenario) begin(p *trial) {
 	t := p.T
 	t.Helper()
 	if err := p.register(p.nodeCheck(api.HealthPassing, ""), p.serviceCheck(api.HealthPassing, "")); err != nil {
@@ -155,7 +156,7 @@ func (s script) begin(p *play) {
 	}
 	t.Cleanup(func() { _ = p.deregister("") })
 	entry := s.entry
-	entry.Name, entry.Node, entry.LockDelay = "web", p.node, scriptDelay
+	entry.Name, entry.Node, entry.LockDelay = "web", p.node, endingDelay
 	entry.NodeChecks = []string{"disk"}
 	entry.ServiceChecks = []api.ServiceCheck{{ID: "service:web-" + p.node}}
 	id, _, err := p.API.Session().Create(&entry, nil)
@@ -167,15 +168,15 @@ func (s script) begin(p *play) {
 	p.Acquire(t, api.KVPair{Key: p.key, Session: id, Value: []byte("web-1")})
 }
 
-// told is the reported data of one run.
-type told struct {
-	right    bool
+// measurement is the result of one trial.
+type measurement struct {
+	correct  bool
 	delay    time.Duration
 	evidence string
 }
 
-// run runs one repetition and compares the reported cause with the expected one.
-func (s script) run(t *testing.T, b *board, p *play) told {
+// run runs one trial and compares the reported cause with the expected one.
+func (s scenario) run(t *testing.T, b *board, p *trial) measurement {
 	t.Helper()
 	s.begin(p)
 	b.until("the session of "+p.key, func() bool {
@@ -188,14 +189,14 @@ func (s script) run(t *testing.T, b *board, p *play) told {
 	}
 	lost, n := b.event(n, election.Vacated, p.key)
 	why, _ := b.event(n, election.Explained, p.key)
-	result := told{delay: why.Time.Sub(lost.Time), evidence: why.Evidence}
+	result := measurement{delay: why.Time.Sub(lost.Time), evidence: why.Evidence}
 	var wanted time.Time
 	if s.delayed {
-		wanted = lost.Time.Add(scriptDelay)
+		wanted = lost.Time.Add(endingDelay)
 	}
 	switch {
 	case why.Cause != s.cause || !strings.Contains(why.Evidence, s.says):
-		t.Errorf("told as %s: %s", why.Cause, why.Evidence)
+		t.Errorf("reported as %s: %s", why.Cause, why.Evidence)
 	case result.delay < 0 || result.delay > time.Second:
 		t.Errorf("explained %s after the loss", result.delay)
 	case why.Session != p.session || why.Term != lost.Term:
@@ -203,26 +204,26 @@ func (s script) run(t *testing.T, b *board, p *play) told {
 	case !why.LockDelayUntil.Equal(wanted):
 		t.Errorf("lock-delay until %s, want %s", why.LockDelayUntil, wanted)
 	default:
-		result.right = true
+		result.correct = true
 	}
 	return result
 }
 
-// repeat runs an ending repeatedly and collects the results.
-func (s script) repeat(t *testing.T) []told {
+// repeat runs all trials of a scenario.
+func (s scenario) repeat(t *testing.T) []measurement {
 	t.Helper()
 	back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
 	prefix := back.Prefix(t)
 	b := observe(t, back.client, prefix+"*/leader")
 	b.loaded()
 	op := consulx.NewOperator(back.client, b.o.Note)
-	all := make([]told, repetitions)
+	all := make([]measurement, repetitions)
 	one := func(t *testing.T, i int) {
 		t.Helper()
 		mine := back
 		mine.T = t
 		name := fmt.Sprintf("%s-%d", strings.NewReplacer(" ", "-", ",", "").Replace(s.name), i)
-		all[i] = s.run(t, b, &play{backend: mine, op: op, node: name, key: prefix + name + "/leader"})
+		all[i] = s.run(t, b, &trial{backend: mine, op: op, node: name, key: prefix + name + "/leader"})
 	}
 	if !s.parallel {
 		for i := range all {
@@ -238,13 +239,13 @@ func (s script) repeat(t *testing.T) []told {
 	return all
 }
 
-// Each of the twelve endings is measured repeatedly.
+// TestEndings measures how each ending is reported.
 func TestEndings(t *testing.T) {
 	t.Parallel()
-	results := map[string][]told{}
+	results := map[string][]measurement{}
 	var mu sync.Mutex
 	t.Run("all", func(t *testing.T) {
-		for _, s := range scripts() {
+		for _, s := range scenarios() {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
 				all := s.repeat(t)
@@ -257,13 +258,13 @@ func TestEndings(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| ending | reported cause | correct | evidence (example) | time until explained: median | longest |\n")
 	table.WriteString("| --- | --- | --- | --- | --- | --- |\n")
-	for _, s := range scripts() {
+	for _, s := range scenarios() {
 		table.WriteString(s.row(results[s.name]))
 	}
 	record(t, "endings", table.String())
 }
 
-func (s script) row(all []told) string {
+func (s scenario) row(all []measurement) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -271,7 +272,7 @@ func (s script) row(all []told) string {
 	delays := make([]time.Duration, 0, len(all))
 	for _, one := range all {
 		delays = append(delays, one.delay)
-		if one.right {
+		if one.correct {
 			right++
 		}
 	}
@@ -309,11 +310,11 @@ func record(t *testing.T, name, table string) {
 	}
 }
 
-// recording is held while a table is written, because tests run in parallel.
+// recording guards the file, because tests run in parallel.
 var recording sync.Mutex
 
-// api.Lock releases the key and destroys its session immediately afterwards. If the session no longer exists when the
-// observer reads it, this looks like a destroy, so every reported cause must be a guess.
+// api.Lock releases the key and then destroys its session. If the session no longer exists when the observer reads
+// it, this looks like a destroy. Therefore every reported cause must be a guess.
 func TestReleaseBeforeADestroyIsAGuess(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -321,8 +322,8 @@ func TestReleaseBeforeADestroyIsAGuess(t *testing.T) {
 		board := observe(t, b.client, p+"*/leader")
 		board.loaded()
 		for i := range 10 {
-			one := &play{backend: b, key: fmt.Sprint(p, i, "/leader"), node: fmt.Sprint("node-", time.Now().UnixNano())}
-			script{entry: api.SessionEntry{TTL: "60s"}}.begin(one)
+			one := &trial{backend: b, key: fmt.Sprint(p, i, "/leader"), node: fmt.Sprint("node-", time.Now().UnixNano())}
+			scenario{entry: api.SessionEntry{TTL: "60s"}}.begin(one)
 			board.until("its session", func() bool {
 				e := board.last.Find(one.key)
 				return e != nil && e.Session != nil
@@ -341,7 +342,7 @@ func TestReleaseBeforeADestroyIsAGuess(t *testing.T) {
 			}
 			e, _ := board.event(n, election.Explained, one.key)
 			if e.Cause != election.Released && !strings.Contains(e.Evidence, "a guess") {
-				t.Errorf("told as %s: %s", e.Cause, e.Evidence)
+				t.Errorf("reported as %s: %s", e.Cause, e.Evidence)
 			}
 		}
 	})

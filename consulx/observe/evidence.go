@@ -10,14 +10,13 @@ import (
 )
 
 const (
-	// investigationLimit bounds an investigation, so that the tracker reports the cause within a second of the loss.
+	// investigationLimit bounds an investigation: the tracker must report the cause within a second of the loss.
 	investigationLimit = 900 * time.Millisecond
-	// maxInvestigations limits concurrent investigations; one covers all losses of
-	// a response.
+	// maxInvestigations limits concurrent investigations. One investigation covers all losses of a response.
 	maxInvestigations = 4
 )
 
-// losses are terms whose end was observed live, in the response answer.
+// losses returns the terms whose end was observed live, in the response answer.
 func (o *Observer) losses(events []election.Event, answer election.Observation) []evidence.Loss {
 	var all []evidence.Loss
 	read, _ := answer.(election.KeysRead)

@@ -78,7 +78,7 @@ func checked(b backend, name string) string {
 		b.T.Fatal(err)
 	}
 	b.T.Cleanup(func() { _ = b.API.Agent().CheckDeregister(name) })
-	// The agent sends its checks to the catalog with a delay.
+	// The agent registers its health checks in the catalog with a delay.
 	deadline := time.Now().Add(patience)
 	for {
 		id, _, err := b.API.Session().Create(&api.SessionEntry{NodeChecks: []string{name}, LockDelay: time.Millisecond}, nil)
@@ -130,7 +130,7 @@ func TestNoCauseIsClaimedWithoutPermission(t *testing.T) {
 		release     bool
 	}{
 		{rules: keys, release: true, says: "sessions cannot be read with this token"},
-		// Every token can read that a session does not exist.
+		// A token without permission for sessions can still read that a session does not exist.
 		{rules: keys, says: "its settings were never read"},
 		{rules: keys + sessions, says: "cannot be read with this token"},
 	} {

@@ -31,7 +31,7 @@ func TestObserverRecoversFromAnAgentThatWasKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, n = board.event(n, election.ConnectionLost, "")
-	board.until("a greyed board", func() bool {
+	board.until("a stale board", func() bool {
 		return board.last.Connection.State == election.Lost && board.last.Find("service/web/leader").Leader == "web-1"
 	})
 	if err := agent.Restart(); err != nil {
@@ -47,7 +47,7 @@ func TestObserverRecoversFromAnAgentThatWasKilled(t *testing.T) {
 	}
 }
 
-// beforeRestore saves a snapshot while one session leads, and lets another session lead afterwards. Its last result
+// beforeRestore saves a snapshot while one session leads, and then lets another session lead. The returned function
 // restores the snapshot.
 func beforeRestore(t *testing.T) (b backend, key, one string, restore func()) {
 	t.Helper()
@@ -95,8 +95,8 @@ func TestObserverFollowsARestore(t *testing.T) {
 	_, _ = board.event(n, election.Vacated, key)
 }
 
-// A restore between two queries wakes neither of them: the second waits for an index that the
-// store no longer has.
+// A restore between two queries wakes neither of them. The second query waits for an index that the store no longer
+// has.
 func TestARestoreBetweenTwoQueriesIsDetected(t *testing.T) {
 	t.Run("one pattern", func(t *testing.T) { restoreBetweenTwoQueries(t, "service/*/leader") })
 	t.Run("the first pattern is not readable", func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestUnreadableKeysAreKept(t *testing.T) {
 	board := observe(t, newClient(t, consulx.Config{Address: agent.Addr(), Token: token.SecretID}))
 	_, n := board.event(0, election.Elected, "service/b/leader")
 
-	// The token loses the permission for one key; a write wakes the query.
+	// The token loses the permission for one key. A write then wakes the query.
 	policy.Rules = rules + ` key "service/b/leader" { policy = "deny" }`
 	if _, _, err := root.API.ACL().PolicyUpdate(policy, nil); err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestAnonymousCallerGetsTheMissingPermission(t *testing.T) {
 	root.Acquire(t, api.KVPair{Key: "service/a/leader", Session: s})
 	anonymous := newClient(t, consulx.Config{Address: agent.Addr()})
 	board := observe(t, anonymous)
-	board.until("a suspicious answer", func() bool { return board.last != nil && board.last.Loaded && board.last.Filtered })
+	board.until("a filtered response", func() bool { return board.last != nil && board.last.Loaded && board.last.Filtered })
 	look, err := Once(t.Context(), anonymous, patterns(t))
 	if err != nil || !look.Filtered || len(look.Elections) != 0 {
 		t.Fatalf("%+v, %v", look, err)

@@ -13,8 +13,8 @@ import (
 // snapshotGap limits snapshots to 30 a second.
 const snapshotGap = 33 * time.Millisecond
 
-// feed passes observations to the tracker and delivers its events on the reading
-// goroutine: another one would cost as much as reading the response.
+// feed passes observations to the tracker and delivers its events. Both run on the goroutine that read the response,
+// because a handover would cost as much as the read.
 type feed struct {
 	mu         sync.Mutex
 	tracker    *tracker.Tracker
@@ -23,21 +23,20 @@ type feed struct {
 	clock      *time.Timer           // at the tracker's deadline
 	ended      bool                  // later observations are dropped
 	lookInto   func([]evidence.Loss) // investigates why terms ended; must not block
-	beat       time.Time             // latest time at which this process ran
+	beat       time.Time             // latest time at which this process is known to have run
 	restart    func()                // restarts all reads
-	onComplete func()                // called with the mutex when every key was read; must not block
+	onComplete func()                // called with the mutex held after every key was read; must not block
 }
 
 const (
 	beatEvery = time.Second
-	// stallLimit is the delay of this process that counts as a gap in observation:
-	// a fifth of the shortest TTL that Consul accepts.
+	// stallLimit is the delay of this process that counts as a gap in observation: a fifth of the shortest TTL that
+	// Consul accepts.
 	stallLimit = 2 * time.Second
 )
 
-// checkClock detects a suspended process (SIGSTOP, suspend) or a changed clock. It
-// precedes every observation: responses from that time were not observed live. The mutex
-// is held.
+// checkClock detects a suspended process (SIGSTOP, suspend) and a changed clock. It must run before every
+// observation, because a response from that time was not observed live. The caller holds the mutex.
 func (o *Observer) checkClock() (news bool) {
 	if o.beat.IsZero() {
 		return false // not running yet
@@ -55,20 +54,19 @@ func (o *Observer) checkClock() (news bool) {
 }
 
 func newFeed(o Options) feed {
-	tracker := tracker.New(tracker.Options{Patterns: o.Patterns})
+	tracker := tracker.New(tracker.Options{Patterns: o.Patterns, Searches: !o.EventsOnly})
 	return feed{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
 		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
 	}}
 }
 
-// send observes and delivers the events.
 func (o *Observer) send(news bool, observations ...election.Observation) {
 	o.fold(news, observations...)
 	o.deliver()
 }
 
-// fold applies several observations at once, so that no snapshot contains only some. news
-// forces a snapshot. The caller calls deliver without holding a lock.
+// fold applies several observations at once, so that no snapshot contains only some of them. news forces a snapshot.
+// The caller then calls deliver without holding a lock.
 func (o *Observer) fold(news bool, observations ...election.Observation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -109,7 +107,7 @@ func (o *Observer) observe(observation election.Observation) (news bool) {
 	return true
 }
 
-// wind sets the timer to the tracker's deadline.
+// wind sets the timer to the tracker's next deadline.
 func (o *Observer) wind() {
 	if at, ok := o.tracker.Deadline(); ok {
 		o.clock.Reset(max(0, time.Until(at)))
@@ -150,7 +148,7 @@ func (o *Observer) keepTime(ctx context.Context) {
 	}
 }
 
-// publisher sends the newest snapshot at a limited rate.
+// publisher limits the rate of snapshots and drops outdated ones.
 type publisher struct {
 	tracker    *tracker.Tracker
 	snapshots  chan *election.Snapshot
@@ -163,8 +161,7 @@ type publisher struct {
 	loaded  bool // of the latest snapshot
 }
 
-// changed publishes at once or after snapshotGap. The first complete board is never
-// delayed.
+// changed publishes a snapshot at once or after snapshotGap. It never delays the first complete board.
 func (p *publisher) changed(news bool) {
 	if !news || p.loaded && p.eventsOnly {
 		return
@@ -200,12 +197,11 @@ func stoppedTimer() *time.Timer {
 	return t
 }
 
-// delivery is an ordered queue of events. It calls the consumer once at a time, without
-// holding a lock.
+// delivery is an ordered queue of events. It runs one callback at a time and holds no lock meanwhile.
 type delivery struct {
 	mu     sync.Mutex
 	queue  []election.Event
-	loaded *election.Snapshot // the first complete one, until it is delivered
+	loaded *election.Snapshot // the first complete snapshot until it is delivered
 	active bool               // a goroutine is delivering
 }
 
@@ -223,8 +219,8 @@ func (d *delivery) load(s *election.Snapshot) {
 	d.loaded = s
 }
 
-// deliver sends the queued events. If another goroutine is delivering, that one sends them
-// and deliver returns at once.
+// deliver sends the queued events. If another goroutine is delivering, deliver returns at once and that goroutine
+// sends them.
 func (d *delivery) deliver(to func([]election.Event), loaded func(*election.Snapshot)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"electop/internal/memconsul"
 )
 
-// A consumer that blocks occupies one goroutine. Everything else is still observed, and reported in order when the
-// consumer continues.
+// A consumer that blocks occupies one goroutine. The observer continues, and reports everything in order when the
+// consumer returns.
 func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeConsul{}
@@ -30,7 +30,7 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 		}
 		release := make(chan struct{})
 		first := true
-		var told []election.Event
+		var reported []election.Event
 		o := New(over(t, f), Options{
 			Patterns: patterns(t, "a/leader", "b/leader", "c/leader"), Wait: fakeWait,
 			OnEvents: func(events []election.Event) {
@@ -38,7 +38,7 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 					first = false
 					<-release
 				}
-				told = append(told, events...)
+				reported = append(reported, events...)
 			},
 		})
 		done := make(chan error)
@@ -55,18 +55,19 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		for i := 1; i < len(told); i++ {
-			if told[i].Time.Before(told[i-1].Time) {
-				t.Errorf("%+v was reported after %+v", told[i], told[i-1])
+		for i := 1; i < len(reported); i++ {
+			if reported[i].Time.Before(reported[i-1].Time) {
+				t.Errorf("%+v was reported after %+v", reported[i], reported[i-1])
 			}
 		}
-		if len(told) < 3 {
-			t.Errorf("reported %+v, want at least one event per key", told)
+		if len(reported) < 3 {
+			t.Errorf("reported %+v, want at least one event per key", reported)
 		}
 	})
 }
 
-// The observer calls no consumer while it holds its lock: the consumer may wait for a goroutine that reads the observer.
+// The observer runs no callback while it holds its lock, because the consumer may wait for a goroutine that reads the
+// observer.
 func TestNoCallbackRunsWithTheLockHeld(t *testing.T) {
 	consul := memconsul.New(memconsul.Config{})
 	t.Cleanup(consul.Close)

@@ -18,18 +18,16 @@ import (
 	"electop/election/sanitize"
 )
 
-// sessionPatience is how long a response about keys waits for the sessions of new
-// holders.
+// sessionPatience is how long a response about keys waits for the sessions of new leaders.
 const sessionPatience = 50 * time.Millisecond
 
-// keyPoller reads the keys of one shard and reports every response as one
-// election.KeysRead.
+// keyPoller reads the keys of one shard. It reports each response as one election.KeysRead.
 type keyPoller struct {
 	o        *Observer
 	watch    shard.Watch
 	patterns election.Patterns
 	ready    <-chan struct{} // closed when responses may be reported
-	onChange func()          // called after a response with other keys than before, and after a first failure
+	onChange func()          // called after a response with new or deleted keys, and after a first failure
 
 	askedAt time.Time
 	answer  keySet
@@ -43,13 +41,13 @@ type keyPoller struct {
 // keyState is the known state of a shard.
 type keyState struct {
 	phase phase
-	last  keySet      // as it was reported
-	keys  []shard.Key // in last
+	last  keySet      // as last reported
+	keys  []shard.Key // names of the keys in last
 	// hidden are keys that were read before and are no longer readable.
 	hidden []string
 	at     time.Time // of the latest response
 	next   blocking.Position
-	heavy  bool // most of the response is unused
+	heavy  bool // the response consists mostly of other keys
 }
 
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
@@ -83,8 +81,7 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	}
 	batch = append(batch, election.KeysRead{
 		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.Pairs, AfterGap: a.Gap, Hidden: hidden,
-		// Every response to an anonymous caller may be filtered; only an empty one
-		// is suspicious.
+		// Every response to an anonymous request may be filtered. Only an empty one is reported as filtered.
 		Filtered: a.ResultsFilteredByACLs || filtered && len(got.Pairs) == 0,
 	})
 	select {
@@ -96,8 +93,8 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	return news, nil
 }
 
-// handOver reports a response, unless the shard was closed meanwhile: then other shards read its keys and may have
-// reported newer states.
+// handOver reports a response. It reports nothing if the shard was closed meanwhile, because other shards now read
+// its keys and may have reported newer states.
 func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Observation) {
 	k.mu.Lock()
 	before := k.state
@@ -125,7 +122,7 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	}
 }
 
-// close ends the reports of this shard and returns its last state.
+// close stops the reports of this shard and returns its last state.
 func (k *keyPoller) close() keyState {
 	defer k.o.deliver()
 	k.mu.Lock()
@@ -133,7 +130,7 @@ func (k *keyPoller) close() keyState {
 	state := k.state
 	k.state.phase = state.phase.after(replaced)
 	if !state.phase.current() {
-		// Clear this source's error; its successor reports its own.
+		// This clears the error of the shard. Its successor reports its own errors.
 		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
 	}
 	k.o.sessions.Released(k.watch.Name())
@@ -141,14 +138,14 @@ func (k *keyPoller) close() keyState {
 	return state
 }
 
-// mismatch is since when a shard and the list of names differ.
+// mismatch is a difference between a shard and the list of names.
 type mismatch struct {
 	since     time.Time
-	listNewer bool // the list came after the response
+	listNewer bool // the list is newer than the response
 }
 
-// compare compares the latest response with the list of names. If they differ, left
-// is how long the older of the two may still be late.
+// compare compares the latest response with the list of names. If they differ, left is the remaining time in which
+// the older of the two may still be updated.
 func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -192,8 +189,8 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	k.o.fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
 }
 
-// recheckHidden finds keys that the response lacks and that exist but are not readable. It returns ErrReadAgain if
-// one of them is readable.
+// recheckHidden returns the keys that the response lacks although they exist. It returns ErrReadAgain if one of them
+// is readable.
 func (k *keyPoller) recheckHidden(
 	ctx context.Context, pairs []election.Pair, before, vanished []string, at time.Time,
 ) (hidden []string, err error) {
@@ -228,8 +225,7 @@ const shownKey = 100
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
 
-// comparePairs compares two sorted responses. vanished has only keys that a
-// transaction can name.
+// comparePairs compares two sorted responses. vanished omits keys that a transaction cannot name.
 func comparePairs(before, after []election.Pair) (changed []election.Pair, vanished []string) {
 	if len(before) == 0 {
 		return after, nil
@@ -254,14 +250,14 @@ func comparePairs(before, after []election.Pair) (changed []election.Pair, vanis
 	return changed, slices.DeleteFunc(vanished, func(key string) bool { return !election.Addressable(key) })
 }
 
-// samePair reports an unchanged key. Indexes alone do not suffice: they can return
-// with other values after a restore.
+// samePair reports whether a key is unchanged. Equal indexes do not suffice, because after a restore the same index
+// can belong to another value.
 func samePair(a, b election.Pair) bool {
 	return a.ModifyIndex == b.ModifyIndex && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex &&
 		a.Session == b.Session && a.Flags == b.Flags && bytes.Equal(a.Value, b.Value)
 }
 
-// holders are the sessions that hold these keys; a session can occur several times.
+// holders returns the sessions that hold these keys. A session can occur several times.
 func holders(pairs []election.Pair) []string {
 	return appendHolders(make([]string, 0, len(pairs)), pairs)
 }

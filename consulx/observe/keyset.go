@@ -17,13 +17,13 @@ import (
 type keySet struct {
 	wire.List          // the elections, sorted by key
 	others    []string // keys that are not elections, sorted
-	size      int      // of the whole response, in bytes, about
-	useful    int      // of the elections in it
+	size      int      // approximate size of the whole response, in bytes
+	useful    int      // approximate size of its elections, in bytes
 }
 
 const (
-	// heavySize is the response size above which the share of elections matters;
-	// below a fourth (heavyShare) they are read separately.
+	// heavySize and heavyShare decide how a large response is read: if the elections are less than a fourth of it,
+	// they are read separately.
 	heavySize  = 128 << 10
 	heavyShare = 4
 )
@@ -48,8 +48,7 @@ func newKeySet(list wire.List, ps election.Patterns) keySet {
 	return got
 }
 
-// sort restores the order. Consul sends keys sorted, except keys that are not
-// UTF-8.
+// sort restores the order of keys that are not UTF-8. Consul sends all other keys sorted.
 func (a *keySet) sort() {
 	if !slices.IsSortedFunc(a.Pairs, election.ComparePairs) {
 		a.List = wire.List{Pairs: a.Pairs}
@@ -82,7 +81,7 @@ func (a keySet) sameKeys(b keySet) bool {
 		slices.EqualFunc(a.Pairs, b.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
 }
 
-// heavy reports whether a response is large and consists mostly of other keys.
+// heavy reports whether a response is large and consists mostly of keys that are not elections.
 func (a keySet) heavy() bool { return a.size > heavySize && a.useful < a.size/heavyShare }
 
 // part is the keys in a range.
@@ -95,8 +94,8 @@ func (a keySet) part(r election.Range) keySet {
 	return keySet{List: a.Part(from, to), others: shard.Cut(a.others, r, func(s string) string { return s })}
 }
 
-// readKeys reads all keys of a shard; before is its previous result. If sparing is set, it reads the names first and
-// then only the elections, which is cheaper if other values are large.
+// readKeys reads all keys of a shard. before is its previous result. If sparing is set, it reads the names first and
+// then only the elections, because the values of other keys are large.
 func readKeys(
 	c *consulx.Client, w shard.Watch, ps election.Patterns, before wire.List, sparing bool, q *api.QueryOptions,
 ) (keySet, *api.QueryMeta, error) {
@@ -116,8 +115,8 @@ func readKeys(
 	return got, meta, err
 }
 
-// readSparingly waits for a change of names and then reads the elections in
-// transactions. A key that changes in between wakes the next query.
+// readSparingly waits for a change of the names, and then reads the elections in transactions. A key that changes in
+// between wakes the next query.
 func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
 	names, meta, err := readNames(c, w.Prefix, ps, q)
 	if err != nil {
@@ -127,7 +126,7 @@ func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *ap
 	var wanted []string
 	for _, name := range names {
 		if name.Election && !election.Addressable(name.Name) {
-			// A transaction cannot name this key.
+			// A transaction cannot name this key, so the whole shard is read.
 			all := *q
 			all.WaitIndex = 0
 			got, _, err = readKeys(c, w, ps, wire.List{}, false, &all)
@@ -140,7 +139,7 @@ func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *ap
 		}
 	}
 	for some := range slices.Chunk(wanted, consulx.TxnReads) {
-		// A stale read could return values that are older than the names.
+		// A stale read could return values that are older than the list of names.
 		pairs, _, err := c.ReadExisting(some, c.Consistent(q.Context()))
 		if err != nil {
 			return keySet{}, nil, err

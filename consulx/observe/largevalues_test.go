@@ -42,8 +42,8 @@ func (c *weighing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// Large values of other keys are read once, and not with each change: a few elections are watched by key, many by
-// names and transactions.
+// Large values of other keys are read once and not with each change. Few elections are watched by key, many by names
+// and transactions.
 func TestLargeValuesOfOtherKeysAreReadOnce(t *testing.T) {
 	for _, n := range []int{3, 90} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestLargeValuesOfOtherKeysAreReadOnce(t *testing.T) {
 	}
 }
 
-// With --stale, the server of a transaction may lag behind the one that listed the names. Its response would hide the
-// change that the list announced.
+// With --stale, the server of a transaction may be older than the server that listed the names. An old response would
+// hide the change that woke the list.
 func TestTransactionsOfAStaleBoardAreConsistent(t *testing.T) {
 	agent := memconsul.New(memconsul.Config{})
 	t.Cleanup(agent.Close)

@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// link tracks whether the source of one part of the board responds.
+// link tracks whether one source of data responds.
 type link struct {
 	o      *Observer
 	source string
@@ -39,8 +39,8 @@ func (l *link) end() {
 	}
 }
 
-// lossOf is the failure of a source whose latest response arrived at seen. After a silent
-// connection loss, the data has been stale since then.
+// lossOf is the failure of a source whose latest response arrived at seen. If the connection was lost silently, the
+// data has been stale since seen.
 func lossOf(source string, part election.Part, err error, seen, retryAt time.Time) election.LinkLost {
 	lost := election.LinkLost{
 		At: time.Now(), Source: source, Part: part, Error: consulx.Describe(err), RetryAt: retryAt, Refused: errors.Is(err, consulx.ErrDenied),

@@ -24,8 +24,8 @@ import (
 	"electop/internal/memconsul"
 )
 
-// The connection of one shard dies silently while the probe and the other shard work. Within 30 s of a missed change,
-// its part is stale. The connection is not lost and the other part is not stale.
+// The connection of one shard dies silently, while the probe and the other shard work. Within 30 s of a missed change
+// its part is stale. The connection counts as live, and the other part is current.
 func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 	var dead atomic.Bool
 	dead.Store(true)
@@ -70,7 +70,7 @@ func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 	})
 }
 
-// The same test over real connections: a proxy holds back every response for one prefix.
+// The same over real connections: a proxy delays every response for one prefix forever.
 func TestProxyThatSilencesOneShard(t *testing.T) {
 	consul, err := memconsul.Start(memconsul.Config{})
 	if err != nil {
@@ -112,8 +112,8 @@ type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The list of keys, the checks of a node and the list of sessions are separate sources. Their failure makes no
-// election stale.
+// The list of keys, the checks of a node and the list of sessions are separate sources. If one of them fails, no
+// election becomes stale.
 func TestOtherSourcesReportTheirPart(t *testing.T) {
 	consul := memconsul.New(memconsul.Config{})
 	t.Cleanup(consul.Close)
@@ -150,7 +150,7 @@ func TestOtherSourcesReportTheirPart(t *testing.T) {
 	}
 }
 
-// If the list of keys cannot be read, new elections may be unknown. The others stay current.
+// If the list of keys cannot be read, new elections may be missing. The known elections stay current.
 func TestAFailingListOfKeysIsAStalePart(t *testing.T) {
 	consul := memconsul.New(memconsul.Config{})
 	t.Cleanup(consul.Close)

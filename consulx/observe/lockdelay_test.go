@@ -16,17 +16,17 @@ import (
 	"electop/internal/consultest"
 )
 
-// longDelay is the environment variable that enables the measurement of the longest lock-delay, which takes a minute.
+// longDelay is the environment variable that enables the measurement of the longest lock-delay. It takes a minute.
 const longDelay = "ELECTOP_LONG_DELAY"
 
 // retryEvery is the interval between two attempts of the waiting candidate.
 const retryEvery = 20 * time.Millisecond
 
-// entered contains the start of the latest rejected acquire and the end of the successful one.
+// entered contains the start of the last rejected acquire and the end of the successful one.
 type entered struct{ refused, led time.Time }
 
 // wait retries the acquire until Consul accepts it.
-func (p *play) wait(t *testing.T, session string) entered {
+func (p *trial) wait(t *testing.T, session string) entered {
 	t.Helper()
 	ticker := time.NewTicker(retryEvery)
 	defer ticker.Stop()
@@ -66,14 +66,14 @@ func TestLockDelayEstimate(t *testing.T) {
 		strings.Join(rows, ""))
 }
 
-// estimate measures one lock-delay and returns its row of the table.
+// estimate measures one lock-delay. It returns its row of the table.
 func estimate(t *testing.T, delay time.Duration) string {
 	t.Helper()
 	back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
 	prefix := back.Prefix(t)
 	b := observe(t, back.client, prefix+"*/leader")
 	b.loaded()
-	p := &play{backend: back, key: prefix + "web/leader"}
+	p := &trial{backend: back, key: prefix + "web/leader"}
 	p.session = back.Session(t, &api.SessionEntry{LockDelay: delay})
 	next := back.Session(t, &api.SessionEntry{})
 	back.Acquire(t, api.KVPair{Key: p.key, Session: p.session})
@@ -88,7 +88,7 @@ func estimate(t *testing.T, delay time.Duration) string {
 	why, _ := b.event(n, election.Explained, p.key)
 	e := p.wait(t, next)
 	until := why.LockDelayUntil
-	// A slow machine makes the measurement less precise, but does not relax the requirement for the estimate.
+	// slack allows for a slow machine, on which the measurement is less precise.
 	const slack = time.Second
 	if until.IsZero() || until.Before(e.refused.Add(-slack)) || until.After(e.led.Add(slack)) {
 		t.Errorf("estimated %s, refused at %s, acquired at %s", until, e.refused, e.led)
@@ -177,8 +177,8 @@ func samePairs(a, b api.KVPairs) bool {
 	return true
 }
 
-// Patroni's keys: when the leader's session ends, both of its keys are deleted. A replica acquires the leader key,
-// which it creates again.
+// When the session of a Patroni leader ends, Consul deletes both of its keys. A replica then creates the leader key
+// again.
 func TestPatroniFailovers(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -237,7 +237,7 @@ func patroniSurroundings(t *testing.T, board *board, key string, replicas ...str
 	s := board.snapshot()
 	e := s.Find(key)
 	if software := insight.DetectSoftware(e, s.Surroundings); software == nil || software.Name != "Patroni" {
-		t.Errorf("taken for %+v", software)
+		t.Errorf("identified as %+v", software)
 	}
 	if e.Term != 1 || e.Leader != "pg-0" {
 		t.Errorf("the leader is %s in term %d", e.Leader, e.Term)
@@ -254,7 +254,7 @@ func countOf(events []election.Event, key string, kind election.EventType) int {
 	return n
 }
 
-// Tables of two measurements can share a file.
+// Several measurements can share a file.
 func TestRecordKeepsPartialLines(t *testing.T) {
 	path := t.TempDir() + "/endings.md"
 	text := "a\n<!-- one -->\nold\n<!-- end of one -->\nb\n<!-- two -->\n<!-- end of two -->\n"
@@ -274,8 +274,8 @@ func TestRecordKeepsPartialLines(t *testing.T) {
 	}
 }
 
-// A recursive delete above the watched prefix does not always wake the query that is blocked on it. The wait time
-// limits how long the change stays unnoticed.
+// A recursive delete above a watched prefix does not always wake the query on that prefix. The wait of the query
+// bounds how long the change stays unnoticed.
 func TestDeletesAboveAWatchedPrefixAreNoticed(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -17,8 +17,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// fakeConsul responds to the probe and to queries for keys; a test sets the latter responses. It needs no network, so
-// a bubble can control its clock.
+// fakeConsul responds to the probe and to queries for keys. A test sets the responses to the queries. It uses no
+// network, so it can run in a synctest bubble.
 type fakeConsul struct {
 	keys func(n int, asked string, r *http.Request) (status, index int, body string)
 
@@ -89,7 +89,7 @@ const (
 	oneKey   = `[{"Key":"a/leader","ModifyIndex":5,"CreateIndex":5,"LockIndex":1}]`
 )
 
-// inBubble observes a fake Consul for some time and returns the observations.
+// inBubble observes a fake Consul for a while in a synctest bubble.
 func inBubble(t *testing.T, f *fakeConsul, test func(b *board)) {
 	t.Helper()
 	inBubbleWith(t, f, Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait}, test)
@@ -140,7 +140,7 @@ func TestLoopReadsAgainAfterARestore(t *testing.T) {
 	})
 }
 
-// Data with the same indexes may replace Consul's data. A previous value is reused only if nothing indicates that.
+// Consul's data may be replaced by other data with the same indexes. Then a previous value must not be reused.
 func TestValuesFollowARestoreToTheSameIndexes(t *testing.T) {
 	other := strings.Replace(oneKey, "{", `{"Value":"b3RoZXI=",`, 1)
 	for what, index := range map[string]int{"the previous index": 7, "a smaller index": 6} {
@@ -182,7 +182,7 @@ func TestLoopRestartsWhenTheIndexDecreases(t *testing.T) {
 		pass(time.Second)
 		want := []string{"@0s", "2493@0s", "@5ms", "2490@5ms", "2495@5ms"}
 		if got := f.questions(); !slices.Equal(got, want) {
-			t.Errorf("asked %q, want %q", got, want)
+			t.Errorf("requested %q, want %q", got, want)
 		}
 	})
 }
@@ -228,7 +228,7 @@ func TestLoopBacksOffAndReportsTheGap(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(3 * time.Minute)
 		if asked := f.questions(); len(asked) < 10 || !strings.HasPrefix(asked[7], "@") || !strings.HasPrefix(asked[9], "9@") {
-			t.Errorf("asked %q", asked)
+			t.Errorf("requested %q", asked)
 		}
 		kinds := []election.EventType{}
 		for _, e := range b.events {
@@ -244,8 +244,8 @@ func TestLoopBacksOffAndReportsTheGap(t *testing.T) {
 	})
 }
 
-// A query on a silently dead connection times out, and the missed changes are read at once. Only the time of the
-// change is lost.
+// A query on a silent connection times out, and the observer reads the missed changes at once. Only the time of the
+// change is unknown.
 func TestLoopCancelsAQueryWithoutAResponse(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, asked string, r *http.Request) (int, int, string) {
@@ -273,8 +273,8 @@ func TestLoopCancelsAQueryWithoutAResponse(t *testing.T) {
 	})
 }
 
-// A proxy that rejects blocking queries must not cause repeated full reads, and the board must not look live
-// meanwhile.
+// A proxy that rejects blocking queries must not cause repeated reads of all keys. The board must not look live
+// during this time.
 func TestLoopPausesIfWaitingQueriesAreRejected(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(_ int, asked string, _ *http.Request) (int, int, string) {
@@ -292,7 +292,7 @@ func TestLoopPausesIfWaitingQueriesAreRejected(t *testing.T) {
 	})
 }
 
-// Blocked queries do not detect a lost quorum. They all restart once the probe succeeds again.
+// Blocked queries do not detect a lost quorum. All of them restart when the probe succeeds again.
 func TestProbeNoticesLostQuorum(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
@@ -314,7 +314,7 @@ func TestProbeNoticesLostQuorum(t *testing.T) {
 			t.Errorf("with a quorum again: %+v", c)
 		}
 		if got, want := f.questions(), []string{"@0s", "7@0s", "@7s", "7@7s"}; !slices.Equal(got, want) {
-			t.Errorf("asked %q, want %q", got, want)
+			t.Errorf("requested %q, want %q", got, want)
 		}
 	})
 }
@@ -375,7 +375,7 @@ func TestTheFirstCompleteBoardIsNotDelayed(t *testing.T) {
 	for _, eventsOnly := range []bool{false, true} {
 		f := &fakeConsul{}
 		f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
-			blocking.Sleep(context.Background(), time.Millisecond) // the probe succeeds before
+			blocking.Sleep(context.Background(), time.Millisecond) // the probe must succeed first
 			if n > 1 {
 				hang(r, time.Hour)
 			}

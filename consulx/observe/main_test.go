@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
 const patience = consultest.Patience
 
-// backend is a Consul agent for a test, and a client of it.
+// backend is a Consul agent for a test, with a client.
 type backend struct {
 	consultest.Backend
 	client *consulx.Client

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// A list of names is as expensive as several reads of a shard, so the time per name
-	// limits its frequency.
+	// A list of names is as expensive as several reads of a shard, so these limit its frequency by the number of
+	// names.
 	namesPace    = 60 * time.Microsecond
 	namesPaceMin = 50 * time.Millisecond
 	namesPaceMax = 3 * time.Second
@@ -23,11 +23,10 @@ const (
 type listing struct {
 	names []shard.Key
 	at    time.Time // when the keys had been read
-	gap   bool      // the link was broken before, so the keys may be older
+	gap   bool      // the connection was lost before, so the list may be old
 }
 
-// namePoller lists all names, which detects keys that no shard reads and keys that
-// vanished without waking their shard.
+// namePoller lists all names. This detects keys that no shard reads, and keys whose deletion woke no shard.
 type namePoller struct {
 	link
 	prefix string

@@ -20,8 +20,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// datacenterPatience is how long the first responses wait for the datacenter's name, which
-// the first events contain.
+// datacenterPatience is how long the first responses wait for the datacenter's name. The first events contain it.
 const datacenterPatience = time.Second
 
 // recallPatience is how long the first responses wait for the history.
@@ -30,8 +29,8 @@ const recallPatience = time.Second
 // Options configure an [Observer].
 type Options struct {
 	Patterns election.Patterns
-	// OnEvents receives every event, in order and one call at a time. It must neither
-	// block nor call the observer.
+	// OnEvents receives every event, in order and one call at a time. It must not block and must not call the
+	// observer.
 	OnEvents func([]election.Event)
 	// OnLoaded receives the first complete snapshot, between two calls of OnEvents. The same
 	// rules apply.
@@ -43,11 +42,10 @@ type Options struct {
 	// Wait is the wait time of blocking queries, minus up to an eighth at random; 0 means
 	// 22 s.
 	Wait time.Duration
-	// EventsOnly stops the snapshots after the first complete one, because each takes time
-	// for every election.
+	// EventsOnly stops the snapshots after the first complete one. A snapshot is expensive if there are many
+	// elections.
 	EventsOnly bool
-	// Recall, if not nil, reads what a history says about the elections, once. It reports
-	// its own errors.
+	// Recall, if not nil, reads the elections from a history, once. It must report its own errors.
 	Recall func(ctx context.Context) election.HistoryRead
 }
 
@@ -55,7 +53,7 @@ type Options struct {
 type Observer struct {
 	client     *consulx.Client
 	patterns   atomic.Pointer[election.Patterns]
-	replaced   chan struct{} // other patterns are in next
+	replaced   chan struct{} // signals that next contains other patterns
 	nextMu     sync.Mutex
 	next       election.Patterns
 	onEvents   func([]election.Event)
@@ -110,35 +108,35 @@ func New(c *consulx.Client, o Options) *Observer {
 	return observer
 }
 
-// Snapshots receives the newest snapshot, at most 30 a second. A newer snapshot replaces
-// one that was not received. [Observer.Run] closes the channel.
+// Snapshots receives the newest snapshot, at most 30 a second. A newer snapshot replaces one that was not received
+// yet. [Observer.Run] closes the channel.
 func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.snapshots }
 
-// Snapshot returns the present state, also with Options.EventsOnly. Its cost grows with the number of
-// elections that change between two calls.
+// Snapshot returns the present state, even with Options.EventsOnly. Its cost grows with the number of elections that
+// changed since the previous call.
 func (o *Observer) Snapshot() *election.Snapshot {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.tracker.Snapshot(time.Now())
 }
 
-// Election returns an election as last observed, nil if there is none. It is never older than
-// the events and snapshots that were delivered.
+// Election returns an election as last observed, nil if there is none. The result is at least as new as the delivered
+// events and snapshots.
 func (o *Observer) Election(key string) *election.Election {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.tracker.Find(key)
 }
 
-// Note reports an action of this program, so that its effect gets the right cause.
+// Note reports an action of this program, so that the tracker can explain its effect.
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 
-// WatchChecks adds the health checks of nodes to the snapshots: of the first 6 to 16,
-// depending on the free connections. Each call replaces the set.
+// WatchChecks adds the health checks of the first 6 to 16 nodes to the snapshots, depending on the free connections.
+// Each call replaces the nodes.
 func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
 
-// SetPatterns replaces the patterns. Elections that both select stay; others leave the
-// snapshots without events. It does not wait.
+// SetPatterns replaces the patterns and returns at once. Elections that match both old and new patterns stay. The
+// others disappear without events.
 func (o *Observer) SetPatterns(ps election.Patterns) {
 	o.nextMu.Lock()
 	defer o.nextMu.Unlock()
@@ -149,8 +147,8 @@ func (o *Observer) SetPatterns(ps election.Patterns) {
 // Patterns returns the current patterns.
 func (o *Observer) Patterns() election.Patterns { return *o.patterns.Load() }
 
-// Run observes until ctx ends and waits for its goroutines. It fails only if called twice:
-// snapshots report an unreachable Consul, and the observer retries.
+// Run observes until ctx ends and waits for its goroutines. It fails only if it is called twice. If Consul is
+// unreachable, it retries, and the snapshots say so.
 func (o *Observer) Run(ctx context.Context) error {
 	if o.started.Swap(true) {
 		return errors.New("an observer runs once")
@@ -166,7 +164,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	o.mu.Lock()
 	o.beat, o.restart = time.Now(), func() {
-		o.client.Close() // connections may be dead
+		o.client.Close() // its connections may be dead
 		r.Next()
 	}
 	o.mu.Unlock()
@@ -206,7 +204,7 @@ func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	o.watchKeys(ctx, r, ready)
 }
 
-// recallHistory reads the history. It closes recalled when that is done or took too long.
+// recallHistory reads the history. It closes recalled afterwards, or after recallPatience.
 func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(recalled) })
 	defer release()
@@ -218,8 +216,7 @@ func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) 
 	o.send(true, o.recall(ctx))
 }
 
-// nameDatacenter reads the datacenter's name. It closes named when the name is known or
-// took too long.
+// nameDatacenter reads the datacenter's name. It closes named afterwards, or after datacenterPatience.
 func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(named) })
 	defer release()

@@ -190,7 +190,7 @@ func TestOperatorActionIsTheCause(t *testing.T) {
 	})
 }
 
-// TestLatency logs the time from a write's return to the event. The measured time never fails the test.
+// TestLatency logs the time from the end of a write to the event. A slow machine never fails the test.
 func TestLatency(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

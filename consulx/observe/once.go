@@ -15,13 +15,13 @@ import (
 	"electop/election/tracker"
 )
 
-// Once reads every election of the patterns once, with the sessions of the leaders. It
-// omits unreadable sessions; any other failure is an error.
+// Once reads every election of the patterns once, with the sessions of the leaders. It omits sessions that the token
+// cannot read. Any other failure is an error.
 func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
 	return OnceAfter(ctx, c, ps, election.HistoryRead{})
 }
 
-// OnceAfter is Once with what a history says about the time before.
+// OnceAfter is Once with the elections that a history contains.
 func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
 	watches := shard.Plan(ps, c.Budget().ForKeys())
 	reads := make([]election.KeysRead, len(watches))
@@ -32,7 +32,7 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 	g.Go(func() (err error) {
 		info, err = c.Info(gctx)
 		if err == nil && info.ConsensusLeader == "" && !c.Stale() {
-			err = consulx.NoQuorum() // the reads would fail too, after a long timeout
+			err = consulx.NoQuorum() // without a leader, the other reads would time out
 		}
 		return err
 	})
@@ -59,7 +59,7 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 	if !slices.ContainsFunc(s.Elections, (*election.Election).FoundVacant) {
 		return s, nil
 	}
-	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // otherwise unknown: vacant
+	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // without the sessions, they stay vacant
 		t.Observe(election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(s.Elections, sessions)})
 		s = existing(t)
 	}
@@ -90,8 +90,8 @@ func readOnce(ctx context.Context, c *consulx.Client, w shard.Watch, ps election
 	}, nil
 }
 
-// foldLook returns the state of the keys that were read, with the sessions before and after
-// them: the tracker may drop sessions whose keys were not read yet.
+// foldLook returns the state of the keys that were read. It passes the sessions before and after the keys, because
+// the tracker may drop sessions without keys.
 func foldLook(t *tracker.Tracker, reads []election.KeysRead, sessions []*election.Session, took time.Duration) *election.Snapshot {
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	for _, read := range reads {
@@ -103,7 +103,7 @@ func foldLook(t *tracker.Tracker, reads []election.KeysRead, sessions []*electio
 	return existing(t)
 }
 
-// existing is the snapshot without elections whose key does not exist.
+// existing returns the snapshot without elections whose key does not exist.
 func existing(t *tracker.Tracker) *election.Snapshot {
 	s := t.Snapshot(time.Now())
 	s.Elections = slices.DeleteFunc(slices.Clone(s.Elections), func(e *election.Election) bool { return !e.Exists })

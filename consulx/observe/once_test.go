@@ -13,8 +13,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// A session that could not be read differs from one that the token cannot read: the caller's conclusions from the
-// second would be false for the first.
+// A session that could not be read is not a session that the token cannot read. The caller would draw false
+// conclusions.
 func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		switch {
@@ -33,18 +33,19 @@ func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	}
 }
 
-// A finished job is idle; a vacant election with a candidate, or of which nothing is known, is not.
+// A finished job is idle. A vacant election with a candidate, or with flags that a candidate rejected, is not.
 func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
 	s := b.Session(t, &api.SessionEntry{Name: "job"})
-	for _, name := range []string{"done", "web", "held"} {
-		b.Acquire(t, api.KVPair{Key: "service/" + name + "/leader", Session: s})
+	for _, name := range []string{"done", "web", "held", "flags"} {
+		b.Acquire(t, api.KVPair{Key: "service/" + name + "/leader", Session: s, Flags: map[string]uint64{"done": election.LockFlag}[name]})
 		if name != "held" {
 			b.unlock(t, "service/"+name+"/leader", s)
 		}
 	}
-	b.Session(t, &api.SessionEntry{Name: "web"}) // it waits for service/web/leader
-	want := map[string]election.State{"done": election.Idle, "web": election.Vacant, "held": election.Led}
+	b.Session(t, &api.SessionEntry{Name: "web"})                      // it waits for service/web/leader
+	b.Session(t, &api.SessionEntry{Name: api.DefaultLockSessionName}) // it rejected the flags of service/flags/leader
+	want := map[string]election.State{"done": election.Idle, "web": election.Vacant, "held": election.Led, "flags": election.Vacant}
 	states := func(s *election.Snapshot) map[string]election.State {
 		got := map[string]election.State{}
 		for _, e := range s.Elections {
@@ -61,15 +62,20 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 	}
 	board := observe(t, b.client)
 	board.until("idle elections", func() bool { return board.last != nil && maps.Equal(states(board.last), want) })
-	b.Acquire(t, api.KVPair{Key: "service/done/leader", Session: s})
+	b.Acquire(t, api.KVPair{Key: "service/done/leader", Session: s, Flags: election.LockFlag})
 	b.unlock(t, "service/done/leader", s)
 	want["done"] = election.Vacant
 	board.until("a vacant election", func() bool { return maps.Equal(states(board.last), want) })
 }
 
+// unlock releases a key, and keeps its value and flags.
 func (b backend) unlock(t *testing.T, key, session string) {
 	t.Helper()
-	if ok, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: session}, nil); err != nil || !ok {
+	pair, _, err := b.API.KV().Get(key, nil)
+	if err != nil || pair == nil || pair.Session != session {
+		t.Fatalf("read %s: %v %v", key, pair, err)
+	}
+	if ok, _, err := b.API.KV().Release(pair, nil); err != nil || !ok {
 		t.Fatalf("release %s: %v %v", key, ok, err)
 	}
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// chaos is a set of clients that write a few keys all the time, in transactions whose responses contain the result of
+// concurrentClients write a few keys all the time. They use transactions, because the response contains the result of
 // each write.
-type chaos struct {
+type concurrentClients struct {
 	backend
 	keys []string
 
@@ -33,20 +33,20 @@ type chaos struct {
 	releases []unlocked
 }
 
-// unlocked is one release by electop: the index that it was bound to and the index that it caused.
+// unlocked is one release by electop: the index in its condition and the index of the write.
 type unlocked struct {
 	op    api.KVTxnOp
 	bound uint64
 	at    uint64
 }
 
-// TestRacesInFreeRun runs clients and electop at the same time. Afterwards it compares electop's actions with the
-// record of all writes.
+// TestRacesInFreeRun runs clients and electop concurrently. Then it compares electop's actions with the record of all
+// writes.
 func TestRacesInFreeRun(t *testing.T) { onBoth(t, raceFreely) }
 
 func raceFreely(b backend) {
 	t := b.T
-	c := newChaos(b)
+	c := newConcurrentClients(b)
 	stop := make(chan struct{})
 	var writers sync.WaitGroup
 	for i := range 3 {
@@ -54,7 +54,7 @@ func raceFreely(b backend) {
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	t.Cleanup(transport.CloseIdleConnections)
-	client := over(t, &releaseRecorder{next: transport, chaos: c, host: b.client.Address()})
+	client := over(t, &releaseRecorder{next: transport, concurrentClients: c, host: b.client.Address()})
 	op, r := consulx.NewOperator(client, nil), rand.New(rand.NewPCG(raceSeed, 99))
 	counts := map[string]int{}
 	enough := func() bool {
@@ -67,7 +67,7 @@ func raceFreely(b backend) {
 	close(stop)
 	writers.Wait()
 	t.Logf("%v; %d writes, %d releases", counts, len(c.writes), len(c.releases))
-	c.judge()
+	c.compare()
 	for _, s := range c.sessions {
 		if _, err := b.API.Session().Destroy(s, nil); err != nil {
 			t.Error(err)
@@ -75,9 +75,9 @@ func raceFreely(b backend) {
 	}
 }
 
-func newChaos(b backend) *chaos {
+func newConcurrentClients(b backend) *concurrentClients {
 	p := b.Prefix(b.T)
-	c := &chaos{
+	c := &concurrentClients{
 		backend: b, dead: map[string]bool{}, writes: map[uint64]api.KVPair{}, latest: map[string]uint64{}, deleted: map[string]bool{},
 	}
 	for i := range 4 {
@@ -89,8 +89,8 @@ func newChaos(b backend) *chaos {
 	return c
 }
 
-func (c *chaos) newSession() string {
-	id, _, err := c.API.Session().CreateNoChecks(&api.SessionEntry{Name: "chaos", LockDelay: time.Millisecond}, nil)
+func (c *concurrentClients) newSession() string {
+	id, _, err := c.API.Session().CreateNoChecks(&api.SessionEntry{Name: "concurrentClients", LockDelay: time.Millisecond}, nil)
 	if err != nil {
 		c.T.Error(err)
 	}
@@ -98,7 +98,7 @@ func (c *chaos) newSession() string {
 }
 
 // write continues until stop is closed.
-func (c *chaos) write(r *rand.Rand, stop <-chan struct{}) {
+func (c *concurrentClients) write(r *rand.Rand, stop <-chan struct{}) {
 	for {
 		select {
 		case <-stop:
@@ -127,9 +127,9 @@ func (c *chaos) write(r *rand.Rand, stop <-chan struct{}) {
 }
 
 // commit writes and reads in one transaction.
-func (c *chaos) commit(op *api.KVTxnOp) {
+func (c *concurrentClients) commit(op *api.KVTxnOp) {
 	after := &api.KVTxnOp{Verb: api.KVGetOrEmpty, Key: op.Key}
-	// The mutex keeps other writes out between a write and its record.
+	// The mutex is held until the write is recorded, so the records are in the order of the writes.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ok, answer, _, err := c.API.Txn().Txn(api.TxnOps{{KV: op}, {KV: after}}, nil)
@@ -147,7 +147,7 @@ func (c *chaos) commit(op *api.KVTxnOp) {
 	}
 }
 
-func (c *chaos) kill(i int, session string) {
+func (c *concurrentClients) kill(i int, session string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sessions[i] != session {
@@ -160,8 +160,8 @@ func (c *chaos) kill(i int, session string) {
 	c.sessions[i] = c.newSession()
 }
 
-// actOnce applies an action of electop to the current hold of a key.
-func (c *chaos) actOnce(op *consulx.Operator, r *rand.Rand, counts map[string]int) {
+// actOnce runs an action of electop on the current hold of a key.
+func (c *concurrentClients) actOnce(op *consulx.Operator, r *rand.Rand, counts map[string]int) {
 	pair := c.Get(c.T, c.keys[r.IntN(len(c.keys))])
 	if pair == nil || pair.Session == "" {
 		counts["vacant"]++
@@ -185,8 +185,8 @@ func (c *chaos) actOnce(op *consulx.Operator, r *rand.Rand, counts map[string]in
 	counts[name]++
 }
 
-// replace replaces a session that electop destroyed.
-func (c *chaos) replace(session string, destroyed bool) {
+// replace creates a new session in place of one that electop destroyed.
+func (c *concurrentClients) replace(session string, destroyed bool) {
 	if !destroyed {
 		return
 	}
@@ -202,9 +202,9 @@ func (c *chaos) replace(session string, destroyed bool) {
 
 // releaseRecorder records every release that Consul confirmed.
 type releaseRecorder struct {
-	next  http.RoundTripper
-	chaos *chaos
-	host  string
+	next              http.RoundTripper
+	concurrentClients *concurrentClients
+	host              string
 }
 
 func (rec *releaseRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -233,11 +233,11 @@ func (rec *releaseRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := json.Unmarshal(text, &result); err != nil {
 		return nil, err
 	}
-	rec.chaos.released(ops, result)
+	rec.concurrentClients.released(ops, result)
 	return answer, nil
 }
 
-func (c *chaos) released(ops api.TxnOps, result api.TxnResponse) {
+func (c *concurrentClients) released(ops api.TxnOps, result api.TxnResponse) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	u := unlocked{at: result.Results[len(result.Results)-1].KV.ModifyIndex}
@@ -252,8 +252,8 @@ func (c *chaos) released(ops api.TxnOps, result api.TxnResponse) {
 	c.releases = append(c.releases, u)
 }
 
-// judge compares electop's actions with the record of all other writes.
-func (c *chaos) judge() {
+// compare checks electop's actions against the record of all other writes.
+func (c *concurrentClients) compare() {
 	free := map[string]uint64{} // by key: the latest release
 	for _, u := range c.releases {
 		before, known := c.writes[u.bound]

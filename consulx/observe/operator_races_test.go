@@ -21,8 +21,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// Number of races on the real Consul; with -short, only the in-process one runs. Each race begins with a random state
-// from the seed.
+// The number of races on the real Consul. With -short, only the in-process one runs. Each race begins with a random
+// state.
 const (
 	raceRounds      = 1000
 	raceRoundsShort = 100
@@ -37,18 +37,19 @@ func raceCount(t *testing.T) int {
 	return raceRounds
 }
 
-// race has a holder, a rival, and a key that the operator acts on while both continue.
+// race has a holder, a rival, and a key on which the operator acts while both continue.
 type race struct {
 	backend
 	r             *rand.Rand
 	key, otherKey string
 	holder, rival string
 	holderDied    bool
-	// record is the key after every write of the test: the expected state if the operator wrote nothing.
+	// record contains the key after every write of the test. Its last element is the expected state if the operator
+	// writes nothing.
 	record []*api.KVPair
 }
 
-// written records the key after a write by another client than electop.
+// written records the key after a write that electop did not make.
 func (x *race) written() { x.record = append(x.record, x.Get(x.T, x.key)) }
 
 func (x *race) last() *api.KVPair { return x.record[len(x.record)-1] }
@@ -59,7 +60,7 @@ func (x *race) lock(session string) {
 	x.written()
 }
 
-// unlockAsHolder releases the key like its holder, with another value.
+// unlockAsHolder releases the key with another value, as a holder may do.
 func (x *race) unlockAsHolder() {
 	p := api.KVPair{Key: x.key, Session: x.holder, Value: []byte("released"), Flags: x.r.Uint64()}
 	if _, _, err := x.API.KV().Release(&p, nil); err != nil {
@@ -88,7 +89,7 @@ func (x *race) overwrite() {
 	x.written()
 }
 
-// interference is a change between a read and a write.
+// interference are the changes between a read and a write of the operator.
 func interference() map[string]func(*race) {
 	return map[string]func(*race){
 		"nothing":                     func(*race) {},
@@ -116,8 +117,8 @@ func interference() map[string]func(*race) {
 	}
 }
 
-// TestRaces checks that the operator acts only on its target hold, for any change between its reads and its write,
-// and that it otherwise returns an error.
+// TestRaces changes the key between a read and a write of the operator. The operator must act on its target hold
+// only, and otherwise return an error.
 func TestRaces(t *testing.T) { onBoth(t, raceAll) }
 
 func raceAll(b backend) {
@@ -131,7 +132,7 @@ func raceAll(b backend) {
 		x := newRace(b, r, fmt.Sprint(prefix, i))
 		name := names[i%len(names)]
 		destroy := i/len(names)%2 == 1
-		x.play(client, hook, name, all[name], destroy)
+		x.run(client, hook, name, all[name], destroy)
 		if t.Failed() {
 			t.Fatalf("round %d", i)
 		}
@@ -169,12 +170,12 @@ func (x *race) cleanUp() {
 	}
 }
 
-// play runs an action with one interference, before the operator's first read or immediately before its write.
-func (x *race) play(client *consulx.Client, hook *consultest.Hook, name string, interfere func(*race), destroy bool) {
+// run runs an action with one change, before the operator's first read or immediately before its write.
+func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, interfere func(*race), destroy bool) {
 	beforeWrite := x.r.IntN(3) > 0
 	other := x.Get(x.T, x.otherKey)
 	target := targetOf(wire.Pair(x.last()))
-	read := len(x.record) - 1 // the operator's latest read
+	read := len(x.record) - 1 // the state at the operator's latest read
 	done := false
 	hook.Before = func(r *http.Request) {
 		switch writes := isUnlock(r) || isDestroy(r); {
@@ -198,9 +199,9 @@ func (x *race) play(client *consulx.Client, hook *consultest.Hook, name string, 
 	hook.Before = nil
 	what := fmt.Sprintf("%s, destroy %t, immediately before the write %t", name, destroy, beforeWrite)
 	if destroy {
-		x.judgeDestroy(what, target, err, x.record[read])
+		x.checkDestroy(what, target, err, x.record[read])
 	} else {
-		x.judgeRelease(what, target, err)
+		x.checkRelease(what, target, err)
 	}
 	if now := x.Get(x.T, x.otherKey); !reflect.DeepEqual(now, other) {
 		x.T.Errorf("%s: another key changed: %+v became %+v", what, other, now)
@@ -220,7 +221,7 @@ func isUnlock(r *http.Request) bool {
 	return err == nil && bytes.Contains(text, []byte(`"Verb":"unlock"`))
 }
 
-func (x *race) judgeRelease(what string, target election.Target, err error) {
+func (x *race) checkRelease(what string, target election.Target, err error) {
 	last, now := x.last(), x.Get(x.T, x.key)
 	if last == nil || !target.SameHold(wire.Pair(last)) {
 		if !errors.Is(err, consulx.ErrMoved) || !reflect.DeepEqual(now, last) {
@@ -238,9 +239,9 @@ func (x *race) judgeRelease(what string, target election.Target, err error) {
 	}
 }
 
-// judgeDestroy checks a destroy against the operator's latest read of the key, because a destroy has no condition.
-// The rival's hold must not change.
-func (x *race) judgeDestroy(what string, target election.Target, err error, read *api.KVPair) {
+// checkDestroy compares a destroy with the operator's latest read of the key, because Consul has no conditional
+// destroy. The rival's hold must not change.
+func (x *race) checkDestroy(what string, target election.Target, err error, read *api.KVPair) {
 	last, now := x.last(), x.Get(x.T, x.key)
 	held := read != nil && read.Session == target.Session
 	if held != (err == nil) || !held && !errors.Is(err, consulx.ErrMoved) {

@@ -87,7 +87,7 @@ func typesOf(events []election.Event) []string {
 	return types
 }
 
-// Every term of an election that stays is reported, observed or missed, while the patterns change.
+// While the patterns change, every term of an election that stays is reported or counted as missed.
 func TestPatternsChangeDuringFailovers(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

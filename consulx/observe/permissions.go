@@ -15,11 +15,11 @@ import (
 	"electop/election"
 )
 
-// permissions samples which keys are readable: a changed policy wakes no blocked query,
-// and a blocked query keeps its old permissions.
+// permissions samples which keys are readable. A changed policy wakes no blocked query, and a blocked query keeps its
+// old permissions.
 type permissions struct {
 	mu    sync.Mutex
-	known map[string]readableKeys // by watch
+	known map[string]readableKeys // by name of the watch
 }
 
 // readableKeys are the keys of the latest response of one shard.
@@ -28,8 +28,8 @@ type readableKeys struct {
 	hidden   []string
 }
 
-// sampleSize is the number of keys of each kind per check. It detects a change of a tenth
-// of the keys with 97 % probability, and the next checks detect others.
+// sampleSize is the number of sampled keys of each kind. If a tenth of the keys change, one sample detects it with a
+// probability of 97 %. Smaller changes need several samples.
 const sampleSize = consulx.TxnReads / 2
 
 func newPermissions() *permissions { return &permissions{known: map[string]readableKeys{}} }
@@ -46,8 +46,8 @@ func (p *permissions) forget(watch string) {
 	delete(p.known, watch)
 }
 
-// changed reports whether a key became readable or unreadable since the last response of
-// its query. Errors are ignored here: the probe reports them.
+// changed reports whether a key became readable or unreadable since it was last read. It ignores errors, because the
+// probe reports them.
 func (p *permissions) changed(ctx context.Context, c *consulx.Client) bool {
 	readable, hidden := p.sample()
 	if len(readable)+len(hidden) == 0 {
@@ -81,12 +81,12 @@ func (p *permissions) sample() (readable, hidden []string) {
 
 // pick returns at most limit distinct numbers below n.
 func pick(n, limit int) []int {
-	return rand.Perm(n)[:min(n, limit)] //nolint:gosec // nothing secret depends on it
+	return rand.Perm(n)[:min(n, limit)] //nolint:gosec // not a secret
 }
 
 const (
-	// hiddenRecheck and hiddenPace space the checks of unreadable keys: 10,000 of
-	// them take 157 transactions, about 100 ms, every 20 s.
+	// hiddenRecheck and hiddenPace limit how often unreadable keys are checked. 10,000 keys take 157 transactions,
+	// about 100 ms, every 20 s.
 	hiddenRecheck = 5 * time.Second
 	hiddenPace    = 2 * time.Millisecond
 )
@@ -96,9 +96,8 @@ func hiddenRest(keys int) time.Duration {
 	return max(hiddenRecheck, time.Duration(keys)*hiddenPace)
 }
 
-// checkKeys finds the keys that exist, readable or hidden, among keys that a response lacks. Only a consistent
-// transaction decides: a blocked query may have used replaced permissions, and a proxy may have generated its
-// response.
+// checkKeys returns those of keys that exist, hidden or readable. It reads them in consistent transactions, because a
+// blocked query may have used old permissions, and a proxy may have generated its response.
 func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, readable []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, blocking.FreshDeadline)
 	defer cancel()

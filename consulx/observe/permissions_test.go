@@ -20,7 +20,7 @@ import (
 
 const boardRules = `key_prefix "service/" { policy = "read" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" }`
 
-// aclStage is a Consul with ACLs, some elections with leaders, and a token whose policy a test changes.
+// aclStage is a Consul with ACLs, some elections with leaders, and a token whose policy can be changed by a test.
 type aclStage struct {
 	root   backend
 	policy *api.ACLPolicy
@@ -99,7 +99,7 @@ func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// Keys that are no longer readable are checked in batches: many of them must not overload Consul's leader.
+// Keys that are no longer readable are checked in batches, because single checks would overload Consul's leader.
 func TestHiddenKeysAreCheckedInBatches(t *testing.T) {
 	s := newACLStage(t, 200)
 	var transactions, reads atomic.Int64
@@ -122,8 +122,8 @@ func TestHiddenKeysAreCheckedInBatches(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// The response to a query that is blocked while its policy is removed and restored uses the first permissions or
-// those in between.
+// A policy is removed and restored while a query is blocked. The query's response uses the permissions from before the
+// removal, or from between the removal and the restoration.
 func TestAReplacedPolicyVacatesNoElection(t *testing.T) {
 	s := newACLStage(t, 20)
 	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
@@ -138,7 +138,8 @@ func TestAReplacedPolicyVacatesNoElection(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// With default policy allow and no token, a response does not show that the anonymous token's policy filtered it.
+// With default policy allow and no token, a response does not say whether the policy of the anonymous token filtered
+// it.
 func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL(), consultest.WithConfig(`{"acl":{"default_policy":"allow"}}`))
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
@@ -165,7 +166,7 @@ func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// The key does not change when the token gains the permission to read its holder's session.
+// A key does not change when the token gains the permission to read its leader's session.
 func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 	s := newACLStage(t, 3)
 	s.allow(`key_prefix "service/" { policy = "read" }`)
@@ -177,7 +178,7 @@ func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 	})
 }
 
-// Consul responds to an unknown token: this is no outage, and no rule is missing.
+// Consul rejects an unknown token. This is neither an outage nor a missing rule.
 func TestUnknownToken(t *testing.T) {
 	s := newACLStage(t, 1)
 	client := newClient(t, consulx.Config{Address: s.root.Addr, Token: "5e8c4f2a-0000-4000-8000-000000000001"})
@@ -198,7 +199,7 @@ func TestUnknownToken(t *testing.T) {
 	})
 }
 
-// With a token that can read everything, the board is the same as without ACLs.
+// A token that can read all data gives the same board as a Consul without ACLs.
 func TestTokenForAllReadsShowsEverything(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
@@ -228,7 +229,7 @@ func TestTokenForAllReadsShowsEverything(t *testing.T) {
 	}
 }
 
-// With a token that can read only keys, the board works and names the missing data.
+// With a token that can read only keys, the board works and names the missing rules.
 func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})

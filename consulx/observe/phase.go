@@ -8,10 +8,10 @@ const (
 	live                    // the latest attempt succeeded
 	mismatched              // live, but the list of names shows other keys
 	failing                 // the latest attempt failed
-	closed                  // other shards read its keys
+	closed                  // replaced by other shards
 )
 
-// occurrence changes the phase of a shard.
+// occurrence is an input that may change the phase of a shard.
 type occurrence int
 
 const (
@@ -22,7 +22,7 @@ const (
 	replaced                    // the layout no longer contains it
 )
 
-// after is the phase after an occurrence.
+// after returns the phase after an occurrence.
 func (p phase) after(o occurrence) phase {
 	switch {
 	case p == closed || o == replaced:
@@ -42,7 +42,7 @@ func (p phase) after(o occurrence) phase {
 // current reports whether the latest attempt succeeded.
 func (p phase) current() bool { return p == live || p == mismatched }
 
-// inherited is the initial phase of a shard that replaces this one.
+// inherited returns the initial phase of a shard that replaces this one.
 func (p phase) inherited() phase {
 	if p.current() {
 		return live

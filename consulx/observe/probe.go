@@ -14,13 +14,13 @@ const (
 	defaultProbe = time.Second
 	probeLimit   = 3 * time.Second
 	probeSource  = "probe"
-	// tokenEvery is the share of probes that use the token: a blocked query does not
-	// detect a revoked token or changed permissions.
+	// Every tokenEvery-th probe uses the token, because a blocked query does not detect a revoked token or changed
+	// permissions.
 	tokenEvery = 5
 )
 
-// probe polls Consul's leader until ctx ends: a blocked query does not detect a lost
-// quorum or network.
+// probe polls Consul's leader until ctx ends, because a blocked query detects neither a lost quorum nor a lost
+// network.
 func (o *Observer) probe(ctx context.Context, epochs *blocking.Epochs) {
 	p := &prober{o: o, epochs: epochs}
 	for n := 0; ctx.Err() == nil; n++ {
@@ -36,7 +36,7 @@ type prober struct {
 	epochs  *blocking.Epochs
 	err     error
 	index   uint64        // of Consul's keys at the latest probe
-	pattern int           // whose prefix the probe reads
+	pattern int           // index of the pattern whose prefix the probe reads
 	latency time.Duration // latest published value
 }
 
@@ -57,7 +57,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 	case p.restored(ctx) || lost || withToken && p.o.permissions.changed(ctx, p.o.client):
 		p.epochs.Next()
 	}
-	// A small change of the latency is not worth a redraw.
+	// A small change of the latency must not cause a redraw.
 	latency := max(now.Sub(start), 1)
 	news := lost || p.latency == 0 || (latency-p.latency).Abs() >= max(time.Millisecond, p.latency/2)
 	if news {
@@ -66,8 +66,8 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 	p.o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
 }
 
-// restored reports whether the index of Consul's keys decreased, so that a snapshot was restored. A query that begins
-// after the restore waits for an index that no write may reach.
+// restored reports whether the index of Consul's keys decreased: a snapshot was restored. Without this, a query could
+// wait for an index that no write reaches.
 func (p *prober) restored(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
@@ -79,14 +79,14 @@ func (p *prober) restored(ctx context.Context) bool {
 			p.index = index
 			return index < before
 		}
-		// Another prefix may be readable. If none is, a query notices when its wait ends.
+		// Another prefix may be readable. If none is, the queries detect the restore at the end of their wait.
 		p.pattern++
 	}
 	return false
 }
 
-// atFullSecond shortens a pause so that it ends with a full second, when the clock on the
-// screen changes: one wake-up for both is cheaper.
+// atFullSecond shortens a pause so that it ends with a full second, when the clock on the screen changes. One wake-up
+// for both is cheaper.
 func atFullSecond(pause time.Duration) time.Duration {
 	if early := time.Duration(time.Now().Add(pause).Nanosecond()); early < pause {
 		return pause - early

@@ -55,7 +55,7 @@ func TestObserverContinuesAHistory(t *testing.T) {
 	})
 }
 
-// A disk or a recorder that does not respond must not delay the board.
+// A slow disk or recorder must not delay the board.
 func TestObserverDoesNotWaitForASlowHistory(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -19,7 +19,7 @@ func connectionEvents(b *board) (types []election.EventType) {
 	return types
 }
 
-// rejecting is a Consul behind a proxy that ends blocked queries after some time, for 30 s.
+// rejecting is a Consul behind a proxy that ends blocked queries after a time, for 30 s.
 func rejecting(after time.Duration, status int) *fakeConsul {
 	f := &fakeConsul{}
 	f.keys = func(_ int, asked string, r *http.Request) (int, int, string) {
@@ -36,7 +36,7 @@ func rejecting(after time.Duration, status int) *fakeConsul {
 	return f
 }
 
-// While connections are reset repeatedly, reads that return at once succeed sometimes, and so does the probe.
+// While connections are reset repeatedly, reads that return at once sometimes succeed, and the probe also succeeds.
 func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 	f := rejecting(0, 0)
 	inBubble(t, f, func(b *board) {
@@ -55,7 +55,7 @@ func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 	})
 }
 
-// A proxy that ends blocked queries after some time allows them to wait, so Consul counts as responding.
+// A proxy that ends blocked queries late has let them wait, so Consul counts as reachable.
 func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 	f := rejecting(5*time.Second, http.StatusGatewayTimeout)
 	inBubble(t, f, func(b *board) {
@@ -70,8 +70,7 @@ func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 	})
 }
 
-// While the probe also fails, the observer does not retry reads of all keys: the next success of the probe restarts
-// them.
+// While the probe fails too, the observer does not retry reads of all keys. They restart when the probe succeeds.
 func TestPausesGrowWhileTheProbeFails(t *testing.T) {
 	f := &fakeConsul{noQuorum: true}
 	f.keys = func(int, string, *http.Request) (int, int, string) { return 500, 0, "No cluster leader" }

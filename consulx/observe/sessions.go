@@ -12,15 +12,14 @@ import (
 	"electop/election"
 )
 
-// sessionListGap limits the list of all sessions, which any session of the datacenter
-// wakes, to two responses a second.
+// sessionListGap limits the list of all sessions to two responses a second, because a change of any session in the
+// datacenter wakes it.
 const sessionListGap = 500 * time.Millisecond
 
-// WatchSessions adds every session of the datacenter to the snapshots while on is true. It
-// is off at first.
+// WatchSessions adds every session of the datacenter to the snapshots while on is true. Initially it is off.
 func (o *Observer) WatchSessions(on bool) { o.sessionList.set(on) }
 
-// toggle runs a function while it is on.
+// toggle runs a function while it is switched on.
 type toggle struct {
 	mu     sync.Mutex
 	on     bool
@@ -92,8 +91,7 @@ func (s *sessionsPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err err
 func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error) {
 	at, meta := time.Now(), a.QueryMeta
 	if len(s.answer) == 0 && len(s.last) > 0 && s.o.client.MayOmit(meta) {
-		// A blocked query whose token was revoked returns an empty list once; a new
-		// one returns the error.
+		// A blocked query whose token was revoked returns one empty list. A new query returns the error.
 		var err error
 		if meta, err = s.Poll(s.o.client.Consistent(ctx)); err != nil {
 			return false, err

@@ -15,7 +15,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// listConsul has held keys and delays its response to the query for all sessions.
+// listConsul has held keys. It delays its response to the query for all sessions.
 type listConsul struct {
 	after time.Duration
 	keys  int
@@ -46,7 +46,7 @@ func (l *listConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.RoundTrip(r)
 }
 
-// all returns a list with one object for each key.
+// all returns a list that contains object once per key.
 func (l *listConsul) all(object string) string {
 	objects := make([]string, l.keys)
 	for i := range objects {
@@ -61,8 +61,8 @@ func (l *listConsul) count(n *int) {
 	*n++
 }
 
-// The first board is complete: many keys wait for the list of sessions, but only for a limited time. A few missing
-// sessions are read one by one.
+// The first board is complete: if many sessions are missing, the keys wait for the list of sessions, but not for
+// long. A few missing sessions are read one by one.
 func TestTheFirstBoardHasItsSessions(t *testing.T) {
 	many := consulx.ManySessions + 1
 	for _, tt := range []struct {
@@ -71,8 +71,8 @@ func TestTheFirstBoardHasItsSessions(t *testing.T) {
 		after        time.Duration // delay of the list
 		pattern      string
 		at           time.Duration // time of the first complete board
-		node         string        // node of a leader on it
-		later        string        // node of that leader in the end
+		node         string        // node of a leader on the first complete board
+		later        string        // node of that leader at the end
 		lists, infos int
 	}{
 		{"many, in time", many, 300 * time.Millisecond, "*/leader", 300 * time.Millisecond, "listed", "listed", 1, 0},

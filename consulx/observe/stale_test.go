@@ -18,7 +18,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// With --stale, any server may respond. A server that lags behind must not replace a leader by an older one.
+// With --stale, any server may respond. An old response must not replace a leader by an earlier one.
 func TestStaleResponsesDoNotGoBack(t *testing.T) {
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
 	before := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":1,"Session":"s1"`)
@@ -33,7 +33,7 @@ func TestStaleResponsesDoNotGoBack(t *testing.T) {
 		case asked == "":
 			return 200, 9, before
 		}
-		hang(r, 5*time.Second) // a server that lags behind responds at once
+		hang(r, 5*time.Second) // a server that is behind responds at once
 		return 200, 9, before
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -53,8 +53,8 @@ func TestStaleResponsesDoNotGoBack(t *testing.T) {
 	})
 }
 
-// A newly elected consensus leader may respond with an older state while it replays its log. Only a consistent read
-// waits for the end of the replay.
+// A new consensus leader may respond with an older state while it replays its log. A consistent read waits for the
+// end of the replay.
 func TestALeaderThatReplaysItsLogRestoresNoEarlierLeader(t *testing.T) {
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
 	before := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":1,"Session":"s1"`)
@@ -82,7 +82,7 @@ func TestALeaderThatReplaysItsLogRestoresNoEarlierLeader(t *testing.T) {
 	})
 }
 
-// The time of a change during an outage is known within bounds, even if an outdated response was dropped first.
+// Bounds for the time of a change during an outage are known, even if an outdated response was dropped first.
 func TestADroppedResponseKeepsTheGap(t *testing.T) {
 	vacant := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2`)
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
@@ -111,14 +111,14 @@ func TestADroppedResponseKeepsTheGap(t *testing.T) {
 	})
 }
 
-// A query that replaces others inherits the index of their newest response and drops older responses, such as those
-// of a leader that still replays its log.
+// A query that replaces others inherits the newest index of their responses. It drops older responses, such as those
+// of a leader that replays its log.
 func TestTheNewestIndexIsInherited(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
+	withFixture(t, 300, func(s *fixture) {
 		held := api.KVPair{Key: numberedKey(7), Session: s.Session(t, &api.SessionEntry{})}
 		old := &outdated{agent: s.agent}
 		old.record(t, "service/")
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if asksPrefix(r, "service/") && old.on.Load() && !r.URL.Query().Has("consistent") {
 				old.used.Store(true)
 				return consultest.Answer(r, 200, old.index, old.body), nil

@@ -14,21 +14,20 @@ import (
 )
 
 const (
-	// studyEvery is the interval of reads without events.
+	// studyEvery is the interval of reads while there are no events.
 	studyEvery = 5 * time.Second
 	// studyGap is the shortest interval of reads during many events.
 	studyGap = 250 * time.Millisecond
-	// studyPace limits lists of many sessions to a thousandth of the time. It uses their
-	// number because the duration of the first list is not typical.
+	// studyPace limits lists of many sessions to a thousandth of the time. It is per session, because the duration of
+	// the first list is not typical.
 	studyPace = 2500 * time.Microsecond
-	// sessionsGap is the shortest interval of lists of all sessions, the most
-	// expensive part.
+	// sessionsGap is the shortest interval of lists of all sessions, which are the most expensive reads.
 	sessionsGap = 2 * time.Second
 	studyLimit  = 10 * time.Second
 )
 
-// Study adds the surroundings of one election to the snapshots: read at once, after each
-// of its events, and every 5 s. Each call replaces the key; "" reads nothing.
+// Study adds the surroundings of one election to the snapshots. They are read at once, after each of its events, and
+// every 5 s. Each call replaces the key; "" stops the reads.
 func (o *Observer) Study(key string) { o.study.set(key) }
 
 // study is the election whose surroundings are read.
@@ -101,7 +100,7 @@ type surveyor struct {
 	listedAt    time.Time
 }
 
-// visit reads once, unless ctx ends first, and returns the time of the next read.
+// visit reads once unless ctx ends. It returns the time of the next read.
 func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	if key == v.last.Key {
 		blocking.Sleep(ctx, studyGap-time.Since(v.last.At))
@@ -128,12 +127,12 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	return next
 }
 
-// studyRest is the interval of reads without events.
+// studyRest is the interval of reads while there are no events.
 func studyRest(sessions int) time.Duration {
 	return max(studyEvery, time.Duration(sessions)*studyPace)
 }
 
-// readSiblings keeps the previous keys and an error if Consul does not respond.
+// readSiblings reads the sibling keys. If Consul does not respond, it keeps the previous keys and stores the error.
 func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 	var err error
 	s.Siblings, s.SiblingsCut, err = v.o.client.Siblings(ctx, s.Key)
@@ -143,8 +142,7 @@ func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 	}
 }
 
-// readSessions lists the sessions unless sessionsGap has not passed; late is the remaining
-// time.
+// readSessions lists the sessions at most once per sessionsGap. late is the remaining time until the next list.
 func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	if late = sessionsGap - time.Since(v.listedAt); late > 0 {
 		return late
@@ -160,7 +158,7 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	return 0
 }
 
-// sameSurroundings reports whether nothing visible changed.
+// sameSurroundings reports whether all visible data is equal.
 func sameSurroundings(a, b election.Surroundings) bool {
 	return a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
 		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() &&
@@ -169,12 +167,12 @@ func sameSurroundings(a, b election.Surroundings) bool {
 		}) && sameSessions(a.Sessions, b.Sessions)
 }
 
-// sameSessions compares IDs only: a session never changes.
+// sameSessions compares IDs only, because a session never changes.
 func sameSessions(a, b []*election.Session) bool {
 	return slices.EqualFunc(a, b, func(s, t *election.Session) bool { return s.ID == t.ID })
 }
 
-// searchIdle requests a search for idle elections once all keys are read.
+// searchIdle starts a search for idle elections after all keys were read.
 func (o *Observer) searchIdle(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -183,19 +181,21 @@ func (o *Observer) searchIdle(ctx context.Context) {
 	}
 }
 
-// findIdle searches for candidates of the elections that were found vacant. Without the
-// list of all sessions, they count as vacant.
+// findIdle searches for candidates of the elections that were vacant when they were first read. If the sessions
+// cannot be listed, these elections count as vacant.
 func (o *Observer) findIdle(ctx context.Context) {
 	found := o.snapshot().Elections
 	if !slices.ContainsFunc(found, (*election.Election).FoundVacant) {
 		return
 	}
+	none := election.NoCandidates{At: time.Now()}
 	if sessions, err := o.sessions.List(ctx); err == nil {
-		o.send(true, election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(found, sessions)})
+		none.Elections = insight.WithoutCandidates(found, sessions)
 	}
+	o.send(true, none)
 }
 
-// reviewIdle ends the idle state of an election whose surroundings show a candidate.
+// reviewIdle ends the idle state of an election if its surroundings contain a candidate.
 func (o *Observer) reviewIdle(around *election.Surroundings) {
 	s := o.snapshot()
 	e := s.Find(around.Key)

@@ -81,7 +81,7 @@ func TestNothingIsReadWithoutASelection(t *testing.T) {
 	}
 }
 
-// The most expensive request is not repeated for every event.
+// The most expensive read is not repeated for every event.
 func TestSessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 	c := &counting{path: "/v1/session/list", RoundTripper: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		return consultest.Answer(r, 200, 1, "[]"), nil

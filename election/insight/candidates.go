@@ -84,9 +84,9 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 // sessions.
 const searchLimit = 10_000_000
 
-// WithoutCandidates returns the elections that were found vacant and for which no session
-// is a candidate. It needs no sibling keys: a client that waits for a vacant key is named
-// after it, or acquires it.
+// WithoutCandidates returns the elections that were found vacant, for which no session is a candidate, and whose key
+// has no flags that candidates reject. It needs no sibling keys: a client that waits for a vacant key is named after
+// it, or acquires it.
 func WithoutCandidates(all []*election.Election, sessions []*election.Session) []*election.Election {
 	b, left := NewBoard(all, nil), searchLimit
 	var none []*election.Election
@@ -98,7 +98,7 @@ func WithoutCandidates(all []*election.Election, sessions []*election.Session) [
 			break
 		}
 		around := &election.Surroundings{Key: e.Key(), Sessions: sessions}
-		if Likely(b.Candidates(e, around), around) == 0 {
+		if c := b.Candidates(e, around); Likely(c, around) == 0 && b.fixKey(e, around, c) == nil {
 			none = append(none, e)
 		}
 	}

@@ -55,9 +55,9 @@ func (f *Fix) DoAt(now time.Time) string {
 	case !f.Until.After(now):
 		return "The lock-delay should have ended: check again."
 	case f.AtMost:
-		return fmt.Sprintf("Wait for its end, in at most %s.", roughly(f.Until.Sub(now)+time.Second-1))
+		return fmt.Sprintf("Wait until the lock-delay ends, in at most %s.", roughly(f.Until.Sub(now)+time.Second-1))
 	}
-	return fmt.Sprintf("Wait for its end, in about %s.", roughly(f.Until.Sub(now)+time.Second-1))
+	return fmt.Sprintf("Wait until the lock-delay ends, in about %s.", roughly(f.Until.Sub(now)+time.Second-1))
 }
 
 // FixFacts are the facts that [Board.Fix] needs in addition to the election.
@@ -108,12 +108,13 @@ func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	}
 	candidates := b.Candidates(e, f.Around)
 	likely := Likely(candidates, f.Around)
-	if fix := b.fixKey(e, f.Around, candidates); fix != nil {
-		return fix
-	}
-	if fix := fixDelay(e, f); fix != nil {
-		fix.Why += " " + candidatesSeen(likely)
-		return fix
+	delay, key := fixDelay(e, f), b.fixKey(e, f.Around, candidates)
+	switch {
+	case delay != nil && (key == nil || key.Problem == ProblemLockFlags): // the flags matter after its end
+		delay.Why += " " + candidatesSeen(likely)
+		return delay
+	case key != nil:
+		return key
 	}
 	return fixCandidates(e, f.Around, likely)
 }

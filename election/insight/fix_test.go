@@ -68,6 +68,9 @@ func TestFix(t *testing.T) {
 		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(), Delay: DelayNone}, ProblemNoCandidate, FixManual, ""},
 		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "3304740253564472344"},
 		{"an idle session of api.Lock", vacant(nil), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockFlags, FixSetFlags, "a guess"},
+		{"an idle session of api.Lock during a lock-delay", vacant(nil), FixFacts{Around: sessionsAround(apiLock), Delay: DelayActive}, ProblemLockDelay, FixWait, "at most 1m00s"},
+		{"an idle session of api.Lock during a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockDelay, FixWait, "about 9s"},
+		{"an idle session of api.Lock after a lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock), Delay: DelayNone}, ProblemLockFlags, FixSetFlags, "a guess"},
 		{"a key of consul lock", vacant(lockKey), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "a guess: consul lock uses keys of this name"},
 		{"a key of consul lock, its neighbours not read", vacant(lockKey), FixFacts{}, ProblemNoCandidate, FixManual, ""},
 		{
@@ -131,7 +134,7 @@ func TestFixNeeds(t *testing.T) {
 func TestFixDoAt(t *testing.T) {
 	fix := Fix{Kind: FixWait, Do: "then", Until: t0.Add(9 * time.Second)}
 	for after, want := range map[time.Duration]string{
-		0: "Wait for its end, in about 9s.", 7500 * time.Millisecond: "Wait for its end, in about 2s.", 9 * time.Second: "The lock-delay should have ended: check again.",
+		0: "Wait until the lock-delay ends, in about 9s.", 7500 * time.Millisecond: "Wait until the lock-delay ends, in about 2s.", 9 * time.Second: "The lock-delay should have ended: check again.",
 	} {
 		if got := fix.DoAt(t0.Add(after)); got != want {
 			t.Errorf("after %s: %q", after, got)

@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,4 +40,24 @@ func BenchmarkFilter(b *testing.B) {
 			}
 		})
 	}
+}
+
+// The board evaluates its filter with each message, and the advice with each snapshot.
+func BenchmarkAdviceAgain(b *testing.B) {
+	es := crowd(10_000)
+	f := query.Parse("advice:any", query.Elections)
+	first := f.On(es, nil, now())
+	b.Run("message", func(b *testing.B) {
+		for b.Loop() {
+			f.After(first, es, nil, now().Add(time.Second)).Select(es)
+		}
+	})
+	b.Run("snapshot", func(b *testing.B) {
+		changed := slices.Clone(es)
+		e := *es[7]
+		changed[7] = &e
+		for b.Loop() {
+			f.After(first, changed, nil, now().Add(time.Second)).Select(changed)
+		}
+	})
 }

@@ -177,3 +177,53 @@ func TestProblemsComeFirst(t *testing.T) {
 		t.Errorf("%s, %s", es[0].Name, es[1].Name)
 	}
 }
+
+// A finished job is idle. It is no problem, nor is a key whose candidates were not searched yet.
+func TestIdleIsAState(t *testing.T) {
+	vacant := func(name string) election.Election {
+		return election.Election{Name: name, Exists: true, VacantSince: now().Add(-time.Hour), Pair: election.Pair{Key: name}}
+	}
+	job, found, lost := vacant("job"), vacant("found"), vacant("lost")
+	job.Candidateless, found.Unsearched = true, true
+	es := []*election.Election{&found, &job, &lost}
+	for text, want := range map[string]int{"state:idle": 1, "!state:idle": 2, "state:vacant": 2} {
+		if got := query.Parse(text, query.Elections).On(es, nil, now()).Select(es); len(got) != want || slices.Contains(got, &job) != (text == "state:idle") {
+			t.Errorf("%s gives %d elections, want %d", text, len(got), want)
+		}
+	}
+	for e, want := range map[*election.Election]bool{&job: false, &found: false, &lost: true} {
+		if got := (query.Facts{At: now()}).ProblemRank(e) < query.NoProblem; got != want {
+			t.Errorf("%s is a problem: %v", e.Name, got)
+		}
+	}
+}
+
+// Advice from an earlier Matcher is used for unchanged elections, and only while it is recent.
+func TestAdviceFollowsChanges(t *testing.T) {
+	es, f := board(), query.Parse("advice:urgent", query.Elections)
+	names := func(m query.Matcher, of []*election.Election) string {
+		var all []string
+		for _, e := range m.Select(of) {
+			all = append(all, e.Name)
+		}
+		return strings.Join(all, " ")
+	}
+	first := f.On(es, nil, now())
+	overwritten := *es[1]
+	overwritten.Pair.LockIndex = 0
+	changed := slices.Clone(es)
+	changed[1] = &overwritten
+	second := f.After(first, changed, nil, now().Add(time.Second))
+	if got := names(second, changed); got != "old web" {
+		t.Errorf("after a change: %s", got)
+	}
+	if got := names(second, es); got != "web" {
+		t.Errorf("elections of the earlier snapshot: %s", got)
+	}
+	if got := names(f.After(second, changed, nil, now().Add(time.Hour)), changed); got != "old" { // web flaps no longer
+		t.Errorf("an hour later: %s", got)
+	}
+	if got := names(query.Parse("!advice:urgent", query.Elections).After(first, es, nil, now()), es); got != "mail old state:vacant [" {
+		t.Errorf("the inverse: %s", got)
+	}
+}

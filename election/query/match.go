@@ -18,15 +18,21 @@ const ChangesWindow = time.Hour
 type Matcher struct {
 	words []Word
 	at    time.Time
-	board *insight.Board // nil if no word needs advice
+	// advice is nil if no word needs it.
+	advice *adviceIndex
 }
 
 // On returns a Matcher. Advice compares an election with all elections, and with all sessions
 // of the datacenter if they are known.
 func (f Filter) On(all []*election.Election, sessions []*election.Session, at time.Time) Matcher {
+	return f.After(Matcher{}, all, sessions, at)
+}
+
+// After is On, but takes advice from an earlier Matcher while it is recent.
+func (f Filter) After(earlier Matcher, all []*election.Election, sessions []*election.Session, at time.Time) Matcher {
 	m := Matcher{words: f.Words, at: at}
 	if f.Has("advice") {
-		m.board = insight.NewBoard(all, sessions)
+		m.advice = earlier.advice.next(all, sessions, at)
 	}
 	return m
 }
@@ -74,7 +80,7 @@ func (m Matcher) matches(w *Word, e *election.Election) bool {
 	case "changes":
 		return w.compare.holds(int64(e.Changes(m.at, ChangesWindow)))
 	case "advice":
-		return slices.ContainsFunc(m.board.Advise(e, nil, m.at), w.matchesAdvice)
+		return slices.ContainsFunc(m.advice.of(e, m.at), w.matchesAdvice)
 	}
 	return w.In(e.Name) || w.In(e.Key()) || w.In(e.Leader) || w.In(e.Node())
 }

@@ -169,6 +169,9 @@ func (f Facts) ProblemRank(e *election.Election) int64 {
 	}
 	switch e.State(f.At) {
 	case election.Vacant:
+		if e.Unsearched { // possibly idle
+			return NoProblem
+		}
 		return 0
 	case election.InLockDelay:
 		return 1

@@ -24,7 +24,7 @@ type change struct {
 // changeOf starts a change on a copy of an election.
 func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
 	changed := *e
-	changed.Candidateless = false
+	changed.Candidateless, changed.Unsearched = false, false
 	c := change{t: t, at: r.At, e: &changed}
 	c.gap, c.until = t.unobserved(e, r)
 	return c
@@ -65,6 +65,7 @@ func (c *change) initial(p *election.Pair) {
 	case p.OfSemaphore():
 		c.foundSemaphore()
 	default:
+		c.e.Unsearched = c.t.searches
 		c.record(election.Event{Type: election.Vacated, Initial: true})
 	}
 }
@@ -351,5 +352,15 @@ func (t *Tracker) setCandidateless(e *election.Election, none bool) {
 		changed := *e
 		changed.Candidateless = none
 		t.set(i, &changed)
+	}
+}
+
+func (t *Tracker) endSearch() {
+	for i, e := range t.elections {
+		if e.Unsearched {
+			changed := *e
+			changed.Unsearched = false
+			t.set(i, &changed)
+		}
 	}
 }

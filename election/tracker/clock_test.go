@@ -21,7 +21,8 @@ func (s *scene) stopped(d time.Duration) (since time.Time) {
 	return since
 }
 
-// After a suspension, only bounds of a change are known. A suspension of 22 s hides a vacancy of 16 s.
+// After a suspension, only the earliest and the latest possible time of a change are known. Here a suspension of 22 s
+// hides a vacancy of 16 s.
 func TestASuspensionLeavesBoundsOnly(t *testing.T) {
 	s := newScene(t)
 	s.read(web("a", 3, 10, 20, "v"))

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -17,12 +18,15 @@ type Options struct {
 	Patterns election.Patterns
 	// RecentEvents is the number of events in a snapshot, 1000 if 0.
 	RecentEvents int
+	// Searches is set if a NoCandidates follows once every key was read.
+	Searches bool
 }
 
 // Tracker folds observations into snapshots and events. It is not safe for concurrent use, but its snapshots are.
 type Tracker struct {
 	patterns election.Patterns
 	recentN  int
+	searches bool
 
 	datacenter string
 	elections  []*election.Election // sorted by [election.Compare]
@@ -66,11 +70,8 @@ type Tracker struct {
 
 // New returns a tracker that has observed nothing yet.
 func New(o Options) *Tracker {
-	if o.RecentEvents == 0 {
-		o.RecentEvents = defaultRecentEvents
-	}
 	return &Tracker{
-		patterns: o.Patterns, recentN: o.RecentEvents,
+		patterns: o.Patterns, recentN: cmp.Or(o.RecentEvents, defaultRecentEvents), searches: o.Searches,
 		sessions: map[string]*election.Session{}, unread: map[string]int{}, checks: map[string]election.NodeChecks{},
 		seen: map[string]election.Seen{}, filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{},
 		pending: map[termID]*pendingEnd{}, keep: keptPerElection, peaks: map[string]furthest{},
@@ -113,6 +114,7 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		for _, e := range o.Elections {
 			t.setCandidateless(e, true)
 		}
+		t.endSearch()
 	case election.CandidateSeen:
 		if i, found := find(t.elections, o.Key, 0); found {
 			t.setCandidateless(t.elections[i], false)

@@ -422,6 +422,35 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 	}
 }
 
+// An election that was found vacant is unsearched until a search for candidates ends, with or without a result, or
+// until it changes.
+func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
+	for name, end := range map[string]func(s *scene){
+		"no result":   func(s *scene) { s.observe(election.NoCandidates{At: s.now}) },
+		"idle":        func(s *scene) { s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{s.web()}}) },
+		"it is led":   func(s *scene) { s.read(web("a", 2, 1, 9, "")) },
+		"it is wiped": func(s *scene) { s.read() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.tracker = New(Options{Patterns: s.tracker.patterns, Searches: true})
+			s.read(web("", 1, 1, 5, ""))
+			if e := s.web(); !e.Unsearched || e.State(s.now) != election.Vacant {
+				t.Fatalf("%+v", e)
+			}
+			if end(s); s.web().Unsearched {
+				t.Error("still unsearched")
+			}
+		})
+	}
+	s := newScene(t)
+	s.tracker = New(Options{Patterns: s.tracker.patterns, Searches: true})
+	s.read()
+	if s.read(web("", 0, 7, 7, "")); s.web().Unsearched {
+		t.Error("a new key is unsearched, although no search follows")
+	}
+}
+
 // A term that a history records shows that the election was in use recently.
 func TestARecentlyLedElectionIsNotIdle(t *testing.T) {
 	end := t0.Add(-time.Minute)

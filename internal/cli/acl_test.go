@@ -40,7 +40,7 @@ func TestCommandsWithLimitedTokens(t *testing.T) {
 	r = w.run("doctor", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
 	has(t, r.out, "session_prefix")
 
-	// A leader whose session may not be read could be on any node.
+	// If the token cannot read the leader's session, the leader could be on any node.
 	r = w.run("release", "--node", "node-9", "--yes", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
 	has(t, r.errOut, "the node of db's leader is unknown")
 

@@ -94,8 +94,8 @@ func (a *action) validate(names []string) error {
 	return nil
 }
 
-// showsPlan reports whether the plan is written. A session that is selected by its ID may hold any keys, so they are
-// listed in any case.
+// showsPlan reports whether the plan is written. --session writes it even with --yes, unless --no-scan is set,
+// because the session may hold any key.
 func (a *action) showsPlan() bool { return !a.yes || a.scan || a.session != "" && !a.noScan }
 
 // searchesStore reports whether the whole KV store is searched before the plan.
@@ -121,8 +121,7 @@ func (b *batch) pending() []*item {
 	return slices.DeleteFunc(slices.Clone(b.items), func(s *item) bool { return !s.pending() })
 }
 
-// assess infers the effect of the action on each election, and finishes the items
-// that electop refuses.
+// assess infers the effect of the action on each election, and sets the outcome of the items that electop refuses.
 func (b *batch) assess(ctx context.Context) {
 	var keys []string
 	for _, s := range b.pending() {
@@ -155,7 +154,7 @@ func (b *batch) assess(ctx context.Context) {
 // long plan does not scroll them away.
 func (b *batch) prepare(ctx context.Context) error {
 	if b.showsPlan() {
-		b.checkRights(ctx)
+		b.checkPermissions(ctx)
 	}
 	skipped := slices.DeleteFunc(slices.Clone(b.items), (*item).pending)
 	err := b.explainPlan(ctx)
@@ -192,10 +191,9 @@ func (b *batch) explainPlan(ctx context.Context) error {
 	return nil
 }
 
-// checkRights finishes the items that the token may not change, so that the user does
-// not confirm an action that Consul will deny. If the rights cannot be read, no item
-// is changed.
-func (b *batch) checkRights(ctx context.Context) {
+// checkPermissions sets the outcome of the items that the token may not change: the user must not confirm an action that
+// Consul will deny. If the token's permissions cannot be read, all pending items fail.
+func (b *batch) checkPermissions(ctx context.Context) {
 	for _, s := range b.pending() {
 		rights, err := consulx.NewOperator(b.client, nil).Rights(ctx, s.target())
 		if err != nil {

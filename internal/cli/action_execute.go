@@ -68,8 +68,8 @@ func (b *batch) apply(ctx context.Context, operator *consulx.Operator, s *item) 
 	return []*item{s}
 }
 
-// destroy destroys the session of an item once and finishes all items that the session
-// leads. If the key of the first item has changed, the others stay pending.
+// destroy destroys the session of an item once and sets the outcome of all items that the session leads. If the key
+// of the first item has changed, the other items stay pending.
 func (b *batch) destroy(ctx context.Context, operator *consulx.Operator, first *item) []*item {
 	group := slices.DeleteFunc(b.pending(), func(s *item) bool { return s.target().Session != first.target().Session })
 	if len(group) > 1 || b.session != "" {

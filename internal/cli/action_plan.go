@@ -12,7 +12,7 @@ import (
 	"electop/internal/output"
 )
 
-// commandLabel begins a line with a command of the software, which is never wrapped.
+// commandLabel begins a line that contains a command of the software. Such a line is never wrapped.
 const commandLabel = "  better    "
 
 // shownKeys is how many keys of a session the plan names.
@@ -58,7 +58,6 @@ func (s *item) headLines() []string {
 	}
 }
 
-// holderText describes the holder of a key.
 func holderText(t election.Target) string {
 	text := fmt.Sprintf("%s, term %d, session %s", election.ShortLeader(t.Leader), t.Term, sanitize.Line(t.Session, 40))
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
@@ -67,8 +66,8 @@ func holderText(t election.Target) string {
 	return text
 }
 
-// effectLines describe the effects on all elections: effects that all share first, then
-// the others, once per group of elections with the same effects.
+// effectLines describe the effects on all elections: first the effects that all elections share, then the remaining
+// effects. Elections with the same remaining effects form one group.
 func effectLines(names []string, effects []insight.Effect) []string {
 	shared := effectRows(effects[0])
 	if len(effects) == 1 {
@@ -117,8 +116,7 @@ func effectRows(f insight.Effect) []string {
 	return lines
 }
 
-// sessionLines count the keys of a session to destroy and name the first of them,
-// watched keys before others.
+// sessionLines count the keys of a session to destroy and name the first shownKeys. Watched keys come first.
 func (b *batch) sessionLines(t election.Target) []string {
 	id := t.Session
 	var watched, lost []string

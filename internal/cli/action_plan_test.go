@@ -58,8 +58,7 @@ func TestPlanOfADestroyShowsEveryKey(t *testing.T) {
 	})
 }
 
-// The effects of a session that leads no watched election are those on the keys that
-// the search found.
+// If a session leads no watched election, the plan shows the effects on the keys that the search found.
 func TestPlanOfASessionWithoutElections(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)

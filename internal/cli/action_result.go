@@ -36,7 +36,7 @@ func outcomeOf(o insight.Outcome, err error) insight.Outcome {
 	return o
 }
 
-// withNote adds the note of a release, such as less protection for a large value.
+// withNote adds the note of a release, for example that Consul did not check the index because the value is large.
 func withNote(o insight.Outcome, released consulx.Released) insight.Outcome {
 	o.Note = released.Note()
 	return o
@@ -82,8 +82,8 @@ func worstExit(outcomes []insight.Outcome, waited bool) error {
 	return nil
 }
 
-// writeSummary counts the outcomes per exit code. The last line describes the most
-// severe one. A single outcome is already reported, except for the same leader.
+// writeSummary counts the outcomes per exit code. The most severe code comes last. For a single outcome, it writes a
+// line only if the same leader leads again.
 func writeSummary(w io.Writer, outcomes []insight.Outcome, waited bool) {
 	byCode := map[int][]string{}
 	for _, o := range outcomes {
@@ -103,7 +103,7 @@ func writeSummary(w io.Writer, outcomes []insight.Outcome, waited bool) {
 	}
 }
 
-// result summarizes the items, which are already reported.
+// result writes the summary and returns the exit code. The items are already reported.
 func (b *batch) result() error {
 	outcomes := make([]insight.Outcome, len(b.items))
 	for i, s := range b.items {

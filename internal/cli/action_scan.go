@@ -52,8 +52,7 @@ func (b *batch) searchStore(ctx context.Context) error {
 	return nil
 }
 
-// progress updates one line of a terminal. If w is not one, only the last count is
-// written.
+// progress updates one line of a terminal. If w is not a terminal, it writes only the last count.
 type progress struct {
 	w           io.Writer
 	terminal    bool

@@ -24,10 +24,10 @@ type item struct {
 
 func (s *item) target() election.Target { return s.outcome.Target }
 
-// pending reports whether the action has not been tried yet.
+// pending reports whether the item has no outcome yet.
 func (s *item) pending() bool { return s.outcome.Kind == "" }
 
-// finish ends an item without an action.
+// finish sets the outcome of an item on which electop does not act.
 func (s *item) finish(kind insight.OutcomeKind, reason string) {
 	s.outcome.Kind, s.outcome.Reason = kind, reason
 }
@@ -82,7 +82,7 @@ func (b *batch) ledOn(ctx context.Context, all []*election.Election) ([]*electio
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: no session on node %s leads one", errNoElection, sanitize.Line(b.node, 60))
+		return nil, fmt.Errorf("%w: no session on node %s leads an election", errNoElection, sanitize.Line(b.node, 60))
 	}
 	return found, nil
 }
@@ -98,7 +98,7 @@ func (b *batch) nodeOf(ctx context.Context, e *election.Election) (string, error
 	case errors.Is(err, consulx.ErrNoSession):
 		return "", nil
 	case errors.Is(err, consulx.ErrDenied):
-		return "", fmt.Errorf("%w: the node of %s's leader is unknown, because this token cannot read its session",
+		return "", fmt.Errorf("%w: the node of %s's leader is unknown, because this token cannot read its session; use NAMEs without --node",
 			consulx.ErrDenied, sanitize.Line(e.Name, 100))
 	case err != nil:
 		return "", err
@@ -118,7 +118,7 @@ func (b *batch) chooseSession(ctx context.Context) error {
 		return nil
 	}
 	if b.wait > 0 {
-		return usagef("--wait: session %s leads no election that the patterns match", sanitize.Line(b.session, 40))
+		return usagef("--wait: session %s leads no election that the patterns match; remove --wait, or select its keys with -k", sanitize.Line(b.session, 40))
 	}
 	session, err := b.readSession(ctx, b.session)
 	if err != nil && !errors.Is(err, consulx.ErrDenied) {
@@ -186,7 +186,6 @@ func exactPatterns(all []*item) election.Patterns {
 	return ps
 }
 
-// itemNames joins the names of items.
 func itemNames(all []*item) string {
 	texts := make([]string, 0, len(all))
 	for _, s := range all {

@@ -34,13 +34,13 @@ func TestEmptySelectorsAreUsageErrors(t *testing.T) {
 func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
-		info, list int // the status, 0 for Consul's own answer, 200 for an empty list
+		info, list int // HTTP status; 0 forwards the request to Consul, 200 returns an empty list
 		code       int
 		errOut     string
 	}{
 		{"the read fails", 500, 500, exitFailed, "500"},
 		{"denied", 403, 403, exitDenied, "permission denied"},
-		{"the session has ended", 200, 200, exitNoElection, "no session on node node-1 leads one"},
+		{"the session has ended", 200, 200, exitNoElection, "no session on node node-1 leads an election"},
 		{"the second read succeeds", 200, 0, exitOK, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

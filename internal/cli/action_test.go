@@ -90,16 +90,16 @@ func TestReleaseWritesNothingElse(t *testing.T) {
 	})
 }
 
-// interlude is a standard input that runs a function and then answers yes.
-type interlude struct {
-	happens func()
-	answer  *strings.Reader
+// confirmation is a standard input that runs a function before it answers yes.
+type confirmation struct {
+	before func()
+	answer *strings.Reader
 }
 
-func (i *interlude) Read(p []byte) (int, error) {
-	if i.happens != nil {
-		i.happens()
-		i.happens = nil
+func (i *confirmation) Read(p []byte) (int, error) {
+	if i.before != nil {
+		i.before()
+		i.before = nil
 	}
 	return i.answer.Read(p)
 }
@@ -112,11 +112,11 @@ func TestNothingIsWrittenIfTheHolderChangesBeforeTheAction(t *testing.T) {
 				key := p + "/web/leader"
 				old, next := w.session(nil), w.session(nil)
 				w.acquire(key, old, "old")
-				person := &interlude{answer: strings.NewReader("y\n"), happens: func() {
+				stdin := &confirmation{answer: strings.NewReader("y\n"), before: func() {
 					w.unlock(key, old)
 					w.acquire(key, next, "next")
 				}}
-				r := w.runWith(deps{stdin: person, interactive: true}, verb, "web", "-k", p+"/*/leader").must(t, exitChanged)
+				r := w.runWith(deps{stdin: stdin, interactive: true}, verb, "web", "-k", p+"/*/leader").must(t, exitChanged)
 				if !strings.Contains(r.errOut, "old, term 1") {
 					t.Errorf("the plan does not name the leader: %q", r.errOut)
 				}
@@ -204,11 +204,11 @@ func TestASessionThatLeadsSeveralElectionsIsDestroyedOnce(t *testing.T) {
 		w.acquire(p+"/mail/leader", s, "mail-1")
 		w.acquire(p+"/chat/leader", s, "chat-1")
 		// One of the three is no longer held by the session when the user answers.
-		person := &interlude{answer: strings.NewReader("y\n"), happens: func() {
+		stdin := &confirmation{answer: strings.NewReader("y\n"), before: func() {
 			w.unlock(p+"/web/leader", s)
 			w.acquire(p+"/web/leader", other, "web-2")
 		}}
-		d := deps{stdin: person, interactive: true}
+		d := deps{stdin: stdin, interactive: true}
 		r := w.runWith(d, "destroy", "web", "mail", "chat", "-o", "json", "-k", p+"/*/leader").must(t, exitChanged)
 		results := map[string]string{}
 		for _, l := range resultLines(t, r.out) {
@@ -283,7 +283,7 @@ func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
 	})
 }
 
-// The key of a semaphore has no leader; the keys of its holders have one.
+// The .lock key of a semaphore has no leader; the contender key of each holder has one.
 func TestSemaphoresHaveNoLeader(t *testing.T) {
 	w := onMemory(t)
 	held, err := w.client.SemaphorePrefix("gpu", 1)

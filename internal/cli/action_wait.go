@@ -15,8 +15,8 @@ import (
 	"electop/election/insight"
 )
 
-// applyAndWait observes the elections while acting, so that it can measure the vacancy
-// and does not report a term from before the action as the next one.
+// applyAndWait observes the elections while acting. So it can measure the vacancy, and it never reports an earlier
+// term as the next one.
 func (b *batch) applyAndWait(ctx context.Context) error {
 	ps := exactPatterns(b.pending())
 	observer := observe.New(b.client, observe.Options{Patterns: ps})
@@ -76,7 +76,7 @@ func (b *batch) awaitLeaders(ctx context.Context, snapshots <-chan *election.Sna
 	return last
 }
 
-// waitEnded is the outcome of an item without a next leader when the wait ends.
+// waitEnded returns the outcome of an item that has no next leader when the wait ends.
 func waitEnded(o insight.Outcome, last *election.Snapshot, wait time.Duration, interrupted bool) insight.Outcome {
 	var e *election.Election
 	stale := false

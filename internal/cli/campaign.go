@@ -116,25 +116,25 @@ func (c *campaign) validate(name string, program []string) error {
 	case c.try < 0:
 		return usagef("--try %s: must be a positive duration", c.try)
 	case len(program) > 0 && !procgroup.Supported:
-		return usagef("campaign cannot run a program on this system: stopping it needs the process groups of Unix")
+		return usagef("campaign cannot run a program on this system: electop could not stop it without the process groups of Unix; omit CMD")
 	}
 	return c.checkSafety(program)
 }
 
-// checkSafety rejects session settings that allow two programs at once. Without a
-// program it only warns, because electop has nothing to stop.
+// checkSafety rejects session settings with which the programs of two leaders could run at once. Without a program,
+// electop has nothing to stop, so it only warns.
 func (c *campaign) checkSafety(program []string) error {
 	var unsafe string
 	switch {
 	case c.ttl == 0:
-		unsafe = "--ttl 0: the session does not end when this host stops, and its health check may end it unnoticed"
+		unsafe = "--ttl 0: the session does not end when this host stops, and a critical health check may end it before electop notices; use 10s or more"
 	case c.delay < candidacy.MinLockDelay:
-		unsafe = fmt.Sprintf("--lock-delay %s: another candidate may lead before this one has stopped; use %s or more", c.delay, candidacy.MinLockDelay)
+		unsafe = fmt.Sprintf("--lock-delay %s: another candidate may lead before this candidate has stopped; use %s or more", c.delay, candidacy.MinLockDelay)
 	default:
 		return nil
 	}
 	if len(program) > 0 {
-		return usagef("two programs could run at once with %s", unsafe)
+		return usagef("the programs of two leaders could run at once with %s", unsafe)
 	}
 	c.printf("warning: two leaders are possible with %s", unsafe)
 	return nil
@@ -196,7 +196,7 @@ func (c *campaign) compete(ctx context.Context, name string, program []string) e
 	return c.tryError(ctx, tryCtx, key, err)
 }
 
-// tryContext ends after --try.
+// tryContext returns a context that ends after --try.
 func (c *campaign) tryContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.try == 0 {
 		return context.WithCancel(ctx)
@@ -236,7 +236,7 @@ func findKey(ctx context.Context, l lookup, name string) (string, uint64, error)
 func refuseSoftware(ctx context.Context, client *consulx.Client, e *election.Election) error {
 	around := consulx.Survey(ctx, client, e.Key())
 	if software := insight.DetectSoftware(e, &around); software != nil {
-		return fmt.Errorf("%s belongs to %s: a campaign would disturb its own election", sanitize.Line(e.Key(), 200), software.Name)
+		return fmt.Errorf("%s belongs to %s: a campaign would interfere with its election; use another key", sanitize.Line(e.Key(), 200), software.Name)
 	}
 	return nil
 }

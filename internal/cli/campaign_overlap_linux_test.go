@@ -29,7 +29,7 @@ const (
 // scenario is a way to lose the leadership without a signal to the program.
 type scenario struct {
 	name string
-	// strike happens to the agent and the electop processes of the leaders.
+	// strike injects the failure into the agent or the electop processes of the leaders.
 	strike func(t *testing.T, agent *consultest.Agent, leaders []*process)
 	// undo ends the failure, so that all processes can end.
 	undo func(t *testing.T, agent *consultest.Agent, leaders []*process)

@@ -23,13 +23,13 @@ const (
 	// stopGrace is the time from SIGTERM to SIGKILL when the leadership is lost. The
 	// session must still protect the key during this time.
 	stopGrace = 3 * time.Second
-	// signalGrace is the same when a signal ends the campaign, which still leads.
+	// signalGrace is the time from SIGTERM to SIGKILL when a signal ends the campaign. It is longer, because electop
+	// still leads.
 	signalGrace = 10 * time.Second
-	// stopMargin is the safety margin of SessionOptions.Hold for a busy machine, except for
-	// short TTLs.
+	// stopMargin is the safety margin of SessionOptions.Hold for a busy machine. Short TTLs have a shorter margin.
 	stopMargin = 2 * time.Second
-	// extendInterval is the time between two extensions of the deadlines. It is short
-	// compared with the protection of a session, which is 8s or more.
+	// extendInterval is the time between two extensions of the deadlines. It is short compared with
+	// SessionOptions.Hold.
 	extendInterval = 500 * time.Millisecond
 )
 
@@ -47,7 +47,7 @@ func newSuperviseCommand(d deps) *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, program []string) error {
 			if !procgroup.Supported || len(program) == 0 {
-				return usagef("%s is started by campaign", supervise.Command)
+				return usagef("%s is an internal command; use electop campaign", supervise.Command)
 			}
 			err := supervise.Run(program, d.programStreams())
 			if errors.Is(err, supervise.ErrStart) {

@@ -146,8 +146,7 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 		after func(t *testing.T, w *testConsul, supervisor int)
 		code  int
 		says  string
-		// dying reports whether killed processes have no parent that waits for them, so that
-		// the kernel may remove them later.
+		// dying is set if no parent waits for the killed processes, so the kernel may remove them later.
 		dying bool
 	}{
 		"the program ends":         {then: "exit 3", code: 3},

@@ -25,7 +25,7 @@ type deps struct {
 	stderr io.Writer
 	// interactive reports whether stdin and stdout are a terminal.
 	interactive bool
-	// guarded reports whether this process is the dashboard's child of ttyguard.
+	// guarded reports whether ttyguard started this process to run the dashboard.
 	guarded bool
 }
 

@@ -11,56 +11,146 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
+	"github.com/spf13/pflag"
 
-	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/settings"
 	"electop/internal/ttyguard"
+	"electop/ui"
 )
 
 const defaultConfigText = "$XDG_CONFIG_HOME/electop/config.yaml"
 
-// applyConfig sets flags from the config file, unless the command line or the
-// environment sets them. The file is YAML with flag names as keys. A file given by
-// --config must exist; the default one need not.
+// fileSettings are the settings of the config file.
+type fileSettings struct {
+	file    settings.Value
+	columns []string
+	keys    ui.Keys
+	// given are the flags of the command line that stay when the context changes.
+	given map[string]string
+}
+
+// contextNames lists the contexts in the order of the file.
+func (s fileSettings) contextNames() []string {
+	var names []string
+	if all := s.file.Field("contexts"); all != nil {
+		for _, c := range all.Fields {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// applyConfig sets flags from the config file and its context, unless the command line sets them.
+// A context overrides the environment, which overrides the rest of the file.
 func applyConfig(cmd *cobra.Command, o *options) error {
 	if ignoresConfig(cmd) {
 		return nil
 	}
-	path, named := o.config, o.config != ""
-	if !named {
-		dir, err := os.UserConfigDir()
-		if err != nil {
-			return nil //nolint:nilerr // without a home directory there is no default file
-		}
-		path = filepath.Join(dir, "electop", "config.yaml")
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && !named {
-		return nil
-	}
+	file, err := o.readSettings()
 	if err != nil {
-		return fmt.Errorf("config file: %w", err)
-	}
-	var settings map[string]yaml.Node
-	if err := yaml.Unmarshal(text, &settings); err != nil {
-		return usagef("config file %s: %v", path, err)
+		return err
 	}
 	if !ttyguard.Child() { // the parent has already warned
-		warnIfReadable(cmd, path, settings)
+		warnIfReadable(cmd, o.configPath(), file)
 	}
-	for name, node := range settings {
-		if err := applySetting(cmd, name, node); err != nil {
-			return usagef("config file %s: %v", path, err)
+	flags := cmd.Root().LocalFlags()
+	o.settings = fileSettings{file: file, given: given(flags)}
+	if err := o.useContext(); err != nil {
+		return err
+	}
+	return o.applySettings(flags, func(name string) bool { return isSet(cmd, name) })
+}
+
+// configPath is the path of the config file, empty without a home directory.
+func (o *options) configPath() string {
+	if o.config != "" {
+		return o.config
+	}
+	dir := os.Getenv("XDG_CONFIG_HOME") // also on systems with another default
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.UserConfigDir(); err != nil {
+			return ""
+		}
+	}
+	return filepath.Join(dir, "electop", "config.yaml")
+}
+
+// readSettings reads and checks the config file. A file given by --config must exist; the default
+// one need not.
+func (o *options) readSettings() (settings.Value, error) {
+	path := o.configPath()
+	text, err := os.ReadFile(path)
+	if o.config == "" && (path == "" || errors.Is(err, fs.ErrNotExist)) {
+		return settings.Value{}, nil
+	}
+	if err != nil {
+		return settings.Value{}, fmt.Errorf("config file: %w", err)
+	}
+	file, err := settings.Parse(path, text, allSettings())
+	if err != nil {
+		return settings.Value{}, usagef("%v", err)
+	}
+	return file, nil
+}
+
+// applySettings sets the flags that are not set, from the context or else from the file.
+func (o *options) applySettings(flags *pflag.FlagSet, set func(name string) bool) error {
+	values := map[string][]string{}
+	for _, v := range o.settings.file.Fields {
+		switch v.Name {
+		case "contexts":
+		case "columns":
+			o.settings.columns = v.Texts
+		case "keys":
+			keys, err := ui.ParseKeys(keysOf(v.Fields))
+			if err != nil {
+				return err
+			}
+			o.settings.keys = keys
+		default:
+			if o.context == "" || !ofCluster(v.Name) {
+				values[v.Name] = v.Texts
+			}
+		}
+	}
+	if all := o.settings.file.Field("contexts"); all != nil && o.context != "" {
+		inContext := all.Field(o.context).Fields
+		if slices.ContainsFunc(inContext, func(v settings.Value) bool { return selectsKeys(v.Name) }) {
+			delete(values, "key")
+			delete(values, "preset")
+		}
+		for _, v := range inContext {
+			values[v.Name] = v.Texts
+		}
+	}
+	for name, texts := range values {
+		if set(name) {
+			continue
+		}
+		for _, text := range texts {
+			if err := flags.Lookup(name).Value.Set(text); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	return nil
 }
 
+// keysOf returns the keys of each action.
+func keysOf(fields []settings.Value) map[string][]string {
+	keys := map[string][]string{}
+	for _, f := range fields {
+		keys[f.Name] = f.Texts
+	}
+	return keys
+}
+
 // warnIfReadable warns if other users can read a config file that contains a secret.
 // Shell completion prints no warning, which would appear in the command line.
-func warnIfReadable(cmd *cobra.Command, path string, settings map[string]yaml.Node) {
-	if completing(cmd) || !hasSecret(settings) || runtime.GOOS == "windows" { // Windows has no mode bits
+func warnIfReadable(cmd *cobra.Command, path string, file settings.Value) {
+	if completing(cmd) || !hasSecret(file) || runtime.GOOS == "windows" { // Windows has no mode bits
 		return
 	}
 	const readableByOthers = 0o044
@@ -74,41 +164,22 @@ func completing(cmd *cobra.Command) bool {
 	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd
 }
 
-// hasSecret reports whether the settings contain a token, or a password in the
+// hasSecret reports whether the settings or a context contain a token, or a password in the
 // address.
-func hasSecret(settings map[string]yaml.Node) bool {
-	return settings["token"].Value != "" || strings.Contains(settings["http-addr"].Value, "@")
+func hasSecret(v settings.Value) bool {
+	switch v.Name {
+	case "token":
+		return len(v.Texts) > 0 && v.Texts[0] != ""
+	case "http-addr", "history":
+		return len(v.Texts) > 0 && strings.Contains(v.Texts[0], "@")
+	}
+	return slices.ContainsFunc(v.Fields, hasSecret)
 }
 
-// ignoresConfig reports whether a command does not use Consul. It must work with a
-// broken config file.
+// ignoresConfig reports whether a command reads no config file. Such a command does not use Consul, and works with an
+// invalid config file.
 func ignoresConfig(cmd *cobra.Command) bool {
-	return cmd.Name() == "version" || cmd.HasParent() && cmd.Parent().Name() == "completion"
-}
-
-func applySetting(cmd *cobra.Command, name string, node yaml.Node) error {
-	flag := cmd.Root().Flag(name)
-	if flag == nil || slices.Contains([]string{"config", "help"}, name) {
-		return fmt.Errorf("unknown setting %q", sanitize.Line(name, 40))
-	}
-	if isSet(cmd, name) {
-		return nil
-	}
-	values, err := settingValues(node)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if name == "key" {
-		if _, err := election.ParsePatterns(values); err != nil {
-			return fmt.Errorf("key: %w", err)
-		}
-	}
-	for _, value := range values {
-		if err := flag.Value.Set(value); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
+	return cmd.Name() == "version" || cmd.HasParent() && (cmd.Parent().Name() == "completion" || cmd.Parent().Name() == "config")
 }
 
 // isSet reports whether the command line or the environment has set a flag. token and
@@ -119,18 +190,6 @@ func isSet(cmd *cobra.Command, name string) bool {
 		names = []string{"token", "token-file"}
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
-		return cmd.Flags().Changed(name) || os.Getenv(environment(name)) != ""
+		return cmd.Root().LocalFlags().Changed(name) || cmd.Flags().Changed(name) || os.Getenv(environment(name)) != ""
 	})
-}
-
-// settingValues reads one value or a list of values.
-func settingValues(node yaml.Node) ([]string, error) {
-	if node.Kind == yaml.SequenceNode {
-		var values []string
-		err := node.Decode(&values)
-		return values, err
-	}
-	var value string
-	err := node.Decode(&value)
-	return []string{value}, err
 }

@@ -25,7 +25,7 @@ import (
 	"electop/ui"
 )
 
-// runDashboard opens the dashboard on the Consul of the flags.
+// runDashboard opens the dashboard for the Consul that the flags select.
 func runDashboard(ctx context.Context, d deps, o *options) error {
 	if !d.interactive || os.Getenv("TERM") == "dumb" {
 		return errors.New("the dashboard needs a terminal that can move the cursor; without one use `electop list` or `electop watch`")
@@ -34,13 +34,27 @@ func runDashboard(ctx context.Context, d deps, o *options) error {
 }
 
 func connectDashboard(ctx context.Context, d deps, o *options) error {
+	for {
+		next, err := runContext(ctx, d, o)
+		if next == nil || err != nil {
+			return err
+		}
+		o = next
+	}
+}
+
+// runContext runs the dashboard of one cluster until it ends, and returns the options of the next
+// one if the user switched the context.
+func runContext(ctx context.Context, d deps, o *options) (next *options, err error) {
 	client, ps, err := o.connect()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	screen := o.screen()
+	screen.switchTo = func(name string) { next = o.inContext(name) }
 	log, closeLog, err := o.logger(d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer closeLog()
 	warnings := &lateWarnings{log: log}
@@ -48,11 +62,11 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 	err = openDashboard(ctx, d, dashboard{
 		client: client, connect: func() (*consulx.Client, error) { return consulx.NewClient(o.consul) },
 		patterns: ps, log: log, recorder: rec, history: o.historySource(client),
-		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, ascii: o.ascii, view: o.view,
+		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, screen: screen,
 	})
 	rec.finish()
 	warnings.write(d)
-	return err
+	return next, err
 }
 
 // lateWarnings keeps warnings until the screen is closed.
@@ -87,7 +101,7 @@ func (l *lateWarnings) write(d deps) {
 	}
 }
 
-// dashboard is what the dashboard shows and with which settings.
+// dashboard holds the data sources and the settings of the dashboard.
 type dashboard struct {
 	client   *consulx.Client
 	connect  func() (*consulx.Client, error) // another client of the same Consul
@@ -95,17 +109,16 @@ type dashboard struct {
 	log      *slog.Logger
 	recorder *historyRecorder // nil without a history
 	history  history.Source   // nil without a history; closed with the dashboard
-	unusable string           // why there is no recorder, if not by choice
+	unusable string           // why the history cannot be used, "" if it can or is off
 	remote   bool             // the history is that of a recorder
 	readOnly bool
-	ascii    bool
-	view     view
+	screen   screenSettings
 	demo     string
 	warnings chan string // about the history
 }
 
-// checkHistory returns the function that says why the history cannot be used and the time between two calls, nil if there
-// is nothing to check.
+// checkHistory returns a function that returns why the history cannot be used, and the time between two calls. The
+// function is nil if there is nothing to check.
 func (b dashboard) checkHistory() (check func(context.Context) string, every time.Duration) {
 	switch {
 	case b.unusable != "":
@@ -118,8 +131,7 @@ func (b dashboard) checkHistory() (check func(context.Context) string, every tim
 	return nil, 0
 }
 
-// recall returns the function that reads what the history says about the elections, nil
-// without one.
+// recall returns the function that reads the past of the elections from the history, nil without a history.
 func (b dashboard) recall() func(context.Context) election.HistoryRead {
 	if b.history == nil {
 		return nil
@@ -209,10 +221,14 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl, drains ui.DrainPlanner) ui.Options {
 	o := ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op, b.recorder}, ReadOnly: b.readOnly,
-		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Filter: b.view.filter.Text, Sort: b.view.order, Demo: b.demo, History: b.history, Warnings: b.warnings,
+		Address: b.client.Address(), Patterns: b.patterns.Strings(), Demo: b.demo, History: b.history, Warnings: b.warnings,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
-		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Drain: drains, Diagnose: fixer{b, op}.diagnose, Suspend: jobs.suspend, Interludes: jobs.next,
+		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Drain: drains, Diagnose: fixer{b, op}.diagnose, Suspend: jobs.suspend, Suspensions: jobs.next,
 	}
+	s := b.screen
+	o.ASCII, o.Theme, o.Columns, o.Keys = s.ascii, s.theme, s.columns, s.keys
+	o.Filter, o.Sort = s.view.filter.Text, s.view.order
+	o.Context, o.Contexts, o.SwitchContext = s.context, s.contexts, s.switchTo
 	o.Discover, o.Nearby, o.SetPatterns = b.discover(observer), b.nearby, func(ps election.Patterns) {
 		b.recorder.watches(ps)
 		observer.SetPatterns(ps)
@@ -225,20 +241,20 @@ func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jo
 	return o
 }
 
-// discover returns the search for locks, which compares them with the watched patterns.
+// discover returns a function that searches for locks and compares them with the watched patterns.
 func (b dashboard) discover(observer *observe.Observer) func(context.Context, func(done, total int)) (ui.DiscoveredLocks, error) {
 	return func(ctx context.Context, progress func(done, total int)) (ui.DiscoveredLocks, error) {
 		found, err := discoverLocks(ctx, b.client, "", observer.Patterns(), progress)
 		problem := found.SessionsErr
 		if found.Incomplete {
-			problem = "This token cannot read all keys: locks may be missing."
+			problem = "This token cannot read all keys: locks may be missing. See electop doctor."
 		}
 		return ui.DiscoveredLocks{Result: found.Result, Scanned: found.Scanned, Problem: problem}, err
 	}
 }
 
-// nearby counts locks that no pattern selects or excludes, without the keys of Patroni's
-// members. The hint is optional, so errors have no effect.
+// nearby counts locks that no pattern selects or excludes, without the keys of Patroni's members. The result is only
+// a hint, so errors are ignored.
 func (b dashboard) nearby(ctx context.Context) (locks int, complete bool) {
 	found, _ := nearby.Find(ctx, b.client, b.patterns, func(key string) bool {
 		folder, member := strings.CutSuffix(election.Parent(key), "members/")

@@ -23,7 +23,7 @@ func openScreen(b testing.TB, source *lazyHistory) *screen {
 	return s
 }
 
-// send sends a message, and then the results of the reads that follow until there is none.
+// send sends a message, and then the result of each read that the dashboard starts, until it starts no more.
 func (s *screen) send(msg tea.Msg) {
 	for msg != nil {
 		next, cmd := s.m.Update(msg)
@@ -46,7 +46,7 @@ func firstMsg(cmd tea.Cmd) tea.Msg {
 
 func (s *screen) press(key string) { s.send(tea.KeyPressMsg{Code: rune(key[0]), Text: key}) }
 
-func (s *screen) wants(text string) {
+func (s *screen) mustShow(text string) {
 	s.b.Helper()
 	if got := s.m.View().Content; !strings.Contains(got, text) {
 		s.b.Fatalf("%q is not on the screen:\n%s", text, got)
@@ -65,7 +65,7 @@ func BenchmarkEventsView(b *testing.B) {
 			source := &lazyHistory{path: path}
 			s := openScreen(b, source)
 			s.press("2")
-			s.wants("billing-")
+			s.mustShow("billing-")
 			if err := source.Close(); err != nil {
 				b.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func BenchmarkEventsView(b *testing.B) {
 		for b.Loop() {
 			began := time.Now()
 			s.send(tea.KeyPressMsg{Code: tea.KeyPgDown})
-			s.wants("billing-")
+			s.mustShow("billing-")
 			longest = max(longest, time.Since(began))
 		}
 		b.ReportMetric(float64(longest.Microseconds())/1000, "longest-ms")
@@ -93,7 +93,7 @@ func BenchmarkEventsView(b *testing.B) {
 				s.press(string(r))
 			}
 			s.send(tea.KeyPressMsg{Code: tea.KeyEnter})
-			s.wants("G continues")
+			s.mustShow("G continues")
 		}
 	})
 	b.Run("search_an_election", func(b *testing.B) {
@@ -104,7 +104,7 @@ func BenchmarkEventsView(b *testing.B) {
 				s.press(string(r))
 			}
 			s.send(tea.KeyPressMsg{Code: tea.KeyEnter})
-			s.wants("billing-0500")
+			s.mustShow("billing-0500")
 		}
 	})
 }

@@ -18,15 +18,14 @@ import (
 // crashLength is the maximum length of a crash reason or path, in runes.
 const crashLength = 200
 
-// runGuarded opens the dashboard in a child process, so that the terminal is restored
-// however it ends. In the child, and if no child can be started, it opens the dashboard
-// in this process.
+// runGuarded opens the dashboard in a child process, so that the terminal is restored even after a crash. In the
+// child, and if no child can be started, it opens the dashboard in this process.
 func (d deps) runGuarded(o *options, open func() error) error {
 	if d.guarded || !o.rereadable() {
 		return open()
 	}
-	// Secrets are read in parallel, so that the dashboard does not start later, and not
-	// after a crash, when files may contain other secrets.
+	// The secrets are read before a crash, because the files may change. A goroutine reads them, so that the
+	// dashboard starts without delay.
 	redact := make(chan func(string) string, 1)
 	go func() { redact <- o.redactor() }()
 	end, err := ttyguard.Run(os.Stdin, os.Stdout)
@@ -44,8 +43,8 @@ func (d deps) runGuarded(o *options, open func() error) error {
 	return exitError(end.Code)
 }
 
-// rereadable reports whether no setting comes from a pipe, such as the shell's <(…):
-// the child reads all settings again.
+// rereadable reports whether all settings can be read twice: the child reads them again. A pipe, such as the shell's
+// <(…), can be read only once.
 func (o *options) rereadable() bool {
 	c := &o.consul
 	for _, path := range []string{
@@ -88,9 +87,9 @@ func (d deps) reportCrash(end ttyguard.End, output, logFile string) error {
 	if strings.TrimSpace(output) != "" {
 		path, err := writeStacks(logFile, output)
 		if err != nil {
-			text += "; its stacks cannot be written: " + consulx.Describe(err)
+			text += "; its stack traces cannot be written: " + consulx.Describe(err)
 		} else {
-			text += "; its stacks are in " + sanitize.Line(path, crashLength)
+			text += "; its stack traces are in " + sanitize.Line(path, crashLength)
 		}
 	}
 	fmt.Fprintln(d.stderr, "electop: "+text)

@@ -42,12 +42,14 @@ func (x *dashboardDrains) close() {
 
 // plan reads what a drain of the node would do.
 func (x *dashboardDrains) plan(ctx context.Context, node string, progress func(done, total int)) (ui.DrainPlan, error) {
-	r := &drainRun{drainCommand: newDrain(deps{stderr: logLines{x.b.log}}), progress: progress, note: x.note}
+	w := &warnings{log: x.b.log}
+	r := &drainRun{drainCommand: newDrain(deps{stderr: w}), progress: progress, note: x.note}
 	p, err := x.makePlan(ctx, r, node)
 	if err != nil {
 		return ui.DrainPlan{}, errors.New(consulx.Describe(err))
 	}
-	p.Start = func() ui.Drain { return x.start(r) }
+	p.Gaps = append(p.Gaps, w.take()...)
+	p.Start = func() ui.Drain { return x.start(r, w) }
 	return p, nil
 }
 
@@ -71,11 +73,11 @@ func (x *dashboardDrains) makePlan(ctx context.Context, r *drainRun, node string
 	return r.shown(), nil
 }
 
-// shown is the plan as the dashboard shows it.
+// shown returns the plan in the form that the dashboard shows.
 func (r *drainRun) shown() ui.DrainPlan {
 	node := nodeNames(r.plan.Nodes)
 	p := ui.DrainPlan{Node: node, Course: fmt.Sprintf(
-		"Each election is released, and released again at once if a session on %s wins it, at most %d times. It has moved when another node has led it for %s. At most %d elections move at a time.",
+		"electop releases each election, and again at once if a session on %s acquires it, at most %d times. An election has moved when another node has led it for %s. At most %d elections move at a time.",
 		node, r.rounds, r.settle, drain.Parallel)}
 	if r.incomplete != "" {
 		p.Gaps = append(p.Gaps, r.incomplete)
@@ -87,12 +89,13 @@ func (r *drainRun) shown() ui.DrainPlan {
 }
 
 // start carries out the plan.
-func (x *dashboardDrains) start(r *drainRun) ui.Drain {
+func (x *dashboardDrains) start(r *drainRun, w *warnings) ui.Drain {
 	ctx, cancel := context.WithCancel(x.ctx)
 	f := &drainFeed{stop: cancel, ready: make(chan struct{}, 1), ended: make(chan struct{}), changes: map[*drain.Item]drain.Result{}}
 	x.running.Go(func() {
 		defer cancel()
 		results, err := x.move(ctx, r, f)
+		f.warning = strings.Join(w.take(), "; ")
 		f.end(r, results, err)
 	})
 	return f
@@ -108,8 +111,7 @@ func (x *dashboardDrains) move(ctx context.Context, r *drainRun, f *drainFeed) (
 	return r.move(ctx, x.b.recorder, f.changed)
 }
 
-// drainFeed hands the changes of a drain to the dashboard. A slow screen never delays the
-// drain.
+// drainFeed passes the changes of a drain to the dashboard. A slow screen never delays the drain.
 type drainFeed struct {
 	stop  context.CancelFunc
 	ready chan struct{}
@@ -117,7 +119,8 @@ type drainFeed struct {
 
 	mu      sync.Mutex
 	changes map[*drain.Item]drain.Result
-	last    []ui.DrainStep // set before ended is closed
+	last    []ui.DrainStep // set before ended is closed, and warning
+	warning string
 }
 
 // changed takes a result. It does not block.
@@ -148,8 +151,7 @@ func (f *drainFeed) end(r *drainRun, results []drain.Result, err error) {
 	close(f.ended)
 }
 
-// Next waits for changes and collects those of drainInterval, so that the screen shows many at
-// once.
+// Next waits for a change, and returns all changes of one drainInterval, so that the screen is drawn less often.
 func (f *drainFeed) Next() (steps []ui.DrainStep, more bool) {
 	timer := time.NewTimer(drainInterval)
 	defer timer.Stop()
@@ -174,6 +176,9 @@ func (f *drainFeed) Next() (steps []ui.DrainStep, more bool) {
 	clear(f.changes)
 	return steps, true
 }
+
+// Warning is why the results are uncertain.
+func (f *drainFeed) Warning() string { return f.warning }
 
 // Stop ends the drain after the writes in progress.
 func (f *drainFeed) Stop() { f.stop() }
@@ -205,14 +210,32 @@ func lastStep(r drain.Result) ui.DrainStep {
 	return step
 }
 
-// logLines writes the warnings of a drain to the log.
-type logLines struct{ log *slog.Logger }
+// warnings logs the warnings of a drain and keeps them.
+type warnings struct {
+	log *slog.Logger
 
-var _ io.Writer = logLines{}
+	mu    sync.Mutex
+	lines []string
+}
 
-func (l logLines) Write(p []byte) (int, error) {
+var _ io.Writer = (*warnings)(nil)
+
+func (w *warnings) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for line := range strings.Lines(string(p)) {
-		l.log.Warn(strings.TrimSpace(line))
+		line = strings.TrimPrefix(strings.TrimSpace(line), "electop: ")
+		w.log.Warn(line)
+		w.lines = append(w.lines, line)
 	}
 	return len(p), nil
+}
+
+// take returns the warnings since the last call.
+func (w *warnings) take() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	lines := w.lines
+	w.lines = nil
+	return lines
 }

@@ -80,7 +80,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 		}
 	}
 	d.Stop()
-	if s := follow(d)["service/web/leader"]; s.Status != ui.DrainInterrupted || !strings.HasPrefix(s.Text, "interrupted, no leader") {
+	if s := follow(d)["service/web/leader"]; s.Status != ui.DrainInterrupted || s.Text != "interrupted, no leader, 1 release" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -31,17 +31,18 @@ func newDemoCommand(d deps, o *options) *cobra.Command {
 	c := &demoCommand{d: d, o: o}
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show elections that fail over, without a Consul",
+		Short: "Run a demonstration with an in-process agent and simulated failures",
 		Long: `Start an in-process agent and services whose candidates compete through its HTTP API.
-Simulate failures, and open the dashboard on this agent.
+Simulate failures of the services, and open the dashboard for this agent.
 
-With --http-addr, the demonstration runs on a real Consul. Its keys begin with
-` + demo.RealPrefix + ` and its nodes with electop-demo-; all are removed at the end.`,
-		Example: "  electop demo\n  electop demo --every 2s --seed 7\n  electop demo --headless      # then, elsewhere: electop --http-addr ADDRESS",
+With --http-addr, the services use a real Consul agent instead. electop creates keys
+that begin with ` + demo.RealPrefix + ` and nodes whose names begin with electop-demo-,
+and removes them at the end.`,
+		Example: "  electop demo\n  electop demo --every 2s --seed 7\n  electop demo --headless      # in another terminal: electop --http-addr ADDRESS",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("key") {
-				return usagef("demo uses its own keys: -k has no effect")
+				return usagef("demo watches only its own keys; remove -k")
 			}
 			return c.run(cmd.Context(), cmd.Flags().Changed("http-addr"))
 		},
@@ -130,7 +131,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 		g.Go(func() error {
 			defer cancel()
 			return c.openDashboard(gctx, dashboard{
-				client: client, connect: c.play.Connect, patterns: ps, log: log, readOnly: c.o.readOnly, ascii: c.o.ascii, view: c.o.view,
+				client: client, connect: c.play.Connect, patterns: ps, log: log, readOnly: c.o.readOnly, screen: c.o.screen(),
 				demo: fmt.Sprintf("%s, a simulated failure every %s", where, c.play.Every),
 			})
 		})

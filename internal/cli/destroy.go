@@ -18,7 +18,7 @@ semaphore is free at once. A session that leads several of the elections is
 destroyed once and reported for each.
 
 Consul cannot destroy a session conditionally. electop reads the key again
-immediately before, and acts only if the session still holds it.
+just before, and destroys the session only if the session still holds it.
 
 --session ID destroys this session, whichever keys it holds. If it no longer
 holds one of the keys that electop found, nothing is destroyed. The result has
@@ -27,9 +27,9 @@ one line with an empty election and key.
 
 Before the confirmation, electop searches the whole KV store for keys that the
 sessions hold, and shows their number and the first ten. --no-scan skips the
-search; the plan then covers only keys that match a pattern. With --yes there is
-no plan and no search, except for --session; --scan adds both and shows them
-before acting.
+search; the plan then covers only keys that match a pattern. With --yes,
+electop skips the search and the plan, except with --session; --scan requests
+both before the action.
 
 ` + actionHelp,
 		Example: `  electop destroy web

@@ -65,13 +65,13 @@ func TestASessionIsNotDestroyedIfOneOfItsKeysHasChanged(t *testing.T) {
 				for _, key := range held {
 					w.acquire(p+key, s, "x")
 				}
-				person := &interlude{answer: strings.NewReader("y\n"), happens: func() {
+				stdin := &confirmation{answer: strings.NewReader("y\n"), before: func() {
 					for _, key := range tt.moved {
 						w.unlock(p+key, s)
 						w.acquire(p+key, other, "y")
 					}
 				}}
-				d := deps{stdin: person, interactive: true}
+				d := deps{stdin: stdin, interactive: true}
 				r := w.runWith(d, "destroy", "--session", s, "-o", "json", "-k", p+tt.patterns).must(t, exitChanged)
 				if got := resultsOf(t, r); !maps.Equal(got, tt.results) {
 					t.Errorf("%v, want %v", got, tt.results)
@@ -99,7 +99,7 @@ func TestDestroySkipsAKeyThatHasChanged(t *testing.T) {
 		}
 		var once sync.Once
 		proxied := intercept(t, w, func(_ http.ResponseWriter, r *http.Request) bool {
-			// The operator reads the session like this, and then the key.
+			// electop reads the session with this request, and then the key.
 			if r.URL.Path == "/v1/session/info/"+s && r.URL.Query().Has("consistent") {
 				once.Do(func() {
 					w.unlock(p+"/web/leader", s)
@@ -120,7 +120,7 @@ func TestDestroySkipsAKeyThatHasChanged(t *testing.T) {
 
 func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 	for _, tt := range []struct {
-		name, breaks string // breaks is the text on stderr, or the path, that Consul fails after
+		name, breaks string // breaks is a text on stderr or a request path, after which Consul fails
 		args         []string
 		results      map[string]string
 	}{
@@ -178,8 +178,8 @@ func TestDestroyReadsKeysConsistentlyWithStale(t *testing.T) {
 		}
 		return false
 	})
-	person := &interlude{answer: strings.NewReader("y\n"), happens: func() { asked.Store(true) }}
-	proxied.runWith(deps{stdin: person, interactive: true}, "destroy", "--session", s, "--stale", "-k", p+"/*/leader").must(t, exitOK)
+	stdin := &confirmation{answer: strings.NewReader("y\n"), before: func() { asked.Store(true) }}
+	proxied.runWith(deps{stdin: stdin, interactive: true}, "destroy", "--session", s, "--stale", "-k", p+"/*/leader").must(t, exitOK)
 	if consistent.Load() == 0 {
 		t.Error("no consistent read")
 	}

@@ -22,14 +22,14 @@ func newDiscoverCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "discover [PREFIX]",
 		Short: "List every lock and semaphore in the store, and the flags that watch them",
-		Long: `List every lock and semaphore in the store, or under PREFIX, grouped into patterns,
-with the software that is recognised and the flags that watch them. It never
-writes.
+		Long: `List every lock and semaphore in the store, or under PREFIX, grouped into
+patterns, with the software that is recognised and the flags that watch them.
+It never writes.
 
-A key is a lock if a session holds it, if it was acquired and not written without
-the lock since, or if it has the flags of a lock library. So locks without a
-holder are found too, and other keys never appear. WATCHED counts the keys that
--k and --preset of this command line, or their default, select.
+A key is a lock if a session holds it, if it was acquired and not written
+without the lock since, or if it has the flags of a lock library. So locks
+without a holder are found too, and other keys never appear. WATCHED counts the
+keys that -k and --preset of this command line, or their default, select.
 
 discover lists the names of all keys and then reads each key once, so it is
 expensive on a large store; ctrl-c stops it.
@@ -37,7 +37,7 @@ expensive on a large store; ctrl-c stops it.
 Presets:
 ` + presetTable() + `
 
-Exit codes: 0 success, also without any lock; 5 if the token can read no key.`,
+Exit codes: 0 success, even if there is no lock; 5 if the token can read no key.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -74,7 +74,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 		d.warn("this token cannot read all keys: locks may be missing; see electop doctor")
 	}
 	if found.SessionsErr != "" {
-		d.warn(found.SessionsErr + ": less software is recognised")
+		d.warn(found.SessionsErr + ": electop may recognise less software")
 	}
 	if format == "json" {
 		return writeDiscoveredJSON(d.stdout, found)
@@ -182,7 +182,7 @@ func allFlags(found discovered) []string {
 	return flags
 }
 
-// shellWords joins arguments so that a shell splits them again.
+// shellWords quotes and joins arguments for a shell.
 func shellWords(args []string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,"
 	quoted := make([]string, len(args))

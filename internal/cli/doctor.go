@@ -23,9 +23,9 @@ func newDoctorCommand(d deps, o *options) *cobra.Command {
 		Long: `Show, rule by rule, what this address and token can read and do, and what an
 empty response means. It never writes.
 
-Exit codes: 0 everything that observing needs is allowed, 5 some of it is denied,
-1 Consul cannot be reached or has no consensus leader. The rights for release and
-destroy are shown, but do not change the exit code.`,
+Exit codes: 0 the token can read everything that electop observes, 5 it cannot read
+some of it, 1 Consul cannot be reached or has no consensus leader. The permissions
+for release and destroy are shown, but do not change the exit code.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), d, o, format) },
@@ -81,7 +81,7 @@ func denied(r consulx.Report, subject string) bool {
 	return false
 }
 
-// isAction reports whether a row is about a right that observing does not need.
+// isAction reports whether a row is about a permission that only release or destroy needs.
 func isAction(subject string) bool {
 	return subject == "destroy" || strings.HasPrefix(subject, "release ")
 }

@@ -59,7 +59,7 @@ func newDrainCommand(d deps, o *options) *cobra.Command {
 	f.DurationVar(&c.settle, "settle", c.settle, "an election has moved when another node has led it for this long")
 	f.DurationVar(&c.wait, "wait", c.wait, "wait this long for a candidate before an election counts as vacant")
 	f.BoolVar(&c.destroy, "destroy", false, "after the last round, destroy the leader's session; a lock-delay follows")
-	f.BoolVar(&c.watch, "watch", false, "keep the nodes free until stopped: release every election that returns")
+	f.BoolVar(&c.watch, "watch", false, "continue until stopped: release every election that a session on the nodes leads again")
 	f.StringArrayVar(&c.include, "include", nil, "drain only this election, a name or a key; repeatable")
 	f.StringArrayVar(&c.exclude, "exclude", nil, "do not drain this election, a name or a key; repeatable")
 	f.BoolVar(&c.noScan, "no-scan", false, "skip the search of the whole KV store; drain only elections that a pattern matches")
@@ -76,12 +76,12 @@ For each it shows the leader, likely candidates on other nodes, the effect of a
 release, and the software's own method where one is known. Patroni's keys and
 the slots of semaphores are listed and skipped.
 
-At most 8 elections move at a time. Each is released on exactly the hold that
-electop read. If a session on a drained node leads it again, electop releases it
-again at once: the fewer milliseconds lie between two releases, the sooner a
-candidate that polls on another node wins. Of the --rounds, the second half waits
-for 11 to 12 s first, if there may be a candidate on another node: clients such as
-npm's compete again only after a pause. An election has moved when
+At most 8 elections move at a time. electop releases an election only while the
+session that it read leads it. If a session on a drained node leads it again,
+electop releases it again at once: frequent releases give a candidate that polls on
+another node more chances to acquire the key. In the second half of the --rounds,
+electop waits 11 to 12 s before each release if another node may have a candidate:
+clients such as npm's pause before they compete again. An election has moved when
 another node has led it for --settle. It is vacant when no candidate acquired it
 within --wait; this does not fail the drain. electop never acquires a key on
 behalf of a candidate, and never acts on an election that another node leads.
@@ -90,11 +90,11 @@ behalf of a candidate, and never acts on an election that another node leads.
 election, unless the session holds a key that is not part of the drain. No
 candidate can acquire the key until the session's lock-delay ends.
 
-A drain can be stopped at any moment, and a second one continues it. With
---watch it continues until it is stopped.
+You can stop a drain at any moment, and continue it with a second drain. With
+--watch, a drain runs until you stop it.
 
 -o json writes one object per election to standard output as soon as the
-election is at rest, and a summary as the last line. An election whose leader
+result is known, and a summary as the last line. An election whose leader
 changes after that gets another line. Plan and messages go to standard error:
 
   {"election":"web","key":"service/web/leader","result":"moved","rounds":2,
@@ -111,7 +111,7 @@ changes after that gets another line. Plan and messages go to standard error:
   failed       1, 4, 5  a release failed; "reason" says why (5: ACLs, 4: the
                          lock state changed and no later state was observed)
   skipped          0, 1  not part of the drain; 1 if electop refuses to release
-                         an election that the node goes on leading (5: ACLs)
+                         an election that the node still leads (5: ACLs)
   moving, waiting     1  interrupted
 
 With --dry-run, "result" is "planned" or "skipped".`
@@ -174,18 +174,18 @@ type drainRun struct {
 	lookup
 	plan     drain.Plan
 	selected selection
-	// progress shows how far the search of the store is, nil for a line on stderr.
+	// progress receives the progress of the search of the store. If it is nil, a line on stderr shows the progress.
 	progress func(done, total int)
-	// note receives every action in addition to the observer of the drain, nil for none.
+	// note, unless nil, receives every action. The drain's own observer always receives it.
 	note func(election.OperatorAction)
-	// incomplete says why the plan may not have every key, "" if it does.
+	// incomplete is why keys may be missing from the plan, "" if the plan is complete.
 	incomplete string
 }
 
 func (r *drainRun) question(planned int) string {
 	nodes := nodeNames(r.plan.Nodes)
 	if r.watch {
-		return fmt.Sprintf("Release %s now, and keep %s free", countElections(planned), nodes)
+		return fmt.Sprintf("Release %s now, and keep %s free of leaders", countElections(planned), nodes)
 	}
 	return fmt.Sprintf("Move %s off %s", countElections(planned), nodes)
 }

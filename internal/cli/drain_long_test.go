@@ -25,7 +25,7 @@ import (
 // long reports whether `make drain` runs the tests.
 func long() bool { return os.Getenv("ELECTOP_DRAIN") == "all" }
 
-// few runs a test few times, or as often as the acceptance criteria say.
+// few returns how often a test runs: times, or all in the long tests.
 func few(times, all int) int {
 	if long() {
 		return all

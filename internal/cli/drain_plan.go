@@ -53,13 +53,13 @@ func (r *drainRun) makePlan(ctx context.Context, nodes []string) error {
 		return errInterrupted
 	}
 	r.plan = drain.NewPlan(f, around, r.selected.excluded)
-	return r.checkRights(ctx)
+	return r.checkPermissions(ctx)
 }
 
 var errInterrupted = fmt.Errorf("interrupted: %w", errDeclined)
 
-// readSessions reads all sessions. It fails if a leader may be on any node, because the
-// token cannot read its session.
+// readSessions reads all sessions. It fails if the token cannot read the session of a leader, because this leader
+// could be on any node.
 func (r *drainRun) readSessions(ctx context.Context, f *drain.Facts) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -73,10 +73,10 @@ func (r *drainRun) readSessions(ctx context.Context, f *drain.Facts) error {
 		for i, e := range unread {
 			names[i] = sanitize.Line(e.Name, 100)
 		}
-		return fmt.Errorf("%w: the nodes of these leaders are unknown, because this token cannot read their sessions: %s",
+		return fmt.Errorf("%w: this token cannot read the sessions of these elections' leaders, so their nodes are unknown (see electop doctor): %s",
 			consulx.ErrDenied, shortNames(names))
 	}
-	r.incomplete = "This token cannot read all sessions: keys that hidden sessions on the node hold are missing."
+	r.incomplete = "This token cannot read all sessions: keys that unreadable sessions on the node hold are missing."
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (r *drainRun) checkNodes(ctx context.Context, f drain.Facts) error {
 		switch {
 		case slices.Contains(known, node) || slices.ContainsFunc(f.Sessions, onNode):
 		case err != nil:
-			r.d.warn(fmt.Sprintf("%s: no session is on this node; this token cannot read all nodes, so the name may be wrong", sanitize.Line(node, 60)))
+			r.d.warn(fmt.Sprintf("no session was found on node %s; check the name, because this token cannot read all nodes", sanitize.Line(node, 60)))
 		default:
 			slices.Sort(known)
 			text := fmt.Sprintf("no such node: %s; Consul's nodes are %s", sanitize.Line(node, 60), shortNames(strings.Split(nodeNames(known), ", ")))
@@ -122,7 +122,7 @@ func (r *drainRun) searchStore(ctx context.Context, f *drain.Facts) error {
 	return nil
 }
 
-// holdings searches the whole KV store and shows how far it is.
+// holdings searches the whole KV store and shows the progress.
 func (r *drainRun) holdings(ctx context.Context, sessions []string) ([]election.Pair, error) {
 	if r.progress != nil {
 		return consulx.Holdings(ctx, r.client, sessions, r.progress)
@@ -165,7 +165,7 @@ func (r *drainRun) choose(ctx context.Context, f drain.Facts) (selection, error)
 	return s, nil
 }
 
-// keyOf returns the key of an election of the patterns or of the plan, or of any other key
+// keyOf returns the key that a name denotes: an election that a pattern matches, a key of the plan, or any other key
 // in the store.
 func (r *drainRun) keyOf(ctx context.Context, f drain.Facts, name string) (string, error) {
 	e, err := findElection(r.snapshot, name)
@@ -188,9 +188,9 @@ func (r *drainRun) keyOf(ctx context.Context, f drain.Facts, name string) (strin
 	return "", r.explainError(ctx, err)
 }
 
-// checkRights skips the elections that the token may not release, so that the user does
+// checkPermissions skips the elections that the token may not release, so that the user does
 // not confirm an action that Consul will deny.
-func (r *drainRun) checkRights(ctx context.Context) error {
+func (r *drainRun) checkPermissions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	operator, planned := consulx.NewOperator(r.client, nil), r.plan.Planned()
@@ -205,7 +205,7 @@ func (r *drainRun) checkRights(ctx context.Context) error {
 		return nil
 	}
 	if known, err := check(planned[0]); err != nil || !known {
-		return err // without ACLs, the others would give the same result
+		return err // without ACLs, no item lacks permissions
 	}
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)

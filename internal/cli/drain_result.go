@@ -28,7 +28,7 @@ func drainText(r drain.Result) string {
 	case drain.Stayed:
 		text = "stayed, led by " + holderOnNode(r.Leader)
 	case drain.Moving:
-		text = "interrupted, " + liveText(r, r.Since)
+		text = "interrupted, " + presentLeader(r)
 	case drain.Waiting:
 		text = "interrupted before a release"
 	default:
@@ -85,7 +85,7 @@ func drainResultJSON(r drain.Result) drainLineJSON {
 	return j
 }
 
-// drainCounts counts the elections of a drain by their states.
+// drainCounts counts the elections of a drain by state.
 type drainCounts struct {
 	elections, moved, stayed, vacant, failed, unfinished, skipped, releases int
 }
@@ -110,7 +110,7 @@ func (c *drainCounts) add(r drain.Result) {
 	c.elections++
 }
 
-func (c *drainCounts) atRest() int { return c.elections - c.unfinished }
+func (c *drainCounts) done() int { return c.elections - c.unfinished }
 
 func (c *drainCounts) text() string {
 	texts := []string{fmt.Sprintf("%d moved", c.moved)}
@@ -139,8 +139,7 @@ type drainSummaryJSON struct {
 	ElapsedMS  int64    `json:"elapsed_ms"`
 }
 
-// finish reports the elections that are not at rest and the summary, and returns the
-// error with the exit code.
+// finish reports the interrupted elections and the summary, and returns the error with the exit code.
 func (v *drainView) finish(ctx context.Context, results []drain.Result) error {
 	var count drainCounts
 	for _, r := range results {
@@ -161,7 +160,7 @@ func (v *drainView) finish(ctx context.Context, results []drain.Result) error {
 	return cmp.Or(drainExit(results), v.written)
 }
 
-// verdict says whether the nodes are free of leaders.
+// verdict describes whether sessions on the nodes still lead elections of the drain.
 func (v *drainView) verdict(ctx context.Context, results []drain.Result) string {
 	leads := 0
 	for _, r := range results {

@@ -16,11 +16,11 @@ import (
 	"electop/internal/drain"
 )
 
-// watchedExactly is the number of elections up to which a drain watches single keys:
-// more need too many queries.
+// watchedExactly is the maximum number of elections that a drain watches key by key. For more elections it watches
+// the patterns, which needs fewer queries.
 const watchedExactly = 32
 
-// patternsToWatch match the keys of the plan. With --watch they match all elections.
+// patternsToWatch returns patterns that match the keys of the plan, and with --watch all elections.
 func (r *drainRun) patternsToWatch() election.Patterns {
 	planned := r.plan.Planned()
 	all := r.watch || len(planned) > watchedExactly
@@ -70,7 +70,7 @@ func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, changed 
 	ps := r.patternsToWatch()
 	observer := observe.New(r.client, observe.Options{Patterns: ps, OnEvents: runner.Observe})
 	operator.Operator, operator.find = consulx.NewOperator(r.client, r.notes(observer)), observer.Election
-	// The observer outlives an interruption until the writes in progress have ended.
+	// After an interruption, the observer runs until the writes in progress have ended.
 	octx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
 	g.Go(func() error { return observer.Run(octx) })
@@ -99,7 +99,7 @@ func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, changed 
 	return results, nil
 }
 
-// notes returns the function that receives the announcements of actions.
+// notes returns the function that receives each action of the drain.
 func (r *drainRun) notes(observer *observe.Observer) func(election.OperatorAction) {
 	if r.note == nil {
 		return observer.Note
@@ -110,8 +110,8 @@ func (r *drainRun) notes(observer *observe.Observer) func(election.OperatorActio
 	}
 }
 
-// verify reads the holders again: a session on a drained node may have won a key after
-// the last observation, and the exit code must be right.
+// verify reads the holders again for a correct exit code: a session on a drained node may have acquired a key after
+// the last observation.
 func (r *drainRun) verify(ctx context.Context, results []drain.Result, changed func(drain.Result)) {
 	holders, err := r.holdersHere(ctx, results)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *drainRun) verify(ctx context.Context, results []drain.Result, changed f
 		}
 		t := election.Target{Session: session.ID, Node: session.Node, Leader: election.LeaderLabel(election.Pair{}, session)}
 		result.Status, result.Here, result.Leader = drain.Stayed, true, insight.Outcome{Target: t}.Old()
-		result.Reason = "it returned when the drain ended"
+		result.Reason = "a session on the node acquired the key again at the end of the drain"
 		results[i] = result
 		changed(result)
 	}
@@ -160,7 +160,7 @@ func (r *drainRun) holdersHere(ctx context.Context, results []drain.Result) (map
 	return here, nil
 }
 
-// admit plans an election that a drained node won during --watch.
+// admit plans an election that a session on a drained node acquired during --watch.
 func (r *drainRun) admit(ctx context.Context, s *election.Snapshot, e *election.Election) *drain.Item {
 	if r.selected.excluded(e) != "" {
 		return nil
@@ -191,8 +191,8 @@ type drainOperator struct {
 	planned  map[string]bool
 }
 
-// Release unlocks the key of one hold. It uses what was just observed, because every further
-// request gives the candidates on the drained node more time to win again.
+// Release unlocks the key of one hold. It uses the latest observation: another read would give the candidates on the
+// drained node more time to acquire the key again.
 func (o *drainOperator) Release(ctx context.Context, t election.Target) insight.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -230,7 +230,7 @@ func (o *drainOperator) holdsMore(ctx context.Context, session string) string {
 	defer cancel()
 	held, err := consulx.Holdings(ctx, o.client, []string{session}, nil)
 	if err != nil {
-		return "which keys it holds is unknown: " + consulx.Describe(err)
+		return "its keys could not be read: " + consulx.Describe(err)
 	}
 	for _, p := range held {
 		if !o.planned[p.Key] {

@@ -30,7 +30,7 @@ func (r *drainRun) writePlan() error {
 	return r.planText(r.d.stdout, terminalWidth(r.d.stdout))
 }
 
-// planText writes the elections as a table, then the effects and the skipped ones.
+// planText writes the elections as a table, then the effects and the skipped elections.
 func (r *drainRun) planText(w io.Writer, width int) error {
 	var b strings.Builder
 	planned := r.plan.Planned()
@@ -83,9 +83,9 @@ func nextElsewhere(item *drain.Item) string {
 	case len(unread) > 0:
 		return "unknown: " + strings.Join(unread, "; ")
 	case item.Rivals > 0:
-		return "none was seen: it may stay (" + rivals + ")"
+		return "none was seen: the election may stay (" + rivals + ")"
 	}
-	return "none was seen: it will stay vacant"
+	return "none was seen: it may stay vacant"
 }
 
 // candidateNames names the first candidates and counts the others.
@@ -120,7 +120,7 @@ func (r *drainRun) planNotes(planned []*drain.Item) []string {
 		lines = append(lines, effectLines(names, releases)...)
 	}
 	if len(planned) > 0 && r.destroy {
-		lines = append(lines, "After "+releaseCount(r.rounds)+" without success, the leader's session is destroyed:")
+		lines = append(lines, "After "+releaseCount(r.rounds)+" without success, electop destroys the leader's session:")
 		lines = append(lines, effectLines(names, destroys)...)
 	}
 	lines = append(lines, skippedLines(r.plan.Items)...)

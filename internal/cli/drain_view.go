@@ -20,8 +20,8 @@ import (
 // liveRows is how many elections the live table shows.
 const liveRows = 12
 
-// drainView reports the elections of a drain: a line for each at rest, and on a terminal
-// a live table of the others. A slow terminal or pipe never delays the drain.
+// drainView reports the elections of a drain: a line for each result, and on a terminal a live table of the elections
+// without a result. A slow terminal or pipe never delays the drain.
 type drainView struct {
 	d       deps
 	json    bool
@@ -34,7 +34,7 @@ type drainView struct {
 	mu      sync.Mutex
 	order   []*drain.Item
 	current map[*drain.Item]drain.Result
-	lines   []drain.Result // at rest, and not written
+	lines   []drain.Result // results that are not written yet
 
 	drawn   int   // lines of the live table on the screen
 	written error // the first error of writing a result
@@ -98,7 +98,7 @@ func (v *drainView) flushIf(tick bool) {
 	}
 }
 
-// flush erases the live table and writes the lines of elections at rest.
+// flush erases the live table and writes the lines of new results.
 func (v *drainView) flush() {
 	v.mu.Lock()
 	lines := v.lines
@@ -146,8 +146,7 @@ func (v *drainView) draw() {
 	v.drawn = len(rows)
 }
 
-// liveTable returns a progress bar and the elections that are moving or have not moved.
-// The mutex is held.
+// liveTable returns a progress bar and the elections that are moving or have not moved. The caller holds the mutex.
 func (v *drainView) liveTable(now time.Time) []string {
 	count := drainCounts{}
 	var table strings.Builder
@@ -164,13 +163,13 @@ func (v *drainView) liveTable(now time.Time) []string {
 	}
 	_ = tw.Flush() // a strings.Builder does not fail
 	const cells = 20
-	full := cells * count.atRest() / max(1, count.elections)
+	full := cells * count.done() / max(1, count.elections)
 	bar := strings.Repeat("#", full) + strings.Repeat("-", cells-full)
-	head := fmt.Sprintf("[%s] %d of %d  %s  (ctrl-c stops)", bar, count.atRest(), count.elections, count.text())
+	head := fmt.Sprintf("[%s] %d of %d  %s  (ctrl-c stops)", bar, count.done(), count.elections, count.text())
 	return append([]string{head}, strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")...)
 }
 
-// liveText says where an election is now.
+// liveText describes the present leader of an election, and for how long it has led.
 func liveText(r drain.Result, now time.Time) string {
 	text := presentLeader(r)
 	if !r.Since.IsZero() {
@@ -179,7 +178,6 @@ func liveText(r drain.Result, now time.Time) string {
 	return text
 }
 
-// presentLeader names the present leader.
 func presentLeader(r drain.Result) string {
 	if r.Leader.Session == "" {
 		return "no leader"

@@ -18,8 +18,7 @@ import (
 // maxDrills bounds --times, and with it the histogram.
 const maxDrills = 1000
 
-// drill steps a leader down repeatedly and measures each failover. The only item of its
-// batch is that of the current release.
+// drill steps a leader down repeatedly and measures each failover. Its batch has one item: the current release.
 type drill struct {
 	*batch
 	times int
@@ -130,11 +129,10 @@ func (r *drill) run(ctx context.Context, name string) error {
 	return nil
 }
 
-// prepare shows the plan and asks for confirmation. If the first release is already
-// known to fail, it stops the drill.
+// prepare shows the plan and asks for confirmation. It stops the drill if the first release cannot succeed.
 func (r *drill) prepare(ctx context.Context) error {
 	r.assess(ctx)
-	r.checkRights(ctx)
+	r.checkPermissions(ctx)
 	first := r.items[0]
 	if !first.pending() {
 		r.stop(first.outcome, first.outcome.Reason)
@@ -223,7 +221,7 @@ func (r *drill) failover(
 	return s.outcome
 }
 
-// drillProblem returns why a drill must not continue after an outcome, empty if it may.
+// drillProblem returns why a drill must not continue after an outcome, empty if it may continue.
 func drillProblem(o insight.Outcome) string {
 	switch {
 	case o.Kind == insight.OutcomeReturned:

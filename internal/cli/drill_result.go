@@ -23,14 +23,14 @@ type drillSummary struct {
 	histogram     []bucket
 }
 
-// winner counts the failovers after which a leader led.
+// winner is a leader and the number of failovers after which it led.
 type winner struct {
 	Leader string `json:"leader"`
 	Count  int    `json:"count"`
 }
 
-// bucket counts the vacancies up to a bound that exceed the bound before. The bound of
-// the last bucket is 0: none.
+// bucket counts the vacancies longer than the previous bucket's bound and at most upTo. upTo is 0 (no bound) in the
+// last bucket.
 type bucket struct {
 	upTo  time.Duration
 	count int
@@ -62,7 +62,7 @@ func summarize(failovers []insight.Outcome) drillSummary {
 		return s
 	}
 	slices.Sort(vacancies)
-	// The p-th percentile is the smallest value that p percent of the values do not exceed.
+	// nearestRank returns the smallest value v such that at least p percent of the values are at most v.
 	nearestRank := func(p int) time.Duration { return vacancies[(len(vacancies)*p+99)/100-1] }
 	s.p50, s.p95, s.max = nearestRank(50), nearestRank(95), nearestRank(100)
 	s.histogram = histogram(vacancies)
@@ -78,7 +78,7 @@ func (s *drillSummary) addWinner(leader string) {
 	s.winners[i].Count++
 }
 
-// histogram returns the buckets from the first to the last that is not empty.
+// histogram returns the buckets without the empty ones at both ends.
 func histogram(sorted []time.Duration) []bucket {
 	bounds := bucketBounds()
 	all := make([]bucket, len(bounds)+1)

@@ -122,7 +122,7 @@ func TestDrillStopsIfTheLeaderChangesDuringAPause(t *testing.T) {
 	end := w.background("drill", "web", "--yes", "--pause", "1h")
 	eventually(t, "failover", func() bool { return w.get(key).Session == b })
 	other := w.session(nil)
-	// A failover of its own: the drill must not continue.
+	// The drill did not cause this failover, so it must stop.
 	for w.get(key).Session != other {
 		if _, err := w.client.Session().Destroy(b, nil); err != nil {
 			t.Fatal(err)

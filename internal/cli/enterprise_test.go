@@ -86,8 +86,8 @@ func community(r *http.Request, body []byte) {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 }
 
-// bodyItems are the parts of a body that have a namespace: the operations of a
-// transaction and the rights to check.
+// bodyItems are the parts of a body that have a namespace: the operations of a transaction and the permissions to
+// check.
 func bodyItems(r recorded) (items []map[string]json.RawMessage, ok bool) {
 	switch r.path {
 	case "/v1/txn":
@@ -121,11 +121,11 @@ func wrapItems(path string, items []map[string]json.RawMessage) []byte {
 	return text
 }
 
-// Consul Enterprise reads namespace and partition from the URL, and for transactions and
-// checks of rights from each item of the body.
+// Consul Enterprise reads the namespace and the partition of most requests from the URL. For transactions and
+// permission checks, it reads them from each item of the body.
 func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := fmt.Sprintf("%s-%d", prefix(t), time.Now().UnixNano()) // a lock-delay outlasts a test
+		p := fmt.Sprintf("%s-%d", prefix(t), time.Now().UnixNano()) // unique, because a lock-delay may outlast a test
 		r := record(t, w.addr)
 		direct := *w
 		w.addr = r.addr

@@ -13,7 +13,7 @@ import (
 	"electop/election"
 	"electop/election/discovery"
 	"electop/election/sanitize"
-	"electop/internal/output"
+	"electop/ui"
 )
 
 // options are the flags of every command.
@@ -23,14 +23,18 @@ type options struct {
 	presets  []string
 	readOnly bool
 	ascii    bool
+	theme    string
 	logFile  string
 	logLevel string
 	config   string
 	view     view
+	context  string // of the settings, "" for none
 	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
 	keep     time.Duration
-	// historyTokenFile and historyCAFile are for a recorder.
+	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
+	// settings are those of the config file that are not flags.
+	settings fileSettings
 }
 
 // consulFlag is a text flag that Consul's own command line has too.
@@ -62,10 +66,12 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter to query (default: the agent's own)")
 	f.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+")")
-	f.StringSliceVar(&o.presets, "preset", nil, "watch the keys of this software, as -k with its patterns; repeatable, or a list with commas: "+presetNames())
+	f.StringSliceVar(&o.presets, "preset", nil, "watch the keys of this software, as -k with its patterns; repeatable or separated by commas: "+presetNames())
 	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per address")
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
-	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
+	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: if the locale is not UTF-8)")
+	o.theme = ui.Themes()[0]
+	f.Var((*themeFlag)(&o.theme), "theme", "colours: "+strings.Join(ui.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
@@ -73,6 +79,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: those of the system)")
 	o.keep = defaultKeep
 	f.Var((*daysFlag)(&o.keep), "keep", "age at which the history is deleted, such as 90d or 12h; 0 for no limit")
+	f.StringVar(&o.context, "context", "", "cluster of the config file ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }
 
@@ -107,11 +114,9 @@ func presetNames() string {
 // presetTable is a paragraph of a help text with all presets.
 func presetTable() string {
 	var b strings.Builder
-	tw := output.NewTable(&b)
 	for _, p := range discovery.Presets() {
-		fmt.Fprintf(tw, "  %s\t%s\t%s\n", p.Name, strings.Join(p.Patterns, " "), p.About)
+		fmt.Fprintf(&b, "  %-16s %s\n%19s%s\n", p.Name, strings.Join(p.Patterns, " "), "", p.About)
 	}
-	_ = tw.Flush() // a Builder never fails
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
@@ -144,7 +149,7 @@ func (o *options) connect() (*consulx.Client, election.Patterns, error) {
 	return client, ps, err
 }
 
-// outputFlag adds -o with the formats of a command; the first is the default.
+// outputFlag adds -o with the formats of a command. The first format is the default.
 func outputFlag(cmd *cobra.Command, format *string, formats ...string) {
 	cmd.Flags().StringVarP(format, "output", "o", formats[0], "output format: "+strings.Join(formats, " or "))
 	cmd.PreRunE = func(*cobra.Command, []string) error {

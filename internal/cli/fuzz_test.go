@@ -39,7 +39,7 @@ func checkOutput(t *testing.T, what, text string) {
 		line = strings.TrimSuffix(line, "\n")
 		for _, r := range line {
 			if s := "a" + string(r); sanitize.Text(s) != s {
-				t.Errorf("%s: %U got through: %q", what, r, line)
+				t.Errorf("%s: the output contains %U: %q", what, r, line)
 				return
 			}
 		}
@@ -104,7 +104,7 @@ func checkCommand(t *testing.T, addr string, args ...string) {
 	}
 }
 
-// FuzzCommandsOnHostileConsul shows arbitrary keys, values, sessions and checks.
+// FuzzCommandsOnHostileConsul runs commands on arbitrary keys, values, sessions and checks.
 func FuzzCommandsOnHostileConsul(f *testing.F) {
 	for i, seed := range hostile() {
 		f.Add(seed, seed, seed, uint64(0), uint8(i))
@@ -150,7 +150,7 @@ func plant(t *testing.T, addr, key, value, text string, flags uint64) {
 	_, _, _, _ = client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: key + "/" + session, Value: []byte(value), Flags: flags, Session: session}}}, nil)
 }
 
-// FuzzCommandsOnErrors shows arbitrary responses of a server that is not Consul.
+// FuzzCommandsOnErrors runs commands on arbitrary responses of a server that is not Consul.
 func FuzzCommandsOnErrors(f *testing.F) {
 	for i, seed := range hostile() {
 		f.Add(seed, seed, uint16(200), uint8(i))
@@ -179,7 +179,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// FuzzArguments shows arbitrary arguments.
+// FuzzArguments runs electop with arbitrary arguments.
 func FuzzArguments(f *testing.F) {
 	for i, seed := range hostile() {
 		for form := range uint8(24) {
@@ -204,7 +204,7 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-// FuzzEnvironment shows arbitrary environment variables and config files.
+// FuzzEnvironment runs electop with arbitrary environment variables and config files.
 func FuzzEnvironment(f *testing.F) {
 	for i, seed := range hostile() {
 		f.Add(seed, uint8(i), uint8(i))
@@ -226,7 +226,7 @@ func FuzzEnvironment(f *testing.F) {
 			args = append([]string{"--config", writeFile(t, text)}, args...)
 		case "CONSUL_HTTP_ADDR":
 			args = args[2:]
-			text = "127.0.0.1:1/" + text // no other host
+			text = "127.0.0.1:1/" + text // electop must not connect to another host
 			t.Setenv(name, text)
 		default:
 			t.Setenv(name, text)

@@ -36,9 +36,9 @@ func newHistoryCommand(d deps, o *options) *cobra.Command {
 		Use:   "history [NAME…]",
 		Short: "Print events, terms and statistics from the history",
 		Long: `Print what the dashboard, watch and record stored: events, or with --terms one
-line per term, or with --stats a summary per election. The oldest comes first.
-Consul is not contacted: --history selects the file, by default that of the
-address, or a recorder. -k selects the elections whose keys match.
+line per term, or with --stats a summary per election, oldest first. electop does
+not contact Consul: --history selects a recorder or a file, by default the file for
+the Consul address. -k selects the elections whose keys match.
 
 --since and --until take a duration before now (24h, 7d) or a time
 (2026-11-20T03:12, local time unless it has a zone).
@@ -59,8 +59,8 @@ evaluate it as a formula.`,
 	}
 	outputFlag(cmd, &c.output, "table", "json", "csv")
 	f := cmd.Flags()
-	f.StringVar(&c.since, "since", "24h", "print what happened since then")
-	f.StringVar(&c.until, "until", "", "print what happened until then (default now)")
+	f.StringVar(&c.since, "since", "24h", "print what happened after this time")
+	f.StringVar(&c.until, "until", "", "print what happened before this time (default now)")
 	f.StringSliceVar(&c.causes, "cause", nil, "only explained events, or terms, with this cause")
 	f.StringSliceVar(&c.types, "type", nil, "only events of this type")
 	f.BoolVar(&c.terms, "terms", false, "print terms: leader, node, beginning, end, why it ended, vacancy after it")
@@ -68,11 +68,11 @@ evaluate it as a formula.`,
 	return cmd
 }
 
-// validate checks the flags and returns the range of time.
+// validate checks the flags and returns the time range.
 func (c *historyCommand) validate(now time.Time) (r history.Range, err error) {
 	switch {
 	case c.terms && c.stats:
-		return r, usagef("--terms and --stats exclude each other")
+		return r, usagef("--terms and --stats are mutually exclusive")
 	case len(c.types) > 0 && (c.terms || c.stats):
 		return r, usagef("--type selects events; it cannot be combined with --terms or --stats")
 	case len(c.causes) > 0 && c.stats:
@@ -156,7 +156,7 @@ func (c *historyCommand) run(ctx context.Context, names []string, now time.Time)
 func (o *options) openHistory(ctx context.Context) (web.Source, error) {
 	switch {
 	case o.history == historyOff:
-		return nil, usagef("--history off: this command reads the history")
+		return nil, usagef("--history off: this command reads the history; give a file or a URL")
 	case isURL(o.history):
 		return o.historyClient()
 	}

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// After a loss, the actions of the latest minute are read for as long as another
-	// process takes to store its action.
+	// After a leader was lost, the actions of the last minute are read for some seconds: another process may store
+	// its action late.
 	actionsEvery  = 500 * time.Millisecond
 	actionsFor    = 5 * time.Second
 	actionsWithin = time.Minute
 )
 
-// sharedActions finds the actions of other processes in a history after a leader was lost,
-// so that the observer can say who released or destroyed. A nil sharedActions finds none.
+// sharedActions searches a history for the actions of other processes after a leader was lost. With them, the
+// observer reports which user released the key or destroyed the session. A nil sharedActions finds none.
 type sharedActions struct {
 	source history.Source
 	lost   chan struct{}
@@ -69,8 +69,8 @@ func (s *sharedActions) run(ctx context.Context, note func(election.OperatorActi
 	}
 }
 
-// read notes the latest actions that are not known yet, and returns all of them. The
-// history reports its errors where it is shown.
+// read passes the latest actions to note, except those in known, and returns all of them. It ignores errors, because
+// the commands that show the history report them.
 func (s *sharedActions) read(ctx context.Context, known []history.Action, note func(election.OperatorAction)) []history.Action {
 	now := time.Now()
 	found, err := s.source.Actions(ctx, history.Range{Since: now.Add(-actionsWithin)})

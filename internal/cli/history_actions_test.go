@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The watch of one process explains what another process did, once for each action.
+// watch explains each action of another electop process exactly once.
 func TestActionsOfAnotherProcessExplainALoss(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		file, p := historyFile(t), prefix(t)

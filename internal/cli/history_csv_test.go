@@ -17,7 +17,7 @@ func TestCSVTextIsNoFormula(t *testing.T) {
 		"@SUM(A1)":               "'@SUM(A1)",
 		"\t=1":                   "'=1",
 		"\r\n+1":                 "'+1",
-		"\x00=1":                 "␀=1", // a visible sign begins no formula
+		"\x00=1":                 "␀=1", // the symbol for NUL begins no formula
 		"\u200b=1":               "<U+200B>=1",
 		"＝1+1":                   "'＝1+1",
 		"'=1":                    "'=1",
@@ -29,7 +29,7 @@ func TestCSVTextIsNoFormula(t *testing.T) {
 	}
 }
 
-// No cell of a text from Consul begins as a formula, and numbers stay numbers.
+// No cell with a text from Consul begins like a formula, and numbers are unchanged.
 func TestHistoryAsCSVContainsNoFormulas(t *testing.T) {
 	w := onMemory(t)
 	file := historyFile(t)

@@ -12,15 +12,15 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// loaded returns a function for the first complete snapshot of an observer. It records
-// what no event says: that observation began, also of no election, and which keys were
-// deleted while no observer was running. The last term of such a key would never end.
+// loaded returns a function that receives the first complete snapshot of an observer. It records that observation
+// began, even if there is no election, and which keys were deleted while no observer was running: otherwise the last
+// terms of these keys would never end in the history.
 func (r *historyRecorder) loaded(client *consulx.Client, ps election.Patterns) func(*election.Snapshot) {
 	return func(s *election.Snapshot) {
 		if r == nil || r.path == "" {
 			return
 		}
-		if len(s.Elections) == 0 { // otherwise the events say since when
+		if len(s.Elections) == 0 { // otherwise the initial events record when observation began
 			r.events([]election.Event{sqlite.Observing(s.Datacenter, s.At)})
 		}
 		r.reads.Go(func() {
@@ -44,7 +44,7 @@ func deletedUnobserved(
 		return nil, err
 	}
 	defer f.Close()
-	at := time.Now() // before the read: a key that is created meanwhile is newer
+	at := time.Now() // before the read, so that a key that is created again has a later time
 	st, err := f.State(ctx, history.StateQuery{At: at, Window: time.Nanosecond})
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func (j jsonEvents) write(events []election.Event) error {
 
 func (jsonEvents) end() error { return nil }
 
-// textEvents writes events as watch does, and between them when no observer was running.
+// textEvents writes events as watch does, and a line for each time without an observer.
 type textEvents struct {
 	w    io.Writer
 	gaps []history.Range
@@ -103,8 +103,8 @@ func (t *textEvents) end() error {
 	return err
 }
 
-// gapsBefore formats and removes the gaps that began before then: a period of observation
-// includes the event with which it ends.
+// gapsBefore formats and removes the gaps that began before a time. A gap that begins at the time of an event follows
+// this event, because the event was observed.
 func (t *textEvents) gapsBefore(at time.Time) (lines []byte) {
 	for len(t.gaps) > 0 && t.gaps[0].Since.Before(at) {
 		gap := t.gaps[0]
@@ -142,8 +142,8 @@ func (w csvEvents) end() error {
 	return w.Error()
 }
 
-// csvText makes a text from Consul safe to show, and to open in a spreadsheet: a leading apostrophe marks as text what
-// would be a formula. It truncates only texts that are longer than every name that Consul accepts.
+// csvText makes a text from Consul safe to show and to open in a spreadsheet. It puts an apostrophe before a formula, so
+// that the spreadsheet does not evaluate it. It truncates only texts that are longer than any name that Consul accepts.
 func csvText(s string) string {
 	s = sanitize.Line(s, 4096) // no control character remains that could precede a formula
 	if first, _ := utf8.DecodeRuneInString(s); strings.ContainsRune("=+-@＝＋－＠", first) {
@@ -173,7 +173,7 @@ func eventRecord(e *election.Event) []string {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// positive formats a number that is 0 where it does not apply.
+// positive formats a number, or returns "" for 0, which means that the number does not apply.
 func positive(n uint64) string {
 	if n == 0 {
 		return ""

@@ -21,11 +21,11 @@ import (
 const (
 	// historyMaxBytes is the size of the file above which its oldest events are deleted.
 	historyMaxBytes = 1 << 30
-	// recorderPatience bounds the wait for a disk that does not respond at the end.
-	recorderPatience = 10 * time.Second
+	// closeTimeout bounds how long close waits for a disk that does not respond.
+	closeTimeout = 10 * time.Second
 )
 
-// eventStore stores events and operators' actions: in a file, or actions at a recorder.
+// eventStore stores events and operators' actions in a file, or sends the actions to a recorder.
 type eventStore interface {
 	Record(events []election.Event)
 	RecordAction(a history.Action)
@@ -44,13 +44,13 @@ type historyRecorder struct {
 	warn   func(line string)
 	cancel context.CancelFunc
 	done   chan struct{}
-	// reading ends, and reads has ended, before the writer does.
+	// close cancels reading and waits for reads before it stops the writer.
 	reading     context.Context
 	stopReading context.CancelFunc
 	reads       sync.WaitGroup
 	// optional is set if the command continues when the file cannot be used.
 	optional bool
-	// err and failed, which is an error before close, are valid after done is closed.
+	// err and failed are valid after done is closed. failed is set if the writer ended with an error before close.
 	err    error
 	failed bool
 
@@ -59,9 +59,9 @@ type historyRecorder struct {
 	began      bool // an event other than a lost connection was recorded
 }
 
-// record starts a recorder, or returns nil if the history is off or has no file. Events
-// are recorded as observed with these patterns. warn receives one line without a line
-// break when recording fails or works again; any goroutine may call it.
+// record starts a recorder, or returns nil if the history is off or has no file. ps are the patterns with which the
+// events are observed. warn receives one line without a line break when recording fails or works again; any goroutine
+// may call it.
 func (o *options) record(client *consulx.Client, ps election.Patterns, warn func(line string)) *historyRecorder {
 	r := newHistoryRecorder(warn)
 	r.optional = true
@@ -129,8 +129,8 @@ func (r *historyRecorder) start(w eventStore) {
 // fileEvery is the time between two checks of the writer while the dashboard is open.
 const fileEvery = time.Second
 
-// problem returns a line that says why events are not stored at present, empty if they are. A warning names the file;
-// here the reason must fit on a narrow screen.
+// problem returns why events are not stored at present, "" if they are stored. Unlike a warning, the line does not
+// name the file, so that it fits on a narrow screen.
 func (r *historyRecorder) problem(context.Context) string {
 	select {
 	case <-r.done:
@@ -194,14 +194,14 @@ func (r *historyRecorder) events(events []election.Event) {
 	}
 }
 
-// watches records that other patterns are observed from now on.
+// watches records that the observer uses these patterns from now on.
 func (r *historyRecorder) watches(ps election.Patterns) {
 	if r != nil {
 		r.writer.Observe(ps)
 	}
 }
 
-// observes sets the datacenter of later actions.
+// observes sets the datacenter with which later actions are stored.
 func (r *historyRecorder) observes(datacenter string) {
 	if r == nil {
 		return
@@ -245,13 +245,13 @@ func (r *historyRecorder) finish() {
 	}
 }
 
-// close stores the queued events. It returns an error if events were not stored, except one that an optional recorder
-// has reported as a warning.
+// close stores the queued events. It returns an error if events were not stored, unless an optional recorder has
+// already reported the error as a warning.
 func (r *historyRecorder) close() error {
 	r.stopReading()
 	r.reads.Wait()
 	r.cancel()
-	limit := time.NewTimer(recorderPatience)
+	limit := time.NewTimer(closeTimeout)
 	defer limit.Stop()
 	select {
 	case <-r.done:

@@ -23,7 +23,7 @@ import (
 	"electop/internal/ttyguard"
 )
 
-// historyTokenEnv has the token for the URL of --history. --history-token-file takes
+// historyTokenEnv is the environment variable with the token for the URL of --history. --history-token-file takes
 // precedence.
 const historyTokenEnv = "ELECTOP_HISTORY_TOKEN"
 
@@ -66,8 +66,8 @@ func readToken(path string) (string, error) {
 	return string(text), nil
 }
 
-// checkHistoryURL rejects an invalid URL, and warns if others in the network can read the
-// token and the history. Errors of flags would repeat a password.
+// checkHistoryURL rejects an invalid URL, and warns if others in the network can read the token and the history. The
+// flag's own Set does not check the URL, because its error would repeat the value, which may contain a password.
 func checkHistoryURL(cmd *cobra.Command, url string) error {
 	if !isURL(url) {
 		return nil
@@ -88,8 +88,8 @@ const (
 	recorderTimeout = 5 * time.Second
 )
 
-// watchHistory sends the line that check returns when it changed, until ctx ends. An empty
-// one means that the history can be used.
+// watchHistory calls check periodically and sends the returned line when it has changed, until ctx ends. An empty
+// line means that the history can be used.
 func watchHistory(ctx context.Context, every time.Duration, check func(context.Context) string, lines chan<- string) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -124,8 +124,7 @@ func checkRecorder(ctx context.Context, source history.Source) string {
 }
 
 const (
-	// sendTimeout bounds the request that records an action. Two of them are less than
-	// recorderPatience.
+	// sendTimeout bounds the request that records an action. Two such requests take less than closeTimeout.
 	sendTimeout = 4 * time.Second
 	// maxUnsent is how many actions wait for a recorder.
 	maxUnsent = 1000
@@ -148,7 +147,7 @@ func newActionSender(c *web.Client, warn func(line string)) *actionSender {
 // Record does nothing: the recorder observes the events.
 func (*actionSender) Record([]election.Event) {}
 
-// Status is that of a sender that drops no event.
+// Status is always the zero value: a sender stores no events.
 func (*actionSender) Status() sqlite.Status { return sqlite.Status{} }
 
 // Observe does nothing: the recorder observes, with its own patterns.
@@ -167,7 +166,7 @@ func (s *actionSender) RecordAction(a history.Action) {
 	}
 }
 
-// Run sends actions until ctx ends, and then those that still wait.
+// Run sends actions until ctx ends, and then the actions that are still queued.
 func (s *actionSender) Run(ctx context.Context) error {
 	defer s.recorder.Close()
 	for {
@@ -183,8 +182,8 @@ func (s *actionSender) Run(ctx context.Context) error {
 	}
 }
 
-// send sends what waits. An action is sent once: the recorder may have stored one whose
-// response was lost.
+// send sends the queued actions. It never sends an action twice: if the response was lost, the recorder may have
+// stored the action.
 func (s *actionSender) send(ctx context.Context) {
 	s.mu.Lock()
 	queue := s.queue

@@ -39,13 +39,13 @@ func (o *options) historySource(client *consulx.Client) history.Source {
 // recallTimeout bounds the read of the history when a command begins.
 const recallTimeout = 2 * time.Second
 
-// recall reads what a history says about the elections. It warns if that fails.
+// recall reads the past of the elections from a history, and warns if that fails.
 func recall(ctx context.Context, source history.Source, warn func(line string)) election.HistoryRead {
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
 	past, err := history.Recall(ctx, source, time.Now())
 	if err != nil && !errors.Is(err, context.Canceled) {
-		warn(historyError(err) + "; the time before is unknown")
+		warn(historyError(err) + "; the time before electop started is unknown")
 	}
 	return past
 }
@@ -68,7 +68,7 @@ func (l *lazyHistory) open(ctx context.Context) (*sqlite.File, error) {
 	return file, nil
 }
 
-// readHistory returns what a method of the file returns, and empty if there is no file.
+// readHistory calls a method of the file, or returns the zero value if there is no file.
 func readHistory[Q, T any](ctx context.Context, l *lazyHistory, read func(*sqlite.File, context.Context, Q) (T, error), q Q) (empty T, err error) {
 	file, err := l.open(ctx)
 	if file == nil {

@@ -16,7 +16,7 @@ import (
 	"electop/internal/output"
 )
 
-// observedTerm is a term with the latest time at which it can have been observed.
+// observedTerm is a term and the time until which its election was observed.
 type observedTerm struct {
 	history.Term
 	until time.Time

@@ -32,7 +32,7 @@ func (p *pagedTerms) Terms(_ context.Context, q history.TermQuery) (history.Term
 	return page, nil
 }
 
-// pageWriter notes how many pages were read when each write came.
+// pageWriter records for each write how many pages were read before it.
 type pageWriter struct {
 	strings.Builder
 	from  *pagedTerms

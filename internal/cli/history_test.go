@@ -177,7 +177,7 @@ func TestHistoryUsageErrors(t *testing.T) {
 		{[]string{"list", "--history", ""}, "the value is empty"},
 		{[]string{"list", "--keep", "-1h"}, "must be 0 or more"},
 		{[]string{"list", "--keep", "xd"}, `invalid number of days "x"`},
-		{[]string{"history", "--terms", "--stats"}, "--terms and --stats exclude each other"},
+		{[]string{"history", "--terms", "--stats"}, "--terms and --stats are mutually exclusive"},
 		{[]string{"history", "--terms", "--type", "elected"}, "--type selects events"},
 		{[]string{"history", "--stats", "--cause", "released"}, "--cause cannot be combined with --stats"},
 		{[]string{"history", "--type", "lost"}, `--type "lost": must be one of elected, vacated`},
@@ -208,7 +208,7 @@ func TestWatchContinuesWithoutAHistoryThatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ file, want string }{
-		{foreign, "not a history of electop"},
+		{foreign, "not an electop history file"},
 		{damaged, "the file is damaged"},
 		{filepath.Join(foreign, "h.db"), "not a directory"},
 	} {
@@ -291,7 +291,7 @@ func TestHistoryPrintsGapsBetweenEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	// The first observation was an hour ago and was killed after its last event.
+	// Move the first observation back by an hour and remove its end, as if its observer had been killed.
 	_, err = db.ExecContext(t.Context(), `UPDATE events SET time = time - 3600000000000;
 		UPDATE observations SET started = started - 3600000000000, ended = NULL, ending = NULL, seen = (SELECT max(time) FROM events)`)
 	if err != nil {

@@ -19,7 +19,7 @@ type jobControl struct {
 	// ended is closed when a signal ends the process while it is stopped.
 	ended   chan struct{}
 	signals chan os.Signal
-	// tty is the terminal whose mode shows whether the shell has changed it.
+	// tty is the dashboard's terminal. If it is no longer in raw mode, the shell has changed its mode.
 	tty uintptr
 }
 
@@ -36,8 +36,8 @@ func (j *jobControl) close() { signal.Stop(j.signals) }
 // suspend requests a stop, like a SIGTSTP from another process.
 func (j *jobControl) suspend() { _ = syscall.Kill(os.Getpid(), syscall.SIGTSTP) }
 
-// next waits for the next stop or continue. The function suspends the program while the
-// terminal is restored; it is nil if the screen must only be redrawn.
+// next waits for the next stop or continue. The returned function suspends the program; call it while the terminal is
+// restored. It is nil if the screen must only be redrawn.
 func (j *jobControl) next(ctx context.Context) (func(), bool) {
 	select {
 	case <-ctx.Done():
@@ -73,7 +73,7 @@ func (j *jobControl) stop() {
 		close(j.ended)
 		select {}
 	}
-	// This stop also covers the requests that have arrived meanwhile.
+	// Drop the requests that arrived meanwhile: this stop has served them.
 	signal.Stop(j.signals)
 	for len(j.signals) > 0 {
 		<-j.signals

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// outage is a history in which web lost its leader and mail did not, as of an observer
-// that ended. Since then db got a leader that no observer saw.
+// outage writes a history in which web lost its leader and mail kept its leader. After the observer has ended, db
+// gets a leader, which the history does not contain.
 func outage(t *testing.T, w *testConsul) string {
 	t.Helper()
 	file := historyFile(t)

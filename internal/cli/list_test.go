@@ -181,7 +181,7 @@ func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 		{[]string{"destroy", "--yes"}, exitUsage, "takes at least one NAME"},
 		{[]string{"release", "--yes"}, exitUsage, "takes at least one NAME"},
 		{[]string{"release", "web", "nobody", "--yes"}, exitNoElection, "no such election: nobody"},
-		{[]string{"release", "--node", "nowhere", "--yes"}, exitNoElection, "no session on node nowhere leads one"},
+		{[]string{"release", "--node", "nowhere", "--yes"}, exitNoElection, "no session on node nowhere leads an election"},
 		{[]string{"destroy", "web", "--session", "x", "--yes"}, exitUsage, "--session takes no NAME"},
 		{[]string{"destroy", "web", "--scan", "--no-scan"}, exitUsage, "--scan and --no-scan"},
 		{[]string{"destroy", "--session", "nope", "--yes"}, exitFailed, "nope"},

@@ -33,7 +33,7 @@ func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
 	return o.lookUpAfter(ctx, d, func(context.Context, *consulx.Client) election.HistoryRead { return election.HistoryRead{} })
 }
 
-// lookUpWithPast is lookUp with what the history says about the time before.
+// lookUpWithPast is like lookUp, and adds the past of the elections from the history.
 func (o *options) lookUpWithPast(ctx context.Context, d deps) (lookup, error) {
 	return o.lookUpAfter(ctx, d, func(ctx context.Context, client *consulx.Client) election.HistoryRead {
 		source := o.historySource(client)

@@ -15,8 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal returns a terminal of this width and what the test writes to it, which is
-// complete after the call of text.
+// openTerminal returns a terminal of this width. text closes it and returns what was written to it.
 func openTerminal(t *testing.T, width uint16) (tty *os.File, text func() string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

@@ -23,11 +23,11 @@ func newRecordCommand(d deps, o *options) *cobra.Command {
 		Use:   "record",
 		Short: "Observe without a screen and store the history",
 		Long: `Observe the elections without a screen and store every event and term in the
-history, until a signal ends it. It prints a line when it has begun, and when the
-connection to Consul is lost or restored, to standard error.
+history, until a signal ends it. It prints a line to standard error when it starts
+to record, and when the connection to Consul is lost or restored.
 
-It fails at once if Consul cannot be read or the file cannot be used. Later it
-continues when Consul or the disk fails, and ends with exit code 1 only if the
+It fails at once if Consul cannot be read or the file cannot be used. After that,
+it continues when Consul or the disk fails, and ends with exit code 1 only if the
 file becomes unusable.
 
 With --metrics or --listen it serves Prometheus metrics (/metrics), its own health
@@ -56,15 +56,15 @@ type recording struct {
 	log      *slog.Logger
 	rec      *historyRecorder
 	listener *web.Listener    // nil without one
-	metrics  *metrics.Metrics // likewise
+	metrics  *metrics.Metrics // nil without a listener
 }
 
 func (r *recording) run(ctx context.Context) (err error) {
 	switch {
 	case r.o.history == historyOff:
-		return usagef("--history off: record writes the history")
+		return usagef("--history off: record writes the history; give a file")
 	case isURL(r.o.history):
-		return usagef("--history: record writes a file, not to another recorder")
+		return usagef("--history: record writes to a file, not to another recorder")
 	}
 	if err := r.web.validate(); err != nil {
 		return err

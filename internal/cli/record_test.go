@@ -44,7 +44,7 @@ func TestRecordFailsAtOnceWithoutAHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.run("record", "--history", file).must(t, exitFailed)
-	if want := "electop: history \"" + file + "\": not a history of electop\n"; r.errOut != want {
+	if want := "electop: history \"" + file + "\": not an electop history file\n"; r.errOut != want {
 		t.Errorf("%q, want %q", r.errOut, want)
 	}
 	has(t, w.run("record", "web").must(t, exitUsage).errOut, "record takes no arguments")

@@ -31,7 +31,7 @@ type recordWeb struct {
 
 func (w *recordWeb) register(f *pflag.FlagSet) {
 	f.StringVar(&w.metrics, "metrics", "", "serve Prometheus metrics, the history and /healthz on this loopback address, such as 127.0.0.1:9273 or :9273")
-	f.StringVar(&w.listen, "listen", "", "serve them on this address instead; one that other hosts reach requires --tls-cert or --bearer-token-file")
+	f.StringVar(&w.listen, "listen", "", "like --metrics, for any address; an address that other hosts can reach requires --tls-cert or --bearer-token-file")
 	f.StringVar(&w.tlsCert, "tls-cert", "", "file with the certificate of the listener and its chain")
 	f.StringVar(&w.tlsKey, "tls-key", "", "file with the key of --tls-cert")
 	f.StringVar(&w.bearerTokenFile, "bearer-token-file", "", "file with the bearer token that all requests except /healthz need")
@@ -41,11 +41,11 @@ func (w *recordWeb) register(f *pflag.FlagSet) {
 func (w *recordWeb) validate() (err error) {
 	switch {
 	case w.metrics != "" && w.listen != "":
-		return usagef("--metrics and --listen exclude each other: --listen serves the metrics, too")
+		return usagef("--metrics and --listen are mutually exclusive: --listen also serves the metrics")
 	case (w.tlsCert == "") != (w.tlsKey == ""):
-		return usagef("--tls-cert and --tls-key belong together")
+		return usagef("--tls-cert and --tls-key must be used together")
 	case w.metrics == "" && w.listen == "" && (w.tlsCert != "" || w.bearerTokenFile != ""):
-		return usagef("--tls-cert and --bearer-token-file need --metrics or --listen")
+		return usagef("--tls-cert and --bearer-token-file require --metrics or --listen")
 	}
 	if w.bearerTokenFile != "" {
 		if w.bearerToken, err = readToken(w.bearerTokenFile); err != nil {
@@ -124,11 +124,11 @@ func (r *recording) health(s *election.Snapshot) error {
 	}
 	switch c := s.Connection; {
 	case c.State == election.Lost:
-		return fmt.Errorf("the connection to Consul is lost since %s: %s", election.FormatTime(c.Since), c.Error)
+		return fmt.Errorf("the connection to Consul has been lost since %s: %s", election.FormatTime(c.Since), c.Error)
 	case c.State != election.Live || !s.Loaded:
 		return errors.New("the elections have not been read yet")
 	case s.CountStale() > 0:
-		return fmt.Errorf("%d elections are not current: Consul does not respond to some queries", s.CountStale())
+		return fmt.Errorf("%s stale: Consul does not respond to some queries", countElections(s.CountStale()))
 	}
 	switch st := r.rec.writer.Status(); {
 	case st.Err != nil:
@@ -138,7 +138,7 @@ func (r *recording) health(s *election.Snapshot) error {
 		}
 		return errors.New("events are not stored")
 	case st.Waiting > stalledAfter:
-		return fmt.Errorf("%d events wait, none was stored for %s: the disk does not respond", st.Queued, st.Waiting.Round(time.Second))
+		return fmt.Errorf("%d events are queued, and none was stored for %s: the disk does not respond", st.Queued, st.Waiting.Round(time.Second))
 	}
 	return nil
 }

@@ -165,7 +165,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	}
 	eventually(t, "unhealthy recorder", func() bool {
 		code, text := r.get("/healthz")
-		return code == 503 && strings.HasPrefix(text, "the connection to Consul is lost since 20") && strings.Count(text, "\n") == 1
+		return code == 503 && strings.HasPrefix(text, "the connection to Consul has been lost since 20") && strings.Count(text, "\n") == 1
 	})
 	if _, text := r.get("/metrics"); !strings.Contains(text, "electop_consul_connected 0\n") || strings.Contains(text, "electop_election_has_leader{") {
 		t.Error(text)
@@ -228,13 +228,13 @@ func TestFlagsOfTheListener(t *testing.T) {
 		{"--listen :9273", "other hosts could read the history; use --tls-cert and --tls-key or --bearer-token-file, or both"},
 		{"--listen 192.0.2.1:9273", "other hosts could read the history"},
 		{"--listen [::]:9273", "other hosts could read the history"},
-		{"--metrics :1 --listen :2", "exclude each other"},
-		{"--metrics :1 --tls-cert x", "--tls-cert and --tls-key belong together"},
-		{"--tls-cert x --tls-key y", "need --metrics or --listen"},
-		{"--bearer-token-file " + empty, "need --metrics or --listen"},
+		{"--metrics :1 --listen :2", "mutually exclusive"},
+		{"--metrics :1 --tls-cert x", "--tls-cert and --tls-key must be used together"},
+		{"--tls-cert x --tls-key y", "require --metrics or --listen"},
+		{"--bearer-token-file " + empty, "require --metrics or --listen"},
 		{"--listen :1 --bearer-token-file " + empty, "--bearer-token-file: the file is empty"},
 		{"--listen :1 --bearer-token-file /none", "no such file"},
-		{"--history https://recorder", "record writes a file, not to another recorder"},
+		{"--history https://recorder", "record writes to a file, not to another recorder"},
 	} {
 		args := append([]string{"record", "--history", historyFile(t)}, strings.Fields(tt.args)...)
 		has(t, w.run(args...).must(t, exitUsage).errOut, tt.want)
@@ -289,11 +289,11 @@ func TestHealthOfARecording(t *testing.T) {
 		"all is well":     {live, true, false, sqlite.Status{Queued: 5, Waiting: time.Second}, ""},
 		"not read yet":    {election.Connection{State: election.Connecting}, false, false, sqlite.Status{}, "the elections have not been read yet"},
 		"partly read":     {live, false, false, sqlite.Status{}, "the elections have not been read yet"},
-		"no Consul":       {lost, true, false, sqlite.Status{}, "the connection to Consul is lost since 2026-11-20T03:00:00.000Z: refused"},
-		"stale elections": {stale, true, false, sqlite.Status{}, "1 elections are not current: Consul does not respond to some queries"},
+		"no Consul":       {lost, true, false, sqlite.Status{}, "the connection to Consul has been lost since 2026-11-20T03:00:00.000Z: refused"},
+		"stale elections": {stale, true, false, sqlite.Status{}, "1 election stale: Consul does not respond to some queries"},
 		"a full disk":     {live, true, false, sqlite.Status{Err: &sqlite.Error{Path: "/secret", Err: errors.New("the disk\nis full")}}, "events are not stored: the disk is full"},
 		"other error":     {live, true, false, sqlite.Status{Err: errors.New("/secret")}, "events are not stored"},
-		"a stalled disk":  {live, true, false, sqlite.Status{Queued: 7, Waiting: time.Minute}, "7 events wait, none was stored for 1m0s: the disk does not respond"},
+		"a stalled disk":  {live, true, false, sqlite.Status{Queued: 7, Waiting: time.Minute}, "7 events are queued, and none was stored for 1m0s: the disk does not respond"},
 		"ended":           {live, true, true, sqlite.Status{}, "the history cannot be written any more"},
 	} {
 		r := recording{rec: &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}}

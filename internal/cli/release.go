@@ -15,8 +15,8 @@ func newReleaseCommand(d deps, o *options) *cobra.Command {
 session and the index that electop read. If the lock state has changed, nothing
 is written. Value, flags and the session are kept, and no lock-delay follows:
 the next candidate, or the old leader, may lead at once. For software that
-electop recognises, the plan shows how the holder reacts. A release that would
-do harm (Patroni) is refused.
+electop recognises, the plan shows how the holder reacts. electop refuses a
+release that would do harm (Patroni).
 
 ` + actionHelp,
 		Example: `  electop release web
@@ -36,7 +36,7 @@ keys that electop refuses, and keys that the token may not change are reported
 and skipped.
 
 --node NODE selects every election whose leader's session is on the node. With
-NAMEs, it selects among these.
+NAMEs, it selects only from these elections.
 
 --wait DURATION observes the elections while acting and reports the first leader
 of each after the action. DURATION applies to all elections together.

@@ -21,11 +21,11 @@ func newReportCommand(d deps, o *options) *cobra.Command {
 		Short: "Print an incident report in Markdown from the history",
 		Long: `Print an incident report about one election in Markdown, from the history:
 what happened, the terms, a timeline with causes and evidence, gaps in
-observation, and the operators' actions. Consul is not contacted.
+observation, and the operators' actions. electop does not contact Consul.
 
 --since and --until take a duration before now (24h, 7d) or a time
 (2026-11-20T03:12, local time unless it has a zone). Times are shown in the local
-time zone; TZ=UTC changes it.`,
+time zone, or in UTC with TZ=UTC.`,
 		Example:           "  electop report billing --since 2h\n  TZ=UTC electop report billing --since 2026-11-20T03:00 --until 2026-11-20T04:00 > incident.md",
 		Args:              exactName,
 		ValidArgsFunction: completeHistory(o),
@@ -37,8 +37,8 @@ time zone; TZ=UTC changes it.`,
 			return writeReportOf(cmd.Context(), d, o, args[0], r)
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "24h", "report what happened since then")
-	cmd.Flags().StringVar(&until, "until", "", "report what happened until then (default now)")
+	cmd.Flags().StringVar(&since, "since", "24h", "report what happened after this time")
+	cmd.Flags().StringVar(&until, "until", "", "report what happened before this time (default now)")
 	return cmd
 }
 
@@ -95,7 +95,7 @@ func readIncident(ctx context.Context, f history.Source, key string, r history.R
 	i.Gaps, i.ObservedUntil = cover.GapsOf("", key), cover.Until("", key)
 	actions, err := f.Actions(ctx, r)
 	for _, a := range actions {
-		// A destroy of a session may name no key.
+		// The action that destroyed a session may have no key.
 		if a.Key == key || a.Key == "" && slices.ContainsFunc(i.Terms, func(t history.Term) bool { return t.Session == a.Session }) {
 			i.Actions = append(i.Actions, a)
 		}

@@ -57,7 +57,7 @@ func fileName(names []string) string {
 	return name[:min(len(name), 80)]
 }
 
-// createReport writes a file that does not exist yet, with a number if it must.
+// createReport writes the text to a new file. If a file with this name exists, it appends a number to the name.
 func createReport(name string, text []byte) (string, error) {
 	for n := 1; ; n++ {
 		path := name + ".md"

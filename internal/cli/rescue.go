@@ -15,7 +15,7 @@ import (
 	"electop/internal/rescue"
 )
 
-// rescueCommand finds elections without an effective leader, and applies what resolves them.
+// rescueCommand finds elections whose leader is missing or has failed, and applies the fixes.
 type rescueCommand struct {
 	lookup
 	d        deps
@@ -28,30 +28,32 @@ type rescueCommand struct {
 	items    []*rescueItem
 }
 
-const rescueHelp = `Show every election that has no leader, or one that is gone, with the reason and
-the fix. Fixes that write to Consul are applied only after a confirmation, and only
-on the exact state that electop read:
+const rescueHelp = `Show every election that has no leader or whose leader has failed, with the reason
+and the fix. electop applies a fix that writes to Consul only after a confirmation,
+and only if the state is still the one that electop read:
 
   problem           fix
-  lock_delay        wait: it ends by itself
+  lock_delay        wait: the lock-delay ends by itself
   lock_flags        set_flags: write the same value with the flags of Consul's
                     lock, which waiting api.Lock candidates expect
   patroni_released  delete_key: Patroni's leader key has a value and no session,
                     which disables automatic failover
-  orphaned_session  destroy_session: the leader's service is critical, and its
-                    session has no TTL and is not bound to the check
-  node_gone         destroy_session: the same for the leader's node (serfHealth)
-  candidates_idle   manual: candidates exist, and none acquires the key
-  no_candidate      manual: start one
+  orphaned_session  destroy_session: the leader's service check is critical, and
+                    the session has no TTL and does not depend on the check
+  node_gone         destroy_session: the leader's node has failed (serfHealth
+                    critical), and the session has no TTL and does not depend
+                    on serfHealth
+  candidates_idle   manual: candidates exist, but none acquires the key
+  no_candidate      manual: start a candidate
   unknown           manual: the token cannot read the key
 
-A leader is never considered gone without such evidence: a session without a TTL
-and without checks on a healthy node looks the same whether its process runs or
-not.
+electop reports a leader as failed only with such evidence. If the session has no
+TTL and no checks and its node is healthy, Consul does not show whether the
+leader's process runs.
 
-electop asks Consul whether a lock-delay is active. This changes no key, but writes
-one Raft log entry per election unless a lock-delay is active. --read-only skips it
-and applies nothing.
+electop tests whether a lock-delay is active. The test changes no key, but writes
+one Raft log entry per election unless a lock-delay is active. With --read-only,
+electop skips the test and applies no fix.
 
 --wait DURATION waits until each election has a leader, after the fixes.
 
@@ -88,7 +90,7 @@ func newRescueCommand(d deps, o *options) *cobra.Command {
 	return cmd
 }
 
-// showsOnly reports whether nothing is applied.
+// showsOnly reports whether the command shows the fixes without applying them.
 func (r *rescueCommand) showsOnly() bool { return r.dryRun || r.o.readOnly }
 
 func (r *rescueCommand) run(ctx context.Context, names []string) error {
@@ -123,7 +125,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	return r.finish(err)
 }
 
-// confirmPlan shows the problems, and asks before fixes that write.
+// confirmPlan shows the problems, and requests confirmation if a fix writes to Consul.
 func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 	n := 0
 	for _, i := range r.items {

@@ -57,7 +57,7 @@ func (i *rescueItem) awaitsLeader() bool {
 	return slices.Contains([]string{resultApplied, resultWaiting, resultManual}, i.result)
 }
 
-// follow looks for a leader after the problem.
+// follow sets the result if the election has a leader again.
 func (i *rescueItem) follow(s *election.Snapshot) {
 	e := s.Find(i.Election.Key())
 	if _, stale := s.StaleSince(i.Election.Key()); stale || e == nil || !i.awaitsLeader() {
@@ -69,7 +69,6 @@ func (i *rescueItem) follow(s *election.Snapshot) {
 	}
 }
 
-// exitCode returns the exit code of one item.
 func (i *rescueItem) exitCode(waited bool) int {
 	switch i.result {
 	case resultProposed, resultLed:
@@ -106,7 +105,7 @@ func (r *rescueCommand) propose() error {
 // writePlan writes each election with its problem and the fix.
 func (r *rescueCommand) writePlan(w io.Writer) {
 	if len(r.items) == 0 {
-		fmt.Fprintln(r.d.stderr, "electop: no election without a leader, and none whose leader is known to be gone")
+		fmt.Fprintln(r.d.stderr, "electop: found no election without a leader, and no failed leader")
 	}
 	width := cmp.Or(terminalWidth(w), output.DefaultWidth)
 	for _, i := range r.items {

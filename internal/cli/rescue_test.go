@@ -69,7 +69,7 @@ func TestRescueWaitsForALockDelay(t *testing.T) {
 		key, k = p+"-long/web/leader", "-k"+p+"-long/*/leader"
 		lose(time.Minute)
 		identified(t, w, k, "web", "lock_delay", "wait")
-		has(t, w.run("rescue", "--yes", k).must(t, exitNoLeader).errOut, "web: lock_delay. Wait for its end, in ")
+		has(t, w.run("rescue", "--yes", k).must(t, exitNoLeader).errOut, "web: lock_delay. Wait until the lock-delay ends, in ")
 	})
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,9 +18,9 @@ locks and destroys sessions without breaking the candidates that wait.
 Without a command it opens the dashboard. Flags and environment variables are
 those of the Consul command line.
 
-Without -k and --preset, electop watches service/*/leader. electop discover finds
-the locks of the store and prints the flags that watch them. --preset names the
-patterns of common software:
+Without -k and --preset, electop watches service/*/leader. electop discover
+finds the locks of the store and prints the flags that watch them. --preset
+selects the patterns of common software:
 %s
 
 Exit codes:
@@ -53,6 +54,9 @@ func newRootCommand(d deps) *cobra.Command {
 			if err := applyConfig(cmd, o); err != nil {
 				return err
 			}
+			if !cmd.Root().PersistentFlags().Changed("ascii") && o.settings.file.Field("ascii") == nil {
+				o.ascii = !isUTF8(os.Getenv)
+			}
 			if err := checkHistoryURL(cmd, o.history); err != nil {
 				return err
 			}
@@ -69,10 +73,11 @@ func newRootCommand(d deps) *cobra.Command {
 	})
 	o.register(cmd.PersistentFlags())
 	o.view.flags(cmd, "")
+	registerCompletions(cmd, o)
 	cmd.AddCommand(
 		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o), newHistoryCommand(d, o), newRecordCommand(d, o), newReportCommand(d, o),
 		newReleaseCommand(d, o), newDestroyCommand(d, o), newDrainCommand(d, o), newCampaignCommand(d, o), newWaitCommand(d, o), newDrillCommand(d, o), newRescueCommand(d, o),
-		newDoctorCommand(d, o), newDiscoverCommand(d, o), newDemoCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
+		newDoctorCommand(d, o), newDiscoverCommand(d, o), newDemoCommand(d, o), newConfigCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
 	)
 	return cmd
 }

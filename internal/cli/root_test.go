@@ -11,11 +11,11 @@ func TestDescriptionsFit80Columns(t *testing.T) {
 	root := newRootCommand(deps{})
 	texts := map[string]string{"electop": root.Long}
 	for _, cmd := range root.Commands() {
-		if slices.Contains([]string{"release", "destroy", "show"}, cmd.Name()) {
+		if slices.Contains([]string{"release", "destroy", "show", "discover"}, cmd.Name()) {
 			texts[cmd.Name()] = cmd.Long
 		}
 	}
-	if len(texts) != 4 {
+	if len(texts) != 5 {
 		t.Fatalf("%d descriptions", len(texts))
 	}
 	for name, text := range texts {

@@ -160,8 +160,8 @@ func everyCommand(session string) [][]string {
 	}
 }
 
-// overheard runs command lines against one server and searches their output.
-type overheard struct {
+// leakSearch runs command lines against one server and searches their output.
+type leakSearch struct {
 	t       *testing.T
 	what    string
 	addr    string
@@ -172,10 +172,10 @@ type overheard struct {
 	end  func()
 }
 
-// overhear starts a server and runs every command line on it.
-func overhear(t *testing.T, what string, handle func(http.ResponseWriter, *http.Request), session string) {
+// searchLeaks starts a server and runs every command line on it.
+func searchLeaks(t *testing.T, what string, handle func(http.ResponseWriter, *http.Request), session string) {
 	t.Helper()
-	o := &overheard{t: t, what: what, logFile: filepath.Join(t.TempDir(), "electop.log"), end: func() {}}
+	o := &leakSearch{t: t, what: what, logFile: filepath.Join(t.TempDir(), "electop.log"), end: func() {}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handle(w, r)
 		o.count()
@@ -188,7 +188,7 @@ func overhear(t *testing.T, what string, handle func(http.ResponseWriter, *http.
 // enoughRequests is the number of requests after which a long-running command ends.
 const enoughRequests = 5
 
-func (o *overheard) count() {
+func (o *leakSearch) count() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.left--; o.left == 0 {
@@ -196,13 +196,13 @@ func (o *overheard) count() {
 	}
 }
 
-func (o *overheard) endAfter(n int, end func()) {
+func (o *leakSearch) endAfter(n int, end func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.left, o.end = n, end
 }
 
-func (o *overheard) everything(session string) {
+func (o *leakSearch) everything(session string) {
 	o.t.Helper()
 	for _, args := range everyCommand(session) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -216,7 +216,7 @@ func (o *overheard) everything(session string) {
 }
 
 // dashboard searches the data of the dashboard.
-func (o *overheard) dashboard() {
+func (o *leakSearch) dashboard() {
 	o.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -250,7 +250,7 @@ func (o *overheard) dashboard() {
 }
 
 // search fails the test if a text contains a secret.
-func (o *overheard) search(command, where, text string) {
+func (o *leakSearch) search(command, where, text string) {
 	o.t.Helper()
 	for _, leak := range leaks() {
 		if strings.Contains(text, leak) {
@@ -260,7 +260,7 @@ func (o *overheard) search(command, where, text string) {
 }
 
 // run executes a command line and searches its output.
-func (o *overheard) run(ctx context.Context, args ...string) {
+func (o *leakSearch) run(ctx context.Context, args ...string) {
 	o.t.Helper()
 	var out, errOut buffer
 	d := deps{stdin: strings.NewReader("y\n"), stdout: &out, stderr: &errOut, interactive: true}
@@ -278,8 +278,8 @@ func (o *overheard) run(ctx context.Context, args ...string) {
 	}
 }
 
-// stranger is another host, which must receive no request.
-func stranger(t *testing.T) string {
+// otherHost is another host, which must receive no request.
+func otherHost(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("another host received %s %s: %v", r.Method, r.URL, r.Header)
@@ -289,10 +289,10 @@ func stranger(t *testing.T) string {
 }
 
 func TestNoCommandShowsASecretThatAServerSendsBack(t *testing.T) {
-	for _, r := range reflections(stranger(t)) {
+	for _, r := range reflections(otherHost(t)) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			overhear(t, r.name, r.handle, "11111111-2222-3333-4444-555555555555")
+			searchLeaks(t, r.name, r.handle, "11111111-2222-3333-4444-555555555555")
 		})
 	}
 }
@@ -309,9 +309,9 @@ func TestNoCommandShowsASecretThatAWriteSendsBack(t *testing.T) {
 		w.WriteHeader(http.StatusConflict)
 		_ = json.NewEncoder(w).Encode(api.TxnResponse{Errors: api.TxnErrors{{What: echoed(r)}}})
 	}}
-	for _, r := range append(reflections(stranger(t)), conflict) {
+	for _, r := range append(reflections(otherHost(t)), conflict) {
 		t.Run(r.name, func(t *testing.T) {
-			overhear(t, r.name, func(w http.ResponseWriter, req *http.Request) {
+			searchLeaks(t, r.name, func(w http.ResponseWriter, req *http.Request) {
 				reads := req.Method == http.MethodGet || req.URL.Path == "/v1/txn" && req.ContentLength < 200
 				if reads {
 					forward.ServeHTTP(w, req)

@@ -26,18 +26,18 @@ func newShowCommand(d deps, o *options) *cobra.Command {
 effect of a release and of a destroy, risks, and why there is no leader.
 
 Consul does not record waiters: candidates are inferred and shown with the
-reason. No read shows whether a lock-delay is active; --probe does. It tries to
-acquire the key for a session that cannot exist, which Consul always rejects. No
-key changes, but Consul writes one entry to its Raft log, except while a
-lock-delay is active. The token needs write on the key, and --read-only forbids
---probe.`,
+reason. No read shows whether a lock-delay is active, but --probe tests it: it
+tries to acquire the key for a session that cannot exist, which Consul always
+rejects. No key changes, but Consul writes one entry to its Raft log, except
+while a lock-delay is active. The token needs write permission on the key, and
+--read-only forbids --probe.`,
 		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
 		Args:              exactName,
 		ValidArgsFunction: completeNames(o),
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
 	}
 	outputFlag(cmd, &s.output, "text", "json")
-	cmd.Flags().BoolVar(&s.probe, "probe", false, "test whether a lock-delay is active; writes one Raft log entry and needs write on the key")
+	cmd.Flags().BoolVar(&s.probe, "probe", false, "test whether a lock-delay is active; writes one Raft log entry and needs write permission on the key")
 	return cmd
 }
 

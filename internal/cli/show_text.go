@@ -61,8 +61,8 @@ func leaderText(e *election.Election) string {
 	return "no leader"
 }
 
-// pastRows write what a history knows: since when there is a leader or none, and the end
-// of the latest term.
+// pastRows write the past from the history: since when the election has a leader or none, and how its latest term
+// ended.
 func pastRows(row func(string, string, ...any), e *election.Election, now time.Time) {
 	if e.Exists && e.Pair.Held() {
 		switch {
@@ -119,9 +119,9 @@ func termText(e *election.Election) string {
 func flagsText(flags uint64) string {
 	switch flags {
 	case election.LockFlag:
-		return fmt.Sprintf("%d (a lock of Consul's api or `consul lock`)", flags)
+		return fmt.Sprintf("%d (set by api.Lock of Consul's Go client or `consul lock`)", flags)
 	case election.SemaphoreFlag:
-		return fmt.Sprintf("%d (a semaphore of Consul's api or `consul lock -n`)", flags)
+		return fmt.Sprintf("%d (set by api.Semaphore of Consul's Go client or `consul lock -n`)", flags)
 	}
 	return fmt.Sprint(flags)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"electop/consulx"
 	"electop/election"
@@ -24,12 +25,21 @@ type view struct {
 
 // flags adds the flags of a command. without is an order that the command does not have.
 func (v *view) flags(cmd *cobra.Command, without string) {
-	orders := slices.DeleteFunc(query.OrderKeys(), func(key string) bool { return key == without })
-	cmd.Flags().Var((*filterFlag)(v), "filter", "show only the elections that match: text, !inverse, /regex/, "+strings.Join(fieldExamples(), ", ")+" (docs/filter.md)")
-	cmd.Flags().Var(&orderFlag{v, orders}, "sort", "sort the elections by "+strings.Join(orders, ", ")+"; problems puts those without a leader first; KEY reverse for the other direction")
+	v.register(cmd.Flags(), without)
 	// These fail only for flags that do not exist.
 	_ = cmd.RegisterFlagCompletionFunc("filter", completeFilter)
-	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders(without), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (v *view) register(f *pflag.FlagSet, without string) {
+	keys := orders(without)
+	f.Var((*filterFlag)(v), "filter", "show only the elections that match: text, !inverse, /regex/, "+strings.Join(fieldExamples(), ", ")+" (docs/filter.md)")
+	f.Var(&orderFlag{v, keys}, "sort", "sort the elections by "+strings.Join(keys, ", ")+"; problems puts those without a leader first; KEY reverse for the other direction")
+}
+
+// orders lists the sort keys, except for one.
+func orders(without string) []string {
+	return slices.DeleteFunc(query.OrderKeys(), func(key string) bool { return key == without })
 }
 
 func fieldExamples() []string {

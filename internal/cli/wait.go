@@ -32,9 +32,9 @@ its state. LEADER is the leader as electop list shows it, or the ID of its
 session. An election in its lock-delay has no leader.
 
 With --led and --leader the key need not exist yet: the first candidate creates
-it. NAME must then be a key that a pattern matches, or identify one. With
---vacant the key must exist at the start, or have existed according to the
-history, because a mistyped NAME would otherwise be an election without a leader.
+it. NAME must then be a key that a pattern matches, or the part of the key that the
+wildcards match. With --vacant the key must exist at the start or in the history:
+otherwise a mistyped NAME would count as an election without a leader.
 
 -o json writes the state as in electop list -o json, also after a timeout.
 
@@ -92,7 +92,7 @@ type waited struct {
 	name, key string
 	election  *election.Election // nil while the key does not exist
 	at        time.Time
-	// unknown is why the current state is unknown, empty if election is current.
+	// unknown is the reason why the current state cannot be read, empty if election is current.
 	unknown string
 }
 
@@ -148,12 +148,12 @@ func newWaited(e *election.Election, at time.Time) (waited, error) {
 	case e.State(at) == election.OfSemaphore:
 		return waited{}, usagef("%s is a semaphore, which has holders and no leader", sanitize.Line(e.Name, 100))
 	case e.Unaddressable:
-		return waited{}, usagef("%s is not UTF-8: Consul replaces such bytes, so that the key cannot be observed alone", sanitize.Line(e.Key(), 100))
+		return waited{}, usagef("the key %s is not UTF-8: Consul replaces its invalid bytes, so electop cannot observe this key alone", sanitize.Line(e.Key(), 100))
 	}
 	return waited{name: e.Name, key: e.Key(), election: e, at: at}, nil
 }
 
-// reached reports whether the state is the one to wait for. An unknown state is none.
+// reached reports whether the awaited state is reached. An unknown state never is.
 func (w *waitCommand) reached(s waited) bool {
 	if s.election == nil || s.unknown != "" {
 		return false

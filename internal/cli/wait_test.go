@@ -40,7 +40,7 @@ func TestWaitEndsAtOnceIfTheStateIsReached(t *testing.T) {
 		w.run("wait", "web", "--leader", s, k).must(t, exitOK)
 		r := w.run("wait", p+"/mail/leader", "--vacant", "-o", "json", k).must(t, exitOK)
 		var e struct{ Election, State string }
-		if err := json.Unmarshal([]byte(r.out), &e); err != nil || e.Election != "mail" || e.State != "vacant" {
+		if err := json.Unmarshal([]byte(r.out), &e); err != nil || e.Election != "mail" || e.State != "idle" {
 			t.Errorf("%v: %s", err, r.out)
 		}
 	})

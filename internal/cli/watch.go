@@ -35,17 +35,16 @@ const watchHelp = `Write every event as soon as it is known, one per line.
 
 The first events are the current state of each election ("initial": true): one
 event per election, and for a semaphore one entered event per holder. A vacated
-event does not wait for its cause: an explained event follows within a second,
-and another one if the history shows that electop released or destroyed elsewhere.
+event does not wait for its cause: an explained event follows within a second, and
+another one if the history shows that another electop process ended the term.
 
 The events are also stored in the history; see electop history.
 
---type and --no-initial select events for the output and for --exec; the history
-contains all.
+--type and --no-initial select events for the output and for --exec. The history
+contains all events.
 
 With --exec, a shell runs the command for each event, in order, one at a time.
-Output does not wait for the command, and a command that is slow or fails loses
-no event. A command ends when all processes of its process group have ended.
+A command that is slow or fails delays no output and loses no event. A command ends when all processes of its process group have ended.
 After --exec-timeout the group gets SIGTERM, 2s later SIGKILL, and the command
 for the next event starts. When watch ends, a running command is stopped in the
 same way. With --exec-parallel N, up to N commands run at once; those for the same
@@ -55,9 +54,9 @@ The command gets the event as JSON on standard input and in variables, which are
 empty if they do not apply:
 
 ` + execEnvHelp + `
-Services choose these texts: use them in double quotes, as in "$ELECTOP_LEADER".
-Each is one line without control characters, cut at 1000 characters; the JSON has
-the exact values.`
+Services choose these values: use the variables in double quotes, as in
+"$ELECTOP_LEADER". Each value is one line without control characters, cut at 1000
+characters; the JSON has the exact values.`
 
 func newWatchCommand(d deps, o *options) *cobra.Command {
 	w := &watch{d: d, o: o}
@@ -197,8 +196,7 @@ func (w *watch) writeEvents(events []election.Event) error {
 	return writeLines(w.d.stdout, events, w.format)
 }
 
-// writeLines joins lines to few writes: the initial events of all elections arrive
-// together.
+// writeLines writes several lines at once, because the initial events of all elections arrive together.
 func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) error {
 	var lines []byte
 	for i, v := range all {

@@ -41,8 +41,7 @@ func awaitGone(t *testing.T, pids []string) {
 	}
 }
 
-// stubborn is a command that writes its process IDs to a file, ignores SIGTERM and does
-// not end, like its children.
+// stubborn is a command that writes its process ID to a file, ignores SIGTERM and does not end. So does its child.
 func stubborn(file string) string {
 	return fmt.Sprintf(`trap '' TERM; sh -c 'echo $$; exec sleep 1000' >> %[1]s & echo $$ >> %[1]s; sleep 1000`, file)
 }

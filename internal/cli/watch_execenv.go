@@ -22,13 +22,13 @@ const execEnvHelp = `  ELECTOP_TYPE          the type, such as vacated
   ELECTOP_LEADER        the leader        ELECTOP_SESSION  its session
   ELECTOP_NODE          its node          ELECTOP_INITIAL  true at the start
   ELECTOP_CAUSE         why the term ended, with ELECTOP_EVIDENCE
-  ELECTOP_VACANCY_MS    the time without a leader before an elected
-  ELECTOP_HELD_MS       how long the term of a vacated lasted
+  ELECTOP_VACANCY_MS    the time without a leader before an elected event
+  ELECTOP_HELD_MS       how long the term of a vacated event lasted
   ELECTOP_LOCK_DELAY_UNTIL, ELECTOP_COUNT, ELECTOP_ERROR
 `
 
-// execEnv returns the environment of a command of --exec. Every variable is set, so
-// that none of an outer electop remains.
+// execEnv returns the environment of a command of --exec. It sets every variable, so that the command inherits none
+// from an outer electop.
 func execEnv(e election.Event) []string {
 	text := func(s string) string { return sanitize.Line(s, execEnvLength) }
 	env := map[string]string{

@@ -155,7 +155,7 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 	}
 }
 
-// The pipe has no reader.
+// The command ends although no process reads the pipe that it writes to.
 func TestABlockedWriteEndsWithTheCommand(t *testing.T) {
 	for _, args := range [][]string{{"watch"}, {"watch", "-o", "json"}, {"list"}, {"show", "web00"}, {"--help"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {

@@ -11,12 +11,10 @@ import (
 	"electop/election/sanitize"
 )
 
-// course is the state of one election during a drain. Its methods do no I/O; time is a
-// parameter.
+// course is the state of one election during a drain. Its methods do no I/O. Time is a parameter.
 type course struct {
 	item *Item
-	// hold is the present hold; Session is empty while there is none. since is when
-	// this state began.
+	// hold is the present hold. Its Session is empty if no session holds the key. since is the start of this state.
 	hold  election.Target
 	since time.Time
 	// delayed is the estimated end of a lock-delay.
@@ -24,13 +22,13 @@ type course struct {
 
 	begun     bool // the drain has acted on it
 	inFlight  bool // an action is in progress
-	pausing   bool // before the next release
+	pausing   bool // waits before the next release
 	jitter    time.Duration
 	rounds    int
-	spent     int  // rounds before it last moved; a drain that watches counts again from there
-	tried     bool // to destroy the session
+	spent     int  // rounds when the election last moved; set with Watch only
+	tried     bool // destroying the session was tried
 	destroyed bool
-	// acted is the hold of the last action, outcome its result, actedAt its end.
+	// acted is the hold of the last action, outcome its result, actedAt the end of the action.
 	acted   election.Target
 	outcome insight.Outcome
 	actedAt time.Time
@@ -75,7 +73,7 @@ func (c *course) observe(e election.Event) {
 
 func (c *course) elected(e election.Event) {
 	if e.Initial && e.Session == c.hold.Session && e.CreateIndex == c.hold.CreateIndex && e.Term == c.hold.Term {
-		return // the hold of the plan, whose LockIndex the event does not have
+		return // this event has no LockIndex; hold is that of the plan
 	}
 	if c.begun {
 		c.vacancy += e.Vacancy
@@ -88,8 +86,8 @@ func (c *course) elected(e election.Event) {
 	}
 }
 
-// see completes the present hold with what events do not have. After an action that found
-// another hold, the snapshot decides.
+// see completes the present hold with data that events do not contain. If an action found another hold, the snapshot
+// is used.
 func (c *course) see(e *election.Election, at time.Time) {
 	switch {
 	case e == nil:
@@ -107,7 +105,7 @@ func (c *course) see(e *election.Election, at time.Time) {
 	c.hold.Election, c.hold.Node = c.item.Target.Election, cmp.Or(c.hold.Node, node)
 }
 
-// place is where the present leader's session is.
+// place is the location of the present leader's session.
 type place int
 
 const (
@@ -117,11 +115,11 @@ const (
 	unknown
 )
 
-// policy is what all courses of a drain share.
+// policy contains the settings and the data that all courses share.
 type policy struct {
 	Options
 	nodes map[string]bool
-	// sessions are the nodes of the sessions that the plan knows.
+	// sessions maps the known sessions to their nodes.
 	sessions map[string]string
 	// lost is set while the connection to Consul is lost.
 	lost bool
@@ -140,7 +138,7 @@ func (p *policy) place(t election.Target) place {
 	return elsewhere
 }
 
-// decide sets the status, and returns the action to carry out or when to decide again.
+// decide sets the status. It returns the action to run, or the time of the next decision.
 func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
 	switch {
 	case c.item.Skip != "":
@@ -149,14 +147,14 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 		c.set(Moving, "")
 		return "", time.Time{}
 	case p.lost:
-		return "", time.Time{} // what was observed may have changed
+		return "", time.Time{} // changes may have been missed
 	}
 	c.pausing = false
 	switch p.place(c.hold) {
 	case vacant:
 		return "", c.rest(now, later(c.since, c.delayed).Add(p.Wait), Vacant, "no candidate acquired the key within "+p.Wait.String())
 	case unknown:
-		return "", c.rest(now, later(c.since, c.actedAt).Add(p.Wait), Failed, "the node of the new leader is unknown: its session was not read")
+		return "", c.rest(now, later(c.since, c.actedAt).Add(observedWithin), Failed, "the node of the new leader is unknown: its session was not read")
 	case elsewhere:
 		return "", c.decideElsewhere(now, p)
 	default:
@@ -164,9 +162,12 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	}
 }
 
+// observedWithin is the longest time until a change is observed, according to docs/reliability.md.
+const observedWithin = 30 * time.Second
+
 func (c *course) set(s Status, reason string) { c.status, c.reason = s, reason }
 
-// rest sets the status if the time has come, and otherwise returns when it does.
+// rest sets the status if end has passed. Otherwise it returns end.
 func (c *course) rest(now, end time.Time, s Status, reason string) (wake time.Time) {
 	if now.Before(end) {
 		c.set(Moving, "")
@@ -179,7 +180,7 @@ func (c *course) rest(now, end time.Time, s Status, reason string) (wake time.Ti
 func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
 	reason := ""
 	if c.rounds == 0 {
-		reason = "it moved before a release"
+		reason = "the leader changed before a release"
 	}
 	wake = c.rest(now, c.since.Add(p.Settle), Moved, reason)
 	if c.status == Moved && p.Watch {
@@ -192,7 +193,7 @@ func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
 func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
 	switch {
 	case c.actedOnHold():
-		return "", c.unchanged(now, p)
+		return "", c.unchanged(now)
 	case c.rounds-c.spent < p.Rounds:
 		if c.begun {
 			c.set(Moving, "")
@@ -212,8 +213,8 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 	return "", time.Time{}
 }
 
-// pause returns how long the present leader is left alone before the next release. The
-// first half of the rounds has no pause; see docs/drain.md.
+// pause returns how long the present leader keeps the key before the next release. There is no pause in the first
+// half of the rounds; docs/drain.md explains why.
 func (c *course) pause(p *policy) time.Duration {
 	if c.rounds-c.spent < (p.Rounds+1)/2 || c.item.Likely == 0 {
 		return 0
@@ -221,9 +222,8 @@ func (c *course) pause(p *policy) time.Duration {
 	return pauseAtLeast + c.jitter
 }
 
-// npm's client reads the key at intervals of 5 s until two reads show the same leader,
-// and notices a release at once only after that. A random pause does not always end
-// before the same candidate polls.
+// npm's client polls every 5 s until two reads show the same leader. Only then does it notice a release at once. The
+// pause has a random part, so that not always the same candidate polls next.
 const (
 	pauseAtLeast = 11 * time.Second
 	pauseJitter  = time.Second
@@ -244,7 +244,7 @@ func releases(n int) string {
 // actedOnHold reports whether the last action was on the present hold.
 func (c *course) actedOnHold() bool { return c.begun && sameHold(c.hold, c.acted) }
 
-// ended reports whether the action ended the present hold, and nothing was observed since.
+// ended reports whether the action ended the present hold and no later state was observed.
 func (c *course) ended() bool {
 	return c.actedOnHold() && !c.inFlight && c.outcome.Kind == insight.OutcomeDone
 }
@@ -253,15 +253,15 @@ func sameHold(a, b election.Target) bool {
 	return a.Session == b.Session && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex
 }
 
-// unchanged decides while the last action has no observed effect.
-func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
+// unchanged decides while no effect of the last action was observed.
+func (c *course) unchanged(now time.Time) (wake time.Time) {
 	switch c.outcome.Kind {
 	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
 		reason := "the result of the " + string(c.outcome.Action) + " was not observed"
 		if c.outcome.Reason != "" {
 			reason = c.outcome.Reason
 		}
-		return c.rest(now, c.actedAt.Add(p.Wait), Failed, reason)
+		return c.rest(now, c.actedAt.Add(observedWithin), Failed, reason)
 	default:
 	}
 	if c.outcome.Action == election.ActionDestroy {
@@ -295,12 +295,12 @@ func (c *course) end(now time.Time, o insight.Outcome) {
 	}
 }
 
-// restart restarts the timers after a time in which nothing was observed.
+// restart restarts the timers after a gap in observation.
 func (c *course) restart(now time.Time) {
 	c.since, c.actedAt = later(c.since, now), later(c.actedAt, now)
 }
 
-// moving reports whether the election occupies one of the places of [Parallel].
+// moving reports whether the election counts toward [Parallel].
 func (c *course) moving(p *policy) bool {
 	return c.inFlight || c.begun && c.status == Moving && !c.pausing && p.place(c.hold) != elsewhere
 }

@@ -1,7 +1,7 @@
-// Package drain moves every leader off a node: it plans which elections to release,
-// releases each until a session on another node leads, and reports the result.
+// Package drain moves every leader off a node. It plans which elections to release, releases each until a session on
+// another node leads, and reports the result.
 //
-// The package does no I/O: facts and observations come in, and an [Operator] writes.
+// The package does no I/O. Its callers pass facts and observations, and an [Operator] that writes.
 package drain
 
 import (
@@ -15,8 +15,7 @@ import (
 // Status is the state of one election of a drain.
 type Status string
 
-// The states. An election at rest (see [Status.Final]) leaves it when its leader
-// changes.
+// The states of an election. A final state (see [Status.Final]) changes only with the leader.
 const (
 	Waiting Status = "waiting" // the drain has not acted on it yet
 	Moving  Status = "moving"
@@ -24,40 +23,37 @@ const (
 	Stayed  Status = "stayed"  // led on a drained node after the last round
 	Vacant  Status = "vacant"  // no candidate acquired it in time
 	Failed  Status = "failed"  // a release failed, or its result was not observed
-	Skipped Status = "skipped" // not a part of the drain
+	Skipped Status = "skipped" // excluded from the drain
 )
 
-// Final reports whether the drain does nothing more unless the leader changes.
+// Final reports whether the drain does nothing more for the election unless its leader changes.
 func (s Status) Final() bool { return s != Waiting && s != Moving }
 
 // Result is the state of one election. Its texts are safe to print.
 type Result struct {
 	Item   *Item
 	Status Status
-	// Rounds counts the releases. Destroyed is set if its session was destroyed as the
-	// last resort.
+	// Rounds is the number of releases. Destroyed is set if the drain then destroyed the session.
 	Rounds    int
 	Destroyed bool
-	// Leader is the present leader, zero while there is none. Here reports whether its
-	// session is on a drained node.
+	// Leader is the present leader, zero if there is none. Here reports whether its session is on a drained node.
 	Leader insight.Holder
 	Here   bool
-	// Since is when the present state (the leader, or none) began, zero if that was
-	// before the drain.
+	// Since is the start of the present state: a leader, or none. It is zero if the state began before the drain.
 	Since time.Time
-	// Vacancy is the total time without a leader since the first release. VacancyKnown
-	// reports whether all of it was observed.
+	// Vacancy is the total time without a leader since the first release. VacancyKnown reports whether all of this
+	// time was observed.
 	Vacancy      time.Duration
 	VacancyKnown bool
-	// Failure is the kind of the outcome of a failed action, or why the drain skips an
-	// election that the node goes on leading. Empty otherwise.
+	// Failure is the kind of failure of an action. For a skipped election whose leader stays on the node it is the
+	// kind of the reason, otherwise it is empty.
 	Failure insight.OutcomeKind
-	// Reason is one line: why the election did not move. It may be empty.
+	// Reason is one line that says why the election did not move. It may be empty.
 	Reason string
 }
 
-// Operator carries out an action on exactly one hold, or does nothing. ctx does not end
-// when the drain is interrupted, so that no write stays unconfirmed.
+// Operator carries out an action on exactly one hold, or does nothing. ctx does not end when the drain is
+// interrupted, because the result of a write would then be unknown.
 type Operator interface {
 	Release(ctx context.Context, t election.Target) insight.Outcome
 	Destroy(ctx context.Context, t election.Target) insight.Outcome
@@ -67,22 +63,20 @@ type Operator interface {
 type Options struct {
 	// Rounds is the maximum number of releases of one election.
 	Rounds int
-	// Settle is how long another node must lead before an election counts as moved.
+	// Settle is how long a session on another node must lead until an election counts as moved.
 	Settle time.Duration
-	// Wait bounds the time without a leader, and without an observation of the result
-	// of an action.
+	// Wait limits how long an election has no leader.
 	Wait time.Duration
 	// Destroy allows destroying the session after the last round.
 	Destroy bool
-	// Watch continues until the context ends, and releases elections that return.
+	// Watch continues until ctx ends. Elections whose leader returns to the node are released again.
 	Watch bool
-	// OnResult receives every change. It is called by Run, one call at a time.
+	// OnResult receives every change of a result. Run calls it, one call at a time.
 	OnResult func(Result)
-	// Admit returns an election that a drained node won and that is not in the plan,
-	// for the plan of Watch; nil to ignore it. It may read from Consul.
+	// Admit returns the item for an election that is led by a drained node and is not in the plan, or nil to ignore
+	// the election. Only Watch uses it. It may read from Consul.
 	Admit func(ctx context.Context, s *election.Snapshot, e *election.Election) *Item
 }
 
-// Parallel is the maximum number of elections that are being moved, and of writes, at a
-// time.
+// Parallel is the maximum number of elections that move at the same time, and of concurrent writes.
 const Parallel = 8

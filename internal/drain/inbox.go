@@ -6,8 +6,8 @@ import (
 	"electop/election"
 )
 
-// inbox hands observations to the runner. It keeps every event, because a consumer of
-// events must not block their source, and only the newest snapshot.
+// inbox passes observations to the runner without blocking their source. It keeps every event, but only the newest
+// snapshot.
 type inbox struct {
 	ready chan struct{}
 
@@ -39,7 +39,7 @@ func (b *inbox) wake() {
 	}
 }
 
-// take returns what arrived since the last call; snapshot is nil if none did.
+// take returns the observations since the last call. snapshot is nil if there is none.
 func (b *inbox) take() (events []election.Event, snapshot *election.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,15 +9,15 @@ import (
 	"electop/election/insight"
 )
 
-// Facts are what was read before a plan.
+// Facts are the data from which a plan is made.
 type Facts struct {
 	Nodes    []string
 	Patterns election.Patterns
 	Snapshot *election.Snapshot
 	// Sessions are all sessions that the token can read.
 	Sessions []*election.Session
-	// Held are the keys that the nodes' sessions hold, from a search of the whole
-	// store. It may contain keys that the snapshot has.
+	// Held are the keys that the nodes' sessions hold, found by a search of the whole KV store. They may include keys
+	// of the snapshot.
 	Held []election.Pair
 }
 
@@ -43,8 +43,7 @@ func (f *Facts) SessionIDs() []string {
 	return all
 }
 
-// Unread returns the elections whose leader's session is not among the sessions: they
-// may be led on any node.
+// Unread returns the elections whose leader's session is not among the sessions. Their leaders may be on any node.
 func (f *Facts) Unread() []*election.Election {
 	known := map[string]bool{}
 	for _, s := range f.Sessions {
@@ -59,8 +58,8 @@ func (f *Facts) Unread() []*election.Election {
 	return all
 }
 
-// Elections returns what sessions on the nodes hold, by key: elections that the
-// patterns match, semaphores with a slot, and other keys.
+// Elections returns what sessions on the nodes hold, by key: elections of the patterns, semaphores with a slot, and
+// other keys.
 func (f *Facts) Elections() []*election.Election {
 	here := f.sessions()
 	var all []*election.Election
@@ -80,7 +79,7 @@ func (f *Facts) Elections() []*election.Election {
 	return all
 }
 
-// heldHere returns the election, with its session, if one of these sessions holds it.
+// heldHere returns the election with its session if one of these sessions holds it, otherwise nil.
 func heldHere(e *election.Election, here map[string]*election.Session) *election.Election {
 	session := here[e.Pair.Session]
 	switch {
@@ -99,7 +98,7 @@ func heldHere(e *election.Election, here map[string]*election.Session) *election
 	return nil
 }
 
-// lockOf returns the .lock key of a contender of a semaphore, "" for any other key.
+// lockOf returns the .lock key for a contender key of a semaphore, and "" for any other key.
 func lockOf(p election.Pair) string {
 	folder, ok := strings.CutSuffix(p.Key, "/"+p.Session)
 	if !ok || p.Flags != election.SemaphoreFlag {
@@ -108,8 +107,8 @@ func lockOf(p election.Pair) string {
 	return folder + "/.lock"
 }
 
-// found is the election of a key that only the search of the store found: no pattern matches
-// it, or it was acquired after the snapshot.
+// found returns the election of a key that is not in the snapshot: no pattern matches the key, or it was acquired
+// after the snapshot.
 func (f *Facts) found(p election.Pair, session *election.Session) *election.Election {
 	name, matched := f.Patterns.Match(p.Key)
 	if !matched {
@@ -128,18 +127,17 @@ type Item struct {
 	Target election.Target
 	// Watched reports whether a pattern matches the key.
 	Watched bool
-	// Next are the likely candidates on other nodes, most likely first; Likely is how
-	// many of them have a strong reason, -1 if unknown. Rivals counts the candidates
-	// on the drained nodes.
+	// Next are the likely candidates on other nodes, most likely first. Likely is the number of them with a strong
+	// reason, -1 if unknown. Rivals is the number of candidates on the drained nodes.
 	Next   []insight.Candidate
 	Likely int
 	Rivals int
 	// Around are the surroundings from which the candidates were inferred.
 	Around election.Surroundings
-	// Effect is that of a release, Last that of a destroy.
+	// Effect is the effect of a release, Last that of a destroy.
 	Effect, Last insight.Effect
-	// Skip is why the drain does not act, empty if it does. Failure is the kind of the
-	// reason if the node therefore goes on leading an election of the drain.
+	// Skip is the reason why the drain does not act, empty if it acts. Failure is its kind if the leader of the
+	// election therefore stays on the node.
 	Skip    string
 	Failure insight.OutcomeKind
 }
@@ -152,8 +150,8 @@ type Plan struct {
 	nodes map[string]string
 }
 
-// NewPlan makes the plan. around are the surroundings by key. excluded returns why the
-// user does not want an election to be drained, "" if the user does.
+// NewPlan makes the plan. around contains the surroundings by key. excluded returns why the user excludes an
+// election, and "" if the user does not.
 func NewPlan(
 	f Facts, around map[string]election.Surroundings, excluded func(*election.Election) string,
 ) Plan {
@@ -191,7 +189,7 @@ func newItem(e *election.Election, nodes []string, board *insight.Board, around 
 	return item
 }
 
-// skip decides whether the drain may release the election.
+// skip sets Skip if the drain must not release the election.
 func (i *Item) skip() {
 	switch {
 	case i.Election.Pair.Flags == election.SemaphoreFlag:

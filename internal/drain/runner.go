@@ -9,19 +9,19 @@ import (
 	"electop/election/insight"
 )
 
-// Runner carries out a plan. [Runner.Observe] and [Runner.See] give it what an observer
-// of the plan's keys reports; both may be called before and during [Runner.Run].
+// Runner carries out a plan. An observer of the plan's keys must call [Runner.Observe] and [Runner.See], before and
+// during [Runner.Run].
 type Runner struct {
 	policy
 	operator Operator
 	inbox    *inbox
-	// courses and what follows belong to the goroutine of Run.
+	// Only the goroutine of Run accesses courses and the fields below.
 	courses  []*course
 	byKey    map[string]*course
 	reported map[*course]Result
 	finished chan finishedAction
 	admitted chan admission
-	asked    map[string]bool // keys that are being admitted, or were rejected
+	asked    map[string]bool // keys that were passed to Admit
 	asking   int
 	snapshot *election.Snapshot
 }
@@ -60,14 +60,14 @@ func (r *Runner) add(c *course) {
 	r.byKey[c.item.Target.Key] = c
 }
 
-// Observe takes events in their order. It does not block.
+// Observe queues events in their order. It does not block.
 func (r *Runner) Observe(events []election.Event) { r.inbox.events(events) }
 
-// See takes the newest snapshot. It does not block.
+// See stores the newest snapshot. It does not block.
 func (r *Runner) See(s *election.Snapshot) { r.inbox.see(s) }
 
-// Run moves the elections until each is at rest or ctx ends, and returns the results in
-// the order of the plan. When ctx ends, it waits for the actions in progress.
+// Run moves the elections until all are in a final state or ctx ends. It returns the results in the order of the
+// plan. When ctx ends, it waits for the actions in progress.
 func (r *Runner) Run(ctx context.Context) []Result {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -94,7 +94,7 @@ func (r *Runner) Run(ctx context.Context) []Result {
 	return r.results()
 }
 
-// takeInbox applies everything observed since the last call.
+// takeInbox applies the observations since the last call.
 func (r *Runner) takeInbox(ctx context.Context) {
 	events, snapshot := r.inbox.take()
 	for _, e := range events {
@@ -122,8 +122,8 @@ func (r *Runner) takeInbox(ctx context.Context) {
 	r.askAdmissions(ctx)
 }
 
-// step decides about every election: those on which the drain has acted come before
-// those that wait. It returns when to decide again, zero if only a change matters.
+// step decides for every election, first for those that the drain has already acted on. It returns the time of the
+// next decision, or zero to wait for an observation.
 func (r *Runner) step(ctx context.Context) (next time.Time) {
 	now := time.Now()
 	moving, inFlight := 0, 0
@@ -156,8 +156,8 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 	return next
 }
 
-// act starts one action. Its context does not end with ctx: an interrupted drain waits
-// for the few milliseconds that a write takes.
+// act starts one action. Its context does not end with ctx: an interrupted drain waits for the write, which takes a
+// few milliseconds.
 func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
 	ctx, target := context.WithoutCancel(ctx), c.acted
@@ -170,7 +170,7 @@ func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	}()
 }
 
-// report reports the results that have changed.
+// report passes changed results to OnResult.
 func (r *Runner) report() {
 	for _, c := range r.courses {
 		if now := c.result(&r.policy); now != r.reported[c] {
@@ -180,7 +180,7 @@ func (r *Runner) report() {
 	}
 }
 
-// done reports whether every election is at rest. A drain that watches never is.
+// done reports whether every election is in a final state. With Watch, the drain is never done.
 func (r *Runner) done() bool {
 	return !r.Watch && !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.status.Final() || c.inFlight })
 }
@@ -210,8 +210,7 @@ func (r *Runner) results() []Result {
 	return all
 }
 
-// askAdmissions looks for elections that a drained node leads and the plan does not
-// have.
+// askAdmissions searches for elections that a drained node leads and that are not in the plan.
 func (r *Runner) askAdmissions(ctx context.Context) {
 	if !r.Watch || r.Admit == nil {
 		return
@@ -228,7 +227,6 @@ func (r *Runner) askAdmissions(ctx context.Context) {
 	}
 }
 
-// admit adds an election to the plan.
 func (r *Runner) admit(a admission) {
 	r.asking--
 	if a.item != nil {

@@ -18,9 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a fake of Consul with one key per election. Its candidates acquire a free key
-// after a delay.
-type world struct {
+// fakeConsul has one key per election. Its candidates acquire a free key after a delay.
+type fakeConsul struct {
 	mu       sync.Mutex
 	keys     map[string]*key
 	runner   *drain.Runner
@@ -29,30 +28,31 @@ type world struct {
 	log      []string // every write, with the node of the hold
 	cancel   func()   // called before the write with number cancelAt
 	cancelAt int
+	lag      time.Duration // from a change to its observation
 }
 
 type key struct {
 	hold election.Target // Session "" while free
 	term uint64
-	// next returns the node that wins the key after n releases, "" if none does.
+	// next returns the node whose session acquires the key after n releases, or "".
 	next  func(n int) string
 	delay time.Duration
-	// fails returns the outcome of a write instead of carrying it out.
+	// fails returns the outcome of a write. A write with another outcome than OutcomeDone changes nothing.
 	fails    func(n int) insight.OutcomeKind
 	releases int
 	freed    time.Time
-	likely   int // candidates elsewhere that the plan has
+	likely   int // candidates on other nodes, according to the plan
 }
 
 // latency is the time of one write.
 const latency = time.Millisecond
 
-func newWorld() *world { return &world{keys: map[string]*key{}} }
+func newFakeConsul() *fakeConsul { return &fakeConsul{keys: map[string]*key{}} }
 
-// always wins on one node.
+// always returns one node.
 func always(node string) func(int) string { return func(int) string { return node } }
 
-// after wins on node-2 for n releases, and then on node-3.
+// after returns node-2 for n releases, and then node-3.
 func after(n int) func(int) string {
 	return func(releases int) string {
 		if releases <= n {
@@ -62,8 +62,8 @@ func after(n int) func(int) string {
 	}
 }
 
-// add creates an election that a session on a node leads.
-func (w *world) add(name, node string, next func(int) string) *key {
+// add creates an election that is led by a session on a node.
+func (w *fakeConsul) add(name, node string, next func(int) string) *key {
 	k := &key{next: next, delay: 3 * time.Millisecond}
 	w.keys["service/"+name+"/leader"] = k
 	k.lead(name, node)
@@ -79,15 +79,15 @@ func (k *key) lead(name, node string) {
 	}
 }
 
-func (w *world) Release(_ context.Context, t election.Target) insight.Outcome {
+func (w *fakeConsul) Release(_ context.Context, t election.Target) insight.Outcome {
 	return w.write(election.ActionRelease, t)
 }
 
-func (w *world) Destroy(_ context.Context, t election.Target) insight.Outcome {
+func (w *fakeConsul) Destroy(_ context.Context, t election.Target) insight.Outcome {
 	return w.write(election.ActionDestroy, t)
 }
 
-func (w *world) write(kind election.ActionKind, t election.Target) insight.Outcome {
+func (w *fakeConsul) write(kind election.ActionKind, t election.Target) insight.Outcome {
 	w.mu.Lock()
 	w.inFlight++
 	w.most = max(w.most, w.inFlight)
@@ -121,15 +121,15 @@ func (w *world) write(kind election.ActionKind, t election.Target) insight.Outco
 	return o
 }
 
-// free ends the hold of a key. The mutex is held.
-func (w *world) free(k *key) {
+// free ends the hold of a key. The caller holds the mutex.
+func (w *fakeConsul) free(k *key) {
 	old := k.hold
 	k.hold, k.freed = election.Target{}, time.Now()
-	w.tell(election.Event{Time: k.freed, Type: election.Vacated, Key: old.Key, CreateIndex: 1, Session: old.Session, Term: old.Term})
+	w.report(election.Event{Time: k.freed, Type: election.Vacated, Key: old.Key, CreateIndex: 1, Session: old.Session, Term: old.Term})
 }
 
-// elect lets a session on a node win a key.
-func (w *world) elect(name, node string) {
+// elect lets a session on a node acquire a key.
+func (w *fakeConsul) elect(name, node string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k := w.keys[name]
@@ -137,22 +137,26 @@ func (w *world) elect(name, node string) {
 		w.free(k)
 	}
 	k.lead(w.name(name), node)
-	w.tell(election.Event{
+	w.report(election.Event{
 		Time: time.Now(), Type: election.Elected, Key: name, CreateIndex: 1, Session: k.hold.Session, Node: node, Leader: k.hold.Leader,
 		Term: k.term, ModifyIndex: k.hold.ModifyIndex, Vacancy: time.Since(k.freed), VacancyKnown: true,
 	})
 }
 
-func (w *world) name(key string) string { return key[len("service/") : len(key)-len("/leader")] }
+func (w *fakeConsul) name(key string) string { return key[len("service/") : len(key)-len("/leader")] }
 
-func (w *world) tell(e election.Event) {
-	if w.runner != nil {
+func (w *fakeConsul) report(e election.Event) {
+	switch {
+	case w.runner == nil:
+	case w.lag > 0:
+		time.AfterFunc(w.lag, func() { w.runner.Observe([]election.Event{e}) })
+	default:
 		w.runner.Observe([]election.Event{e})
 	}
 }
 
-// plan is the plan of the elections that node-2 leads.
-func (w *world) plan() drain.Plan {
+// plan returns a plan for the elections that node-2 leads.
+func (w *fakeConsul) plan() drain.Plan {
 	p := drain.Plan{Nodes: []string{"node-2"}}
 	for _, k := range w.keys {
 		if k.hold.Node == "node-2" {
@@ -168,7 +172,7 @@ func options() drain.Options {
 }
 
 // run drains node-2 and returns the results by election.
-func (w *world) run(ctx context.Context, o drain.Options) map[string]drain.Result {
+func (w *fakeConsul) run(ctx context.Context, o drain.Options) map[string]drain.Result {
 	w.mu.Lock()
 	w.runner = drain.NewRunner(w.plan(), w, o)
 	w.mu.Unlock()
@@ -181,7 +185,7 @@ func (w *world) run(ctx context.Context, o drain.Options) map[string]drain.Resul
 
 func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", after(3))
 		w.add("mail", "node-3", always("node-3"))
 		start := time.Now()
@@ -190,7 +194,7 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 		if len(got) != 1 || r.Status != drain.Moved || r.Rounds != 4 || r.Leader.Node != "node-3" || r.Here || r.Reason != "" {
 			t.Errorf("%+v", r)
 		}
-		// Four rounds of 1 ms for the write and 3 ms for the next leader, then Settle.
+		// There are four rounds of 1 ms for the write and 3 ms for the next leader, then Settle.
 		if took := time.Since(start); took != 16*time.Millisecond+5*time.Second {
 			t.Errorf("took %s", took)
 		}
@@ -202,7 +206,7 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 
 func TestAnElectionStaysAfterTheLastRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-2"))
 		w.add("mail", "node-2", always("node-3"))
 		got := w.run(t.Context(), options())
@@ -216,10 +220,10 @@ func TestAnElectionStaysAfterTheLastRound(t *testing.T) {
 	})
 }
 
-// A client that polls every 5 s until two reads are the same competes again only if the leader stays for 10 s.
+// A client that polls every 5 s until two reads are equal competes again only if the leader stays for 10 s.
 func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		for _, name := range []string{"web", "mail", "chat", "post", "auth", "shop", "jobs", "logs", "more"} {
 			var last time.Time
 			k := w.add(name, "node-2", func(int) string {
@@ -236,7 +240,7 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 		w.add("quick", "node-2", always("node-3"))
 		start := time.Now()
 		for name, r := range w.run(t.Context(), options()) {
-			want := 11 // the second half of the rounds waits
+			want := 11 // pauses in the second half of the rounds
 			if name == "quick" {
 				want = 1
 			}
@@ -244,17 +248,17 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
-		// A pause keeps no other election from being moved.
+		// During a pause, other elections move.
 		if took := time.Since(start); took < 16*time.Second || took > 18*time.Second || w.most > drain.Parallel {
 			t.Errorf("took %s, %d writes at a time", took, w.most)
 		}
 	})
 }
 
-// Without a likely candidate elsewhere, a pause helps no one.
+// If no candidate on another node is likely, a pause is useless.
 func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-2"))
 		start := time.Now()
 		if r := w.run(t.Context(), options())["web"]; r.Status != drain.Stayed || r.Rounds != 20 || time.Since(start) > time.Second {
@@ -265,7 +269,7 @@ func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
 
 func TestDestroyIsTheLastResort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", after(20))
 		w.add("mail", "node-2", always("node-2"))
 		refused := w.add("chat", "node-2", always("node-2"))
@@ -294,7 +298,7 @@ func TestDestroyIsTheLastResort(t *testing.T) {
 
 func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always(""))
 		start := time.Now()
 		r := w.run(t.Context(), options())["web"]
@@ -307,11 +311,24 @@ func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
 	})
 }
 
-// The drain of another election is still in progress when the node wins a vacant or a
-// settled election.
+// Wait limits the time without a leader. The observation of a release may take longer.
+func TestAReleaseThatIsObservedLateDidNotFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		w.lag = 20 * time.Second
+		w.add("web", "node-2", always(""))
+		o := options()
+		o.Wait = 10 * time.Millisecond
+		if r := w.run(t.Context(), o)["web"]; r.Status != drain.Vacant {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A session on the node acquires an election that was vacant or moved, while the drain of another election continues.
 func TestAnElectionThatReturnsDuringTheDrainIsReleasedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("slow", "node-2", always("node-3")).delay = 14 * time.Second
 		w.add("settled", "node-2", always("node-3"))
 		time.AfterFunc(7*time.Second, func() { w.elect("service/settled/leader", "node-2") })
@@ -338,7 +355,7 @@ func TestAnElectionThatReturnsDuringTheDrainIsReleasedAgain(t *testing.T) {
 
 func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		k := w.add("web", "node-2", always("node-3"))
 		plan := w.plan()
 		k.lead("web", "node-3") // the observer reports it as the initial state
@@ -348,7 +365,7 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 			Node: "node-3", Term: k.term, ModifyIndex: k.hold.ModifyIndex,
 		}})
 		got := r.Run(t.Context())[0]
-		if got.Status != drain.Moved || got.Rounds != 0 || got.Reason != "it moved before a release" || len(w.log) > 0 {
+		if got.Status != drain.Moved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
 			t.Errorf("%+v %v", got, w.log)
 		}
 	})
@@ -357,10 +374,10 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 	for _, observed := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld()
+			w := newFakeConsul()
 			k := w.add("web", "node-2", always("node-3"))
 			plan := w.plan()
-			k.lead("web", "node-2") // another term, which the runner does not know
+			k.lead("web", "node-2") // another term, which was not reported to the runner
 			r := drain.NewRunner(plan, w, options())
 			w.runner = r
 			if observed {
@@ -384,7 +401,7 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 
 func TestADeniedReleaseFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind { return insight.OutcomeDenied }
 		w.add("mail", "node-2", always("node-3"))
 		got := w.run(t.Context(), options())
@@ -400,7 +417,7 @@ func TestADeniedReleaseFails(t *testing.T) {
 
 func TestAReleaseThatWasNotConfirmedWaitsForItsResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		k := w.add("web", "node-2", always("node-3"))
 		k.fails = func(int) insight.OutcomeKind {
 			time.AfterFunc(time.Second, func() { w.elect(k.hold.Key, "node-3") })
@@ -414,7 +431,7 @@ func TestAReleaseThatWasNotConfirmedWaitsForItsResult(t *testing.T) {
 
 func TestSkippedElectionsAreNotReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-3"))
 		plan := w.plan()
 		plan.Items[0].Skip = "refused"
@@ -427,7 +444,7 @@ func TestSkippedElectionsAreNotReleased(t *testing.T) {
 
 func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		for i := range 100 {
 			w.add(fmt.Sprintf("web%02d", i), "node-2", after(i%3))
 		}
@@ -456,7 +473,7 @@ func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
 
 func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always(""))
 		time.AfterFunc(time.Second, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionLost}}) })
 		time.AfterFunc(time.Minute, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionRestored}}) })
@@ -471,7 +488,7 @@ func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
 func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 	for at := 1; at <= 12; at++ {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld()
+			w := newFakeConsul()
 			for i := range 6 {
 				w.add(fmt.Sprint("web", i), "node-2", after(1))
 			}
@@ -510,7 +527,7 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 
 func TestWatchReleasesEveryElectionThatReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-3"))
 		chat := w.add("chat", "node-3", always("node-3"))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

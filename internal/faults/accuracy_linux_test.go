@@ -353,7 +353,7 @@ func (s *stallLog) run(ctx context.Context) {
 	}
 }
 
-// within reports whether the process did not run shortly before or after a time.
+// within reports whether a time is in a stall of this process, or close to one.
 func (s *stallLog) within(at time.Time) bool {
 	const reach = 20 * time.Millisecond
 	return slices.ContainsFunc(s.all, func(p period) bool { return at.After(p.start.Add(-reach)) && at.Before(p.end.Add(reach)) })

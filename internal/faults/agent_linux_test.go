@@ -66,7 +66,7 @@ func (s *stage) suspend(sig syscall.Signal) {
 	s.must(s.board.signal(sig))
 }
 
-// startWithoutData starts an agent that kept its data in memory.
+// startWithoutData restarts an agent in development mode, which loses its data.
 func (s *stage) startWithoutData() {
 	asked := time.Now()
 	s.must(s.agent.Restart())

@@ -91,7 +91,7 @@ func http2(t *testing.T) setting {
 	return authority.serves(t, config)
 }
 
-// resetStorm resets every connection ten times a second.
+// resetStorm resets every connection 50 times per second.
 func resetStorm() fault {
 	stop := func(*stage) {}
 	return fault{

@@ -124,7 +124,7 @@ func (d *dashboard) look() view {
 	return v
 }
 
-var age = regexp.MustCompile(`The board is \S+ old\.|next try in \S+ ?|trying now`)
+var age = regexp.MustCompile(`The board is \S+ old\.|next retry in \S+ ?|retrying now`)
 
 // says returns the banner without the parts that differ between runs.
 func (v view) says() string {

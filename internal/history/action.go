@@ -16,11 +16,11 @@ const (
 // Action is an operator's action with electop.
 type Action struct {
 	Time time.Time `json:"time"`
-	// By is user@host.
+	// By is the operator, as user@host.
 	By         string              `json:"by"`
 	Kind       election.ActionKind `json:"action"`
 	Datacenter string              `json:"datacenter"`
-	// Key is empty for a destroy that names the session only.
+	// Key is empty for a destroy of a session that was selected by its ID.
 	Key string `json:"key,omitempty"`
 	// Session is empty for an action on a key that no session holds.
 	Session     string `json:"session"`

@@ -30,7 +30,7 @@ func ParseMoment(text string, now time.Time) (time.Time, error) {
 
 const day = 24 * time.Hour
 
-// ParseDays parses a duration that is not negative: 90d, 12h or 1h30m.
+// ParseDays parses a duration of at least 0, such as 90d, 12h or 1h30m.
 func ParseDays(text string) (time.Duration, error) {
 	if number, ok := strings.CutSuffix(text, "d"); ok {
 		days, err := strconv.ParseUint(number, 10, 32)

@@ -2,14 +2,13 @@ package history
 
 import "time"
 
-// Observation is a period in which an observer watched the keys that match its
-// patterns.
+// Observation is a period in which an observer watched the keys that match its patterns.
 type Observation struct {
 	Observer   string
 	Datacenter string
 	Patterns   []string
 	From       time.Time
-	// To is the end or the latest heartbeat. Lasting is set if the period had not ended when it was read.
+	// To is the end, or the latest heartbeat. Lasting is set if the period had not ended when it was read.
 	To      time.Time
 	Lasting bool
 	// Ending is why the period ended: stopped, connection_lost, suspended or patterns_changed; empty if the process was killed.

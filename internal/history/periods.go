@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// Periods are sorted ranges of time that neither overlap nor touch.
+// Periods are sorted time ranges that neither overlap nor touch.
 type Periods []Range
 
 // merge sorts ranges and joins those that touch.
@@ -40,7 +40,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// Within returns how much of a range the periods cover.
+// Within returns the total length of the periods inside a range.
 func (p Periods) Within(from, to time.Time) time.Duration {
 	var sum time.Duration
 	for i := sort.Search(len(p), func(i int) bool { return p[i].Until.After(from) }); i < len(p) && p[i].Since.Before(to); i++ {
@@ -49,7 +49,7 @@ func (p Periods) Within(from, to time.Time) time.Duration {
 	return sum
 }
 
-// Observed returns how much time the periods cover.
+// Observed returns the total length of the periods.
 func (p Periods) Observed() (sum time.Duration) {
 	for _, r := range p {
 		sum += r.Until.Sub(r.Since)
@@ -74,20 +74,20 @@ func (p Periods) End() time.Time {
 }
 
 const (
-	// AliveWithin is the maximum age of the latest heartbeat of an observation that still lasts.
+	// AliveWithin is the age of the latest heartbeat above which an observation has ended.
 	AliveWithin = 10 * time.Second
 	// shortestGap is the minimum time without observation that counts as a gap.
 	shortestGap = time.Second
 )
 
-// Coverage contains the periods in which each key was observed, within a range of time.
+// Coverage contains the periods in which each key was observed, inside a time range.
 type Coverage struct {
 	r      Range
 	groups []coverGroup
 	merged map[string]Periods
 }
 
-// coverGroup are the observations with the same patterns.
+// coverGroup contains the observations with the same patterns.
 type coverGroup struct {
 	datacenter, patterns string
 	matches              election.Patterns
@@ -102,7 +102,7 @@ func (g *coverGroup) covers(datacenter, key string) bool {
 	return ok
 }
 
-// NewCoverage limits observations to a range of time. An observation that lasts ends with its latest heartbeat.
+// NewCoverage cuts observations to a time range. An observation without an end ends with its latest heartbeat.
 func NewCoverage(all []Observation, r Range) *Coverage {
 	c := &Coverage{r: r, merged: map[string]Periods{}}
 	for _, o := range all {
@@ -121,8 +121,8 @@ func NewCoverage(all []Observation, r Range) *Coverage {
 	return c
 }
 
-// Gaps lists the times in which no observer was running, oldest first. The range must have an end; without a
-// beginning, it begins with the first observation.
+// Gaps lists the times without any observer, oldest first. The range must have an end. If it has no start, it starts
+// with the first observation.
 func (c *Coverage) Gaps() []Range { return c.gaps(c.Any()) }
 
 // GapsOf lists the times in which no observer watched a key. An empty datacenter
@@ -184,7 +184,7 @@ func (c *Coverage) Any() Periods {
 	return merge(all)
 }
 
-// Covers reports whether an observation with these patterns, one per line, watched the key.
+// Covers reports whether one of these patterns, one per line, matches the key.
 func Covers(patterns, key string) bool {
 	_, ok := parsePatterns(patterns).Match(key)
 	return ok

@@ -7,12 +7,10 @@ import (
 	"electop/election"
 )
 
-// recallWindow is how far back periods of observation are read to find the latest one of
-// each key.
+// recallWindow is the time before now in which the latest observation of each key is searched.
 const recallWindow = 30 * 24 * time.Hour
 
-// Recall reads what a history says about the elections at present, so that an observer
-// that begins can continue it.
+// Recall reads the latest known state of the elections from a history. An observer continues it.
 func Recall(ctx context.Context, s Source, now time.Time) (election.HistoryRead, error) {
 	state, err := s.State(ctx, StateQuery{At: now})
 	if err != nil || len(state.Elections) == 0 {
@@ -32,7 +30,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (election.HistoryRead,
 	return read, nil
 }
 
-// latest is when the latest change of an election was observed.
+// latest returns when an election was last observed to change.
 func latest(e *election.Election) time.Time {
 	at := later(e.Since, e.VacantSince)
 	for _, t := range e.Terms {

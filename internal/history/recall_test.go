@@ -10,7 +10,7 @@ import (
 	"electop/internal/history"
 )
 
-// source is a history of one state.
+// source is a history that contains one state.
 type source struct {
 	history.Source
 	state    history.State

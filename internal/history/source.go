@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// ErrNoElection reports that no election of the history has the name.
+// ErrNoElection reports that the history contains no election with this name.
 var ErrNoElection = errors.New("no such election in the history")
 
 // ErrCursor reports that a cursor is invalid.
@@ -18,7 +18,7 @@ var ErrCursor = errors.New("history: invalid cursor")
 // Election identifies an election of the history.
 type Election struct{ Name, Key string }
 
-// Source is a readable history: a file, or that of a remote recorder. Its methods are safe for concurrent use.
+// Source is a readable history: a file or a remote recorder. Its methods are safe for concurrent use.
 type Source interface {
 	// Events returns a page of events, newest first.
 	Events(ctx context.Context, q EventQuery) (EventPage, error)
@@ -34,21 +34,21 @@ type Source interface {
 	Close() error
 }
 
-// Range is a range of time; a zero time means no limit.
+// Range is a time range. A zero time means no limit.
 type Range struct{ Since, Until time.Time }
 
 // Filter selects elections and a range of time.
 type Filter struct {
 	Range
-	// Names are names or keys of elections; none means all.
+	// Names are the names or keys of elections. If it is empty, all are selected.
 	Names []string
 }
 
-// Cursor is a position between two items of a list. It stays valid while items are added and deleted. An empty cursor
+// Cursor is a position between two items of a list. It stays valid when items are added or deleted. The empty cursor
 // is the newest end.
 type Cursor string
 
-// CursorAt returns the cursor before the oldest event, or term, at or after a time.
+// CursorAt returns the cursor before the oldest item that is not older than t, in a list of events or terms.
 func CursorAt(t time.Time) Cursor {
 	if t.IsZero() {
 		return "0.0"
@@ -59,10 +59,10 @@ func CursorAt(t time.Time) Cursor {
 // EventQuery selects a page of events.
 type EventQuery struct {
 	Filter
-	// Types and Causes limit the events to these; none means all.
+	// Types and Causes select events. If one is empty, it selects all.
 	Types  []election.EventType
 	Causes []election.Cause
-	// Before selects events older than the cursor, After events newer than it, the closest ones first.
+	// Before selects events older than the cursor, After newer ones. A page contains those closest to the cursor.
 	Before, After Cursor
 	// Limit is the maximum number of events; 0 means 100.
 	Limit int
@@ -71,8 +71,8 @@ type EventQuery struct {
 // EventPage is a part of the events, newest first.
 type EventPage struct {
 	Events []election.Event
-	// Older and Newer are the cursors of the adjacent pages. Newer is set even if there is no newer event yet: it
-	// selects events that are added later.
+	// Older and Newer are the cursors of the adjacent pages. Newer is set even if there is no newer event yet; it
+	// then selects events that are added later.
 	Older, Newer Cursor
 	// More is set if there are more events in the direction of the query.
 	More bool
@@ -82,7 +82,8 @@ type EventPage struct {
 type TermQuery struct {
 	Filter
 	Causes []election.Cause
-	// Before selects terms that began before the cursor, After those that began after it, the closest ones first.
+	// Before selects terms that began before the cursor, After those that began after it. A page contains those
+	// closest to the cursor.
 	Before, After Cursor
 	// Limit is the maximum number of terms; 0 means 100.
 	Limit int
@@ -103,9 +104,10 @@ type Term struct {
 	Election   string
 	Key        string
 	Datacenter string
-	// By is user@host of the operator that ended the term with electop.
+	// By is the operator who ended the term with electop, as user@host.
 	By string
-	// Vacancy is how long no session held the key after the term, if both its start and its end were observed.
+	// Vacancy is how long no session held the key after the term. It is known if start and end of that time were
+	// observed.
 	Vacancy      time.Duration
 	VacancyKnown bool
 	// LockDelayUntil is the estimated end of the lock-delay after the term.

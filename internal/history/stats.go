@@ -9,16 +9,16 @@ import (
 // Summary contains statistics of the terms and vacancies of one or several elections.
 type Summary struct {
 	Election, Key, Datacenter string
-	// Terms is the number of terms that overlap the range, Missed that of the unobserved terms, which LockIndex
-	// counts.
+	// Terms is the number of terms that overlap the range. Missed is the number of terms that were not observed, from
+	// LockIndex.
 	Terms  int
 	Missed uint64
-	// Mean and Longest are durations of terms. Of a term that was not observed completely, the observed part counts.
+	// Mean and Longest are durations of terms. For a term that was observed in part, only this part counts.
 	Mean, Longest time.Duration
-	// Observed is how long the election was observed, Led how long it had a leader in that time. For several
+	// Observed is how long the election was observed. Led is how much of this time it had a leader. For several
 	// elections, both are sums.
 	Observed, Led time.Duration
-	// Vacancies is the number of those with an observed start and end; the other fields are their durations.
+	// Vacancies is the number of vacancies with an observed start and end. The other fields are their durations.
 	Vacancies  int
 	VacancyP50 time.Duration
 	VacancyP95 time.Duration
@@ -26,7 +26,7 @@ type Summary struct {
 	Causes     map[election.Cause]int
 }
 
-// Availability is the share of the observed time with a leader; ok is false if nothing was observed.
+// Availability is the share of the observed time with a leader. ok is false if no time was observed.
 func (s *Summary) Availability() (share float64, ok bool) {
 	if s.Observed <= 0 {
 		return 0, false
@@ -34,13 +34,14 @@ func (s *Summary) Availability() (share float64, ok bool) {
 	return float64(s.Led) / float64(s.Observed), true
 }
 
-// Stats are the summaries of the elections of a range of time, by key.
+// Stats contains the summaries of the elections in a time range, by key.
 type Stats struct {
 	Range
 	// Total is the summary of all elections.
 	Total     Summary
 	Elections []Summary
-	// Observed is how long any election was observed, LongestGap the longest time between two periods of observation.
+	// Observed is how long at least one election was observed. LongestGap is the longest time between two periods of
+	// observation.
 	Observed   time.Duration
 	LongestGap time.Duration
 }

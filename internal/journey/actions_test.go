@@ -142,7 +142,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 		term.await("Sessions")
 		term.keys("/")
 		term.write(s.b)
-		term.await("nothing watched")
+		term.await("no watched key")
 		term.keys("Enter")
 		term.keys("f")
 		term.await("HOLDS shows all keys as of", "1 key, none watched")

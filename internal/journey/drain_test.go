@@ -108,7 +108,7 @@ func TestADrainIsStopped(t *testing.T) {
 		term.keys("x")
 		term.await("Stop the drain?")
 		term.keys("y")
-		term.await("1 interrupted", "complete")
+		term.await("1 interrupted", "stopped")
 		if pair := s.get("auth"); pair.Session != "" || string(pair.Value) != "auth-1" {
 			t.Errorf("%+v", pair)
 		}

@@ -99,7 +99,7 @@ func TestFixOfOtherProblems(t *testing.T) {
 		}
 		term.await("1 lock-delay")
 		term.keys("g", "f")
-		term.await("Fix mail", "lock_delay", "Wait for its end", "Consul rejects an acquire", "[ Close ]")
+		term.await("Fix mail", "lock_delay", "Wait until the lock-delay ends", "Consul rejects an acquire", "[ Close ]")
 		term.keys("Escape")
 		term.gone("Fix mail")
 

@@ -56,9 +56,9 @@ func TestDashboardContinuesWithoutAHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	term := s.open(120, 36, "--history", file)
-	term.await("1 led", "web-a", "! continuing without history: not a history of electop")
+	term.await("1 led", "web-a", "! continuing without history: not an electop history file")
 	term.keys("q")
-	screen := term.await("left with 0", "not a history of electop")
+	screen := term.await("left with 0", "not an electop history file")
 	if strings.Count(screen, "electop: ") != 1 {
 		t.Errorf("more than one line:\n%s", screen)
 	}
@@ -149,7 +149,7 @@ func TestDashboardContinuesTheHistory(t *testing.T) {
 	file := recorded(t, s)
 	s.acquire("web", s.b, "web-b")
 	term := s.open(120, 36, "--history", file)
-	term.await("1 led", "web-b", "it began while it was not observed")
+	term.await("1 led", "web-b", "it began during a gap in observation")
 	term.keys("Tab", "Tab")
 	term.await("web-a", "lost because its session expired or was destroyed")
 	term.keys("q")

@@ -190,7 +190,7 @@ func TestSessionsViewDestroysAnOrphan(t *testing.T) {
 		term.keys("3")
 		term.keys("/")
 		term.write(orphan)
-		term.await("nothing watched")
+		term.await("no watched key")
 		term.keys("Enter", "x")
 		term.await("Destroy", id, "y destroy")
 		term.keys("y")

@@ -23,11 +23,11 @@ func TestPatternsAreChangedOnTheBoard(t *testing.T) {
 		}
 		term := s.open(width, height)
 		term.await("1 led", "web-a")
-		term.await("2 more locks outside the patterns: :discover")
+		term.await("2 more locks outside the patterns; :discover lists them")
 		term.keys(":", "discover", "Enter")
-		term.await("Locks of the store", "jobs/*/.lock", "consul lock", "2 locks not watched", "service/*/leader")
+		term.await("Locks in the store", "jobs/*/.lock", "consul lock", "2 locks not watched", "service/*/leader")
 		term.keys("Escape")
-		term.gone("Locks of the store")
+		term.gone("Locks in the store")
 		term.keys(":", "watch jobs/*/.lock", "Enter")
 		screen := term.await("3 led", "night", "Watching service/*/leader, jobs/*/.lock")
 		if strings.Contains(screen, "deleted") || strings.Contains(screen, "vacated") {

@@ -193,7 +193,7 @@ func TestTerminalIsRestoredAfterAPanicInAnyGoroutine(t *testing.T) {
 			// The terminal breaks the line within the path.
 			_, said, _ := strings.Cut(screen, "electop: ")
 			said = strings.ReplaceAll(said, "\n", "")
-			want := "the dashboard crashed: panic: out of cheese, ␛[2Jtoken <hidden>; its stacks are in " + log + "left with 1" + shellPrompt
+			want := "the dashboard crashed: panic: out of cheese, ␛[2Jtoken <hidden>; its stack traces are in " + log + "left with 1" + shellPrompt
 			if strings.TrimSpace(said) != strings.TrimSpace(want) {
 				t.Errorf("the screen shows\n%s\nwant only\n%s", said, want)
 			}
@@ -229,9 +229,9 @@ func TestTerminalIsRestoredAfterEverySignal(t *testing.T) {
 		want string
 	}{
 		{syscall.SIGTERM, "left with 0"}, {syscall.SIGINT, "left with 0"}, {syscall.SIGHUP, "left with 0"},
-		{syscall.SIGQUIT, "crashed: SIGQUIT: quit; its stacks are in "},
-		{syscall.SIGABRT, "crashed: SIGABRT: abort; its stacks are in "},
-		{syscall.SIGSEGV, "crashed: SIGSEGV: segmentation violation; its stacks are in "},
+		{syscall.SIGQUIT, "crashed: SIGQUIT: quit; its stack traces are in "},
+		{syscall.SIGABRT, "crashed: SIGABRT: abort; its stack traces are in "},
+		{syscall.SIGSEGV, "crashed: SIGSEGV: segmentation violation; its stack traces are in "},
 	} {
 		for _, child := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%v child=%v", c.sig, child), func(t *testing.T) {

@@ -14,17 +14,17 @@ import (
 	"electop/election/insight"
 )
 
-// Inspector reads the facts about elections at one moment.
+// Inspector reads the data about elections at one moment.
 type Inspector struct {
 	Client *consulx.Client
-	// Elections are all that are known at Now.
+	// Elections are all elections that are known at Now.
 	Elections []*election.Election
 	Now       time.Time
-	// Probe tests whether a lock-delay is active, which needs write on the key.
+	// Probe enables the test for a lock-delay. It requires write on the key.
 	Probe bool
 }
 
-// Inspect returns the elections with a problem among those chosen, in their order.
+// Inspect returns the chosen elections that have a problem, in their order.
 func (in Inspector) Inspect(ctx context.Context, chosen []*election.Election) []*Item {
 	var vacant, held []*election.Election
 	for _, e := range chosen {
@@ -42,12 +42,12 @@ func (in Inspector) Inspect(ctx context.Context, chosen []*election.Election) []
 	return in.infer(chosen, all)
 }
 
-// infer returns the problems that the facts show.
+// infer returns the elections whose facts show a problem.
 func (in Inspector) infer(chosen []*election.Election, all map[*election.Election]*facts) []*Item {
 	var sessions []*election.Session
 	for _, f := range all {
 		if f.Around != nil {
-			sessions = f.Around.Sessions // the same for all
+			sessions = f.Around.Sessions // all elections share one list of sessions
 		}
 	}
 	board := insight.NewBoard(in.Elections, sessions)
@@ -64,7 +64,7 @@ func (in Inspector) infer(chosen []*election.Election, all map[*election.Electio
 	return items
 }
 
-// facts are the facts about one election.
+// facts are the data about one election.
 type facts struct {
 	insight.FixFacts
 	taken bool // a session acquired the key after the first read
@@ -96,8 +96,8 @@ func (in Inspector) surroundings(ctx context.Context, vacant []*election.Electio
 	return all
 }
 
-// probe tests each vacant election for a lock-delay. After an error, for example without the
-// permission, it stays unknown.
+// probe tests each vacant election for a lock-delay. If the test fails, for example without permission, the
+// lock-delay stays unknown.
 func (in Inspector) probe(ctx context.Context, all map[*election.Election]*facts) {
 	if !in.Probe {
 		return
@@ -118,7 +118,7 @@ func (in Inspector) probe(ctx context.Context, all map[*election.Election]*facts
 			return nil
 		})
 	}
-	_ = g.Wait() // the facts have the results
+	_ = g.Wait() // errors are in the facts
 }
 
 // readNodes reads the checks of the leaders' nodes.
@@ -130,7 +130,7 @@ func (in Inspector) readNodes(ctx context.Context, held []*election.Election, al
 	var mu sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
-	for _, node := range slices.Sorted(maps.Keys(checks)) { // the map changes meanwhile
+	for _, node := range slices.Sorted(maps.Keys(checks)) { // the goroutines write to the map
 		g.Go(func() error {
 			read := consulx.NodeChecks(ctx, in.Client, node)
 			mu.Lock()
@@ -139,7 +139,7 @@ func (in Inspector) readNodes(ctx context.Context, held []*election.Election, al
 			return nil
 		})
 	}
-	_ = g.Wait() // without its checks, a node gives no evidence
+	_ = g.Wait() // a node without checks gives no evidence
 	for _, e := range held {
 		all[e] = &facts{FixFacts: insight.FixFacts{Now: in.Now, Checks: checks[e.Session.Node]}}
 	}

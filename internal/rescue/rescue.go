@@ -1,5 +1,5 @@
-// Package rescue finds elections without an effective leader and applies what resolves
-// their problems. It reads the facts and writes the fixes; [insight.Board.Fix] decides.
+// Package rescue finds elections without an effective leader and resolves their problems. It reads the facts and
+// writes the fixes. [insight.Board.Fix] selects the fix.
 package rescue
 
 import (
@@ -17,7 +17,7 @@ import (
 type Item struct {
 	Election *election.Election
 	Fix      *insight.Fix
-	// Facts are what the fix was inferred from.
+	// Facts are the data from which the fix was inferred.
 	Facts insight.FixFacts
 	board *insight.Board
 }
@@ -39,8 +39,8 @@ func (i *Item) Action() election.ActionKind {
 	}
 }
 
-// Apply writes the fix if the key is still as it was read; otherwise ErrMoved, nothing written. The
-// evidence for a destroy is read again, because Consul destroys a session without conditions.
+// Apply writes the fix. If the key has changed since it was read, it writes nothing and returns ErrMoved. Before a
+// destroy it reads the evidence again, because Consul has no conditional destroy.
 func (i *Item) Apply(ctx context.Context, c *consulx.Client, op *consulx.Operator) error {
 	e := i.Election
 	switch i.Fix.Kind {

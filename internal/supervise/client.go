@@ -15,12 +15,11 @@ import (
 )
 
 const (
-	// sendTimeout is the timeout of a write to a supervisor, which may be frozen.
+	// sendTimeout is the timeout of a write to the supervisor, which may be frozen.
 	sendTimeout = 100 * time.Millisecond
-	// overdueLimit is how long a campaign waits for an overdue supervisor before it kills the supervisor and the
-	// program.
+	// overdueLimit is how long a supervisor may be overdue. Then the campaign kills it together with the program.
 	overdueLimit = 2 * time.Second
-	// outputTimeout is how long the program's output is read after the supervisor has ended.
+	// outputTimeout is how long the output of the program is read after the end of the supervisor.
 	outputTimeout = 2 * time.Second
 )
 
@@ -39,7 +38,7 @@ type Client struct {
 	err       error // result of the supervisor, set before done is closed
 }
 
-// Start runs this executable again as the supervisor of a program. env extends the environment.
+// Start runs this executable again, as the supervisor of a program. env is added to the environment.
 func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 	self, err := executable()
 	if err != nil {
@@ -55,7 +54,7 @@ func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 		return nil, err
 	}
 	defer group.Close()
-	cmd := exec.Command(self, append([]string{Command}, program...)...) //nolint:noctx // it ends at its deadlines
+	cmd := exec.Command(self, append([]string{Command}, program...)...) //nolint:noctx // the supervisor ends at its deadlines
 	cmd.Args[0] = "electop"
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.Stdout, s.Stderr
 	cmd.Env = append(os.Environ(), env...)
@@ -68,12 +67,12 @@ func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 		_, _ = deadlines.Close(), groups.Close()
 		return nil, err
 	}
-	_ = group.Close() // groups then ends when the supervisor closes its copy
+	_ = group.Close() // the supervisor then has the only copy
 	go c.wait(groups)
 	return c, nil
 }
 
-// executable returns the path of this program. It works even if the file was replaced.
+// executable returns the path of this program. The path is valid even if the file was replaced.
 func executable() (string, error) {
 	if runtime.GOOS == "linux" {
 		return "/proc/self/exe", nil
@@ -90,7 +89,7 @@ func (c *Client) wait(groups *os.File) {
 	_ = groups.Close()
 	c.err = c.cmd.Wait()
 	_ = c.deadlines.Close()
-	if !c.cmd.ProcessState.Exited() { // a signal killed the supervisor, and its program may still run
+	if !c.cmd.ProcessState.Exited() { // a signal killed the supervisor; its program may still run
 		c.killGroup()
 	}
 }
@@ -111,7 +110,7 @@ func (c *Client) Extend(d Deadlines) {
 	}
 }
 
-// send ignores errors, because the supervisor either keeps its deadlines or has ended.
+// send ignores errors. After an error, the supervisor either keeps its deadlines or has ended.
 func (c *Client) send(d Deadlines) {
 	_ = c.deadlines.SetWriteDeadline(time.Now().Add(sendTimeout))
 	_, _ = io.WriteString(c.deadlines, d.encode())

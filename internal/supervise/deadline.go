@@ -15,13 +15,12 @@ type Deadlines struct {
 	Kill time.Time
 }
 
-// encode returns the deadlines as one line. The times are absolute wall clock times, so that a late delivery does not
-// extend them.
+// encode returns the deadlines as one line of wall clock times. Durations would be extended by a late delivery.
 func (d Deadlines) encode() string {
 	return fmt.Sprintf("%d %d %d\n", d.Term.UnixNano(), d.Grace, d.Kill.UnixNano())
 }
 
-// decode parses the output of encode. The times have a monotonic reading.
+// decode parses the output of encode. The resulting times have a monotonic clock reading.
 func decode(line string, now time.Time) (Deadlines, error) {
 	var term, kill int64
 	var d Deadlines

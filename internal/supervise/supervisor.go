@@ -15,7 +15,7 @@ import (
 	"electop/internal/procgroup"
 )
 
-// Command is the name of the hidden command that [Start] runs. That command must call [Run].
+// Command is the name of a hidden command. [Start] runs it, and the command must call [Run].
 const Command = "supervise"
 
 // tickInterval is the maximum delay of a signal. The supervisor polls, because a timer does not advance while the
@@ -36,8 +36,8 @@ var (
 	errExpired = errors.New("stopped the program: electop did not confirm its leadership in time")
 )
 
-// Run runs the program in a new process group until the program ends or a deadline passes. It returns the program's
-// [exec.ExitError], an error that wraps [ErrStart], or the reason why it stopped the program.
+// Run runs the program in a new process group until the program ends or a deadline passes. The result is the
+// program's [exec.ExitError], an error that wraps [ErrStart], or the reason for stopping the program.
 func Run(program []string, s Streams) error {
 	// The kernel kills the program when the thread that started it ends, so this thread must not end.
 	runtime.LockOSThread()

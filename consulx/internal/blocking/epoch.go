@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Epochs restarts all loops at once after a lost connection: blocked queries may wait on
-// dead connections, and retries need not wait longer.
+// Epochs restarts all loops at once after a lost connection. Otherwise blocked queries would wait on dead
+// connections, and failed loops would wait for their next retry.
 type Epochs struct {
 	parent context.Context
 	mu     sync.Mutex
@@ -46,7 +46,7 @@ func (e *Epochs) isLost() bool {
 	return e.lost
 }
 
-// Current returns the context and the number of this epoch.
+// Current returns the context and the number of the current epoch.
 func (e *Epochs) Current() (context.Context, int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -60,7 +60,7 @@ func (e *Epochs) Stop() {
 	e.cancel()
 }
 
-// Join returns a context that ends with either of two.
+// Join returns a context that ends when either of two contexts ends.
 func Join(ctx, other context.Context) (joined context.Context, leave func()) {
 	joined, cancel := context.WithCancel(other)
 	stop := context.AfterFunc(ctx, cancel)

@@ -17,8 +17,8 @@ type Poller interface {
 	Poll(q *api.QueryOptions) (*api.QueryMeta, error)
 	// Accept handles the response. changed is false if nothing relevant changed.
 	Accept(ctx context.Context, a Answer) (changed bool, err error)
-	// Failed receives an error and the time of the next attempt; zero means that the first
-	// retry has started.
+	// Failed receives an error and the time of the next attempt. A zero time means that the first retry has already
+	// started.
 	Failed(err error, retryAt time.Time)
 }
 
@@ -27,7 +27,8 @@ type Answer struct {
 	*api.QueryMeta
 	Gap  bool     // changes since the previous response may have been missed
 	Next Position // of the next query
-	// Rejected is true while waiting queries are rejected: the source is still down, although this query succeeded.
+	// Rejected is true while Consul or a proxy rejects waiting queries. The source is still down, although this query
+	// succeeded.
 	Rejected bool
 }
 
@@ -35,11 +36,11 @@ type Answer struct {
 type Client interface {
 	Read(ctx context.Context) *api.QueryOptions
 	Consistent(ctx context.Context) *api.QueryOptions
-	// Close closes idle connections, also those of other reads. The client stays usable.
+	// Close closes the idle connections of all reads. The client stays usable.
 	Close()
 }
 
-// ErrReadAgain reports a response without keys that exist and are readable.
+// ErrReadAgain reports that a response lacks keys that exist and are readable.
 var ErrReadAgain = errors.New("the response lacks keys that exist and are readable")
 
 // Loop repeats the query of a poller.
@@ -62,8 +63,8 @@ type Loop struct {
 	rejected bool // waiting queries are rejected
 }
 
-// minWait is the wait after which a query proves that queries can wait: a proxy that
-// rejects them does so at once.
+// minWait is the time after which a response proves that queries can wait. A proxy that rejects waiting queries
+// responds earlier.
 const minWait = 500 * time.Millisecond
 
 // Run polls until ctx ends. It reports errors to the poller and retries.
@@ -78,8 +79,8 @@ func (l *Loop) Run(ctx context.Context) {
 		if err != nil {
 			l.Client.Close() // other connections may be dead too
 		}
-		// Only a query that waited proves that queries can wait: a proxy that rejects them
-		// must not cause repeated full reads.
+		// Only a query that waited proves that queries can wait. A proxy that rejects waiting queries must not cause
+		// repeated reads of all keys.
 		proven := at.Index > 0 && (err == nil || time.Since(start) >= minWait && !Overdue(err))
 		switch {
 		case epoch.Err() != nil:
@@ -95,9 +96,8 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 }
 
-// retry pauses after a failure. Proxies and firewalls close idle connections, so the first
-// retry is immediate and reports only an overdue response, because the retry may take as
-// long.
+// retry pauses after a failure. The first retry is immediate, because proxies and firewalls close idle connections.
+// Before it, only an overdue response is reported, because the retry may take as long again.
 func (l *Loop) retry(ctx context.Context, at Position, err error) {
 	if at.Index > 0 && !l.retried {
 		l.retried = true
@@ -115,7 +115,6 @@ func (l *Loop) retry(ctx context.Context, at Position, err error) {
 	Sleep(ctx, pause)
 }
 
-// once polls once.
 func (l *Loop) once(ctx context.Context, at Position) (next Position, err error) {
 	wait := l.Wait - Jitter(l.Wait/8)
 	if l.rejected {
@@ -152,8 +151,8 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	return next, nil
 }
 
-// outdated reports whether a response is older than a previous one, from any server with --stale or from a leader
-// that still replays its log. It is dropped; a consistent read decides whether the state was restored.
+// outdated reports whether a response is older than a previous one. A server with --stale can send one, and so can a
+// leader that still replays its log. A consistent read then decides whether the data was restored.
 func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
 	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
 	return l.confirm
@@ -171,7 +170,7 @@ func (l *Loop) query(ctx context.Context, index uint64, wait time.Duration) *api
 	return q
 }
 
-// Overdue reports whether a response missed the deadline of electop or of the kernel.
+// Overdue reports whether no response arrived before the deadline of electop or of the kernel.
 func Overdue(err error) bool {
 	var silent net.Error
 	return errors.As(err, &silent) && silent.Timeout()

@@ -10,34 +10,33 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// script is a poller with responses that a test sets.
-type script struct {
+// fakePoller is a poller whose responses are set by the test.
+type fakePoller struct {
 	poll   func(n int, q *api.QueryOptions) (index uint64, err error)
 	accept func(n int, a Answer) error
 	n      int
 	closed int
 }
 
-func (s *script) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+func (s *fakePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 	s.n++
 	index, err := s.poll(s.n, q)
 	return &api.QueryMeta{LastIndex: index}, err
 }
 
-func (s *script) Accept(_ context.Context, a Answer) (bool, error) { return true, s.accept(s.n, a) }
-func (s *script) Failed(error, time.Time)                          {}
-func (s *script) Close()                                           { s.closed++ }
+func (s *fakePoller) Accept(_ context.Context, a Answer) (bool, error) { return true, s.accept(s.n, a) }
+func (s *fakePoller) Failed(error, time.Time)                          {}
+func (s *fakePoller) Close()                                           { s.closed++ }
 
-func (s *script) Read(ctx context.Context) *api.QueryOptions {
+func (s *fakePoller) Read(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{}).WithContext(ctx)
 }
 
-func (s *script) Consistent(ctx context.Context) *api.QueryOptions { return s.Read(ctx) }
+func (s *fakePoller) Consistent(ctx context.Context) *api.QueryOptions { return s.Read(ctx) }
 
-// A firewall drops all idle connections together. Without this, each dead connection would be found only after a
-// deadline.
+// A firewall drops all idle connections together. If the client kept them, each would fail only after a deadline.
 func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
-	dead := errors.New("no answer in time")
+	dead := errors.New("request timed out")
 	for what, failing := range map[string]struct{ poll, accept error }{
 		"the query failed":                  {poll: dead},
 		"the reads after a response failed": {accept: dead},
@@ -46,7 +45,7 @@ func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				s := &script{}
+				s := &fakePoller{}
 				s.poll = func(n int, q *api.QueryOptions) (uint64, error) {
 					if n == 1 {
 						return 0, failing.poll

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// wordLength is the length below which a secret is hidden as a whole word
-	// only: anywhere in a text, "a" would hide every "a".
+	// wordLength is the length below which a secret is hidden only as a whole word. Otherwise the secret "a" would
+	// hide every letter a.
 	wordLength = 6
 	hidden     = "<hidden>"
 )
 
-// Secrets are the texts that no message may contain, longest first: tokens and passwords,
-// in every encoding in which a server may return them.
+// Secrets are the tokens and passwords that no message may contain, in every encoding in which a server may return
+// them, longest first.
 type Secrets []string
 
 // New collects the secrets of a client: its token and basic authentication.
@@ -69,8 +69,8 @@ func encodings(text string) []string {
 
 func unquoted(text string) string { return strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`) }
 
-// base64Cores returns the characters that a text always has inside a longer base64 text,
-// one core for each alignment and alphabet.
+// base64Cores returns the characters that encode a text inside a longer base64 text: one core for each alignment and
+// alphabet.
 func base64Cores(text string) []string {
 	var cores []string
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {

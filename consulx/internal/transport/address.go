@@ -21,14 +21,14 @@ type Address struct {
 	user   *url.Userinfo
 }
 
-// ParseAddress parses an address like Consul's library, and also user:password@ before the
-// host: the library would treat it as part of the host and show it in errors.
+// ParseAddress parses an address like Consul's library. It also accepts user:password@ before the host, which the
+// library would treat as part of the host and show in errors.
 func ParseAddress(address, scheme string) (Address, error) {
 	t := Address{Scheme: scheme}
 	rest := address
 	if before, after, ok := strings.Cut(address, "://"); ok {
 		switch before {
-		case "http": // never overrides CONSUL_HTTP_SSL
+		case "http": // does not override https from CONSUL_HTTP_SSL
 		case "https":
 			t.Scheme = "https"
 		case "unix":
@@ -72,7 +72,7 @@ func (t Address) Auth() *api.HttpBasicAuth {
 	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
 }
 
-// Shown is the address without credentials.
+// Shown is the address without credentials, for messages.
 func (t Address) Shown() string {
 	if t.socket != "" {
 		return t.socket

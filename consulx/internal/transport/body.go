@@ -10,21 +10,21 @@ import (
 
 // Limits of a response body after decompression, in bytes.
 const (
-	// BodyLimit allows several times the lists of 100,000 elections (36 MB).
+	// BodyLimit is several times the size of the lists of 100,000 elections (36 MB).
 	BodyLimit = 256 << 20
-	// errorLimit is far above the size of Consul's errors.
+	// errorLimit is far above the size of Consul's error bodies.
 	errorLimit = 64 << 10
-	// largeBody is the size above which bodies are read one at a time: otherwise every
-	// query could use BodyLimit at once.
+	// largeBody is the size above which bodies are read one at a time. Otherwise every query could use BodyLimit at
+	// once.
 	largeBody = 8 << 20
-	// pieceSize divides the part of a body above largeBody.
+	// pieceSize is the size of the buffers into which collect reads.
 	pieceSize = 1 << 20
 )
 
 // errTooLarge reports a body above BodyLimit.
 var errTooLarge = fmt.Errorf("the response is larger than %d MB", BodyLimit>>20)
 
-// cutBody is the beginning of an error, as if it were complete.
+// cutBody is the beginning of an error body. It ends without an error, as if it were complete.
 type cutBody struct {
 	io.Reader
 	io.Closer
@@ -36,13 +36,13 @@ type boundedBody struct {
 	slot   chan struct{}   // held by the reader of a body above largeBody
 	done   <-chan struct{} // of the request's context, with its cause
 	cause  func() error
-	direct int64 // bytes that are still passed on as they arrive
+	direct int64 // bytes that are still returned as they arrive
 	large  bool  // holds the slot
 	rest   net.Buffers
 	err    error // of reading the rest
 }
 
-// Read returns the next bytes of the body.
+// Read returns the next bytes of the body. It fails with errTooLarge if the body is above BodyLimit.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.direct > 0 {
 		n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.direct)])
@@ -61,8 +61,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return b.rest.Read(p)
 }
 
-// collect reads up to limit bytes, all before the first is returned: the growing buffer of
-// a reader would take four times BodyLimit until a larger body is an error.
+// collect reads up to limit bytes before the first byte is returned. Otherwise the growing buffer of the caller would
+// use four times BodyLimit before a larger body is an error.
 func collect(in io.Reader, limit int64) (pieces net.Buffers, err error) {
 	for {
 		piece := bytes.NewBuffer(make([]byte, 0, pieceSize+bytes.MinRead))
@@ -79,7 +79,7 @@ func collect(in io.Reader, limit int64) (pieces net.Buffers, err error) {
 	}
 }
 
-// enter waits until no other large body is read.
+// enter waits until no other large body is being read.
 func (b *boundedBody) enter() error {
 	select {
 	case b.slot <- struct{}{}:

@@ -9,9 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// certificateWatch recognises a server that closes connections because it requires a
-// client certificate. In TLS 1.3 its alert races with the request, so the error often is
-// "broken pipe" or "use of closed network connection".
+// certificateWatch detects a server that closes connections because it requires a client certificate. In TLS 1.3 its
+// alert races with the request, so the error is often "broken pipe" or "use of closed network connection".
 type certificateWatch struct {
 	http.RoundTripper
 	given    bool        // a certificate is configured
@@ -23,7 +22,7 @@ type certificateWatch struct {
 func (w *certificateWatch) observe(conf *tls.Config) {
 	certs := conf.Certificates
 	w.given = len(certs) > 0
-	// crypto/tls selects the same certificate without this function.
+	// Without this function, crypto/tls would select the same certificate.
 	conf.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		w.asked.Store(true)
 		for i := range certs {

@@ -11,8 +11,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// guard is the transport below Consul's library. It rejects foreign responses and limits
-// bodies.
+// guard is the transport below Consul's library. It rejects responses that are not Consul's and limits their size.
 type guard struct {
 	http.RoundTripper
 	large chan struct{} // held by the reader of a body above largeBody
@@ -43,8 +42,8 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// checkOrigin rejects a response without a valid index: Consul sends one with every read
-// of keys, sessions, nodes and checks, also with a 404.
+// checkOrigin rejects a response without a valid index. Consul sends an index with every read of keys, sessions,
+// nodes and health checks, even with a 404.
 func checkOrigin(r *http.Request, response *http.Response) error {
 	if r.Method != http.MethodGet || !indexed(r.URL.Path) {
 		return nil
@@ -69,11 +68,11 @@ func writesLock(r *http.Request) bool {
 	return r.Method == http.MethodPut && (query.Has("acquire") || query.Has("release"))
 }
 
-// checkVerdict rejects a response to an acquire or a release other than true or false:
-// Consul's library accepts any text that contains "true".
+// checkVerdict rejects a response to an acquire or release that is neither true nor false. Consul's library accepts
+// any text that contains "true".
 func checkVerdict(response *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(response.Body, errorLimit))
-	_ = response.Body.Close() // the body was read or cannot be
+	_ = response.Body.Close() // already read, or unreadable
 	if err != nil {
 		return err
 	}
@@ -87,7 +86,7 @@ func checkVerdict(response *http.Response) error {
 
 // NotConsul returns the error of a response that Consul never sends.
 func NotConsul(found string) error {
-	return fmt.Errorf("the response is not Consul's: %s; is there a proxy in between?", found)
+	return fmt.Errorf("the response is not Consul's: %s; check for a proxy between electop and Consul", found)
 }
 
 // indexed reports whether an endpoint's responses contain an index.

@@ -83,7 +83,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// The allocations of both readers that electop uses are bounded, regardless of how their buffers grow.
+// The memory for a body is bounded for both readers that electop uses, however their buffers grow.
 func TestAnEndlessBodyTakesNoMoreThanItsLimit(t *testing.T) {
 	const allowed = BodyLimit + BodyLimit/4
 	for name, read := range map[string]func(io.Reader) error{
@@ -108,7 +108,7 @@ func TestAnEndlessBodyTakesNoMoreThanItsLimit(t *testing.T) {
 	}
 }
 
-// A connection that breaks is not the end of a large body.
+// If the connection breaks, a large body is incomplete and must cause an error.
 func TestATruncatedLargeBodyIsAnError(t *testing.T) {
 	client, url := clientOf(t, func(w http.ResponseWriter) {
 		w.Header().Set("Content-Length", strconv.Itoa(2*largeBody))

@@ -1,5 +1,5 @@
-// Package transport sends requests to one Consul agent. It rejects foreign responses and
-// limits their size.
+// Package transport sends requests to one Consul agent. It rejects responses that are not Consul's and limits their
+// size.
 package transport
 
 import (
@@ -24,14 +24,14 @@ const (
 	tlsHandshake = 5 * time.Second
 )
 
-// Transport is the connections of one client.
+// Transport contains the connections of one client.
 type Transport struct {
 	guard
 	connections *http.Transport
 }
 
-// New opens at most conns connections to an agent, or sends requests through instead if
-// not nil. large is the slot of the one response body above largeBody.
+// New opens at most conns connections to an agent. If instead is not nil, it sends all requests through instead.
+// large limits the response bodies above largeBody to one at a time.
 func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, large chan struct{}) *Transport {
 	connections := newTransport(a, conf, conns)
 	watch := &certificateWatch{RoundTripper: connections}
@@ -45,8 +45,8 @@ func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, larg
 // CloseIdleConnections closes the idle connections.
 func (t *Transport) CloseIdleConnections() { t.connections.CloseIdleConnections() }
 
-// RefuseRedirect protects the token from other hosts, and a request from another key:
-// Consul redirects paths with "//" or "..".
+// RefuseRedirect keeps the token from other hosts. It also keeps a request from another key, because Consul redirects
+// paths that contain "//" or "..".
 func RefuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // newTransport creates the connections to an agent.
@@ -64,7 +64,7 @@ func newTransport(t Address, tlsConfig *tls.Config, conns int) *http.Transport {
 	}
 	return &http.Transport{
 		Proxy: proxy, DialContext: dial, TLSClientConfig: tlsConfig, TLSHandshakeTimeout: tlsHandshake,
-		// Compressing a large response is slower than sending it over loopback.
+		// Over loopback, compressing a large response is slower than sending it.
 		DisableCompression: t.loopback(),
 		ForceAttemptHTTP2:  true,
 		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAliveIdle, PingTimeout: keepAliveIdle},

@@ -1,5 +1,5 @@
-// Package wire translates between Consul's HTTP API and package election: response types to election types, and keys
-// to the texts that a URL can name.
+// Package wire translates between Consul's HTTP API and package election: it converts responses to election types,
+// and checks which keys a URL can name.
 package wire
 
 import (
@@ -25,12 +25,12 @@ func Session(e *api.SessionEntry) *election.Session {
 		ID: e.ID, Name: e.Name, Node: e.Node, Behavior: e.Behavior, LockDelay: e.LockDelay,
 		CreateIndex: e.CreateIndex, NodeChecks: slices.Clone(e.NodeChecks),
 	}
-	// An empty TTL means none; Consul accepts no other text that ParseDuration rejects.
+	// An empty TTL means none. Consul accepts no other TTL that ParseDuration rejects.
 	s.TTL, _ = time.ParseDuration(e.TTL)
 	for _, check := range e.ServiceChecks {
 		s.ServiceChecks = append(s.ServiceChecks, check.ID)
 	}
-	// Clients older than Consul 1.7 bind node checks under another name.
+	// Clients older than Consul 1.7 set node checks in the field Checks.
 	for _, id := range e.Checks {
 		if !slices.Contains(s.NodeChecks, id) && !slices.Contains(s.ServiceChecks, id) {
 			s.NodeChecks = append(s.NodeChecks, id)

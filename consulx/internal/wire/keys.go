@@ -11,13 +11,13 @@ import (
 // List is a decoded list of keys.
 type List struct {
 	Pairs []election.Pair
-	// sums are the hashes of the texts of the pairs; empty if they are unknown.
+	// sums are the hashes of the texts of the pairs. They are empty if unknown.
 	sums []uint64
 	seed maphash.Seed
 }
 
-// Pairs decodes a list of keys (GET /v1/kv/:prefix?recurse). It reuses the pairs of before, the previous list, whose
-// text did not change: decoding all of them takes most of the time of a change in `make bench` with 10,000 elections.
+// Pairs decodes a list of keys (GET /v1/kv/:prefix?recurse). It reuses the pairs of the previous list whose text did
+// not change, because decoding is the most expensive part of a change among 10,000 elections (`make bench`).
 func Pairs(text []byte, before List) (List, error) {
 	if list, ok := decodeEach(text, before); ok {
 		return list, nil
@@ -27,8 +27,8 @@ func Pairs(text []byte, before List) (List, error) {
 	return list, err
 }
 
-// decodeEach returns false unless every pair ends with the next closing brace. A key with a closing brace makes the
-// text before it invalid.
+// decodeEach decodes each pair alone, up to the next closing brace. It returns false if a key contains a closing
+// brace, because the text before the brace is then not valid JSON.
 func decodeEach(text []byte, before List) (list List, ok bool) {
 	rest, open := bytes.CutPrefix(bytes.Trim(text, space), []byte("["))
 	known := len(before.sums)
@@ -60,14 +60,14 @@ func decodeEach(text []byte, before List) (list List, ok bool) {
 	return list, len(list.Pairs) > 0 && string(bytes.Trim(rest, space)) == "]"
 }
 
-// space is the white space that JSON allows. Development agents write it.
+// space is the white space that JSON allows. Development agents send indented JSON.
 const space = " \t\r\n"
 
 func (l *List) add(p election.Pair, sum uint64) {
 	l.Pairs, l.sums = append(l.Pairs, p), append(l.sums, sum)
 }
 
-// Part returns the pairs from one index up to another.
+// Part returns the pairs with the indexes from (inclusive) to (exclusive).
 func (l List) Part(from, to int) List {
 	l.Pairs = l.Pairs[from:to:to]
 	if len(l.sums) > 0 {
@@ -76,7 +76,7 @@ func (l List) Part(from, to int) List {
 	return l
 }
 
-// Keep deletes the pairs for which keep is false.
+// Keep deletes the pairs for which keep returns false.
 func (l *List) Keep(keep func(*election.Pair) bool) {
 	kept := List{Pairs: l.Pairs[:0], sums: l.sums[:0], seed: l.seed}
 	for i := range l.Pairs {

@@ -40,8 +40,8 @@ var otherLists = []string{
 	"[{}\v]", "\f[{}]", "[{}]\u0085", "[{}\u00a0]",
 }
 
-// FuzzPairs compares the result with that of encoding/json. The previous list must not change it. The test overwrites
-// the texts afterwards, as the next response does.
+// FuzzPairs compares the result with that of encoding/json, with and without a previous list. It then overwrites the
+// texts, because the next response reuses the buffer.
 func FuzzPairs(f *testing.F) {
 	all := slices.Concat(consulsLists, otherLists)
 	for i, text := range all {

@@ -1,10 +1,16 @@
 package wire
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
-// LiteralPrefix is the longest beginning of prefix that Consul's HTTP API interprets literally. Consul cleans paths:
-// "a//b", "a/./b" and "a/x/../b" name other keys.
+// LiteralPrefix is the longest beginning of prefix that Consul's HTTP API does not normalize. Consul cleans paths:
+// "a//b", "a/./b" and "a/x/../b" name other keys. It rejects paths with characters that are not printable.
 func LiteralPrefix(prefix string) string {
+	if i := strings.IndexFunc(prefix, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		prefix = prefix[:i]
+	}
 	start := 0
 	for {
 		segment, _, more := strings.Cut(prefix[start:], "/")
@@ -18,5 +24,5 @@ func LiteralPrefix(prefix string) string {
 	}
 }
 
-// Literal reports whether the HTTP API interprets a key literally.
+// Literal reports whether the HTTP API leaves a key unchanged.
 func Literal(key string) bool { return key != "" && LiteralPrefix(key) == key }

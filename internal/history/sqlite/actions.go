@@ -9,11 +9,11 @@ import (
 	"electop/internal/history"
 )
 
-// actionReach is the maximum time between an action and the end of the term that it caused: a write times out after
-// 15 s, a change is observed within 30 s.
+// actionReach is the maximum time between an action and the end of the term that it caused. A write times out after
+// 15 s, and a change is observed within 30 s.
 const actionReach = int64(time.Minute)
 
-// action stores an action and explains the terms that it ended.
+// action stores an action. It explains the terms that the action ended.
 func (s *store) action(ctx context.Context, a *history.Action) error {
 	if _, err := s.exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,
@@ -63,7 +63,8 @@ func (s *store) action(ctx context.Context, a *history.Action) error {
 	return nil
 }
 
-// attribute stores who ended a term. The observer of the same process may have explained it already, without a name.
+// attribute stores who ended a term. The observer of the same process may have stored the cause already, but it has
+// no name of the operator.
 func (s *store) attribute(ctx context.Context, sub subject, term int64, e *election.Event, a *history.Action) error {
 	t, err := s.term(ctx, "WHERE id = ?", term)
 	if err != nil || t == nil {
@@ -71,13 +72,13 @@ func (s *store) attribute(ctx context.Context, sub subject, term int64, e *elect
 	}
 	switch {
 	case t.cause == string(e.Cause) && !t.guess:
-		// The term's event shares its evidence.
+		// The event of the term has the same evidence.
 		_, err := s.exec(ctx, "UPDATE terms SET by = ?, evidence = ? WHERE id = ? AND by IS NULL", a.By, e.Evidence, term)
 		return err
 	case a.Kind.Explains(election.Cause(t.cause), t.guess):
 		return s.explain(ctx, sub, t, e, a.By)
 	}
-	return nil // the term ended before, for another reason
+	return nil // the term had ended before, for another reason
 }
 
 // Actions lists the recorded actions in a range of time, oldest first.

@@ -7,7 +7,7 @@ import (
 	"electop/election"
 )
 
-// transaction runs a transaction of the store. If it fails, it restores the store's state in memory.
+// transaction runs f in a transaction. If it fails, the state of the store in memory is restored.
 func (w *Writer) transaction(ctx context.Context, f func(context.Context) error) error {
 	before, latest := w.store.observation, w.store.latest
 	err := w.store.transaction(ctx, f)
@@ -18,7 +18,7 @@ func (w *Writer) transaction(ctx context.Context, f func(context.Context) error)
 }
 
 // batch stores the oldest part of the queue. Events stay in the queue until they are on disk. more reports whether
-// the queue contains more.
+// the queue is not empty.
 func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	w.mu.Lock()
 	events, actions, lost := w.events[:min(len(w.events), batchSize)], w.actions, w.lost
@@ -49,7 +49,7 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	}
 	w.mu.Lock()
 	if w.events = w.events[len(events):]; len(w.events) == 0 {
-		w.events = nil // the queue would keep the memory of the largest backlog
+		w.events = nil // release the memory of a large backlog
 	}
 	w.actions = w.actions[len(actions):]
 	w.lost -= lost
@@ -63,8 +63,8 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// one stores the first of several events and updates the period of observation, which lasts while the connection
-// does.
+// one stores the first of several events. It also updates the period of observation, which ends when the connection
+// is lost.
 func (w *Writer) one(ctx context.Context, events []election.Event) error {
 	e := &events[0]
 	lost := e.Type == election.ConnectionLost

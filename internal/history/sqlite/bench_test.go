@@ -13,8 +13,8 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// benchFile returns a history of a million events: 1000 elections over 90 days; each term has an elected, a vacated
-// and an explained event. ELECTOP_BENCH_HISTORY keeps it between runs.
+// benchFile returns a history of a million events: 1000 elections over 90 days, and for each term an elected, a
+// vacated and an explained event. ELECTOP_BENCH_HISTORY keeps the file between runs.
 func benchFile(b *testing.B, events int) string {
 	b.Helper()
 	path := os.Getenv("ELECTOP_BENCH_HISTORY")

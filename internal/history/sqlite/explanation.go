@@ -26,7 +26,7 @@ func (s *store) explain(ctx context.Context, sub subject, t *termRow, e *electio
 	if certainty(e.Cause, e.Guess) <= certainty(election.Cause(t.cause), t.guess) {
 		return nil
 	}
-	if t.cause != "" { // the earlier explanation keeps its evidence
+	if t.cause != "" { // the event of the earlier explanation keeps its evidence
 		if _, err := s.exec(ctx, "UPDATE events SET evidence = ? WHERE term_id = ? AND type = 'explained' AND evidence IS NULL",
 			t.evidence, t.id); err != nil {
 			return err
@@ -41,7 +41,7 @@ func (s *store) explain(ctx context.Context, sub subject, t *termRow, e *electio
 	return s.insert(ctx, sub, t, e)
 }
 
-// certainty orders explanations; of two, the more certain one is kept.
+// certainty ranks explanations. The higher one is kept.
 func certainty(c election.Cause, guess bool) int {
 	switch {
 	case c == "":
@@ -56,7 +56,7 @@ func certainty(c election.Cause, guess bool) int {
 	return 3
 }
 
-// byOperator returns the recorded action that ended the term of an explained event, and its operator.
+// byOperator returns the recorded action that ended the term of an explained event, and the name of its operator.
 func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.Event, by string, err error) {
 	var kind string
 	found, err := s.row(ctx, `SELECT action, by FROM actions WHERE session = ? AND result = 'done' AND (key = '' OR key = ?)

@@ -10,8 +10,8 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// story contains the reads of two observers of the same keys, with their times.
-type story func(a, b *observer)
+// scenario lets two observers read the same keys.
+type scenario func(a, b *observer)
 
 // both lets two observers read the same state, the second 2 ms later.
 func both(a, b *observer, d time.Duration, pairs ...election.Pair) {
@@ -19,15 +19,15 @@ func both(a, b *observer, d time.Duration, pairs ...election.Pair) {
 	b.after(d).read(pairs...)
 }
 
-// TestTwoWritersStoreEachEventOnce stores the events of two observers in both orders and interleaved: the second
-// observer adds nothing.
+// TestTwoWritersStoreEachEventOnce stores the events of two observers in both orders and interleaved. The events of
+// the second observer must add nothing.
 func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 	free := func(create, lock, modify uint64) election.Pair { return pair("", create, lock, modify) }
 	value := func(p election.Pair, text string) election.Pair {
 		p.Value = []byte(text)
 		return p
 	}
-	stories := map[string]story{
+	scenarios := map[string]scenario{
 		"values written within a term": func(a, b *observer) {
 			both(a, b, 0, pair("s1", 10, 1, 20))
 			both(a, b, time.Minute, value(pair("s1", 10, 1, 21), "x"))
@@ -53,7 +53,7 @@ func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 			for range 2 {
 				both(a, b, time.Hour, free(10, 1, 15))
 				both(a, b, time.Hour, pair("s2", 10, 2, 20))
-				both(a, b, time.Hour, pair("s1", 10, 1, 10)) // the snapshot
+				both(a, b, time.Hour, pair("s1", 10, 1, 10)) // a snapshot was restored
 			}
 		},
 		"written without the lock": func(a, b *observer) {
@@ -77,7 +77,7 @@ func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 			}
 		},
 	}
-	for name, tell := range stories {
+	for name, tell := range scenarios {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, b := newObserver(t, start()), newObserver(t, start().Add(2*time.Millisecond))
@@ -139,7 +139,7 @@ func TestAnObserverWithFewerReadsAddsNothing(t *testing.T) {
 	a.after(time.Second).read(x)
 	both(a, b, time.Second, y)
 	a.after(time.Second).read(pair("", 10, 1, 13))
-	both(a, b, time.Second, pair("s2", 10, 2, 14)) // b observes no vacancy
+	both(a, b, time.Second, pair("s2", 10, 2, 14)) // b misses the vacancy
 	z := pair("s2", 10, 2, 15)
 	z.Value = []byte("z")
 	both(a, b, time.Second, z)
@@ -154,7 +154,7 @@ func TestAnObserverWithFewerReadsAddsNothing(t *testing.T) {
 	}
 }
 
-// TestInitialEventsAreStoredOnlyIfTheyAreNew starts another observer where the first one ended.
+// A second observer starts where the first one ended. Only its new information is stored.
 func TestInitialEventsAreStoredOnlyIfTheyAreNew(t *testing.T) {
 	led, free := pair("s1", 10, 5, 50), pair("", 10, 5, 55)
 	for name, tt := range map[string]struct {
@@ -211,8 +211,7 @@ func TestAStateRestoredWithoutAnObserverIsStored(t *testing.T) {
 	}
 }
 
-// TestAnObserverThatBeginsAtTheEndOfATermAddsNothing lets an observer read a key
-// just before its release, and store that after the release was stored.
+// An observer reads a key just before a release, and stores the result after the release was stored.
 func TestAnObserverThatBeginsAtTheEndOfATermAddsNothing(t *testing.T) {
 	a, b := newObserver(t, start()), newObserver(t, start())
 	led, free := pair("s1", 10, 5, 50), pair("", 10, 5, 55)
@@ -231,12 +230,11 @@ func TestAnObserverThatBeginsAtTheEndOfATermAddsNothing(t *testing.T) {
 	}
 }
 
-// TestATermThatIsStoredLateIsNotMissed lets an observer begin while the latest terms
-// still wait in the queue of another.
+// An observer starts while the latest terms still wait in the queue of another one.
 func TestATermThatIsStoredLateIsNotMissed(t *testing.T) {
 	for name, tt := range map[string]struct {
-		found []election.Pair // what the second observer finds
-		want  uint64          // terms that neither saw
+		found []election.Pair // the state that the second observer reads
+		want  uint64          // terms that no observer saw
 	}{
 		"all are stored later":  {[]election.Pair{pair("s3", 10, 8, 80)}, 0},
 		"some are stored later": {[]election.Pair{pair("s3", 10, 10, 100)}, 1},
@@ -265,11 +263,11 @@ func TestATermThatIsStoredLateIsNotMissed(t *testing.T) {
 	}
 }
 
-// TestATermThatAnotherObserverSawIsNotMissed lets the second observer see fewer terms.
+// The second observer sees fewer terms than the first one.
 func TestATermThatAnotherObserverSawIsNotMissed(t *testing.T) {
 	for name, tt := range map[string]struct {
-		last election.Pair // what the second observer reads after term 5
-		want uint64        // terms that neither saw
+		last election.Pair // the state that the second observer reads after term 5
+		want uint64        // terms that no observer saw
 	}{
 		"held":                {pair("s3", 10, 8, 80), 0},
 		"held, much later":    {pair("s3", 10, 11, 110), 2},
@@ -302,7 +300,7 @@ func TestATermThatAnotherObserverSawIsNotMissed(t *testing.T) {
 	}
 }
 
-// TestMissedTermsCountFromTheLatestReset repeats numbers of terms without another observer.
+// Term numbers repeat without another observer.
 func TestMissedTermsCountFromTheLatestReset(t *testing.T) {
 	a, path := newObserver(t, start()), newPath(t)
 	for i := range uint64(5) {
@@ -324,7 +322,7 @@ func TestMissedTermsCountFromTheLatestReset(t *testing.T) {
 	}
 }
 
-// Observers that take turns know more together than each of them.
+// One observer runs after another. Together they know more terms and vacancies than each of them.
 func TestAnotherObserverCompletesTermsAndVacancies(t *testing.T) {
 	path := newPath(t)
 	began := time.Now().Add(time.Hour).UTC() // heartbeats have the time of the clock
@@ -356,12 +354,11 @@ func TestAnotherObserverCompletesTermsAndVacancies(t *testing.T) {
 	}
 }
 
-// Terms that passed in several gaps are counted once, also those of a key that was
-// created meanwhile.
+// Terms that passed during several gaps are counted once, even if the key was created during a gap.
 func TestMissedTermsAreCountedOnce(t *testing.T) {
 	began := time.Now().Add(time.Hour).UTC()
 	for name, tt := range map[string]struct {
-		found []election.Pair // by one observer after another
+		found []election.Pair // the states that one observer after another reads
 		want  uint64
 	}{
 		"none":                                {[]election.Pair{pair("s1", 10, 1, 20), pair("s1", 10, 1, 20)}, 0},

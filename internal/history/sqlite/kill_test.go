@@ -16,13 +16,13 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// The environment of the helper process: the file and the first index.
+// The environment of the helper process contains the file and the first index.
 const (
 	recordEnv = "ELECTOP_TEST_RECORD"
 	startEnv  = "ELECTOP_TEST_START"
 )
 
-// killings is the number of times that the recorder is killed.
+// killings returns how often the recorder is killed.
 func killings() int {
 	if os.Getenv("ELECTOP_FAULTS") == "all" {
 		return 100
@@ -30,7 +30,7 @@ func killings() int {
 	return 10
 }
 
-// recordUntilKilled records 50 changes a second and prints the index of each stored event. It ends only after an
+// recordUntilKilled records 50 changes a second and prints the index of each stored event. It returns only after an
 // error.
 func recordUntilKilled(path, from string) int {
 	i, err := strconv.ParseUint(from, 10, 64)
@@ -75,7 +75,7 @@ func TestStoredEventsSurviveAKill(t *testing.T) {
 	acknowledged := map[string]bool{}
 	next := uint64(1)
 	for range kills {
-		next = killOnce(t, path, next, acknowledged) + 10 // terms that end while no recorder runs
+		next = killOnce(t, path, next, acknowledged) + 10 // terms that end while no recorder is running
 	}
 	seen := map[string]int{}
 	for _, e := range stored(t, path) {
@@ -107,7 +107,7 @@ func TestStoredEventsSurviveAKill(t *testing.T) {
 	t.Logf("%d events acknowledged, %d stored", len(acknowledged), len(seen))
 }
 
-// killOnce records until some events are acknowledged, kills the process and returns the latest term that may be
+// killOnce records until some events are acknowledged, and kills the process. It returns the latest term that may be
 // recorded.
 func killOnce(t *testing.T, path string, from uint64, acknowledged map[string]bool) uint64 {
 	t.Helper()

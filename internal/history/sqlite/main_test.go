@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(consultest.Wrap(m))
 }
 
-// start is the first observed time in the tests.
+// start is the time of the first observation in the tests.
 func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) }
 
 // observer is a tracker.Tracker with its own clock.
@@ -58,7 +58,7 @@ func (o *observer) read(pairs ...election.Pair) []election.Event {
 	return o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Pairs: pairs})
 }
 
-// after advances the clock, which explains ended terms without evidence after a second.
+// after advances the clock. After a second, the tracker explains ended terms even without evidence.
 func (o *observer) after(d time.Duration) *observer {
 	o.now = o.now.Add(d)
 	o.observe(election.Clock{At: o.now})
@@ -128,7 +128,7 @@ func (w *writer) stop() {
 	}
 }
 
-// record stores events like a process that ends afterwards.
+// record stores events with a writer that then stops.
 func record(t *testing.T, path string, events []election.Event) {
 	t.Helper()
 	w := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion"})

@@ -10,8 +10,8 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// Reasons why a period of observation ended. A period without a reason ended with its last heartbeat: the process was
-// killed, or the machine stopped.
+// The reasons why a period of observation ended. If the process was killed or its machine stopped, there is no
+// reason; the last heartbeat is the end.
 const (
 	endedStopped   = "stopped"
 	endedLost      = "connection_lost"
@@ -48,8 +48,8 @@ func (s *store) stopObserving(ctx context.Context, at time.Time, ending string) 
 	return err
 }
 
-// noteDropped counts events that were not stored, in the current period or, if the
-// connection was lost meanwhile, in the one before.
+// noteDropped counts events that were not stored, in the current period. If the connection was lost meanwhile, it
+// uses the previous period.
 func (s *store) noteDropped(ctx context.Context, n uint64) error {
 	if n == 0 || s.latest == 0 {
 		return nil
@@ -58,8 +58,7 @@ func (s *store) noteDropped(ctx context.Context, n uint64) error {
 	return err
 }
 
-// lastObserved returns the latest time before at when an observer watched the key, without the current period; 0 if
-// there is none.
+// lastObserved returns when an observer last watched the key before at, 0 if none did. It ignores the current period.
 func (s *store) lastObserved(ctx context.Context, datacenter, key string, at int64) (int64, error) {
 	stmt, err := s.statement(ctx, `SELECT patterns, max(min(seen, ?)) FROM observations
 		WHERE datacenter = ? AND started <= ? AND id <> ? GROUP BY patterns`)
@@ -101,7 +100,7 @@ func scanObservation(rows *sql.Rows) (o history.Observation, err error) {
 	return o, err
 }
 
-// watchOthers applies the patterns of Observe.
+// watchOthers begins a new period if Observe has set other patterns.
 func (w *Writer) watchOthers(ctx context.Context, now time.Time) error {
 	w.mu.Lock()
 	ps := w.patterns
@@ -119,7 +118,7 @@ func (w *Writer) watchOthers(ctx context.Context, now time.Time) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.patterns) == len(ps) && &w.patterns[0] == &ps[0] { // no newer ones
+	if len(w.patterns) == len(ps) && &w.patterns[0] == &ps[0] { // Observe has not replaced them
 		w.patterns = nil
 	}
 	return nil

@@ -1,12 +1,6 @@
 package sqlite
 
-import (
-	"net/url"
-	"os"
-	"path/filepath"
-
-	"electop/internal/history/sqlite/internal/dbfile"
-)
+import "electop/internal/history/sqlite/internal/dbfile"
 
 // Error is a one-line error that names the file and the reason.
 type Error = dbfile.Error
@@ -18,16 +12,6 @@ var (
 	ErrCorrupt = dbfile.ErrCorrupt
 )
 
-// DefaultPath returns the file for one cluster under the XDG state folder. cluster is the address of the agent, and
-// the partition and namespace if there are any.
-func DefaultPath(cluster string) (string, error) {
-	folder := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(folder) { // the XDG specification: a relative path is ignored
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		folder = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(folder, "electop", url.PathEscape(cluster)+".db"), nil
-}
+// DefaultPath returns the file for one cluster in the XDG state folder. cluster is the address of the agent, with the
+// partition and the namespace if these are set.
+func DefaultPath(cluster string) (string, error) { return dbfile.DefaultPath(cluster) }

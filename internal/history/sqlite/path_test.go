@@ -43,8 +43,8 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		"not SQLite": {func(path string) error {
 			return os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600)
 		},
-			sqlite.ErrForeign, "not a history of electop"},
-		"another program's": {runSQL("CREATE TABLE t (x)"), sqlite.ErrForeign, "not a history of electop"},
+			sqlite.ErrForeign, "not an electop history file"},
+		"another program's": {runSQL("CREATE TABLE t (x)"), sqlite.ErrForeign, "not an electop history file"},
 		"newer": {func(path string) error { return errors.Join(good(path), runSQL("PRAGMA user_version = 99")(path)) },
 			sqlite.ErrNewer, "version 99"},
 		"damaged": {func(path string) error {
@@ -87,7 +87,7 @@ func TestAReaderCreatesNoFile(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsReportedOnceAndTriedAgain limits the size of the file, so that writes fail as on a full disk.
+// The size of the file is limited, so that writes fail as on a full disk.
 func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	path := newPath(t)
 	record(t, path, decade(t).events)
@@ -131,8 +131,7 @@ func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	}
 }
 
-// A copy of a history, such as one in a backup, is readable where nothing can be
-// written.
+// A copy of a history, for example in a backup, must be readable in a read-only folder.
 func TestAFileInAReadOnlyFolderIsReadable(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may write everywhere")

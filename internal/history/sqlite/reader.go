@@ -17,13 +17,13 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// File is a [history.Source] that reads a file.
+// File is a [history.Source] that reads from a file.
 type File struct {
 	path string
 	db   *sql.DB
 }
 
-// OpenFile opens a file for reading. Other processes may write it meanwhile.
+// OpenFile opens a file for reading. Other processes may write to it at the same time.
 func OpenFile(ctx context.Context, path string) (*File, error) {
 	db, err := dbfile.OpenForReading(ctx, path)
 	if err != nil {
@@ -35,7 +35,7 @@ func OpenFile(ctx context.Context, path string) (*File, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.db.Close() }
 
-// defaultLimit is the size of a page if the query has no limit.
+// defaultLimit is the size of a page if the query does not limit it.
 const defaultLimit = 100
 
 // list reads all rows of a query.
@@ -61,7 +61,7 @@ func scanOne[T any](rows *sql.Rows) (v T, err error) {
 	return v, err
 }
 
-// Elections lists the elections by key. A key that was observed in several datacenters occurs once.
+// Elections lists the elections by key. A key that was observed in several datacenters is listed once.
 func (f *File) Elections(ctx context.Context) ([]history.Election, error) {
 	scan := func(rows *sql.Rows) (e history.Election, err error) {
 		err = rows.Scan(&e.Name, &e.Key)
@@ -88,7 +88,7 @@ func (w *where) String() string {
 	return " WHERE " + strings.Join(w.terms, " AND ")
 }
 
-// elections limits a query to the elections with these names or keys.
+// elections adds the condition that an election has one of these names or keys.
 func (w *where) elections(ctx context.Context, f *File, column string, names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (w *where) elections(ctx context.Context, f *File, column string, names []s
 		return err
 	}
 	if len(ids) == 1 {
-		w.add(column+" = ?", ids[0]) // with one election, the index also determines the order
+		w.add(column+" = ?", ids[0]) // with one election, the index also gives the order
 		return nil
 	}
 	w.add(column + " IN (" + joinInts(ids) + ")")
@@ -108,7 +108,7 @@ func (w *where) elections(ctx context.Context, f *File, column string, names []s
 func (f *File) electionIDs(ctx context.Context, names []string) ([]int64, error) {
 	var ids []int64
 	for _, name := range names {
-		// A key takes precedence over a name, as in every command.
+		// A key takes precedence over a name, as in all commands.
 		found, err := f.ids(ctx, "SELECT id FROM elections WHERE key = ?", name)
 		if err == nil && len(found) == 0 {
 			found, err = f.ids(ctx, "SELECT id FROM elections WHERE name = ?", name)
@@ -137,8 +137,9 @@ func joinInts(ids []int64) string {
 	return strings.Join(texts, ",")
 }
 
-// words limits a column to words such as event types. The query contains them literally, so that SQLite can use
-// partial indexes. For several words, + disables the index of the column, which is not in the order of time.
+// words adds the condition that a column is one of some constants. They are part of the query text, because SQLite
+// needs this for partial indexes. With several words, + disables the index of the column, because it does not give
+// the order of time.
 func words[T ~string](w *where, column string, all []T) {
 	word := regexp.MustCompile(`^[a-z_]+$`)
 	var quoted []string
@@ -156,7 +157,7 @@ func words[T ~string](w *where, column string, all []T) {
 	}
 }
 
-// ofTerms reports whether every type is one that each term has.
+// ofTerms reports whether t is one of the types that each term has.
 func ofTerms(t election.EventType) bool {
 	return t == election.Elected || t == election.Vacated || t == election.Explained
 }
@@ -230,8 +231,8 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (history.EventP
 	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
-// orderOf adds the range of time and the cursors to the conditions and returns the order of the query. A cursor
-// replaces a wider limit of the range: with both, SQLite would search each page from the limit.
+// orderOf adds the range and the cursors to the conditions, and returns the order of the query. A cursor replaces a
+// wider limit of the range. With both, SQLite would search each page from the limit.
 func orderOf(q *history.EventQuery, w *where) (string, error) {
 	limits := q.Range
 	for _, c := range []struct {
@@ -332,7 +333,7 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (history.TermPage
 	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
-// orderOfTerms is orderOf for terms.
+// orderOfTerms is the same as orderOf, for terms.
 func orderOfTerms(q *history.TermQuery, w *where) (order string, err error) {
 	until := until(q.Range)
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// decade records ten elections that change their leader in turn, one change a second.
+// decade records ten elections. One of them changes its leader every second.
 func decade(t *testing.T) *observer {
 	o := newObserver(t, start())
 	o.session("s1", "node-1")
@@ -34,7 +34,7 @@ func decade(t *testing.T) *observer {
 	return o.after(time.Minute)
 }
 
-// pages reads all pages in one direction and returns the events, newest first.
+// pages reads all pages in one direction. It returns the events, newest first.
 func pages(t *testing.T, f *sqlite.File, q history.EventQuery, older bool) (all []election.Event) {
 	t.Helper()
 	for {
@@ -174,7 +174,7 @@ func TestTermsAndStats(t *testing.T) {
 	if second.Over() || !second.StartKnown || second.Number != 2 || second.Node != "node-2" || second.VacancyKnown {
 		t.Errorf("%+v", second)
 	}
-	// The stored periods of observation are in real time; this one is in the test's time.
+	// The periods of observation use real time, this one the time of the test.
 	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: start(), Until: start().Add(time.Hour)}})
 	if err != nil || len(st.Elections) != 1 {
 		t.Fatalf("%v: %+v", err, st)
@@ -193,7 +193,7 @@ func TestTermsAndStats(t *testing.T) {
 	}
 }
 
-// TestStateAtEachMomentIsThatOfTheLiveBoard compares the rebuilt elections with the tracker's snapshots of the same
+// TestStateAtEachMomentIsThatOfTheLiveBoard compares the stored states with the tracker's snapshots of the same
 // times.
 func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 	o, path := newObserver(t, start()), newPath(t)
@@ -216,7 +216,7 @@ func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 		live = append(live, o.tracker.Snapshot(o.now))
 		o.after(500 * time.Millisecond)
 		live = append(live, o.tracker.Snapshot(o.now))
-		o.after(700 * time.Millisecond) // the cause is known by now
+		o.after(700 * time.Millisecond) // after this time the cause is known
 		live = append(live, o.tracker.Snapshot(o.now))
 		o.after(5 * time.Minute)
 	}
@@ -252,7 +252,7 @@ func describe(e *election.Election, at time.Time) string {
 	return text
 }
 
-// If a session releases its key before it is destroyed, the destroy is not the cause of the loss.
+// A session releases its key and is destroyed afterwards. The destroy is not the cause of the loss.
 func TestADestroyExplainsNoReleaseBeforeIt(t *testing.T) {
 	destroy := history.Action{
 		Time: start().Add(20 * time.Minute), By: "ana@bastion", Kind: election.ActionDestroy, Datacenter: "dc1",

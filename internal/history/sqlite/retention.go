@@ -7,12 +7,12 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// trimStep is the number of events that one transaction of retention deletes. New events wait for it, some 100 ms.
+// trimStep is the number of events that one transaction of retention deletes. It delays new events by about 100 ms.
 const trimStep = 2000
 
-// trim deletes one step of the data that is older than keep or exceeds maxBytes; 0 is no limit. Regardless of age, it
-// keeps current terms, the latest term and the latest event about the state of each election. more reports whether
-// more must be deleted.
+// trim deletes one step of the data that is older than keep or exceeds maxBytes; 0 means no limit. It always keeps
+// current terms, and of each election the latest term and the latest event about its state. more reports whether more
+// data must be deleted.
 func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (more bool, err error) {
 	err = s.transaction(ctx, func(ctx context.Context) error {
 		before, err := s.trimBefore(ctx, now, keep, maxBytes)
@@ -52,7 +52,7 @@ func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, max
 	return more, nil
 }
 
-// trimBefore returns the time before which everything must be deleted, 0 for none.
+// trimBefore returns the time before which all data must be deleted, 0 for none.
 func (s *store) trimBefore(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (int64, error) {
 	var before int64
 	if keep > 0 {
@@ -66,7 +66,7 @@ func (s *store) trimBefore(ctx context.Context, now time.Time, keep time.Duratio
 		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`, nil, &used); err != nil || used <= maxBytes {
 		return before, err
 	}
-	// The newest of the events that one step deletes.
+	// newest is the time of the newest event that one step deletes.
 	var newest int64
 	_, err := s.row(ctx, "SELECT ifnull(max(time), 0) + 1 FROM (SELECT time FROM events ORDER BY time LIMIT ?)", []any{trimStep}, &newest)
 	return max(before, newest), err

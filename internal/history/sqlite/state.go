@@ -44,37 +44,37 @@ func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, 
 	return st, nil
 }
 
-// rebuilt is an election while its state is read from the file.
+// rebuilt is an election that is being rebuilt.
 type rebuilt struct {
 	e *election.Election
-	// first is when the election was first seen; firstKnown says that its state began then.
+	// first is when the election was first observed. firstKnown means that its state began at that time.
 	first      int64
 	firstKnown bool
-	// last is the type of the latest event but explanations, with its time and term.
+	// last is the type of the latest event other than explained, with its time and term.
 	last     election.EventType
 	lastTime int64
 	lastTerm uint64
-	// slots is the latest change of a semaphore's holders, 0 for none; limit is 0 if the
-	// key is no semaphore any more.
+	// slotsTime is when the holders of a semaphore last changed, 0 for none. limit is 0 if the key is no longer a
+	// semaphore.
 	slotsTime int64
 	limit     int
-	// readable is the latest change of the permission to read the key, empty for none.
+	// readable is the latest event about the permission to read the key.
 	readable     election.EventType
 	readableTime int64
 	// overwritten is when a client last wrote the held key without the lock.
 	overwritten int64
-	// missed is when terms were last missed, missedGap says that they may have been earlier.
+	// missed is when terms were last missed. missedGap means that they may have passed earlier.
 	missed    int64
 	missedGap bool
 	relabeled bool
-	// delays are the lock-delays by index of the term, explained is when that of the last
-	// became known.
+	// delays are the lock-delays by index of the term. explained is when the lock-delay of the last term became
+	// known.
 	delays    map[int]time.Time
 	explained int64
 }
 
-// selectElectionsAt reads of each election its first event, the latest until a moment, and
-// the latest about a semaphore's holders and about permissions.
+// selectElectionsAt reads these events of each election: the first one, the latest one at a moment, and the latest
+// ones about a semaphore's holders and about permissions.
 const selectElectionsAt = `SELECT e.id, e.name, e.key, e.datacenter,
 	ifnull(a.time, 0), a.initial IS NULL AND a.gap IS NULL,
 	ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0),
@@ -122,7 +122,7 @@ func scanRebuilt(rows *sql.Rows) (id int64, r *rebuilt, err error) {
 	return id, r, err
 }
 
-// latestAt adds when held keys were last written without the lock, and terms last missed.
+// latestAt adds when each held key was last written without the lock, and when terms were last missed.
 func (f *File) latestAt(ctx context.Context, at time.Time, elections map[int64]*rebuilt) error {
 	type latest struct {
 		election, at int64
@@ -150,8 +150,7 @@ func (f *File) latestAt(ctx context.Context, at time.Time, elections map[int64]*
 	return err
 }
 
-// permissionsAt applies the events that say that all keys under a prefix became unreadable
-// or readable at once.
+// permissionsAt applies the events about whole prefixes: all of their keys became unreadable or readable at once.
 func (f *File) permissionsAt(ctx context.Context, at time.Time, elections map[int64]*rebuilt) error {
 	type turn struct {
 		kind               election.EventType
@@ -174,8 +173,8 @@ func (f *File) permissionsAt(ctx context.Context, at time.Time, elections map[in
 	return err
 }
 
-// termsAt adds the terms that overlap the window and of each election the two that
-// began last, as they were known at the moment.
+// termsAt adds the terms that overlap the window, and the two latest terms of each election, as they were known at
+// the moment.
 func (f *File) termsAt(ctx context.Context, q history.StateQuery, elections map[int64]*rebuilt) error {
 	rows, err := f.db.QueryContext(ctx, selectTermsAt, nanos(q.At), nanos(q.At.Add(-q.Window)))
 	if err != nil {
@@ -216,14 +215,13 @@ const selectTermsAt = `SELECT t.id, '', '', '', t.number, t.create_index, t.sess
 		UNION SELECT (SELECT id FROM terms WHERE election = e.id AND started <= ?1 ORDER BY started DESC, id DESC LIMIT 1 OFFSET 1) FROM elections e)
 	ORDER BY t.election, t.started, t.id`
 
-// A live board keeps elections whose key was deleted for a day, and at most a thousand of
-// them (package tracker).
+// A live board keeps deleted elections for a day, and at most a thousand of them (package tracker).
 const (
 	keepDeleted = 24 * time.Hour
 	maxDeleted  = 1000
 )
 
-// listed gives the elections that a live board showed, in order.
+// listed returns the elections that a live board would have shown, in order.
 func listed(all map[int64]*rebuilt, at time.Time) []*election.Election {
 	elections, deleted := make([]*election.Election, 0, len(all)), []*rebuilt(nil)
 	for _, r := range all {
@@ -242,12 +240,12 @@ func listed(all map[int64]*rebuilt, at time.Time) []*election.Election {
 	return elections
 }
 
-// settle completes an election from its terms and its latest events.
+// settle derives the state of an election from its terms and its latest events.
 func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) error {
 	e := r.e
 	last := len(e.Terms) - 1
 	e.Exists = r.last != election.Deleted
-	e.Unreadable = r.readable == election.Unreadable && r.lastTime <= r.readableTime // later events show that it was read
+	e.Unreadable = r.readable == election.Unreadable && r.lastTime <= r.readableTime // a later event shows that the key was read
 	if last >= 0 && !e.Terms[last].Over() {
 		return f.settleLed(ctx, at, id, r)
 	}
@@ -263,10 +261,10 @@ func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) e
 	return f.semaphoreAt(ctx, at, id, e)
 }
 
-// settleVacant completes an election that has no leader.
+// settleVacant derives the state of an election without a leader.
 func (r *rebuilt) settleVacant() {
 	e, last := r.e, len(r.e.Terms)-1
-	if e.Term = r.lastTerm; r.last != election.Overwritten { // that write reset LockIndex
+	if e.Term = r.lastTerm; r.last != election.Overwritten { // such a write resets LockIndex
 		e.Pair.LockIndex = e.Term
 	}
 	e.VacantSince, e.VacantSinceKnown = moment(r.first), r.firstKnown
@@ -284,13 +282,13 @@ func (r *rebuilt) settleVacant() {
 	if r.missed < nanos(t.End) {
 		return
 	}
-	e.VacantSince, e.VacantSinceKnown = moment(r.missed), !r.missedGap // the vacancy follows the missed terms
+	e.VacantSince, e.VacantSinceKnown = moment(r.missed), !r.missedGap // the vacancy began after the missed terms
 	if r.explained < r.missed {
 		e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
 	}
 }
 
-// settleLed completes an election that has a leader.
+// settleLed derives the state of an election with a leader.
 func (f *File) settleLed(ctx context.Context, at time.Time, id int64, r *rebuilt) error {
 	e := r.e
 	t := &e.Terms[len(e.Terms)-1]
@@ -309,7 +307,7 @@ func (f *File) settleLed(ctx context.Context, at time.Time, id int64, r *rebuilt
 	return nil
 }
 
-// labelAt returns the label of a holder that changed it during its term.
+// labelAt sets the label that the holder had at the moment. A holder can change it during its term.
 func (f *File) labelAt(ctx context.Context, at time.Time, id int64, t *election.Term) error {
 	labels, err := list(ctx, f, scanOne[string], `SELECT leader FROM events WHERE election = ? AND time BETWEEN ? AND ? AND (session IS NULL OR session = ?)
 		AND leader IS NOT NULL ORDER BY time DESC, id DESC LIMIT 1`, id, nanos(t.Start), nanos(at), t.Session)
@@ -322,7 +320,7 @@ func (f *File) labelAt(ctx context.Context, at time.Time, id int64, t *election.
 // slotEvents is the maximum number of events from which the holders of a semaphore are rebuilt.
 const slotEvents = 1000
 
-// semaphoreAt rebuilds a semaphore's holders from its entered and left events.
+// semaphoreAt derives a semaphore's holders from its entered and left events.
 func (f *File) semaphoreAt(ctx context.Context, at time.Time, id int64, e *election.Election) error {
 	//nolint:gosec // StateTypes is a constant
 	rows, err := f.db.QueryContext(ctx, `SELECT type, ifnull(session, ''), ifnull(holders, 0), ifnull(slots, 0) FROM events

@@ -17,7 +17,7 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// recording observes a Consul as the dashboard does and stores its events.
+// recording observes a Consul like the dashboard, and stores the events.
 type recording struct {
 	t      *testing.T
 	mu     sync.Mutex
@@ -26,7 +26,7 @@ type recording struct {
 	shown  []*election.Snapshot
 }
 
-// latest waits for a snapshot that satisfies a condition, and keeps all until then.
+// latest waits for a snapshot that satisfies a condition. It keeps all earlier snapshots.
 func (r *recording) latest(what string, ok func(*election.Snapshot) bool) {
 	r.t.Helper()
 	limit := time.NewTimer(consultest.Patience)
@@ -44,8 +44,8 @@ func (r *recording) latest(what string, ok func(*election.Snapshot) bool) {
 	}
 }
 
-// boards are the boards of the snapshots. One is left out if an event was read before it and
-// reached the tracker after it.
+// boards returns the boards of the snapshots. It omits a snapshot if an event was read before it but reached the
+// tracker after it.
 func (r *recording) boards() (all []board) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,8 +63,8 @@ func (r *recording) boards() (all []board) {
 	return all
 }
 
-// TestTheStateAtAnyMomentOfARealIncident records leaders of a real Consul that change in
-// every way, with what a dashboard showed, and rebuilds each of its boards.
+// The leaders of a real Consul change in every possible way. The test compares what a dashboard showed with the
+// boards that the history rebuilds.
 func TestTheStateAtAnyMomentOfARealIncident(t *testing.T) {
 	consultest.OnBoth(t, func(t *testing.T, addr string) {
 		client, err := consulx.NewClient(consulx.Config{Address: addr})
@@ -114,7 +114,7 @@ func TestTheStateAtAnyMomentOfARealIncident(t *testing.T) {
 	})
 }
 
-// play lets services lose and get leaders.
+// play lets services lose and acquire their keys.
 func play(t *testing.T, b consultest.Backend, r *recording, prefix string) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(7, 7))

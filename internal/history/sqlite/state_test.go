@@ -14,7 +14,7 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// row is what the board shows of an election, as far as the history stores it.
+// row formats the stored part of an election's row on the board.
 func row(e *election.Election, at time.Time) string {
 	node := ""
 	if n := len(e.Terms); n > 0 {
@@ -39,7 +39,7 @@ func row(e *election.Election, at time.Time) string {
 	return text
 }
 
-// board is what a live board showed at one moment.
+// board is the content of a live board at one moment.
 type board struct {
 	at   time.Time
 	rows []string
@@ -67,11 +67,11 @@ func expectBoards(t *testing.T, path string, live []board) {
 			continue
 		}
 		t.Errorf("at %s\n got %s\nwant %s", want.at.Format(time.StampNano), difference(got.rows, want.rows), difference(want.rows, got.rows))
-		return // what follows differs for the same reason
+		return // later differences have the same reason
 	}
 }
 
-// difference is what is in one board and not in the other.
+// difference returns the rows that only one of two boards contains.
 func difference(a, b []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(a), func(r string) bool { return slices.Contains(b, r) }), "\n     ")
 }
@@ -122,7 +122,7 @@ func (c *consul) overwrite(key, value string) {
 }
 
 func (c *consul) read(o *observer, afterGap bool) {
-	o.now = o.now.Add(3 * time.Millisecond) // no two reads at one time
+	o.now = o.now.Add(3 * time.Millisecond) // no two reads at the same time
 	r := election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), AfterGap: afterGap, Hidden: c.hidden}
 	for key, p := range c.pairs {
 		if !slices.Contains(c.hidden, key) {
@@ -137,7 +137,7 @@ func (c *consul) read(o *observer, afterGap bool) {
 	}
 }
 
-// explain gives the evidence for the end of a term a moment after it.
+// explain reports the evidence for the end of a term, shortly after the end.
 func (c *consul) explain(o *observer, vacated election.Event) {
 	o.now = o.now.Add(7 * time.Millisecond)
 	o.observe(election.TermEvidence{At: o.now, Event: vacated, Outcome: election.Evidence{
@@ -145,16 +145,15 @@ func (c *consul) explain(o *observer, vacated election.Event) {
 	}})
 }
 
-// failures is a random story: services whose leaders change, and what a live board
-// showed meanwhile.
+// failures changes a consul at random, and records what a live board shows.
 type failures struct {
 	*consul
 	o    *observer
 	r    *rand.Rand
 	live []board
 	made int
-	// fresh are keys whose count of terms restarted since the latest read. If more
-	// happens to them before the next one, there may be no event.
+	// fresh contains the keys whose count of terms restarted since the latest read. Further changes before the next
+	// read may cause no event.
 	fresh map[string]bool
 }
 
@@ -200,7 +199,7 @@ func (f *failures) step() {
 		f.fresh[key] = f.fresh[key] || f.pairs[key].CreateIndex == 0
 		f.acquire(key, f.session(), fmt.Sprint("web-", f.r.IntN(3)))
 	case n < 3:
-		f.acquire(key, held, fmt.Sprint("renamed-", f.made, f.index)) // another value
+		f.acquire(key, held, fmt.Sprint("renamed-", f.made, f.index)) // the same holder with another value
 	case n < 10:
 		f.free(key)
 	case n < 14 && held != "":
@@ -224,7 +223,7 @@ func (f *failures) step() {
 	}
 }
 
-// wait moves the clock and notes the board.
+// wait advances the clock and records the board.
 func (f *failures) wait(d time.Duration) {
 	f.o.after(d)
 	f.note()
@@ -244,7 +243,7 @@ func (f *failures) interrupt() {
 	f.look(true)
 }
 
-// look lets the observer read everything, and notes the board.
+// look lets the observer read all keys, and records the board.
 func (f *failures) look(afterGap bool) {
 	f.read(f.o, afterGap)
 	maps.DeleteFunc(f.fresh, func(key string, _ bool) bool { return !slices.Contains(f.hidden, key) })
@@ -284,7 +283,7 @@ func TestTheStateAtAnyMomentIsThatOfTheLiveBoard(t *testing.T) {
 	}
 }
 
-// observed lets an observer read what changes step by step, and compares the boards.
+// observed lets an observer read after each step, and compares the boards.
 func observed(t *testing.T, f *failures, steps ...func()) {
 	t.Helper()
 	for _, step := range steps {
@@ -310,9 +309,9 @@ func TestTheStateOfASemaphore(t *testing.T) {
 	}
 	observed(t, f,
 		slots(`"s1":true,"s2":true`), slots(`"s2":true`), slots(``), slots(`"s3":true`),
-		func() { f.hidden = []string{key} }, func() { f.hidden = nil }, // unreadable for a while
+		func() { f.hidden = []string{key} }, func() { f.hidden = nil }, // temporarily unreadable
 		func() { f.index++; delete(f.pairs, key) }, slots(`"s4":true`),
-		func() { f.write(key, func(p *election.Pair) { p.Flags, p.Value = 0, nil }) }, // no semaphore any more
+		func() { f.write(key, func(p *election.Pair) { p.Flags, p.Value = 0, nil }) }, // no longer a semaphore
 		func() { f.acquire(key, f.session(), "jobs-1") }, func() { f.free(key) }, slots(`"s5":true`),
 	)
 }

@@ -12,8 +12,8 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// Stats returns statistics of the terms and vacancies that overlap a range of time. It omits semaphores, which have
-// no terms.
+// Stats returns statistics of the terms and vacancies that overlap a time range. It omits semaphores, because they
+// have no terms.
 func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, error) {
 	st := history.Stats{Range: q.Range}
 	observations, err := f.Observations(ctx, q.Range)
@@ -45,7 +45,7 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	return st, nil
 }
 
-// summing is a summary to which terms are still added.
+// summing is an unfinished summary.
 type summing struct {
 	history.Summary
 	total               time.Duration
@@ -54,7 +54,7 @@ type summing struct {
 	observed            history.Periods
 }
 
-// summaries lists the elections and how long each was observed.
+// summaries lists the elections, with the time for which each was observed.
 func (f *File) summaries(ctx context.Context, q history.Filter, cover *history.Coverage) (map[int64]*summing, error) {
 	var w where
 	if err := w.elections(ctx, f, "e.id", q.Names); err != nil {
@@ -63,7 +63,7 @@ func (f *File) summaries(ctx context.Context, q history.Filter, cover *history.C
 	w.add("e.key <> ''")
 	w.add(`(EXISTS (SELECT 1 FROM terms WHERE election = e.id)
 		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ` + dbfile.StateTypes + ` AND type IN ('entered', 'left')))`)
-	//nolint:gosec // the conditions hold no text of users
+	//nolint:gosec // the conditions contain no user input
 	rows, err := f.db.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
 		ifnull((SELECT time FROM events WHERE election = e.id ORDER BY time LIMIT 1), 0),
 		ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0)
@@ -102,7 +102,7 @@ func (f *File) addTerms(ctx context.Context, q history.Filter, elections map[int
 	if !q.Until.IsZero() {
 		w.add("started <= ?", until(q.Range))
 	}
-	//nolint:gosec // the conditions hold no text of users
+	//nolint:gosec // the conditions contain no user input
 	rows, err := f.db.QueryContext(ctx, "SELECT election, started, ended, ifnull(seen_until, ended), vacancy, cause FROM terms"+w.String(), w.args...)
 	if err != nil {
 		return dbfile.Wrap(f.path, err)
@@ -171,7 +171,7 @@ func (f *File) addMissed(ctx context.Context, q history.Filter, elections map[in
 	return dbfile.Wrap(f.path, rows.Err())
 }
 
-// add adds another unfinished election.
+// add adds another unfinished summary.
 func (s *summing) add(o *summing) {
 	s.Terms += o.Terms
 	s.Missed += o.Missed
@@ -185,7 +185,7 @@ func (s *summing) add(o *summing) {
 	}
 }
 
-// finish computes the values that need all terms.
+// finish computes the values that depend on all terms.
 func (s *summing) finish() {
 	if s.Terms > 0 {
 		s.Mean = s.total / time.Duration(s.Terms)
@@ -199,7 +199,7 @@ func (s *summing) finish() {
 	s.vacancies, s.observed = nil, nil
 }
 
-// percentile returns the smallest value that p percent of the values do not exceed.
+// percentile returns the smallest value that is not exceeded by p percent of the values.
 func percentile(sorted []int64, p int) time.Duration {
 	return duration(sorted[max(0, (len(sorted)*p+99)/100-1)])
 }

@@ -12,15 +12,15 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// store writes to the file through one connection. All its methods except open and transaction run inside a
-// transaction, which excludes every other writer, so the data that a method reads is still current when it writes.
+// store writes to the file through one connection. All methods except open and transaction must run inside a
+// transaction. It excludes other writers, so the data that a method reads stays current until its writes.
 type store struct {
 	path     string
 	db       *sql.DB
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
-	// observation is the ID of the current period, 0 if there is none; latest is that of the
-	// last period of this process.
+	// observation is the ID of the current period, 0 if there is none. latest is the ID of this process's latest
+	// period.
 	observation, latest int64
 }
 
@@ -44,7 +44,7 @@ func (s *store) close() error {
 	return errors.Join(s.conn.Close(), s.db.Close())
 }
 
-// transaction runs f. Either all its writes are stored or none.
+// transaction runs f in a transaction. If f fails, nothing is stored.
 func (s *store) transaction(ctx context.Context, f func(context.Context) error) error {
 	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return dbfile.Wrap(s.path, err)
@@ -54,7 +54,7 @@ func (s *store) transaction(ctx context.Context, f func(context.Context) error) 
 		_, err = s.conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
-		// SQLite rolls back by itself after some errors; then this rollback fails.
+		// After some errors SQLite has already rolled back. Then this statement fails.
 		s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck,gosec // see above
 	}
 	return dbfile.Wrap(s.path, err)
@@ -128,8 +128,8 @@ func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, erro
 	return sub, err
 }
 
-// sameRestore is the maximum time between two reports of the same restore by different observers: a query detects it
-// after 30 s at the latest (docs/reliability.md).
+// sameRestore is the maximum time between two observers' reports of the same restore. A query detects a restore
+// within 30 s (docs/reliability.md).
 const sameRestore = int64(time.Minute)
 
 // restored begins another epoch, unless another observer has reported the same restore.
@@ -154,9 +154,9 @@ func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
 	return err
 }
 
-// event stores the first of several events, unless it is already stored, and its consequences for the terms.
+// event stores the first of several events unless it is already stored. It also updates the terms.
 func (s *store) event(ctx context.Context, events []election.Event) error {
-	own := events[0] // it may be completed; the queue keeps what was observed
+	own := events[0] // a copy: the queue must not be changed
 	e := &own
 	sub, err := s.subjectOf(ctx, e)
 	if err != nil {
@@ -194,8 +194,8 @@ func (s *store) event(ctx context.Context, events []election.Event) error {
 	return s.insert(ctx, sub, nil, e)
 }
 
-// insert stores an event; the unique indexes reject one that is already stored. Values that equal those of its term
-// are stored as NULL; t may be nil.
+// insert stores an event. The unique indexes reject an event that is already stored. Values that are equal to those
+// of the term are stored as NULL. t may be nil.
 func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election.Event) error {
 	var own termRow
 	if t != nil {
@@ -214,7 +214,7 @@ func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election
 	return err
 }
 
-// unless stores a text as NULL if it is empty or equals that of the term.
+// unless returns NULL if a text is empty or equal to that of the term.
 func unless(text, ofTerm string) any {
 	if text == ofTerm {
 		return nil
@@ -222,8 +222,8 @@ func unless(text, ofTerm string) any {
 	return text
 }
 
-// slot stores that a session entered or left a semaphore. Observers that miss writes report it with different
-// indexes, so the session's state decides.
+// slot stores that a session entered or left a semaphore. The state of the session decides whether the event is new,
+// because observers that miss writes report different indexes.
 func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error {
 	var before string
 	var modified, epoch int64
@@ -240,7 +240,7 @@ func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error 
 	return s.insert(ctx, sub, nil, e)
 }
 
-// permission stores that a key became unreadable or readable, once for all observers with such a token.
+// permission stores that a key became unreadable or readable, once for all observers.
 func (s *store) permission(ctx context.Context, sub subject, e *election.Event) error {
 	var before string
 	found, err := s.row(ctx, `SELECT type FROM events
@@ -267,7 +267,7 @@ func moment(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// since and until are the numeric limits of a range.
+// since and until return the limits of a range as numbers.
 func since(r history.Range) int64 {
 	if r.Since.IsZero() {
 		return math.MinInt64
@@ -282,14 +282,14 @@ func until(r history.Range) int64 {
 	return nanos(r.Until)
 }
 
-// index returns the stored form of a Raft index or a count: SQLite has signed numbers only.
+// index returns the stored form of a Raft index or a count. SQLite has signed numbers only.
 func index(n uint64) int64 { return int64(min(n, 1<<63-1)) }
 
 func unsigned(n int64) uint64 { return uint64(max(0, n)) }
 
 func duration(n int64) time.Duration { return time.Duration(n) }
 
-// null stores the zero value as NULL, which needs no space.
+// null returns NULL for the zero value, which saves space.
 func null[T comparable](v T) any {
 	var zero T
 	if v == zero {
@@ -298,7 +298,7 @@ func null[T comparable](v T) any {
 	return v
 }
 
-// known stores a number as NULL unless it applies.
+// known returns NULL for a number that does not apply.
 func known[T ~int | ~int64](applies bool, v T) any {
 	if !applies {
 		return nil

@@ -12,7 +12,7 @@ import (
 // termRow is a stored term.
 type termRow struct {
 	id, epoch, number   int64
-	first, last         int64 // ModifyIndex when the key was first and last read as held
+	first, last         int64 // ModifyIndex of the first and the last read in which the session held the key
 	started             int64
 	startKnown          bool
 	ended, seenUntil    sql.NullInt64
@@ -25,8 +25,8 @@ type termRow struct {
 const selectTerm = `SELECT id, epoch, number, first_index, last_index, started, start_known, ended, seen_until, session, leader, node, ifnull(cause, ''),
 	ifnull(evidence, ''), guess FROM terms `
 
-// term reads one term. Its queries name their index: the file has no statistics, and with a wrong index SQLite would
-// read every term of the election.
+// term reads one term. Its queries name their index: the file has no statistics, so SQLite could choose an index with
+// which it reads every term of the election.
 func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, error) {
 	var t termRow
 	found, err := s.row(ctx, selectTerm+where, args, &t.id, &t.epoch, &t.number, &t.first, &t.last, &t.started, &t.startKnown,
@@ -37,11 +37,11 @@ func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, 
 	return &t, nil
 }
 
-// readWithin is how much later than another an observer usually reads a change.
+// readWithin is by how much two observers' reads of the same change usually differ.
 const readWithin = int64(time.Second)
 
-// termOf returns the term that an event names, nil if there is none. After a restore, several terms may have the same
-// number; the one that began last before the event is meant.
+// termOf returns the term that an event names, nil if there is none. After a restore several terms can have the same
+// number; then it is the latest one that began before the event.
 func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*termRow, error) {
 	create, number, at := index(e.CreateIndex), index(e.Term), nanos(e.Time)+readWithin
 	for _, q := range []struct {
@@ -57,7 +57,7 @@ func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*te
 			return t, err
 		}
 	}
-	// An observer that started after the key was written without the lock reports term 0.
+	// An observer that starts after a write without the lock reports term 0.
 	t, err := s.term(ctx, `INDEXED BY terms_open WHERE election = ? AND create_index = ? AND session = ? AND ended IS NULL
 		AND (? = 0 OR number = 0) LIMIT 1`, sub.id, create, e.Session, number)
 	if err != nil || t != nil || number != 0 {
@@ -89,8 +89,8 @@ func (s *store) elected(ctx context.Context, sub subject, e *election.Event) err
 	return s.insert(ctx, sub, t, e)
 }
 
-// beganAgain reports whether a term with the number and the session of an ended one is another term: LockIndex
-// restarts when the key is written without the lock, and when data is restored.
+// beganAgain reports whether the term is not the ended one with the same number and session. LockIndex restarts after
+// a write without the lock and after a restore.
 func (s *store) beganAgain(ctx context.Context, sub subject, t *termRow, e *election.Event) (bool, error) {
 	switch {
 	case t == nil || !t.ended.Valid:
@@ -128,8 +128,8 @@ func (s *store) begin(ctx context.Context, sub subject, e *election.Event, known
 	return s.insert(ctx, sub, t, e)
 }
 
-// measureVacancy completes the event of a term if another observer saw the previous one end. LockIndex shows that no
-// term passed between.
+// measureVacancy completes an event with the length of the vacancy if another observer saw the end of the previous
+// term. LockIndex must show that no term passed in between.
 func (s *store) measureVacancy(ctx context.Context, sub subject, e *election.Event) error {
 	if e.VacancyKnown || e.Initial || e.Gap || e.Term == 0 {
 		return nil
@@ -159,8 +159,8 @@ func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, 
 	return t, s.notMissed(ctx, sub, e)
 }
 
-// endUnobserved ends the terms that must have ended before an event because the event shows another holder or none.
-// No observer that writes to this file observed the end.
+// endUnobserved ends terms whose end no observer of this file saw. An event with another holder, or none, shows that
+// they have ended.
 func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Event) error {
 	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND started <= ? AND (first_index <= ? OR epoch < ?) LIMIT 1",
 		sub.id, nanos(e.Time), index(e.ModifyIndex), sub.epoch)
@@ -177,8 +177,7 @@ func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Even
 	return err
 }
 
-// endDeleted ends the term that lasts according to the file although its key was deleted: no observer was running
-// when it ended.
+// endDeleted ends a term that has no stored end although its key was deleted. No observer was running when it ended.
 func (s *store) endDeleted(ctx context.Context, sub subject, e *election.Event) error {
 	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND create_index = ? AND started <= ? LIMIT 1",
 		sub.id, index(e.CreateIndex), nanos(e.Time))
@@ -200,7 +199,7 @@ func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) err
 		return err
 	}
 	if t == nil {
-		// Its start was dropped, or retention deleted it.
+		// The start of the term was dropped, or deleted by retention.
 		if t, err = s.insertTerm(ctx, sub, e, e.Time.Add(-e.Held), e.HeldKnown); err != nil {
 			return err
 		}
@@ -219,7 +218,7 @@ func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) err
 	return s.insert(ctx, sub, t, e)
 }
 
-// measureHeld completes the event of a term of which another observer saw more.
+// measureHeld completes an event if another observer saw more of its term.
 func measureHeld(t *termRow, e *election.Event) {
 	end := nanos(e.Time)
 	if !e.SeenUntil.IsZero() {
@@ -229,8 +228,8 @@ func measureHeld(t *termRow, e *election.Event) {
 	e.HeldKnown = e.HeldKnown || t.startKnown && e.SeenUntil.IsZero()
 }
 
-// foundLed handles an initial event of a key with a holder. It is stored only if the history does not contain this
-// state yet.
+// foundLed handles an initial event of a held key. It stores the event only if the history does not contain this
+// state.
 func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) error {
 	t, err := s.termOf(ctx, sub, e)
 	if err != nil {
@@ -245,7 +244,7 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 		_, err := s.exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
 		return err
 	case nanos(e.Time) <= t.ended.Int64, index(e.ModifyIndex) <= t.last && nanos(e.Time) <= t.ended.Int64+readWithin:
-		return nil // read before the end that another observer saw
+		return nil // the key was read before the end that another observer saw
 	default:
 		if err := s.restored(ctx, &sub, nanos(e.Time)); err != nil {
 			return err
@@ -257,7 +256,7 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 	return s.begin(ctx, sub, e, false)
 }
 
-// foundVacant handles an initial event of a key without a holder.
+// foundVacant handles an initial event of a free key.
 func (s *store) foundVacant(ctx context.Context, sub subject, e *election.Event) error {
 	if err := s.missed(ctx, sub, e, false); err != nil {
 		return err
@@ -279,7 +278,7 @@ func (s *store) foundVacant(ctx context.Context, sub subject, e *election.Event)
 	return s.insert(ctx, sub, nil, e)
 }
 
-// relabel stores the new label of a holder that changed its value.
+// relabel stores the new label of a holder that wrote another value.
 func (s *store) relabel(ctx context.Context, sub subject, e *election.Event) error {
 	if e.Session == "" {
 		return nil
@@ -295,15 +294,15 @@ func (s *store) relabel(ctx context.Context, sub subject, e *election.Event) err
 	return err
 }
 
-// name stores the leader's label and node of an event. changed is set if the holder wrote another value; otherwise
-// its session was read later than its key.
+// name stores the leader's label and node. changed is set if the holder wrote another value. Otherwise the session
+// was read later than the key.
 func (s *store) name(ctx context.Context, t *termRow, e *election.Event, changed bool) error {
 	leader, node := cmp.Or(e.Leader, t.leader), cmp.Or(e.Node, t.node)
 	if leader == t.leader && node == t.node {
 		return nil
 	}
 	if leader != t.leader {
-		// Earlier events keep their label.
+		// The earlier events must keep their label.
 		if _, err := s.exec(ctx, "UPDATE events SET leader = ? WHERE term_id = ? AND type = 'elected' AND leader IS NULL", t.leader, t.id); err != nil {
 			return err
 		}

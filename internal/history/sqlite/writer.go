@@ -15,12 +15,12 @@ import (
 const (
 	// defaultQueue is the maximum number of queued events: 20 minutes of 50 changes a second, or 30 MB.
 	defaultQueue = 1 << 16
-	// batchDelay is how long events are collected for one transaction, which costs a sync of the disk.
+	// batchDelay is how long events are collected for one transaction, because each transaction waits for the disk.
 	batchDelay = 250 * time.Millisecond
 	// batchSize limits the events of a transaction.
 	batchSize = 2000
-	// heartbeat is the maximum time that is missing from an observation if its process is killed. history.AliveWithin
-	// is several heartbeats plus the time to write a batch.
+	// heartbeat is the interval of heartbeats. If the process is killed, at most this time is missing from the
+	// observation. history.AliveWithin is several heartbeats plus the time to write a batch.
 	heartbeat = 2 * time.Second
 	// retryEvery is the pause after the disk failed.
 	retryEvery = 5 * time.Second
@@ -32,36 +32,35 @@ const (
 
 // WriterOptions configure a [Writer].
 type WriterOptions struct {
-	// Observer names this process to users: user@host.
+	// Observer is the name of this process for users: user@host.
 	Observer string
 	// Patterns are the observed patterns.
 	Patterns election.Patterns
-	// Keep is the maximum age of events, MaxBytes the maximum size of the file; beyond these, old events are deleted.
-	// 0 is no limit.
+	// Keep is the maximum age of events, and MaxBytes the maximum size of the file. Older events are deleted. 0 means
+	// no limit.
 	Keep     time.Duration
 	MaxBytes int64
 	// Queue is the maximum number of queued events; 0 means 65,536.
 	Queue int
-	// OnStored receives events that are on disk. The goroutine of Run calls it.
+	// OnStored receives events that are on disk. It runs on the goroutine of Run.
 	OnStored func([]election.Event)
-	// OnError receives a one-line error when storing begins to fail and is retried, and nil when it works again. The
-	// goroutine of Run calls it.
+	// OnError receives a one-line error when storing fails and will be retried, and nil when it works again. It runs
+	// on the goroutine of Run.
 	OnError func(error)
 }
 
 // Status is the state of a writer.
 type Status struct {
-	// Stored counts the events that were written or were already in the file.
+	// Stored counts the events that are in the file, Dropped those that are not stored.
 	Stored, Dropped uint64
 	Queued          int
-	// Waiting is the time since the queue was empty or became shorter.
+	// Waiting is the time since the queue last was empty or became shorter.
 	Waiting time.Duration
-	// Err is why events cannot be stored at present, nil if they can.
+	// Err is why events cannot be stored at present. It is nil if they can.
 	Err error
 }
 
-// Writer stores events in a file. Record and RecordAction may be called from any
-// goroutine and never block.
+// Writer stores events in a file. Record and RecordAction may be called from any goroutine and never block.
 type Writer struct {
 	path   string
 	o      WriterOptions
@@ -78,13 +77,13 @@ type Writer struct {
 	// lost counts dropped events that are not yet recorded in the file.
 	lost   uint64
 	closed bool
-	// moved is when the queue was last empty or became shorter.
+	// moved is when the queue last was empty or became shorter.
 	moved time.Time
-	// patterns are the latest of Observe, nil once they are in use.
+	// patterns are the latest ones of Observe, nil once a period uses them.
 	patterns election.Patterns
 }
 
-// NewWriter returns a writer whose Run opens the file with the first event or action, so that a slow disk does not
+// NewWriter returns a writer. Its Run opens the file with the first event or action, so that a slow disk does not
 // delay the caller.
 func NewWriter(path string, o WriterOptions) *Writer {
 	if o.Queue <= 0 {
@@ -99,8 +98,7 @@ func NewWriter(path string, o WriterOptions) *Writer {
 	return &Writer{path: path, o: o, wake: make(chan struct{}, 1)}
 }
 
-// OpenWriter opens or creates the file at once. Run must be called next: it closes
-// the file.
+// OpenWriter opens or creates the file. The caller must then call Run, which closes the file.
 func OpenWriter(ctx context.Context, path string, o WriterOptions) (*Writer, error) {
 	w := NewWriter(path, o)
 	return w, w.open(ctx)
@@ -113,7 +111,7 @@ func (w *Writer) open(ctx context.Context) (err error) {
 	return err
 }
 
-// Record queues events, in the order in which they happened. Events that exceed the queue are dropped and counted.
+// Record queues events in their order. Events that exceed the queue are dropped and counted.
 func (w *Writer) Record(events []election.Event) {
 	w.mu.Lock()
 	room := w.o.Queue - len(w.events)
@@ -143,8 +141,8 @@ func (w *Writer) RecordAction(a history.Action) {
 	w.notify()
 }
 
-// Observing returns an event for [Writer.Record] that only says that observation began,
-// for an observer that finds no election.
+// Observing returns an event that only begins a period of observation. It is for [Writer.Record] and for an observer
+// that finds no election.
 func Observing(datacenter string, at time.Time) election.Event {
 	return election.Event{Time: at, Datacenter: datacenter}
 }
@@ -175,8 +173,8 @@ func (w *Writer) notify() {
 	}
 }
 
-// Run stores queued events and actions until ctx ends and the queue is empty, and closes the file. It returns only
-// errors that cannot be recovered; it reports temporary errors of the disk to OnError and retries.
+// Run stores queued events and actions until ctx ends and the queue is empty. Then it closes the file. It retries
+// after temporary errors, which it reports to OnError, and returns all others.
 func (w *Writer) Run(ctx context.Context) error {
 	if w.store == nil && !w.awaitFirst(ctx) {
 		return nil
@@ -202,11 +200,11 @@ func (w *Writer) Run(ctx context.Context) error {
 	return errors.Join(err, w.store.close())
 }
 
-// awaitFirst waits for the first event or action and reports whether there is one.
+// awaitFirst waits for the first event or action. It returns false if there is none.
 func (w *Writer) awaitFirst(ctx context.Context) bool {
 	select {
 	case <-w.wake:
-		w.notify() // so that the loop receives the signal, too
+		w.notify() // the loop must receive the signal too
 	case <-ctx.Done():
 		w.refuse()
 	}
@@ -215,7 +213,7 @@ func (w *Writer) awaitFirst(ctx context.Context) bool {
 	return len(w.events)+len(w.actions) > 0 || w.lost > 0
 }
 
-// refuse drops all later events.
+// refuse makes the writer drop all later events.
 func (w *Writer) refuse() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -250,7 +248,7 @@ func (w *Writer) loop(ctx context.Context) error {
 	return nil
 }
 
-// step writes a batch, the heartbeat and a step of retention.
+// step writes a batch and a heartbeat, and runs a step of retention.
 func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	now := wallNow()
 	if gap := now.Sub(w.pulse); gap > history.AliveWithin && w.store.observation != 0 {
@@ -274,7 +272,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	return more || trim, err
 }
 
-// trim deletes a part of the old data, if the next retention is due.
+// trim runs a step of retention if it is due.
 func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error) {
 	if now.Before(w.trimAt) || w.o.Keep <= 0 && w.o.MaxBytes <= 0 {
 		return false, nil
@@ -285,7 +283,7 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 	return more, err
 }
 
-// report reports an error once. It returns whether to retry.
+// report reports each error once. retry is false if the error is permanent.
 func (w *Writer) report(err error) (retry bool) {
 	w.mu.Lock()
 	before := w.status.Err
@@ -298,7 +296,8 @@ func (w *Writer) report(err error) (retry bool) {
 	return retry
 }
 
-// wallNow returns the time without the monotonic reading, because the monotonic clock stops while the machine sleeps.
+// wallNow returns the time without a monotonic reading, because the monotonic clock stops while the machine is
+// suspended.
 func wallNow() time.Time { return time.Now().Round(0) }
 
 func pause(ctx context.Context, d time.Duration) {

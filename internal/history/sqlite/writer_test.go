@@ -17,7 +17,7 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// incident is an hour of one election: two terms, one written value, one vacancy.
+// incident is an hour of one election, with two terms, a changed value and a vacancy.
 func incident(t *testing.T) *observer {
 	o := newObserver(t, start())
 	o.session("s1", "node-1")
@@ -145,7 +145,7 @@ func TestPeriodsOfObservationEndWhenThePatternsChange(t *testing.T) {
 func TestRetentionKeepsThePresent(t *testing.T) {
 	o, path := newObserver(t, time.Now().Add(-100*24*time.Hour-time.Hour)), newPath(t)
 	o.read(pair("s1", 10, 1, 20))
-	for i := uint64(1); i <= 100; i++ { // one term a day
+	for i := uint64(1); i <= 100; i++ { // one term per day
 		o.after(24*time.Hour - time.Minute).read(pair("", 10, i, 20+10*i))
 		o.after(time.Minute).read(pair("s1", 10, i+1, 25+10*i))
 	}
@@ -191,7 +191,7 @@ func TestRetentionBySize(t *testing.T) {
 	w = startWriter(t, path, sqlite.WriterOptions{MaxBytes: 1 << 20})
 	o.after(time.Second)
 	w.store(o.read(pair("s1", 10, 5001, 90_000)))
-	for i := uint64(0); len(stored(t, path)) > 9000; i++ { // a step of retention follows every write
+	for i := uint64(0); len(stored(t, path)) > 9000; i++ { // a step of retention runs after every write
 		o.after(time.Second)
 		w.store(o.read(pair(map[bool]string{true: "", false: "s1"}[i%2 == 0], 10, 5001+(i+1)/2, 90_001+i)))
 	}
@@ -218,7 +218,7 @@ func TestAWriterWithoutEventsCreatesNoFile(t *testing.T) {
 	}
 }
 
-// TestSeveralWritersCreateAFileTogether repeats the race to reach the intermediate states.
+// The race is repeated, so that some writers open the file while another one creates it.
 func TestSeveralWritersCreateAFileTogether(t *testing.T) {
 	const writers = 6
 	for range 20 {
@@ -252,7 +252,7 @@ func TestAKeyThatWasDeletedUnobservedEndsItsTerm(t *testing.T) {
 	found := election.Event{
 		Time: began.Add(time.Hour), Type: election.Deleted, Election: "web", Key: "service/web/leader", Datacenter: "dc1", CreateIndex: 10, Gap: true,
 	}
-	for range 2 { // two observers that start at the same time
+	for range 2 { // both observers start at the same time
 		record(t, path, []election.Event{found})
 	}
 	terms := termsIn(t, path)
@@ -266,7 +266,7 @@ func TestAKeyThatWasDeletedUnobservedEndsItsTerm(t *testing.T) {
 	if err != nil || len(st.Elections) != 1 || st.Elections[0].Exists || st.Elections[0].Leader != "" {
 		t.Errorf("%v %+v", err, st.Elections)
 	}
-	// A deletion that another observer reports late does not end the term after it.
+	// Another observer reports a deletion late. The next term must not end.
 	again := newObserver(t, began.Add(2*time.Hour))
 	again.read(pair("s1", 99, 1, 100))
 	record(t, path, append(again.events, found))
@@ -284,7 +284,7 @@ func TestObservationOfNoElectionIsAPeriod(t *testing.T) {
 	}
 }
 
-// A reader must not see an event at a time at which no observer was running.
+// A reader must not see an event in a time without an observer.
 func TestAPeriodOfObservationReachesItsLastEvent(t *testing.T) {
 	o, path := newObserver(t, time.Now().Add(time.Hour)), newPath(t)
 	w := startWriter(t, path, sqlite.WriterOptions{})

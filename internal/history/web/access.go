@@ -11,7 +11,6 @@ import (
 	"strings"
 )
 
-// withHeaders sets the headers of all responses.
 func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -20,8 +19,8 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// authorized accepts requests with the token. Without a token, it rejects requests that a web page
-// of another site can have sent.
+// authorized accepts requests with the token. If no token is configured, it rejects requests that a web page of
+// another site may have sent.
 func (s *server) authorized(next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(s.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,8 +38,8 @@ func (s *server) authorized(next http.Handler) http.Handler {
 	})
 }
 
-// namesLoopback reports whether a Host header names this host. A web page that resolves
-// its own name to 127.0.0.1 (DNS rebinding) sends that name.
+// namesLoopback reports whether a Host header names this host. After DNS rebinding, a web page's own name resolves to
+// 127.0.0.1, and the browser sends that name.
 func namesLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -48,7 +47,7 @@ func namesLoopback(host string) bool {
 	return Loopback(strings.Trim(host, "[]"))
 }
 
-// Loopback reports whether a host name or address is that of this host only.
+// Loopback reports whether a host name or address belongs to this host only.
 func Loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -57,20 +56,20 @@ func Loopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// compressFrom is the size from which a response is compressed.
+// compressFrom is the size in bytes from which responses are compressed.
 const compressFrom = 1 << 10
 
-// writeBody sends a response, compressed if the client accepts that.
+// writeBody sends a response. It compresses the response if the client accepts that.
 func writeBody(w http.ResponseWriter, r *http.Request, text []byte) {
 	w.Header().Set("Vary", "Accept-Encoding")
 	if len(text) < compressFrom || !acceptsGzip(r.Header.Get("Accept-Encoding")) {
-		w.Write(text) //nolint:errcheck,gosec // the client has gone
+		w.Write(text) //nolint:errcheck,gosec // fails if the client has disconnected
 		return
 	}
 	w.Header().Set("Content-Encoding", "gzip")
 	z := gzip.NewWriter(w)
 	if _, err := z.Write(text); err == nil {
-		z.Close() //nolint:gosec // the client has gone
+		z.Close() //nolint:gosec // fails if the client has disconnected
 	}
 }
 

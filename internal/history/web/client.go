@@ -20,9 +20,9 @@ import (
 
 const (
 	dialTimeout = 5 * time.Second
-	// clientTimeout bounds one request with its response.
+	// clientTimeout bounds one request, including its response.
 	clientTimeout = queryTimeout + 15*time.Second
-	// maxErrorBody is how much of a rejection is read.
+	// maxErrorBody is the maximum number of bytes that are read of an error response.
 	maxErrorBody = 64 << 10
 )
 
@@ -30,9 +30,9 @@ const (
 type ClientOptions struct {
 	// URL is http or https, with a path if a proxy adds one.
 	URL string
-	// Token is sent to this URL only.
+	// Token is the bearer token. It is sent to this URL only.
 	Token string
-	// CAs verify the certificate; nil means those of the system.
+	// CAs verify the recorder's certificate. nil means the CAs of the system.
 	CAs *x509.CertPool
 }
 
@@ -43,12 +43,12 @@ type Client struct {
 	http  *http.Client
 }
 
-// CheckURL reports why a text is not the URL of a recorder.
+// CheckURL returns an error if a text is not the URL of a recorder.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return errors.New("not a valid URL") // the error would repeat a password
+		return errors.New("not a valid URL") // the parser's error could contain a password
 	case u.Scheme != "http" && u.Scheme != "https":
 		return errors.New("the URL of a recorder begins with https:// or http://")
 	case u.User != nil:
@@ -59,8 +59,7 @@ func CheckURL(text string) error {
 	return nil
 }
 
-// Exposed reports whether the URL sends the history and the token unencrypted over a
-// network.
+// Exposed reports whether this URL sends the history and the token over a network without encryption.
 func Exposed(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme == "http" && !Loopback(u.Hostname())
@@ -85,7 +84,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	}
 	return &Client{base: base, token: o.Token, http: &http.Client{
 		Transport: transport, Timeout: clientTimeout,
-		// The token is for this URL only.
+		// The token must not reach another URL.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
@@ -96,14 +95,14 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// send sends a request. The caller closes the body of the response, which is a success.
+// send sends a request. It returns only successful responses; the caller closes their body.
 func (c *Client) send(ctx context.Context, method, path string, v url.Values, body io.Reader) (*http.Response, error) {
 	u := *c.base
 	u.Path, u.RawPath, u.RawQuery = strings.TrimSuffix(u.Path, "/")+path, "", v.Encode()
 	if len(u.RawQuery) > maxQuery {
 		return nil, c.errorf("too many names for one request; select fewer elections")
 	}
-	r, err := http.NewRequestWithContext(ctx, method, u.String(), body) //nolint:gosec // the operator's own flag
+	r, err := http.NewRequestWithContext(ctx, method, u.String(), body) //nolint:gosec // the URL is the operator's own flag
 	if err != nil {
 		return nil, c.errorf("invalid request")
 	}
@@ -113,7 +112,7 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	response, err := c.http.Do(r) //nolint:gosec // likewise
+	response, err := c.http.Do(r) //nolint:gosec // the URL is the operator's own flag
 	if err != nil {
 		return nil, c.describe(ctx, err)
 	}
@@ -124,7 +123,7 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	return response, nil
 }
 
-// get reads the body of a response, of which the decompressed size is bounded.
+// get reads the body of a response. The decompressed size is limited.
 func (c *Client) get(ctx context.Context, path string, v url.Values) ([]byte, http.Header, error) {
 	response, err := c.send(ctx, http.MethodGet, path, v, nil)
 	if err != nil {
@@ -167,7 +166,7 @@ func getLines[T any](ctx context.Context, c *Client, path string, v url.Values, 
 	return all, header, nil
 }
 
-// more reports whether a response announces another page.
+// more reports whether a response contains a link to another page.
 func more(h http.Header) bool { return h.Get("Link") != "" }
 
 // Events returns a page of events.

@@ -13,8 +13,8 @@ import (
 	"electop/internal/history"
 )
 
-// describe words why there is no response. Errors of the HTTP client quote the response,
-// and a response can repeat the token, so only errors of known types are quoted.
+// describe converts an error of the HTTP client to one line. Such an error can quote the response, and the response
+// can contain the token. Therefore only known types of errors are quoted.
 func (c *Client) describe(ctx context.Context, err error) error {
 	var (
 		errno    syscall.Errno
@@ -28,7 +28,7 @@ func (c *Client) describe(ctx context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case errors.As(err, &errno):
-		return c.errorf("%s", errno.Error()) // wrapped, it would look like an error of Consul
+		return c.errorf("%s", errno.Error()) // not wrapped: a wrapped errno would look like an error of Consul
 	case errors.As(err, &dns):
 		return c.errorf("host not found")
 	case errors.Is(err, http.ErrSchemeMismatch):
@@ -40,14 +40,14 @@ func (c *Client) describe(ctx context.Context, err error) error {
 	case errors.As(err, &invalid):
 		return c.errorf("the certificate is invalid or expired")
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return c.errorf("no response in time")
+		return c.errorf("request timed out")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return c.errorf("the connection was closed")
 	}
 	return c.errNotHistory()
 }
 
-// rejection words a response that is not a success, without its text.
+// rejection converts a response that is not a success to an error. The error does not contain the body.
 func (c *Client) rejection(r *http.Response) error {
 	var e errorJSON
 	if text, err := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)); err == nil && json.Unmarshal(text, &e) != nil {
@@ -67,11 +67,11 @@ func (c *Client) rejection(r *http.Response) error {
 	case r.StatusCode == http.StatusBadRequest:
 		return c.errorf("the request was rejected (HTTP 400); a recorder with TLS needs https://")
 	case r.StatusCode == http.StatusNotFound:
-		return c.errorf("no electop record at this URL")
+		return c.errorf("no recorder at this URL")
 	case r.StatusCode == http.StatusForbidden:
 		return c.errorf("not allowed (HTTP 403)")
 	case r.StatusCode == http.StatusServiceUnavailable:
 		return c.errorf("the recorder is overloaded or not available (HTTP 503)")
 	}
-	return c.errorf("the recorder failed (HTTP %d); its log says why", r.StatusCode)
+	return c.errorf("the recorder failed (HTTP %d); see its log", r.StatusCode)
 }

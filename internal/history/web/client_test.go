@@ -23,7 +23,7 @@ import (
 
 var _ web.Source = (*web.Client)(nil)
 
-// same compares what the file and the recorder give.
+// same compares the results of the file and of the recorder.
 func same[Q, T any](t *testing.T, name string, file, remote func(context.Context, Q) (T, error), q Q) T {
 	t.Helper()
 	want, err := file(t.Context(), q)
@@ -161,7 +161,7 @@ func TestEventsKeepAllFields(t *testing.T) {
 	}
 }
 
-// fixed gives one page.
+// fixed is a source that returns one page.
 type fixed struct {
 	web.Source
 	page history.EventPage
@@ -202,7 +202,7 @@ func TestURLsOfRecorders(t *testing.T) {
 
 const theToken = `0b5c2f0e"2222<3333&4444%5555`
 
-// raw answers with bytes that need not be HTTP.
+// raw writes bytes that need not be valid HTTP.
 func raw(format string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
@@ -248,7 +248,7 @@ func TestNoErrorContainsTheToken(t *testing.T) {
 		err3 := c.Record(t.Context(), history.Action{})
 		for _, err := range []error{err1, err2, err3} {
 			switch {
-			case err == nil && err3 == nil && (i == 0 || i == 7 || i == 13 || i == 18): // any success is one to Record
+			case err == nil && err3 == nil && (i == 0 || i == 7 || i == 13 || i == 18): // Record accepts any success
 			case err == nil:
 				t.Errorf("%d: no error", i)
 			case strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "history at "+s.URL+": "):
@@ -278,7 +278,7 @@ func TestErrorsOfRecordersThatDoNotRespond(t *testing.T) {
 	defer silent.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err = client(t, web.ClientOptions{URL: silent.URL}).Stats(ctx, history.Filter{}); err == nil || !strings.HasSuffix(err.Error(), ": no response in time") {
+	if _, err = client(t, web.ClientOptions{URL: silent.URL}).Stats(ctx, history.Filter{}); err == nil || !strings.HasSuffix(err.Error(), ": request timed out") {
 		t.Error(err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
@@ -316,8 +316,8 @@ func TestTooManyNamesAreNotSent(t *testing.T) {
 	}
 }
 
-// A response of another server must not contain escape sequences where electop expects one
-// of its words, which commands print as they are.
+// Commands print some words of a response unchanged. A response of another server must not place escape sequences in
+// them.
 func TestWordsOfARecorderAreSafeToShow(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, `{"type":"\u001b[2J","cause":"\u001b[2J","action":"\u001b[2J","result":"\u001b[2J"}`)

@@ -1,9 +1,9 @@
-// Package web serves a history over HTTP and reads one that is served: [NewHandler] has
-// the routes, [Client] is a [history.Source]. docs/recording.md describes the API.
+// Package web serves a history over HTTP and reads a served one: [NewHandler] has the routes, and [Client] is a
+// [history.Source]. docs/recording.md describes the API.
 //
-// Fields are those of the JSON that commands print: times have milliseconds. A client needs
-// more digits, for example to read the state at the time of an event, so each time and
-// duration also has a field with the suffix _ns: nanoseconds, for a time since 1970 UTC.
+// Fields are those of the JSON that commands print. These times have milliseconds, but a client needs all digits, for
+// example to read the state at the time of an event. So each time and duration also has a field with the suffix _ns:
+// nanoseconds, for times since 1970 UTC.
 package web
 
 import (
@@ -12,13 +12,13 @@ import (
 	"electop/internal/history"
 )
 
-// Source is a history whose elections can be listed, in the order of their keys.
+// Source is a history that can also list its elections, ordered by key.
 type Source interface {
 	history.Source
 	Elections(ctx context.Context) ([]history.Election, error)
 }
 
-// The routes. All but [PathHealth] require the token, if there is one.
+// The routes. All except [PathHealth] require the token, if one is configured.
 const (
 	PathHealth       = "/healthz"
 	PathMetrics      = "/metrics"
@@ -31,23 +31,23 @@ const (
 	pathElections    = "/v1/elections"
 )
 
-// Headers of a page of events: the cursors on both sides.
+// Headers of a page of events or terms: the cursors of the adjacent pages.
 const (
 	headerOlder = "Electop-Older"
 	headerNewer = "Electop-Newer"
 )
 
 const (
-	// maxLimit is the largest page of events or terms.
+	// maxLimit is the maximum number of events or terms on a page.
 	maxLimit = 10_000
-	// maxBody limits a response after decompression, maxAction the body of an action,
-	// and maxQuery the names and times in an address.
+	// maxBody limits a response after decompression, maxAction the body of an action, and maxQuery the query string,
+	// all in bytes.
 	maxBody   = 128 << 20
 	maxAction = 16 << 10
 	maxQuery  = 256 << 10
 )
 
-// Codes of errors that a client distinguishes.
+// Error codes that a client must distinguish.
 const (
 	codeNoElection = "no_such_election"
 	codeCursor     = "invalid_cursor"

@@ -19,25 +19,25 @@ import (
 // Options configure the handler of a recorder.
 type Options struct {
 	Source Source
-	// Health returns nil while Consul is observed and events are stored, otherwise the reason.
-	// Every client can read it.
+	// Health returns nil while Consul is observed and events are stored, otherwise the reason. No token is required
+	// to read it.
 	Health func() error
-	// Metrics serves Prometheus.
+	// Metrics serves the metrics for Prometheus.
 	Metrics http.Handler
-	// Record stores an action of another electop.
+	// Record stores an action of an electop on another host.
 	Record func(history.Action)
 	// Token is the bearer token that all routes but /healthz require; empty for none.
 	Token string
-	// Local is true if only this host can connect.
+	// Local means that only this host can connect.
 	Local bool
-	// OnError receives the errors that responses do not contain.
+	// OnError receives errors that are not sent to clients.
 	OnError func(error)
 }
 
 const (
-	// queryTimeout bounds reading the history for one response.
+	// queryTimeout limits the time for reading the history for one response.
 	queryTimeout = 30 * time.Second
-	// maxQueries is how many responses are prepared at the same time.
+	// maxQueries is the maximum number of responses that are prepared concurrently.
 	maxQueries = 8
 )
 
@@ -64,7 +64,7 @@ func NewHandler(o Options) http.Handler {
 	return withHeaders(open)
 }
 
-// health reports whether the recorder records.
+// health reports whether the recorder works.
 func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 	text, code := "ok", http.StatusOK
 	if err := s.Health(); err != nil {
@@ -72,11 +72,11 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(code)
-	fmt.Fprintln(w, text) // fails if the client has gone
+	fmt.Fprintln(w, text) // fails if the client has disconnected
 }
 
-// serve prepares a whole response before it sends the first byte: an error must not
-// follow half of a response.
+// serve prepares a complete response before it sends the first byte. Otherwise an error could follow a part of a
+// response.
 func (s *server) serve(body func(w io.Writer, h http.Header, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -102,8 +102,7 @@ func (s *server) serve(body func(w io.Writer, h http.Header, r *http.Request) er
 	}
 }
 
-// fail responds to a request that failed. Only errors of the request itself are sent: others
-// contain paths.
+// fail responds to a request that failed. Only errors about the request are sent, because other errors contain paths.
 func (s *server) fail(w http.ResponseWriter, err error) {
 	var invalid *queryError
 	switch {
@@ -122,11 +121,11 @@ func (s *server) fail(w http.ResponseWriter, err error) {
 func writeError(w http.ResponseWriter, code int, e errorJSON) {
 	text, err := json.Marshal(e)
 	if err != nil {
-		text = []byte("{}") // two strings can be encoded
+		text = []byte("{}") // two strings never fail to encode
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	w.Write(append(sanitize.JSON(text), '\n')) //nolint:errcheck,gosec // the client has gone
+	w.Write(append(sanitize.JSON(text), '\n')) //nolint:errcheck,gosec // fails if the client has disconnected
 }
 
 func queryOf(r *http.Request) *query {
@@ -152,12 +151,12 @@ func writeLines[T any](w io.Writer, all []T, encode func(T) ([]byte, error)) err
 	return nil
 }
 
-// linkNext announces the next page in the direction of the query.
+// linkNext adds a link to the next page in the direction of the query.
 func linkNext(h http.Header, path string, v url.Values) {
 	h.Set("Link", "<"+path+"?"+v.Encode()+`>; rel="next"`)
 }
 
-// setCursors announces the adjacent pages.
+// setCursors adds the cursors of the adjacent pages.
 func setCursors(h http.Header, older, newer history.Cursor) {
 	for name, cursor := range map[string]history.Cursor{headerOlder: older, headerNewer: newer} {
 		if cursor != "" {
@@ -272,8 +271,8 @@ func (s *server) elections(w io.Writer, _ http.Header, r *http.Request) error {
 	return writeLines(w, all, encodeElection)
 }
 
-// postAction stores an action of another electop, with the time of the recorder's clock,
-// by which it is compared with the ends of terms.
+// postAction stores an action of another electop. The time is that of the recorder's clock, because it is compared
+// with the recorded ends of terms.
 func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	if s.Token == "" && !s.Local {
 		writeError(w, http.StatusForbidden, errorJSON{Error: "a recorder without a bearer token stores no actions of other hosts"})
@@ -281,12 +280,12 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
 	if err != nil {
-		writeError(w, http.StatusRequestEntityTooLarge, errorJSON{Error: "the action is too large or was cut"})
+		writeError(w, http.StatusRequestEntityTooLarge, errorJSON{Error: "the action is too large or incomplete"})
 		return
 	}
 	a, err := decodeAction(text)
 	if err != nil || !validAction(&a) {
-		writeError(w, http.StatusBadRequest, errorJSON{Error: "this is not an action"})
+		writeError(w, http.StatusBadRequest, errorJSON{Error: "the body is not a valid action"})
 		return
 	}
 	a.Time = time.Now()

@@ -16,7 +16,7 @@ import (
 	"electop/internal/history/web"
 )
 
-// get sends a request without decompressing the response.
+// get sends a request. It does not decompress the response.
 func get(t *testing.T, url string, change func(*http.Request)) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -153,7 +153,7 @@ func TestActionsGetTheTimeOfTheRecorder(t *testing.T) {
 	}
 }
 
-// An action that ends a hold names its session, one on a key that no session holds names the key.
+// An action that ends a hold must name its session. An action on a free key must name the key.
 func TestActionsNameWhatTheyChanged(t *testing.T) {
 	s := serve(t, nil)
 	c := client(t, web.ClientOptions{URL: s.URL})
@@ -255,7 +255,7 @@ func TestErrorsOfTheFileStayOnTheRecorder(t *testing.T) {
 	}
 	s.mu.Unlock()
 	_, err := client(t, web.ClientOptions{URL: s.URL}).Stats(t.Context(), history.Filter{})
-	if u, _ := url.Parse(s.URL); err == nil || err.Error() != "history at http://"+u.Host+": the recorder failed (HTTP 500); its log says why" {
+	if u, _ := url.Parse(s.URL); err == nil || err.Error() != "history at http://"+u.Host+": the recorder failed (HTTP 500); see its log" {
 		t.Error(err)
 	}
 }

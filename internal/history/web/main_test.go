@@ -21,12 +21,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start has nanoseconds, which the wire format must keep.
+// start has nanoseconds, to test that the wire format keeps them.
 func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 123_456_789, time.UTC) }
 
 const second = time.Second + 1_234_567
 
-// past records some elections with many kinds of events and opens the file.
+// past records elections with many types of events. It opens the file for reading.
 func past(t *testing.T) *sqlite.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "h.db")
@@ -78,7 +78,7 @@ func story(ps election.Patterns) (events []election.Event) {
 		if p.ModifyIndex = 100 + i; p.Session != "" {
 			p.Session = ""
 		} else {
-			p.Session, p.LockIndex = "s1", p.LockIndex+1+i%5/4 // sometimes a term is missed
+			p.Session, p.LockIndex = "s1", p.LockIndex+1+i%5/4 // some terms are missed
 		}
 		read()
 	}
@@ -86,7 +86,7 @@ func story(ps election.Patterns) (events []election.Event) {
 	return events
 }
 
-// served is a recorder of the past.
+// served is a recorder that serves a history.
 type served struct {
 	*httptest.Server
 	file    *sqlite.File

@@ -12,7 +12,7 @@ import (
 	"electop/internal/history"
 )
 
-// queryError is a query that the server rejects.
+// queryError is an error about the parameters of a request.
 type queryError struct{ text string }
 
 func (e *queryError) Error() string { return e.text }
@@ -21,7 +21,7 @@ func queryErrorf(format string, args ...any) error {
 	return &queryError{fmt.Sprintf(format, args...)}
 }
 
-// query reads parameters; the first invalid one sets err.
+// query reads the parameters of a request. The first invalid one sets err.
 type query struct {
 	values url.Values
 	now    time.Time
@@ -32,7 +32,7 @@ type query struct {
 func (q *query) get(name string) string {
 	q.known = append(q.known, name)
 	if all := q.values[name]; len(all) > 1 {
-		q.fail(queryErrorf("%s is given twice", name))
+		q.fail(queryErrorf("parameter %s is given twice", name))
 	}
 	return q.values.Get(name)
 }
@@ -43,7 +43,7 @@ func (q *query) fail(err error) {
 	}
 }
 
-// time reads a moment. A time without a zone is UTC.
+// time reads a time. Without a zone, it is UTC.
 func (q *query) time(name string) time.Time {
 	text := q.get(name)
 	if text == "" {
@@ -93,7 +93,7 @@ func (q *query) window() time.Duration {
 	return d
 }
 
-// wordsOf reads a repeatable parameter with a fixed set of values.
+// wordsOf reads a parameter that can be repeated and has a fixed set of values.
 func wordsOf[T ~string](q *query, name string, allowed []T) (all []T) {
 	q.known = append(q.known, name)
 	for _, text := range q.values[name] {
@@ -105,8 +105,8 @@ func wordsOf[T ~string](q *query, name string, allowed []T) (all []T) {
 	return all
 }
 
-// end returns the first error. A misspelled parameter is one: the response would contain
-// more than was requested.
+// end returns the first error. An unknown parameter is an error, because without it the response would contain more
+// than requested.
 func (q *query) end() error {
 	for name := range q.values {
 		if !slices.Contains(q.known, name) {

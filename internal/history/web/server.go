@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Limits of a connection. A response takes as long as its query and its transfer.
+// Limits of a connection. responseTimeout leaves time for the query and the transfer of the response.
 const (
 	headerTimeout   = 5 * time.Second
 	requestTimeout  = 10 * time.Second
@@ -20,20 +20,20 @@ const (
 	finishWithin    = 5 * time.Second
 )
 
-// Listener is where a recorder listens.
+// Listener is the open socket of a recorder.
 type Listener struct {
 	net.Listener
 	scheme string
 }
 
-// Listen listens on an address, with TLS if there is a certificate.
+// Listen listens on an address. It uses TLS if there is a certificate.
 func Listen(ctx context.Context, address, certFile, keyFile string) (*Listener, error) {
 	var config *tls.Config
 	if certFile != "" {
 		if _, err := tls.LoadX509KeyPair(certFile, keyFile); err != nil {
 			return nil, err
 		}
-		// Certificates are renewed while the recorder runs, so each handshake reads the files.
+		// A certificate may be renewed while the recorder runs, so each handshake reads the files.
 		config = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 			return &cert, err
@@ -52,8 +52,8 @@ func Listen(ctx context.Context, address, certFile, keyFile string) (*Listener, 
 // URL is the address for clients on this host.
 func (l *Listener) URL() string { return l.scheme + "://" + l.Addr().String() }
 
-// Serve handles requests until ctx ends, and then waits for those in progress. onError
-// receives a line for each failed connection.
+// Serve handles requests until ctx ends, and then waits for the requests in progress. onError receives one line for
+// each failed connection.
 func (l *Listener) Serve(ctx context.Context, h http.Handler, onError func(line string)) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: responseTimeout,

@@ -21,7 +21,7 @@ import (
 	"electop/internal/history/web"
 )
 
-// slow lists elections when it may.
+// slow is a source that lists elections only after a signal.
 type slow struct {
 	web.Source
 	begun, end chan bool
@@ -68,7 +68,7 @@ func certificate(t *testing.T, folder string) (certFile, keyFile string, pool *x
 	return certFile, keyFile, pool
 }
 
-// listening serves a source until stop.
+// listening serves a source until stop is called.
 func listening(t *testing.T, certFile, keyFile string, o web.Options) (url string, stop func() error) {
 	t.Helper()
 	l, err := web.Listen(t.Context(), "127.0.0.1:0", certFile, keyFile)

@@ -24,7 +24,7 @@ func moment(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// eventFields are what an event has besides its fields in `electop watch -o json`.
+// eventFields are the fields of an event that `electop watch -o json` does not print.
 type eventFields struct {
 	TimeNS           int64         `json:"time_ns"`
 	VacancyNS        time.Duration `json:"vacancy_ns,omitempty"`
@@ -48,11 +48,11 @@ func encodeEvent(e election.Event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Both are objects that are not empty.
+	// Both are JSON objects with at least one field.
 	return append(append(known[:len(known)-1], ','), more[1:]...), nil
 }
 
-// word makes one of electop's words safe to show: commands print them as they are.
+// word makes one of electop's words, such as an event type, safe to show. Commands print these words unchanged.
 func word[T ~string](v T) T { return T(sanitize.Line(string(v), 40)) }
 
 func decodeEvent(text []byte) (e election.Event, err error) {
@@ -103,8 +103,7 @@ func (f *termFields) decode() election.Term {
 	}
 }
 
-// termJSON has the fields of `electop history --terms -o json`, except how long a term
-// has lasted that is not over.
+// termJSON has the fields of `electop history --terms -o json`. The duration of a term that has not ended is missing.
 type termJSON struct {
 	Election   string `json:"election"`
 	Key        string `json:"key"`
@@ -175,7 +174,7 @@ func decodeObservation(text []byte) (history.Observation, error) {
 	}, err
 }
 
-// actionJSON is an action; its time hides that of the embedded struct.
+// actionJSON is an action. Its field time replaces that of the embedded struct.
 type actionJSON struct {
 	Time   string `json:"time"`
 	TimeNS int64  `json:"time_ns"`

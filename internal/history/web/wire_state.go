@@ -16,7 +16,7 @@ type stateJSON struct {
 	Elections      []pastElection `json:"elections"`
 }
 
-// pastElection uses the field names of `electop list -o json` where it has the same field.
+// pastElection has the field names of `electop list -o json` where the fields are the same.
 type pastElection struct {
 	Election          string         `json:"election"`
 	Key               string         `json:"key"`

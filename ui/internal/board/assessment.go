@@ -10,8 +10,8 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// urgent reports whether urgent advice has no sign of its own. It ignores other elections:
-// comparing all of them for each row of a frame is expensive.
+// urgent reports whether an election has urgent advice that no other sign of its row shows. It ignores the other
+// elections: comparing them for each row is expensive.
 func urgent(e *election.Election, asOf time.Time) bool {
 	return slices.ContainsFunc(insight.NewBoard(nil, nil).Advise(e, nil, asOf), func(a insight.Advice) bool {
 		return a.Urgent && a.Code != "overwritten"

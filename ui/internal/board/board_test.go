@@ -19,7 +19,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// driver sends messages to a board and runs its actions.
+// driver sends messages to a board and builds its scenes.
 type driver struct {
 	t    testing.TB
 	m    board.Model
@@ -52,7 +52,6 @@ func (d *driver) send(msg tea.Msg) scene.Action {
 	return action
 }
 
-// keys presses keys and returns the last action.
 func (d *driver) keys(names ...string) (action scene.Action) {
 	for _, name := range names {
 		action = d.send(uitest.Press(name))
@@ -74,7 +73,6 @@ func (d *driver) lines() []string {
 	return lines
 }
 
-// row returns the line of an election.
 func (d *driver) row(name string) string {
 	d.t.Helper()
 	for _, line := range d.lines() {
@@ -163,6 +161,28 @@ func TestFirstSnapshotSelectsAProblem(t *testing.T) {
 	}
 	if d := drive(t, uitest.Crowd(12), 80, 20); d.selected() != "svc-00000" {
 		t.Errorf("without a problem, %q is selected", d.selected())
+	}
+}
+
+// An election whose candidates were not searched is no problem yet.
+func TestTheEndOfTheSearchSelectsAProblem(t *testing.T) {
+	unsearched := func(s *election.Snapshot, e *election.Election) *election.Election {
+		changed := *e
+		changed.Unsearched = s.Find(e.Key()).Pair.Session == ""
+		return &changed
+	}
+	s := uitest.Mixed()
+	for i, e := range s.Elections {
+		s.Elections[i] = unsearched(s, e)
+	}
+	s.Elections = slices.DeleteFunc(s.Elections, func(e *election.Election) bool { return e.Name == "search" }) // a lock-delay
+	d := drive(t, s, 80, 20)
+	if d.selected() != "auth" || d.m.Counts().Vacant != 0 {
+		t.Errorf("selected %q, %+v", d.selected(), d.m.Counts())
+	}
+	d.show(uitest.Mixed(), uitest.Now())
+	if d.selected() != "mail" || d.m.Counts().Vacant != 1 {
+		t.Errorf("selected %q, %+v", d.selected(), d.m.Counts())
 	}
 }
 
@@ -293,7 +313,6 @@ func TestChosenAreTheMarkedOrElseTheSelected(t *testing.T) {
 	d.wantsNote(d.keys("r"), "Read-only")
 }
 
-// Keys that look the same have separate rows, cursors and marks.
 func TestKeysThatLookTheSameHaveSeparateRows(t *testing.T) {
 	s := uitest.Mixed()
 	for i, e := range s.Elections[:2] {
@@ -345,10 +364,10 @@ func TestSort(t *testing.T) {
 			t.Errorf("not sorted by %s, reversed: %s", word, d.names())
 		}
 	}
-	d.wantsNote(d.send(scene.SortBy{Text: "x"}), `Unknown order "x": election, problems, state`)
+	d.wantsNote(d.send(scene.SortBy{Text: "x"}), "Keys: election, problems, state")
 }
 
-// Equal rows are sorted by name, regardless of the previous order.
+// Rows with equal sort values are sorted by name, regardless of the previous order.
 func TestSortIsTotal(t *testing.T) {
 	words := query.OrderKeys()
 	d := drive(t, uitest.Crowd(60), 120, 300)
@@ -364,7 +383,7 @@ func TestSortIsTotal(t *testing.T) {
 	}
 }
 
-// The cursor stays on its election while that is shown, and the rows depend only on the latest snapshot.
+// The cursor stays on its election while the filter shows it. The rows depend only on the latest snapshot.
 func TestCursorStaysOnItsElection(t *testing.T) {
 	filters := []string{"", "state:lock", "!state:vacant", "node-2", "!new"}
 	words := query.OrderKeys()
@@ -423,8 +442,7 @@ func TestColumnsByWidth(t *testing.T) {
 	}
 }
 
-// A row must not move when its node is no longer watched: its checks would be outdated off
-// screen and current on screen.
+// A row must not move when its node is no longer watched. Otherwise rows would move when they leave the screen.
 func TestOrderDoesNotDependOnWhatIsWatched(t *testing.T) {
 	for _, by := range []string{"state", "checks"} {
 		now, then := drive(t, uitest.Mixed(), 120, 20), drive(t, outdated(time.Hour), 120, 20)
@@ -436,7 +454,7 @@ func TestOrderDoesNotDependOnWhatIsWatched(t *testing.T) {
 	}
 }
 
-// outdated is a snapshot whose nodes are no longer watched.
+// outdated returns a snapshot whose checks are as old as since.
 func outdated(since time.Duration) *election.Snapshot {
 	s := uitest.Mixed()
 	for node, known := range s.Checks {

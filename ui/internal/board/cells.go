@@ -55,7 +55,7 @@ func (m Model) drawCell(l *term.Line, e *election.Election, r *row, c column, s 
 	}
 }
 
-// drawName draws the name and the mark after it, which may use the gap between columns.
+// drawName draws the name and the mark. The mark may use the gap after the column.
 func drawName(l *term.Line, name, mark *term.Span, width int) {
 	if mark.Text == "" {
 		l.Cell(name.Role, name.Text, width)
@@ -69,8 +69,8 @@ func drawName(l *term.Line, name, mark *term.Span, width int) {
 	l.Text(mark.Role, mark.Text)
 }
 
-// drawLeader draws the leader and the note next to it if there is space; a warning that does
-// not fit shrinks to a sign.
+// drawLeader draws the leader and, if it fits, the note next to it. A warning that does not fit is replaced by a
+// sign.
 func drawLeader(l *term.Line, r *row, width int) {
 	end := l.Used + width
 	extra := r.extra
@@ -127,7 +127,7 @@ func drawLane(l *term.Line, e *election.Election, state scene.DisplayState, widt
 		return
 	}
 	vacant := term.Vacant
-	if state == scene.StateIdle {
+	if state == scene.StateIdle || state == scene.StateUnsearched {
 		vacant = term.Faint
 	}
 	writeLane(l, lane(width, e, s.AsOf, window, s.Lanes), vacant)

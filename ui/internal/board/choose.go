@@ -10,8 +10,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// choose requests an action on the elections that match the filter of the request. Without
-// one, it requests it on the marked elections or, without marks, on the selected one.
+// choose requests an action. Its targets are the elections that match the filter of the request. Without a filter
+// they are the marked elections, or the selected one if nothing is marked.
 func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	kind := c.Kind
 	if reason := s.Refusal(kind); reason != "" {
@@ -40,8 +40,8 @@ func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	return ask
 }
 
-// chooseMatching requests an action on the elections with a leader that match a filter,
-// whatever is marked or shown.
+// chooseMatching requests an action on the elections that match a filter and have a leader. It ignores marks and the
+// filter of the table.
 func chooseMatching(c scene.Choose, s *scene.Scene) scene.Action {
 	f := query.Parse(c.Filter, query.Elections)
 	if err := f.Check(); err != nil {
@@ -61,7 +61,7 @@ func chooseMatching(c scene.Choose, s *scene.Scene) scene.Action {
 	return ask
 }
 
-// unread explains that an election was not read yet, empty if all were.
+// unread returns a message if an election was not read from Consul yet, else an empty text.
 func unread(es []*election.Election) string {
 	if i := slices.IndexFunc(es, (*election.Election).Recorded); i >= 0 {
 		return "Unavailable until " + scene.OneLine(es[i].Name, 60) + " is read: this data is from the history."
@@ -86,7 +86,6 @@ func (m Model) marked(s *scene.Scene) (visible, hidden []*election.Election) {
 	return visible, hidden
 }
 
-// bindLed returns targets for the elections with a leader, and the names of the others.
 func bindLed(es []*election.Election, hidden bool, s *scene.Scene) (bound []scene.Target, leaderless []string) {
 	for _, e := range es {
 		if scene.DisplayStateOf(e, s.AsOf) != scene.StateLed {

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"slices"
 	"time"
 
 	"electop/ui/internal/term"
@@ -36,13 +37,14 @@ type extent struct {
 // bounds are the widths of a column in cells: the minimum, the usual one and the maximum.
 type bounds struct{ least, want, most int }
 
+// followedWidth is the width of "after 999ms", the result of an action beside a leader. Room for
+// it is kept, so that an action does not move columns.
+const followedWidth = 11
+
 func columnBounds(c extent, wide bool) [columnCount]bounds {
 	name := max(12, c.name+2)   // the title, its sign and its sort marker
 	leader := max(15, c.leader) // "lock-delay ~60s"
-	both := leader
-	if c.address > 0 {
-		both = leader + 2 + c.address
-	}
+	both := leader + term.ColumnGap + max(c.address, followedWidth)
 	session := 8
 	if wide {
 		session = 36
@@ -61,18 +63,53 @@ func columnBounds(c extent, wide bool) [columnCount]bounds {
 	}
 }
 
+// ColumnNames lists the columns in their usual order.
+func ColumnNames() []string {
+	return []string{"election", "leader", "node", "for", "term", "session", "checks", "lane", "changes"}
+}
+
+// chooseIDs returns the columns with these names, or else all. The election is the first if it is
+// not named: each row needs it.
+func chooseIDs(names []string) []columnID {
+	if len(names) == 0 {
+		names = ColumnNames()
+	}
+	ids := map[string]columnID{}
+	for id := range columnCount {
+		ids[ColumnNames()[id]] = id
+	}
+	var chosen []columnID
+	for _, name := range names {
+		if id, known := ids[name]; known && !slices.Contains(chosen, id) {
+			chosen = append(chosen, id)
+		}
+	}
+	if !slices.Contains(chosen, colElection) {
+		chosen = slices.Insert(chosen, 0, colElection)
+	}
+	return chosen
+}
+
 // leastImportant lists the columns in the order in which a narrow window hides them.
 func leastImportant() []columnID {
 	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
 }
 
-// columns selects the columns for a table width and distributes the space. In the past there
-// are no checks: they are not stored.
+// columns selects the columns for a table width and distributes the space. The past has no column of checks because
+// the history does not store checks.
 func (m Model) columns(width int, past bool) []column {
-	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, past), m.Window())
+	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, m.shown(past)), m.Window())
 }
 
-// setLaneTitle sets the title of the lane column, which shows the time window.
+// shown are the columns that have something to show.
+func (m Model) shown(past bool) []columnID {
+	if !past {
+		return m.chosen
+	}
+	return slices.DeleteFunc(slices.Clone(m.chosen), func(id columnID) bool { return id == colChecks })
+}
+
+// setLaneTitle puts the time window into the title of the lane column.
 func setLaneTitle(columns []column, window time.Duration) []column {
 	for i := range columns {
 		if columns[i].id != colLane {
@@ -87,14 +124,13 @@ func setLaneTitle(columns []column, window time.Duration) []column {
 	return columns
 }
 
-func chooseColumns(width int, c extent, wide, past bool) []column {
+func chooseColumns(width int, c extent, wide bool, of []columnID) []column {
 	b := columnBounds(c, wide)
 	shown := [columnCount]bool{}
 	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
-	for id := range columnCount {
-		if shown[id] = id != colChecks || !past; shown[id] {
-			room -= b[id].least + term.ColumnGap
-		}
+	for _, id := range of {
+		shown[id] = true
+		room -= b[id].least + term.ColumnGap
 	}
 	for _, id := range leastImportant() {
 		if room >= 0 {
@@ -121,15 +157,15 @@ func chooseColumns(width int, c extent, wide, past bool) []column {
 	most := func(b bounds) int { return b.most }
 	grow(want, colFor, colElection, colLeader, colNode, colLane, colChanges)
 	grow(most, colLeader, colElection, colChecks, colNode, colLane)
-	if room < 0 { // narrower than the minimum
+	if room < 0 { // the window is narrower than the sum of the minimum widths
 		widths[colElection] = max(6, widths[colElection]+room)
 	}
-	return listColumns(shown, widths)
+	return listColumns(of, shown, widths)
 }
 
-func listColumns(shown [columnCount]bool, widths [columnCount]int) []column {
-	columns := make([]column, 0, columnCount)
-	for id := range columnCount {
+func listColumns(of []columnID, shown [columnCount]bool, widths [columnCount]int) []column {
+	columns := make([]column, 0, len(of))
+	for _, id := range of {
 		if shown[id] {
 			columns = append(columns, column{id: id, title: columnTitle(id, widths[id]), width: widths[id]})
 		}
@@ -147,5 +183,4 @@ func columnTitle(id columnID, width int) string {
 	return title
 }
 
-// rightAligned reports whether the column contains numbers.
 func (id columnID) rightAligned() bool { return id == colTerm || id == colChanges }

@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// laneKind is the state during one cell's part of the window.
+// laneKind is the state of an election during the time of one cell of its lane. A lane is a bar of terms over time.
 type laneKind uint8
 
 const (
@@ -27,15 +27,15 @@ type laneCell struct {
 	odd  bool // alternates the colour of neighbouring terms
 }
 
-// span is the period that a lane shows, divided into cells.
+// span is the period of a lane. step is the time of one cell.
 type span struct {
 	from time.Time
 	step time.Duration
 	asOf time.Time
 }
 
-// lane returns the terms in the window before asOf as n cells, at least one. The window moves
-// by whole cells, so that all lanes of a table move together.
+// lane draws the terms in the window before asOf into n cells; n is at least 1. The window moves by whole cells, so
+// that all lanes of a table move at the same time.
 func lane(n int, e *election.Election, asOf time.Time, window time.Duration, lanes *scene.Lanes) []laneCell {
 	cells := make([]laneCell, n)
 	step := window / time.Duration(n)
@@ -58,7 +58,7 @@ func lane(n int, e *election.Election, asOf time.Time, window time.Duration, lan
 	return cells
 }
 
-// seenSince is the start of the observation of an election.
+// seenSince is when the observation of an election began.
 func seenSince(e *election.Election, asOf time.Time, terms ...[]election.Term) time.Time {
 	for _, part := range terms {
 		if len(part) > 0 {
@@ -71,9 +71,8 @@ func seenSince(e *election.Election, asOf time.Time, terms ...[]election.Term) t
 	return asOf
 }
 
-// mergeTerms divides the terms, oldest first, into those that only the history has, which are
-// many and not copied, and the others. A live term may have been found after it began: then
-// the history has its beginning.
+// mergeTerms joins recorded and live terms, oldest first. older are the recorded terms before the first live one;
+// they are many, so they are not copied. A live term without a known start takes its start from the history.
 func mergeTerms(stored, live []election.Term) (older, newer []election.Term) {
 	if len(stored) == 0 || len(live) == 0 {
 		return stored, live
@@ -94,7 +93,7 @@ func mergeTerms(stored, live []election.Term) (older, newer []election.Term) {
 		newer = append(newer, t)
 	}
 	for _, t := range rest {
-		if !t.Over() { // the live board does not show this leader any more
+		if !t.Over() { // the term ended before the first live one
 			t.End = latest(t.Start, live[0].Start)
 		}
 		newer = append(newer, t)
@@ -105,8 +104,7 @@ func mergeTerms(stored, live []election.Term) (older, newer []election.Term) {
 	return stored[:n:n], newer
 }
 
-// sameTerm reports whether two observations show one term: a session holds a key once at a
-// time.
+// sameTerm reports whether two observations are of the same term. Terms of one session on one key never overlap.
 func sameTerm(a, b election.Term) bool {
 	return a.Session == b.Session && a.CreateIndex == b.CreateIndex &&
 		(!a.Over() || b.Start.Before(a.End)) && (!b.Over() || a.Start.Before(b.End))
@@ -121,8 +119,8 @@ func (s span) cell(t time.Time) int {
 	return int(d / s.step)
 }
 
-// unobserved reports whether less than half of a cell was observed. After until, this
-// process observes.
+// unobserved reports whether less than half of a cell was observed. observed ends at until; after it, this process
+// observes.
 func (s span) unobserved(i int, observed history.Periods, until time.Time) bool {
 	from := s.from.Add(time.Duration(i) * s.step)
 	to := from.Add(s.step)
@@ -183,7 +181,7 @@ func termCell(before laneKind, begins, ends bool) laneKind {
 	return laneLed
 }
 
-// writeLane draws the cells; time without a leader is highlighted in this role.
+// writeLane draws the cells. vacant is the role of cells without a leader.
 func writeLane(l *term.Line, cells []laneCell, vacant term.Role) {
 	for _, c := range cells {
 		led := term.TermA

@@ -16,7 +16,7 @@ import (
 // laneCells are the characters of a lane.
 const laneCells = "━╾─╼┿·"
 
-// laneText returns the lane of a row with 15 cells, one minute each.
+// laneText returns the lane of a row. It has 15 cells of one minute each.
 func laneText(t *testing.T, e *election.Election, now time.Time) string {
 	t.Helper()
 	snap := &election.Snapshot{Loaded: true, Elections: []*election.Election{e, uitest.Led(3, "old", 1, 24*time.Hour)}}
@@ -71,7 +71,7 @@ func TestLaneMovesInWholeCells(t *testing.T) {
 	}
 }
 
-// In the first minutes the lanes show a shorter window, but all observed time.
+// In the first minutes the window of the lanes is shorter. It contains all observed time.
 func TestLaneWindowGrows(t *testing.T) {
 	snap := uitest.Mixed()
 	snap.Elections = []*election.Election{uitest.Led(1, "young", 1, 20*time.Second)}
@@ -84,13 +84,13 @@ func TestLaneWindowGrows(t *testing.T) {
 		}
 	}
 	d.show(snap, uitest.Now().Add(6*time.Minute))
-	d.show(snap, uitest.Now()) // disconnected: the board shows this time
+	d.show(snap, uitest.Now()) // AsOf goes back, as after a lost connection
 	if head := d.lines()[0]; !strings.Contains(head, "LAST 15 MIN") {
 		t.Errorf("the lane omits observed time: %s", head)
 	}
 }
 
-// lanesOf draws a lane of 15 minutes with what the history knows, in Unicode and in ASCII.
+// lanesOf draws a lane of 15 minutes with recorded terms, in Unicode and in ASCII.
 func lanesOf(t *testing.T, e *election.Election, lanes *scene.Lanes) (unicode, ascii string) {
 	t.Helper()
 	e.Name = "lane"

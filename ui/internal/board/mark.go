@@ -12,20 +12,19 @@ import (
 	"electop/ui/internal/term"
 )
 
-// markRange is a range of marks that follows the cursor until the user ends it.
+// markRange is a range of marks from a row to the cursor.
 type markRange struct {
 	from   string // ID of the election where it began
 	before map[string]bool
 }
 
-// markKey handles the keys that mark rows.
 func (m *Model) markKey(msg tea.KeyPressMsg, s *scene.Scene) (action scene.Action, done bool) {
 	k := &m.keys
 	switch {
 	case !key.Matches(msg, k.Mark, k.MarkRange, k.MarkAll, k.Invert, k.Unmark):
 		return nil, false
 	case s.Past != nil:
-		return scene.Say{Role: term.Delay, Text: "This is the past: marks are disabled, as they are for actions. Press esc to return to now."}, true
+		return scene.Say{Role: term.Delay, Text: "This is the past: marks are disabled. Press esc to return to now."}, true
 	case key.Matches(msg, k.MarkRange):
 		return m.toggleRange(), true
 	}
@@ -43,7 +42,7 @@ func (m *Model) markKey(msg tea.KeyPressMsg, s *scene.Scene) (action scene.Actio
 	return nil, true
 }
 
-// setMarks sets the mark of each election from its present one.
+// setMarks computes the new mark of each election from its current mark.
 func (m *Model) setMarks(es []*election.Election, mark func(marked bool) bool) {
 	marks := maps.Clone(m.marks)
 	if marks == nil {
@@ -67,13 +66,12 @@ func (m *Model) toggleRange() scene.Action {
 	}
 	m.between = &markRange{from: m.cursor, before: m.marks}
 	m.stretch()
-	return scene.Say{Role: term.Quiet, Text: "Move to mark a range; V keeps it, esc drops it."}
+	return scene.Say{Role: term.Quiet, Text: "Move to mark rows; V keeps the marks, esc discards them."}
 }
 
-// dropRange restores the marks from before the range.
+// dropRange restores the marks as they were before the range began.
 func (m *Model) dropRange() { m.marks, m.between = m.between.before, nil }
 
-// stretch marks the rows from the beginning of the range to the cursor.
 func (m *Model) stretch() {
 	if m.between == nil {
 		return
@@ -87,7 +85,6 @@ func (m *Model) stretch() {
 	m.setMarks(m.order[min(from, m.at.Index):max(from, m.at.Index)+1], func(bool) bool { return true })
 }
 
-// unmark removes the marks of targets.
 func (m *Model) unmark(targets []scene.Target) {
 	m.marks, m.between = maps.Clone(m.marks), nil
 	for _, t := range targets {

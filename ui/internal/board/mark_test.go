@@ -46,7 +46,7 @@ func TestManyRowsAreMarkedAtOnce(t *testing.T) {
 	}
 }
 
-// New data moves rows into a range; only the user's own moves change its marks.
+// If new data moves rows into a range, they are not marked. Only a move of the cursor changes a range.
 func TestNewDataDoesNotChangeARange(t *testing.T) {
 	d := drive(t, uitest.Mixed(), 120, 30)
 	d.keys("g")
@@ -60,7 +60,7 @@ func TestNewDataDoesNotChangeARange(t *testing.T) {
 
 func TestAFilterChoosesTheTargets(t *testing.T) {
 	d := drive(t, uitest.Mixed(), 120, 30)
-	d.keys("space") // marks do not matter
+	d.keys("space") // :release with a filter ignores marks
 	ask, ok := d.send(scene.Choose{Kind: election.ActionRelease, Filter: "node:node-2"}).(scene.Ask)
 	if !ok || len(ask.Visible) == 0 || len(ask.Hidden)+len(ask.Leaderless) != 0 {
 		t.Fatalf("%+v", ask)

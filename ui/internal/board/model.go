@@ -21,7 +21,7 @@ type Model struct {
 	keys   keys.Map
 	rect   term.Rect
 	totals totals
-	// window is the period that the lanes show unless the user selected zoom.
+	// window is the period of the lanes. A period that the user selected, zoom, overrides it.
 	window, zoom time.Duration
 
 	at     scene.Cursor
@@ -29,23 +29,28 @@ type Model struct {
 	vacant []int                // the rows without a leader
 	cursor string               // ID of the election under the cursor
 	marks  map[string]bool      // by ID
-	// between is the range that is being marked, nil for none.
+	// between is the unfinished range of marks, nil for none.
 	between *markRange
 	filter  query.Filter
 	// match is the filter at the time of the order.
 	match query.Matcher
 	sort  query.Order
 	wide  bool
+	// chosen are the columns in their order.
+	chosen []columnID
 }
 
-// New returns a table that is empty until the first [scene.Changed].
-func New(k keys.Map) Model { return Model{keys: k} }
+// New returns a table that is empty until the first [scene.Changed], with the named columns or
+// else all.
+func New(k keys.Map, columns ...string) Model {
+	return Model{keys: k, chosen: chooseIDs(columns)}
+}
 
 // Update handles a message, then scrolls the cursor into view.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := m.update(msg, s)
 	switch msg.(type) {
-	case tea.KeyPressMsg, scene.Moved, scene.Wheeled, scene.Clicked, scene.GoTo: // new data does not change a range
+	case tea.KeyPressMsg, scene.Moved, scene.Wheeled, scene.Clicked, scene.GoTo: // only the user's moves change a range
 		m.stretch()
 	}
 	m.at.Scroll(m.rows(m.rect.H), len(m.order))
@@ -84,9 +89,9 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// changed applies a new snapshot or time. Most snapshots change only the latency, so it avoids
-// sorting.
+// changed applies a new snapshot or time. Most snapshots change only the latency; then it does not sort.
 func (m *Model) changed(before, s *scene.Scene) {
+	unsearched := m.totals.counts.Unsearched > 0
 	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {
 		m.totals = computeTotals(s.Shown, s.AsOf)
 		m.refresh(s)
@@ -94,12 +99,12 @@ func (m *Model) changed(before, s *scene.Scene) {
 	m.window = max(m.window, laneWindow(m.totals.seen(s.AsOf)))
 	loaded := !before.Shown.Loaded && s.Shown.Loaded
 	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
-	if (loaded || recalled) && m.at == (scene.Cursor{}) {
+	searched := unsearched && m.totals.counts.Unsearched == 0
+	if (loaded || recalled || searched) && m.at == (scene.Cursor{}) {
 		m.showProblem(s)
 	}
 }
 
-// sameBoard reports whether two snapshots have the same elections and checks.
 func sameBoard(a, b *election.Snapshot) bool {
 	return scene.SameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
 		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool {
@@ -107,8 +112,8 @@ func sameBoard(a, b *election.Snapshot) bool {
 		})
 }
 
-// movesByItself reports whether time alone may change counts or order: lock-delays end, and
-// changes become too old to count.
+// movesByItself reports whether counts or order can change without new data: lock-delays end, and old changes leave
+// the hour in which they count.
 func (m *Model) movesByItself() bool {
 	return m.totals.counts.Delay > 0 || m.sort.Key == query.ByChanges || m.filter.DependsOnTime()
 }
@@ -132,7 +137,7 @@ func (m *Model) goTo(to scene.GoTo, s *scene.Scene) scene.Action {
 	switch {
 	case m.cursor == to.ID || !to.Reveal:
 	case s.Shown.Find(to.ID) == nil:
-		return scene.Say{Role: term.Delay, Text: "That election is not on the board."}
+		return scene.Say{Role: term.Delay, Text: "This election is not on the board."}
 	default:
 		m.cursor = to.ID
 		m.setFilter("", s)
@@ -189,7 +194,7 @@ func (m Model) Result(s *scene.Scene) string {
 // Cursor is the ID of the selected election, empty for none.
 func (m Model) Cursor() string { return m.cursor }
 
-// Wide reports whether the table takes the whole width.
+// Wide reports whether the table uses the full width of the screen.
 func (m Model) Wide() bool { return m.wide }
 
 // Marks counts the marked elections that the filter shows and hides.

@@ -3,15 +3,16 @@ package board
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"electop/election"
 	"electop/ui/internal/scene"
 )
 
-// refresh filters and sorts again. The cursor stays on its election, or moves to the one that
-// replaces it.
+// refresh filters and sorts the elections. The cursor stays on its election. If the election is no longer listed, the
+// cursor moves to the next row.
 func (m *Model) refresh(s *scene.Scene) {
-	m.match = m.filter.On(s.Shown.Elections, s.Sessions(), s.AsOf)
+	m.match = m.filter.After(m.match, s.Shown.Elections, s.Sessions(), s.AsOf)
 	m.order = m.match.Select(s.Shown.Elections)
 	m.sort.Sort(m.order, facts(s))
 	m.vacant = nil
@@ -25,11 +26,28 @@ func (m *Model) refresh(s *scene.Scene) {
 	m.relocate()
 }
 
-// leaderless reports whether an election is vacant, with or without a lock-delay, and not
-// idle.
+// leaderless reports whether an election is vacant, with or without a lock-delay. Idle elections do not count.
 func leaderless(e *election.Election, s *scene.Scene) bool {
 	state := scene.DisplayStateOf(e, s.AsOf)
 	return state == scene.StateVacant || state == scene.StateLockDelay
+}
+
+// highlightTime is how long the row of an election stays highlighted after its leader changed.
+const highlightTime = 5 * time.Second
+
+// justChanged reports whether an election lost or got a leader a moment ago. The redraw of the
+// clock ends the highlight.
+func justChanged(e *election.Election, s *scene.Scene) bool {
+	if s.Past != nil || len(e.Terms) == 0 {
+		return false
+	}
+	t := e.Terms[len(e.Terms)-1]
+	at, known := t.Start, t.StartKnown
+	if t.Over() {
+		at, known = t.End, t.SeenUntil.IsZero()
+	}
+	ago := s.Now.Sub(at)
+	return known && ago >= 0 && ago < highlightTime
 }
 
 // relocate finds the cursor's row in a new order.
@@ -41,8 +59,7 @@ func (m *Model) relocate() {
 	m.moveTo(i)
 }
 
-// rows is the number of elections in a table of this height, without the head and the line
-// about hidden rows.
+// rows is the number of elections that fit below the column titles and above the line about hidden rows.
 func (m Model) rows(height int) int {
 	if rows := height - 1; rows >= len(m.order) || rows < 3 {
 		return max(0, rows)
@@ -50,7 +67,6 @@ func (m Model) rows(height int) int {
 	return height - 2
 }
 
-// visible returns the elections on a screen of this many rows.
 func (m Model) visible(rows int) []*election.Election {
 	from := min(m.at.Offset, len(m.order))
 	return m.order[from:min(len(m.order), from+max(0, rows))]

@@ -43,7 +43,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// moveTo moves the cursor to a row, limited to the rows that exist.
+// moveTo moves the cursor to row i, or to the nearest existing row.
 func (m *Model) moveTo(i int) {
 	m.at.MoveTo(i, len(m.order))
 	m.cursor = ""
@@ -52,7 +52,7 @@ func (m *Model) moveTo(i int) {
 	}
 }
 
-// jump moves the cursor to the next election with a problem, in direction step.
+// jump moves the cursor to the next election with a problem. step is 1 for down and -1 for up.
 func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 	n := len(m.order)
 	for k := 1; k <= n; k++ {
@@ -65,7 +65,6 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 	return scene.Say{Role: term.Led, Text: "No election has a problem."}
 }
 
-// clicked selects the clicked row, or sorts by the clicked column.
 func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 	if at.Y == 0 {
 		return m.clickedHead(at.X, s)

@@ -13,7 +13,6 @@ import (
 	"electop/ui/internal/term"
 )
 
-// row is the displayed content of one election.
 type row struct {
 	state       scene.DisplayState
 	sign        string
@@ -22,7 +21,7 @@ type row struct {
 	mark        term.Span // sign after the name, empty for none
 	leader      term.Span
 	extra       term.Span // note next to the leader
-	extraSign   string    // replaces extra where that does not fit
+	extraSign   string    // replaces extra if that does not fit
 	node        term.Span
 	since       term.Span
 	term        term.Span
@@ -40,9 +39,9 @@ type rowContext struct {
 	sym    *term.Symbols
 	checks map[string]election.NodeChecks
 	fullID bool
-	// stale is set if this election is stale and others are not.
+	// stale is set if only a part of the board, with this election, is stale.
 	stale bool
-	// followed is what became of an action on this election, empty for none.
+	// followed is the result of the latest action on this election, empty for none.
 	followed string
 }
 
@@ -96,7 +95,6 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	}
 }
 
-// warn highlights a leader at risk.
 func (r *row) warn(sym *term.Symbols) {
 	switch critical, warning := r.checks.Risk(); {
 	case critical:
@@ -125,7 +123,7 @@ func (r *row) describeVacant(e *election.Election, c rowContext) {
 	case !e.Exists:
 		r.extra = term.Span{term.Quiet, "key deleted"}
 	case r.state == scene.StateVacant && !e.LockDelayUntil.IsZero():
-		r.extra = term.Span{term.Quiet, "may be taken"}
+		r.extra = term.Span{term.Quiet, "can be acquired"}
 	}
 	r.node = term.Span{term.Quiet, c.sym.Dash}
 	if last := e.LastTerm(); last != nil && last.Node != "" {
@@ -146,11 +144,11 @@ func (r *row) describeUnreadable(e *election.Election, c rowContext) {
 	r.session = term.Span{term.Faint, c.sym.Dash}
 }
 
-// addressLimit is the maximum size of a value searched for an address, in bytes.
+// addressLimit is the maximum size of a value that is searched for an address, in bytes.
 const addressLimit = 4096
 
-// valueAddress is the address[:port] in a JSON value, empty if there is none or the label
-// shows it.
+// valueAddress is the address[:port] in a JSON value. It is empty if there is none, or if the leader's label contains
+// it.
 func valueAddress(e *election.Election) string {
 	v := e.Pair.Value
 	if len(v) == 0 || len(v) > addressLimit {
@@ -172,7 +170,7 @@ func valueAddress(e *election.Election) string {
 	return address
 }
 
-// delayLabel is the label of a lock-delay, with a question mark if it may not apply.
+// delayLabel is the label of a lock-delay, with a question mark if the lock-delay is not certain.
 func delayLabel(e *election.Election) string {
 	if e.LockDelayDoubtful {
 		return "lock-delay? "

@@ -1,8 +1,11 @@
 package board
 
 import (
+	"strings"
+
 	"electop/election/query"
 	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // facts are what sorting depends on besides the elections.
@@ -54,7 +57,7 @@ func (m *Model) nextSort(s *scene.Scene) scene.Action {
 func (m *Model) sortBy(by scene.SortBy, s *scene.Scene) scene.Action {
 	order, err := query.ParseOrder(by.Text)
 	if err != nil {
-		return scene.Unknown(err)
+		return scene.Say{Role: term.Delay, Text: "Usage: :sort KEY [reverse]. Keys: " + strings.Join(query.OrderKeys(), ", ") + "."}
 	}
 	return m.setSort(order, s)
 }

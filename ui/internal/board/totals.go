@@ -20,7 +20,6 @@ type totals struct {
 	earliest time.Time
 }
 
-// computeTotals summarises the elections of a snapshot.
 func computeTotals(snap *election.Snapshot, asOf time.Time) totals {
 	c := totals{widths: extent{address: addressWidth(snap.Elections)}}
 	failing := failingNodes(snap.Checks)
@@ -44,7 +43,6 @@ func (c *totals) seen(asOf time.Time) time.Duration {
 	return asOf.Sub(c.earliest)
 }
 
-// failingNodes returns the nodes with a check that does not pass.
 func failingNodes(checks map[string]election.NodeChecks) map[string]bool {
 	failing := map[string]bool{}
 	for node, known := range checks {
@@ -55,7 +53,6 @@ func failingNodes(checks map[string]election.NodeChecks) map[string]bool {
 	return failing
 }
 
-// measure widens the extent to fit an election's texts.
 func (c *extent) measure(e *election.Election) {
 	c.name = max(c.name, term.Width(sanitize.Text(e.Name)))
 	c.leader = max(c.leader, term.Width(e.Leader))
@@ -74,8 +71,8 @@ func (c *extent) measure(e *election.Election) {
 	}
 }
 
-// addressWidth is the width of the addresses among the first hundred elections: decoding each
-// JSON value is expensive.
+// addressWidth is the maximum width of the addresses of the first hundred elections. Decoding every JSON value is
+// expensive.
 func addressWidth(es []*election.Election) int {
 	const sample = 100
 	width := 0

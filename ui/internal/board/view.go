@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// View draws the head and as many rows as fit.
+// View draws the column titles and the rows that fit.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r := m.rect
 	lines := make([]string, 0, r.H)
@@ -28,6 +28,8 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 		s := s.Of(e)
 		if s.PartStale() {
 			ground += term.Stale - term.Plain
+		} else if justChanged(e, s) {
+			ground = ground.Changed()
 		}
 		l.Reset(ground)
 		ctx.asOf, ctx.stale, ctx.followed = s.AsOf, s.PartStale(), s.Followed(e)
@@ -66,7 +68,7 @@ func (m Model) head(p *term.Painter, columns []column, width int) string {
 	return l.Done()
 }
 
-// writeTitle draws one title; its marker may use the gap after the column.
+// writeTitle draws a column title. The sort marker may use the gap after the column.
 func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 	w := term.Width(c.title)
 	if c.id.rightAligned() {
@@ -82,7 +84,7 @@ func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 	l.Text(term.Accent, marker)
 }
 
-// hiddenRows shows how many rows are above and below, and how many of them have no leader.
+// hiddenRows shows the number of rows above and below the screen, and how many of them have no leader.
 func (m Model) hiddenRows(p *term.Painter, width, rows int) string {
 	end := min(len(m.order), m.at.Offset+rows)
 	first, _ := slices.BinarySearch(m.vacant, m.at.Offset)
@@ -95,7 +97,7 @@ func (m Model) hiddenRows(p *term.Painter, width, rows int) string {
 	} else if hidden > 0 {
 		spans = append(spans, term.Span{term.Text, "   "},
 			term.Span{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " more without a leader"},
-			term.Span{term.Text, "   "}, term.Span{term.Key, "n"}, term.Span{term.Quiet, " next problem"})
+			term.Span{term.Text, "   "}, term.Span{term.Key, m.keys.NextTrouble.Help().Key}, term.Span{term.Quiet, " next problem"})
 	}
 	return p.Draw(width, spans...)
 }

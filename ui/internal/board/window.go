@@ -8,8 +8,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// laneWindow is the period that the lanes show unless the user selects another: 15 minutes,
-// or less while electop has observed less, so that the lanes are full from the start.
+// laneWindow is the default period of the lanes: 15 minutes. While electop has observed less time, the period is
+// shorter, so that the lanes are never mostly empty.
 func laneWindow(seen time.Duration) time.Duration {
 	switch {
 	case seen <= time.Minute:

@@ -12,7 +12,7 @@ import (
 // Filtering is the filter of the open view.
 type Filtering struct {
 	query.Filter
-	// Result is the text about the matches, Hidden the number of marks that do not match.
+	// Result is the number of matches as a text. Hidden is the number of marked rows that do not match.
 	Result string
 	Hidden int
 	// Typing is true while the prompt is open. The prompt covers the filter's banner.
@@ -44,7 +44,7 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 	if s.Paused {
 		lines = append(lines, []term.Span{
 			{term.Badge, " " + sym.Paused + " PAUSED "},
-			{term.Text, " at " + term.Clock(s.AsOf, s.Now) + ", " + term.Duration(s.Now.Sub(s.AsOf)) + " ago; Consul is still watched"},
+			{term.Text, " at " + term.Clock(s.AsOf, s.Now) + ", " + term.Duration(s.Now.Sub(s.AsOf)) + " ago; electop still watches Consul"},
 			{term.Quiet, "   p continues"},
 		})
 	}
@@ -64,7 +64,6 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 	return lines
 }
 
-// recordedText says that the board is from the history.
 func recordedText(s *scene.Scene) string {
 	until := s.Live.RecordedUntil
 	return " History until " + term.Clock(until, s.Now) + " (" + term.Duration(s.Now.Sub(until)) + " ago). "
@@ -73,10 +72,10 @@ func recordedText(s *scene.Scene) string {
 // filterBanner shows the filter, its result and the number of hidden marks.
 func filterBanner(s *scene.Scene, f Filtering) []term.Span {
 	b := []term.Span{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}}
+	b = append(b, term.Span{term.Quiet, "   " + f.Result})
 	if f.Err != nil {
 		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Bad, f.Err.Error()})
 	}
-	b = append(b, term.Span{term.Quiet, "   " + f.Result})
 	if f.Hidden > 0 {
 		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, s.Sym.Mark + hiddenMarks(f.Hidden)})
 	}
@@ -108,7 +107,7 @@ func lostBanner(s *scene.Scene) []term.Span {
 
 func retryText(s *scene.Scene, at time.Time) string {
 	if left := at.Sub(s.Now); !at.IsZero() && left > 0 {
-		return "next try in " + term.Duration(left+time.Second-1)
+		return "next retry in " + term.Duration(left+time.Second-1)
 	}
-	return "trying now"
+	return "retrying now"
 }

@@ -47,7 +47,7 @@ func Empty(p *term.Painter, s *scene.Scene, at Place, width, height int) []strin
 
 func unreachable(d *term.Page, s *scene.Scene, address string) {
 	c := s.Live.Connection
-	title, silence := "Cannot reach Consul at "+scene.Clean(address), "No answer for "
+	title, silence := "Cannot reach Consul at "+scene.Clean(address), "No response for "
 	if c.Refused {
 		title, silence = "Consul at "+scene.Clean(address)+" rejects the token", "Rejected for "
 	}
@@ -57,7 +57,7 @@ func unreachable(d *term.Page, s *scene.Scene, address string) {
 		d.Para(term.Text, scene.OneLine(c.Error, 400))
 		d.Blank()
 	}
-	d.Para(term.Quiet, silence+term.Duration(s.Now.Sub(c.Since))+"; "+retryText(s, c.RetryAt)+". This screen recovers by itself.")
+	d.Para(term.Quiet, silence+term.Duration(s.Now.Sub(c.Since))+"; "+retryText(s, c.RetryAt)+". This screen updates when Consul responds.")
 	d.Blank()
 	source := "The address comes from --http-addr or CONSUL_HTTP_ADDR."
 	if c.Refused {
@@ -79,9 +79,9 @@ func nothingFound(d *term.Page, s *scene.Scene, patterns []string) {
 	if s.Live.Filtered {
 		d.Add(term.Span{term.Delay, "No election is visible under " + what})
 		d.Blank()
-		d.Para(term.Text, "Consul omits keys that the token cannot read, so elections may exist although none is shown.")
+		d.Para(term.Text, "Consul omits keys that the token cannot read, so elections may exist that are not shown here.")
 		d.Blank()
-		d.Para(term.Quiet, "Reading elections needs key_prefix, session_prefix, node_prefix and service_prefix with "+
+		d.Para(term.Quiet, "Reading elections requires key_prefix, session_prefix, node_prefix and service_prefix with "+
 			"policy read. `electop doctor` shows which of them are missing.")
 		return
 	}

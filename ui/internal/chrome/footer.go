@@ -8,8 +8,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Footer draws the last line: a note, or else the marks, then the keys of the focused
-// part. Without bindings it draws the note only.
+// Footer draws the last line: the note or, without a note, the marks and the keys of the focused part. bindings may
+// be empty.
 func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, width int) string {
 	l := term.NewLine(p, width)
 	l.Gap(1)
@@ -26,7 +26,7 @@ func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, wi
 	return l.Done()
 }
 
-// Marks returns the number of visible and hidden marks. noun names a marked row.
+// Marks returns the text about visible and hidden marks. noun is the singular of what a row contains: "election".
 func Marks(sym *term.Symbols, visible, hidden int, noun string) []term.Span {
 	var spans []term.Span
 	if visible > 0 {

@@ -12,6 +12,8 @@ import (
 
 // Place is the configuration that the header and the empty screen show.
 type Place struct {
+	// Context is the name of the cluster in the settings, empty for none.
+	Context  string
 	Address  string
 	Patterns []string
 	// Demo describes a demonstration, empty outside of one.
@@ -47,8 +49,8 @@ func stateSpans(s *scene.Scene, c scene.Counts, width int, words bool) []term.Sp
 	return append(spans, term.Span{term.Text, "  " + s.Now.Format("15:04:05") + " "})
 }
 
-// placeSpans returns the program's name, the badges of a demonstration and of read-only
-// mode, the datacenter, the address and the patterns.
+// placeSpans returns the left half of the header: the program's name, the mode, the datacenter, the address and the
+// patterns.
 func placeSpans(s *scene.Scene, at Place, room int) []term.Span {
 	spans := []term.Span{{term.Accent, " electop"}, {term.Text, " "}}
 	if room <= term.SpansWidth(spans) {
@@ -56,6 +58,9 @@ func placeSpans(s *scene.Scene, at Place, room int) []term.Span {
 	}
 	if at.Demo != "" {
 		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Badge, " DEMO "})
+	}
+	if at.Context != "" {
+		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Strong, scene.OneLine(at.Context, 24)})
 	}
 	if s.ReadOnly {
 		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Badge, " READ-ONLY "})
@@ -84,8 +89,7 @@ const (
 	countAll                      // words for everything
 )
 
-// countSpans returns the number of elections in each state. States that require action
-// stand out.
+// countSpans returns the number of elections in each state. It highlights the states that require action.
 func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span {
 	spans := make([]term.Span, 0, 12)
 	for _, part := range []struct {
@@ -177,7 +181,7 @@ func lostWord(c election.Connection) string {
 	case c.Refused:
 		return "refused"
 	}
-	return "no answer"
+	return "no response"
 }
 
 func latency(d time.Duration) string {

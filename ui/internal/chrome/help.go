@@ -43,7 +43,7 @@ func (g Guide) Draw(p *term.Painter, lines []string, offset, width int) {
 	}
 }
 
-// lines returns the keys, in columns if the width suffices, and then the signs.
+// lines returns the keys and then the signs. The keys are in three columns if the width suffices.
 func (g Guide) lines(sym *term.Symbols, width int) [][]term.Span {
 	titles := []string{"Move", "Look", "Act"}
 	groups := make([][][]term.Span, 0, len(titles))
@@ -108,28 +108,29 @@ func (g Guide) commandLines(width int) [][]term.Span {
 // signLines explains the signs of the board.
 func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 	label := func(s string) term.Span { return term.Span{term.Head, term.PadTo(s, labelWidth)} }
+	k := func(b key.Binding) term.Span { return term.Span{term.Key, b.Help().Key} }
 	return [][]term.Span{
 		{label("States"), {term.Led, sym.Led}, {term.Text, " led   "}, {term.Delay, sym.Delay},
-			{term.Text, " lock-delay: refuses new holders   "}, {term.Vacant, sym.Vacant}, {term.Text, " vacant   "},
+			{term.Text, " lock-delay: acquires rejected   "}, {term.Vacant, sym.Vacant}, {term.Text, " vacant   "},
 			{term.Quiet, sym.Idle}, {term.Text, " idle: a finished job   "},
 			{term.TermB, sym.Semaphore}, {term.Text, " semaphore   "}, {term.Quiet, sym.Unreadable}, {term.Text, " unreadable"}},
 		{label("Checks"), {term.Led, sym.Passing}, {term.Text, " passing   "}, {term.Delay, sym.Warning},
 			{term.Text, " warning   "}, {term.Bad, sym.Critical}, {term.Text, " critical   "}, {term.Quiet, sym.Unknown},
 			{term.Text, " unknown: the checks that keep the leader's session alive. "},
 			{term.Delay, sym.Warning}, {term.Text, " or "}, {term.Bad, sym.Critical}, {term.Text, " behind a name: at risk"}},
-		{label(""), {term.Quiet, "12m ago"}, {term.Text, " the age of checks that are no longer watched; those of visible leaders are"}},
+		{label(""), {term.Quiet, "12m ago"}, {term.Text, " age of outdated checks: electop watches only the nodes of visible leaders"}},
 		{label("Lane"), {term.TermA, sym.LaneLed}, {term.Text, " led   "}, {term.Vacant, sym.LaneLost},
 			{term.Text, " lost   "}, {term.Vacant, sym.LaneGap}, {term.Text, " no leader   "}, {term.Vacant, sym.LaneWon},
 			{term.Text, " elected   "}, {term.Vacant, sym.LaneChange}, {term.Text, " another leader   "},
-			{term.Faint, sym.LaneUnseen}, {term.Text, " not observed   "}, {term.Key, "+"}, {term.Text, " 5 minutes ... "}, {term.Key, "-"}, {term.Text, " 30 days"}},
-		{label("Past"), {term.Key, "["}, {term.Text, " and "}, {term.Key, "]"}, {term.Text, " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "},
+			{term.Faint, sym.LaneUnseen}, {term.Text, " not observed   "}, k(g.Keys.ShorterLane), {term.Text, " 5 minutes ... "}, k(g.Keys.LongerLane), {term.Text, " 30 days"}},
+		{label("Past"), k(g.Keys.Earlier), {term.Text, " and "}, k(g.Keys.Later), {term.Text, " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "},
 			{term.Key, "esc"}, {term.Text, " returns to now"}},
 		{label("Marks"), {term.Text, sym.AtLeast + " at least: start unknown   " + sym.Tilde +
 			" estimate   ! written without lock   (node) of last leader   "}, {term.Delay, sym.Urgent}, {term.Text, " urgent advice"}},
-		{label("Events"), {term.Text, "newest first. At the top ("}, {term.Key, "g"}, {term.Text, ") view 2 follows the newest; elsewhere the cursor stays on its event"}},
-		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " nothing watched, may be a waiter   "},
+		{label("Events"), {term.Text, "newest first. At the top ("}, k(g.Keys.Top), {term.Text, ") view 2 follows the newest; elsewhere the cursor stays on its event"}},
+		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " no watched key, may be a waiter   "},
 			{term.Delay, sym.Warning}, {term.Text, " possible orphan: idle, no TTL, several similar"}},
-		{label("Keys"), {term.Faint, "(r) release"}, {term.Text, " in brackets: denied for this token, press it for the missing rule   "},
-			{term.Key, "f"}, {term.Text, " in view 3 or a destroy dialog: scan all keys"}},
+		{label("Keys"), {term.Faint, "(" + g.Keys.Release.Help().Key + ") release"}, {term.Text, " in brackets: denied for this token, press it for the missing rule   "},
+			k(g.Keys.Scan), {term.Text, " in view 3 or a destroy dialog: scan all keys"}},
 	}
 }

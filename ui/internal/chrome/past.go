@@ -8,8 +8,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// pastBanners returns the lines that mark the past: the moment across the whole width, and
-// below it what happened then, or that no observer was running.
+// pastBanners returns the lines that mark the past. The first one is the moment, across the whole width. The second
+// one is the event at that moment, or the gap in observation around it.
 func pastBanners(s *scene.Scene, width int) [][]term.Span {
 	p := s.Past
 	if p == nil {
@@ -25,8 +25,8 @@ func pastBanners(s *scene.Scene, width int) [][]term.Span {
 	return lines
 }
 
-// momentText describes the moment at the left and the keys at the right, as much as fits. A
-// terminal may leave blanks at the end of a line without a background, so there are none.
+// momentText describes the moment at the left and the keys at the right. It selects the longest text that fits. The
+// text fills the width, because a terminal may omit the background of trailing blanks.
 func momentText(s *scene.Scene, width int) string {
 	at, short := s.Past.At.Format(time.DateTime), s.Past.At.Format("Jan 02 15:04:05")
 	age := term.Duration(s.Now.Sub(s.Past.At))
@@ -44,7 +44,6 @@ func momentText(s *scene.Scene, width int) string {
 	return term.PadTo(left, width-term.Width(right)) + right
 }
 
-// gapText says when no observer was running.
 func gapText(p *scene.Past, now time.Time) string {
 	since, until := clockAt(p.Gap.Since, p.At, now), clockAt(p.Gap.Until, p.At, now)
 	switch {
@@ -58,7 +57,7 @@ func gapText(p *scene.Past, now time.Time) string {
 	return "No observer from " + since + " to " + until + "; last known state."
 }
 
-// clockAt is a time of day, with the date if it is not that of the moment.
+// clockAt formats a time of day. It adds the date if t and moment are on different days.
 func clockAt(t, moment, now time.Time) string {
 	t, moment = t.In(now.Location()), moment.In(now.Location())
 	if t.Format(time.DateOnly) != moment.Format(time.DateOnly) {
@@ -81,14 +80,14 @@ func eventBanner(s *scene.Scene, p *scene.Past) []term.Span {
 	return append(spans, scene.EventSpans(s.Sym, ev)...)
 }
 
-// nothingThen explains a board without elections in the past.
+// nothingThen explains why no election is shown at a moment of the past.
 func nothingThen(d *term.Page, s *scene.Scene) {
 	d.Add(term.Span{term.Strong, "No election was known at " + s.Past.At.Format(time.DateTime)})
 	d.Blank()
 	if at := s.Past.Begins; at.IsZero() {
 		d.Para(term.Text, "The history is empty.")
 	} else {
-		d.Para(term.Text, "The oldest stored event is of "+at.In(s.Now.Location()).Format(time.DateTime)+".")
+		d.Para(term.Text, "The oldest stored event is from "+at.In(s.Now.Location()).Format(time.DateTime)+".")
 	}
 	d.Blank()
 	d.Para(term.Quiet, "Press ] for the next event, esc to return to now.")

@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// staleParts are the stale parts of one kind, since the earliest of them became stale.
+// staleParts holds the stale parts of one kind. since is when the first of them became stale.
 type staleParts struct {
 	kind    election.PartKind
 	parts   []election.StalePart
@@ -46,8 +46,8 @@ func (s *staleParts) add(p election.StalePart) {
 	s.parts = append(s.parts, p)
 }
 
-// where returns the range of the parts' keys in at most width cells. It omits the common
-// parent if the range does not fit.
+// where returns the range of the stale keys in at most width cells. It omits the common prefix of the keys if the
+// range does not fit.
 func (s *staleParts) where(sym *term.Symbols, width int) string {
 	first, last := s.parts[0].Range, s.parts[len(s.parts)-1].Range
 	text := rangeName(sym, first, 0)
@@ -67,7 +67,7 @@ func (s *staleParts) where(sym *term.Symbols, width int) string {
 	return text
 }
 
-// rangeName returns a key, or a prefix with an ellipsis, without its first from bytes.
+// rangeName returns a key, or a prefix with an ellipsis. It omits the first from bytes.
 func rangeName(sym *term.Symbols, r election.Range, from int) string {
 	if r == election.KeyRange(r.From) {
 		return scene.Clean(r.From[from:])
@@ -75,7 +75,7 @@ func rangeName(sym *term.Symbols, r election.Range, from int) string {
 	return scene.Clean(r.From[from:]) + sym.Ellipsis
 }
 
-// staleWord returns the header's text about the first stale kind, empty if all is current.
+// staleWord returns the header's text about the first kind with stale parts. It is empty if everything is current.
 func staleWord(s *scene.Scene) string {
 	stale, ok := staleOf(s.Live.Connection, election.PartKeys, election.PartNames, election.PartSessions, election.PartChecks)
 	if !ok {
@@ -95,7 +95,7 @@ func staleWord(s *scene.Scene) string {
 	return what + " stale " + term.Duration(s.Now.Sub(stale.since))
 }
 
-// staleSpans replaces the latency if a part is stale.
+// staleSpans returns the warning about stale parts. The header shows it instead of the latency.
 func staleSpans(s *scene.Scene, width int) []term.Span {
 	word, sym := staleWord(s), s.Sym
 	switch {
@@ -108,8 +108,8 @@ func staleSpans(s *scene.Scene, width int) []term.Span {
 	return []term.Span{{term.Led, sym.Live + " live"}, {term.Quiet, " " + sym.Dot + " "}, {term.Delay, word}}
 }
 
-// staleBanner shows how many elections are stale and since when, the error and the next
-// attempt. It is nil if all are current.
+// staleBanner shows the number of stale elections, their age, the error and the next retry. It is nil if all are
+// current.
 func staleBanner(s *scene.Scene, width int) []term.Span {
 	stale, ok := staleOf(s.Live.Connection, election.PartKeys, election.PartNames)
 	if !ok {
@@ -119,7 +119,7 @@ func staleBanner(s *scene.Scene, width int) []term.Span {
 	text := "Keys " + age
 	switch n := s.Live.CountStale(); {
 	case stale.kind == election.PartNames:
-		text = "List of keys " + age + ": new ones are not seen"
+		text = "List of keys " + age + ": new keys are not detected"
 	case n > 0:
 		text = strconv.Itoa(n) + " of " + term.Plural(len(s.Live.Elections), "election") + " " + age
 	}

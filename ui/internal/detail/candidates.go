@@ -7,11 +7,11 @@ import (
 	"electop/ui/internal/term"
 )
 
-// candidatesDoc lists the probable candidates, each with the reason.
+// candidatesDoc lists the likely candidates with the evidence for each.
 func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	in := s.Insight(e)
 	if s.Past != nil {
-		d.Para(term.Quiet, "Candidates are "+scene.NotStored+": they are inferred from sessions, which the history does not have.")
+		d.Para(term.Quiet, "Candidates are "+scene.NotStored+": they are inferred from sessions, which the history does not contain.")
 		return
 	}
 	if scene.DisplayStateOf(e, s.AsOf) == scene.StateSemaphore {
@@ -20,7 +20,7 @@ func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 		semaphoreLists(d, in.Semaphore)
 		return
 	}
-	d.Para(term.Quiet, "Likely, not certain: Consul does not record waiters. Each is inferred, for the reason given.")
+	d.Para(term.Quiet, "Likely, not certain: Consul does not record waiters. The reason for each is shown.")
 	d.Blank()
 	list := candidateList(d, e, in)
 	if len(in.Candidates) == 0 {
@@ -39,7 +39,7 @@ func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 // candidateColumns are the column widths of the list, in cells.
 type candidateColumns struct{ name, node int }
 
-// candidateList measures the columns and writes the holder as the first row.
+// candidateList computes the column widths and writes the holder as the first row.
 func candidateList(d *term.Page, e *election.Election, in *scene.Assessment) candidateColumns {
 	c := candidateColumns{name: term.Width(e.Leader)}
 	node := ""
@@ -53,7 +53,7 @@ func candidateList(d *term.Page, e *election.Election, in *scene.Assessment) can
 	}
 	c.name, c.node = min(c.name, max(12, d.Width/4)), min(c.node, max(8, d.Width/6))
 	if e.Exists && e.Pair.Held() {
-		c.line(d, term.Span{term.Led, d.Sym.Led}, [3]string{e.Leader, node, e.Pair.Session}, term.Span{term.Led, "holds it now"})
+		c.line(d, term.Span{term.Led, d.Sym.Led}, [3]string{e.Leader, node, e.Pair.Session}, term.Span{term.Led, "holds the key"})
 	}
 	return c
 }
@@ -68,7 +68,7 @@ func (c candidateColumns) write(d *term.Page, all []insight.Candidate) {
 	}
 }
 
-// line writes name, node, session and reason. In a narrow page, the reason is below.
+// line writes name, node, session and reason. On a narrow page, the reason is on the next line.
 func (c candidateColumns) line(d *term.Page, sign term.Span, cells [3]string, reason term.Span) {
 	name, _ := term.Cut(cells[0], c.name, d.Sym.Ellipsis)
 	node, _ := term.Cut(cells[1], c.node, d.Sym.Ellipsis)
@@ -85,7 +85,6 @@ func (c candidateColumns) line(d *term.Page, sign term.Span, cells [3]string, re
 	d.Indented(2, reason)
 }
 
-// nextDetail writes the probable next leaders.
 func nextDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	in := s.Insight(e)
 	if in.Around == nil {

@@ -12,7 +12,7 @@ import (
 // detailDoc writes the state of an election, its cause and the session that holds the key.
 func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	if e.Unaddressable {
-		d.Para(term.Delay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
+		d.Para(term.Delay, "This key is not valid UTF-8 and Consul replaces the invalid bytes. electop cannot act on this key; other keys may look the same.")
 	}
 	staleDetail(d, s, e)
 	switch scene.DisplayStateOf(e, s.AsOf) {
@@ -32,15 +32,15 @@ func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 
 func ledDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	if e.Overwritten() {
-		d.Para(term.Delay, "A client wrote this key without the lock while it is held (its LockIndex is 0): "+
-			"the value may not be the leader's.")
+		d.Para(term.Delay, "A client wrote this key without the lock while a session holds it (LockIndex is 0): "+
+			"the value may not come from the leader.")
 	}
 	riskDetail(d, s, e)
 	d.Field("Leader", append([]term.Span{{term.Strong, e.Leader}}, termSpans(d.Sym, e)...)...)
 	since := []term.Span{{term.Text, term.Clock(e.Since, s.Now)}, {term.Quiet, "  for " + term.Duration(s.AsOf.Sub(e.Since))}}
 	if !e.SinceKnown {
 		since = []term.Span{{term.Text, term.Clock(e.Since, s.Now) + " or earlier"},
-			{term.Quiet, "  " + d.Sym.AtLeast + term.Duration(s.AsOf.Sub(e.Since)) + "; it began " + unseenText(e)}}
+			{term.Quiet, "  " + d.Sym.AtLeast + term.Duration(s.AsOf.Sub(e.Since)) + "; " + unseenText(e)}}
 	}
 	d.Field("Since", since...)
 	sessionDetail(d, s, e)
@@ -56,12 +56,12 @@ func termSpans(sym *term.Symbols, e *election.Election) []term.Span {
 	return []term.Span{{term.Quiet, "  term "}, scene.TermSpan(e, sym)}
 }
 
-// unseenText explains why electop did not observe the start of the current term.
+// unseenText explains why the start of the current term is not known.
 func unseenText(e *election.Election) string {
 	if e.LastTerm() != nil {
-		return "while it was not observed"
+		return "it began during a gap in observation"
 	}
-	return "before it was observed"
+	return "the start was not observed"
 }
 
 func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
@@ -85,7 +85,7 @@ func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	scene.SessionSettings(d, s, ses)
 }
 
-// recordedSession shows what the history knows of the holder's session.
+// recordedSession shows the recorded fields of the holder's session: its ID and its node.
 func recordedSession(d *term.Page, e *election.Election) {
 	d.Field("Session", term.Span{term.Text, scene.Clean(e.Pair.Session)}, term.Span{term.Quiet, "  settings " + scene.NotStored})
 	if node := e.Node(); node != "" {
@@ -94,12 +94,11 @@ func recordedSession(d *term.Page, e *election.Election) {
 	d.Field("Checks", term.Span{term.Quiet, scene.NotStored})
 }
 
-// sessionWait is the longest expected time to read the session of a new leader.
+// sessionWait is the maximum expected time to read the session of a new leader.
 const sessionWait = 2 * time.Second
 
-// whyUnread explains why the holder's session is unknown. Consul does not distinguish an
-// unreadable session from a missing one, but a lock always has a session: if it stays
-// missing, the token cannot read it.
+// whyUnread explains why the holder's session is unknown. Consul does not distinguish an unreadable session from a
+// missing one. A lock always has a session, so after sessionWait the token cannot read it.
 func whyUnread(s *scene.Scene, e *election.Election) string {
 	switch {
 	case s.Stale:
@@ -112,12 +111,15 @@ func whyUnread(s *scene.Scene, e *election.Election) string {
 
 func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	r := term.Vacant
-	if scene.DisplayStateOf(e, s.AsOf) == scene.StateLockDelay {
+	switch scene.DisplayStateOf(e, s.AsOf) {
+	case scene.StateLockDelay:
 		r = term.Delay
-	}
-	if scene.DisplayStateOf(e, s.AsOf) == scene.StateIdle {
+	case scene.StateUnsearched:
 		r = term.Text
-		d.Para(term.Quiet, "Idle: without a leader since before electop started, and no candidate was seen. A finished job looks like this.")
+	case scene.StateIdle:
+		r = term.Text
+		d.Para(term.Quiet, "Idle: no leader since electop started, and no candidate was seen. This is typical of a finished job.")
+	default:
 	}
 	d.Para(r, whyVacant(s, e))
 	if last := e.LastTerm(); last != nil {
@@ -130,13 +132,12 @@ func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// whyVacant explains a vacancy with the same text as `electop show`.
 func whyVacant(s *scene.Scene, e *election.Election) string {
 	link := s.Live.Connection
 	if s.Past != nil {
 		link = election.Connection{State: election.Live}
 	}
-	// The silence counts up to the present, everything else up to AsOf.
+	// WhyVacant computes ages up to AsOf. The age of the last response must be its age now.
 	link.LastContact = link.LastContact.Add(s.AsOf.Sub(s.Now))
 	if s.Live.Connection.LastContact.IsZero() {
 		link.LastContact = time.Time{}
@@ -144,7 +145,6 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely()})
 }
 
-// lastTermDetail writes the latest term that ended.
 func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
 	who := append(make([]term.Span, 0, 3), term.Span{term.Strong, last.Leader})
 	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
@@ -156,15 +156,15 @@ func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
 	d.Field("Lost because", causeSpans(s, last)...)
 }
 
-// endText is the end of a term, or its bounds if that was not observed.
+// endText is the end of a term. If the end was not observed, it is the earliest and the latest possible time.
 func endText(s *scene.Scene, t *election.Term) string {
 	if t.SeenUntil.IsZero() {
 		return term.Clock(t.End, s.Now)
 	}
-	return "between " + term.Clock(t.SeenUntil, s.Now) + " and " + term.Clock(t.End, s.Now) + ", while it was not observed"
+	return "between " + term.Clock(t.SeenUntil, s.Now) + " and " + term.Clock(t.End, s.Now) + ", during a gap in observation"
 }
 
-// causeWait is the longest expected time to find a cause.
+// causeWait is the maximum expected time to find a cause.
 const causeWait = 2 * time.Second
 
 func causeSpans(s *scene.Scene, t *election.Term) []term.Span {
@@ -181,7 +181,6 @@ func causeSpans(s *scene.Scene, t *election.Term) []term.Span {
 	return spans
 }
 
-// operatorSpans say what an operator did.
 func operatorSpans(by string, c election.Cause) []term.Span {
 	if c == election.OperatorDestroy {
 		return []term.Span{{term.Text, by + " destroyed its session with electop"}}
@@ -227,7 +226,7 @@ func valueDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	d.Field("Value", term.Span{term.Text, term.Size(len(v)) + " of binary data"}, term.Span{term.Quiet, "  see Raw"})
 }
 
-// riskDetail warns of a leader whose session may be invalidated.
+// riskDetail warns that Consul may invalidate the leader's session.
 func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	switch critical, warning := insight.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
 	case critical:
@@ -237,8 +236,7 @@ func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// staleDetail shows since when the data of an election is stale, or that it is from the
-// history.
+// staleDetail shows how old the data of an election is, if it is stale or from the history.
 func staleDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	switch {
 	case e.Recorded():

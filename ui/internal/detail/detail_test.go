@@ -17,7 +17,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// driver sends messages to the pages like the program.
+// driver sends messages to the pages as the program does.
 type driver struct {
 	t testing.TB
 	m detail.Model
@@ -66,8 +66,8 @@ func (d *driver) wants(parts ...string) {
 
 const billing = "service/billing/leader"
 
-// storied returns a snapshot in which billing had n terms of a minute each.
-func storied(n int) *election.Snapshot {
+// withTerms returns a snapshot in which billing had n terms of a minute each.
+func withTerms(n int) *election.Snapshot {
 	s := uitest.Mixed()
 	e := s.Find(billing)
 	e.Terms, e.Events = nil, nil
@@ -86,7 +86,7 @@ func storied(n int) *election.Snapshot {
 
 func TestScrolledHistoryKeepsItsPosition(t *testing.T) {
 	for _, down := range []int{2, 9, 10, 11, 85} {
-		d := drive(t, storied(40), billing)
+		d := drive(t, withTerms(40), billing)
 		d.keys("tab", "tab")
 		d.wants("term 40")
 		for range down {
@@ -94,22 +94,22 @@ func TestScrolledHistoryKeepsItsPosition(t *testing.T) {
 		}
 		screen := func() string { lines := d.lines(); return strings.Join(lines[1:len(lines)-6], "\n") }
 		before := screen()
-		d.show(storied(43), billing)
+		d.show(withTerms(43), billing)
 		if after := screen(); after != before {
 			t.Errorf("scrolled down %d lines:\n%s\nthen\n%s", down, before, after)
 		}
 		d.keys("g")
-		d.show(storied(44), billing)
+		d.show(withTerms(44), billing)
 		d.wants("term 44")
 	}
 }
 
 func TestAnotherElectionIsShownFromItsBeginning(t *testing.T) {
-	d := drive(t, storied(40), billing)
+	d := drive(t, withTerms(40), billing)
 	d.keys("shift+tab", "shift+tab", "G") // History
 	top := d.lines()[1]
-	d.show(storied(40), "service/auth/leader")
-	d.show(storied(40), billing)
+	d.show(withTerms(40), "service/auth/leader")
+	d.show(withTerms(40), billing)
 	if d.lines()[1] == top || !strings.Contains(d.lines()[1], "term 40") {
 		t.Errorf("the page begins with %q", d.lines()[1])
 	}
@@ -119,7 +119,7 @@ func TestAnotherElectionIsShownFromItsBeginning(t *testing.T) {
 }
 
 func TestScrollingEndsWithTheText(t *testing.T) {
-	d := drive(t, storied(40), billing)
+	d := drive(t, withTerms(40), billing)
 	d.keys("tab", "tab", "G")
 	last := d.lines()
 	if strings.TrimSpace(last[len(last)-1]) == "" {

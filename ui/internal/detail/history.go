@@ -11,8 +11,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// historyDoc lists the terms, latest first, with the vacancies and the gaps in observation
-// between them, and then, below all terms, the events.
+// historyDoc lists the terms, latest first, with the vacancies and the gaps in observation between them. The events
+// follow below the terms.
 func historyDoc(d *term.Page, s *scene.Scene, e *election.Election, stored *storedTerms) {
 	state, terms := scene.DisplayStateOf(e, s.AsOf), stored.merged(e, s.Past)
 	switch {
@@ -46,7 +46,7 @@ func historyDoc(d *term.Page, s *scene.Scene, e *election.Election, stored *stor
 	}
 }
 
-// gapsSince writes the latest gaps that began since a moment, and returns the others.
+// gapsSince writes the gaps that began at or after a moment, latest first. It returns the earlier gaps.
 func gapsSince(d *term.Page, s *scene.Scene, gaps []history.Range, at time.Time) []history.Range {
 	for n := len(gaps) - 1; n >= 0 && !gaps[n].Since.Before(at); n-- {
 		gap := gaps[n]
@@ -57,12 +57,11 @@ func gapsSince(d *term.Page, s *scene.Scene, gaps []history.Range, at time.Time)
 	return gaps
 }
 
-// dated formats a time, with the date unless it is today.
 func dated(d *term.Page, s *scene.Scene, at time.Time) string {
 	return term.Dated(at, s.Now, d.Width >= secondsWidth)
 }
 
-// secondsWidth is the width from which times have both date and seconds.
+// secondsWidth is the minimum width of a page that shows times with both date and seconds.
 const secondsWidth = 90
 
 // vacancyAfter writes the time without a leader between a term and the next one.
@@ -124,7 +123,7 @@ func termLines(d *term.Page, s *scene.Scene, t *history.Term) {
 	}
 }
 
-// lossSpans say why a term ended, and who ended it.
+// lossSpans describe the cause of the end of a term, and the operator who ended it.
 func lossSpans(s *scene.Scene, t *history.Term) []term.Span {
 	by := scene.Clean(t.By)
 	if by == "" || !scene.ByOperator(t.Cause) {
@@ -145,12 +144,11 @@ func eventsOfElection(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// historyMark is the number of lines that keepHistory compares to find a position: one is
-// not enough, because lines about causes may be identical.
+// historyMark is the number of lines that keepHistory compares to find the scroll position. One line is not enough,
+// because lines about causes may be identical.
 const historyMark = 4
 
-// keepHistory keeps the visible lines of a scrolled history in place when new ones appear
-// above.
+// keepHistory keeps the visible lines of a scrolled history in place when lines are added above them.
 func (m *Model) keepHistory(before, s *scene.Scene) {
 	old, e := before.Selected, s.Selected
 	if m.tab != tabHistory || m.offset == 0 || old == e || old == nil || e == nil || old.ID() != e.ID() {

@@ -79,7 +79,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	}
 }
 
-// load starts the read of the stored terms that the page needs next, nil for none.
+// load returns the command that reads the next stored terms, nil if the page needs none.
 func (m *Model) load(s *scene.Scene) tea.Cmd {
 	if m.tab != tabHistory || m.rect.H <= 1 || s.Selected == nil {
 		return nil
@@ -108,21 +108,20 @@ func (m *Model) pressed(msg tea.KeyPressMsg) {
 	}
 }
 
-// turn opens another page, relative to the current one. The first follows the last.
+// turn moves forward by a number of pages. The first page follows the last.
 func (m *Model) turn(pages tab) {
 	m.tab = (m.tab + pages) % tabCount
 	m.offset = 0
-	m.stored.forget(m.of) // the tab shows what was stored since it was left
+	m.stored.forget(m.of) // terms may have been stored since the tab was last open
 }
 
-// scroll moves the page by step lines, unless the pane is hidden.
 func (m *Model) scroll(step int) {
 	if m.rect.H > 1 {
 		m.offset += step
 	}
 }
 
-// settle adapts the state to the selected election.
+// settle limits the offset, and resets the page if another election is selected.
 func (m *Model) settle(s *scene.Scene) {
 	e := s.Selected
 	if e == nil {
@@ -146,7 +145,7 @@ func (m *Model) settle(s *scene.Scene) {
 	}
 }
 
-// lines returns all lines of the page, and the line where the advice begins, 0 for none.
+// lines returns all lines of the page. advice is the line where the advice begins, 0 for none.
 func (m Model) lines(s *scene.Scene, e *election.Election, width int) (lines [][]term.Span, advice int) {
 	s = s.Of(e)
 	d := &term.Page{Width: width, Sym: s.Sym, Lines: make([][]term.Span, 0, 40)}
@@ -186,7 +185,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	return p.Pad(p.Text(lines, text, m.offset, r.H-1, r.W, advice), r.W, r.H)
 }
 
-// sign returns the sign of an election, in its colour of the table.
+// sign returns the sign of an election in the same colour as in the table.
 func sign(s *scene.Scene, e *election.Election) term.Span {
 	state := scene.DisplayStateOf(e, s.AsOf)
 	text, r := state.Sign(s.Sym)

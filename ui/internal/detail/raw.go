@@ -14,7 +14,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// rawText caches the lines of a value: formatting 512 KiB takes longer than a frame.
+// rawText caches the formatted lines of a value, because formatting 512 KiB takes longer than a frame.
 type rawText struct {
 	of    *election.Election
 	width int
@@ -39,7 +39,7 @@ func rawLines(s *scene.Scene, e *election.Election, width int) [][]term.Span {
 		d.Field("Session", term.Span{term.Text, scene.Clean(p.Session)})
 	}
 	if e.Recorded() {
-		d.Field("Value", term.Span{term.Quiet, "not read yet; the history has no values"})
+		d.Field("Value", term.Span{term.Quiet, "not read yet; the history does not store values"})
 		return d.Lines
 	}
 	kind, lines := valueText(p.Value, width)

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// termsPage is how many terms are read at once, keptTerms how many stay in memory: each
-	// key press formats them all, 3 ms (BenchmarkHistoryOfManyTerms).
+	// termsPage is the number of terms in one read. keptTerms limits the terms in memory, because each key press
+	// formats all of them: 3 ms (BenchmarkHistoryOfManyTerms).
 	termsPage, keptTerms = 50, 500
 )
 
-// storedTerms are the terms of one election in the history, the latest first.
+// storedTerms holds the recorded terms of one election, latest first.
 type storedTerms struct {
 	past past.Reader
 	of   string // ID of the election
@@ -34,7 +34,7 @@ type storedTerms struct {
 	err   error
 }
 
-// forget discards the terms, to read those of another election or to read again.
+// forget discards the terms. The next load reads the terms of election id.
 func (t *storedTerms) forget(id string) {
 	if t.req != nil {
 		t.req.Cancel()
@@ -42,7 +42,7 @@ func (t *storedTerms) forget(id string) {
 	*t = storedTerms{past: t.past, of: id, req: t.req}
 }
 
-// load reads the next page if the end of the text is near; nil if none is needed.
+// load returns the command that reads the next page. It is nil unless the screen is near the end of the text.
 func (t *storedTerms) load(s *scene.Scene, nearEnd bool) tea.Cmd {
 	if !t.past.On() || t.req != nil || t.err != nil || t.full() || t.asked && !nearEnd {
 		return nil
@@ -57,10 +57,9 @@ func (t *storedTerms) load(s *scene.Scene, nearEnd bool) tea.Cmd {
 	return cmd
 }
 
-// full reports whether no more terms are read.
+// full reports whether all terms were read, or as many as are kept.
 func (t *storedTerms) full() bool { return t.end || len(t.terms) >= keptTerms }
 
-// read takes the result of a request.
 func (t *storedTerms) read(msg past.TermsRead, s *scene.Scene) {
 	if msg.Of != t.req {
 		return
@@ -83,16 +82,15 @@ func (t *storedTerms) read(msg past.TermsRead, s *scene.Scene) {
 	t.older, t.end = msg.Page.Older, !msg.Page.More
 }
 
-// sameElection reports whether a term with the key of the election is one of its terms.
+// sameElection reports whether a recorded term with the same key belongs to the election: the history may contain
+// several datacenters, and keys that are not UTF-8 may look the same.
 func sameElection(e *election.Election, t *history.Term) bool {
 	return (t.Datacenter == e.Datacenter || e.Datacenter == "") && (!e.Unaddressable || t.CreateIndex == e.Pair.CreateIndex)
 }
 
-// merged joins the terms of the snapshot with those of the history, the latest first. Of a
-// term in both, the snapshot has the present state, the history who ended it, and its
-// beginning if it is older than this process. A term whose end is not stored yet ended at
-// an unknown time before the next one. In the past, what the history has of a term is as of
-// today: the snapshot has its state at the moment.
+// merged joins the terms of the snapshot with the recorded terms, latest first. The history completes a term of the
+// snapshot with its operator and its start. In the past it completes only ended terms, because the history describes
+// them as of today. A term without a recorded end ended at an unknown time before the next term.
 func (t *storedTerms) merged(e *election.Election, at *scene.Past) []history.Term {
 	all := make([]history.Term, 0, len(e.Terms)+len(t.terms))
 	stored := slices.DeleteFunc(slices.Clone(t.terms), func(old history.Term) bool { return at != nil && old.Start.After(at.At) })
@@ -129,7 +127,7 @@ func sameTerm(a, b *election.Term) bool {
 	return a.Session == b.Session && a.Number == b.Number && a.CreateIndex == b.CreateIndex && !precedes(a, b) && !precedes(b, a)
 }
 
-// completed is a term of the snapshot with what only the history has.
+// completed adds the fields that only the history has to a term of the snapshot.
 func completed(live election.Term, stored history.Term) history.Term {
 	t := stored
 	t.Term = live
@@ -142,7 +140,7 @@ func completed(live election.Term, stored history.Term) history.Term {
 	return t
 }
 
-// state describes the reads of the history, empty if all is as usual.
+// state describes a slow or failed read of the history. It is empty otherwise, unless older terms are not kept.
 func (t *storedTerms) state(sym *term.Symbols) []term.Span {
 	switch {
 	case t.err != nil:

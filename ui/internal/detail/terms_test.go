@@ -17,7 +17,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// remember drives the pages with a history, from the History tab on.
+// remember drives the pages with a history. The History tab is open.
 func remember(t testing.TB, snap *election.Snapshot, key string, source history.Source) *driver {
 	t.Helper()
 	d := &driver{t: t, m: detail.New(keys.Default(false), past.NewReader(t.Context(), source)), s: look(snap, key)}
@@ -26,7 +26,7 @@ func remember(t testing.TB, snap *election.Snapshot, key string, source history.
 	return d
 }
 
-// answer sends messages and answers the reads that follow. It returns how many there were.
+// answer sends messages and runs the reads that they cause. It returns the number of reads.
 func (d *driver) answer(msgs ...any) (reads int) {
 	d.t.Helper()
 	for _, msg := range msgs {
@@ -74,7 +74,7 @@ func TestHistoryCompletesTermsOfTheSnapshot(t *testing.T) {
 	earliest := &e.Terms[0]
 	earliest.StartKnown, earliest.Cause = false, election.OperatorDestroy
 	p.Held[2].Start = earliest.Start.Add(-time.Hour)
-	p.Held[0].End = uitest.Now() // the snapshot is right
+	p.Held[0].End = uitest.Now() // the snapshot overrides it
 	other := p.Held[0]
 	other.Datacenter, other.Leader = "dc2", "elsewhere"
 	p.Held = append(p.Held, other)
@@ -82,12 +82,12 @@ func TestHistoryCompletesTermsOfTheSnapshot(t *testing.T) {
 	d.wants("eve@bastion destroyed its session with electop", "term 18  ● billing-3", "3m12s")
 	d.wants("1h30m", "10:21:09 → 11:52:07")
 	d.lacks("elsewhere")
-	if n := strings.Count(strings.Join(d.lines(), "\n"), "term 1"); n != 3+1 { // and one event
+	if n := strings.Count(strings.Join(d.lines(), "\n"), "term 1"); n != 3+1 { // three terms and one event
 		t.Errorf("%d terms:\n%s", n, strings.Join(d.lines(), "\n"))
 	}
 }
 
-// storedTerms are n terms of billing, an hour each, before those of the snapshot.
+// manyTerms returns n terms of billing, an hour each, before the terms of the snapshot.
 func manyTerms(n int) *uitest.Past {
 	p := &uitest.Past{}
 	for i := range n {
@@ -170,7 +170,7 @@ func TestAnErrorOfTheHistoryLeavesTheTermsOfTheSnapshot(t *testing.T) {
 	d.lacks("unreachable")
 }
 
-// The history of another process may not have the end of a term yet.
+// Another process may not have recorded the end of a term yet.
 func TestATermWithoutAStoredEnd(t *testing.T) {
 	p := uitest.Yesterday()
 	p.Held[0].End = time.Time{}
@@ -184,7 +184,8 @@ func TestATermWithoutAStoredEnd(t *testing.T) {
 	d.wants("→ by 11:57:07", "no leader for 4m02s so far")
 }
 
-// A key press on the History tab of an election with as many terms as are kept.
+// BenchmarkHistoryOfManyTerms handles a key press on the History tab of an election with the maximum number of terms
+// in memory.
 func BenchmarkHistoryOfManyTerms(b *testing.B) {
 	d := remember(b, uitest.Mixed(), billing, manyTerms(5000))
 	for range 30 {

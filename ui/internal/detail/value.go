@@ -19,7 +19,7 @@ type fieldLine struct {
 	Name, Value string
 }
 
-// label is the indented name, cut so that a space remains before the value.
+// label is the indented name. It is cut so that a space remains before the value.
 func (f fieldLine) label() string {
 	text := strings.Repeat("  ", min(f.Depth, 4)+1) + f.Name
 	if w := term.Width(text); w >= term.LabelWidth {
@@ -28,7 +28,7 @@ func (f fieldLine) label() string {
 	return text
 }
 
-// jsonFields formats a JSON object or array as lines of name and value, in their order.
+// jsonFields formats a JSON object or array as lines of name and value, in the order of the text.
 func jsonFields(v []byte) ([]fieldLine, bool) {
 	if !looksLikeJSON(v) || !json.Valid(v) {
 		return nil, false

@@ -14,12 +14,11 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Model is a dialog. It acts on exactly the holds that it was opened with and refuses those
-// that changed.
+// Model is a dialog. It acts only on the holds that it was opened with and skips holds that changed since.
 type Model struct {
 	tools Tools
 	kind  election.ActionKind
-	// targets are the visible ones of chosen and, if includesHidden, the hidden ones.
+	// targets are the visible targets in chosen, and the hidden ones if includesHidden is set.
 	chosen         scene.Chosen
 	targets        []target
 	includesHidden bool
@@ -37,7 +36,7 @@ type Model struct {
 	offline bool
 	// rejected is set while Consul rejects the token.
 	rejected bool
-	// full disables the truncation of lists. cut is set if some list is longer than its limit, cutOthers if one in
+	// full disables the truncation of lists. cut is set if any list is longer than its limit, cutOthers if a list in
 	// the effects is.
 	full, cut, cutOthers bool
 	// onAction is set while the action button has the focus, which starts on Cancel.
@@ -54,7 +53,7 @@ type Model struct {
 // Tools are the dependencies of a dialog.
 type Tools struct {
 	Keys keys.Map
-	// Search is nil if the store cannot be searched, Survey if surroundings cannot be read.
+	// Search is nil if the store cannot be searched. Survey is nil if surroundings cannot be read.
 	Search scene.Searcher
 	Survey Surveyor
 }
@@ -77,8 +76,7 @@ func New(ask scene.Ask, tools Tools, s *scene.Scene) Model {
 // Keys returns the key bindings for the footer.
 func (d Model) Keys(k keys.Map) []key.Binding { return k.Dialog(d.search.Running(), d.maySearch()) }
 
-// Awaits returns the running survey and the recent text change that delay confirmation, nil
-// for none.
+// Awaits returns the running survey and the recent change of the text, nil for none. Either delays the confirmation.
 func (d Model) Awaits() (*Survey, *Change) {
 	survey, change := d.survey, d.change
 	if survey != nil && survey.over {
@@ -122,7 +120,7 @@ func (d *Model) check(s *scene.Scene) {
 	live := s.Live
 	d.rejected = live.Connection.Refused
 	if d.offline = live.Connection.State != election.Live; d.offline {
-		d.endSurvey() // it failed or is outdated; a new one starts after the reconnect
+		d.endSurvey() // its result is outdated or an error; a new survey starts after the reconnect
 	}
 	d.targets = slices.Clone(d.targets)
 	for i := range d.targets {
@@ -160,7 +158,7 @@ func (d *Model) computeEffects(live *election.Snapshot) {
 	}
 }
 
-// heldBy lists the known keys of a session; a slot counts as its semaphore's key.
+// heldBy lists the known keys of a session. For a slot it lists the key of the semaphore.
 func (d *Model) heldBy(t *target, live *election.Snapshot) []election.Pair {
 	var pairs []election.Pair
 	watched := map[string]bool{}
@@ -192,14 +190,14 @@ func appendHeld(pairs, more []election.Pair, session string, known map[string]bo
 	return pairs
 }
 
-// searchedAll reports whether a search of the whole store has completed since the dialog was
-// opened; an older one misses later acquires.
+// searchedAll reports whether a search of the whole store has completed since the dialog was opened. An earlier
+// search may miss keys acquired after it.
 func (d *Model) searchedAll() bool {
 	s := d.search
 	return s != nil && s.Over && !s.Stopped && s.Err == nil && !s.Incomplete && !s.Earlier
 }
 
-// actionable returns the unchanged targets that neither the token nor electop refuses.
+// actionable returns the targets on which the dialog acts: unchanged, permitted and not refused by electop.
 func (d *Model) actionable() []target {
 	return slices.DeleteFunc(slices.Clone(d.targets), func(t target) bool { return t.skipped() != "" })
 }
@@ -209,7 +207,6 @@ func (d *Model) refused() bool {
 	return len(d.targets) > 0 && !slices.ContainsFunc(d.targets, func(t target) bool { return t.effect.Refusal == "" })
 }
 
-// sessions returns the targets' sessions, each once.
 func (d *Model) sessions() []string { return sessionsOf(d.targets) }
 
 func sessionsOf(targets []target) []string {
@@ -225,8 +222,7 @@ func sessionsOf(targets []target) []string {
 // acts reports whether the dialog can act on any target.
 func (d *Model) acts() bool { return !d.offline && len(d.actionable()) > 0 }
 
-// read reports whether every line of the text has been visible.
+// read reports whether the user has scrolled through the whole text.
 func (d *Model) read() bool { return d.acts() && d.text.Read() }
 
-// ready reports whether the user can confirm.
 func (d *Model) ready() bool { return d.read() && d.noticed && !d.checking() }

@@ -39,7 +39,7 @@ func open(t *testing.T, s *scene.Scene, key string) dialog.Model {
 	d := dialog.New(scene.Ask{Kind: election.ActionRelease, Chosen: scene.Chosen{Visible: []scene.Target{target}}}, tools, s)
 	d, _ = d.Update(fits(), s)
 	survey, _ := d.Awaits()
-	if survey == nil || !strings.Contains(screen(d), "Checking 1 election") {
+	if survey == nil || !strings.Contains(screen(d), "sibling keys of 1 election") {
 		t.Fatalf("the dialog starts no check:\n%s", screen(d))
 	}
 	d, _ = d.Update(dialog.Surveyed{Of: survey, Found: read(t.Context(), survey.Keys)}, s)
@@ -66,7 +66,7 @@ func TestOnlyNoticedTextCanBeConfirmed(t *testing.T) {
 	}
 }
 
-// Refresh keeps the election and binds its current hold.
+// A refresh keeps the election and binds its current hold.
 func TestRefreshBindsTheCurrentHold(t *testing.T) {
 	s := uitest.Scene(uitest.Studied(""), uitest.Now())
 	d := open(t, s, "service/billing/leader")
@@ -90,7 +90,6 @@ func TestRefreshBindsTheCurrentHold(t *testing.T) {
 	}
 }
 
-// View must not modify the model.
 func TestViewIsPure(t *testing.T) {
 	s := uitest.Scene(uitest.Studied(""), uitest.Now())
 	d := open(t, s, "service/auth/leader")

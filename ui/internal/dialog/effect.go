@@ -11,19 +11,18 @@ import (
 	"electop/ui/internal/term"
 )
 
-// effectOn returns the effect on one election.
 func (d *Model) effectOn(e *election.Election) insight.Effect {
 	in := d.survey.of(e.Key())
 	f := insight.EffectOf(d.kind, e, in.Around, in.Likely())
 	if unread := in.Around.Unread(); len(unread) > 0 && f.Refusal == "" {
-		f.Warnings = append(f.Warnings, "The check is incomplete ("+strings.Join(unread, "; ")+
-			"): candidates and the holder's software may not be recognised.")
+		f.Warnings = append(f.Warnings, "Some data could not be read ("+strings.Join(unread, "; ")+
+			"): electop may not recognise candidates and the holder's software.")
 	}
 	return f
 }
 
-// effectOf returns the effect on a target. held lists the elections that its session leads; a
-// destroy ends all of them.
+// effectOf returns the effect on a target. held lists the elections that the target's session leads: a destroy ends
+// all of these terms.
 func (d *Model) effectOf(t *target, held []*election.Election, live *election.Snapshot) insight.Effect {
 	var f insight.Effect
 	if d.chosen.SessionOnly {
@@ -47,8 +46,8 @@ func (d *Model) isAbout(key string) bool {
 	return slices.ContainsFunc(d.targets, func(t target) bool { return t.Key == key })
 }
 
-// addOthers adds the effects of a destroy on the session's other elections. A Patroni leader
-// key identifies the software of the holder.
+// addOthers adds the effects of a destroy on the other elections of the session. If one of the keys is a Patroni
+// leader key, the holder is Patroni.
 func (d *Model) addOthers(f *insight.Effect, others []*election.Election) {
 	var warnings []string
 	about := map[string][]string{}
@@ -75,7 +74,7 @@ func (d *Model) addOthers(f *insight.Effect, others []*election.Election) {
 	}
 }
 
-// writeNext shows the likely next leader if the action ends a single election.
+// writeNext shows the likely next leader if the action ends only one term.
 func (d *Model) writeNext(page *term.Page) {
 	if len(d.targets) != 1 || len(d.wanted) != 1 {
 		return
@@ -86,7 +85,7 @@ func (d *Model) writeNext(page *term.Page) {
 	}
 }
 
-// nextOf names the most likely next leader of one of several targets.
+// nextOf names the most likely next leader, for the line of a target in a list.
 func (d *Model) nextOf(t *target) []term.Span {
 	in := d.survey.of(t.Key)
 	if len(in.Candidates) == 0 {

@@ -31,8 +31,8 @@ func writeSearch(page *term.Page, s *scene.Search, listed int, now time.Time) {
 	page.Indented(2, term.Span{r, text})
 }
 
-// searchAge formats the age of an earlier search in minutes, because each change of the text
-// disables the action briefly.
+// searchAge formats the age of an earlier search. It has no seconds, because each change of the text disables the
+// action for a moment.
 func searchAge(s *scene.Search, now time.Time) string {
 	age := now.Sub(s.At)
 	switch {

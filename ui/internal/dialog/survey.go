@@ -28,7 +28,7 @@ type Surveyed struct {
 	Found []election.Surroundings
 }
 
-// surveyTime is the timeout of a survey, for which the user waits.
+// surveyTime is the timeout of a survey. The user waits for it.
 const surveyTime = 10 * time.Second
 
 // Surveyor creates a survey and the command that runs it.
@@ -50,7 +50,6 @@ func NewSurveyor(ctx context.Context, read func(ctx context.Context, keys []stri
 	}
 }
 
-// covers reports whether the survey includes all of these keys.
 func (s *Survey) covers(keys []string) bool {
 	return s != nil && !slices.ContainsFunc(keys, func(key string) bool {
 		_, asked := slices.BinarySearch(s.Keys, key)
@@ -58,7 +57,7 @@ func (s *Survey) covers(keys []string) bool {
 	})
 }
 
-// ended infers the candidates. The surroundings of all keys list the same sessions.
+// ended stores the result and infers the candidates. The surroundings of all keys share one session list.
 func (s *Survey) ended(found []election.Surroundings, live *election.Snapshot) {
 	s.over, s.found = true, make(map[string]*scene.Assessment, len(found))
 	if len(found) == 0 {
@@ -72,7 +71,6 @@ func (s *Survey) ended(found []election.Surroundings, live *election.Snapshot) {
 	}
 }
 
-// of returns the assessment of an election, empty if there is none.
 func (s *Survey) of(key string) *scene.Assessment {
 	if s != nil && s.found[key] != nil {
 		return s.found[key]
@@ -80,7 +78,6 @@ func (s *Survey) of(key string) *scene.Assessment {
 	return &scene.Assessment{}
 }
 
-// siblings returns the sibling keys of all surveyed elections.
 func (s *Survey) siblings() []election.Pair {
 	if s == nil || !s.over {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// target is a target of the dialog and its current state.
+// target is an election or session of the dialog and its current state.
 type target struct {
 	scene.Target
 	// changed describes how the hold changed, empty if it did not.
@@ -30,7 +30,7 @@ func rebind(s *scene.Scene, old []scene.Target) []scene.Target {
 	return bound
 }
 
-// changeOf describes how a target changed since the user selected it, empty if it did not.
+// changeOf describes the change of a target since the user selected it, empty for none.
 func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
 	if d.chosen.SessionOnly {
 		return sessionChange(t.Session, live.SessionList)
@@ -38,7 +38,7 @@ func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
 	return changeOf(t, live.Find(t.Key))
 }
 
-// changeOf describes how a hold changed since the user selected it, empty if it did not.
+// changeOf describes the change of a hold since the user selected it, empty for none.
 func changeOf(t election.Target, e *election.Election) string {
 	switch {
 	case e == nil || !e.Exists:
@@ -57,7 +57,7 @@ func changeOf(t election.Target, e *election.Election) string {
 	return ""
 }
 
-// sessionChange describes the end of a session, empty if it exists or the list was not read.
+// sessionChange reports that a session no longer exists. It is empty if the session exists or the list was not read.
 func sessionChange(id string, list *election.SessionList) string {
 	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
 		return ""
@@ -65,8 +65,7 @@ func sessionChange(id string, list *election.SessionList) string {
 	return "the session no longer exists"
 }
 
-// affectedKeys lists the known keys of the targets' sessions: those of the targets first,
-// unwatched keys last.
+// affectedKeys lists the known keys of the targets' sessions. The keys of the targets are first, unwatched keys last.
 func affectedKeys(live *election.Snapshot, targets []target, siblings []election.Pair) []affectedKey {
 	sessions, first := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {

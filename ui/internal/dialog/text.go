@@ -37,15 +37,15 @@ func (d *Model) write(page *term.Page) {
 	case !d.acts():
 		d.writeRefusal(page)
 	case d.checking():
-		page.Para(term.Accent, "Checking "+term.Plural(len(d.wanted), "election")+": reading sibling keys and all sessions.")
-		page.Para(term.Text, d.word()+" is disabled until the check is complete.")
+		page.Para(term.Accent, "Reading all sessions and the sibling keys of "+term.Plural(len(d.wanted), "election")+".")
+		page.Para(term.Text, d.word()+" is disabled until they are read.")
 	default:
 		d.writeEffect(page)
 	}
 	if d.cut {
 		what := " shows all keys and names"
 		if d.full {
-			what = " shows the first only"
+			what = " shows only the first of them"
 		}
 		page.Blank()
 		page.Add(term.Span{term.Key, "a"}, term.Span{term.Quiet, what})
@@ -57,7 +57,7 @@ func (d *Model) writeOne(page *term.Page, t *target) {
 		page.Field("Key", term.Span{term.Strong, sanitize.Text(t.Key)})
 		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  term " + scene.Number(t.Term) + ", for " + t.HeldFor})
 	}
-	node := term.Span{term.Quiet, "  its node was not read"}
+	node := term.Span{term.Quiet, "  its node is unknown"}
 	if t.Node != "" {
 		node = term.Span{term.Text, "  on " + scene.Clean(t.Node)}
 	}
@@ -67,7 +67,7 @@ func (d *Model) writeOne(page *term.Page, t *target) {
 	}
 }
 
-// writeMany lists every target by name, so that the user knows what the action affects.
+// writeMany lists every target by name.
 func (d *Model) writeMany(page *term.Page) {
 	for i := range d.targets {
 		t := &d.targets[i]
@@ -94,7 +94,7 @@ func (d *Model) writeMany(page *term.Page) {
 // targetName is the width of the name column, in cells.
 const targetName = 17
 
-// skipped returns why the action skips the target, empty if it does not.
+// skipped returns the reason to skip the target, empty if the action applies to it.
 func (t *target) skipped() string {
 	switch {
 	case t.changed != "":
@@ -174,7 +174,7 @@ func (d *Model) writeRefusal(page *term.Page) {
 		if d.chosen.SessionOnly {
 			what = "session"
 		}
-		page.Para(term.Bad, "Nothing will be changed: the "+what+" that was selected has ended.")
+		page.Para(term.Bad, "Nothing will be changed: the selected "+what+" has ended.")
 		return
 	}
 	page.Para(term.Bad, "Missing ACL rule:")
@@ -190,7 +190,7 @@ func (d *Model) writeRefusal(page *term.Page) {
 	}
 }
 
-// writeEffect describes the effect in the words of [insight.EffectOf].
+// writeEffect writes the sentences of [insight.EffectOf].
 func (d *Model) writeEffect(page *term.Page) {
 	bullet := []term.Span{{term.Quiet, page.Sym.Dot + " "}}
 	write := func(pick func(insight.Effect) []string) {
@@ -261,7 +261,7 @@ func (d *Model) writeAffected(page *term.Page) {
 	case d.search != nil:
 		writeSearch(page, d.search, len(affected), d.now)
 	case len(affected) == 0:
-		page.Add(term.Span{term.Quiet, "  nothing watched"})
+		page.Add(term.Span{term.Quiet, "  no watched key"})
 	}
 	if d.maySearch() {
 		what := " scans the whole store for keys outside the patterns"
@@ -290,19 +290,19 @@ func (d *Model) allAffected() []affectedKey {
 	return affected
 }
 
-// writeKey writes a key and what happens to it.
+// writeKey writes a key and the effect of the destroy on it.
 func (d *Model) writeKey(page *term.Page, f affectedKey) {
-	fate, r := "is released or deleted (its session was not read)", term.Text
+	effect, r := "is released or deleted (its session was not read)", term.Text
 	switch d.behaviorOf(f.session) {
 	case election.BehaviorDelete:
-		fate, r = "is deleted with its value", term.Vacant
+		effect, r = "is deleted with its value", term.Vacant
 	case election.BehaviorRelease:
-		fate = "is released"
+		effect = "is released"
 	}
 	if f.slot {
-		fate, r = "keeps its other holders; one slot becomes free", term.Text
+		effect, r = "keeps its other holders; one slot becomes free", term.Text
 	}
-	spans := []term.Span{{term.Strong, sanitize.Text(f.key)}, {r, " " + fate}}
+	spans := []term.Span{{term.Strong, sanitize.Text(f.key)}, {r, " " + effect}}
 	if f.unwatched {
 		spans = append(spans, term.Span{term.Quiet, ", not watched"})
 	}
@@ -325,8 +325,7 @@ func (d *Model) names(names []string, limit int) string {
 	return text
 }
 
-// limited joins up to limit names, or all of them in full mode. cut reports whether there are
-// more than limit.
+// limited joins up to limit names, or all of them in full mode. cut is true if there are more than limit names.
 func (d *Model) limited(names []string, limit int) (text string, cut bool) {
 	if cut = len(names) > limit; cut && d.full {
 		limit = len(names)

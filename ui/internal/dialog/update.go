@@ -83,10 +83,9 @@ func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// scroll moves by at most a page, so that every line becomes visible.
+// scroll moves by at most a page, so that it skips no line.
 func (d *Model) scroll(step int) { d.text.Scroll(min(step, d.text.Rows)) }
 
-// maySearch reports whether the search key has an effect.
 func (d *Model) maySearch() bool {
 	return d.tools.Search != nil && d.acts() && !d.checking() && d.kind == election.ActionDestroy &&
 		(d.search == nil || d.search.Stopped || d.search.Err != nil || d.search.Earlier)
@@ -105,8 +104,8 @@ func (d *Model) toggleSearch(s *scene.Scene) scene.Action {
 	return nil
 }
 
-// toggleHidden includes or excludes the targets that the filter hides. It stops the search,
-// which was for other targets.
+// toggleHidden includes or excludes the targets that the filter hides. It stops the search, because the targets
+// change.
 func (d *Model) toggleHidden(s *scene.Scene) {
 	if len(d.chosen.Hidden) == 0 {
 		return
@@ -138,14 +137,14 @@ func (d *Model) cancel() scene.Action {
 	return scene.Close{Text: text}
 }
 
-// refresh requests the token's rights and the newest snapshot.
+// refresh discards the cached permissions and requests the newest snapshot.
 func (d *Model) refresh() scene.Action {
 	d.End()
 	return scene.Refresh{Targets: d.Targets()}
 }
 
-// rebind binds the dialog to the current holds of the same keys. It ignores the cursor,
-// which may have moved.
+// rebind binds the dialog to the current holds of the same keys. It ignores the cursor, because the cursor may be on
+// another row now.
 func (d *Model) rebind(s *scene.Scene) {
 	if !d.chosen.SessionOnly { // a session cannot change, only end
 		d.chosen.Visible, d.chosen.Hidden = rebind(s, d.chosen.Visible), rebind(s, d.chosen.Hidden)
@@ -153,7 +152,6 @@ func (d *Model) rebind(s *scene.Scene) {
 	d.choose(s)
 }
 
-// confirm starts the action on the unchanged holds.
 func (d *Model) confirm() scene.Action {
 	switch {
 	case d.ready():
@@ -164,7 +162,7 @@ func (d *Model) confirm() scene.Action {
 		d.End()
 		return scene.Confirm{Kind: d.kind, Targets: targets, By: d.chosen.By}
 	case d.acts() && d.checking():
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the check is still running."}
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	case d.read():
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}
 	}

@@ -13,8 +13,8 @@ import (
 // dialogWidth is the maximum width of a dialog, in cells.
 const dialogWidth = 84
 
-// fit lays the text out for a window. The action stays disabled until the user scrolls to all
-// changed and hidden lines.
+// fit lays the text out for a window. The action is disabled until the user has scrolled to all hidden and changed
+// lines.
 func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	d.now = s.Now
 	w := min(dialogWidth, width-4)
@@ -32,8 +32,8 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
 }
 
-// noticeTime is how long a text must be visible before confirmation, so that keys typed ahead
-// have no effect.
+// noticeTime is how long a text must be visible before the user can confirm it. So keys that were typed ahead have no
+// effect.
 const noticeTime = 300 * time.Millisecond
 
 // Change identifies a change of the visible text.
@@ -83,7 +83,7 @@ func (d *Model) title() string {
 	return "Destroy the session of " + what
 }
 
-// foot returns the rows that never scroll: search progress, scroll position and buttons.
+// foot returns the fixed rows at the bottom: search progress, scroll position and buttons.
 func (d *Model) foot(sym *term.Symbols) [][]term.Span {
 	var rows [][]term.Span
 	if d.search.Running() {
@@ -92,7 +92,7 @@ func (d *Model) foot(sym *term.Symbols) [][]term.Span {
 	return append(rows, d.positionSpans(sym), d.buttons())
 }
 
-// positionSpans shows the scroll position, and whether unread text disables the action.
+// positionSpans shows the scroll position. If unread text disables the action, it shows where to scroll.
 func (d *Model) positionSpans(sym *term.Symbols) []term.Span {
 	where := d.text.Position()
 	if where == "" {

@@ -1,5 +1,5 @@
-// Package drain is the dialog about a drain: the choice of a node, the reading of the plan, and
-// the plan, which the user confirms.
+// Package drain is the dialog about a drain. The user chooses a node, electop reads the plan, and the user confirms
+// it.
 package drain
 
 import (
@@ -17,13 +17,13 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Kind is the name of the action in messages about why it is not possible.
+// Kind is the name of the action in messages.
 const Kind election.ActionKind = "drain"
 
 // Open requests the dialog for a node, or the choice of one for the empty name.
 type Open struct{ Node string }
 
-// stage is the part of the dialog that is shown.
+// stage is the current step of the dialog.
 type stage uint8
 
 const (
@@ -42,7 +42,7 @@ type Model struct {
 
 	stage stage
 	node  string
-	// nodes are the choices, at is the selected one.
+	// nodes are the choices. at is the position of the selected one.
 	nodes []choice
 	at    scene.Cursor
 	read  *request // the latest, nil before the first
@@ -59,7 +59,6 @@ type Model struct {
 	seen    int // text.Seen at the latest layout
 }
 
-// choice is a node with a leader.
 type choice struct {
 	node string
 	led  int
@@ -78,13 +77,11 @@ func (d Model) Keys(k keys.Map) []key.Binding {
 	return k.Dialog(false, false)
 }
 
-// Ready reports whether the user can confirm the plan: all of it was visible.
+// ready reports whether the user can confirm the plan: every line was visible, for long enough.
 func (d *Model) ready() bool { return d.acts() && d.text.Read() && d.noticed }
 
-// acts reports whether the plan has an election to move.
 func (d *Model) acts() bool { return d.stage == planned && len(d.plan.Planned()) > 0 }
 
-// open shows the plan of a node, or the choice of one.
 func (d *Model) open(node string, s *scene.Scene) scene.Action {
 	refusal := s.Refusal(Kind)
 	if refusal == "" && d.plans == nil {
@@ -99,12 +96,12 @@ func (d *Model) open(node string, s *scene.Scene) scene.Action {
 	d.stage, d.nodes, d.at = choosing, choices(s.Live), scene.Cursor{}
 	if len(d.nodes) == 0 {
 		d.stage = closed
-		return scene.Say{Role: term.Delay, Text: "No node has a leader. For other keys that its sessions hold: :drain NODE"}
+		return scene.Say{Role: term.Delay, Text: "No node has a leader. Use :drain NODE for a node whose sessions hold other keys."}
 	}
 	return scene.ShowPlan{}
 }
 
-// choices are the nodes of leaders and listed sessions, by name.
+// choices lists the nodes of leaders and of the listed sessions, sorted by name.
 func choices(live *election.Snapshot) []choice {
 	led := map[string]int{}
 	if live.SessionList != nil {
@@ -125,7 +122,6 @@ func choices(live *election.Snapshot) []choice {
 	return all
 }
 
-// start reads the plan of a node.
 func (d *Model) start(node string, s *scene.Scene) scene.Action {
 	d.End()
 	d.stage, d.node, d.err, d.onAction, d.noticed, d.text, d.seen = reading, node, nil, false, false, term.Reader{}, 0
@@ -134,8 +130,7 @@ func (d *Model) start(node string, s *scene.Scene) scene.Action {
 	return scene.Run{Cmd: d.read.commands(d.plans, node)}
 }
 
-// End cancels the reading of a plan and closes the dialog. The program must call it when it
-// closes the dialog itself.
+// End cancels the request for the plan and closes the dialog. A caller that closes the dialog must call it.
 func (d *Model) End() {
 	if d.read != nil {
 		d.read.cancel()

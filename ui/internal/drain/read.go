@@ -10,8 +10,8 @@ import (
 	"electop/ui/internal/plan"
 )
 
-// request is one reading of a plan. Its command writes the counters; only the event loop may
-// use the rest.
+// request is one request for a plan. The command of the request writes the counters. Only the event loop may use the
+// other fields.
 type request struct {
 	ctx         context.Context //nolint:containedctx // of the commands of one request
 	cancel      context.CancelFunc
@@ -25,20 +25,20 @@ func newRequest(ctx context.Context) *request {
 	return r
 }
 
-// Planned is the message that ends the reading of a plan.
+// Planned is the message with the result of a request for a plan.
 type Planned struct {
 	of   *request
 	plan plan.Plan
 	err  error
 }
 
-// Tick redraws the progress of a reading.
+// Tick is the message that redraws the progress of a request.
 type Tick struct{ of *request }
 
 // tickTime is the interval between redraws of the progress.
 const tickTime = 200 * time.Millisecond
 
-// commands read the plan and redraw the progress.
+// commands returns the commands that read the plan and redraw the progress.
 func (r *request) commands(plans plan.Planner, node string) tea.Cmd {
 	return tea.Batch(func() tea.Msg {
 		defer r.cancel()
@@ -61,8 +61,8 @@ func (r *request) tick() tea.Cmd {
 // Noticed is sent noticeTime after a change of the visible text.
 type Noticed struct{ change int }
 
-// noticeTime is how long a text must be visible before confirmation, so that keys typed ahead
-// have no effect.
+// noticeTime is how long a text must be visible before the user can confirm it. So keys that were typed ahead have no
+// effect.
 const noticeTime = 300 * time.Millisecond
 
 // Awaits returns the message that enables the confirmation, nil if none is needed.

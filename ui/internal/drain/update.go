@@ -46,8 +46,7 @@ func (d *Model) planned(msg Planned) {
 	}
 }
 
-// move moves the selected node, or scrolls by at most a page, so that every line becomes
-// visible.
+// move selects another node, or scrolls the plan. It scrolls by at most a page, so that it skips no line.
 func (d *Model) move(step int) {
 	if d.stage == choosing {
 		d.at.MoveTo(d.at.Index+step, len(d.nodes))
@@ -87,7 +86,6 @@ func (d *Model) cancel() scene.Action {
 	return scene.Close{Text: text}
 }
 
-// confirm begins the drain.
 func (d *Model) confirm(s *scene.Scene) scene.Action {
 	switch {
 	case d.acts() && s.Refusal(Kind) != "":

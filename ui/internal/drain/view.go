@@ -13,13 +13,13 @@ import (
 const (
 	// dialogWidth is the maximum width of the dialog, in cells.
 	dialogWidth = 100
-	// nameWidth is the maximum width of the names of elections, leaderWidth of leaders.
+	// nameWidth is the maximum width of the name of an election, leaderWidth that of a leader.
 	nameWidth, leaderWidth = 24, 20
-	// shownNames is how many names precede a sentence about some elections.
+	// shownNames is the maximum number of names before a sentence that applies to some elections.
 	shownNames = 3
 )
 
-// fit lays the text out for a window. The action stays disabled until all lines were visible.
+// fit lays the text out for a window. The action is disabled until every line was visible.
 func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	w := min(dialogWidth, width-term.BoxSides)
 	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
@@ -50,7 +50,7 @@ func (d *Model) write(page *term.Page) {
 		}
 		page.Para(term.Accent, text)
 	case failed:
-		page.Para(term.Bad, "The plan cannot be made: "+scene.Clean(d.err.Error()))
+		page.Para(term.Bad, "Cannot plan the drain: "+scene.Clean(d.err.Error()))
 	case planned:
 		d.writePlan(page)
 	default:
@@ -75,7 +75,7 @@ func (d *Model) writeNodes(page *term.Page) {
 	}
 }
 
-// writePlan lists the elections to move, then what happens to them, and then the others.
+// writePlan lists the elections to move, then the effects, and then the skipped elections.
 func (d *Model) writePlan(page *term.Page) {
 	todo := d.plan.Planned()
 	switch skipped := len(d.plan.Items) - len(todo); {
@@ -113,7 +113,7 @@ func (d *Model) writePlan(page *term.Page) {
 	}
 }
 
-// writeEffects describes the effects of a release in the words of [insight.EffectOf].
+// writeEffects writes the sentences of [insight.EffectOf] about a release.
 func (d *Model) writeEffects(page *term.Page) {
 	var effects []scene.NamedEffect
 	for _, i := range d.plan.Planned() {
@@ -157,7 +157,7 @@ func (d Model) View(p *term.Painter, lines []string, width int) {
 	b.Draw(p, lines, d.text.Width, width)
 }
 
-// position shows the scroll position, and whether unread text disables the action.
+// position shows the scroll position. If unread text disables the action, it shows where to scroll.
 func (d *Model) position(sym *term.Symbols) []term.Span {
 	where := d.text.Position()
 	switch {

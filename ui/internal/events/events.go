@@ -18,8 +18,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Model is the view of all events, newest first: the live ones of the snapshot, and those of
-// the history, page by page.
+// Model is the view of all events, newest first. It joins the live events of the snapshot with recorded events, which
+// it reads page by page.
 type Model struct {
 	at     scene.Cursor
 	keys   keys.Map
@@ -28,8 +28,8 @@ type Model struct {
 	filter query.Filter
 	// names is the width of the names of elections, in cells.
 	names int
-	// follow keeps the cursor on the newest event. opened is set from the first
-	// [scene.Opened] on: the history is not read before.
+	// follow keeps the cursor on the newest event. opened is set at the first [scene.Opened]. The history is not read
+	// before that.
 	follow, opened bool
 	stored         stored
 }
@@ -53,7 +53,7 @@ func (m Model) Result(*scene.Scene) string {
 	return m.count(n, "event")
 }
 
-// count is a number of events or lines, with a plus sign if the history has more.
+// count formats a number of events or lines, with a plus sign if the history may have more.
 func (m Model) count(n int, noun string) string {
 	if m.complete() {
 		return term.Plural(n, noun)
@@ -61,7 +61,7 @@ func (m Model) count(n int, noun string) string {
 	return strconv.Itoa(n) + "+ " + noun + "s"
 }
 
-// complete reports whether the list has all events that match.
+// complete reports whether all matching events were read.
 func (m Model) complete() bool {
 	w := &m.stored
 	return !w.past.On() || w.joined && w.end && !w.outdated
@@ -117,7 +117,6 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// moved handles what the user presses.
 func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 	m.stored.pressed()
 	switch msg := msg.(type) {
@@ -132,7 +131,7 @@ func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Back:
 		switch {
 		case !m.filter.Empty():
-			m.follow = m.follow && m.isLive(m.selected(), s) // a found event stays, with its neighbours
+			m.follow = m.follow && m.isLive(m.selected(), s) // a recorded event stays under the cursor
 			m.setFilter("", s)
 		case !m.stored.since.IsZero():
 			m.setSince(time.Time{}, s)
@@ -160,14 +159,14 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case ev == nil || !key.Matches(msg, m.keys.Open):
 		return nil
 	case ev.Key == "":
-		return scene.Say{Role: term.Quiet, Text: "This line concerns no single election."}
+		return scene.Say{Role: term.Quiet, Text: "This line is not about a single election."}
 	default:
 		return scene.ShowElection{ID: ev.ElectionID()}
 	}
 }
 
-// setFilter filters the lines in memory at once, and the history from the event under the
-// cursor on.
+// setFilter filters the lines in memory immediately. It then reads the history again, from the event under the
+// cursor.
 func (m *Model) setFilter(text string, s *scene.Scene) {
 	if text == m.filter.Text {
 		return
@@ -178,8 +177,8 @@ func (m *Model) setFilter(text string, s *scene.Scene) {
 	m.refresh(s)
 }
 
-// from is where the history begins so that the event under the cursor is on its first
-// page: a little later, because its explanation is.
+// from is the time of the newest event to read for the first page. The page contains the event under the cursor and
+// its explanation, which is up to 2 s newer.
 func (m *Model) from(s *scene.Scene) time.Time {
 	ev := m.selected()
 	switch {
@@ -191,19 +190,19 @@ func (m *Model) from(s *scene.Scene) time.Time {
 	return ev.Time.Add(2 * time.Second)
 }
 
-// isLive reports whether the snapshot has an event. Without a history it has all.
+// isLive reports whether the snapshot contains an event. Without a history it contains every event.
 func (m *Model) isLive(ev *election.Event, s *scene.Scene) bool {
 	return ev == nil || !m.stored.past.On() ||
 		slices.ContainsFunc(s.Shown.Events, func(live election.Event) bool { return scene.SameEvent(&live, ev) })
 }
 
-// setSince limits the list to events since a moment, and moves to the newest.
+// setSince limits the list to events since a moment, and moves the cursor to the newest event.
 func (m *Model) setSince(at time.Time, s *scene.Scene) {
 	m.stored.since = at
 	m.newest(s)
 }
 
-// newest moves to the newest event, in the past to the newest one at that moment.
+// newest moves the cursor to the newest event of the list.
 func (m *Model) newest(s *scene.Scene) {
 	w := &m.stored
 	w.restart(s.Past.Moment())
@@ -234,7 +233,7 @@ func (m *Model) refresh(s *scene.Scene) {
 	m.at.Offset += m.at.Index - before
 }
 
-// list joins the live events, the history, actions and gaps in observation.
+// list joins live events, recorded events, actions and gaps in observation.
 func (m *Model) list(s *scene.Scene) []scene.EventLine {
 	w := &m.stored
 	lines := w.lines()
@@ -248,19 +247,18 @@ func (m *Model) list(s *scene.Scene) []scene.EventLine {
 	return merge(gapLines(past.Unobserved(w.gaps, s.LiveSince()), w.within(), s.Now), lines)
 }
 
-// keep reports whether a line matches.
 func (m *Model) keep(l scene.EventLine) bool {
 	return !l.Ev.Time.Before(m.stored.since) && m.filter.MatchEvent(l.Ev, l.Why)
 }
 
-// keepLive reports whether a line of the snapshot matches. The history stores an initial
-// state only if it differs from the stored one, so others only repeat an older event.
+// keepLive reports whether a line of the snapshot matches. An initial state that is older than the first read repeats
+// a recorded event, so it is omitted.
 func (m *Model) keepLive(l scene.EventLine) bool {
 	repeated := l.Ev.Initial && l.Ev.Time.Before(m.stored.readAt.Add(-storeDelay))
 	return !repeated && m.keep(l)
 }
 
-// moveTo moves the cursor to a line. On the first line the view follows the newest event.
+// moveTo moves the cursor to a line. A view with the cursor on the first line follows the newest event.
 func (m *Model) moveTo(i int) {
 	m.at.MoveTo(i, len(m.lines))
 	m.follow = m.at.Index == 0 && m.stored.joined
@@ -274,8 +272,8 @@ func (m *Model) selected() *election.Event {
 	return m.lines[m.at.Index].Ev
 }
 
-// View draws the title, as many lines as fit, and the state of the history unless it is as
-// usual.
+// View draws the title and the lines that fit. A slow, failed or completed read of the history has a line at the
+// bottom.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r, rows := m.rect, m.rows(s)
 	lines := append(make([]string, 0, r.H), m.title(s, p))
@@ -314,8 +312,8 @@ func (m Model) title(s *scene.Scene, p *term.Painter) string {
 	return p.Rule(m.rect.W, []term.Span{{term.Strong, "Events"}, {term.Quiet, text + ", newest first"}}, state)
 }
 
-// dated reports whether the times need room for a date. With a history they always have
-// it, so that no column moves when a page arrives.
+// dated reports whether the column of times is wide enough for a date. With a history it always is, so that columns
+// do not move when a page is read.
 func (m Model) dated(s *scene.Scene) bool {
 	n := len(m.lines)
 	return m.stored.past.On() || n > 0 && !term.IsToday(m.lines[n-1].Ev.Time, s.Now)

@@ -61,7 +61,7 @@ func (d *driver) wants(text string) {
 	}
 }
 
-// eventful is a snapshot with n events, a second apart; the last is the newest.
+// eventful returns a snapshot with n events, a second apart. The last event is the newest.
 func eventful(n int) *election.Snapshot {
 	s := uitest.Mixed()
 	s.Events = nil
@@ -74,8 +74,8 @@ func eventful(n int) *election.Snapshot {
 	return s
 }
 
-// leaders are the leaders of the events on the screen, from the top; marked is the
-// one under the cursor, and its row.
+// leaders returns the leaders of the events on the screen, from the top. marked is the leader of the event under the
+// cursor, row its line.
 func (d *driver) leaders() (all []string, marked string, row int) {
 	for y, text := range strings.Split(d.text(), "\n") {
 		i := strings.Index(text, "web-")

@@ -18,7 +18,6 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// remember drives the view with a history.
 func remember(t testing.TB, snap *election.Snapshot, p *uitest.Past) *driver {
 	t.Helper()
 	d := &driver{t: t, m: events.New(keys.Default(false), past.NewReader(t.Context(), p)), s: uitest.Scene(snap, uitest.Now())}
@@ -28,8 +27,7 @@ func remember(t testing.TB, snap *election.Snapshot, p *uitest.Past) *driver {
 	return d
 }
 
-// answer sends a message and answers the reads that follow until there is none. It returns
-// how many there were.
+// answer sends messages and runs the reads that they cause. It returns the number of reads.
 func (d *driver) answer(msgs ...any) (reads int) {
 	d.t.Helper()
 	for _, msg := range msgs {
@@ -59,7 +57,7 @@ func (d *driver) lacks(text string) {
 	}
 }
 
-// long is a history of n events of ten elections, a minute apart; the last was an hour ago.
+// long returns a history of n events of ten elections, a minute apart. The last event was an hour ago.
 func long(n int) *uitest.Past {
 	p := &uitest.Past{Recorded: make([]election.Event, 0, n)}
 	first := uitest.Now().Add(-time.Hour - time.Duration(n)*time.Minute)
@@ -74,7 +72,7 @@ func long(n int) *uitest.Past {
 	return p
 }
 
-// shown are the leaders of the stored events on the screen, and the one under the cursor.
+// shown returns the numbers of the stored events on the screen. marked is the number under the cursor.
 func (d *driver) shown() (all []int, marked int) {
 	marked = -1
 	for _, text := range strings.Split(d.text(), "\n") {
@@ -115,7 +113,7 @@ func TestScrollingLoadsOlderPagesWithoutAJump(t *testing.T) {
 		t.Errorf("%d reads at the beginning", len(p.Queries))
 	}
 	d.wants("200+ lines")
-	const step = 9 // half of what is visible
+	const step = 9 // half of the visible lines
 	for want := all - 1; want > 0; want = max(0, want-step) {
 		if on, marked := d.shown(); marked != want || !consecutive(on) || len(on) != 19 && want > 18 {
 			t.Fatalf("the cursor is on %d, want %d; %v", marked, want, on)
@@ -132,7 +130,7 @@ func TestScrollingLoadsOlderPagesWithoutAJump(t *testing.T) {
 	d.wants("lines, newest first")
 }
 
-// consecutive reports whether each number is that before it minus 1.
+// consecutive reports whether each number is one less than the previous one.
 func consecutive(all []int) bool {
 	return len(all) > 0 && all[0]-all[len(all)-1] == len(all)-1 && slices.IsSortedFunc(all, func(a, b int) int { return b - a })
 }
@@ -146,7 +144,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d lines are kept", n)
 	}
 	_, marked := d.shown()
-	d.show(eventful(5)) // live events do not move the list
+	d.show(eventful(5)) // new live events do not move the list
 	if _, still := d.shown(); still != marked {
 		t.Errorf("the cursor was on %d, is on %d", marked, still)
 	}
@@ -159,18 +157,18 @@ func TestDuplicatesAreLeftOut(t *testing.T) {
 	s, p := uitest.Mixed(), uitest.Yesterday()
 	for _, ev := range s.Events {
 		if ev.Type != election.ConnectionLost && ev.Type != election.ConnectionRestored {
-			ev.Time = ev.Time.Add(30 * time.Millisecond) // of another observer
+			ev.Time = ev.Time.Add(30 * time.Millisecond) // as another observer stored it
 		}
 		ev.Initial = false
 		p.Recorded = append(p.Recorded, ev)
 	}
-	other := s.Events[len(s.Events)-2] // vacated: the same numbers, before Consul was restored
+	other := s.Events[len(s.Events)-2] // the same numbers, before Consul was restored from a backup
 	other.Time = other.Time.Add(-10 * time.Minute)
 	p.Recorded = append(p.Recorded, other)
 	slices.SortFunc(p.Recorded, func(a, b election.Event) int { return a.Time.Compare(b.Time) })
 	d := remember(t, s, p)
 	d.send(scene.Resized{Rect: term.Rect{W: 120, H: 40}})
-	for text, want := range map[string]int{"mail ": 1, "overwritten": 1, "2 terms passed unseen": 1, "connection refused": 1, "search   vacated": 2, "auth ": 1, "led when electop started": 0} {
+	for text, want := range map[string]int{"mail ": 1, "overwritten": 1, "2 terms not observed": 1, "connection refused": 1, "search   vacated": 2, "auth ": 1, "led when electop started": 0} {
 		if got := strings.Count(d.text(), text); got != want {
 			t.Errorf("%q is there %d times, want %d:\n%s", text, got, want, d.text())
 		}
@@ -208,7 +206,7 @@ func TestFilterSearchesTheHistory(t *testing.T) {
 	d.wants("1 line, newest first")
 	at := p.Recorded[100].Time.Format("Jan 02 15:04:05")
 	d.wants(at)
-	d.answer(scene.Back{}) // the event stays under the cursor, among its neighbours
+	d.answer(scene.Back{}) // the event stays under the cursor
 	for _, line := range strings.Split(d.text(), "\n") {
 		if strings.HasPrefix(line, term.Unicode().Cursor) && !strings.Contains(line, "needle") {
 			t.Errorf("the cursor is on %s", line)
@@ -346,14 +344,14 @@ func TestAStaleAnswerIsDiscarded(t *testing.T) {
 	if uitest.Answer(d.send(scene.Filtered{Text: "old-000020"})) != nil {
 		t.Error("two reads at once")
 	}
-	d.answer(late) // starts that of the second filter
+	d.answer(late) // starts the read for the second filter
 	if on, _ := d.shown(); !slices.Equal(on, []int{20}) {
 		t.Errorf("%v", on)
 	}
 }
 
-// The snapshot has only the latest events: those that it lost come from the history.
-func TestNoHoleWhenTheSnapshotForgets(t *testing.T) {
+// The snapshot keeps only the latest events. Older ones must come from the history.
+func TestOlderEventsComeFromTheHistory(t *testing.T) {
 	all := eventful(900)
 	p := &uitest.Past{Recorded: slices.Clone(all.Events[:100])}
 	s := eventful(0)

@@ -12,8 +12,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// load starts the read that the view needs next, nil if it needs none: the first page, then
-// older events when the cursor is near the end, newer ones when it is near the beginning.
+// load returns the command for the next read, nil for none. It reads the first page, older events when the cursor is
+// near the end, and newer events when it is near the beginning.
 func (m *Model) load(s *scene.Scene) tea.Cmd {
 	w := &m.stored
 	if !m.opened || !w.past.On() || w.req != nil || w.err != nil && !w.retry || w.searched >= searchLimit {
@@ -53,19 +53,18 @@ func (m *Model) loadNewer(q history.EventQuery, s *scene.Scene) tea.Cmd {
 	return w.read(q, time.Time{})
 }
 
-// slid reports whether events may be missing between the snapshot, which has only the
-// latest, and the first page.
+// slid reports whether events may be missing between the snapshot and the first page, because the snapshot keeps only
+// the latest events.
 func (w *stored) slid(s *scene.Scene) bool {
 	from := s.LiveSince()
 	return w.joined && from.After(w.liveFrom) && (len(w.pages) == 0 || from.After(w.pages[0].newest))
 }
 
-// nothing ends the reads: no stored event can match.
+// nothing records that no stored event can match, which ends the reads.
 func (w *stored) nothing() {
 	w.outdated, w.pages, w.gaps, w.end, w.joined = false, nil, nil, true, true
 }
 
-// read takes the result of a request.
 func (m *Model) read(msg past.EventsRead, s *scene.Scene) {
 	w := &m.stored
 	if msg.Of != w.req {
@@ -97,7 +96,7 @@ func (m Model) rows(s *scene.Scene) int {
 	return n
 }
 
-// status describes the reads of the history, empty if all is as usual.
+// status describes a slow or failed read of the history, or the end of the list. It is empty otherwise.
 func (m Model) status(s *scene.Scene) []term.Span {
 	w := &m.stored
 	atEnd := m.at.Index+1 >= len(m.lines)
@@ -118,7 +117,7 @@ func (m Model) status(s *scene.Scene) []term.Span {
 	return nil
 }
 
-// reached is how far back the history was read.
+// reached is the time of the oldest event that was read, as a text.
 func (m Model) reached(s *scene.Scene) string {
 	n := len(m.stored.pages)
 	if m.stored.outdated || n == 0 || m.stored.pages[n-1].oldest.IsZero() {
@@ -137,11 +136,11 @@ func (m Model) beginning(s *scene.Scene) string {
 	return "The history begins here."
 }
 
-// reportLimit is the maximum number of elections of a report.
+// reportLimit is the maximum number of elections in one report.
 const reportLimit = 20
 
-// report requests a report about the elections of the lines, since the oldest of them or
-// since the limit of the list.
+// report requests a report about the elections of the listed events. It begins at the limit of the list or, without
+// one, at the oldest listed event.
 func (m *Model) report() scene.Action {
 	var keys []string
 	since := m.stored.since

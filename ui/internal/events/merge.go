@@ -9,7 +9,7 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// merge joins two lists, newest first. Of events at the same time, that of a comes first.
+// merge joins two lists, newest first. Events of a precede events of b that have the same time.
 func merge(a, b []scene.EventLine) []scene.EventLine {
 	if len(a) == 0 {
 		return b
@@ -24,7 +24,7 @@ func merge(a, b []scene.EventLine) []scene.EventLine {
 	return append(all, b...)
 }
 
-// actionLines are the actions that match, newest first.
+// actionLines returns the matching actions, newest first.
 func actionLines(actions []scene.EventLine, keep func(scene.EventLine) bool) []scene.EventLine {
 	var lines []scene.EventLine
 	for _, a := range slices.Backward(actions) {
@@ -35,7 +35,7 @@ func actionLines(actions []scene.EventLine, keep func(scene.EventLine) bool) []s
 	return lines
 }
 
-// gapLines are the times without an observer that began within a range, newest first.
+// gapLines returns a line for each gap in observation that began within a range, newest first.
 func gapLines(gaps []history.Range, within history.Range, now time.Time) []scene.EventLine {
 	var lines []scene.EventLine
 	for _, gap := range slices.Backward(gaps) {
@@ -46,7 +46,7 @@ func gapLines(gaps []history.Range, within history.Range, now time.Time) []scene
 	return lines
 }
 
-// identity is what an event of two observers has in common.
+// identity holds the fields that are equal if two observers report the same event.
 type identity struct {
 	scene.TermID
 	kind    election.EventType
@@ -58,7 +58,7 @@ type identity struct {
 func identify(ev *election.Event) identity {
 	id := identity{TermID: scene.TermOf(ev), kind: ev.Type, initial: ev.Initial, prefix: ev.Prefix}
 	switch ev.Type {
-	case election.Explained: // its line is that of the end of the term
+	case election.Explained: // it shares the line of the vacated event
 		id.kind = election.Vacated
 	case election.Updated, election.Overwritten, election.Missed, election.Entered, election.Left:
 		id.index = ev.ModifyIndex
@@ -69,14 +69,14 @@ func identify(ev *election.Event) identity {
 	return id
 }
 
-// sameWithin is how much later one observer may report a change than another. An event
-// with the same identity at another time follows a restore of Consul's data.
+// sameWithin is the maximum difference between two observers' times of one event. At a larger difference the events
+// differ: after a restore of Consul's data, indexes repeat.
 const sameWithin = time.Minute
 
-// period is when the events of an identity happened.
+// period is the time of the first and the last event with the same identity.
 type period struct{ first, last time.Time }
 
-// without removes the stored events that are among the live ones.
+// without returns the stored events that are not live events.
 func without(stored, live []scene.EventLine) []scene.EventLine {
 	if len(live) == 0 || len(stored) == 0 {
 		return stored
@@ -96,7 +96,7 @@ func without(stored, live []scene.EventLine) []scene.EventLine {
 	return kept
 }
 
-// periodsOf returns when each event happened, and the time of the oldest.
+// periodsOf returns the period of each identity, and the time of the oldest event.
 func periodsOf(live []scene.EventLine) (seen map[identity]period, oldest time.Time) {
 	seen, oldest = make(map[identity]period, len(live)), live[0].Ev.Time
 	for _, l := range live {

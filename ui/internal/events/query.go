@@ -9,16 +9,15 @@ import (
 	"electop/internal/history"
 )
 
-// translation is the part of a filter that the history answers.
+// translation is the part of a filter that the history can apply.
 type translation struct {
 	history.EventQuery
-	// rest is set if each event must be compared with the filter, none if no stored event
-	// can match.
+	// rest is set if the view must compare each event with the filter. none is set if no stored event can match.
 	rest, none bool
 }
 
-// translate translates a filter without a change of meaning. A plain word is not
-// translated: it may occur in any text.
+// translate converts a filter to a query that returns every match. It does not convert a plain word, which may occur
+// in any text.
 func translate(f query.Filter, board *election.Snapshot) translation {
 	var t translation
 	types := election.EventTypes()
@@ -43,7 +42,7 @@ func translate(f query.Filter, board *election.Snapshot) translation {
 	return t
 }
 
-// complete adds to the ends of terms their explanations, which share a line.
+// complete adds explained to vacated and vacated to explained, because these events share a line.
 func complete(types []election.EventType) []election.EventType {
 	switch ends, why := slices.Contains(types, election.Vacated), slices.Contains(types, election.Explained); {
 	case ends && why && len(types) == len(election.EventTypes()):
@@ -65,8 +64,8 @@ func withPrefix(all []election.Cause, prefix string) (found []election.Cause) {
 	return found
 }
 
-// named lists the names on the board that a word means: the history distinguishes upper
-// and lower case. Without any it is the word.
+// named lists the names on the board that equal a word in any case, because the history distinguishes upper and lower
+// case. If there is none, it returns the word.
 func named(w query.Word, board *election.Snapshot) []string {
 	var names []string
 	for _, e := range board.Elections {
@@ -83,8 +82,7 @@ func named(w query.Word, board *election.Snapshot) []string {
 	return names
 }
 
-// isAboutEvents reports whether a filter selects types or causes: then it hides the times
-// without an observer.
+// isAboutEvents reports whether a filter selects types or causes. Such a filter hides gaps in observation.
 func isAboutEvents(f query.Filter) bool {
 	return f.Has("type", "cause")
 }

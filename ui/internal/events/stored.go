@@ -13,58 +13,58 @@ import (
 )
 
 const (
-	// pageSize is the size of a page, searchSize that of a page of which most events may
-	// not match.
+	// pageSize is the number of events in a page. searchSize is used if most of the events may not match.
 	pageSize, searchSize = 200, 1000
-	// searchLimit bounds the events that are read after a key press: 50 pages, one or two
-	// seconds from a file.
+	// searchLimit is the maximum number of events that are read after one key press: 50 pages, which take one or two
+	// seconds to read from a file.
 	searchLimit = 50_000
-	// keptLines is how many stored lines stay in memory.
+	// keptLines is the maximum number of recorded lines in memory.
 	keptLines = 4000
-	// keptOpen limits the explanations that wait for the event that they explain.
+	// keptOpen is the maximum number of explanations whose vacated event was not read yet.
 	keptOpen = 64
-	// storeDelay is how long an event may take to reach the history.
+	// storeDelay is the maximum time until an event is stored.
 	storeDelay = time.Second
 )
 
-// stored is a part of the history without holes, in pages, newest first.
+// stored is a contiguous part of the history, in pages, newest first.
 type stored struct {
 	past  past.Reader
 	pages []page
 	gaps  []history.Range
 	open  []*election.Event
 
-	// outdated is set if the pages are those of an earlier filter, or there are none yet.
+	// outdated is set if the pages are of an earlier filter, or if no page was read.
 	outdated bool
-	// joined is set if no event between the live ones and the first page is missing, end
-	// if the last page has the oldest event.
+	// joined is set if no event is missing between the live events and the first page. end is set if the last page
+	// contains the oldest event.
 	joined, end bool
 
 	req *past.Request
-	// newer is the direction of the request. slow is set if it lasts, or if others
-	// lasted before it.
+	// newer is set if the request is for newer events. slow is set if it, or a request before it, lasted longer than
+	// usual.
 	newer, slow bool
 	searched    int
 	err         error
 	// retry is set by a key press after an error.
 	retry bool
 
-	// since limits the list; from is where it begins, zero for the newest event.
+	// since is the time of the oldest event to list. from is the time at which the list begins, zero for the newest
+	// event.
 	since, from time.Time
-	// readAt is when the first page was requested, liveFrom the oldest live event when
-	// the newest page was; asked and oldestLive are those of the request.
+	// readAt is when the first page was requested. liveFrom is the time of the oldest live event when the newest page
+	// was requested. asked and oldestLive are the same times for the request in progress.
 	readAt, liveFrom, asked, oldestLive time.Time
 }
 
 // page is a part of the list as it was read.
 type page struct {
-	lines          []scene.EventLine // those that match
+	lines          []scene.EventLine // the matching events
 	newer, older   history.Cursor
 	newest, oldest time.Time
 }
 
-// restart discards the pages when the next one is read. It begins at a moment, or with the
-// newest event.
+// restart begins the list again at a moment, zero for the newest event. The old pages stay until the next page is
+// read.
 func (w *stored) restart(from time.Time) {
 	if w.req != nil {
 		w.req.Cancel()
@@ -73,10 +73,9 @@ func (w *stored) restart(from time.Time) {
 	w.pressed()
 }
 
-// pressed lets the view read again as much as a key press allows.
+// pressed resets the limit of reads at a key press, and permits a retry.
 func (w *stored) pressed() { w.searched, w.retry = 0, true }
 
-// narrow removes the lines that do not match.
 func (w *stored) narrow(keep func(scene.EventLine) bool) {
 	pages := make([]page, 0, len(w.pages))
 	for _, p := range w.pages {
@@ -86,7 +85,6 @@ func (w *stored) narrow(keep func(scene.EventLine) bool) {
 	w.pages = pages
 }
 
-// lines are all lines of the pages.
 func (w *stored) lines() []scene.EventLine {
 	var lines []scene.EventLine
 	for i := range w.pages {
@@ -95,7 +93,7 @@ func (w *stored) lines() []scene.EventLine {
 	return lines
 }
 
-// within is the range of time that the pages cover.
+// within is the time range of the pages.
 func (w *stored) within() history.Range {
 	r := history.Range{Since: w.since}
 	if n := len(w.pages); n > 0 && !w.end {
@@ -115,7 +113,7 @@ func (w *stored) read(q history.EventQuery, now time.Time) tea.Cmd {
 	return cmd
 }
 
-// add takes the page of a request.
+// add appends or prepends a page. alone is as in sift.
 func (w *stored) add(msg past.EventsRead, keep func(scene.EventLine) bool, alone bool) {
 	first := w.outdated
 	if first {
@@ -140,7 +138,7 @@ func (w *stored) add(msg past.EventsRead, keep func(scene.EventLine) bool, alone
 	w.trim()
 }
 
-// compact joins pages without events, or without lines, with their neighbours.
+// compact removes pages without lines. A neighbouring page takes over their cursors and times.
 func compact(pages []page) []page {
 	var kept []page
 	for _, p := range pages {
@@ -159,7 +157,7 @@ func compact(pages []page) []page {
 	return kept
 }
 
-// trim drops pages far from the latest one while there are too many lines.
+// trim drops pages at the far end from the page that was just read, until keptLines suffices.
 func (w *stored) trim() {
 	n := 0
 	for i := range w.pages {
@@ -177,8 +175,8 @@ func (w *stored) trim() {
 	}
 }
 
-// sift returns the lines of a page that match. An explanation is newer than the event that
-// it explains, which may be on the next page. alone makes it a line of its own.
+// sift returns the matching lines of a page. It joins an explanation with its vacated event, which is older and may
+// be on the next page. If alone is set, explanations are separate lines.
 func (w *stored) sift(events []election.Event, keep func(scene.EventLine) bool, alone bool) []scene.EventLine {
 	var lines []scene.EventLine
 	for i := range events {
@@ -193,7 +191,7 @@ func (w *stored) sift(events []election.Event, keep func(scene.EventLine) bool, 
 			line.Why = w.explanation(line.Ev)
 		}
 		if keep(line) {
-			own := events[i] // the array of the page is not kept
+			own := events[i] // a copy, so that the page can be freed
 			line.Ev = &own
 			lines = append(lines, line)
 		}
@@ -201,7 +199,7 @@ func (w *stored) sift(events []election.Event, keep func(scene.EventLine) bool, 
 	return lines
 }
 
-// explanation removes the explanation of an event from those that wait for theirs.
+// explanation returns the explanation of an event and removes it from the open ones.
 func (w *stored) explanation(ev *election.Event) (why *election.Event) {
 	id := scene.TermOf(ev)
 	open := w.open[:0]
@@ -209,7 +207,7 @@ func (w *stored) explanation(ev *election.Event) (why *election.Event) {
 		switch {
 		case scene.TermOf(x) != id:
 			open = append(open, x)
-		case why == nil: // a later explanation is better
+		case why == nil: // the newest explanation is used
 			why = x
 		}
 	}
@@ -217,7 +215,7 @@ func (w *stored) explanation(ev *election.Event) (why *election.Event) {
 	return why
 }
 
-// attach gives the explanations of a newer page to the events of the first page.
+// attach adds the explanations of a newer page to the events of the first page.
 func (w *stored) attach() {
 	if len(w.pages) == 0 {
 		return

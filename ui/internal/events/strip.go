@@ -28,10 +28,10 @@ func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 	return p.Pad(lines, r.W, r.H)
 }
 
-// secondsWidth is the width from which times have both date and seconds.
+// secondsWidth is the minimum width of a list that shows times with both date and seconds.
 const secondsWidth = 100
 
-// columns are the widths of a list: of names, and whether times have a date.
+// columns is the format of a list: the width of names, and whether times have a date.
 type columns struct {
 	names int
 	dated bool

@@ -16,30 +16,30 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Diagnosis is the problem of one election and what resolves it.
+// Diagnosis is the problem of one election and the fix for it.
 type Diagnosis struct {
 	// Fix is nil if no problem was found.
 	Fix *insight.Fix
-	// Facts are what the fix was inferred from.
+	// Facts are the facts that Fix was inferred from.
 	Facts insight.FixFacts
-	// Apply applies the fix to exactly the state that was diagnosed, or writes nothing. It is nil
-	// if the fix writes nothing.
+	// Apply applies the fix if the key still has the diagnosed state; otherwise it writes nothing. It is nil if the
+	// fix needs no write.
 	Apply func(context.Context) insight.Outcome
 }
 
 // Diagnose reads the facts about an election of a snapshot and infers its problem.
 type Diagnose func(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis
 
-// Reading is one diagnosis in progress. Only the event loop may use it.
+// Reading is one diagnosis in progress, which can be cancelled. Only the event loop may use it.
 type Reading struct{ cancel context.CancelFunc }
 
-// Diagnosed is the message with the result of a reading.
+// Diagnosed is the message with the result of a diagnosis.
 type Diagnosed struct {
 	Of    *Reading
 	Found Diagnosis
 }
 
-// readTime is the timeout of a diagnosis, for which the user waits.
+// readTime is the timeout of a diagnosis. The user waits for it.
 const readTime = 10 * time.Second
 
 // Reader starts a diagnosis and returns the command that runs it.
@@ -69,18 +69,19 @@ type Model struct {
 	election *election.Election
 	reading  *Reading // nil when done
 	found    Diagnosis
-	// changed is why the diagnosis is outdated, offline that the connection is lost.
+	// changed is the reason why the diagnosis is outdated, empty if it is not. offline is set while the connection is
+	// lost.
 	changed string
 	offline bool
 	text    term.Reader
-	// since is when the visible text changed; keys typed ahead have no effect on a new text.
+	// since is when the visible text changed. Keys that were typed ahead have no effect on a new text.
 	since time.Time
 	// onAction is set while the action button has the focus, which starts on Cancel.
 	onAction bool
 }
 
-// Open starts the diagnosis of an election. It returns no dialog but the reason if there is
-// nothing to diagnose.
+// Open starts the diagnosis of an election. If there is nothing to diagnose, it returns a note with the reason
+// instead of a dialog.
 func Open(e *election.Election, by string, read Reader, k keys.Map, s *scene.Scene) (*Model, scene.Action) {
 	if reason := refusal(e, read, s); reason != "" {
 		return nil, scene.Say{Role: term.Delay, Text: reason}
@@ -92,18 +93,18 @@ func Open(e *election.Election, by string, read Reader, k keys.Map, s *scene.Sce
 	return m, m.start(s)
 }
 
-// refusal explains why no diagnosis is possible, empty if it is.
+// refusal explains why no diagnosis is possible. It is empty if one is.
 func refusal(e *election.Election, read Reader, s *scene.Scene) string {
 	reason := s.Refusal(election.ActionFix)
 	switch {
 	case reason != "":
 		return reason
 	case read == nil:
-		return "Unavailable: this dashboard cannot fix."
+		return "Unavailable: this dashboard cannot apply fixes."
 	case e == nil:
 		return "There is no election to fix."
 	case e.Unreadable:
-		return scene.OneLine(e.Name, 60) + " is not readable with this token: see electop doctor."
+		return scene.OneLine(e.Name, 60) + " is not readable with this token. Run electop doctor to see the missing rule."
 	case e.Recorded():
 		return "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
 	}
@@ -116,12 +117,12 @@ func healthy(e *election.Election) string {
 	case e.IsSemaphore():
 		return "The key belongs to a semaphore, which has holders and no leader."
 	case e.Session != nil && e.Session.TTL > 0:
-		return scene.OneLine(e.Leader, 60) + " leads; if its process is gone, its session expires."
+		return scene.OneLine(e.Leader, 60) + " leads. If its process has ended, its session expires."
 	}
 	return scene.OneLine(e.Leader, 60) + " leads."
 }
 
-// start reads the facts about the election as the newest snapshot has it.
+// start diagnoses the election in its state of the newest snapshot.
 func (m *Model) start(s *scene.Scene) scene.Action {
 	m.End()
 	if e := s.Live.Find(m.election.ID()); e != nil {
@@ -163,7 +164,6 @@ func (m *Model) check(s *scene.Scene) {
 	}
 }
 
-// applies reports whether there is a fix to apply.
 func (m *Model) applies() bool {
 	return m.reading == nil && m.found.Apply != nil && m.changed == "" && !m.offline
 }
@@ -171,7 +171,7 @@ func (m *Model) applies() bool {
 // noticeTime is how long a text must be visible before confirmation.
 const noticeTime = 300 * time.Millisecond
 
-// ready reports whether the user can confirm: all lines were visible for long enough.
+// ready reports whether the user can confirm: every line was visible, for at least noticeTime.
 func (m *Model) ready(now time.Time) bool {
 	return m.applies() && m.text.Read() && now.Sub(m.since) >= noticeTime
 }

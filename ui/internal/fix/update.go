@@ -11,7 +11,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Noticed is sent when a changed text was visible for long enough.
+// Noticed is sent noticeTime after a change of the visible text.
 type Noticed struct{}
 
 // Update handles a message and returns an action for the program.
@@ -66,7 +66,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// scroll moves by at most a page, so that every line becomes visible.
+// scroll moves by at most a page, so that it skips no line.
 func (m *Model) scroll(step int) { m.text.Scroll(min(step, m.text.Rows)) }
 
 func (m *Model) cancel() scene.Action {
@@ -87,14 +87,14 @@ func (m *Model) confirm(s *scene.Scene) scene.Action {
 		}
 		return scene.ConfirmFix{Kind: kind, Target: s.Bind(m.election, false), By: m.by, Apply: m.found.Apply}
 	case m.reading != nil:
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the check is still running."}
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: the diagnosis is still running."}
 	case m.applies() && m.text.Read():
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}
 	}
 	return nil
 }
 
-// fit lays the text out for a window. The action stays disabled until the user has seen all of it.
+// fit lays the text out for a window. The action is disabled until every line was visible.
 func (m *Model) fit(s *scene.Scene, width, height int) scene.Action {
 	w := min(boxWidth, width-4)
 	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}

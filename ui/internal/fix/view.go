@@ -27,7 +27,7 @@ func (m *Model) write(page *term.Page, s *scene.Scene) {
 	case m.found.Fix == nil && m.election.Pair.Held():
 		page.Para(term.Led, "Nothing to fix: no check shows that the leader's service or node has failed.")
 	case m.found.Fix == nil:
-		page.Para(term.Led, "Nothing to fix: a session acquired the key meanwhile.")
+		page.Para(term.Led, "Nothing to fix: a session has acquired the key.")
 	default:
 		m.writeFix(page, s)
 	}
@@ -46,7 +46,7 @@ func (m *Model) writeState(page *term.Page, s *scene.Scene) {
 		page.Field("Session", session...)
 		return
 	}
-	since := term.Clock(e.VacantSince, s.Now) // not its age: an action would wait for a new text each second
+	since := term.Clock(e.VacantSince, s.Now) // a time and not an age: each change of the text disables the action
 	if !e.VacantSinceKnown {
 		since += " or earlier"
 	}
@@ -110,7 +110,7 @@ func (m *Model) buttons(now time.Time) []term.Span {
 	case m.reading != nil:
 		return []term.Span{{term.ButtonOn, "[ Cancel ]"}, gap, {term.Key, "esc"}, {term.Quiet, " cancel"}}
 	case !m.applies():
-		return []term.Span{{term.ButtonOn, "[ Close ]"}, gap, {term.Key, "r"}, {term.Quiet, " check again"}}
+		return []term.Span{{term.ButtonOn, "[ Close ]"}, gap, {term.Key, "r"}, {term.Quiet, " diagnose again"}}
 	}
 	cancel, action := term.Span{term.ButtonOn, "[ Cancel ]"}, term.Span{term.Button, "  Apply  "}
 	switch {

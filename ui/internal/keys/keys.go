@@ -18,6 +18,34 @@ type Map struct {
 	Elections, Events, Sessions                               key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
 	Help, Suspend, Quit                                       key.Binding
+	// dialog has the keys of dialogs and prompts, which no setting changes.
+	dialog dialogKeys
+}
+
+type dialogKeys struct{ enter, esc, tab, up, scan, stop key.Binding }
+
+// action is a binding with its name in the settings.
+type action struct {
+	name    string
+	binding *key.Binding
+}
+
+// named lists all bindings that settings can change.
+func (k *Map) named() []action {
+	return []action{
+		{"up", &k.Up}, {"down", &k.Down}, {"half-up", &k.HalfUp}, {"half-down", &k.HalfDown},
+		{"page-up", &k.PageUp}, {"page-down", &k.PageDown}, {"top", &k.Top}, {"bottom", &k.Bottom},
+		{"next-problem", &k.NextTrouble}, {"previous-problem", &k.PrevTrouble},
+		{"open", &k.Open}, {"back", &k.Back}, {"next-tab", &k.NextTab}, {"previous-tab", &k.PrevTab},
+		{"pane-up", &k.PaneUp}, {"pane-down", &k.PaneDown},
+		{"filter", &k.Filter}, {"sort", &k.Sort}, {"reverse", &k.Reverse}, {"wide", &k.Wide}, {"pause", &k.Pause},
+		{"mark", &k.Mark}, {"mark-all", &k.MarkAll}, {"mark-range", &k.MarkRange}, {"invert-marks", &k.Invert}, {"unmark", &k.Unmark},
+		{"copy", &k.Copy}, {"command", &k.Command}, {"release", &k.Release}, {"destroy", &k.Destroy}, {"fix", &k.Fix},
+		{"drain", &k.Drain}, {"results", &k.Results}, {"scan", &k.Scan}, {"report", &k.Report},
+		{"elections", &k.Elections}, {"events", &k.Events}, {"sessions", &k.Sessions},
+		{"earlier", &k.Earlier}, {"later", &k.Later}, {"shorter-lane", &k.ShorterLane}, {"longer-lane", &k.LongerLane},
+		{"help", &k.Help}, {"suspend", &k.Suspend}, {"quit", &k.Quit},
+	}
 }
 
 // Default returns the bindings, which follow k9s, lazygit and vim.
@@ -39,7 +67,7 @@ func Default(ascii bool) Map {
 		NextTrouble: bind("n", "next problem", "n"), PrevTrouble: bind("N", "previous problem", "N"),
 		Open: bind(enter, "open", "enter"), Back: bind("esc", "back", "esc"),
 		NextTab: bind("tab", "next page", "tab"), PrevTab: bind("S-tab", "previous page", "shift+tab"),
-		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane", "J", "shift+down"),
+		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane down", "J", "shift+down"),
 		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort", "S"),
 		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
@@ -53,13 +81,17 @@ func Default(ascii bool) Map {
 		Results:   bind("u", "actions and their results", "u"),
 		Elections: bind("1", "elections", "1"), Events: bind("2", "events", "2"),
 		Sessions: bind("3", "sessions", "3"),
-		Earlier:  bind("[", "the event before", "["), Later: bind("]", "the event after", "]"),
+		Earlier:  bind("[", "previous event", "["), Later: bind("]", "next event", "]"),
 		ShorterLane: bind("+", "shorter lanes", "+", "="), LongerLane: bind("-", "longer lanes", "-"),
 		Help: bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
+		dialog: dialogKeys{
+			enter: bind(enter, "", "enter"), esc: bind("esc", "cancel", "esc"), tab: bind("tab", "choose", "tab"), up: bind("up", "earlier", "up"),
+			scan: bind("f", "scan all keys", "f"), stop: bind("x", "stop", "x"),
+		},
 	}
 }
 
-// says sets another description of a key.
+// says returns the binding with another description.
 func says(b key.Binding, what string) key.Binding {
 	b.SetHelp(b.Help().Key, what)
 	return b
@@ -89,14 +121,22 @@ func (k Map) Past() []key.Binding {
 // All lists all keys in groups: moving, viewing, acting.
 func (k Map) All() [][]key.Binding {
 	move := k.Down
-	move.SetHelp("j k", "down and up, arrows too")
+	move.SetHelp(firsts(k.Down, k.Up), "down and up"+arrows(k.Down))
 	more := k.MarkAll
-	more.SetHelp("a V i A", "mark all, range, inverse, none")
+	more.SetHelp(firsts(k.MarkAll, k.MarkRange, k.Invert, k.Unmark), "mark all, range, inverse, none")
 	return [][]key.Binding{
 		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
 		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause, k.Earlier, k.Later, k.ShorterLane, k.LongerLane},
 		{k.Release, k.Destroy, k.Drain, says(k.Fix, "fix: why no leader"), k.Results, k.Report, k.Mark, more, says(k.Scan, "view 3: scan all keys"), k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
 	}
+}
+
+// arrows says that the arrow keys move too, if they do.
+func arrows(down key.Binding) string {
+	if slices.Contains(down.Keys(), "down") {
+		return ", arrows too"
+	}
+	return ""
 }
 
 // Zoom lists the keys of the footer while the pane fills the screen.
@@ -106,7 +146,7 @@ func (k Map) Zoom() []key.Binding {
 
 // EventList lists the keys of the footer in the events view.
 func (k Map) EventList() []key.Binding {
-	open, newest := says(k.Open, "its election"), says(k.Top, "newest")
+	open, newest := says(k.Open, "show election"), says(k.Top, "newest")
 	return []key.Binding{k.Down, open, k.Filter, newest, says(k.Report, "report"), k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
@@ -121,30 +161,28 @@ func (k Map) SessionList(open bool) []key.Binding {
 
 // Prompt lists the keys of the footer of a filter or a command.
 func (k Map) Prompt(filter bool) []key.Binding {
-	earlier := k.Up
-	earlier.SetHelp("up", "earlier")
 	if filter {
-		return []key.Binding{says(k.NextTab, "complete"), earlier, says(k.Open, "keep the filter"), says(k.Back, "clear it")}
+		return []key.Binding{says(k.dialog.tab, "complete"), k.dialog.up, says(k.dialog.enter, "keep the filter"), says(k.dialog.esc, "clear it")}
 	}
-	return []key.Binding{says(k.NextTab, "complete"), earlier, says(k.Open, "run it"), says(k.Back, "leave")}
+	return []key.Binding{says(k.dialog.tab, "complete"), k.dialog.up, says(k.dialog.enter, "run it"), says(k.dialog.esc, "leave")}
 }
 
-// Dialog lists the keys of the footer of a dialog. searching is true during a scan of the
-// store, mayScan if one is possible.
+// Dialog lists the keys of the footer of a dialog. searching is true during a scan of the store. mayScan is true if a
+// scan is possible.
 func (k Map) Dialog(searching, mayScan bool) []key.Binding {
-	choose, done, leave := says(k.NextTab, "choose"), says(k.Open, "press the button"), says(k.Back, "cancel")
+	choose, done, leave := k.dialog.tab, says(k.dialog.enter, "press the button"), k.dialog.esc
 	switch {
 	case searching:
-		leave = says(k.Back, "stop the scan")
+		leave = says(k.dialog.esc, "stop the scan")
 	case mayScan:
-		return []key.Binding{choose, done, k.Scan, leave}
+		return []key.Binding{choose, done, k.dialog.scan, leave}
 	}
 	return []key.Binding{choose, done, leave}
 }
 
 // Menu lists the keys of the footer of a menu.
 func (k Map) Menu() []key.Binding {
-	return []key.Binding{k.Down, says(k.Open, "choose"), says(k.Back, "cancel")}
+	return []key.Binding{k.Down, says(k.dialog.enter, "choose"), k.dialog.esc}
 }
 
 // HelpPage lists the keys of the footer of the help.
@@ -152,20 +190,18 @@ func (k Map) HelpPage() []key.Binding {
 	return []key.Binding{says(k.Down, "scroll"), k.Back}
 }
 
-// ResultList lists the keys of the footer of the results; draining is true while the drain that
-// they show is in progress.
+// ResultList lists the keys of the footer of the results. draining is true if the results are of a drain in progress.
 func (k Map) ResultList(draining bool) []key.Binding {
 	if draining {
-		return []key.Binding{says(k.Down, "scroll"), says(k.Destroy, "stop"), says(k.Open, "hide")}
+		return []key.Binding{says(k.Down, "scroll"), k.dialog.stop, says(k.dialog.enter, "hide")}
 	}
-	return []key.Binding{says(k.Down, "scroll"), says(k.Back, "close")}
+	return []key.Binding{says(k.Down, "scroll"), says(k.dialog.esc, "close")}
 }
 
-// LockList lists the keys of the footer of the discovered locks; more is true if some are not
-// watched.
+// LockList lists the keys of the footer of the discovered locks. more is true if some of the locks are not watched.
 func (k Map) LockList(more bool) []key.Binding {
 	if more {
-		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.Back, "close")}
+		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.dialog.esc, "close")}
 	}
 	return k.ResultList(false)
 }

@@ -20,7 +20,7 @@ type Found struct {
 	discovery.Result
 	// Scanned is the number of keys that were read.
 	Scanned int
-	// Problem is why locks may be missing, in one line; empty if none is.
+	// Problem is the reason why locks may be missing, in one line. It is empty if the result is complete.
 	Problem string
 }
 
@@ -40,7 +40,7 @@ type Model struct {
 	text   term.Reader
 }
 
-// run is one search. Its command writes the counters; only the event loop uses the rest.
+// run is one search. The command of the search writes the counters. Only the event loop may use the other fields.
 type run struct {
 	done, total atomic.Int64
 	cancel      context.CancelFunc
@@ -49,14 +49,14 @@ type run struct {
 	err         error
 }
 
-// ended is the message that ends a search.
+// ended is the message with the result of a search.
 type ended struct {
 	of    *run
 	found Found
 	err   error
 }
 
-// tick redraws the progress of a search.
+// tick is the message that redraws the progress of a search.
 type tick struct{ of *run }
 
 // tickEvery is the interval between redraws of the progress.
@@ -97,7 +97,7 @@ func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 
 func (m Model) open() (Model, scene.Action) {
 	if m.search == nil {
-		return m, scene.Say{Role: term.Delay, Text: "This dashboard cannot search the store."}
+		return m, scene.Say{Role: term.Delay, Text: "Unavailable: this dashboard cannot search the store."}
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	r := &run{cancel: cancel}

@@ -73,7 +73,7 @@ func writeGroup(page *term.Page, g *discovery.Group) {
 		term.Span{Role: term.Quiet, Text: strings.Join(g.SoftwareNames(), ", ") + "   "}, state)
 }
 
-// countText counts the keys of a group by state.
+// countText is the number of keys of a group in each state, as a text.
 func countText(g *discovery.Group) string {
 	var parts []string
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func (m Model) View(pt *term.Painter, lines []string, width int) {
 		where = []term.Span{{Role: term.Key, Text: pt.Sym.KeyMove}, {Role: term.Quiet, Text: " " + text}}
 	}
 	b := term.Box{
-		Edge: term.Accent, Title: "Locks of the store", Body: m.text.Window(),
+		Edge: term.Accent, Title: "Locks in the store", Body: m.text.Window(),
 		Foot: [][]term.Span{where, {{Role: term.ButtonOn, Text: "[ Close ]"}, foot}},
 	}
 	b.Draw(pt, lines, m.text.Width, width)

@@ -18,12 +18,12 @@ import (
 const (
 	// readTime is the timeout of a read.
 	readTime = 30 * time.Second
-	// slowAfter is how long a read lasts before the screen shows that it does: a text
-	// that appears only briefly distracts.
+	// slowAfter is the duration after which the screen shows that a read is in progress. A shorter read would show
+	// the text only for a moment.
 	slowAfter = 200 * time.Millisecond
 )
 
-// Reader makes the commands that read a history.
+// Reader creates the commands that read a history.
 type Reader struct {
 	ctx    context.Context
 	source history.Source
@@ -38,40 +38,38 @@ func (r Reader) On() bool { return r.source != nil }
 // Request is one read. Only the event loop may use it.
 type Request struct {
 	cancel context.CancelFunc
-	// Cancelled is set if the result is no longer wanted.
+	// Cancelled is set if the receiver must ignore the result.
 	Cancelled bool
 }
 
-// Cancel ends the read early. Its message still comes.
+// Cancel aborts the read. The message with its result is still sent.
 func (r *Request) Cancel() {
 	r.Cancelled = true
 	r.cancel()
 }
 
-// Slow is the message that a read lasts longer than usual.
+// Slow is the message that a read has lasted for slowAfter. It is also sent after the end of a shorter read.
 type Slow struct{ Of *Request }
 
-// EventsRead is the message that ends a read of events.
+// EventsRead is the message with the result of a read of events.
 type EventsRead struct {
 	Of   *Request
 	Page history.EventPage
-	// Gaps are the times without an observer, oldest first, if they were requested.
+	// Gaps are the gaps in observation, oldest first. They are read only if requested.
 	Gaps []history.Range
 	Err  error
 }
 
-// TermsRead is the message that ends a read of the terms of one election.
+// TermsRead is the message with the result of a read of the terms of one election.
 type TermsRead struct {
 	Of   *Request
 	Page history.TermPage
-	// Gaps are the times in which no observer watched the election, oldest first, if they
-	// were requested.
+	// Gaps are the gaps in the observation of the election, oldest first. They are read only if requested.
 	Gaps []history.Range
 	Err  error
 }
 
-// Events reads a page of events. If now is not zero, it also reads the gaps in
-// observation until then.
+// Events reads a page of events. If now is not zero, it also reads the gaps in observation before now.
 func (r Reader) Events(q history.EventQuery, now time.Time) (*Request, tea.Cmd) {
 	return r.read(func(ctx context.Context, of *Request) tea.Msg {
 		msg := EventsRead{Of: of}
@@ -86,8 +84,8 @@ func (r Reader) Events(q history.EventQuery, now time.Time) (*Request, tea.Cmd) 
 	})
 }
 
-// Terms reads a page of the terms of one election that began until a moment, zero for all.
-// If now is not zero, it also reads the gaps in its observation until then.
+// Terms reads a page of the terms of one election that began before until; zero is no limit. If now is not zero, it
+// also reads the gaps in the observation of the election before now.
 func (r Reader) Terms(of *election.Election, until time.Time, before history.Cursor, limit int, now time.Time) (*Request, tea.Cmd) {
 	key, datacenter := of.Key(), of.Datacenter
 	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Before: before, Limit: limit}
@@ -104,8 +102,7 @@ func (r Reader) Terms(of *election.Election, until time.Time, before history.Cur
 	})
 }
 
-// exceptUnknown removes the error of an election that the history does not have: it has no
-// events.
+// exceptUnknown removes the error for an election without recorded events. The result is empty then.
 func exceptUnknown(err error) error {
 	if errors.Is(err, history.ErrNoElection) {
 		return nil
@@ -119,7 +116,7 @@ func (r Reader) coverage(ctx context.Context, now time.Time) (*history.Coverage,
 	return history.NewCoverage(observed, until), err
 }
 
-// read returns the request of a command and the command, with a tick for [Slow].
+// read returns a request, and the command that sends the result of the read and [Slow].
 func (r Reader) read(read func(context.Context, *Request) tea.Msg) (*Request, tea.Cmd) {
 	ctx, cancel := context.WithTimeout(r.ctx, readTime)
 	of := &Request{cancel: cancel}
@@ -132,7 +129,7 @@ func (r Reader) read(read func(context.Context, *Request) tea.Msg) (*Request, te
 	)
 }
 
-// Text is an error of the history as one line, without the path of its file.
+// Text is an error of the history in one line. It omits the path of the file.
 func Text(err error) string {
 	text := strings.TrimPrefix(scene.Clean(err.Error()), "history: ")
 	if _, reason, found := strings.Cut(text, `": `); found && strings.HasPrefix(text, `history "`) {
@@ -141,8 +138,8 @@ func Text(err error) string {
 	return "history: " + text
 }
 
-// Unobserved cuts gaps in the history where the dashboard itself began to observe: events
-// take a moment to be stored. live is zero if it has observed nothing.
+// Unobserved ends gaps at live, the time at which the dashboard began to observe: its newest events may not be stored
+// yet. A zero live changes nothing.
 func Unobserved(gaps []history.Range, live time.Time) []history.Range {
 	if live.IsZero() {
 		return gaps

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// reportPeriod is how far back the report on the selected election begins.
+	// reportPeriod is the default period of a report.
 	reportPeriod = 24 * time.Hour
 	// reportTime is the timeout of a report.
 	reportTime = time.Minute
@@ -34,19 +34,19 @@ func NewReporter(ctx context.Context, write WriteReport) *Reporter {
 	return &Reporter{ctx: ctx, write: write}
 }
 
-// Reported is the message that ends a report.
+// Reported is the message with the result of a report.
 type Reported struct {
 	file string
 	err  error
 }
 
-// Start returns what to say now and the command that writes the report.
+// Start returns a note, and the command that writes the report unless it cannot be written.
 func (r *Reporter) Start(a scene.WriteReport) scene.Action {
 	switch {
 	case r.write == nil:
-		return scene.Say{Role: term.Delay, Text: "No report: it is made from the history, and this dashboard has none (--history)."}
+		return scene.Say{Role: term.Delay, Text: "No report: a report needs a history, and this dashboard has none (--history)."}
 	case r.writing:
-		return scene.Say{Role: term.Delay, Text: "A report is being written."}
+		return scene.Say{Role: term.Delay, Text: "A report is already being written."}
 	}
 	r.writing = true
 	return scene.All{
@@ -69,8 +69,8 @@ func (r *Reporter) Ended(msg Reported) scene.Action {
 	return scene.Say{Role: term.Led, Text: "Wrote " + scene.Clean(msg.file)}
 }
 
-// ReportOn requests a report about an election, nil for none. since is as typed, empty for
-// a day.
+// ReportOn requests a report about an election, which may be nil. since is the text that the user typed; empty is one
+// day.
 func ReportOn(e *election.Election, since string, now time.Time) scene.Action {
 	at := now.Add(-reportPeriod)
 	if since != "" {
@@ -85,7 +85,7 @@ func ReportOn(e *election.Election, since string, now time.Time) scene.Action {
 	return scene.WriteReport{Keys: []string{e.Key()}, Since: at}
 }
 
-// ShowSince requests the events since a moment, as it was typed: "" and "all" show all.
+// ShowSince requests the events since a moment. text is what the user typed; "" and "all" show all events.
 func ShowSince(text string, now time.Time) scene.Action {
 	if text == "" || text == "all" {
 		return scene.ShowSince{}

@@ -1,4 +1,4 @@
-// Package plan is the vocabulary of a drain: what it would do, and how far it is.
+// Package plan defines the plan and the progress of a drain.
 package plan
 
 import (
@@ -9,15 +9,15 @@ import (
 	"electop/election/insight"
 )
 
-// Planner reads what a drain of a node would do. It runs off the event loop. Any goroutine
-// may call progress, with the keys that the search of the store has read, until it returns.
+// Planner plans the drain of a node. It runs off the event loop. Until it returns, any goroutine may call progress
+// with the number of keys that were read.
 type Planner func(ctx context.Context, node string, progress func(done, total int)) (Plan, error)
 
-// Plan is the elections of a drain, by key. Its texts are safe to print.
+// Plan lists the elections of a drain, sorted by key. Its texts are safe to print.
 type Plan struct {
 	Node  string
 	Items []Item
-	// Course says what happens to each election, Gaps why the plan may lack keys.
+	// Course describes how each election is moved. Gaps are the reasons why the plan may lack keys.
 	Course string
 	Gaps   []string
 	// Start begins the drain. It runs on the event loop and must not block.
@@ -33,7 +33,7 @@ type Item struct {
 	// Next names the likely candidates on other nodes in one line.
 	Next   string
 	Effect insight.Effect
-	// Skip is why the drain does not act, empty if it does.
+	// Skip is the reason why the drain skips the election, empty if it does not.
 	Skip string
 }
 
@@ -50,9 +50,11 @@ func (p Plan) Planned() []Item {
 
 // Drain is a drain in progress.
 type Drain interface {
-	// Next waits for elections that have changed since the last call. more is false after
-	// the last change.
+	// Next waits for elections that have changed since the last call. more is false at the end of the drain.
 	Next() (changes []Step, more bool)
+	// Warning is why the results are uncertain, in one line that is safe to print; empty if
+	// they are not. It must not be called before the last change.
+	Warning() string
 	// Stop ends the drain after the writes in progress. It does not block.
 	Stop()
 }
@@ -72,7 +74,7 @@ const (
 	Interrupted Status = "interrupted"
 )
 
-// Final reports whether the drain does nothing more unless the leader changes.
+// Final reports whether the status changes only if the leader changes.
 func (s Status) Final() bool { return s != Waiting && s != Moving }
 
 // Step is the state of one election. Text is one line, safe to print.
@@ -80,6 +82,6 @@ type Step struct {
 	Key    string
 	Status Status
 	Text   string
-	// Since is when the state that Text describes began, zero if its age does not matter.
+	// Since is when the state in Text began, zero if its age is not displayed.
 	Since time.Time
 }

@@ -14,12 +14,16 @@ type Argument uint8
 // The arguments that can be completed.
 const (
 	Nothing Argument = iota
-	AnyText
 	AnOrder
 	AFilter
 	AnElection
 	ANode
+	ATime
+	APeriod
+	AWatched
 	APattern
+	ATheme
+	AContext
 )
 
 // Usage describes a command. Completion, errors and help use the same list.
@@ -40,9 +44,9 @@ func Commands() []Usage {
 		{"sort", "KEY [reverse]", AnOrder},
 		{"filter", "TEXT", AFilter},
 		{"go", "NAME", AnElection},
-		{"at", "TIME", AnyText},
-		{"since", "24h", AnyText},
-		{"report", "[SINCE]", AnyText},
+		{"at", "TIME", ATime},
+		{"since", "24h", APeriod},
+		{"report", "[SINCE]", APeriod},
 		{Name: "pause"},
 		{Name: "wide"},
 		{"release", "[FILTER]", AFilter},
@@ -50,8 +54,10 @@ func Commands() []Usage {
 		{"drain", "[NODE]", ANode},
 		{Name: "fix"},
 		{Name: "discover"},
-		{"watch", "PATTERN", AnyText},
-		{"unwatch", "PATTERN", APattern},
+		{"watch", "PATTERN", APattern},
+		{"unwatch", "PATTERN", AWatched},
+		{"theme", "NAME", ATheme},
+		{"ctx", "NAME", AContext},
 		{Name: "help"},
 	}
 }
@@ -81,10 +87,11 @@ func usages(text string) []string {
 
 // Names are the names that complete a command.
 type Names struct {
-	Patterns []string
+	// Lists are the values of the arguments that do not depend on the elections.
+	Lists map[Argument][]string
 	// Of returns the values of a field, sorted.
 	Of func(field string) []string
-	// Filter completes a filter of the view, Elections one of elections.
+	// Filter completes a filter of the view, ElectionFilter one of elections.
 	Filter, ElectionFilter Completer
 }
 
@@ -108,8 +115,6 @@ func CompleteCommand(n Names) Completer {
 
 func (n Names) argument(c Usage, text string) (start int, options []string) {
 	switch c.Takes {
-	case AnOrder:
-		return 0, find(text, query.OrderKeys())
 	case AFilter:
 		if c.Name == "release" {
 			return n.ElectionFilter(text)
@@ -119,10 +124,12 @@ func (n Names) argument(c Usage, text string) (start int, options []string) {
 		return 0, find(text, n.Of("election"))
 	case ANode:
 		return 0, find(text, n.Of("node"))
-	case APattern:
-		return 0, find(text, n.Patterns)
+	case ATime:
+		return 0, find(text, []string{"-10m", "-1h", "-24h", "now"})
+	case APeriod:
+		return 0, find(text, []string{"15m", "1h", "24h", "7d"})
 	default:
-		return 0, nil
+		return 0, find(text, n.Lists[c.Takes])
 	}
 }
 

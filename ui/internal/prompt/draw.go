@@ -10,8 +10,6 @@ import (
 
 // Beside is what the line shows next to the text.
 type Beside struct {
-	// Err is what is wrong with a filter, nil for nothing.
-	Err error
 	// Result is the number of matches of a filter.
 	Result string
 	// Scope is what the filter applies to.
@@ -28,10 +26,7 @@ func (m Model) Draw(p *term.Painter, width int, complete Completer, b Beside) st
 	l.Texts(term.Span{term.Accent, m.lead()}, term.Span{term.Strong, before + after})
 	result := []term.Span{{term.Quiet, b.Result}}
 	room := l.Room() - term.SpansWidth(result) - 6
-	if b.Err != nil && room < leastError {
-		room, b.Result = l.Room()-3, ""
-	}
-	right := m.hint(p, room, complete, b)
+	right := m.hint(room, complete, b)
 	switch {
 	case len(right) > 0 && b.Result != "":
 		right = append(append(right, term.Span{term.Text, "   "}), result...)
@@ -45,17 +40,8 @@ func (m Model) Draw(p *term.Painter, width int, complete Completer, b Beside) st
 	return l.Done()
 }
 
-// leastError is the least room for an error, in cells.
-const leastError = 24
-
-// FitsError reports whether the line has room for an error next to the text.
-func (m Model) FitsError(width int) bool {
-	before, after := m.visible(width)
-	return width-term.Width(m.lead()+before+after)-3 >= leastError
-}
-
-// hint returns the completions, or else what is wrong, or else examples.
-func (m Model) hint(p *term.Painter, room int, complete Completer, b Beside) []term.Span {
+// hint returns the completions, or else examples.
+func (m Model) hint(room int, complete Completer, b Beside) []term.Span {
 	if room < 8 {
 		return nil
 	}
@@ -66,10 +52,8 @@ func (m Model) hint(p *term.Painter, room int, complete Completer, b Beside) []t
 	switch typed := strings.TrimSpace(m.before()[min(start, len(m.before())):]); {
 	case len(m.cycle.options) > 1:
 		return optionSpans(options, m.cycle.at, room)
-	case len(options) > 0 && typed != "":
+	case len(options) > 0 && (typed != "" || m.Kind == Command && start > 0):
 		return optionSpans(options, -1, room)
-	case b.Err != nil:
-		return term.Fit([]term.Span{{term.Bad, b.Err.Error()}}, room, p.Sym)
 	case m.Kind == Command:
 		return fitting(usages(m.Text()), room)
 	case m.Kind == Filter:

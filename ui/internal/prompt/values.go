@@ -67,9 +67,9 @@ func CompleteFilter(s *scene.Scene, scope query.Scope) Completer {
 }
 
 // NamesOn returns the names that complete a command in a view.
-func NamesOn(s *scene.Scene, scope query.Scope, patterns []string) Names {
+func NamesOn(s *scene.Scene, scope query.Scope, lists map[Argument][]string) Names {
 	return Names{
-		Of: func(field string) []string { return Values(s, field) }, Patterns: patterns,
+		Of: func(field string) []string { return Values(s, field) }, Lists: lists,
 		Filter: CompleteFilter(s, scope), ElectionFilter: CompleteFilter(s, query.Elections),
 	}
 }

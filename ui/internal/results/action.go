@@ -12,7 +12,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// action is one confirmed operator action and its outcome.
+// action is one confirmed action of the operator and its outcome.
 type action struct {
 	insight.Outcome
 	name string    // sanitized name of the election or session
@@ -24,15 +24,15 @@ type action struct {
 	ended time.Time // when the outcome became final
 	// over is set when the outcome is final.
 	over bool
-	// claimed is shared by the actions of one command. If the program ends before the command
-	// sets it, the command never starts.
+	// claimed is shared by the actions of one command. A command sets it when it starts. The end of the program sets
+	// it first, so that the command never starts.
 	claimed *atomic.Bool
-	// drain is the drain that the election is part of, nil for none, and step its state there.
+	// drain is the drain of this election, nil for none. step is the state of the election in it.
 	drain *drain
 	step  plan.Step
 }
 
-// batch is the actions confirmed in one dialog.
+// batch holds the actions confirmed in one dialog.
 type batch []*action
 
 // actionLimit is the maximum number of actions kept; the oldest batches are dropped.
@@ -42,7 +42,6 @@ const actionLimit = 2000
 // candidate to retry.
 const nextLeaderTime = election.MaxLockDelay + 30*time.Second
 
-// newBatch records actions that the user confirmed.
 func newBatch(kind election.ActionKind, targets []scene.Target, now time.Time) batch {
 	b := make(batch, 0, len(targets))
 	for _, t := range targets {
@@ -56,7 +55,6 @@ func newBatch(kind election.ActionKind, targets []scene.Target, now time.Time) b
 	return b
 }
 
-// waiting counts the actions without a final outcome.
 func (b batch) waiting() int {
 	n := 0
 	for _, a := range b {
@@ -95,7 +93,7 @@ func (a *action) answered(o insight.Outcome, now time.Time) {
 	}
 }
 
-// follow checks for the next leader and reports whether this completed the action.
+// follow looks for the next leader in a snapshot. It reports whether the action became final.
 func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 	if a.done.IsZero() || a.over {
 		return false

@@ -13,15 +13,15 @@ import (
 	"electop/ui/internal/term"
 )
 
-// drainKind is the kind of the actions of a drain.
 const drainKind election.ActionKind = "drain"
 
-// drain is a drain that the user confirmed. Each of its elections is an action of its batch.
+// drain is a confirmed drain. Each of its elections is an action of one batch.
 type drain struct {
 	node string
 	run  plan.Drain
 	// over is set after the last change, stopping after the user has stopped it.
 	over, stopping bool
+	warning        string
 }
 
 // Stepped is the message with changes of a drain.
@@ -31,10 +31,17 @@ type Stepped struct {
 	more  bool
 }
 
-// next waits for the next changes.
 func (d *drain) next() tea.Msg {
 	steps, more := d.run.Next()
 	return Stepped{d, steps, more}
+}
+
+// doubt is the warning after the results, empty for none.
+func (d *drain) doubt() string {
+	if d.warning == "" {
+		return ""
+	}
+	return "; " + d.warning
 }
 
 // StartDrain begins a drain and opens its live table.
@@ -57,7 +64,6 @@ func (l Log) StartDrain(p plan.Plan, s *scene.Scene) (Log, scene.Action) {
 	return l, scene.All{scene.Run{Cmd: d.next}, scene.ShowResults{}}
 }
 
-// stepped applies the changes of a drain.
 func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
 	b := l.draining()
 	if b == nil || b[0].drain != msg.of {
@@ -75,14 +81,14 @@ func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
 	if msg.more {
 		return scene.Run{Cmd: msg.of.next}
 	}
-	msg.of.over = true
+	msg.of.over, msg.of.warning = true, msg.of.run.Warning()
 	for _, a := range b {
 		a.over, a.done = true, s.Now
 	}
 	if l.open {
 		return nil
 	}
-	return scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + "  " + s.Sym.Dot + "  " + hint}
+	return scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + msg.of.doubt() + "  " + s.Sym.Dot + "  " + l.hint()}
 }
 
 // draining returns the batch of the drain in progress, nil for none.
@@ -142,7 +148,7 @@ func (a *action) stepOrder() int {
 	}
 }
 
-// unfinished is the outcome of an election whose drain the end of the program interrupts.
+// unfinished is the outcome of an election whose drain was interrupted by the end of the program.
 func (a *action) unfinished() insight.Outcome {
 	o := a.Outcome
 	o.Kind, o.Reason = insight.OutcomeFailed, "not released, because the dashboard ended"
@@ -152,13 +158,13 @@ func (a *action) unfinished() insight.Outcome {
 	return o
 }
 
-// events are the lines of the Events view about the batch: the drain as a whole, then the
-// elections on which it acted.
+// events returns the lines of the Events view about the batch. For a drain, the first line is about the whole drain,
+// and waiting and skipped elections have no line.
 func (b batch) events(s *scene.Scene) []*election.Event {
 	var all []*election.Event
 	if d := b[0].drain; d != nil {
 		all = append(all, &election.Event{
-			Time: b[0].at, Type: scene.ActionEvent, Election: d.node, Datacenter: s.Live.Datacenter, Node: d.node, Evidence: "drain: " + b.tally(),
+			Time: b[0].at, Type: scene.ActionEvent, Election: d.node, Datacenter: s.Live.Datacenter, Node: d.node, Evidence: "drain: " + b.tally() + d.doubt(),
 		})
 	}
 	for _, a := range b {

@@ -11,7 +11,8 @@ import (
 // followedTime is how long the row of an election shows the result of an action.
 const followedTime = 30 * time.Second
 
-// index makes the actions of a batch the newest ones of their elections. The live table shows those of a drain.
+// index records the actions of a batch as the newest ones of their elections. It omits a drain, which has its own
+// table.
 func (r *record) index(b batch) {
 	for _, a := range b {
 		if a.Target.Key != "" && a.drain == nil {
@@ -20,8 +21,8 @@ func (r *record) index(b batch) {
 	}
 }
 
-// Followed returns what the row of an election shows about the newest action on it: that the
-// action was applied, and then how long the election had no leader.
+// Followed returns the text in the row of an election about the newest action on it. The text is "released",
+// "destroyed" or "fixed" and, once a leader is elected, the time without a leader.
 func (l Log) Followed(now time.Time) func(e *election.Election) string {
 	return func(e *election.Election) string {
 		a, held := l.newest[e.Key()], e.Exists && e.Pair.Held()
@@ -48,7 +49,7 @@ func (a *action) participle() string {
 	}
 }
 
-// took is the time from the end of the term, or from a fix, to the next leader.
+// took is the time from the end of the term, or from the fix, to the next election.
 func (a *action) took() string {
 	switch {
 	case a.VacancyKnown:

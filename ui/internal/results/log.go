@@ -24,8 +24,7 @@ type Log struct {
 	panel panel
 }
 
-// record is shared by all copies of a log: if a panic discards a copy, started actions remain
-// known.
+// record is shared by all copies of a log, so that a panic that discards a copy does not lose started actions.
 type record struct {
 	batches []batch            // oldest first
 	newest  map[string]*action // by key of the election
@@ -49,7 +48,6 @@ func (l Log) Start(c scene.Confirm, s *scene.Scene) (Log, scene.Action) {
 	return l.begin(b)
 }
 
-// begin runs a batch.
 func (l Log) begin(b batch) (Log, scene.Action) {
 	l.add(b)
 	var cmds []tea.Cmd
@@ -64,7 +62,6 @@ func (l Log) begin(b batch) (Log, scene.Action) {
 	return l, scene.All{started, scene.ShowResults{}}
 }
 
-// add records a batch.
 func (l *Log) add(b batch) {
 	l.batches = append(l.batches, b)
 	l.index(b)
@@ -76,8 +73,8 @@ func (l *Log) add(b batch) {
 // openOne opens the live table of a batch.
 func (l *Log) openOne(b batch) { l.open, l.panel = true, panel{batches: []batch{b}} }
 
-// withElections adds the elections that destroyed sessions lead, to follow their next leaders.
-// Sessions come first, so that they are destroyed regardless of changes to their keys.
+// withElections adds the elections that the destroyed sessions lead, to observe their next leaders. A session
+// precedes its elections, so that it is destroyed even if they have changed.
 func withElections(targets []scene.Target, live *election.Snapshot) []scene.Target {
 	led := scene.Led(live.Elections)
 	var all []scene.Target
@@ -128,10 +125,10 @@ func (l *Log) pressed(msg tea.KeyPressMsg) scene.Action {
 	case key.Matches(msg, l.keys.Results), name == "esc", name == "enter", name == "q":
 		text := ""
 		if l.panel.drain() != nil {
-			text = "The drain continues; u shows it."
+			text = "The drain continues; " + l.keys.Results.Help().Key + " shows it."
 		}
 		if l.panel.waiting() == 0 {
-			text = "Closed; " + hint + " again."
+			text = "Closed; " + l.hint() + " again."
 		}
 		l.open, l.panel = false, panel{}
 		return scene.Close{Text: text}
@@ -153,7 +150,7 @@ func (l *Log) list() scene.Action {
 	return scene.ShowResults{}
 }
 
-// answered stores outcomes. The board changes only with the next snapshot.
+// answered stores outcomes. Only the next snapshot changes the board.
 func (l *Log) answered(msg Answered, s *scene.Scene) scene.Action {
 	var all scene.All
 	for _, x := range msg {
@@ -164,7 +161,7 @@ func (l *Log) answered(msg Answered, s *scene.Scene) scene.Action {
 	return append(all, l.settle(s)...)
 }
 
-// settle checks the newest snapshot for awaited leaders.
+// settle looks for the awaited next leaders in the newest snapshot.
 func (l *Log) settle(s *scene.Scene) scene.All {
 	var all scene.All
 	for _, b := range l.batches {
@@ -177,18 +174,20 @@ func (l *Log) settle(s *scene.Scene) scene.All {
 	return all
 }
 
-// notify shows an outcome in the footer: the last one of a batch, unless the panel is open.
+// notify shows the outcome of a single action in the footer. For a batch it shows the summary after the last outcome,
+// unless the panel is open.
 func (l *Log) notify(all scene.All, a *action, s *scene.Scene) scene.All {
 	switch b := l.batchOf(a); {
 	case len(b) == 1:
 		return append(all, scene.Say{Role: a.look(s.Sym).Role, Text: a.name + ": " + a.words(s)})
 	case !l.open && b.waiting() == 0:
-		return append(all, scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + "  " + s.Sym.Dot + "  " + hint})
+		return append(all, scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + "  " + s.Sym.Dot + "  " + l.hint()})
 	}
 	return all
 }
 
-const hint = "u lists the results"
+// hint names the key that lists the results.
+func (l Log) hint() string { return l.keys.Results.Help().Key + " lists the results" }
 
 // Pending describes the latest unfinished actions, empty if there are none or the panel is
 // open.
@@ -205,11 +204,11 @@ func (l Log) Pending(s *scene.Scene) string {
 		case len(b) == 1 && b[0].drain == nil:
 			text = b[0].name + ": " + b[0].words(s)
 		default:
-			text = b.summary() + "  " + s.Sym.Dot + "  " + hint
+			text = b.summary() + "  " + s.Sym.Dot + "  " + l.hint()
 		}
 	}
 	if more > 0 {
-		text = strconv.Itoa(more+1) + " actions wait  " + s.Sym.Dot + "  u lists them  " + s.Sym.Dot + "  " + text
+		text = strconv.Itoa(more+1) + " actions waiting  " + s.Sym.Dot + "  " + l.keys.Results.Help().Key + " lists them  " + s.Sym.Dot + "  " + text
 	}
 	return text
 }

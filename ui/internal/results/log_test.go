@@ -25,7 +25,7 @@ func (f failing) DestroySession(ctx context.Context, t election.Target) insight.
 	return f.Release(ctx, t)
 }
 
-// The log is bounded but keeps unfinished actions.
+// The log drops the oldest actions, but not unfinished ones.
 func TestTheLogIsBounded(t *testing.T) {
 	s := uitest.Scene(uitest.Mixed(), uitest.Now())
 	l := results.New(t.Context(), failing{}, keys.Default(false))

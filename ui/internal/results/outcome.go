@@ -19,7 +19,7 @@ func (a *action) words(s *scene.Scene) string {
 	case a.drain != nil:
 		text = a.stepWords(s.Now)
 	case a.done.IsZero():
-		return "waiting for Consul's answer"
+		return "waiting for Consul's response"
 	case a.Target.Key == "" && a.Kind == insight.OutcomeDone:
 		return "destroyed"
 	case a.Kind == insight.OutcomeDone:
@@ -57,11 +57,11 @@ func (a *action) awaiting(e *election.Election, now time.Time) string {
 func leaderNow(e *election.Election) string {
 	switch {
 	case e == nil || !e.Exists:
-		return "the key does not exist now"
+		return "the key no longer exists"
 	case e.Pair.Held():
 		return scene.OneLine(e.Leader, 60) + " leads now"
 	}
-	return "it has no leader now"
+	return "no leader now"
 }
 
 // outcomeOrder ranks outcomes, problems first.
@@ -98,7 +98,7 @@ func (a *action) look(sym *term.Symbols) term.Span {
 	return term.Span{term.Bad, sym.Critical}
 }
 
-// what names a batch: "release 3 elections".
+// what describes a batch: "release 3 elections".
 func (b batch) what() string {
 	noun, of := "election", ""
 	switch {
@@ -148,14 +148,13 @@ func (b batch) tally() string {
 	return strings.Join(parts, ", ")
 }
 
-// resultWords are the texts of [action.result] in their order in a summary.
+// resultWords lists the values of [action.result], in the order of a summary.
 func resultWords() []string {
 	return []string{
 		"moved", "destroyed", "stayed", "vacant", "unknown", "failed", "interrupted", "moving", "waiting", "skipped",
 	}
 }
 
-// result is the outcome in one word.
 func (a *action) result() string {
 	switch {
 	case a.drain != nil:

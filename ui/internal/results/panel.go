@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"electop/ui/internal/plan"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -37,7 +38,7 @@ func (p *panel) drain() *drain {
 	return p.batches[0][0].drain
 }
 
-// pressedStop handles the keys that stop a drain, and reports whether it did.
+// pressedStop handles the keys that stop a drain. It reports whether the key was one of them.
 func (l *Log) pressedStop(name string) bool {
 	d, asking := l.panel.drain(), l.panel.asking
 	l.panel.asking = false
@@ -45,7 +46,7 @@ func (l *Log) pressedStop(name string) bool {
 	case asking && name == "y":
 		d.stopping = true
 		d.run.Stop()
-	case asking: // any other key continues
+	case asking: // any other key cancels the request
 	case !d.stopping && (name == "esc" || name == "x"):
 		l.panel.asking = true
 	default:
@@ -60,7 +61,7 @@ const (
 	resultName   = 24
 )
 
-// rows are the listed actions. Those of one batch that need attention come first.
+// rows returns the listed actions. In the table of one batch, problems come first.
 func (p *panel) rows() []*action {
 	all := slices.Concat(p.batches...)
 	if !p.all {
@@ -69,8 +70,8 @@ func (p *panel) rows() []*action {
 	return all
 }
 
-// attention ranks the rows of a live table: problems, then elections that move, then those
-// that wait, and then the others.
+// attention is the rank of a row in the table of one batch: problems, elections in progress, waiting elections, the
+// others, skipped elections.
 func (a *action) attention() int {
 	switch {
 	case a.over && a.outcomeOrder() < 2:
@@ -95,6 +96,9 @@ func (p *panel) fit(s *scene.Scene, width, height int) {
 		name, result = max(name, term.Width(a.name)), max(result, len(a.result()))
 	}
 	name = min(name, resultName, max(8, page.Width/4))
+	if d := p.batches[0][0].drain; !p.all && d != nil && d.warning != "" {
+		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, term.Capital(d.warning) + "."})
+	}
 	for _, a := range rows {
 		p.write(page, a, name, result, s)
 	}
@@ -118,7 +122,7 @@ func (p *panel) write(page *term.Page, a *action, name, result int, s *scene.Sce
 		words.Text = strings.TrimPrefix(strings.TrimPrefix(words.Text, a.result()+", "), a.result()+": ")
 	}
 	if look.Role == term.Led || look.Role == term.Accent {
-		words.Role = term.Text // plain if nothing failed
+		words.Role = term.Text // only problems have a colour
 	}
 	if n := term.SpansWidth(first); n <= page.Width/2 {
 		page.Beside(first, n, words)
@@ -128,14 +132,14 @@ func (p *panel) write(page *term.Page, a *action, name, result int, s *scene.Sce
 	page.Indented(2, words)
 }
 
-// barWidth is the maximum width of the progress bar, in cells; a panel below narrow has no
-// room for the numbers beside it.
+// barWidth is the maximum width of the progress bar, in cells. A panel that is less than narrow cells wide shows no
+// numbers next to the bar.
 const (
 	barWidth = 24
 	narrow   = 60
 )
 
-// head is the progress of a batch: a bar and the number of each result.
+// head returns the progress of a batch: a bar and the number of actions with each result.
 func (p *panel) head(sym *term.Symbols, width int) [][]term.Span {
 	if p.all {
 		return nil
@@ -147,7 +151,7 @@ func (p *panel) head(sym *term.Symbols, width int) [][]term.Span {
 			continue
 		}
 		total++
-		if a.over {
+		if a.over && a.step.Status != plan.Interrupted {
 			over++
 		}
 	}
@@ -191,6 +195,9 @@ func (p *panel) buttons() []term.Span {
 	state := term.Span{term.Quiet, "complete"}
 	if n := p.waiting(); n > 0 {
 		state = term.Span{term.Accent, strconv.Itoa(n) + " waiting"}
+	}
+	if b := p.batches[0]; !p.all && b[0].drain != nil && b[0].drain.stopping {
+		state = term.Span{term.Delay, "stopped"}
 	}
 	switch d := p.drain(); {
 	case d == nil:

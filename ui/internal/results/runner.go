@@ -10,7 +10,7 @@ import (
 	"electop/election/insight"
 )
 
-// Operator acts on exactly the hold that the target names, or does nothing.
+// Operator carries out actions. If the hold in the target has changed, it does nothing.
 type Operator interface {
 	// Release unlocks the key. Value, flags and the session are kept.
 	Release(ctx context.Context, t election.Target) insight.Outcome
@@ -29,7 +29,7 @@ type answer struct {
 // actionTime is the timeout of one command.
 const actionTime = 10 * time.Second
 
-// runner creates the command for one release or for the destroy of one session.
+// runner creates the command for a group of actions: one release, or the destroy of one session.
 type runner func(group batch) tea.Cmd
 
 // newRunner binds the operator to the program's context. The timeout ensures that each command
@@ -67,8 +67,8 @@ func (a *action) call(op Operator) func(context.Context, election.Target) insigh
 	return op.Release
 }
 
-// actOnce returns an outcome for each of several holds of one session. If one hold changed,
-// the destroy is tried with the next one.
+// actOnce destroys a session once and returns an outcome for each of its holds. If a hold has changed, it tries the
+// destroy with the next hold.
 func actOnce(ctx context.Context, do func(context.Context, election.Target) insight.Outcome, targets []election.Target) []insight.Outcome {
 	outcomes := make([]insight.Outcome, 0, len(targets))
 	var last insight.Outcome

@@ -33,15 +33,15 @@ func (l Log) Running() string {
 	return term.Plural(n, noun) + " are still running; press again to quit."
 }
 
-// Unfinished is a confirmed action whose end was not observed.
+// Unfinished is a confirmed action whose outcome was not observed.
 type Unfinished struct {
 	// Name is the sanitized name of the election or session.
 	Name    string
 	Outcome insight.Outcome
 }
 
-// Unfinished lists the actions without a final outcome after the program ended. Actions that were not started by then
-// never start.
+// Unfinished lists the actions without a final outcome. It is called after the program ended. Actions that have not
+// started never start after this call.
 func (l Log) Unfinished() []Unfinished {
 	var all []Unfinished
 	withdrawn := map[*atomic.Bool]bool{}
@@ -63,7 +63,7 @@ func (l Log) Unfinished() []Unfinished {
 			case withdrawn[a.claimed]:
 				o.Kind, o.Reason = insight.OutcomeFailed, "not started, because the dashboard ended"
 			default:
-				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before Consul answered; it may have been applied"
+				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before Consul responded; the action may have been applied"
 			}
 			all = append(all, Unfinished{Name: a.name, Outcome: o})
 		}

@@ -12,7 +12,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Action is a request from a component to the program, nil for none.
+// Action is a request from a component to the program. nil requests nothing.
 type Action interface{ isAction() }
 
 // Say shows a note in the footer.
@@ -21,7 +21,7 @@ type Say struct {
 	Text string
 }
 
-// Copy copies Text through the terminal. What describes it: "session", "value".
+// Copy copies Text to the clipboard of the terminal. What is the kind of text for the note: "session", "value".
 type Copy struct{ What, Text string }
 
 // ShowElection shows an election in the Elections view.
@@ -30,7 +30,7 @@ type ShowElection struct{ ID string }
 // Zoom shows the selected election in full.
 type Zoom struct{}
 
-// Ask opens the dialog about an action. At least one chosen target is visible or hidden.
+// Ask opens the dialog about an action. Chosen contains at least one target.
 type Ask struct {
 	Kind election.ActionKind
 	Chosen
@@ -51,8 +51,7 @@ type ConfirmFix struct {
 	Apply  func(context.Context) insight.Outcome
 }
 
-// Refresh ends a pause, discards the cached rights to the targets, then sends [Refreshed] to
-// the dialog.
+// Refresh ends a pause and discards the cached permissions for the targets. It then sends [Refreshed] to the dialog.
 type Refresh struct{ Targets []Target }
 
 // ShowResults opens the results panel.
@@ -92,19 +91,19 @@ type Visit struct {
 	Cursor string
 }
 
-// ShowLanes draws the lanes with what the history knows.
+// ShowLanes adds recorded terms to the lanes.
 type ShowLanes struct{ Lanes *Lanes }
 
-// Quit ends the program. While a write runs, only a second Quit does.
+// Quit ends the program. While a write is in progress, only a second Quit ends it.
 type Quit struct{}
 
-// Pass reports that the component has nothing to undo; the program then goes back one step.
+// Pass reports that the component has nothing to undo. The program then goes back one step itself.
 type Pass struct{}
 
 // All is a list of actions, in order.
 type All []Action
 
-// Join returns an action that carries out two, of which the first may be nil.
+// Join returns an action that carries out a and then b. a may be nil.
 func Join(a, b Action) Action {
 	if a == nil {
 		return b

@@ -8,6 +8,7 @@ import (
 // leader's session is warning or critical.
 type Counts struct {
 	Led, Delay, Vacant, Semaphore, Unreadable, Idle int
+	Unsearched                                      int
 	Warning, Critical                               int
 }
 
@@ -24,6 +25,8 @@ func (c *Counts) Add(s DisplayState) {
 		c.Semaphore++
 	case StateIdle:
 		c.Idle++
+	case StateUnsearched:
+		c.Unsearched++
 	default:
 		c.Unreadable++
 	}

@@ -8,10 +8,11 @@ type Cursor struct {
 	Offset int // first row on the screen
 }
 
-// MoveTo moves the cursor to a row of n, or to the nearest one that exists.
+// MoveTo moves the cursor to row i of n rows, or to the nearest existing row.
 func (c *Cursor) MoveTo(i, n int) { c.Index = max(0, min(i, n-1)) }
 
-// Scroll scrolls the cursor's row of n into a screen of this many rows. It changes nothing while no row is visible.
+// Scroll scrolls a list of n rows so that the cursor is on the screen. rows is the height of the screen; 0 changes
+// nothing.
 func (c *Cursor) Scroll(rows, n int) {
 	if rows <= 0 {
 		return

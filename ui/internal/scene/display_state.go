@@ -19,6 +19,9 @@ const (
 	StateSemaphore // a key that has several holders by design
 	StateUnreadable
 	StateIdle // a finished job: no leader since before electop started, and no candidate
+	// StateUnsearched is vacant or idle: found without a leader, and candidates were not
+	// searched yet.
+	StateUnsearched
 )
 
 // DisplayStateOf returns the displayed state of an election at asOf.
@@ -35,14 +38,16 @@ func DisplayStateOf(e *election.Election, asOf time.Time) DisplayState {
 		return StateLockDelay
 	case state == election.Idle:
 		return StateIdle
+	case e.Unsearched:
+		return StateUnsearched
 	default:
 		return StateVacant
 	}
 }
 
-// Word is the state in the vocabulary of the command line and the filter.
+// Word is the name of the state on the command line and in filters.
 func (s DisplayState) Word() string {
-	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable", "idle"}[s]
+	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable", "idle", "vacant"}[s]
 }
 
 // Sign returns the symbol of the state and its colour role.
@@ -56,6 +61,8 @@ func (s DisplayState) Sign(sym *term.Symbols) (string, term.Role) {
 		return sym.Vacant, term.Vacant
 	case StateSemaphore:
 		return sym.Semaphore, term.TermB
+	case StateUnsearched:
+		return sym.Vacant, term.Quiet
 	case StateIdle:
 		return sym.Idle, term.Quiet
 	default:

@@ -23,7 +23,7 @@ func FoldEvents(events []election.Event, keep func(EventLine) bool, limit int) [
 	for i := len(events) - 1; i >= 0 && len(lines) != limit; i-- {
 		ev := &events[i]
 		if ev.Type == election.Explained {
-			if id := TermOf(ev); explained[id] == nil { // a later explanation is better
+			if id := TermOf(ev); explained[id] == nil { // the newest explanation is used
 				explained[id] = ev
 			}
 			continue
@@ -39,13 +39,13 @@ func FoldEvents(events []election.Event, keep func(EventLine) bool, limit int) [
 	return lines
 }
 
-// TermID identifies the term that an event is about.
+// TermID identifies the term of an event.
 type TermID struct {
 	Datacenter, Key, Session string
 	Term, CreateIndex        uint64
 }
 
-// TermOf is the term that an event is about.
+// TermOf returns the term of an event.
 func TermOf(ev *election.Event) TermID {
 	return TermID{Datacenter: ev.Datacenter, Key: ev.Key, Session: ev.Session, Term: ev.Term, CreateIndex: ev.CreateIndex}
 }
@@ -82,7 +82,8 @@ func EventRole(ev *election.Event) term.Role {
 	}
 }
 
-// EventSpans describes an event without its time, election and type.
+// EventSpans describes an event. The description omits the time, the election and the type, which have their own
+// columns.
 func EventSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	switch ev.Type {
 	case election.ConnectionLost:
@@ -92,7 +93,7 @@ func EventSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	case ActionEvent, UnobservedEvent:
 		return []term.Span{{term.Text, Clean(ev.Evidence)}}
 	case election.Missed:
-		return []term.Span{{term.Text, term.Plural(int(min(ev.Count, 1<<31)), "term") + " passed unseen"}}
+		return []term.Span{{term.Text, term.Plural(int(min(ev.Count, 1<<31)), "term") + " not observed"}}
 	case election.Deleted:
 		return []term.Span{{term.Text, "the key was deleted"}}
 	case election.Elected:
@@ -125,7 +126,7 @@ func electedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	case ev.Initial:
 		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " led when electop started"})
 	case ev.VacancyKnown && ev.Vacancy < time.Millisecond:
-		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " at once"})
+		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " without a vacancy"})
 	case ev.VacancyKnown:
 		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " after " + term.Precise(ev.Vacancy) + " without a leader"})
 	}
@@ -156,14 +157,13 @@ func SameEvent(a, b *election.Event) bool {
 	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session
 }
 
-// Types of lines in the Events view that are no events: an action of an operator, and a
-// time in which no observer was running.
+// Types of lines in the Events view other than events: an action of an operator, and a gap in observation.
 const (
 	ActionEvent                        = query.OperatorAction
 	UnobservedEvent election.EventType = "unobserved"
 )
 
-// Unobserved is the line of a time in which no observer was running.
+// Unobserved returns the line of a gap in observation.
 func Unobserved(from, to, now time.Time) EventLine {
 	text := "no observer for " + term.Duration(to.Sub(from)) + ", until " + term.Dated(to, now, true)
 	return EventLine{Ev: &election.Event{Time: from, Type: UnobservedEvent, Evidence: text}}

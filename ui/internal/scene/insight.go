@@ -13,7 +13,7 @@ import (
 // WhyNoCandidate explains why there is no likely candidate.
 func WhyNoCandidate(s *Scene, in *Assessment) string {
 	switch {
-	case in.Around != nil && (!s.Stale || len(in.Around.Unread()) == 0): // otherwise each read has the same error
+	case in.Around != nil && (!s.Stale || len(in.Around.Unread()) == 0): // without a connection, the banner already shows the error
 		return insight.NoCandidate(in.Around)
 	case in.Around == nil && !s.Studies:
 		return "candidates are not read"
@@ -44,7 +44,7 @@ func NextSpans(s *Scene, in *Assessment) []term.Span {
 	return []term.Span{{term.Text, text}}
 }
 
-// NextNames lists candidates with their nodes, and with their sessions if they look the same.
+// NextNames lists candidates with their nodes. If name and node are not unique, it adds the session.
 func NextNames(all []insight.Candidate) []string {
 	type looks struct{ name, node string }
 	of := func(c insight.Candidate) looks { return looks{CandidateName(c), Clean(c.Session.Node)} }
@@ -88,8 +88,8 @@ type Assessment struct {
 // Likely is the number of likely candidates, -1 if unknown.
 func (in *Assessment) Likely() int { return insight.Likely(in.Candidates, in.Around) }
 
-// InsightCache stores the assessment of the selected election, because a frame uses it several
-// times and each costs 2 ms among 1,000 elections. All inputs are immutable.
+// InsightCache stores the assessment of the selected election. A frame uses it several times, and computing it among
+// 1,000 elections takes 2 ms. All inputs are immutable.
 type InsightCache struct {
 	of     *election.Election
 	around *election.Surroundings
@@ -100,8 +100,8 @@ type InsightCache struct {
 	sessions []*election.Session
 }
 
-// InsightAge is the lifetime of an assessment while other elections change, AdviceAge the
-// maximum: advice about flapping expires without a change.
+// InsightAge is the lifetime of an assessment if other elections have changed. AdviceAge is the maximum lifetime,
+// because advice about flapping expires without a change.
 const (
 	InsightAge = 3 * time.Second
 	AdviceAge  = time.Minute

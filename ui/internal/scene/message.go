@@ -10,15 +10,14 @@ import (
 // Messages from the program to components, in addition to [tea.KeyPressMsg] and the messages
 // of the components' own commands.
 
-// Resized sets the component's part of the screen. Overlays receive the whole window after
-// every update, to lay out their text.
+// Resized sets the component's part of the screen. Overlays receive the size of the whole window after every update.
 type Resized struct{ term.Rect }
 
 // Changed reports a new scene: a new snapshot, clock tick or selection. Before is the previous
 // scene, never nil.
 type Changed struct{ Before *Scene }
 
-// Opened reports that the component is shown; it scrolls to its beginning.
+// Opened reports that the component is shown. The component then scrolls to its beginning.
 type Opened struct{}
 
 // Clicked is a left click, in cells relative to the component.
@@ -33,7 +32,7 @@ type Moved struct{ Step int }
 // Filtered sets the filter; an empty text removes it.
 type Filtered struct{ Text string }
 
-// Since limits the events to those since a moment; the zero time removes the limit.
+// Since hides the events before a moment. The zero time removes the limit.
 type Since struct{ At time.Time }
 
 // Report requests [WriteReport] about the listed elections.
@@ -46,15 +45,15 @@ type GoTo struct {
 	Reveal bool
 }
 
-// SortBy sorts by the key with which Text begins, and "reverse" after it. If there is none, the
-// component lists the keys.
+// SortBy sorts by the sort key whose name starts with the first word of Text; "reverse" may follow. If there is no such
+// key, the component shows the valid keys.
 type SortBy struct{ Text string }
 
 // Widen toggles the wide table.
 type Widen struct{}
 
-// Choose requests [Ask] for the chosen targets, or [Say] with the reason against it. With a
-// filter, the targets are all that match it.
+// Choose requests [Ask] for the chosen targets. If there is no valid target, the component returns [Say] with the
+// reason. With a filter, the targets are all matching rows.
 type Choose struct {
 	Kind   election.ActionKind
 	Filter string

@@ -13,17 +13,17 @@ import (
 // Scene is the state to display. The program creates one after every update; components
 // neither modify nor keep it.
 type Scene struct {
-	// Shown is drawn; Live is the newest snapshot. Shown is older while paused, and that of
-	// Past in the past.
+	// Live is the newest snapshot. Shown is the snapshot to draw: Live, an older one while paused, or the snapshot of
+	// Past.
 	Shown, Live *election.Snapshot
 	// AsOf is the time that Shown describes: Now, or when the user paused or the connection was lost.
 	AsOf, Now     time.Time
 	Stale, Paused bool
-	// Warning is a line about the history, empty for none.
+	// Warning is a warning about the history in one line, empty for none.
 	Warning string
-	// Past is the moment that is shown, nil for the present.
+	// Past is the displayed moment of the past, nil for the present.
 	Past *Past
-	// Lanes is what the history adds to the lanes, nil for nothing.
+	// Lanes holds the recorded terms for the lanes, nil for none.
 	Lanes *Lanes
 	// StaleSince is set by [Scene.Of] if the drawn election is stale and others are not.
 	StaleSince time.Time
@@ -31,8 +31,8 @@ type Scene struct {
 	Latency time.Duration
 	Sym     *term.Symbols
 
-	// Options of the program. CanAct: there is an operator; Studies: surroundings are read;
-	// Lists: sessions are listed.
+	// Options of the program. CanAct is set if there is an operator, Studies if surroundings are read, Lists if
+	// sessions can be listed.
 	ReadOnly, CanAct, Studies, Lists bool
 
 	// Selected is the election under the board's cursor, nil for none.
@@ -41,14 +41,15 @@ type Scene struct {
 	NameWidth int
 	// Actions are the operator's actions of this run as events, oldest first.
 	Actions []EventLine
-	// Followed says what became of the newest action on an election, empty if that is not recent.
+	// Followed returns the result of the newest action on an election. It is empty if there is no recent result.
 	Followed func(e *election.Election) string
-	// Missing returns the ACL rule that the token is known to lack for an action, else empty.
+	// Missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or the
+	// permission is unknown.
 	Missing func(kind election.ActionKind, t election.Target) string
-	// Earlier returns the latest scan of the store, nil unless it covers all sessions.
+	// Earlier returns the latest scan of the store. It is nil if the scan does not cover all of the sessions.
 	Earlier func(sessions []string) *Search
 
-	// insight is the assessment of insightOf.
+	// insight caches the assessment of the election insightOf.
 	insight   *Assessment
 	insightOf *election.Election
 }
@@ -57,7 +58,7 @@ type Scene struct {
 func (s *Scene) Look(c *InsightCache) {
 	switch e := s.Selected; {
 	case e == nil:
-	case s.Past != nil: // candidates and advice need what is not stored
+	case s.Past != nil: // candidates and advice need data that the history does not store
 		s.insight, s.insightOf = &Assessment{Semaphore: election.ReadSemaphore(e, nil)}, e
 	default:
 		part := s.Of(e)
@@ -73,7 +74,7 @@ func (s *Scene) Insight(e *election.Election) *Assessment {
 	return s.insight
 }
 
-// around returns an election's surroundings. While paused, it prefers the paused ones.
+// around returns an election's surroundings. While paused, it prefers those of the paused snapshot.
 func (s *Scene) around(e *election.Election) *election.Surroundings {
 	for _, snap := range []*election.Snapshot{s.Shown, s.Live} {
 		if snap.Surroundings != nil && snap.Surroundings.Key == e.Key() {
@@ -83,8 +84,8 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 	return nil
 }
 
-// Of returns the scene for drawing an election: if only that part is stale, or known from
-// the history, as of the time when it was last current.
+// Of returns the scene for drawing an election. If the election is stale or from the history, AsOf is the time when
+// its data was last current.
 func (s *Scene) Of(e *election.Election) *Scene {
 	if e == nil || s.Past != nil || !e.Recorded() && (s.Stale || len(s.Live.Connection.Stale) == 0) {
 		return s
@@ -117,8 +118,8 @@ func (s *Scene) Sessions() []*election.Session {
 	return nil
 }
 
-// LiveSince is the time of the oldest event of the snapshot, zero for none. In the past all
-// events are from the history, and none is later than the moment.
+// LiveSince is the time of the oldest event of the snapshot, zero for none. In the past it is the displayed moment:
+// all events are from the history.
 func (s *Scene) LiveSince() time.Time {
 	if s.Past != nil {
 		return s.Past.At
@@ -158,24 +159,24 @@ func StaleText(c election.Connection) string {
 	return "Unavailable while Consul is unreachable: this data is stale."
 }
 
-// Past is a moment of the past as the history knows it. It is immutable.
+// Past is the recorded state at a moment of the past. It is immutable.
 type Past struct {
 	At       time.Time
 	Snapshot *election.Snapshot
-	// Event is the one that led here, nil for none. More is how many others happened at
-	// exactly the same time.
+	// Event is the event to which the user stepped, nil for none. More is the number of other events with exactly the
+	// same time.
 	Event *election.Event
 	More  int
-	// Observed says that an observer was running. If not, Gap is the time without one
-	// around At; a limit is zero if there was none before it, or none until now.
+	// Observed reports whether an observer was running at At. If not, Gap is the gap in observation around At. Since
+	// is zero if nothing was observed before; Until is zero if nothing was observed after.
 	Observed bool
 	Gap      history.Range
-	// Begins is the oldest stored event. It is only set if no election was known at At.
+	// Begins is the time of the oldest stored event. It is set only if no election was known at At.
 	Begins time.Time
 	Lanes  *Lanes
 }
 
-// Moment is the time of the past, zero for the present.
+// Moment is At, or zero for the present.
 func (p *Past) Moment() time.Time {
 	if p == nil {
 		return time.Time{}
@@ -186,12 +187,12 @@ func (p *Past) Moment() time.Time {
 // Unobserved reports whether no observer was running at the moment.
 func (p *Past) Unobserved() bool { return p != nil && !p.Observed }
 
-// Lanes is what the history knows about the period that the lanes show. It is immutable.
+// Lanes holds the recorded terms and observations for the period of the lanes. It is immutable.
 type Lanes struct {
 	// At is the end of the period, Window its length.
 	At     time.Time
 	Window time.Duration
-	// Terms and Observed are by [election.Election.ID].
+	// The keys of Terms and Observed are values of [election.Election.ID].
 	Terms    map[string][]election.Term
 	Observed map[string]history.Periods
 }
@@ -207,5 +208,5 @@ func (l *Lanes) Of(e *election.Election) (terms []election.Term, observed histor
 	return l.Terms[id], observed, known
 }
 
-// NotStored is the text in the past for data that the history does not store.
+// NotStored replaces data that the history does not store.
 const NotStored = "not stored"

@@ -11,14 +11,14 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Search is a search of the whole KV store for keys of sessions. Its command writes the
-// counters; only the event loop may use the rest.
+// Search is a search of the whole KV store for keys of sessions. The command of the search writes the counters. Only
+// the event loop may use the other fields.
 type Search struct {
 	done, Total atomic.Int64
 	cancel      context.CancelFunc
-	// At is when it began; the result is at least as new.
+	// At is when the search began. The result is not older.
 	At time.Time
-	// Earlier is set if it ran before the dialog was opened.
+	// Earlier is set if the search began before the dialog was opened.
 	Earlier bool
 
 	Over, Stopped, Incomplete bool
@@ -26,7 +26,7 @@ type Search struct {
 	Err                       error
 }
 
-// Searched is the message that ends a search.
+// Searched is the message with the result of a search.
 type Searched struct {
 	Of       *Search
 	found    []election.Pair
@@ -34,7 +34,7 @@ type Searched struct {
 	Err      error
 }
 
-// SearchTick redraws the progress of a search.
+// SearchTick is the message that redraws the progress of a search.
 type SearchTick struct{ Of *Search }
 
 // searchTick is the interval between redraws of the progress.
@@ -90,10 +90,10 @@ func (s *Search) Stop() {
 func (s *Search) Ended(msg Searched) {
 	s.Over, s.Found, s.Err = true, msg.found, msg.Err
 	s.Incomplete = !msg.complete && msg.Err == nil
-	s.Stopped = s.Stopped && msg.Err != nil // it may have completed before the stop
+	s.Stopped = s.Stopped && msg.Err != nil // false if the search completed before it was stopped
 }
 
-// Far is the progress: "1,200 of 9,800 keys".
+// Far is the progress as a text: "1,200 of 9,800 keys".
 func (s *Search) Far() string {
 	return term.Thousands(s.done.Load()) + " of " + term.Thousands(s.Total.Load()) + " keys"
 }

@@ -18,7 +18,7 @@ func Led(es []*election.Election) map[string][]*election.Election {
 	return led
 }
 
-// SessionSettings writes what ends a session and what then happens to its keys.
+// SessionSettings writes the conditions that end a session and the effect on its keys.
 func SessionSettings(d *term.Page, s *Scene, ses *election.Session) {
 	if ses.TTL > 0 {
 		d.Field("TTL", term.Span{term.Text, ses.TTL.String()},
@@ -75,7 +75,8 @@ func checksDetail(d *term.Page, s *Scene, ses *election.Session) {
 // NotReadable is the text for data that the token cannot read.
 const NotReadable = "not readable with this token"
 
-// whyMissing explains why a check is not among those of its node, empty if unknown.
+// whyMissing explains why a check of a session is not among the checks of its node. It is empty if the reason is
+// unknown.
 func whyMissing(known election.NodeChecks, read bool) string {
 	switch {
 	case !read || known.Err != "":

@@ -20,7 +20,7 @@ func (s *Scene) Bind(e *election.Election, hidden bool) Target {
 	return Target{Target: e.Target(), HeldFor: Held(s.Sym, s.AsOf.Sub(e.Since), e.SinceKnown), Hidden: hidden}
 }
 
-// BindSession returns a target for a session, regardless of its keys.
+// BindSession returns a target for a session. The keys of the session do not matter.
 func BindSession(ses *election.Session, hidden bool) Target {
 	return Target{Target: election.Target{
 		Session: ses.ID, Node: ses.Node, Behavior: ses.Behavior, LockDelay: ses.EnforcedLockDelay(),
@@ -38,8 +38,7 @@ func (t *Target) Label() string {
 	return "session " + election.ShortID(t.Session)
 }
 
-// Title is the name of a target in a list, with the session ID because session names are not
-// unique.
+// Title is the name of a target in a list. It contains the session ID because session names are not unique.
 func (t *Target) Title() string {
 	if t.SessionOnly != nil && t.SessionOnly.Name != "" {
 		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session)
@@ -67,8 +66,8 @@ type NamedEffect struct {
 	Effect insight.Effect
 }
 
-// Sentences returns each sentence of the effects once, prefixed with the names unless it
-// applies to all. join joins names.
+// Sentences returns each sentence of the effects once. A sentence that does not apply to all effects is prefixed with
+// the joined names of its effects.
 func Sentences(effects []NamedEffect, pick func(insight.Effect) []string, join func(names []string) string) []string {
 	var order []string
 	about := map[string][]string{}

@@ -17,7 +17,7 @@ func Number(n uint64) string { return strconv.FormatUint(n, 10) }
 // textLimit is the maximum length in runes of a text from Consul on one line.
 const textLimit = 400
 
-// Clean sanitises a text from Consul for one line of the screen.
+// Clean sanitizes a text from Consul for one line of the screen.
 func Clean(s string) string { return OneLine(s, textLimit) }
 
 // OneLine is [sanitize.Line] with a fast path for short printable ASCII.
@@ -41,7 +41,7 @@ func isPlain(s string, limit int) bool {
 	return true
 }
 
-// Held formats how long a leader led, precisely below a second, because "0s" would be misleading.
+// Held formats the length of a term. Below a second it is exact, because "0s" would be misleading.
 func Held(sym *term.Symbols, d time.Duration, known bool) string {
 	switch {
 	case !known && d < time.Millisecond:
@@ -90,12 +90,13 @@ func CauseLabel(c election.Cause) string {
 	return label
 }
 
-// ByOperator reports whether electop caused the end, which needs no further evidence.
+// ByOperator reports whether electop ended the term. Such a cause needs no further evidence.
 func ByOperator(c election.Cause) bool {
 	return c == election.OperatorRelease || c == election.OperatorDestroy
 }
 
-// Operator returns user@host of the operator who ended a term with electop, empty if the evidence names nobody.
+// Operator returns user@host of the operator who ended a term with electop. It is empty if the evidence contains no
+// operator.
 func Operator(c election.Cause, evidence string) string {
 	_, by, named := strings.Cut(evidence, " with electop by ")
 	if !named || !ByOperator(c) {
@@ -104,8 +105,7 @@ func Operator(c election.Cause, evidence string) string {
 	return OneLine(by, 80)
 }
 
-// TermNumber formats a term number, "?" for 0: the key was written without the lock before
-// electop first read it.
+// TermNumber formats a term number. 0 is "?": the key was written without the lock before electop read its number.
 func TermNumber(n uint64) string {
 	if n == 0 {
 		return "?"
@@ -113,7 +113,7 @@ func TermNumber(n uint64) string {
 	return Number(n)
 }
 
-// SessionText is a session ID, shortened unless full.
+// SessionText is a session ID. It is shortened unless full is set.
 func SessionText(id string, full bool) string {
 	if full {
 		return Clean(id)
@@ -129,7 +129,7 @@ func Earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// TermSpan shows the number of the current term, or of the latest one without a leader.
+// TermSpan shows the number of the current term or, without a leader, of the latest term.
 func TermSpan(e *election.Election, sym *term.Symbols) term.Span {
 	switch {
 	case e.Overwritten():

@@ -32,7 +32,6 @@ func (v *Model) document(s *scene.Scene, r *row, width int) *term.Page {
 	return d
 }
 
-// describe writes all known facts about a session.
 func describe(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 	if r.state == orphan {
 		d.Para(term.Delay, "Probably an orphan: "+term.Plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
@@ -91,8 +90,7 @@ func heldDoc(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 // shownOthers is the maximum number of unwatched keys listed.
 const shownOthers = 1000
 
-// unknown completes a sentence with the time of the scan, or with how to scan for unwatched
-// keys.
+// unknown is the end of a sentence: the time of the scan, or the key that scans for unwatched keys.
 func (r *row) unknown(scan *scanResult) string {
 	switch {
 	case r.scanned:

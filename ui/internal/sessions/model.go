@@ -29,10 +29,10 @@ type Model struct {
 	filter query.Filter
 	sort   sorting
 	wide   bool
-	// open shows the session under the cursor in full, from line top on.
+	// open is set while the session under the cursor is shown in full. top is the first visible line.
 	open bool
 	top  int
-	// rows are all sessions, built from list, board and the scan at time scanned.
+	// rows contains all sessions. It was built from list, board and the scan that began at scanned.
 	rows    []row
 	list    *election.SessionList
 	board   **election.Election
@@ -83,7 +83,7 @@ func (v Model) Marks(*scene.Scene) (visible, hidden int) {
 // Keys returns the key bindings for the footer.
 func (v Model) Keys(k keys.Map) []key.Binding { return k.SessionList(v.open) }
 
-// refresh rebuilds the rows if the sessions or elections changed, and always the order.
+// refresh sorts and filters the rows. It rebuilds them first if the sessions or elections changed.
 func (v *Model) refresh(snap *election.Snapshot) {
 	var board **election.Election
 	if len(snap.Elections) > 0 {
@@ -103,7 +103,8 @@ func (v *Model) refresh(snap *election.Snapshot) {
 	v.relocate()
 }
 
-// relocate finds the cursor's session in a new order, or selects the one that replaces it.
+// relocate finds the cursor's session in a new order. If the session is no longer listed, the cursor moves to the
+// next row.
 func (v *Model) relocate() {
 	i := slices.IndexFunc(v.order, func(r *row) bool { return r.ses.ID == v.cursor })
 	if i >= 0 {
@@ -137,7 +138,7 @@ func (v *Model) scroll(s *scene.Scene) {
 // shownRows is the number of list rows on the screen.
 func (v *Model) shownRows(s *scene.Scene) int { return rowsIn(v.rect.H, len(v.news(s, v.rect.W))) }
 
-// mark marks sessions or removes their marks.
+// mark sets or removes the marks of sessions.
 func (v *Model) mark(on bool, ids ...string) {
 	v.marks = maps.Clone(v.marks)
 	for _, id := range ids {

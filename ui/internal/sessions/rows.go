@@ -34,13 +34,13 @@ type row struct {
 	holds []*election.Election
 	// slots are the semaphores in which it holds a slot.
 	slots []*election.Election
-	// others are the unwatched keys that a scan found. scanned is set if a scan covered the
-	// session, partly if that scan may have missed keys.
+	// others are the unwatched keys that a scan found. scanned is set if the scan covered the session, partly if the
+	// scan may have missed keys.
 	others          []string
 	scanned, partly bool
 	alike           int // number of similar orphans, including this one
 	seen            time.Time
-	// created is set if the creation was observed at the time seen.
+	// created is set if seen is the time of creation.
 	created bool
 }
 
@@ -71,7 +71,7 @@ func (v *Model) build(snap *election.Snapshot) {
 		v.addScanned(&r, snap)
 		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
 			r.state = idle
-			if s.TTL == 0 && s.Name != "" { // a TTL ends abandoned sessions
+			if s.TTL == 0 && s.Name != "" { // sessions with a TTL expire and cannot become orphans
 				programs[insight.ProgramOf(s)]++
 			}
 		}
@@ -85,8 +85,7 @@ func (v *Model) build(snap *election.Snapshot) {
 	})
 }
 
-// setSeen sets when the session was first seen, at the latest when its first known term
-// began.
+// setSeen sets the earliest time at which the session is known to have existed: it was listed, or a term of it began.
 func (r *row) setSeen(first election.Seen) {
 	r.seen, r.created = first.At, first.Created
 	for i := 0; i < len(r.holds) && !r.created; i++ {
@@ -96,7 +95,7 @@ func (r *row) setSeen(first election.Seen) {
 	}
 }
 
-// addScanned adds the latest scan's keys, except watched keys: the snapshot is newer.
+// addScanned adds the keys of the latest scan. It omits watched keys, because the snapshot is newer.
 func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 	r.scanned, r.partly = v.scan.result.of[r.ses.ID], v.scan.result.partial
 	for _, p := range v.scan.result.keys[r.ses.ID] {
@@ -106,7 +105,7 @@ func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 	}
 }
 
-// count finds the orphans and updates the tally. It creates waiters only if needed.
+// count finds the orphans and counts the rows by state.
 func (v *Model) count(programs map[insight.Program]int, es []*election.Election) {
 	v.tally.all = len(v.rows)
 	var waiting *waiters

@@ -30,13 +30,13 @@ type scanResult struct {
 	partial bool
 }
 
-// keptValue is the maximum size of a stored value, in bytes. Values that identify software are
-// short; longer ones would occupy memory for days.
+// keptValue is the maximum size of a value that is kept, in bytes. Longer values do not identify software and would
+// occupy memory for days.
 const keptValue = 4 << 10
 
 func (s *storeScan) running() bool { return s.run != nil && !s.run.Over }
 
-// ended stores the result of the latest search if it completed.
+// ended stores the result of the latest search. A search that was stopped or failed keeps the previous result.
 func (s *storeScan) ended() {
 	if s.run.Stopped || s.run.Err != nil {
 		return
@@ -59,8 +59,8 @@ func (r *scanResult) covers(sessions []string) bool {
 	return !r.at.IsZero() && !slices.ContainsFunc(sessions, func(id string) bool { return !r.of[id] })
 }
 
-// Earlier returns the keys of some sessions from the latest scan, nil if it does not cover all
-// of them.
+// Earlier returns the keys of sessions from the latest scan. It is nil if the scan does not cover all of the
+// sessions.
 func (v Model) Earlier(sessions []string) *scene.Search {
 	r := &v.scan.result
 	if len(sessions) == 0 || !r.covers(sessions) {
@@ -74,8 +74,8 @@ func (v Model) Earlier(sessions []string) *scene.Search {
 	return s
 }
 
-// spans shows a scan's progress, the latest error and the age of the result, nothing before
-// the first scan.
+// spans returns the lines about the scan: its progress or error, and the age of the result. There are none before the
+// first scan.
 func (s *storeScan) spans(now time.Time) [][]term.Span {
 	var lines [][]term.Span
 	switch run := s.run; {

@@ -17,11 +17,11 @@ import (
 
 func TestNothingIsClaimedBeforeAScan(t *testing.T) {
 	d := drive(t, uitest.Studied(""), found(someKeys(), true))
-	d.wants("nothing watched")
+	d.wants("no watched key")
 	d.lacks("holds nothing", "no key")
 	d.filter(uitest.SessionID(200))
 	d.keys("enter")
-	d.wants("Nothing watched. It may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
+	d.wants("No watched key. It may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
 }
 
 func TestAScanFillsHolds(t *testing.T) {
@@ -35,11 +35,10 @@ func TestAScanFillsHolds(t *testing.T) {
 			t.Errorf("%q lacks %q", got, want)
 		}
 	}
-	d.lacks("nothing watched")
+	d.lacks("no watched key")
 	d.wait(35 * time.Second)
 	d.wants("as of 12:01:09, 35s ago")
 
-	// A session with a key outside the patterns is no orphan.
 	if got := d.row(election.ShortID(uitest.SessionID(320))); strings.Contains(got, "orphan") {
 		t.Error(got)
 	}
@@ -59,7 +58,7 @@ func TestNewerSessionsAreNotCovered(t *testing.T) {
 	s := uitest.Studied("")
 	s.SessionList.Sessions = append(slices.Clone(s.SessionList.Sessions), uitest.Session(700, "newcomer", "node-1"))
 	d.show(s)
-	if got := d.row("newcomer"); !strings.Contains(got, "nothing watched") {
+	if got := d.row("newcomer"); !strings.Contains(got, "no watched key") {
 		t.Errorf("the scan covers a newer session: %q", got)
 	}
 	if d.m.Earlier([]string{uitest.SessionID(700)}) != nil {
@@ -89,12 +88,12 @@ func TestAScanShowsProgressAndStops(t *testing.T) {
 	d.wants("Scanning: 1,200 of 9,800 keys   f stops")
 	d.keys("enter")
 	d.wants("Scanning: 1,200 of 9,800 keys   f stops", "esc all sessions")
-	d.send(scene.Back{}) // stops the scan, closes nothing
+	d.send(scene.Back{}) // stops the scan; the session stays open
 	d.wants("Stopping: 1,200 of 9,800 keys", "esc all sessions")
 	close(end)
 	d.send(<-ended)
 	d.send(scene.Back{})
-	d.wants("The scan was stopped after 1,200 of 9,800 keys.", "nothing watched")
+	d.wants("The scan was stopped after 1,200 of 9,800 keys.", "no watched key")
 	d.lacks("locks/x", "HOLDS shows all keys")
 }
 

@@ -29,7 +29,7 @@ type driver struct {
 
 type holdings = func(ctx context.Context, ids []string, progress func(int, int)) ([]election.Pair, bool, error)
 
-// drive shows a snapshot in a view of 120x33. look is nil if the store cannot be searched.
+// drive shows a snapshot in a view of 120x33 cells. look may be nil: the store cannot be searched.
 func drive(t *testing.T, snap *election.Snapshot, look holdings) *driver {
 	d := &driver{t: t, s: uitest.Scene(snap, uitest.Now()), rect: term.Rect{W: 120, H: 33}}
 	d.m = sessions.New(keys.Default(false), scene.NewSearcher(t.Context(), look))
@@ -43,14 +43,12 @@ func (d *driver) send(msg tea.Msg) (action scene.Action) {
 	return action
 }
 
-// show sends a snapshot.
 func (d *driver) show(snap *election.Snapshot) {
 	before := d.s
 	d.s = uitest.Scene(snap, before.Now)
 	d.send(scene.Changed{Before: before})
 }
 
-// wait advances the clock.
 func (d *driver) wait(t time.Duration) {
 	before := *d.s
 	d.s.Now, d.s.AsOf = d.s.Now.Add(t), d.s.AsOf.Add(t)
@@ -98,7 +96,6 @@ func (d *driver) row(text string) string {
 	return ""
 }
 
-// scan runs a scan.
 func (d *driver) scan() {
 	d.t.Helper()
 	d.send(first(d.t, d.keys("f")))
@@ -124,7 +121,6 @@ func said(action scene.Action) string {
 	return say.Text
 }
 
-// found returns a search that finds these keys.
 func found(keys map[string][]string, complete bool) holdings {
 	return func(_ context.Context, ids []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(9800, 9800)
@@ -138,7 +134,7 @@ func found(keys map[string][]string, complete bool) holdings {
 	}
 }
 
-// someKeys are keys of a leader, some of them outside the patterns, and of idle sessions.
+// someKeys returns keys of a leader and of idle sessions. Some of them are outside the patterns.
 func someKeys() map[string][]string {
 	many := make([]string, 0, 252)
 	for i := range 252 {
@@ -149,7 +145,7 @@ func someKeys() map[string][]string {
 	}
 }
 
-// listed is a snapshot that lists the sessions of auth and billing and an idle one.
+// listed returns a snapshot whose session list contains the sessions of auth and billing and an idle one.
 func listed(seen ...election.Seen) *election.Snapshot {
 	s := uitest.Mixed()
 	idle := uitest.Session(400, "idle", "node-4")
@@ -166,8 +162,8 @@ func ago(d time.Duration) time.Time { return uitest.Now().Add(-d) }
 func TestSessionAgeDoesNotBeginWithTheView(t *testing.T) {
 	opened := election.Seen{At: uitest.Now()}
 	d := drive(t, listed(opened, opened, election.Seen{At: ago(12 * time.Minute)}), nil)
-	// auth led before electop started, billing was elected later: both sessions are at least
-	// as old as their terms. The third one's age comes from earlier lists.
+	// auth led before electop started, and billing was elected later. The sessions of both are at least as old as
+	// their terms. The idle session was in earlier lists.
 	d.wants("≥2d04h", "≥3m12s", "≥12m00s")
 	d.lacks("≥0s")
 	d.filter("idle")
@@ -194,14 +190,13 @@ func TestSessionListThatIsNotWatchedShowsItsAge(t *testing.T) {
 	d.lacks("This list is")
 }
 
-// A waiting candidate is no orphan.
 func TestFewIdleSessionsAreNoOrphans(t *testing.T) {
 	s := uitest.Studied("")
 	s.SessionList.Sessions = slices.DeleteFunc(slices.Clone(s.SessionList.Sessions), func(x *election.Session) bool { return x.ID == uitest.SessionID(320) })
 	drive(t, s, nil).lacks("orphan")
 }
 
-// A session that led, or resembles a leader's, may wait.
+// A session that led before, or that resembles the session of a leader, may be a waiting candidate.
 func TestWaitingSessionsAreNoOrphans(t *testing.T) {
 	for what, change := range map[string]func(s *election.Snapshot, left []*election.Session){
 		"the name of the holder's": func(s *election.Snapshot, _ []*election.Session) {
@@ -244,12 +239,12 @@ func TestSortAndFilter(t *testing.T) {
 	if got := said(d.send(scene.SortBy{Text: "ttl reverse"})); got != "Sorted by ttl, reversed." {
 		t.Error(got)
 	}
-	if got := said(d.send(scene.SortBy{Text: "term"})); !strings.HasPrefix(got, ":sort takes name, node, state, holds, age, ttl here") {
+	if got := said(d.send(scene.SortBy{Text: "term"})); !strings.HasPrefix(got, "Usage: :sort KEY [reverse]. Keys: name, node, state, holds, age, ttl.") {
 		t.Error(got)
 	}
 	d.filter("state:idle node:node-3")
 	lines := strings.Join(d.view(), "\n")
-	if n := strings.Count(lines, "node-3"); n == 0 || n != strings.Count(lines, "node-") || n != strings.Count(lines, "nothing watched") {
+	if n := strings.Count(lines, "node-3"); n == 0 || n != strings.Count(lines, "node-") || n != strings.Count(lines, "no watched key") {
 		t.Errorf("the filter shows:\n%s", ansi.Strip(lines))
 	}
 	if got := d.m.Result(d.s); !strings.HasSuffix(got, " of 20 sessions") || got == "20 of 20 sessions" {
@@ -274,7 +269,7 @@ func TestTheCursorFollowsItsSession(t *testing.T) {
 	}
 }
 
-// The marked sessions are chosen, also those that the filter hides, or else the selected one.
+// The marked sessions are chosen, including hidden ones. Without marks, the selected session is chosen.
 func TestChoosing(t *testing.T) {
 	d := drive(t, uitest.Studied(""), nil)
 	if got := said(d.keys("r")); !strings.Contains(got, "can be destroyed (x) but not released") {
@@ -304,7 +299,6 @@ func TestChoosing(t *testing.T) {
 	}
 }
 
-// Back undoes one step at a time.
 func TestBack(t *testing.T) {
 	d := drive(t, uitest.Studied(""), nil)
 	d.keys("space")
@@ -324,7 +318,6 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// View must not modify the model.
 func TestViewIsPure(t *testing.T) {
 	d := drive(t, uitest.Studied(""), nil)
 	for _, name := range []string{"G", "enter"} {

@@ -23,8 +23,7 @@ func (v Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	return v, action
 }
 
-// updatePast handles a message in the past, of which no sessions are stored. The list stays
-// as it was in the present.
+// updatePast handles a message in the past. The history stores no sessions, so the list does not change.
 func (v *Model) updatePast(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
 	case scene.Resized, scene.Searched, scene.SearchTick, scene.Unmark:
@@ -149,7 +148,7 @@ func (v *Model) listKey(msg tea.KeyPressMsg, r *row, s *scene.Scene) scene.Actio
 		v.mark(!v.marks[r.ses.ID], r.ses.ID)
 		v.moveTo(v.at.Index + 1)
 	case key.Matches(msg, k.Sort):
-		return v.resort(sorting{key: (v.sort.key + 1) % len(sortWords())}, s)
+		return v.resort(sorting{key: (v.sort.key + 1) % len(SortKeys())}, s)
 	case key.Matches(msg, k.Reverse):
 		return v.resort(sorting{key: v.sort.key, reverse: !v.sort.reverse}, s)
 	case key.Matches(msg, k.Wide):
@@ -178,15 +177,15 @@ func (v *Model) resort(to sorting, s *scene.Scene) scene.Action {
 func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {
 	word, direction, _ := strings.Cut(strings.ToLower(msg.Text), " ")
 	direction = strings.TrimSpace(direction)
-	i := slices.IndexFunc(sortWords(), func(w string) bool { return word != "" && strings.HasPrefix(w, word) })
+	i := slices.IndexFunc(SortKeys(), func(w string) bool { return word != "" && strings.HasPrefix(w, word) })
 	if reverse := "reverse"; i < 0 || !strings.HasPrefix(reverse, direction) {
-		return scene.Say{Role: term.Delay, Text: ":sort takes " + strings.Join(sortWords(), ", ") + " here, and reverse after it."}
+		return scene.Say{Role: term.Delay, Text: "Usage: :sort KEY [reverse]. Keys: " + strings.Join(SortKeys(), ", ") + "."}
 	}
 	return v.resort(sorting{key: i, reverse: direction != ""}, s)
 }
 
-// choose requests the destroy of the sessions that match the filter of the request. Without
-// one, it requests it for the marked sessions or, without marks, for the selected one.
+// choose requests the destroy of sessions. The targets are the sessions that match the filter of the request. Without
+// a filter they are the marked sessions, or the selected one if nothing is marked.
 func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	kind := c.Kind
 	refusal := s.Refusal(kind)

@@ -32,8 +32,8 @@ func (c column) sortWord() string {
 	return [...]string{"name", "node", "holds", "age", "ttl", "", "", ""}[c]
 }
 
-// leastHolds is the minimum width of the HOLDS column; up to mostHolds it takes space from
-// other columns.
+// leastHolds is the minimum width of the HOLDS column. The column grows up to mostHolds at the expense of other
+// columns.
 const (
 	leastHolds = 16
 	mostHolds  = 25
@@ -103,7 +103,7 @@ func (v *Model) drawList(p *term.Painter, s *scene.Scene, width, height int) []s
 	return p.Pad(lines, width, height)
 }
 
-// news returns the lines above the list: why it is empty or stale, and the state of a scan.
+// news returns the lines above the list: the reason why it is empty or stale, and the state of the scan.
 func (v *Model) news(s *scene.Scene, width int) [][]term.Span {
 	var lines [][]term.Span
 	if text, r := v.problem(s); text != "" {
@@ -132,7 +132,6 @@ func (v *Model) title() []term.Span {
 	return spans
 }
 
-// holding describes the counted keys: watched keys or, after a scan, all keys.
 func (v *Model) holding() string {
 	if v.scan.result.at.IsZero() {
 		return " hold a watched key"
@@ -140,7 +139,7 @@ func (v *Model) holding() string {
 	return " hold a key"
 }
 
-// position shows how many rows are above and below.
+// position shows the number of rows above and below the screen.
 func (v *Model) position(sym *term.Symbols, rows int) []term.Span {
 	if len(v.order) <= rows {
 		return nil
@@ -153,9 +152,9 @@ func (v *Model) position(sym *term.Symbols, rows int) []term.Span {
 func (v *Model) problem(s *scene.Scene) (string, term.Role) {
 	switch list := v.list; {
 	case !s.Lists && list == nil:
-		return "This screen does not list sessions.", term.Quiet
+		return "This dashboard cannot list sessions.", term.Quiet
 	case list == nil && s.Paused:
-		return "The board is paused: press p to continue and read the sessions.", term.Delay
+		return "The board is paused: press " + v.keys.Pause.Help().Key + " to continue and read the sessions.", term.Delay
 	case list == nil && s.Stale:
 		return "Consul is unreachable: the sessions were not read.", term.Delay
 	case list == nil:
@@ -268,11 +267,10 @@ func (r *row) sign(sym *term.Symbols) term.Span {
 	}
 }
 
-// nothing describes a session without a known key.
 func (r *row) nothing() string {
 	switch {
 	case !r.scanned:
-		return "nothing watched"
+		return "no watched key"
 	case r.partly:
 		return "no readable key"
 	}
@@ -314,7 +312,7 @@ func (r *row) holdsText() term.Span {
 	return term.Span{term.Text, count + ": " + text}
 }
 
-// age is the age of the session, a lower bound unless its creation was observed.
+// age is the age of the session. It is a minimum unless the creation was observed.
 func (r *row) age(sym *term.Symbols, s *scene.Scene) string {
 	return term.AtLeast(sym, term.Duration(s.AsOf.Sub(r.seen)), r.created)
 }

@@ -7,11 +7,11 @@ import (
 	"electop/election"
 )
 
-// waiters decides whether an idle session may wait for a watched election and so is no orphan.
-// Uncertain sessions count as waiters.
+// waiters finds idle sessions that may wait for a watched election and so are not orphans. In doubt a session is a
+// waiter.
 type waiters struct {
 	former map[string]bool // sessions that led
-	alike  map[string]bool // looks of leaders' sessions, see looksOf
+	alike  map[string]bool // results of looksOf for the sessions of leaders
 	names  map[string]bool // names of elections
 }
 
@@ -36,10 +36,11 @@ func newWaiters(es []*election.Election) *waiters {
 	return c
 }
 
-// mayWait reports whether a session led before or resembles that of a leader.
+// mayWait reports whether a session led an election before, or resembles the session of a leader.
 func (c *waiters) mayWait(s *election.Session) bool { return c.former[s.ID] || c.competes(s) }
 
-// competes reports whether the session's name or checks resemble a leader's or an election's.
+// competes reports whether the name or a check of the session resembles one of a leader's session, or whether its
+// name contains the name of an election.
 func (c *waiters) competes(s *election.Session) bool {
 	for _, look := range looksOf(s) {
 		if c.alike[look] {
@@ -54,8 +55,8 @@ func (c *waiters) competes(s *election.Session) bool {
 	return false
 }
 
-// named reports whether a word is an election's name or starts with one, like "web-host17".
-// Names shorter than three bytes are too ambiguous.
+// named reports whether a word is the name of an election or starts with one, as "web-host17" does. It ignores names
+// shorter than three bytes, which are ambiguous.
 func (c *waiters) named(word string) bool {
 	for i := 3; i <= len(word); i++ {
 		if (i == len(word) || strings.IndexByte("-_.", word[i]) >= 0) && c.names[word[:i]] {
@@ -65,8 +66,8 @@ func (c *waiters) named(word string) bool {
 	return false
 }
 
-// looksOf returns a session's name and service checks without the node name and digits, which
-// differ between instances of a program.
+// looksOf returns a session's name and service checks. It removes the node name and digits, which differ between
+// instances of a program.
 func looksOf(s *election.Session) []string {
 	short, _, _ := strings.Cut(s.Node, ".")
 	var looks []string

@@ -9,8 +9,8 @@ type Box struct {
 	Foot [][]Span
 }
 
-// BoxFrame is the number of lines that the frame and the screen's first and last line
-// take, BoxSides the number of cells of the sides.
+// BoxFrame is the number of lines of the frame plus the first and the last line of the screen. BoxSides is the number
+// of cells of both sides.
 const (
 	BoxFrame = 4
 	BoxSides = 4
@@ -42,7 +42,7 @@ func (b *Box) frame(p *Painter, width int) []string {
 		for _, spans := range part {
 			l.Reset(p.Tone)
 			l.Text(b.Edge, p.Sym.Bar+" ")
-			l.Width -= 2 // reserves the right side for any content
+			l.Width -= 2 // leaves room for the right border, whatever the content
 			l.Texts(spans...)
 			l.Width += 2
 			l.To(width - 1)

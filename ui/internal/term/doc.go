@@ -1,3 +1,3 @@
-// Package term draws text: spans with roles, lines of exact width, boxes, pages of wrapped
-// text, and an input line. Its texts must be safe for a terminal.
+// Package term draws text: spans with roles, lines of exact width, boxes, pages of wrapped text, and an input line.
+// Callers must sanitize texts first.
 package term

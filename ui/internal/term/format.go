@@ -17,7 +17,7 @@ func Capital(text string) string {
 	return string(unicode.ToUpper(r)) + text[n:]
 }
 
-// NameList returns up to limit names and the number of the others.
+// NameList joins up to limit names and adds the number of the others: "a, b and 3 more".
 func NameList(names []string, limit int) string {
 	if len(names) <= limit {
 		return strings.Join(names, ", ")
@@ -25,7 +25,7 @@ func NameList(names []string, limit int) string {
 	return strings.Join(names[:limit], ", ") + " and " + strconv.Itoa(len(names)-limit) + " more"
 }
 
-// Duration formats a duration in two units at most: 6s, 3m12s, 2h04m, 2d04h, 123d.
+// Duration formats a duration in one or two units: 6s, 3m12s, 2h04m, 2d04h, 123d.
 func Duration(d time.Duration) string {
 	var b [16]byte
 	s := int64(max(0, d) / time.Second)
@@ -62,8 +62,7 @@ func Short(d time.Duration) string {
 	return text
 }
 
-// Precise formats a short duration with its milliseconds or tenths (340ms, 1.2s), others
-// like Duration.
+// Precise formats a short duration with milliseconds or tenths: 340ms, 1.2s. It formats longer ones as Duration does.
 func Precise(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -76,7 +75,7 @@ func Precise(d time.Duration) string {
 	return Duration(d)
 }
 
-// AtLeast marks a duration whose start is unknown.
+// AtLeast marks text, a duration, as a minimum if its start is not known.
 func AtLeast(sym *Symbols, text string, known bool) string {
 	if known {
 		return text
@@ -93,8 +92,8 @@ func Clock(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// Dated formats a time in the zone of now, with the date unless it is today. A date of
-// another year leaves no room for the seconds.
+// Dated formats a time in the zone of now, with the date unless it is today. With the date of another year it omits
+// the seconds, which do not fit.
 func Dated(t, now time.Time, seconds bool) string {
 	t = t.In(now.Location())
 	switch {

@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Input is an editable line with the keys of a shell. It replaces the textinput of
-// bubbles, which starts programs to read the clipboard.
+// Input is an editable line with the keys of a shell. The textinput of Bubbles is not used because it starts programs
+// to read the clipboard.
 type Input struct {
 	Text []rune
 	At   int // position of the cursor, in runes
@@ -26,8 +26,7 @@ func (in *Input) Set(text string) {
 
 func (in *Input) String() string { return string(in.Text) }
 
-// Insert inserts a text at the cursor. Line breaks become spaces, other control characters
-// are dropped.
+// Insert inserts a text at the cursor. It replaces line breaks with spaces and drops other control characters.
 func (in *Input) Insert(text string) {
 	var typed []rune
 	for _, r := range strings.TrimRight(text, "\r\n") {

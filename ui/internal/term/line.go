@@ -7,8 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Span is a text with its role. The text must be sanitized: then its width does not depend
-// on adjacent texts, and it can be cut and joined anywhere.
+// Span is a text with its role. The text must be sanitized, so that its width does not depend on adjacent texts.
 type Span struct {
 	Role Role
 	Text string
@@ -65,7 +64,7 @@ func (l *Line) Texts(spans ...Span) {
 	}
 }
 
-// Cell writes s into exactly n cells, cut or padded.
+// Cell writes s into exactly n cells. It cuts or pads s.
 func (l *Line) Cell(r Role, s string, n int) {
 	l.put(r, s, Width(s), min(n, l.Room()))
 }
@@ -84,7 +83,7 @@ func (l *Line) put(r Role, s string, w, n int) {
 	l.space(n - w)
 }
 
-// Right writes s, right-aligned, into exactly n cells.
+// Right writes s into exactly n cells, aligned to the right.
 func (l *Line) Right(r Role, s string, n int) {
 	if w := Width(s); w < n {
 		l.turn(Text)
@@ -174,7 +173,7 @@ func Wrap(s string, width int) []string {
 	return lines
 }
 
-// splice draws box, n cells wide, over base, total cells wide, from column x.
+// splice draws box over base, from column x. box is n cells wide and base total cells.
 func splice(base, box string, x, n, total int) string {
 	left := ansi.Truncate(base, x, "")
 	left += resetInk + strings.Repeat(" ", max(0, x-ansi.StringWidth(left)))
@@ -187,7 +186,7 @@ func splice(base, box string, x, n, total int) string {
 	return left + box + resetInk + right
 }
 
-// Painter contains the styles, the symbols and the ground of a drawing.
+// Painter contains the styles, the symbols and the background for drawing.
 type Painter struct {
 	Styles *Styles
 	Sym    *Symbols
@@ -201,26 +200,26 @@ func (p *Painter) Draw(width int, spans ...Span) string {
 	return l.Done()
 }
 
-// Rule draws a horizontal line with titles at both ends.
+// Rule draws a horizontal line with a title at each end.
 func (p *Painter) Rule(width int, left, right []Span) string {
 	l := NewLine(p, width)
-	l.Fill(Faint, p.Sym.rule, 1)
+	l.Fill(Separator, p.Sym.rule, 1)
 	if len(left) > 0 {
 		l.Gap(1)
 		l.Texts(left...)
 		l.Gap(1)
 	}
 	if n := SpansWidth(right); n > 0 && l.Room() >= n+4 {
-		l.Fill(Faint, p.Sym.rule, l.Room()-n-3)
+		l.Fill(Separator, p.Sym.rule, l.Room()-n-3)
 		l.Gap(1)
 		l.Texts(right...)
 		l.Gap(1)
 	}
-	l.Fill(Faint, p.Sym.rule, l.Room())
+	l.Fill(Separator, p.Sym.rule, l.Room())
 	return l.Done()
 }
 
-// Pad adds empty lines of the width up to n lines, or drops those above n.
+// Pad changes the number of lines to n. It appends empty lines of the given width or drops lines at the end.
 func (p *Painter) Pad(lines []string, width, n int) []string {
 	if len(lines) > n {
 		return lines[:max(0, n)]

@@ -2,8 +2,8 @@ package term
 
 import "strings"
 
-// Text appends at most rows lines of text, from line top on, to lines. The last one shows how many lines follow, and
-// whether they contain advice, which begins at line advice.
+// Text appends at most rows lines of text to lines, beginning at line top. The last one shows how many lines follow
+// and whether they contain advice. advice is the line where the advice begins.
 func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice int) []string {
 	end := min(len(text), top+rows)
 	l := NewLine(p, width)
@@ -19,7 +19,7 @@ func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice i
 	return lines
 }
 
-// more writes the number of lines that follow at the end of a line.
+// more writes the number of following lines, left, at the end of a line.
 func (l *Line) more(left int, advice bool) {
 	text := " " + l.Sym.more + " " + Plural(left, "more line") + " "
 	if advice {
@@ -73,7 +73,7 @@ func (d *Page) Field(label string, spans ...Span) {
 	}
 }
 
-// Indented adds spans that wrap n cells from the left.
+// Indented adds spans with an indentation of n cells. They wrap.
 func (d *Page) Indented(n int, spans ...Span) {
 	for _, part := range Flow(spans, max(8, d.Width-n)) {
 		d.Add(append([]Span{{Text, PadTo("", n)}}, part...)...)
@@ -108,7 +108,7 @@ func Flow(spans []Span, width int) [][]Span {
 	return lines
 }
 
-// words splits a text before its words, each with its leading spaces.
+// words splits a text into words. Each word keeps its leading spaces.
 func words(s string) []string {
 	var list []string
 	start := 0
@@ -121,7 +121,7 @@ func words(s string) []string {
 	return append(list, s[start:])
 }
 
-// Beside adds first and then rest, which wraps n cells from the left.
+// Beside adds first, and rest in a column that begins at cell n. rest wraps.
 func (d *Page) Beside(first []Span, n int, rest ...Span) {
 	first = append(first, Span{Text, PadTo("", n-SpansWidth(first))})
 	for _, part := range Flow(rest, max(8, d.Width-n)) {

@@ -2,17 +2,17 @@ package term
 
 import "slices"
 
-// Reader is a scrollable text. It records which lines were visible, so that a dialog can
-// disable its action until the user has seen all.
+// Reader is a scrollable text. It records which lines were visible, so that a dialog can disable its action until
+// every line was visible.
 type Reader struct {
 	Lines       [][]Span
 	Width, Rows int
 	Offset      int // first visible line
-	Seen        int // lines from the top that were visible
+	Seen        int // number of lines, from the top, that were visible
 }
 
-// Show replaces the text or the window size and reports whether either differs. Changed
-// lines and those after them count as unseen. A new size starts at the top.
+// Show sets the text and the window size. It reports whether either has changed. The first changed line and all lines
+// after it count as not visible yet. A new size scrolls to the top.
 func (r *Reader) Show(lines [][]Span, width, rows int) bool {
 	same, longest := 0, max(len(lines), len(r.Lines))
 	for same < min(len(lines), len(r.Lines)) && slices.Equal(lines[same], r.Lines[same]) {
@@ -26,7 +26,7 @@ func (r *Reader) Show(lines [][]Span, width, rows int) bool {
 	return same < longest
 }
 
-// Scroll moves the window. Skipped lines stay unseen.
+// Scroll moves the window by step lines. Skipped lines count as not visible yet.
 func (r *Reader) Scroll(step int) {
 	r.Offset = max(0, min(r.Offset+step, len(r.Lines)-r.Rows))
 	if r.Offset <= r.Seen {

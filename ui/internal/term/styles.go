@@ -7,10 +7,10 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Role is the meaning of a text. Only this file maps roles to colours.
+// Role is the meaning of a text, which determines its colour. Only this file maps roles to colours.
 type Role uint8
 
-// The roles of text. The last ones have a background of their own.
+// The roles of text. The last ones also set the background.
 const (
 	Text Role = iota
 	Quiet
@@ -30,6 +30,7 @@ const (
 	Past
 	Button
 	ButtonOn
+	Separator // lines between parts of the screen
 	roleCount
 )
 
@@ -42,6 +43,7 @@ const (
 	toneSelected
 	Stale // stale data: everything in one grey
 	toneStaleSelected
+	toneChanged
 	toneCount
 )
 
@@ -51,6 +53,15 @@ func (t Tone) Selected() Tone {
 		return toneStaleSelected
 	}
 	return toneSelected
+}
+
+// Changed is the background of a line that changed a moment ago. Stale and selected lines keep
+// their own.
+func (t Tone) Changed() Tone {
+	if t == Plain {
+		return toneChanged
+	}
+	return t
 }
 
 // depth is the number of colours of the terminal.
@@ -73,65 +84,44 @@ func depthOf(profile string) depth {
 	return depthTrue
 }
 
-// theme contains the colours of the dashboard: greys, one accent, and warm colours for
-// problems only.
-type theme struct {
-	quiet, faint, accent, led, vacant, delay, bad color.Color
-	termA, termB, onBadge                         color.Color
-	selection, selectedText, selectedQuiet        color.Color
-}
-
-func newTheme(dark bool, d depth) theme {
-	pick := lipgloss.LightDark(dark)
-	of := func(light, dark string) color.Color { return pick(lipgloss.Color(light), lipgloss.Color(dark)) }
-	if d == depth16 {
-		return theme{
-			quiet: of("8", "7"), faint: of("7", "8"), accent: of("4", "14"), led: of("2", "2"),
-			vacant: of("1", "11"), delay: of("3", "3"), bad: of("1", "9"),
-			termA: of("2", "2"), termB: of("6", "6"), onBadge: of("15", "0"),
-			selection: of("7", "8"), selectedText: of("0", "15"), selectedQuiet: of("0", "7"),
-		}
-	}
-	// Every colour is also in the 256-colour palette, so that tmux shows the same.
-	return theme{
-		quiet: of("#6c6c6c", "#949494"), faint: of("#b2b2b2", "#585858"), accent: of("#005fd7", "#5fafff"),
-		led: of("#00875f", "#87d787"), vacant: of("#d70000", "#ff875f"), delay: of("#875f00", "#ffd75f"),
-		bad:   of("#af005f", "#ff5f87"),
-		termA: of("#5f875f", "#5faf87"), termB: of("#5f87af", "#5f87af"), onBadge: of("#ffffff", "#1c1c1c"),
-		selection: of("#e4e4e4", "#3a3a3a"), selectedText: of("#121212", "#ffffff"),
-		selectedQuiet: of("#585858", "#bcbcbc"),
-	}
-}
-
 // Styles holds the escape sequence of every tone and role. Precomputing them matters: a
 // frame has up to ten thousand cells.
 type Styles struct {
 	inks [toneCount][roleCount]string
 }
 
-// NewStyles returns the styles for a dark or light background and the name of a colour
-// profile ("TrueColor", "ANSI256", "ANSI", "Ascii").
-func NewStyles(dark bool, profile string) *Styles {
+// NewStyles returns the styles of a theme for a dark or light background and the name of a
+// colour profile ("TrueColor", "ANSI256", "ANSI", "Ascii").
+func NewStyles(theme Theme, dark bool, profile string) *Styles {
 	d := depthOf(profile)
-	t := newTheme(dark, d)
+	switch {
+	case theme == ThemeDark, theme == ThemeLight:
+		dark = theme == ThemeDark
+	case theme == ThemeTerminal && d == depthTrue:
+		d = depth16
+	}
+	t := newPalette(theme, dark, d)
 	s := &Styles{}
 	for r := range roleCount {
 		plain := roleStyle(t, d, r)
 		s.inks[Plain][r] = opening(plain)
 		s.inks[toneSelected][r] = opening(selected(t, d, r, plain))
 		s.inks[Stale][r] = opening(staleStyle(t, d, r, plain))
+		s.inks[toneChanged][r] = opening(changed(t, d, r, plain))
 		s.inks[toneStaleSelected][r] = opening(selected(t, d, Quiet, staleStyle(t, d, r, plain)))
 	}
 	return s
 }
 
-func roleStyle(t theme, d depth, r Role) lipgloss.Style {
+func roleStyle(t palette, d depth, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	switch r {
 	case Quiet:
 		return s.Foreground(t.quiet)
 	case Faint:
 		return s.Foreground(t.faint)
+	case Separator:
+		return s.Foreground(t.line)
 	case Strong:
 		return s.Bold(true)
 	case Accent:
@@ -159,43 +149,62 @@ func roleStyle(t theme, d depth, r Role) lipgloss.Style {
 
 // blockStyle styles text with a background of its own. Without colours it is the
 // terminal's reverse video.
-func blockStyle(t theme, d depth, r Role) lipgloss.Style {
+func blockStyle(t palette, d depth, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
-	ground := map[Role]color.Color{Badge: t.accent, Alarm: t.vacant, Past: t.delay, ButtonOn: t.accent, Button: t.faint}[r]
 	switch {
-	case ground == nil:
-		return s
-	case d == depthNone && r == Button:
+	case !r.block(), d == depthNone && r == Button:
 		return s
 	case d == depthNone:
 		return s.Reverse(true).Bold(true)
 	case r == Button:
 		return s.Background(t.selection).Foreground(t.selectedText)
 	}
+	ground := map[Role]color.Color{Badge: t.accent, Alarm: t.vacant, Past: t.delay, ButtonOn: t.accent}[r]
 	return s.Background(ground).Foreground(t.onBadge).Bold(true)
 }
 
+// block reports whether the text of a role has a background of its own.
+func (r Role) block() bool { return r >= Badge && r <= ButtonOn }
+
 // selected applies the background of the selected row to a role.
-func selected(t theme, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
-	if d == depthNone {
+func selected(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
+	switch {
+	case d == depthNone:
 		return plain.Reverse(true)
+	case r.block():
+		return plain
 	}
 	plain = plain.Background(t.selection)
 	switch r {
 	case Text, Strong:
 		return plain.Foreground(t.selectedText)
-	case Quiet, Faint, Head:
+	case Quiet, Faint, Head, Separator:
 		return plain.Foreground(t.selectedQuiet)
 	default:
-		return plain
 	}
+	if t.selectedProblems != nil {
+		return plain.Foreground(t.selectedProblems)
+	}
+	return plain
+}
+
+// changed highlights a role in a line that changed a moment ago: with a background, or
+// bold where there are too few colours.
+func changed(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
+	switch {
+	case r.block():
+		return plain
+	case d == depthNone, t.changed == nil:
+		return plain.Bold(true)
+	}
+	return plain.Background(t.changed)
 }
 
 // staleStyle makes a role grey. Blocks keep their colours because they describe electop,
 // not the data.
-func staleStyle(t theme, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
+func staleStyle(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
-	case r >= Badge:
+	case r.block():
 		return plain
 	case d == depthNone:
 		return plain.Faint(true)

@@ -1,7 +1,6 @@
 package term
 
-// Symbols are the signs and line-drawing characters. Those of lanes, borders and states
-// are one cell wide.
+// Symbols are the signs and line-drawing characters. The symbols of lanes, borders and states are one cell wide.
 type Symbols struct {
 	Led, Delay, Vacant, Unreadable, Semaphore string
 	Passing, Warning, Critical, Unknown, Dash string

@@ -10,34 +10,33 @@ import (
 	"electop/ui/internal/term"
 )
 
-// laneReads keeps the reads of lanes apart: one at a time.
+// laneReads limits the reads of lanes to one at a time.
 type laneReads struct {
 	reading bool
-	// tried is when the latest read began, of the window.
+	// tried is when the latest read began, window its period.
 	tried  time.Time
 	window time.Duration
 	// failed is the latest error, empty if there was none.
 	failed string
 }
 
-// LanesRead is the message that ends a read of lanes.
+// LanesRead is the message with the result of a read of lanes.
 type LanesRead struct {
 	lanes *scene.Lanes
 	err   error
 }
 
-// refreshEvery is how often the lanes of a window are read again. This process observes what
-// happens meanwhile; only what it has forgotten since comes from the history. Reading 10,000
-// elections takes some 100 ms.
+// refreshEvery is the interval between reads of the lanes. Between reads, the lanes show the live terms, of which
+// this process keeps only the latest. A read of 10,000 elections takes about 100 ms.
 func refreshEvery(window time.Duration) time.Duration {
 	return max(time.Minute, min(window/15, 10*time.Minute))
 }
 
-// retryAfter is the pause between reads of one window that fail.
+// retryAfter is the pause after a failed read of the same window.
 const retryAfter = 10 * time.Second
 
-// Lanes returns the command that reads the lanes if it is due: in the present because they
-// are old or of another window, in the past because of another window.
+// Lanes returns the command that reads the lanes, nil if none is due. A read is due if the window has changed or, in
+// the present, after refreshEvery.
 func (t *Traveler) Lanes(s *scene.Scene, window time.Duration) tea.Cmd {
 	l := &t.lanes
 	age := s.Now.Sub(l.tried)
@@ -62,7 +61,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration) tea.Cmd {
 	}
 }
 
-// widen reads the moment that is shown again, with another window.
+// widen reads the displayed moment again with another window.
 func (t *Traveler) widen(s *scene.Scene, window time.Duration) tea.Cmd {
 	q := newRequest(s, window)
 	q.at, q.event = s.Past.At, s.Past.Event
@@ -85,5 +84,5 @@ func (t *Traveler) LanesArrived(msg LanesRead) scene.Action {
 		return nil
 	}
 	l.failed = text
-	return scene.Say{Role: term.Delay, Text: "The lanes show only what this run observed: " + text}
+	return scene.Say{Role: term.Delay, Text: "The lanes show only the time since electop started: " + text}
 }

@@ -9,11 +9,10 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// usage lists the forms of a moment.
+// usage lists the formats of a time after :at.
 const usage = ":at takes a time of today (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now"
 
-// parse parses a moment as the user types it, in the zone of now. A time of day that has not
-// come yet is yesterday's.
+// parse parses a time that the user typed, in the zone of now. A time of day after now is a time of yesterday.
 func parse(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, errors.New(usage)
@@ -22,7 +21,7 @@ func parse(text string, now time.Time) (time.Time, error) {
 	if !ok {
 		var err error
 		if at, err = history.ParseMoment(strings.TrimPrefix(text, "-"), now); err != nil {
-			return at, errors.New("Not a moment: " + scene.OneLine(text, 40) + ". " + usage)
+			return at, errors.New("Invalid time: " + scene.OneLine(text, 40) + ". " + usage)
 		}
 	}
 	if at.After(now) {

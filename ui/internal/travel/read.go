@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// shownEvents is how many events a snapshot of the past has, as many as the strip and
-	// the Events view can show at first.
+	// shownEvents is the number of events in a snapshot of the past. It suffices for the first screen of the Events
+	// view.
 	shownEvents = 300
-	// stepPage is how many events are read at a time in search of the next one of the board.
+	// stepPage is the number of events in one read while a step searches for the next event of the board.
 	stepPage = 100
-	// maxNames limits the names in a query; more are filtered here.
+	// maxNames is the maximum number of names in a query. If there are more, this package filters the events.
 	maxNames = 100
 )
 
-// reader reads the history of what the board shows.
+// reader reads the history of the elections on the board.
 type reader struct {
 	source   history.Source
 	patterns election.Patterns
 }
 
-// moment reads a moment, or the event next to it.
+// moment reads the state at a moment, or at the next event if the request is a step.
 func (r reader) moment(ctx context.Context, q *request) Arrived {
 	at, ev := q.at, q.event
 	if q.step != 0 {
@@ -43,8 +43,8 @@ func (r reader) moment(ctx context.Context, q *request) Arrived {
 	return Arrived{of: q, past: past, err: err}
 }
 
-// neighbour finds the event before or after the moment, nil for none. Events at one time are
-// one step.
+// neighbour finds the nearest event before or after the moment, nil for none. One step covers all events with the
+// same time.
 func (r reader) neighbour(ctx context.Context, q *request) (*election.Event, error) {
 	query := q.query()
 	for {
@@ -72,7 +72,6 @@ func (r reader) neighbour(ctx context.Context, q *request) (*election.Event, err
 	}
 }
 
-// query asks for the events next to the moment.
 func (q *request) query() history.EventQuery {
 	query := history.EventQuery{Limit: stepPage}
 	if q.step < 0 {
@@ -86,13 +85,13 @@ func (q *request) query() history.EventQuery {
 	return query
 }
 
-// matches reports whether an event is of an election that the filter shows.
+// matches reports whether the filter shows the election of an event.
 func (q *request) matches(ev *election.Event) bool {
 	return q.keys == nil || slices.Contains(q.keys, ev.Key)
 }
 
-// shows reports whether a key belongs to the board: a history may have other datacenters and
-// patterns. The empty key is that of the connection.
+// shows reports whether a key belongs to the board: a history may contain keys of other datacenters and patterns.
+// Events of the connection have an empty key.
 func (r reader) shows(datacenter, key string, q *request) bool {
 	if q.datacenter != "" && datacenter != "" && datacenter != q.datacenter {
 		return false
@@ -101,7 +100,7 @@ func (r reader) shows(datacenter, key string, q *request) bool {
 	return ok || key == "" || len(r.patterns) == 0
 }
 
-// read reads what was known at a moment, to which an event led.
+// read reads the state at a moment. ev is the event to which the user stepped, nil for none.
 func (r reader) read(ctx context.Context, q *request, at time.Time, ev *election.Event) (*scene.Past, error) {
 	st, err := r.state(ctx, q, at)
 	if err != nil {
@@ -127,14 +126,14 @@ func (r reader) read(ctx context.Context, q *request, at time.Time, ev *election
 	return past, err
 }
 
-// events are the latest of the board until a moment, oldest first.
+// events returns the latest events of the board up to a moment, oldest first.
 func (r reader) events(ctx context.Context, q *request, at time.Time) ([]election.Event, error) {
 	page, err := r.source.Events(ctx, history.EventQuery{Filter: history.Filter{Range: history.Range{Until: at}}, Limit: shownEvents})
 	slices.Reverse(page.Events)
 	return slices.DeleteFunc(page.Events, func(ev election.Event) bool { return !r.shows(ev.Datacenter, ev.Key, q) }), err
 }
 
-// begins is when the oldest stored event happened, zero for none.
+// begins is the time of the oldest stored event, zero for none.
 func (r reader) begins(ctx context.Context) (time.Time, error) {
 	page, err := r.source.Events(ctx, history.EventQuery{After: history.CursorAt(time.Time{}), Limit: 1})
 	if err != nil || len(page.Events) == 0 {
@@ -143,7 +142,7 @@ func (r reader) begins(ctx context.Context) (time.Time, error) {
 	return page.Events[0].Time, nil
 }
 
-// state is what the history knows about the elections of the board at a moment.
+// state is the recorded state of the elections of the board at a moment.
 type state struct {
 	elections []*election.Election
 	observed  bool
@@ -151,7 +150,7 @@ type state struct {
 	lanes     *scene.Lanes
 }
 
-// leastWindow is what [election.Election.Changes] needs.
+// leastWindow is the minimum window of a read. [election.Election.Changes] counts the changes of this period.
 const leastWindow = query.ChangesWindow
 
 func (r reader) state(ctx context.Context, q *request, at time.Time) (state, error) {
@@ -173,7 +172,7 @@ func (r reader) state(ctx context.Context, q *request, at time.Time) (state, err
 	return st, nil
 }
 
-// shown are the elections that the board shows, with their names there.
+// shown returns the elections of the board. It sets the names that the patterns of the board give them.
 func (r reader) shown(stored []*election.Election, q *request) []*election.Election {
 	elections := make([]*election.Election, 0, len(stored))
 	for _, e := range stored {
@@ -192,20 +191,20 @@ func (r reader) shown(stored []*election.Election, q *request) []*election.Elect
 	return elections
 }
 
-// observations are those of the board's datacenter.
+// observations returns the observations of the board's datacenter.
 func (r reader) observations(ctx context.Context, q *request, all history.Range) ([]history.Observation, error) {
 	observed, err := r.source.Observations(ctx, all)
 	observed = slices.DeleteFunc(observed, func(o history.Observation) bool { return q.datacenter != "" && o.Datacenter != q.datacenter })
 	for i := range observed {
-		if observed[i].Lasting { // its latest heartbeat is some seconds old
+		if observed[i].Lasting { // its latest heartbeat may be some seconds old
 			observed[i].To = q.now
 		}
 	}
 	return observed, err
 }
 
-// gapAt is the time without an observer around a moment, unless there was one. The end of an
-// observer that was killed is known to some seconds only.
+// gapAt returns the gap in observation around a moment. wasObserved is true if there is none. The end of an observer
+// that was killed is known only to within [history.AliveWithin].
 func gapAt(observed []history.Observation, since, at, now time.Time) (gap history.Range, wasObserved bool) {
 	if len(observed) == 0 {
 		return gap, false

@@ -1,5 +1,5 @@
-// Package travel reads moments of the past, and what the lanes show, from the history. It
-// reads in commands: a slow disk or network must not delay the screen.
+// Package travel reads the state at moments of the past, and the terms for the lanes, from the history. It reads in
+// commands, because a slow disk or network must not delay the screen.
 package travel
 
 import (
@@ -17,8 +17,8 @@ import (
 // readTime is the timeout of a read. 30 days of a large history take some seconds.
 const readTime = 30 * time.Second
 
-// Traveler moves the board through the history. It reads one moment at a time: of the
-// requests made meanwhile, only the latest is carried out. Only the event loop may use it.
+// Traveler moves the board through the history. It reads one moment at a time. Of the requests made during a read, it
+// carries out only the latest. Only the event loop may use it.
 type Traveler struct {
 	reader reader
 	ctx    context.Context
@@ -28,38 +28,37 @@ type Traveler struct {
 	lanes         laneReads
 }
 
-// New returns a traveler whose reads end with ctx. source is nil without a history.
+// New returns a traveler. Cancelling ctx ends its reads. source is nil if there is no history.
 func New(ctx context.Context, source history.Source, patterns []string) *Traveler {
 	ps, err := election.ParsePatterns(patterns)
 	if err != nil {
-		ps = nil // the caller has parsed them before
+		ps = nil // impossible: the caller has parsed them before
 	}
 	return &Traveler{ctx: ctx, reader: reader{source: source, patterns: ps}}
 }
 
-// request is a moment to read.
 type request struct {
-	// step moves to the nearest event before (-1) or after (1) the moment.
+	// step is -1 for the nearest event before at, 1 for the nearest one after it, and 0 for the moment itself.
 	step int
 	at   time.Time
-	// keys limit the events to these elections; nil is all.
+	// keys limits the events to these elections. nil is no limit.
 	keys       []string
 	window     time.Duration
 	now        time.Time
 	datacenter string
-	// event is the one that led to the moment, nil for none.
+	// event is the event to which the user stepped, nil for none.
 	event *election.Event
 }
 
-// Arrived is the message that ends a read.
+// Arrived is the message with the result of a read.
 type Arrived struct {
 	of   *request
 	past *scene.Past // nil if there is no event to step to
 	err  error
 }
 
-// Step moves to the event before (-1) or after (1) the moment that is shown. keys are those of
-// the elections that the filter shows, nil without a filter.
+// Step moves to the nearest event before (-1) or after (1) the displayed moment. keys are the keys of the elections
+// that match the filter, nil without a filter.
 func (t *Traveler) Step(step int, s *scene.Scene, keys []string, window time.Duration) scene.Action {
 	switch {
 	case keys != nil && len(keys) == 0:
@@ -96,7 +95,7 @@ func (t *Traveler) Leave() scene.Action {
 	return scene.Visit{}
 }
 
-// Cancel ends a read that is under way.
+// Cancel aborts the read in progress.
 func (t *Traveler) Cancel() {
 	if t.cancel != nil {
 		t.cancel()
@@ -110,7 +109,7 @@ func (t *Traveler) Busy() bool { return t.current != nil }
 func (t *Traveler) ask(q *request) scene.Action {
 	switch {
 	case t.reader.source == nil:
-		return say("Time travel needs a history (--history).")
+		return say("Viewing the past requires a history (--history).")
 	case t.current != nil:
 		t.next = q
 		return nil
@@ -128,7 +127,7 @@ func (t *Traveler) start(q *request) scene.Action {
 	}}
 }
 
-// Arrived returns the action that shows the moment, and starts the request that waited.
+// Arrived returns the action that shows the moment and starts the pending request.
 func (t *Traveler) Arrived(msg Arrived) scene.Action {
 	if msg.of != t.current {
 		return nil // cancelled
@@ -170,7 +169,6 @@ func noEvent(q *request) string {
 	return "This is the newest stored event" + of + ". Press esc to return to now."
 }
 
-// errorText is an error of the history in one line.
 func errorText(err error) string { return "The history cannot be read: " + scene.Clean(err.Error()) }
 
 func say(text string) scene.Action { return scene.Say{Role: term.Delay, Text: text} }

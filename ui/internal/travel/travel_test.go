@@ -14,7 +14,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// visit jumps or steps and returns what came of it: a moment, or a note.
+// visit carries out a jump or a step. It returns the moment or the note.
 func visit(t *testing.T, source history.Source, ask func(*travel.Traveler) scene.Action) (*scene.Past, string) {
 	t.Helper()
 	tr := travel.New(context.Background(), source, []string{"service/*/leader"})
@@ -51,17 +51,17 @@ func TestMomentsThatUsersType(t *testing.T) {
 		"2026-11-19":                "2026-11-19 00:00:00",
 		"03:12":                     "2026-11-20 03:12:00",
 		"03:12:05":                  "2026-11-20 03:12:05",
-		"23:50":                     "2026-11-19 23:50:00", // yesterday's
+		"23:50":                     "2026-11-19 23:50:00", // yesterday
 		"-2h":                       "2026-11-20 10:01:09",
 		"-1h30m":                    "2026-11-20 10:31:09",
 		"-3d":                       "2026-11-17 12:01:09",
 		"":                          ":at takes a time of today",
-		"soon":                      "Not a moment: soon.",
-		"25:00":                     "Not a moment: 25:00.",
-		"--2h":                      "Not a moment",
-		"-999999999d":               "Not a moment",
+		"soon":                      "Invalid time: soon.",
+		"25:00":                     "Invalid time: 25:00.",
+		"--2h":                      "Invalid time",
+		"-999999999d":               "Invalid time",
 		"2026-11-21T03:12":          "2026-11-21 03:12:00 is in the future.",
-		"\x1b[2J":                   "Not a moment",
+		"\x1b[2J":                   "Invalid time",
 		"2h":                        "2026-11-20 10:01:09",
 		"2026-11-20T03:12:05+01:00": "2026-11-20 03:12:05",
 	} {
@@ -125,8 +125,8 @@ func TestTimesWithoutAnObserver(t *testing.T) {
 	}
 }
 
-// A filter of many elections is applied here, that of few by the history, and an election
-// that is not stored yet is no error.
+// The history filters by a few elections; this package filters by many. An election without stored events is not an
+// error.
 func TestStepsOfManyElections(t *testing.T) {
 	s := uitest.Scene(uitest.Mixed(), uitest.Now())
 	source := &strict{Moments: uitest.Incident()}
@@ -144,7 +144,7 @@ func TestStepsOfManyElections(t *testing.T) {
 	}
 }
 
-// strict knows three elections.
+// strict is a history that returns an error if a query names an election without events.
 type strict struct{ *uitest.Moments }
 
 func (s *strict) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
@@ -156,7 +156,7 @@ func (s *strict) Events(ctx context.Context, q history.EventQuery) (history.Even
 	return s.Moments.Events(ctx, q)
 }
 
-// Thousands of events at one time are one step.
+// One step covers all events with the same time, even thousands.
 func TestEventsAtOneTimeAreOneStep(t *testing.T) {
 	s := uitest.Scene(uitest.Mixed(), uitest.Now())
 	source := uitest.Incident()

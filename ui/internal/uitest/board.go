@@ -26,7 +26,7 @@ func Session(n int, name, node string, checks ...string) *election.Session {
 	}
 }
 
-// Led returns an election that name-k has led for a long time.
+// Led returns an election that name-k has led for the duration since.
 func Led(n int, name string, k int, since time.Duration) *election.Election {
 	label := fmt.Sprintf("%s-%d", name, k)
 	node := fmt.Sprintf("node-%d", k)
@@ -46,7 +46,7 @@ func Led(n int, name string, k int, since time.Duration) *election.Election {
 	return e
 }
 
-// AddTerm puts an ended term before the others.
+// AddTerm adds an ended term before the other terms.
 func AddTerm(e *election.Election, k int, start, end time.Duration, cause election.Cause, evidence string) {
 	t := election.Term{
 		Number: e.Terms[0].Number - 1, CreateIndex: 40, Session: SessionID(100 + k), Leader: fmt.Sprintf("%s-%d", e.Name, k),
@@ -76,7 +76,7 @@ func Passing(node, service string, status, output string) []election.Check {
 	}
 }
 
-// Mixed returns a snapshot with elections in the states that a board must distinguish.
+// Mixed returns a snapshot with led, vacant and unreadable elections and one with a lock-delay.
 func Mixed() *election.Snapshot {
 	auth := Led(0, "auth", 2, 52*time.Hour)
 	auth.SinceKnown, auth.Terms[0].StartKnown = false, false
@@ -206,7 +206,7 @@ func Hostile() *election.Snapshot {
 	return s
 }
 
-// Recorded is the mixed board as a history has it, until now.
+// Recorded returns the snapshot of [Mixed] as read from a history that ends now.
 func Recorded() *election.Snapshot {
 	s := Mixed()
 	s.Loaded, s.RecordedUntil, s.Checks, s.Events = false, Now(), nil, nil

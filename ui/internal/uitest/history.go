@@ -40,7 +40,7 @@ func (h *History) Step() {
 		next.Checks[node].Checks[0].Status = []string{"passing", "critical"}[h.Rnd.IntN(2)]
 	}
 	next.Connection.State = election.Live
-	if h.Rnd.IntN(8) == 0 { // then the state is older than the previous board
+	if h.Rnd.IntN(8) == 0 { // a lost connection: AsOf may be before the previous one
 		next.Connection.State, next.Connection.LastContact = election.Lost, h.Now.Add(-time.Duration(h.Rnd.IntN(40))*time.Second)
 	}
 	h.Snap = &next

@@ -10,19 +10,19 @@ import (
 	"electop/internal/history"
 )
 
-// Moments is a history in memory: the state at a moment follows from the events before it.
+// Moments is a history in memory. It computes the state at a moment from the events before it.
 type Moments struct {
-	history.Source // the methods that time travel does not use
-	// All are the events, oldest first. Only elected, vacated and explained count.
+	history.Source // the methods that package travel does not call
+	// All are the events, oldest first. The state ignores types other than elected, vacated and explained.
 	All      []election.Event
 	Observed []history.Observation
-	// Err is the error of every read, Reads counts reads of states.
+	// Err is the error of every read. Reads is the number of calls of State.
 	Err   error
 	Reads int
 }
 
-// Incident is a night: billing lost its leader at 03:12:05 and had another one 15 s later, and
-// no observer was running from 03:30 to 04:00.
+// Incident returns a history in which billing lost its leader at 03:12:05 and had another one 15 s later. No observer
+// was running from 03:30 to 04:00.
 func Incident() *Moments {
 	at := func(clock string) time.Time {
 		t, err := time.Parse("2006-01-02 15:04:05.000", "2026-11-20 "+clock)
@@ -64,7 +64,7 @@ func Incident() *Moments {
 	}
 }
 
-// Events gives a page of events. Cursors are those of [history.CursorAt].
+// Events returns a page of events. Its cursors are from [history.CursorAt].
 func (h *Moments) Events(_ context.Context, q history.EventQuery) (history.EventPage, error) {
 	var page history.EventPage
 	for _, e := range h.All {
@@ -92,7 +92,7 @@ func cursorLess(a, b history.Cursor) bool {
 	return len(a) < len(b) || len(a) == len(b) && strings.Compare(string(a), string(b)) <= 0
 }
 
-// State folds the events until a moment.
+// State computes the state from the events up to a moment.
 func (h *Moments) State(_ context.Context, q history.StateQuery) (history.State, error) {
 	h.Reads++
 	st := history.State{At: q.At}
@@ -149,7 +149,7 @@ func (h *Moments) Observations(_ context.Context, r history.Range) (all []histor
 	return all, h.Err
 }
 
-// Terms gives all terms of one election that began until a moment, as they are known today.
+// Terms returns all terms of one election that began before a moment. Each is complete, even if it ended later.
 func (h *Moments) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
 	var page history.TermPage
 	st, err := h.State(ctx, history.StateQuery{At: Now()})

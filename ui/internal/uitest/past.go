@@ -16,17 +16,17 @@ import (
 
 // Past is a history in memory.
 type Past struct {
-	// Recorded are the events, oldest first; Held the terms, latest first.
+	// Recorded are the events, oldest first. Held are the terms, latest first.
 	Recorded []election.Event
 	Held     []history.Term
 	Observed []history.Observation
 	// Err is the error of every read.
 	Err error
-	// Queries are those of events that were answered.
+	// Queries are the successful queries for events.
 	Queries []history.EventQuery
 }
 
-// Events gives a page of events. A cursor is the number of events that are older.
+// Events returns a page of events. A cursor is the number of older events.
 func (p *Past) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
 	p.Queries = append(p.Queries, q)
 	page := history.EventPage{Newer: q.After, Older: q.Before}
@@ -40,7 +40,7 @@ func (p *Past) Events(ctx context.Context, q history.EventQuery) (history.EventP
 	if q.After != "" {
 		from, _ = strconv.Atoi(string(q.After))
 	}
-	var found []int // the newest first, or those nearest to the cursor
+	var found []int // newest first; with a cursor, nearest to it first
 	for n := 0; n < to-from && len(found) <= q.Limit; n++ {
 		i := to - 1 - n
 		if q.After != "" {
@@ -82,7 +82,7 @@ func named(names []string, ev *election.Event) bool {
 	return len(names) == 0 || slices.Contains(names, ev.Election) || slices.Contains(names, ev.Key)
 }
 
-// Terms gives a page of terms. A cursor is the number of terms before it.
+// Terms returns a page of terms. A cursor is the number of terms before the page.
 func (p *Past) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
 	if err := p.failure(ctx); err != nil {
 		return history.TermPage{}, err
@@ -106,24 +106,24 @@ func (p *Past) Observations(ctx context.Context, _ history.Range) ([]history.Obs
 	return p.Observed, p.failure(ctx)
 }
 
-// Stats are empty.
+// Stats returns empty statistics.
 func (p *Past) Stats(context.Context, history.Filter) (history.Stats, error) {
 	return history.Stats{}, p.Err
 }
 
-// State is empty.
+// State returns an empty state.
 func (p *Past) State(context.Context, history.StateQuery) (history.State, error) {
 	return history.State{}, p.Err
 }
 
-// Actions are empty.
+// Actions returns no actions.
 func (p *Past) Actions(context.Context, history.Range) ([]history.Action, error) { return nil, p.Err }
 
 // Close does nothing.
 func (p *Past) Close() error { return nil }
 
-// Yesterday is a history of the elections of [Mixed]: billing moved several times yesterday
-// and earlier, and no observer was running during the night.
+// Yesterday returns a history of the elections of [Mixed]. billing had several leaders yesterday and before. No
+// observer was running during the last night.
 func Yesterday() *Past {
 	p := &Past{}
 	night := ago(18 * time.Hour)
@@ -162,8 +162,8 @@ func (p *Past) addTerm(name string, k int, start, end time.Time) {
 	}}, p.Held...)
 }
 
-// Answer runs the read of the history that an action requests, and returns its message, nil
-// for none.
+// Answer runs the read of the history that an action requests. It returns the message of the read, nil if the action
+// requests none.
 func Answer(a scene.Action) tea.Msg {
 	switch a := a.(type) {
 	case scene.All:

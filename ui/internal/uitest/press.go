@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Press returns the message of a key by its name: "j", "enter", "ctrl+d", "space".
+// Press returns the message of pressing the named key: "j", "enter", "ctrl+d", "space".
 func Press(name string) tea.KeyPressMsg {
 	special := map[string]rune{
 		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,

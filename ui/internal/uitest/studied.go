@@ -8,8 +8,8 @@ import (
 	"electop/election"
 )
 
-// Studied extends [Mixed] by the surroundings of its elections: a semaphore, a Patroni
-// cluster, risky and idle sessions. Surroundings are those of key, none for "".
+// Studied returns [Mixed] with a semaphore, a Patroni cluster, sessions at risk and idle sessions. The snapshot has
+// the surroundings of key, none for "".
 func Studied(key string) *election.Snapshot {
 	s := Mixed()
 	legacy := Led(8, "legacy", 2, 30*24*time.Hour)
@@ -43,7 +43,8 @@ func cmpKeys(a, b string) int {
 	return 0
 }
 
-// Semaphore returns a key with three slots: a current holder has one, a holder whose session ended has another.
+// Semaphore returns a key with three slots. Two are taken: one by a current holder, one by a holder whose session
+// ended.
 func Semaphore() *election.Election {
 	return &election.Election{
 		Name: "jobs", Datacenter: "dc1", Exists: true, VacantSince: ago(time.Hour),
@@ -54,8 +55,8 @@ func Semaphore() *election.Election {
 	}
 }
 
-// AllSessions returns the sessions of the leaders, of waiting candidates and of the semaphore's contenders, and three
-// that a program left behind.
+// AllSessions returns the sessions of leaders, of waiting candidates and of the semaphore's contenders, and three
+// orphans.
 func AllSessions(s *election.Snapshot) []*election.Session {
 	var all []*election.Session
 	for _, e := range s.Elections {
@@ -81,7 +82,7 @@ func AllSessions(s *election.Snapshot) []*election.Session {
 	return all
 }
 
-// Surroundings returns those of the election with this key.
+// Surroundings returns the surroundings of the election with this key.
 func Surroundings(s *election.Snapshot, key string) *election.Surroundings {
 	around := &election.Surroundings{At: Now(), Key: key, Sessions: s.SessionList.Sessions}
 	parent := election.Parent(key)

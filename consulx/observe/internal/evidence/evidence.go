@@ -13,15 +13,15 @@ import (
 	"electop/election"
 )
 
-// Loss is a term that ended, with the state before.
+// Loss is a term that ended, with the state before its end.
 type Loss struct {
 	Event   election.Event
 	Session *election.Session // nil if the session was never read
 	Deleted bool              // the key no longer exists
 }
 
-// Find reads the sessions that held the keys and their checks, and returns the evidence for every loss. After ctx ends,
-// the evidence says what could not be read.
+// Find reads the sessions that held the keys and their health checks. It returns the evidence for every loss. If ctx
+// ends first, the evidence states what could not be read.
 func Find(ctx context.Context, client *consulx.Client, all []Loss) []election.Observation {
 	i := &investigation{client: client}
 	fates := gather(all, func(l Loss) string { return l.Event.Session }, func(id string) sessionFate {
@@ -52,7 +52,7 @@ func withDeletedKey(all []Loss) []Loss {
 	return slices.DeleteFunc(slices.Clone(all), func(l Loss) bool { return !l.Deleted })
 }
 
-// gather calls read once per distinct key, a few at a time.
+// gather calls read once for each distinct key, some calls concurrently.
 func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[string]T {
 	answers := map[string]T{}
 	var (
@@ -87,7 +87,7 @@ func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[s
 
 type investigation struct{ client *consulx.Client }
 
-// sessionFate is whether a session still exists.
+// sessionFate states whether a session still exists.
 type sessionFate struct {
 	read, exists bool
 	index        uint64
@@ -105,8 +105,8 @@ func (i *investigation) session(ctx context.Context, id string) sessionFate {
 	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
 }
 
-// deleteIndex is the Raft index of a key's deletion, 0 if unknown: a list of names without
-// keys has the index of the latest tombstone under its prefix.
+// deleteIndex returns the Raft index of a key's deletion, 0 if unknown. If no key has the prefix, a list of names
+// returns the index of the latest tombstone under it.
 func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
 	if !shard.Askable(key) {
 		return 0
@@ -136,7 +136,7 @@ func (i *investigation) node(ctx context.Context, name string) nodeState {
 	if len(checks) > 0 {
 		return state
 	}
-	// A node without checks and a missing node give the same response.
+	// Consul gives the same response for a node without checks and for a node that does not exist.
 	node, meta, err := i.client.API().Catalog().Node(name, i.client.Consistent(ctx))
 	switch {
 	case err != nil:
@@ -148,7 +148,6 @@ func (i *investigation) node(ctx context.Context, name string) nodeState {
 	return state
 }
 
-// combine combines the results about one loss.
 func combine(l Loss, fates map[string]sessionFate, nodes map[string]nodeState) election.Evidence {
 	fate := fates[l.Event.Session]
 	found := election.Evidence{
@@ -166,8 +165,8 @@ func combine(l Loss, fates map[string]sessionFate, nodes map[string]nodeState) e
 	return found
 }
 
-// suffices reports whether a possibly filtered list of checks can explain the end of a session: one of its checks is
-// critical, or all are present.
+// suffices reports whether a list of health checks can explain the end of a session even if ACLs filtered it: a check
+// of the session is critical, or all its checks are present.
 func suffices(s *election.Session, checks []election.Check) bool {
 	all := true
 	for _, id := range s.Checks() {

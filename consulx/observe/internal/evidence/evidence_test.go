@@ -31,7 +31,7 @@ func TestFilteredChecksProveOnlyWhatTheyContain(t *testing.T) {
 	}
 }
 
-// The tombstone of a key contains the index of its deletion, regardless of later writes.
+// A key's tombstone contains the index of its deletion. Later writes do not change it.
 func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 	consultest.OnBoth(t, func(t *testing.T, addr string) {
 		client, err := consulx.NewClient(consulx.Config{Address: addr})

@@ -1,4 +1,4 @@
-// Package sessioncache reads every session once: sessions never change.
+// Package sessioncache reads every session once, because sessions never change.
 package sessioncache
 
 import (
@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// sessionTries and sessionRetry limit the attempts to read a session; the next
-	// response about its key starts new ones.
+	// sessionTries and sessionRetry limit the attempts to read a session. The next response about its key starts new
+	// attempts.
 	sessionTries  = 3
 	sessionRetry  = 250 * time.Millisecond
 	sessionForget = 30 * time.Second
@@ -28,7 +28,7 @@ const (
 // Cache reads every session once.
 type Cache struct {
 	client *consulx.Client
-	spawn  func(func())              // starts goroutines that the observer waits for
+	spawn  func(func())              // starts a goroutine; the observer waits for it
 	late   func([]*election.Session) // receives sessions that arrived after Await
 	ctx    context.Context           // the lifetime of spawned goroutines; set by Start
 
@@ -37,7 +37,7 @@ type Cache struct {
 	older   map[string]*election.Session // known before the latest prune
 	fetches map[string]*fetch
 	absent  map[string]time.Time // when a session could not be read
-	held    map[string][]string  // by watch
+	held    map[string][]string  // by watch: the sessions that hold its keys
 	pruned  time.Time
 
 	first chan struct{} // closed when the first list has arrived; nil without one
@@ -48,11 +48,11 @@ type Cache struct {
 // fetch is one attempt to read some sessions.
 type fetch struct {
 	done chan struct{}
-	late bool // Await returned without it
+	late bool // Await returned before the attempt ended
 }
 
-// New returns an empty cache. spawn starts goroutines that the caller waits for; late
-// receives sessions that arrive after Await.
+// New returns an empty cache. spawn starts a goroutine; the caller must wait for it. late receives sessions that
+// arrive after Await has returned.
 func New(c *consulx.Client, spawn func(func()), late func([]*election.Session)) *Cache {
 	return &Cache{
 		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
@@ -60,10 +60,10 @@ func New(c *consulx.Client, spawn func(func()), late func([]*election.Session)) 
 	}
 }
 
-// Start sets the lifetime of spawned goroutines. It must precede every other call.
+// Start sets the lifetime of spawned goroutines. Call it before every other method.
 func (b *Cache) Start(ctx context.Context) { b.ctx = ctx }
 
-// ReadFirst reads all sessions, so that the leaders' sessions arrive with the keys.
+// ReadFirst starts a read of all sessions, so that the leaders' sessions arrive with the first keys.
 func (b *Cache) ReadFirst() {
 	b.first = make(chan struct{})
 	b.spawn(func() {
@@ -89,8 +89,7 @@ func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
 	return all, err
 }
 
-// Await returns the sessions with these IDs that arrive within patience; late receives the
-// others.
+// Await returns the sessions with these IDs that arrive within patience. late receives the others.
 func (b *Cache) Await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
 	if len(ids) == 0 {
 		return nil
@@ -125,7 +124,7 @@ func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool
 	return false
 }
 
-// collect returns the known sessions and marks the attempts for the others as late.
+// collect returns the known sessions. It marks the attempts for the others as late.
 func (b *Cache) collect(ids []string) []*election.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -154,8 +153,7 @@ func (b *Cache) Get(id string) *election.Session {
 	return b.find(id)
 }
 
-// request reads the sessions that are neither known nor being read, and returns all
-// attempts for them.
+// request starts reads of unknown sessions. It returns these and the running attempts for ids.
 func (b *Cache) request(ids []string) (under []*fetch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -197,8 +195,8 @@ func (b *Cache) fetch(f *fetch, ids []string) {
 	b.settle(f, ids, found, missing)
 }
 
-// awaitFirst waits for the first list unless only a few sessions are missing: reading
-// these is faster.
+// awaitFirst waits for the first list of all sessions. For a few sessions it returns at once, because reading them
+// alone is faster.
 func (b *Cache) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
 	if b.first == nil || len(ids) <= consulx.ManySessions {
 		return nil, ids
@@ -219,7 +217,7 @@ func (b *Cache) awaitFirst(ctx context.Context, ids []string) (found []*election
 	return found, missing
 }
 
-// settle stores the results of an attempt.
+// settle stores the results of a read.
 func (b *Cache) settle(f *fetch, ids []string, found []*election.Session, missing []string) {
 	b.mu.Lock()
 	for _, s := range found {
@@ -242,7 +240,7 @@ func (b *Cache) settle(f *fetch, ids []string, found []*election.Session, missin
 	}
 }
 
-// Holding records the sessions that hold the keys of a shard.
+// Holding records which sessions hold the keys of a shard.
 func (b *Cache) Holding(watch string, ids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -250,15 +248,15 @@ func (b *Cache) Holding(watch string, ids []string) {
 	b.pruneNowAndThen()
 }
 
-// Released removes a shard.
+// Released deletes the record of a shard.
 func (b *Cache) Released(watch string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.held, watch)
 }
 
-// pruneNowAndThen drops sessions without locks after a while: a session that was just read
-// may acquire its key later.
+// pruneNowAndThen drops sessions that hold no key, after a delay, because a session that was just read may acquire
+// its key later.
 func (b *Cache) pruneNowAndThen() {
 	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
 		b.pruned = now

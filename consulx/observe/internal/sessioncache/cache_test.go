@@ -12,7 +12,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// The cache drops sessions that no longer exist, regardless of their elections.
+// The cache drops sessions that no longer exist, even if no election refers to them.
 func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0

@@ -6,8 +6,8 @@ import (
 	"electop/consulx/internal/blocking"
 )
 
-// Retry rereads missing sessions of holders with growing pauses until ctx ends: they may
-// become readable without a change of a key.
+// Retry rereads the missing sessions of leaders with growing pauses until ctx ends, because a session may become
+// readable without a change of its key.
 func (b *Cache) Retry(ctx context.Context) {
 	var pauses blocking.Backoff
 	for {
@@ -28,7 +28,7 @@ func (b *Cache) Retry(ctx context.Context) {
 	}
 }
 
-// unknown returns the unread sessions of holders.
+// unknown returns the sessions of leaders that were not read yet.
 func (b *Cache) unknown() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// shardKeys is the number of keys that one query should read. Fewer are not faster,
-	// because every response has a fixed cost.
+	// shardKeys is the number of keys that one query should read. Fewer keys make a query hardly faster, because
+	// every response has a fixed cost.
 	shardKeys = 100
 	// shardFrom is the number of keys above which one query is divided.
 	shardFrom = 2 * shardKeys
@@ -23,7 +23,7 @@ type Key struct {
 	Election bool
 }
 
-// KeyName returns the name of a key, for Cut.
+// KeyName returns the name of a key. It is an argument for Cut.
 func KeyName(l Key) string { return l.Name }
 
 // shard is a watch with its keys.
@@ -32,9 +32,8 @@ type shard struct {
 	keys []Key
 }
 
-// Layout selects at most Limit disjoint watches that read every election. Fine watches
-// single keys that have siblings; Fixed watches stay as long as the other keys fit the
-// limit.
+// Layout selects at most Limit disjoint watches that together read every election. If Fine is set, an election with
+// siblings gets a watch of its own. Fixed watches stay as long as Limit suffices for the other keys.
 type Layout struct {
 	Root  Watch
 	Limit int
@@ -49,8 +48,8 @@ func (l Layout) aim() int {
 	return shardKeys
 }
 
-// Next returns the layout for sorted keys, close to the present one if that is good
-// enough. Few keys need only the root.
+// Next returns the layout for sorted keys. It changes the present layout as little as possible unless a new one is
+// much cheaper. Few keys need one watch: Root.
 func (l Layout) Next(keys []Key, present []Watch) []Watch {
 	enough := shardFrom
 	if len(present) != 1 || present[0] != l.Root {
@@ -82,7 +81,7 @@ func watchesOf(shards []shard) []Watch {
 
 func isElection(l Key) bool { return l.Election }
 
-// cost is proportional to the number of keys read per change.
+// cost is the number of keys that Consul sends if every key changes once.
 func cost(all []shard) int {
 	sum := 0
 	for _, s := range all {
@@ -95,8 +94,8 @@ func newShard(w Watch, keys []Key) shard {
 	return shard{Watch: w, keys: Cut(keys, w.Range, KeyName)}
 }
 
-// ideal divides the largest shard repeatedly, up to the limit. It returns false if the
-// fixed watches leave too few.
+// ideal repeatedly divides the largest shard, up to Limit. It returns false if the fixed watches leave too few for
+// the other keys.
 func (l Layout) ideal(keys []Key) ([]shard, bool) {
 	var done []shard
 	todo := []shard{newShard(l.Root, keys)}
@@ -128,8 +127,8 @@ func (l Layout) ideal(keys []Key) ([]shard, bool) {
 	return append(done, todo...), true
 }
 
-// split divides a shard at the first byte in which its elections differ, omitting other
-// keys where possible. It returns nil if that is impossible.
+// split divides a shard at the first byte in which its elections differ. The parts omit other keys where possible. It
+// returns nil if the shard cannot be divided.
 func (s shard) split() []shard {
 	own := make([]string, 0, len(s.keys))
 	for _, l := range s.keys {
@@ -160,8 +159,7 @@ func (s shard) split() []shard {
 	return parts
 }
 
-// partWatch is the widest watch of the sorted keys that share the first key's byte at this
-// index.
+// partWatch is the widest watch for the sorted keys that have the same byte as the first key at index at.
 func partWatch(keys []string, at int) (Watch, bool) {
 	first := keys[0]
 	if len(first) == at {
@@ -180,14 +178,14 @@ func partWatch(keys []string, at int) (Watch, bool) {
 	return Watch{}, false
 }
 
-// Askable reports whether a URL can contain a text unchanged. In a response, replacement
-// characters stand for bytes that are not UTF-8.
+// Askable reports whether a URL can contain a text unchanged. Consul replaces bytes that are not UTF-8 by a
+// replacement character, so a text with that character is ambiguous.
 func Askable(text string) bool {
 	return wire.LiteralPrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
 }
 
-// patched is the present layout without empty watches, except fixed ones, and with new ones for unread elections. It
-// returns false above the limit.
+// patched is the present layout with new watches for unread elections and without watches that read none. Fixed
+// watches stay. It returns false if the result exceeds Limit.
 func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	var kept []shard
 	for _, w := range present {
@@ -197,7 +195,7 @@ func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	}
 	for _, key := range unread(keys, kept) {
 		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
-			continue // a previous watch covers it
+			continue // a watch that was added before reads it
 		}
 		w, ok := l.widestAround(key, kept)
 		if !ok || len(kept) >= l.Limit {
@@ -223,7 +221,7 @@ func unread(keys []Key, shards []shard) []string {
 	return missing
 }
 
-// widestAround is the widest watch that reads a key and nothing that others read.
+// widestAround is the widest watch that reads a key and covers no other shard.
 func (l Layout) widestAround(key string, others []shard) (Watch, bool) {
 	for n := len(l.Root.Prefix); n <= len(key); n++ {
 		w := PrefixWatch(key[:n])
@@ -234,7 +232,7 @@ func (l Layout) widestAround(key string, others []shard) (Watch, bool) {
 	return KeyWatch(key), Askable(key)
 }
 
-// Unite merges sorted lists into one sorted list without duplicates.
+// Unite merges sorted lists into one. It removes duplicates.
 func Unite(lists ...[]Key) []Key {
 	var all []Key
 	for _, list := range lists {

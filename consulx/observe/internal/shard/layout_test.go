@@ -87,11 +87,11 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// For any set of keys and any change of it: exactly one Watch reads every election, every Watch reads at least one,
-// and their number is limited.
+// For any set of keys and any change of it, exactly one Watch reads every election, every Watch reads at least one
+// election, and the limit holds.
 func TestLayoutIsCompleteAndDisjoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	// Neighbours of a key that a request cannot name stay in one Watch.
+	// A URL cannot name some of these keys. Their neighbours must stay in one Watch.
 	plain := []string{"a", "b", "c", "d/", "leader", "1", "2", "3"}
 	odd := append(slices.Clone(plain), "/", ".", "..", "//", "é", "\uFFFD")
 	for range 300 {
@@ -165,7 +165,7 @@ func checkFixed(t *testing.T, l Layout, keys []Key, before, got []Watch) {
 	}
 }
 
-// A key more or less rarely changes more than one watch.
+// One added or removed key rarely changes more than one watch.
 func TestLayoutIsSteady(t *testing.T) {
 	l := Layout{Root: PrefixWatch("s/"), Limit: 47}
 	keys := listOf(numbered("s/%05d/leader", 10_000)...)

@@ -1,4 +1,4 @@
-// Package shard assigns keys to blocking queries. It is pure.
+// Package shard assigns keys to blocking queries. It does no I/O.
 package shard
 
 import (
@@ -10,8 +10,8 @@ import (
 	"electop/election"
 )
 
-// Watch is one blocking query over keys: everything under Prefix, or the key Prefix
-// if Exact. A response is complete for Range.
+// Watch is one blocking query over keys: all keys under Prefix, or only the key Prefix if Exact is set. Its response
+// is complete for Range.
 type Watch struct {
 	Range  election.Range
 	Prefix string
@@ -36,7 +36,7 @@ func (w Watch) Name() string {
 	return "keys under " + w.Prefix
 }
 
-// Covers reports whether w reads everything that o reads.
+// Covers reports whether w reads all keys that o reads.
 func (w Watch) Covers(o Watch) bool {
 	if w.Exact {
 		return o.Exact && o.Prefix == w.Prefix
@@ -61,8 +61,8 @@ func Plan(ps election.Patterns, limit int) []Watch {
 	return all
 }
 
-// Disjoint omits watches that others cover. A prefix sorts before everything that it
-// covers, so each is compared only with the last one kept.
+// Disjoint omits watches that another one covers. A prefix sorts before everything that it covers, so each watch is
+// compared only with the last one that was kept.
 func Disjoint(all []Watch) []Watch {
 	slices.SortFunc(all, func(a, b Watch) int {
 		return cmp.Or(strings.Compare(a.Prefix, b.Prefix), cmp.Compare(exactness(a), exactness(b)))

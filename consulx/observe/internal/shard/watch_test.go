@@ -15,7 +15,7 @@ func TestPlanWatches(t *testing.T) {
 	for _, c := range []struct {
 		patterns string
 		limit    int
-		want     string // prefixes; = before a text marks a single key
+		want     string // prefixes; a leading = marks a single key
 	}{
 		{"service/*/leader", 40, "service/"},
 		{"/service/*/leader", 40, "service/"},
@@ -59,8 +59,7 @@ func TestPlanWatches(t *testing.T) {
 	}
 }
 
-// For any patterns: every key that one of them matches is in exactly one range, and Consul would normalize the path
-// of none of them.
+// For any patterns, every matched key is in exactly one range, and Consul normalizes the path of no watch.
 func TestPlannedWatchesAreDisjointAndComplete(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "b", "/", "/", ".", "..", "*", "x"}
@@ -88,7 +87,7 @@ func TestPlannedWatchesAreDisjointAndComplete(t *testing.T) {
 				}
 			}
 			if n != 1 {
-				t.Fatalf("patterns %q: key %q lies in %d ranges of %+v", texts, key, n, watches)
+				t.Fatalf("patterns %q: key %q is in %d ranges of %+v", texts, key, n, watches)
 			}
 		}
 		if i := slices.IndexFunc(watches, func(w Watch) bool { return wire.LiteralPrefix(w.Prefix) != w.Prefix }); i >= 0 {
@@ -97,7 +96,7 @@ func TestPlannedWatchesAreDisjointAndComplete(t *testing.T) {
 	}
 }
 
-// keysLike returns a key that each pattern matches.
+// keysLike returns a matching key for each pattern.
 func keysLike(ps election.Patterns) []string {
 	var keys []string
 	for i, p := range ps {

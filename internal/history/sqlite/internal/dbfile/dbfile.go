@@ -1,4 +1,5 @@
-// Package dbfile opens the SQLite files of the history: permissions, schema, migrations, and one-line errors.
+// Package dbfile opens the SQLite files of the history. It handles permissions, schema, migrations and one-line
+// errors.
 package dbfile
 
 import (
@@ -21,7 +22,7 @@ import (
 // Reasons why a file cannot be used.
 var (
 	ErrNewer   = errors.New("a newer electop wrote this file")
-	ErrForeign = errors.New("not a history of electop")
+	ErrForeign = errors.New("not an electop history file")
 	ErrCorrupt = errors.New("the file is damaged")
 )
 
@@ -31,15 +32,15 @@ type Error struct {
 	Err  error
 }
 
-// Error returns the line.
+// Error returns the error with the path.
 func (e *Error) Error() string { return "history " + strconv.Quote(e.Path) + ": " + reason(e.Err) }
 
-// Reason is the line without the path.
+// Reason returns the error without the path.
 func (e *Error) Reason() string { return reason(e.Err) }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// reason translates SQLite errors that a user can correct.
+// reason translates SQLite errors that a user can resolve.
 func reason(err error) string {
 	var s *sqlite.Error
 	if !errors.As(err, &s) {
@@ -64,7 +65,7 @@ func reason(err error) string {
 	return strings.ReplaceAll(s.Error(), "\n", " ")
 }
 
-// Wrap returns an error that names the file.
+// Wrap adds the file's name to an error.
 func Wrap(path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -84,8 +85,8 @@ func Wrap(path string, err error) error {
 	return &Error{Path: path, Err: err}
 }
 
-// prepareFile creates the folder and the file with permissions for their owner only. SQLite creates its other files
-// with the same permissions.
+// prepareFile creates the folder and the file. Only their owner has access. SQLite gives its additional files the
+// same permissions.
 func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -97,8 +98,8 @@ func prepareFile(path string) error {
 	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
-// busyTimeout is how long, in ms, a statement waits for another process that writes: several times the longest batch
-// and the longest step of retention.
+// busyTimeout is how long, in ms, a statement waits for another process that writes. It is several times the duration
+// of the longest batch and of the longest step of retention.
 const busyTimeout = 5000
 
 func openDB(path string, mode url.Values, pragmas ...string) (*sql.DB, error) {
@@ -115,8 +116,8 @@ func openDB(path string, mode url.Values, pragmas ...string) (*sql.DB, error) {
 	return sql.Open("sqlite", file.String())
 }
 
-// OpenForWriting opens the file, and creates or migrates it if necessary. synchronous FULL: data that was
-// acknowledged as stored survives a power failure.
+// OpenForWriting opens the file. It creates or migrates the file if necessary. With synchronous FULL, stored data
+// survives a power failure.
 func OpenForWriting(ctx context.Context, path string) (*sql.DB, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, Wrap(path, err)
@@ -140,8 +141,8 @@ func OpenForWriting(ctx context.Context, path string) (*sql.DB, error) {
 // walPause is the pause before useWAL tries again.
 const walPause = 10 * time.Millisecond
 
-// useWAL switches to WAL mode. SQLite does not apply the busy timeout to the switch,
-// which fails if another process switches the file at the same time.
+// useWAL switches to WAL mode and retries: the switch fails if another process switches at the same time, and SQLite
+// does not apply the busy timeout to it.
 func useWAL(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, busyTimeout*time.Millisecond)
 	defer cancel()
@@ -192,8 +193,8 @@ func openReadOnly(ctx context.Context, path string, newest int) (*sql.DB, int, e
 	if !errors.As(err, &e) || e.Code()&0xff != sqlite3.SQLITE_CANTOPEN && e.Code()&0xff != sqlite3.SQLITE_READONLY {
 		return db, version, Wrap(path, err)
 	}
-	// In WAL mode SQLite creates files beside a file that it reads. In a folder that is
-	// read-only it can do without them, if no process writes to the file.
+	// In WAL mode SQLite creates files beside the file that it reads. If the folder is read-only and no process
+	// writes the file, the mode immutable avoids this.
 	if _, noWAL := os.Stat(path + "-wal"); errors.Is(noWAL, os.ErrNotExist) {
 		if db, version, err := openMode(ctx, path, url.Values{"mode": {"ro"}, "immutable": {"1"}}, newest); err == nil {
 			return db, version, nil
@@ -215,7 +216,7 @@ func openMode(ctx context.Context, path string, mode url.Values, newest int) (*s
 	return db, version, nil
 }
 
-// Transient reports whether an error may disappear without a change of the file, such as that of a full disk.
+// Transient reports whether an error may disappear without a change of the file, such as a full disk.
 func Transient(err error) bool {
 	var s *sqlite.Error
 	if !errors.As(err, &s) {

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// applicationID marks the file as electop's (PRAGMA application_id): "elec".
+// applicationID is "elec". It identifies the file as electop's (PRAGMA application_id).
 const applicationID = 0x656c6563
 
-// migrations change the schema from version to version: the migration at index n changes version n to n+1. A released
-// migration never changes.
+// migrations change the schema step by step: the step at index n changes version n to n+1. Never change a released
+// step.
 func migrations() []string { return []string{schemaV1} }
 
-// Times are nanoseconds since 1970 UTC, and durations are nanoseconds, so that an event is read exactly as it was
-// observed. NULL means "does not apply".
+// Times are nanoseconds since 1970 UTC and durations are nanoseconds, so an event is read exactly as it was observed.
+// NULL means "does not apply".
 const schemaV1 = `
 CREATE TABLE elections (
   id         INTEGER PRIMARY KEY,
@@ -155,23 +155,23 @@ CREATE VIEW term_log AS
   FROM terms t JOIN elections e ON e.id = t.election;
 `
 
-// StateTypes is the condition of the index events_of_state, without which SQLite does not use the index.
+// StateTypes is the condition of the index events_of_state. SQLite uses the index only for queries that contain this
+// condition.
 const StateTypes = `('deleted', 'unreadable', 'readable', 'entered', 'left')`
 
-// migrate changes the file to the latest version. A transaction locks the file, so only one of several processes
-// migrates it.
+// migrate changes the file to the latest version. Its transaction locks the file, so only one process migrates it.
 func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	if version, err := schemaVersion(ctx, db, len(steps)); err != nil || version == len(steps) {
 		return err
 	}
-	if _, err := db.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil { // it must precede the first table
+	if _, err := db.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil { // must precede the first table
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	defer tx.Rollback() //nolint:errcheck // no effect after Commit
 	version, err := schemaVersion(ctx, tx, len(steps))
 	if err != nil {
 		return err
@@ -194,11 +194,11 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// schemaVersion reads the version of the file, 0 for an empty one. newest is the latest version that this program
-// supports.
+// schemaVersion reads the version of the file. It is 0 for an empty file. newest is the latest version that this
+// program supports.
 func schemaVersion(ctx context.Context, db querier, newest int) (version int, err error) {
 	var app, objects int
-	// One statement reads one consistent state: another process may be creating the file.
+	// One statement reads a consistent state, even if another process creates the file at the same time.
 	err = db.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&app, &version, &objects)
 	if err != nil {

@@ -33,7 +33,7 @@ func (r *recorder) String() string {
 	return r.buf.String()
 }
 
-// ctrl-z requests the suspension. The function that it causes runs while the terminal is restored; afterwards the
+// ctrl-z suspends the program: the function from Suspensions runs while the terminal is restored. After that the
 // dashboard redraws the screen.
 func TestSuspendRestoresTheTerminal(t *testing.T) {
 	snaps := make(chan *election.Snapshot, 1)
@@ -45,7 +45,7 @@ func TestSuspendRestoresTheTerminal(t *testing.T) {
 	opts := Options{
 		Snapshots: snaps, Now: testNow,
 		Suspend: func() { requests <- func() { before = out.String(); close(over) } },
-		Interludes: func(ctx context.Context) (func(), bool) {
+		Suspensions: func(ctx context.Context) (func(), bool) {
 			select {
 			case run := <-requests:
 				return run, true
@@ -77,7 +77,7 @@ func TestSuspendRestoresTheTerminal(t *testing.T) {
 	}
 }
 
-// awaitText waits until the growing text contains all words.
+// awaitText waits until the output contains all words.
 func awaitText(t *testing.T, done <-chan error, text func() string, words ...string) {
 	t.Helper()
 	look, late := time.NewTicker(5*time.Millisecond), time.NewTimer(time.Minute)
@@ -98,12 +98,12 @@ func awaitText(t *testing.T, done <-chan error, text func() string, words ...str
 	}
 }
 
-// Without a function, the screen is redrawn, and the program waits for the next request.
-func TestInterludeWithoutAFunctionRedraws(t *testing.T) {
+// A suspension without a function redraws the screen and waits for the next suspension.
+func TestSuspensionWithoutAFunctionRedraws(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 80, 24, func(o *Options) {
-		o.Interludes = func(context.Context) (func(), bool) { return nil, false }
+		o.Suspensions = func(context.Context) (func(), bool) { return nil, false }
 	})
-	cmds, err := commandsOf(d.send(interludeMsg{})())
+	cmds, err := commandsOf(d.send(suspensionMsg{})())
 	if err != nil || len(cmds) != 2 || cmds[1]() != nil {
 		t.Errorf("%v %v", cmds, err)
 	}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"cmp"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"electop/election/sanitize"
+)
+
+// contextEnv names the context unless --context does.
+const contextEnv = "ELECTOP_CONTEXT"
+
+// ofCluster reports whether a flag belongs to one cluster: with a context, neither the environment
+// nor the other settings of the file set it, so that no token goes to another cluster.
+func ofCluster(name string) bool {
+	return environment(name) != "" || slices.Contains([]string{"datacenter", "history", "history-token-file", "history-ca-file"}, name)
+}
+
+// inContexts reports whether a context can set a flag.
+func inContexts(name string) bool {
+	return ofCluster(name) || selectsKeys(name) || slices.Contains([]string{"stale", "max-watches", "read-only", "keep"}, name)
+}
+
+func selectsKeys(name string) bool { return name == "key" || name == "preset" }
+
+// useContext makes the context of the flag or the environment the current one, if there is one.
+func (o *options) useContext() error {
+	o.context = cmp.Or(o.context, os.Getenv(contextEnv))
+	if o.context == "" {
+		return nil
+	}
+	names := o.settings.contextNames()
+	switch {
+	case len(names) == 0:
+		return usagef("context %q is unknown: the config file has no contexts", sanitize.Line(o.context, 40))
+	case !slices.Contains(names, o.context):
+		return usagef("context %q is unknown; must be %s", sanitize.Line(o.context, 40), strings.Join(names, ", "))
+	}
+	if err := os.Unsetenv(historyTokenEnv); err != nil {
+		return err
+	}
+	return unsetConsulEnvironment()
+}
+
+// inContext returns the options of another context: flags of the command line that do not belong to
+// a cluster stay. Parse has checked all values, so that no error is possible.
+func (o *options) inContext(name string) *options {
+	next := &options{}
+	flags := next.settable()
+	next.settings = o.settings
+	next.context = name
+	for flag, value := range o.settings.given {
+		_ = flags.Set(flag, value)
+	}
+	_ = os.Unsetenv(historyTokenEnv)
+	_ = unsetConsulEnvironment()
+	_ = next.applySettings(flags, flags.Changed)
+	next.config, next.ascii = o.config, o.ascii
+	return next
+}
+
+// given returns the flags of the command line that stay when the context changes.
+func given(flags *pflag.FlagSet) map[string]string {
+	values := map[string]string{}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed && !ofCluster(f.Name) && !selectsKeys(f.Name) && f.Name != "context" && f.Name != "config" {
+			values[f.Name] = f.Value.String()
+		}
+	})
+	return values
+}
+
+// registerCompletions completes the values of flags that are settings.
+func registerCompletions(cmd *cobra.Command, o *options) {
+	for name, values := range allowedValues() {
+		// This fails only for a flag that does not exist.
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		if file, err := o.readSettings(); err == nil {
+			o.settings.file = file
+		}
+		return o.settings.contextNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+}

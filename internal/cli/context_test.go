@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// twoContexts writes a file with two contexts, of two agents, and returns its path.
+func twoContexts(t *testing.T, a, b, more string) string {
+	t.Helper()
+	path := withoutConfig(t)
+	text := "http-addr: 127.0.0.1:1\ntoken: top\nkey: top/*\nread-only: true\n" + more + `
+contexts:
+  production:
+    http-addr: ` + a + `
+    key: [service/*/leader]
+    datacenter: dc1
+  test:
+    http-addr: ` + b + `
+    token: of-test
+    preset: vault
+    read-only: false
+`
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// runPlain executes a command line without the flag --http-addr.
+func runPlain(t *testing.T, args ...string) result {
+	t.Helper()
+	var out, errOut buffer
+	code := run(t.Context(), deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}, args)
+	return result{code: code, out: out.String(), errOut: errOut.String()}
+}
+
+func TestContextSelectsACluster(t *testing.T) {
+	a, b := onMemory(t), onMemory(t)
+	a.acquire("service/web/leader", a.session(nil), "web-1")
+	b.acquire("vault/core/lock", b.session(nil), "vault-1")
+	twoContexts(t, a.addr, b.addr, "")
+	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // a context overrides it
+	has(t, runPlain(t, "list", "--context", "production").must(t, exitOK).out, "web-1")
+	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the context removed it
+	has(t, runPlain(t, "list", "--context", "test").must(t, exitOK).out, "vault-1")
+	t.Setenv(contextEnv, "production")
+	has(t, runPlain(t, "list").must(t, exitOK).out, "web-1")
+	has(t, runPlain(t, "list", "--context", "test").must(t, exitOK).out, "vault-1")
+	has(t, runPlain(t, "list", "--http-addr", b.addr, "-k", "vault/core/lock").must(t, exitOK).out, "vault-1")
+}
+
+func TestUnknownContextIsAUsageError(t *testing.T) {
+	twoContexts(t, "127.0.0.1:1", "127.0.0.1:1", "")
+	has(t, runPlain(t, "list", "--context", "prod").must(t, exitUsage).errOut, `context "prod" is unknown; must be production, test`)
+	withoutConfig(t)
+	has(t, runPlain(t, "list", "--context", "prod").must(t, exitUsage).errOut, `context "prod" is unknown: the config file has no contexts`)
+}
+
+// resolved returns the options of a command line after the config file was applied.
+func resolved(t *testing.T, args ...string) *options {
+	t.Helper()
+	o := &options{}
+	cmd := &cobra.Command{Use: "electop", RunE: func(cmd *cobra.Command, _ []string) error { return applyConfig(cmd, o) }}
+	o.register(cmd.PersistentFlags())
+	cmd.SetArgs(args)
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// A token must not reach another cluster, neither at the start nor when the context changes.
+func TestContextSharesNoSecretsWithOtherClusters(t *testing.T) {
+	twoContexts(t, "a:1", "b:2", "history: https://recorder:9273")
+	t.Setenv("CONSUL_HTTP_TOKEN", "of-the-environment")
+	t.Setenv(historyTokenEnv, "of-the-recorder")
+	o := resolved(t, "--context", "production", "--theme", "light", "--ca-file", "mine")
+	if o.consul.Address != "a:1" || o.consul.Token != "" || o.history != "" || o.consul.CAFile != "mine" {
+		t.Errorf("%+v", o)
+	}
+	if os.Getenv("CONSUL_HTTP_TOKEN") != "" || os.Getenv(historyTokenEnv) != "" {
+		t.Error("a variable of another cluster is set")
+	}
+	next := o.inContext("test")
+	if next.consul.Address != "b:2" || next.consul.Token != "of-test" || next.consul.CAFile != "" || next.consul.Datacenter != "" {
+		t.Errorf("%+v", next.consul)
+	}
+	if next.context != "test" || next.theme != "light" || len(next.patterns) > 0 || !slices.Equal(next.presets, []string{"vault"}) {
+		t.Errorf("%+v", next)
+	}
+	back := next.inContext("production")
+	if back.consul.Address != "a:1" || back.consul.Token != "" || back.consul.CAFile != "" || !slices.Equal(back.patterns, []string{"service/*/leader"}) {
+		t.Errorf("%+v", back)
+	}
+}
+
+func TestReadOnlyOfTheCommandLineStaysInEveryContext(t *testing.T) {
+	twoContexts(t, "a:1", "b:2", "")
+	o := resolved(t, "--context", "production")
+	if !o.readOnly { // of the file
+		t.Error("the setting of the file does not apply")
+	}
+	if o.inContext("test").readOnly {
+		t.Error("the context does not override the file")
+	}
+	if !resolved(t, "--context", "production", "--read-only").inContext("test").readOnly {
+		t.Error("a context overrides --read-only")
+	}
+}
+
+func TestScreenSettings(t *testing.T) {
+	twoContexts(t, "a:1", "b:2", "theme: contrast\ncolumns: [election, leader]\nkeys: {release: ctrl+r}\n")
+	for _, o := range []*options{resolved(t), resolved(t, "--context", "test"), resolved(t, "--context", "test").inContext("production")} {
+		s := o.screen()
+		if s.theme != "contrast" || !slices.Equal(s.columns, []string{"election", "leader"}) || !slices.Equal(s.contexts, []string{"production", "test"}) {
+			t.Errorf("%+v", s)
+		}
+		if s.context != o.context {
+			t.Errorf("context %q, want %q", s.context, o.context)
+		}
+	}
+	if got := resolved(t, "--theme", "dark").screen().theme; got != "dark" {
+		t.Errorf("theme %q: the flag does not override the file", got)
+	}
+}
+
+func TestWarningAboutATokenInAContext(t *testing.T) {
+	a := onMemory(t)
+	path := twoContexts(t, a.addr, a.addr, "")
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	has(t, runPlain(t, "list", "--context", "production", "-k", "x/*").errOut, "other users can read")
+}
+
+func TestCompletionOfSettings(t *testing.T) {
+	twoContexts(t, "a:1", "b:2", "")
+	has(t, runPlain(t, "__complete", "list", "--context", "").out, "production", "test")
+	has(t, runPlain(t, "__complete", "--theme", "").out, "contrast", "terminal")
+}

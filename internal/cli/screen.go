@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"electop/election/sanitize"
+	"electop/ui"
+)
+
+// screenSettings are settings of the dashboard that do not concern Consul.
+type screenSettings struct {
+	ascii   bool
+	theme   string
+	columns []string
+	keys    ui.Keys
+	view    view
+	// context is the name of the cluster, "" for none; contexts are all names.
+	context  string
+	contexts []string
+	switchTo func(name string)
+}
+
+func (o *options) screen() screenSettings {
+	return screenSettings{
+		ascii: o.ascii, theme: o.theme, columns: o.settings.columns, keys: o.settings.keys, view: o.view,
+		context: o.context, contexts: o.settings.contextNames(),
+	}
+}
+
+// themeFlag is the value of --theme.
+type themeFlag string
+
+func (t *themeFlag) String() string { return string(*t) }
+
+func (t *themeFlag) Type() string { return "NAME" }
+
+func (t *themeFlag) Set(value string) error {
+	if !slices.Contains(ui.Themes(), value) {
+		return usagef("%q is unknown; must be %s", sanitize.Line(value, 40), strings.Join(ui.Themes(), ", "))
+	}
+	*t = themeFlag(value)
+	return nil
+}
+
+// isUTF8 reports whether the locale uses UTF-8. Without a locale it assumes that: containers and
+// services often set none.
+func isUTF8(getenv func(string) string) bool {
+	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
+	if locale == "" {
+		return true
+	}
+	_, charset, _ := strings.Cut(locale, ".")
+	charset, _, _ = strings.Cut(charset, "@")
+	return strings.EqualFold(strings.ReplaceAll(charset, "-", ""), "utf8")
+}

@@ -1,0 +1,208 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/term"
+)
+
+// changedSnapshot has an election that has just got another leader.
+func changedSnapshot() *election.Snapshot {
+	return takenOver(mixedSnapshot(), "service/billing/leader")
+}
+
+// themed are the screens of all themes, with escape sequences, in testdata/theme-*.golden.
+func themed() map[string]func(d *driver) {
+	look := func(theme term.Theme, dark bool, profile string) func(*driver) {
+		return func(d *driver) {
+			d.keys(":", "'theme "+string(theme), "enter")
+			d.send(tea.ColorProfileMsg{})
+			d.m.look = d.m.look.on(dark, profile)
+			d.now = d.now.Add(noteTime / 2)
+			d.m.note = note{}
+			d.send(tickMsg(d.now))
+		}
+	}
+	return map[string]func(*driver){
+		"dark": look(term.ThemeDark, false, "TrueColor"), "light": look(term.ThemeLight, true, "TrueColor"),
+		"contrast-dark": look(term.ThemeContrast, true, "TrueColor"), "contrast-light": look(term.ThemeContrast, false, "TrueColor"),
+		"terminal-dark": look(term.ThemeTerminal, true, "TrueColor"), "terminal-light": look(term.ThemeTerminal, false, "TrueColor"),
+		"16": look(term.ThemeAuto, true, "ANSI"), "none": look(term.ThemeAuto, true, "Ascii"),
+		"ascii": look(term.ThemeAuto, true, "TrueColor"),
+	}
+}
+
+func TestThemedScreens(t *testing.T) {
+	plain := map[bool]string{}
+	for name, look := range themed() {
+		ascii := name == "ascii"
+		d := drive(t, changedSnapshot(), 80, 24, func(o *Options) { o.ASCII = ascii })
+		look(d)
+		golden(t, "theme-"+name, strings.ReplaceAll(d.m.View().Content, "\x1b", "^[")+"\n")
+		if plain[ascii] == "" {
+			plain[ascii] = d.text()
+		}
+		if d.text() != plain[ascii] {
+			t.Errorf("%s: the text differs from that of another theme", name)
+		}
+	}
+}
+
+func TestThemeCommand(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Theme = "light" })
+	light := d.m.View().Content
+	d.keys(":", "'theme contrast", "enter")
+	d.wants("Theme contrast.")
+	contrast := d.m.View().Content
+	d.keys(":", "'theme pink", "enter")
+	d.wants(":theme takes auto, dark, light, contrast, terminal.")
+	if light == contrast {
+		t.Error("the colours did not change")
+	}
+	d.send(tea.BackgroundColorMsg{}) // a forced theme ignores the background
+	d.keys(":", "'theme light", "enter")
+	d.m.note = note{}
+	if got := d.m.View().Content; got != light {
+		t.Error("the colours of light depend on the background")
+	}
+}
+
+// The highlight of a changed row ends without another change, and moves no text.
+func TestChangedRowIsHighlightedForAWhile(t *testing.T) {
+	d := drive(t, changedSnapshot(), 120, 36)
+	row := func() string {
+		i := slices.IndexFunc(strings.Split(d.text(), "\n"), func(line string) bool { return strings.Contains(line, "billing") })
+		return strings.Split(d.m.View().Content, "\n")[i]
+	}
+	ground := d.m.look.painter.Styles.Ink(term.Plain.Changed(), term.Text)
+	for second := range 8 {
+		if got, want := strings.Contains(row(), ground), second < 5; got != want {
+			t.Errorf("after %d s: highlighted %v, want %v", second, got, want)
+		}
+		before := d.m.board.Selected()
+		d.now = d.now.Add(time.Second)
+		d.send(tickMsg(d.now))
+		if d.m.board.Selected() != before {
+			t.Error("the cursor moved")
+		}
+	}
+}
+
+func TestOldAndUncertainChangesAreNotHighlighted(t *testing.T) {
+	start := changedSnapshot()
+	for _, e := range start.Elections {
+		for i := range e.Terms {
+			e.Terms[i].StartKnown = false // found so
+		}
+	}
+	stale := changedSnapshot()
+	stale.Connection = lostSnapshot().Connection
+	for name, snap := range map[string]*election.Snapshot{"found": start, "unchanged": mixedSnapshot(), "stale": stale} {
+		d := drive(t, snap, 120, 36)
+		if strings.Contains(d.m.View().Content, d.m.look.painter.Styles.Ink(term.Plain.Changed(), term.Text)) {
+			t.Errorf("%s: a row is highlighted", name)
+		}
+	}
+}
+
+func TestColumnsOfTheSettings(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Columns = []string{"leader", "election", "changes", "for"} })
+	head := strings.Fields(strings.Split(d.text(), "\n")[1])
+	if !slices.Equal(head, []string{"LEADER", "ELECTION", "▲", "CHANGES/h", "FOR"}) {
+		t.Errorf("%q", head)
+	}
+	d.lacks("SESSION", "CHECKS")
+	for _, width := range []int{40, 60, 80, 200} {
+		for _, columns := range [][]string{{"lane"}, {"election"}, Columns()} {
+			d := drive(t, mixedSnapshot(), width, 24, func(o *Options) { o.Columns = columns })
+			d.wants("ELECTION", "billing")
+			for i, line := range strings.Split(d.text(), "\n") {
+				if term.Width(line) != width {
+					t.Errorf("%v at %d: line %d has %d cells", columns, width, i, term.Width(line))
+				}
+			}
+		}
+	}
+}
+
+func TestKeysOfTheSettings(t *testing.T) {
+	custom, err := ParseKeys(map[string][]string{
+		"release": {"ctrl+r"}, "help": {"f1"}, "down": {"e"}, "up": {"i"}, "invert-marks": {"I"}, "report": {"ctrl+e"}, "next-problem": {"ctrl+n"}, "results": {"U"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := drive(t, mixedSnapshot(), 200, 50, func(o *Options) { o.Keys = custom })
+	d.open("service/auth/leader")
+	d.wants("ctrl-r release", "e/i move", "f1 help")
+	d.keys("r")
+	if d.m.dialog != nil {
+		t.Error("the default key still releases")
+	}
+	d.keys("ctrl+r")
+	if d.m.dialog == nil {
+		t.Fatal("the key of the settings does not release")
+	}
+	d.wants("esc cancel")
+	d.keys("esc", "e")
+	if d.m.board.Cursor() == "service/auth/leader" {
+		t.Error("the key of the settings does not move")
+	}
+	d.keys("f1")
+	d.wants("ctrl-r  release", "e i     down and up", "a V I A", "U       actions and their results", "(ctrl-r) release")
+	d.lacks("arrows too")
+}
+
+func TestContextIsShownAndSwitched(t *testing.T) {
+	var switched []string
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
+		o.Context, o.Contexts = "production", []string{"production", "staging"}
+		o.SwitchContext = func(name string) { switched = append(switched, name) }
+	})
+	if head := strings.Split(d.text(), "\n")[0]; !strings.Contains(head, " electop  production") {
+		t.Errorf("%q", head)
+	}
+	for command, answer := range map[string]string{
+		"ctx":            "The contexts are production, staging.",
+		"ctx test":       "Unknown context test. The contexts are production, staging.",
+		"ctx production": "This is the context production.",
+	} {
+		d.keys(":", "'"+command, "enter")
+		d.wants(answer)
+	}
+	if len(switched) > 0 {
+		t.Errorf("switched to %v", switched)
+	}
+	cmd := d.keys(":", "'ctx staging", "enter")
+	if _, quits := firstOf(t, cmd).(tea.QuitMsg); !quits || !slices.Equal(switched, []string{"staging"}) {
+		t.Errorf("%v, switched to %v", quits, switched)
+	}
+	d = drive(t, mixedSnapshot(), 120, 36)
+	d.keys(":", "'ctx staging", "enter")
+	d.wants("The settings have no contexts.")
+}
+
+// An action in progress would be lost, so the first request only warns.
+func TestContextIsNotSwitchedDuringAnAction(t *testing.T) {
+	var switched []string
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
+		o.Context, o.Contexts = "a", []string{"a", "b"}
+		o.SwitchContext = func(name string) { switched = append(switched, name) }
+	})
+	d.open("service/auth/leader")
+	d.keys("r", "y")
+	d.keys(":", "'ctx b", "enter")
+	if len(switched) > 0 {
+		t.Fatalf("switched to %v", switched)
+	}
+	d.keys(":", "'ctx b", "enter")
+	if len(switched) != 1 {
+		t.Errorf("the second request switched to %v", switched)
+	}
+}
