@@ -49,7 +49,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "pause":
 		return m.pause(!m.feed.paused)
 	case "wide":
-		return m.toTable(scene.Widen{})
+		return m.widen()
 	case "release":
 		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease, By: ":release", Filter: rest})
 	case "destroy":
@@ -72,7 +72,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "ctx", "context":
 		return switchContext(m, rest)
 	case "help":
-		m.focus.mode, m.focus.help = modeHelp, 0
+		return m.openHelp()
 	default:
 		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
 	}

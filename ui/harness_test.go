@@ -75,6 +75,7 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 		Operator: d.op, Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"},
 		Now: func() time.Time { return d.now },
 	}
+	opts.ASCII = os.Getenv(asciiScenes) != ""
 	for _, c := range change {
 		c(&opts)
 	}

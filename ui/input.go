@@ -1,10 +1,14 @@
 package ui
 
 import (
+	"strconv"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/help"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/past"
 	"electop/ui/internal/prompt"
 	"electop/ui/internal/scene"
@@ -29,7 +33,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	case modeCopy:
 		return m.copyKey(msg)
 	case modeHelp:
-		return m.helpKey(msg)
+		return send(m, &m.focus.help, msg)
 	case modeResults:
 		return send(m, &m.log, msg)
 	case modeLocks:
@@ -57,7 +61,7 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Fix):
 		return openFix(m, msg.String())
 	case key.Matches(msg, k.Wide):
-		return send(m, &m.board, scene.Widen{})
+		return m.widen()
 	case key.Matches(msg, k.Report):
 		return m.do(past.ReportOn(m.scene.Selected, "", m.scene.Now))
 	case key.Matches(msg, k.Copy):
@@ -78,7 +82,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Quit):
 		return m.quit(), true
 	case key.Matches(msg, k.Help):
-		m.focus.mode, m.focus.help = modeHelp, 0
+		return m.openHelp(), true
 	case key.Matches(msg, k.Filter):
 		openPrompt(m, prompt.Filter)
 	case key.Matches(msg, k.Command):
@@ -89,6 +93,8 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return m.show(viewEvents), true
 	case key.Matches(msg, k.Sessions):
 		return m.show(viewSessions), true
+	case key.Matches(msg, k.Mouse):
+		m.toggleMouse()
 	case key.Matches(msg, k.Pause):
 		return m.pause(!m.feed.paused), true
 	case key.Matches(msg, k.Earlier):
@@ -99,6 +105,8 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return send(m, &m.log, scene.ListActions{}), true
 	case key.Matches(msg, k.Drain):
 		return openDrain(m, selectedNode(m)), true
+	case key.Matches(msg, k.Back) && m.focus.view == viewEvents && m.events.Covered():
+		return m.toView(scene.Back{}), true
 	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
 		return m.do(m.out.travel.Leave()), true
 	case key.Matches(msg, k.Back) && m.focus.zoom: // one esc undoes one step
@@ -112,27 +120,19 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	return nil, true
 }
 
-// helpKey scrolls the help; every other key closes it.
-func (m *Model) helpKey(msg tea.KeyPressMsg) tea.Cmd {
-	if step, ok := m.keys.Step(msg, max(1, m.window.h-3), 1000); ok {
-		m.focus.help = m.look.guide.Scroll(m.scene.Sym, m.focus.help, step, m.window.w, m.window.h)
-		return nil
+// widen turns the wide table on or off, and says if the window is too narrow for it.
+func (m *Model) widen() tea.Cmd {
+	cmd := m.toTable(scene.Widen{})
+	if needs := m.board.WideWidth(m.scene.Past != nil); m.focus.view != viewSessions && m.board.Wide() && m.window.w < needs {
+		m.say(term.Quiet, "The full session IDs need a window of "+strconv.Itoa(needs)+" columns.")
 	}
-	m.focus.mode = modeBoard
-	if msg.String() == "ctrl+c" {
-		return m.quit()
-	}
-	return nil
+	return cmd
 }
 
-func copyMenu() []term.Span {
-	menu := []term.Span{{term.Accent, "Copy:   "}}
-	for _, i := range [][2]string{
-		{"k", "key"}, {"n", "name"}, {"l", "leader"}, {"s", "session"}, {"o", "node"}, {"v", "value"}, {"esc", "nothing"},
-	} {
-		menu = append(menu, term.Span{term.Key, i[0]}, term.Span{term.Quiet, " " + i[1] + "   "})
-	}
-	return menu
+// openHelp opens the help at the page of the view.
+func (m *Model) openHelp() tea.Cmd {
+	m.focus.mode = modeHelp
+	return send(m, &m.focus.help, help.Open{Page: int(m.focus.view)})
 }
 
 func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -161,17 +161,52 @@ func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// clicked presses the key, or selects the item, that is drawn under the pointer.
 func (m *Model) clicked(at tea.Mouse) tea.Cmd {
-	if m.focus.mode != modeBoard || at.Button != tea.MouseLeft || m.window.tooSmall {
+	if at.Button != tea.MouseLeft || m.window.tooSmall {
 		return nil
 	}
-	switch sc := &m.window.screen; {
-	case m.focus.view != viewElections && sc.body.Contains(at.X, at.Y):
-		return m.toView(scene.Clicked{X: at.X - sc.body.X, Y: at.Y - sc.body.Y})
-	case sc.table.Contains(at.X, at.Y):
-		return send(m, &m.board, scene.Clicked{X: at.X - sc.table.X, Y: at.Y - sc.table.Y})
-	case sc.pane.Contains(at.X, at.Y):
-		return send(m, &m.detail, scene.Clicked{X: at.X - sc.pane.X, Y: at.Y - sc.pane.Y})
+	switch area := m.areaAt(at.X, at.Y); {
+	case area.Key != "":
+		return m.pressed(keys.Press(area.Key))
+	case area.Item == term.NoItem:
+		return nil
+	default:
+		return m.toPointed(scene.Clicked{Area: area}, area.Item == term.Tab)
+	}
+}
+
+// areaAt draws the screen with its areas and returns the one under the pointer.
+func (m *Model) areaAt(x, y int) term.Area {
+	drawn, painter := *m, *m.look.painter
+	painter.Areas = true
+	drawn.look.painter = &painter
+	lines := drawn.frame()
+	if y < 0 || y >= len(lines) {
+		return term.Area{}
+	}
+	return term.AreaAt(lines[y], x)
+}
+
+// toPointed sends a message to the overlay or, if none is open, to the pane or the list.
+func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
+	switch m.focus.mode {
+	case modeHelp:
+		return send(m, &m.focus.help, msg)
+	case modeDialog:
+		return m.toDialog(msg)
+	case modeResults:
+		return send(m, &m.log, msg)
+	case modeLocks:
+		return send(m, &m.focus.locks, msg)
+	case modeDrain:
+		return send(m, &m.focus.drain, msg)
+	case modeBoard:
+		if pane && m.focus.view == viewElections {
+			return send(m, &m.detail, msg)
+		}
+		return m.toView(msg)
+	default:
 	}
 	return nil
 }
@@ -182,28 +217,22 @@ const wheelStep = 3
 func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 	turn := scene.Wheeled{Step: wheelStep}
 	switch {
+	case m.window.tooSmall:
+		return nil
 	case at.Button == tea.MouseWheelUp:
 		turn.Step = -wheelStep
 	case at.Button != tea.MouseWheelDown:
 		return nil
 	}
-	switch {
-	case m.window.tooSmall:
-	case m.focus.mode == modeHelp:
-		m.focus.help = m.look.guide.Scroll(m.scene.Sym, m.focus.help, turn.Step, m.window.w, m.window.h)
-	case m.focus.mode == modeDialog:
-		return m.toDialog(turn)
-	case m.focus.mode == modeResults:
-		return send(m, &m.log, turn)
-	case m.focus.mode == modeLocks:
-		return send(m, &m.focus.locks, turn)
-	case m.focus.mode == modeDrain:
-		return send(m, &m.focus.drain, turn)
-	case m.focus.mode != modeBoard:
-	case m.focus.view == viewElections && m.window.screen.pane.Contains(at.X, at.Y):
-		return send(m, &m.detail, turn)
-	default:
-		return m.toView(turn)
+	return m.toPointed(turn, m.window.screen.pane.Contains(at.X, at.Y))
+}
+
+// toggleMouse turns the mouse off, so that the terminal's own selection works, or on.
+func (m *Model) toggleMouse() {
+	m.window.noMouse = !m.window.noMouse
+	text := "The mouse is on."
+	if m.window.noMouse {
+		text = "The mouse is off: the terminal selects text. " + m.keys.Mouse.Help().Key + " turns it on."
 	}
-	return nil
+	m.say(term.Quiet, text)
 }

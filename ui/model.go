@@ -14,6 +14,7 @@ import (
 	"electop/ui/internal/drain"
 	"electop/ui/internal/events"
 	"electop/ui/internal/fix"
+	"electop/ui/internal/help"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/locks"
 	"electop/ui/internal/past"
@@ -78,9 +79,8 @@ type focus struct {
 	// typed are the lines typed before, by kind.
 	typed [2][]string
 	// fix is the open dialog about a problem, nil if none is open.
-	fix *fix.Model
-	// help is the first visible line of the help.
-	help  int
+	fix   *fix.Model
+	help  help.Model
 	locks locks.Model
 	drain drain.Model
 }
@@ -93,7 +93,6 @@ type look struct {
 	profile string
 	painter *term.Painter
 	place   chrome.Place
-	guide   chrome.Guide
 }
 
 func (l look) on(dark bool, profile string) look {
@@ -149,14 +148,14 @@ func New(ctx context.Context, opts Options) Model {
 	}
 	r := past.NewReader(ctx, opts.History)
 	l := look{
-		painter: &term.Painter{Sym: sym}, guide: chrome.Guide{Keys: k, Commands: commandNames()},
-		place: chrome.Place{Context: opts.Context, Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
-		theme: term.Theme(opts.Theme),
+		painter: &term.Painter{Sym: sym},
+		place:   chrome.Place{Context: opts.Context, Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
+		theme:   term.Theme(opts.Theme),
 	}
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
-		log: results.New(ctx, opts.Operator, k), focus: focus{locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k)},
+		log: results.New(ctx, opts.Operator, k), focus: focus{help: help.New(k, commandNames()), locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k)},
 	}
 	m.renew()
 	for _, msg := range []tea.Msg{scene.SortBy{Text: opts.Sort.String()}, scene.Filtered{Text: opts.Filter}} {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -104,14 +105,16 @@ func TestEveryCommandExists(t *testing.T) {
 }
 
 func TestHelpHasEveryFieldOfAFilter(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 160, 90)
-	d.keys("?")
-	for _, f := range query.Fields() {
-		d.wants(f.Example)
-	}
-	for _, c := range prompt.CommandUsages() {
-		if !strings.Contains(strings.Join(strings.Fields(d.text()), " "), strings.Join(strings.Fields(c), " ")) {
-			t.Errorf("the help lacks %s", c)
+	for _, s := range []query.Scope{query.Elections, query.Events, query.Sessions} {
+		d := drive(t, mixedSnapshot(), 160, 90)
+		d.keys(strconv.Itoa(int(s)+1), "?")
+		for _, f := range query.FieldsOf(s) {
+			d.wants(f.ExampleIn(s))
+		}
+		for _, c := range prompt.CommandUsages() {
+			if !strings.Contains(strings.Join(strings.Fields(d.text()), " "), strings.Join(strings.Fields(c), " ")) {
+				t.Errorf("the help lacks %s", c)
+			}
 		}
 	}
 }

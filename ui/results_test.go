@@ -163,7 +163,7 @@ func TestActionsInTheEventsView(t *testing.T) {
 	d.lacks("connection refused")
 	d.keys("/", "ctrl+u", "'leads again", "enter")
 	d.wants("Events  1 line,", "billing")
-	d.keys("enter")
+	d.keys("enter", "enter")
 	if d.selected() != "billing" {
 		t.Errorf("enter shows %q", d.selected())
 	}
@@ -194,7 +194,10 @@ func TestDestroyedSessionsAreLines(t *testing.T) {
 	d.answers(d.keys("y"), nil)
 	d.wants("Results: destroy 2 sessions", "report-cron 4f8", "destroyed", "complete")
 	d.keys("esc", "2", "/", "'type:operator", "enter", "enter")
-	d.wants("This line is not about a single election.")
+	d.wants("destroy: destroyed", "[ Close ]")
+	d.lacks("its election")
+	d.keys("enter")
+	d.lacks("[ Close ]")
 }
 
 func TestNoActionYet(t *testing.T) {

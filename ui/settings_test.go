@@ -155,7 +155,7 @@ func TestKeysOfTheSettings(t *testing.T) {
 		t.Error("the key of the settings does not move")
 	}
 	d.keys("f1")
-	d.wants("ctrl-r  release", "e i     down and up", "a V I A", "U       actions and their results", "(ctrl-r) release")
+	d.wants("ctrl-r  release", "e       down", "i       up", "I       invert the marks shown", "U       actions and their results", "(ctrl-r) release")
 	d.lacks("arrows too")
 }
 

@@ -153,6 +153,8 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 	whole := scene.Resized{Rect: term.Rect{X: 0, Y: 0, W: m.window.w, H: m.window.h}}
 	cmds = append(cmds, send(m, &m.detail, scene.Changed{Before: before}), m.toDialog(whole))
 	switch m.focus.mode {
+	case modeHelp:
+		cmds = append(cmds, send(m, &m.focus.help, whole))
 	case modeResults:
 		cmds = append(cmds, send(m, &m.log, whole))
 	case modeLocks:

@@ -110,6 +110,11 @@ func TestEventsView(t *testing.T) {
 	d.wants("Events  2 lines")
 	d.lacks("overwritten  orders")
 	d.keys("enter")
+	d.wants("Lost because", "[ Close ]")
+	d.keys("esc")
+	d.lacks("[ Close ]")
+	d.wants("Events  2 lines") // esc undoes one step
+	d.keys("enter", "enter")
 	if d.m.focus.view != viewElections || d.selected() != "mail" && d.selected() != "search" {
 		t.Errorf("enter shows view %d, %q", d.m.focus.view, d.selected())
 	}

@@ -21,11 +21,14 @@ import (
 func (m Model) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
-	v.MouseMode = tea.MouseModeCellMotion
-	v.WindowTitle = scene.OneLine("electop "+m.scene.Sym.Dot+" "+m.opts.Address, 120)
-	if m.opts.Title != "" {
-		v.WindowTitle = scene.OneLine(m.opts.Title, 120)
+	if !m.window.noMouse {
+		v.MouseMode = tea.MouseModeCellMotion
 	}
+	title := "electop " + m.scene.Sym.Dot + " " + m.opts.Address
+	if m.opts.Title != "" {
+		title = m.opts.Title
+	}
+	v.WindowTitle = m.scene.Sym.Plain(scene.OneLine(title, 120))
 	if m.window.w <= 0 || m.window.h <= 0 {
 		return v
 	}
@@ -54,10 +57,12 @@ func (m *Model) frame() []string {
 		}
 		lines = append(lines, p.Draw(w, b...))
 	}
-	lines = append(append(lines, m.body()...), m.footer())
+	lines = append(append(lines, m.body()...), "")
+	foot := m.footer()
+	copy(lines[len(lines)-len(foot):], foot)
 	switch m.focus.mode {
 	case modeHelp:
-		m.look.guide.Draw(p, lines, m.focus.help, w)
+		m.focus.help.View(p, lines, w)
 	case modeDialog:
 		drawDialog(m, lines)
 	case modeResults:
@@ -90,7 +95,11 @@ func (m *Model) banners() [][]term.Span {
 	open := m.list()
 	_, hidden := open.Marks(m.scene)
 	f := chrome.Filtering{Filter: open.Filter(), Result: open.Result(m.scene), Hidden: hidden, Typing: m.focus.mode == modePrompt}
-	return chrome.Banners(m.scene, f, demo, m.window.w)
+	banners := chrome.Banners(m.scene, &m.keys, f, demo, m.window.w)
+	if m.window.h < demoHeight {
+		return banners
+	}
+	return chrome.WrapBanners(banners, m.window.w)
 }
 
 // list is the common interface of the views, for the filter banner and the footer.
@@ -117,6 +126,7 @@ func (m *Model) list() list {
 
 func (m *Model) body() []string {
 	p, s, sc := *m.look.painter, m.scene, m.window.screen
+	p.Areas = p.Areas && m.focus.mode == modeBoard // an overlay or a prompt has the focus
 	if s.Stale || s.Past.Unobserved() {
 		p.Tone = term.Stale
 	}
@@ -126,7 +136,7 @@ func (m *Model) body() []string {
 	case m.focus.view == viewSessions:
 		return m.sessions.View(s, &p)
 	case len(s.Shown.Elections) == 0:
-		return chrome.Empty(m.look.painter, s, m.look.place, sc.body.W, sc.body.H)
+		return chrome.Empty(m.look.painter, s, &m.keys, m.look.place, sc.body.W, sc.body.H)
 	case m.focus.zoom:
 		return m.detail.View(s, &p)
 	}
@@ -148,10 +158,11 @@ func joinSides(left []string, bar string, right []string) []string {
 	return left
 }
 
-func (m *Model) footer() string {
+// footer draws the note and the keys of the focused part.
+func (m *Model) footer() []string {
 	p, s := m.look.painter, m.scene
 	if m.focus.mode == modeCopy {
-		return chrome.Footer(p, copyMenu(), nil, nil, m.window.w)
+		return chrome.Menu(p, term.Span{term.Accent, "Copy:"}, m.keys.CopyMenu(), m.window.w)
 	}
 	var said []term.Span
 	if err := m.list().Filter().Err; err != nil && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {
@@ -188,10 +199,12 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.focus.locks.Keys(m.keys)
 	case m.focus.mode == modeDrain:
 		return m.focus.drain.Keys(m.keys)
+	case m.focus.view == viewEvents && m.events.Covered():
+		return m.events.Keys(m.keys)
 	case m.scene.Past != nil:
 		return m.keys.Past()
 	case m.focus.view == viewEvents:
-		return m.keys.EventList()
+		return m.events.Keys(m.keys)
 	case m.focus.view == viewSessions:
 		return m.sessions.Keys(keysFor())
 	case len(m.scene.Shown.Elections) == 0:

@@ -21,7 +21,8 @@ func newDoctorCommand(d deps, o *options) *cobra.Command {
 		Use:   "doctor",
 		Short: "Show what this address and token can read and do",
 		Long: `Show, rule by rule, what this address and token can read and do, and what an
-empty response means. It never writes.
+empty response means. It never writes. In a terminal that is too narrow for the table,
+each row is a paragraph.
 
 Exit codes: 0 the token can read everything that electop observes, 5 it cannot read
 some of it, 1 Consul cannot be reached or has no consensus leader. The permissions
@@ -45,11 +46,12 @@ func runDoctor(ctx context.Context, d deps, o *options, format string) error {
 	if failure != nil && len(report.Rows) == 0 {
 		return failure
 	}
-	write := writeReport
 	if format == "json" {
-		write = writeReportJSON
+		err = writeReportJSON(d.stdout, report)
+	} else {
+		err = writeReport(d.stdout, terminalWidth(d.stdout), report)
 	}
-	if err := write(d.stdout, report); err != nil {
+	if err != nil {
 		return err
 	}
 	if failure != nil {
@@ -86,12 +88,21 @@ func isAction(subject string) bool {
 	return subject == "destroy" || strings.HasPrefix(subject, "release ")
 }
 
-func writeReport(w io.Writer, r consulx.Report) error {
+// writeReport writes a table or, if that is wider than the terminal, one record per row. A
+// width of 0 is no terminal.
+func writeReport(w io.Writer, width int, r consulx.Report) error {
 	tw := output.NewTable(w)
+	records := make([]output.Record, 0, len(r.Rows))
 	fmt.Fprintln(tw, "WHAT\tSTATUS\tDETAIL\tMISSING RULE")
 	for _, row := range r.Rows {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", sanitize.Line(row.Subject, 120), row.Status, sanitize.Line(row.Detail, 300),
-			sanitize.Line(cmp.Or(row.Rule, "-"), 300))
+		subject, detail, rule := sanitize.Line(row.Subject, 120), sanitize.Line(row.Detail, 300), sanitize.Line(row.Rule, 300)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", subject, row.Status, detail, cmp.Or(rule, "-"))
+		records = append(records, output.Record{Title: subject, Fields: []output.Field{
+			{Label: "status", Text: string(row.Status)}, {Label: "detail", Text: detail}, {Label: "missing", Text: rule},
+		}})
+	}
+	if width > 0 && !tw.Fits(width) {
+		return output.WriteRecords(w, width, records)
 	}
 	return tw.Flush()
 }

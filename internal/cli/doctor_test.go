@@ -81,7 +81,7 @@ func TestDoctorResult(t *testing.T) {
 func TestReportsContainNoControlCharacters(t *testing.T) {
 	var b bytes.Buffer
 	r := consulx.Report{Rows: []consulx.Row{{Subject: "keys \x1b[2J", Detail: "a\u202eb\n", Rule: "key \"\x07\""}}}
-	for _, write := range []func() error{func() error { return writeReport(&b, r) }, func() error { return writeReportJSON(&b, r) }} {
+	for _, write := range []func() error{func() error { return writeReport(&b, 0, r) }, func() error { return writeReportJSON(&b, r) }} {
 		if err := write(); err != nil {
 			t.Fatal(err)
 		}

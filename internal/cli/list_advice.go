@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"electop/election"
 	"electop/election/insight"
@@ -39,10 +40,12 @@ func listAdvice(ctx context.Context, d deps, l lookup, chosen []*election.Electi
 	if len(all) == 0 {
 		fmt.Fprintln(d.stderr, "electop: no advice for these elections")
 	}
-	return writeAdviceTable(d.stdout, all)
+	return writeAdvice(d.stdout, terminalWidth(d.stdout), all)
 }
 
-func writeAdviceTable(w io.Writer, all []electionAdvice) error {
+// writeAdvice writes a table or, if that is wider than the terminal, one record per advice. A
+// width of 0 is no terminal.
+func writeAdvice(w io.Writer, width int, all []electionAdvice) error {
 	tw := output.NewTable(w)
 	fmt.Fprintln(tw, "ELECTION\tCODE\tURGENT\tWHY\tDO")
 	for _, a := range all {
@@ -53,5 +56,31 @@ func writeAdviceTable(w io.Writer, all []electionAdvice) error {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", sanitize.Line(a.Election, 80), a.Code, urgent,
 			sanitize.Line(a.Why, 300), sanitize.Line(a.Do, 300))
 	}
+	if width > 0 && !tw.Fits(width) {
+		return output.WriteRecords(w, width, adviceRecords(all))
+	}
 	return tw.Flush()
+}
+
+// adviceRecords returns one record for all elections with the same advice.
+func adviceRecords(all []electionAdvice) []output.Record {
+	var order []insight.Advice
+	names := map[insight.Advice][]string{}
+	for _, a := range all {
+		if names[a.Advice] == nil {
+			order = append(order, a.Advice)
+		}
+		names[a.Advice] = append(names[a.Advice], sanitize.Line(a.Election, 80))
+	}
+	records := make([]output.Record, 0, len(order))
+	for _, a := range order {
+		title := a.Code
+		if a.Urgent {
+			title += ", urgent"
+		}
+		records = append(records, output.Record{Title: title, Fields: []output.Field{
+			{Label: "elections", Text: strings.Join(names[a], ", ")}, {Label: "why", Text: sanitize.Line(a.Why, 300)}, {Label: "do", Text: sanitize.Line(a.Do, 300)},
+		}})
+	}
+	return records
 }

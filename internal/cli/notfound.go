@@ -53,10 +53,26 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(key, 200))
 		}
 	}
+	if hint := l.unselected(ctx, strings.TrimPrefix(missing.name, "/")); hint != "" {
+		return fmt.Errorf("%w: %s", err, hint)
+	}
 	if len(l.snapshot.Elections) == 0 {
 		l.explainEmpty(ctx)
 	}
 	return err
+}
+
+// unselected explains how to select a key that exists outside the patterns, empty if there is no
+// such key or the token cannot read it.
+func (l lookup) unselected(ctx context.Context, key string) string {
+	pair, err := l.client.ReadKey(ctx, key)
+	switch {
+	case err != nil || pair == nil:
+		return ""
+	case l.patterns.Exclude(key):
+		return "the key exists, but a pattern excludes it"
+	}
+	return "the key exists, but no pattern selects it; use " + shellWords([]string{"-k", sanitize.Line(key, 200)})
 }
 
 // explainEmpty explains why no election was found, and lists nearby keys that hold a lock.

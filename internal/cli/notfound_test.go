@@ -109,3 +109,26 @@ func TestWatchExplainsThatNothingMatches(t *testing.T) {
 		t.Errorf("standard output: %q", out.String())
 	}
 }
+
+func TestKeyOutsideThePatternsIsExplained(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		w.acquire(p+"/core/lock", w.session(nil), "vault-1")
+		w.acquire(p+"/web/leader", w.session(nil), "web-1")
+		for _, command := range []string{"show", "list", "wait"} {
+			args := []string{command, p + "/core/lock", "-k", p + "/*/leader"}
+			if command == "wait" {
+				args = append(args, "--led")
+			}
+			r := w.run(args...).must(t, exitNoElection)
+			has(t, r.errOut, "no such election", "no pattern selects it", "-k "+p+"/core/lock")
+		}
+		r := w.run("show", "/"+p+"/core/lock", "-k", p+"/*/leader").must(t, exitNoElection)
+		has(t, r.errOut, "no pattern selects it")
+		r = w.run("show", p+"/web/leader", "-k", p+"/*/leader", "-k", "!"+p+"/web/*").must(t, exitNoElection)
+		has(t, r.errOut, "a pattern excludes it")
+		r = w.run("show", p+"/none/leader", "-k", p+"/*/leader").must(t, exitNoElection)
+		lacks(t, r.errOut, "no pattern selects it")
+		w.run("show", p+"/core/lock", "-k", p+"/core/lock").must(t, exitOK)
+	})
+}

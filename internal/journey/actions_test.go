@@ -64,7 +64,7 @@ func TestALongDialogMustBeScrolledFirst(t *testing.T) {
 		s.held("web", s.a)
 		term.keys("j")
 	}
-	term.await("more lines above", "Release      y re")
+	term.await("more lines above", "[ Cancel ]    Release")
 	s.held("web", s.a)
 	term.keys("y")
 	term.until("the key released", func(string) bool { return s.get("web").Session == "" })

@@ -59,6 +59,17 @@ func (d *driver) keys(names ...string) (action scene.Action) {
 	return action
 }
 
+// click clicks what is drawn at a cell.
+func (d *driver) click(x, y int) scene.Action {
+	p := uitest.Painter()
+	p.Areas = true
+	area := term.AreaAt(d.m.View(d.s, p)[y], x)
+	if area == (term.Area{}) {
+		return nil
+	}
+	return d.send(scene.Clicked{Area: area})
+}
+
 func (d *driver) lines() []string {
 	d.t.Helper()
 	lines := d.m.View(d.s, uitest.Painter())
@@ -207,17 +218,17 @@ func TestMovement(t *testing.T) {
 
 func TestMouse(t *testing.T) {
 	d := drive(t, uitest.Crowd(300), 120, 20)
-	if d.send(scene.Clicked{X: 10, Y: 3}); d.selected() != "svc-00002" {
+	if d.click(10, 3); d.selected() != "svc-00002" {
 		t.Errorf("clicked: %s", d.selected())
 	}
 	if d.send(scene.Wheeled{Step: 3}); d.selected() != "svc-00005" {
 		t.Errorf("wheel: %s", d.selected())
 	}
 	x := strings.Index(d.lines()[0], "FOR")
-	d.wantsNote(d.send(scene.Clicked{X: x}), "Sorted by for.")
-	d.wantsNote(d.send(scene.Clicked{X: x}), "Sorted by for, reversed.")
+	d.wantsNote(d.click(x, 0), "Sorted by for.")
+	d.wantsNote(d.click(x, 0), "Sorted by for, reversed.")
 	before := d.selected()
-	if d.send(scene.Clicked{X: 10, Y: 19}); d.selected() != before {
+	if d.click(10, 19); d.selected() != before {
 		t.Error("a click on the line about hidden rows selects a row")
 	}
 }
@@ -432,6 +443,19 @@ func TestColumnsByWidth(t *testing.T) {
 			t.Errorf("at %d: %s, want %s", w, got, want)
 		}
 	}
+	for w := 40; w <= 240; w++ { // a wide table has the same columns
+		d := drive(t, snap, w, 5)
+		titles := func() string {
+			return strings.Join(strings.Fields(strings.NewReplacer("CHANGES/h", "CHG/h", "LAST 15 MIN", "15 MIN").Replace(d.lines()[0])), " ")
+		}
+		before := titles()
+		if d.keys("w"); titles() != before {
+			t.Errorf("at %d: w changes %s to %s", w, before, titles())
+		}
+		if id := d.lines()[1]; d.m.WideWidth(false) <= w != strings.Contains(id, uitest.SessionID(1)) {
+			t.Errorf("at %d, the full ID needs %d: %s", w, d.m.WideWidth(false), id)
+		}
+	}
 	d := drive(t, snap, 200, 5)
 	d.keys("w")
 	if !d.m.Wide() || !strings.Contains(d.row("auth-token"), uitest.SessionID(1)) {
@@ -439,6 +463,9 @@ func TestColumnsByWidth(t *testing.T) {
 	}
 	if d.send(scene.Widen{}); d.m.Wide() {
 		t.Error("still wide")
+	}
+	if few := board.New(keys.Default(false), "leader", "for"); few.WideWidth(false) != 0 {
+		t.Error("a table without sessions needs a width for them")
 	}
 }
 

@@ -13,13 +13,17 @@ import (
 
 func (m Model) drawRow(l *term.Line, e *election.Election, r row, columns []column, s *scene.Scene, selected bool) {
 	switch {
+	case m.marks[e.ID()] && selected:
+		l.Fill(term.Accent, l.Sym.MarkedCursor, 1)
 	case m.marks[e.ID()]:
 		l.Fill(term.Accent, l.Sym.Mark, 1)
-		r.name.Role = term.Accent
 	case selected:
 		l.Fill(term.Accent, l.Sym.Cursor, 1)
 	default:
 		l.Gap(term.LeadIn)
+	}
+	if m.marks[e.ID()] {
+		r.name.Role = term.Accent
 	}
 	x := term.LeadIn
 	for _, c := range columns {

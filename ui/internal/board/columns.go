@@ -23,6 +23,12 @@ const (
 	columnCount
 )
 
+// The widths of a session ID and of its beginning, in cells.
+const (
+	shortSession = 8
+	fullSession  = 36
+)
+
 type column struct {
 	id    columnID
 	title string
@@ -41,14 +47,10 @@ type bounds struct{ least, want, most int }
 // it is kept, so that an action does not move columns.
 const followedWidth = 11
 
-func columnBounds(c extent, wide bool) [columnCount]bounds {
+func columnBounds(c extent) [columnCount]bounds {
 	name := max(12, c.name+2)   // the title, its sign and its sort marker
 	leader := max(15, c.leader) // "lock-delay ~60s"
 	both := leader + term.ColumnGap + max(c.address, followedWidth)
-	session := 8
-	if wide {
-		session = 36
-	}
 	number := max(4, c.term)
 	return [columnCount]bounds{
 		colElection: {min(name, 12), min(name, 34), min(name, 60)},
@@ -56,7 +58,7 @@ func columnBounds(c extent, wide bool) [columnCount]bounds {
 		colNode:     {min(max(6, c.node), 8), min(max(6, c.node), 22), min(max(6, c.node), 40)},
 		colFor:      {9, 10, 10},
 		colTerm:     {number, number, number},
-		colSession:  {session, session, session},
+		colSession:  {shortSession, shortSession, shortSession},
 		colChecks:   {7, 7, 11},
 		colLane:     {10, 20, 60},
 		colChanges:  {5, 9, 9},
@@ -95,6 +97,20 @@ func leastImportant() []columnID {
 	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
 }
 
+// WideWidth is the width from which the wide table has full session IDs, in cells. It is 0 if the table has no column
+// of sessions.
+func (m Model) WideWidth(past bool) int {
+	if !slices.Contains(m.chosen, colSession) {
+		return 0
+	}
+	n := term.LeadIn + term.LeadOut - term.ColumnGap + fullSession - shortSession
+	b := columnBounds(m.totals.widths)
+	for _, id := range m.shown(past) {
+		n += b[id].least + term.ColumnGap
+	}
+	return n
+}
+
 // columns selects the columns for a table width and distributes the space. The past has no column of checks because
 // the history does not store checks.
 func (m Model) columns(width int, past bool) []column {
@@ -125,7 +141,7 @@ func setLaneTitle(columns []column, window time.Duration) []column {
 }
 
 func chooseColumns(width int, c extent, wide bool, of []columnID) []column {
-	b := columnBounds(c, wide)
+	b := columnBounds(c)
 	shown := [columnCount]bool{}
 	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
 	for _, id := range of {
@@ -152,6 +168,10 @@ func chooseColumns(width int, c extent, wide bool, of []columnID) []column {
 				room -= n
 			}
 		}
+	}
+	if wide && shown[colSession] && room >= fullSession-shortSession { // no part of it: an ID is copied as a whole
+		widths[colSession] = fullSession
+		room -= fullSession - shortSession
 	}
 	want := func(b bounds) int { return b.want }
 	most := func(b bounds) int { return b.most }

@@ -66,7 +66,7 @@ func (m *Model) toggleRange() scene.Action {
 	}
 	m.between = &markRange{from: m.cursor, before: m.marks}
 	m.stretch()
-	return scene.Say{Role: term.Quiet, Text: "Move to mark rows; V keeps the marks, esc discards them."}
+	return scene.Say{Role: term.Quiet, Text: "Move to mark rows; " + m.keys.MarkRange.Help().Key + " keeps the marks, esc discards them."}
 }
 
 // dropRange restores the marks as they were before the range began.

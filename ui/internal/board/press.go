@@ -66,22 +66,9 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 }
 
 func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
-	if at.Y == 0 {
-		return m.clickedHead(at.X, s)
+	if at.Item == term.Column {
+		return m.sortByColumn(columnID(at.Index), s)
 	}
-	if row := at.Y - 1; row < min(m.rows(m.rect.H), len(m.order)-m.at.Offset) {
-		m.moveTo(m.at.Offset + row)
-	}
-	return nil
-}
-
-func (m *Model) clickedHead(x int, s *scene.Scene) scene.Action {
-	at := term.LeadIn
-	for _, c := range m.columns(m.rect.W, s.Past != nil) {
-		if x >= at && x < at+c.width {
-			return m.sortByColumn(c.id, s)
-		}
-		at += c.width + term.ColumnGap
-	}
+	m.moveTo(at.Index)
 	return nil
 }

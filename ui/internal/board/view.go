@@ -17,7 +17,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	columns := m.columns(r.W, s.Past != nil)
 	lines = append(lines, m.head(p, columns, r.W))
 	l := term.NewLine(p, r.W)
-	ctx := rowContext{sym: p.Sym, checks: s.Shown.Checks, fullID: m.wide}
+	ctx := rowContext{sym: p.Sym, checks: s.Shown.Checks, fullID: slices.ContainsFunc(columns, func(c column) bool { return c.width == fullSession && c.id == colSession })}
 	rows := m.rows(r.H)
 	for i, e := range m.visible(rows) {
 		ground := p.Tone
@@ -33,6 +33,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 		}
 		l.Reset(ground)
 		ctx.asOf, ctx.stale, ctx.followed = s.AsOf, s.PartStale(), s.Followed(e)
+		l.Area(term.Area{Item: term.Row, Index: m.at.Offset + i})
 		m.drawRow(l, e, describe(e, ctx), columns, s, selected)
 		lines = append(lines, l.Done())
 	}
@@ -60,9 +61,13 @@ func (m Model) head(p *term.Painter, columns []column, width int) string {
 			if m.sort.Key == query.ByProblems || m.sort.Key == query.ByState {
 				sign, sorted = marker, false
 			}
+			l.Area(term.Area{Item: term.Column, Index: int(c.id)})
 			l.Texts(term.Span{term.Accent, sign}, term.Span{term.Head, " "})
 		}
+		l.Area(term.Area{Item: term.Column, Index: int(c.id)})
 		writeTitle(l, c, x+c.width, sorted, marker)
+		l.To(x + c.width)
+		l.Area(term.Area{})
 		x += c.width + term.ColumnGap
 	}
 	return l.Done()

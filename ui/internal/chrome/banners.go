@@ -5,6 +5,7 @@ import (
 
 	"electop/election"
 	"electop/election/query"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -21,13 +22,13 @@ type Filtering struct {
 
 // Banners returns the lines between header and body: past, filter, connection loss, stale keys,
 // pause, loading, history and demonstration. Outside a demonstration demo is empty.
-func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span {
+func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int) [][]term.Span {
 	var lines [][]term.Span
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
 	if f.Typing {
 		lines = append(lines, nil)
 	}
-	lines = append(lines, pastBanners(s, width)...)
+	lines = append(lines, pastBanners(s, k, width)...)
 	if !f.Typing && !f.Empty() {
 		lines = append(lines, filterBanner(s, f))
 	}
@@ -45,7 +46,7 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 		lines = append(lines, []term.Span{
 			{term.Badge, " " + sym.Paused + " PAUSED "},
 			{term.Text, " at " + term.Clock(s.AsOf, s.Now) + ", " + term.Duration(s.Now.Sub(s.AsOf)) + " ago; electop still watches Consul"},
-			{term.Quiet, "   p continues"},
+			{term.Quiet, "   " + k.Pause.Help().Key + " continues"},
 		})
 	}
 	if hasBoard && !s.Live.Loaded && !s.Stale && s.Past == nil {
@@ -110,4 +111,25 @@ func retryText(s *scene.Scene, at time.Time) string {
 		return "next retry in " + term.Duration(left+time.Second-1)
 	}
 	return "retrying now"
+}
+
+// bannerLines is the maximum number of lines of a banner.
+const bannerLines = 3
+
+// WrapBanners breaks banners that do not fit. An empty one is the place of the prompt.
+func WrapBanners(banners [][]term.Span, width int) [][]term.Span {
+	var lines [][]term.Span
+	for _, b := range banners {
+		parts := [][]term.Span{b}
+		if term.SpansWidth(b) > width {
+			parts = term.Flow(b, width-1)
+		}
+		for i, part := range parts[:min(len(parts), bannerLines)] {
+			if i > 0 {
+				part = append([]term.Span{{term.Text, " "}}, part...)
+			}
+			lines = append(lines, part)
+		}
+	}
+	return lines
 }

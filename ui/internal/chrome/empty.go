@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -18,11 +19,11 @@ func TooSmall(p *term.Painter, text string, width, height int) []string {
 }
 
 // Empty explains why the board shows no election, and how to get one.
-func Empty(p *term.Painter, s *scene.Scene, at Place, width, height int) []string {
+func Empty(p *term.Painter, s *scene.Scene, k *keys.Map, at Place, width, height int) []string {
 	d := &term.Page{Width: min(width-4, 84), Sym: p.Sym}
 	switch {
 	case s.Past != nil:
-		nothingThen(d, s)
+		nothingThen(d, s, k)
 	case s.Stale:
 		unreachable(d, s, at.Address)
 	case !s.Live.Loaded:

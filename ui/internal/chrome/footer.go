@@ -8,9 +8,15 @@ import (
 	"electop/ui/internal/term"
 )
 
+// noteLines is the maximum number of lines of a note.
+const noteLines = 4
+
 // Footer draws the last line: the note or, without a note, the marks and the keys of the focused part. bindings may
-// be empty.
-func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, width int) string {
+// be empty. A note that does not fit takes more lines, without the keys.
+func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, width int) []string {
+	if long := term.Flow(note, width-2); len(long) > 1 {
+		return lines(p, long[:min(len(long), noteLines)], width)
+	}
 	l := term.NewLine(p, width)
 	l.Gap(1)
 	if len(note) == 0 {
@@ -21,9 +27,17 @@ func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, wi
 		l.Gap(3)
 	}
 	if len(bindings) > 0 {
-		writeKeys(l, bindings)
+		writeKeys(l, bindings, len(note) > 0)
 	}
-	return l.Done()
+	return []string{l.Done()}
+}
+
+func lines(p *term.Painter, text [][]term.Span, width int) []string {
+	drawn := make([]string, 0, len(text))
+	for _, spans := range text {
+		drawn = append(drawn, p.Draw(width, append([]term.Span{{term.Text, " "}}, spans...)...))
+	}
+	return drawn
 }
 
 // Marks returns the text about visible and hidden marks. noun is the singular of what a row contains: "election".
@@ -43,12 +57,33 @@ func Marks(sym *term.Symbols, visible, hidden int, noun string) []term.Span {
 
 func hiddenMarks(n int) string { return strconv.Itoa(n) + " marked, hidden" }
 
-// writeKeys writes as many whole keys as fit. The last two (help and quit) always fit.
-func writeKeys(l *term.Line, bindings []key.Binding) {
+// Menu draws a title and all keys, in as many lines as they need.
+func Menu(p *term.Painter, title term.Span, bindings []key.Binding, width int) []string {
+	var drawn []string
+	l := term.NewLine(p, width)
+	l.Gap(1)
+	l.Texts(title)
+	l.Gap(3)
+	for _, b := range bindings {
+		if l.Room() < keyWidth(b)-term.ColumnGap {
+			drawn = append(drawn, l.Done())
+			l.Reset(p.Tone)
+			l.Gap(1)
+		}
+		writeKey(l, b)
+	}
+	return append(drawn, l.Done())
+}
+
+// writeKeys writes as many whole keys as fit. Next to a note there may be no room for the last two (help and quit).
+func writeKeys(l *term.Line, bindings []key.Binding, noted bool) {
 	first, last := bindings[:len(bindings)-2], bindings[len(bindings)-2:]
 	kept := 0
 	for _, b := range last {
 		kept += keyWidth(b)
+	}
+	if noted && l.Room() < kept-term.ColumnGap {
+		return
 	}
 	for _, b := range first {
 		if l.Room()-kept < keyWidth(b) {
@@ -74,6 +109,8 @@ func keyWidth(b key.Binding) int {
 // brackets; pressing it shows the missing rule.
 func writeKey(l *term.Line, b key.Binding) {
 	h := b.Help()
+	l.Area(term.Area{Key: b.Keys()[0]})
+	defer l.Area(term.Area{})
 	if !b.Enabled() {
 		l.Text(term.Faint, "("+h.Key+") "+h.Desc)
 		l.Gap(term.ColumnGap)

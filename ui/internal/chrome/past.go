@@ -4,18 +4,19 @@ import (
 	"time"
 
 	"electop/election/sanitize"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // pastBanners returns the lines that mark the past. The first one is the moment, across the whole width. The second
 // one is the event at that moment, or the gap in observation around it.
-func pastBanners(s *scene.Scene, width int) [][]term.Span {
+func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]term.Span {
 	p := s.Past
 	if p == nil {
 		return nil
 	}
-	lines := [][]term.Span{{{term.Past, momentText(s, width)}}}
+	lines := [][]term.Span{{{term.Past, momentText(s, k, width)}}}
 	switch {
 	case p.Unobserved():
 		lines = append(lines, []term.Span{{term.Delay, " " + s.Sym.Warning + " " + gapText(p, s.Now)}})
@@ -27,14 +28,14 @@ func pastBanners(s *scene.Scene, width int) [][]term.Span {
 
 // momentText describes the moment at the left and the keys at the right. It selects the longest text that fits. The
 // text fills the width, because a terminal may omit the background of trailing blanks.
-func momentText(s *scene.Scene, width int) string {
+func momentText(s *scene.Scene, k *keys.Map, width int) string {
 	at, short := s.Past.At.Format(time.DateTime), s.Past.At.Format("Jan 02 15:04:05")
 	age := term.Duration(s.Now.Sub(s.Past.At))
 	dot := " " + s.Sym.Dot + " "
-	full, keys := " "+s.Sym.Past+" PAST  "+at+dot+age+" ago", "esc returns to now"
+	full, back := " "+s.Sym.Past+" PAST  "+at+dot+age+" ago", "esc returns to now"
 	left, right := "", ""
 	for _, text := range [][2]string{
-		{full, "[ earlier event  ] later event" + dot + keys}, {full, keys},
+		{full, k.Earlier.Help().Key + " earlier event  " + k.Later.Help().Key + " later event" + dot + back}, {full, back},
 		{" PAST " + at + dot + age + " ago", "esc: now"}, {" PAST " + short + dot + age, "esc: now"}, {" PAST " + short, "esc: now"},
 	} {
 		if left, right = text[0], text[1]; term.Width(left)+2+term.Width(right) <= width {
@@ -81,7 +82,7 @@ func eventBanner(s *scene.Scene, p *scene.Past) []term.Span {
 }
 
 // nothingThen explains why no election is shown at a moment of the past.
-func nothingThen(d *term.Page, s *scene.Scene) {
+func nothingThen(d *term.Page, s *scene.Scene, k *keys.Map) {
 	d.Add(term.Span{term.Strong, "No election was known at " + s.Past.At.Format(time.DateTime)})
 	d.Blank()
 	if at := s.Past.Begins; at.IsZero() {
@@ -90,5 +91,5 @@ func nothingThen(d *term.Page, s *scene.Scene) {
 		d.Para(term.Text, "The oldest stored event is from "+at.In(s.Now.Location()).Format(time.DateTime)+".")
 	}
 	d.Blank()
-	d.Para(term.Quiet, "Press ] for the next event, esc to return to now.")
+	d.Para(term.Quiet, "Press "+k.Later.Help().Key+" for the next event, esc to return to now.")
 }

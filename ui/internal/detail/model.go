@@ -67,8 +67,10 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	case scene.Wheeled:
 		m.scroll(msg.Step)
 	case scene.Clicked:
-		if msg.Y == 0 {
-			m.turn(1)
+		for t := range tabCount {
+			if int(t) == msg.Index {
+				m.turn(t - m.tab + tabCount)
+			}
 		}
 	case past.TermsRead:
 		m.stored.read(msg, s)
@@ -202,7 +204,7 @@ func sign(s *scene.Scene, e *election.Election) term.Span {
 }
 
 func (m Model) title(p *term.Painter, s *scene.Scene, width int) string {
-	left, right := make([]term.Span, 0, 3), make([]term.Span, 0, 2*tabCount)
+	left, right := make([]term.Span, 0, 3), make([]term.Control, 0, 2*tabCount)
 	if e := s.Selected; e != nil {
 		left = append(left, sign(s, e), term.Span{term.Strong, " " + sanitize.Text(e.Name)})
 		if e.Key() != e.Name {
@@ -215,9 +217,9 @@ func (m Model) title(p *term.Painter, s *scene.Scene, width int) string {
 			r = term.Accent
 		}
 		if t > 0 {
-			right = append(right, term.Span{term.Faint, " " + p.Sym.Dot + " "})
+			right = append(right, term.Label(term.Span{term.Faint, " " + p.Sym.Dot + " "}))
 		}
-		right = append(right, term.Span{r, t.title()})
+		right = append(right, term.TabTitle(int(t), r, t.title()))
 	}
-	return p.Rule(width, term.Fit(left, width-term.SpansWidth(right)-8, p.Sym), right)
+	return p.RuleWith(width, term.Fit(left, width-term.ControlsWidth(right)-8, p.Sym), right)
 }

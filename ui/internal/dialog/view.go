@@ -20,7 +20,7 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	w := min(dialogWidth, width-4)
 	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
 	d.write(page)
-	changed := d.text.Show(page.Lines, w, max(1, height-term.BoxFrame-len(d.foot(s.Sym))))
+	changed := d.text.Show(page.Lines, w, max(1, height-term.BoxFrame-1-len(d.foot(s.Sym))))
 	d.onAction = d.onAction && d.read()
 	if !changed && d.text.Seen <= d.seen {
 		d.seen = d.text.Seen
@@ -55,7 +55,7 @@ func (d Model) View(p *term.Painter, lines []string, width int) {
 	if d.kind == election.ActionDestroy {
 		edge = term.Vacant
 	}
-	b := term.Box{Edge: edge, Title: d.title(), Body: d.text.Window(), Foot: d.foot(p.Sym)}
+	b := term.Box{Edge: edge, Title: d.title(), Body: d.text.Window(), Foot: d.foot(p.Sym), Controls: d.buttons()}
 	b.Draw(p, lines, d.text.Width, width)
 }
 
@@ -83,13 +83,13 @@ func (d *Model) title() string {
 	return "Destroy the session of " + what
 }
 
-// foot returns the fixed rows at the bottom: search progress, scroll position and buttons.
+// foot returns the fixed rows above the buttons: search progress and scroll position.
 func (d *Model) foot(sym *term.Symbols) [][]term.Span {
 	var rows [][]term.Span
 	if d.search.Running() {
 		rows = append(rows, d.search.ProgressSpans())
 	}
-	return append(rows, d.positionSpans(sym), d.buttons())
+	return append(rows, d.positionSpans(sym))
 }
 
 // positionSpans shows the scroll position. If unread text disables the action, it shows where to scroll.
@@ -113,27 +113,30 @@ func (d *Model) positionSpans(sym *term.Symbols) []term.Span {
 
 func (d *Model) word() string { return term.Capital(string(d.kind)) }
 
-// buttons returns the buttons; brackets mark the one that Enter presses.
-func (d *Model) buttons() []term.Span {
-	if len(d.targets) == 0 {
-		return []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, {term.Key, "space"}, {term.Quiet, " include the hidden marks"}}
-	}
-	if !d.acts() {
-		return []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, {term.Key, "r"}, {term.Quiet, " refresh"}}
-	}
-	cancel, action := term.Span{term.ButtonOn, "[ Cancel ]"}, term.Span{term.Button, "  " + d.word() + "  "}
-	if !d.ready() {
-		action = term.Span{term.Faint, " (" + d.word() + ") "}
-		if d.onAction { // it keeps the focus while disabled
-			cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Faint, "[(" + d.word() + ")]"}
-		}
-		return []term.Span{cancel, {term.Text, "  "}, action, {term.Text, "    "}, {term.Key, "esc"}, {term.Quiet, " cancel"}}
+// buttons returns the buttons and keys; brackets mark the button that Enter presses.
+func (d *Model) buttons() []term.Control {
+	cancel, action := term.PressButton("esc", term.ButtonOn, "[ Cancel ]"), term.PressButton("y", term.Button, "  "+d.word()+"  ")
+	done := term.PressButton("esc", term.ButtonOn, "[ Close ]")
+	switch {
+	case len(d.targets) == 0:
+		return []term.Control{done, term.Blank(3), term.Hint("space", "include the hidden marks")}
+	case !d.acts():
+		return []term.Control{done, term.Blank(3), term.Hint("r", "refresh")}
 	}
 	if d.onAction {
-		cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Alarm, "[ " + d.word() + " ]"}
+		cancel = term.PressButton("esc", term.Button, "  Cancel  ")
 	}
-	return []term.Span{
-		cancel, {term.Text, "  "}, action, {term.Text, "    "},
-		{term.Key, "y"}, {term.Quiet, " " + string(d.kind) + "  "}, {term.Key, "esc"}, {term.Quiet, " cancel"},
+	if !d.ready() {
+		action = term.PressButton("y", term.Faint, " ("+d.word()+") ")
+		if d.onAction { // it keeps the focus while disabled
+			action = term.PressButton("y", term.Faint, "[("+d.word()+")]")
+		}
+		return []term.Control{cancel, term.Blank(2), action, term.Blank(4), term.Hint("esc", "cancel")}
+	}
+	if d.onAction {
+		action = term.PressButton("y", term.Alarm, "[ "+d.word()+" ]")
+	}
+	return []term.Control{
+		cancel, term.Blank(2), action, term.Blank(4), term.Hint("y", string(d.kind)), term.Blank(2), term.Hint("esc", "cancel"),
 	}
 }

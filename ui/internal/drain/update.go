@@ -27,6 +27,8 @@ func (d *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		}
 	case Noticed:
 		d.noticed = d.noticed || msg.change == d.changes
+	case scene.Clicked:
+		d.at.MoveTo(msg.Index, len(d.nodes))
 	case scene.Wheeled:
 		d.move(msg.Step)
 	case tea.KeyPressMsg:

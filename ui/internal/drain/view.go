@@ -153,7 +153,8 @@ func (d Model) View(p *term.Painter, lines []string, width int) {
 	if d.stage == choosing {
 		title = "Drain a node"
 	}
-	b := term.Box{Edge: term.Accent, Title: title, Body: d.text.Window(), Foot: [][]term.Span{d.position(p.Sym), d.buttons()}}
+	b := term.Box{Edge: term.Accent, Title: title, Body: d.text.Window(), Foot: [][]term.Span{d.position(p.Sym)}, Controls: d.buttons()}
+	b.Rows, b.First = d.stage == choosing, d.text.Offset
 	b.Draw(p, lines, d.text.Width, width)
 }
 
@@ -171,22 +172,22 @@ func (d *Model) position(sym *term.Symbols) []term.Span {
 	return []term.Span{{term.Key, sym.KeyMove}, {term.Quiet, " " + where}}
 }
 
-// buttons returns the buttons; brackets mark the one that Enter presses.
-func (d *Model) buttons() []term.Span {
-	gap := term.Span{term.Text, "  "}
+// buttons returns the buttons and keys; brackets mark the button that Enter presses.
+func (d *Model) buttons() []term.Control {
+	gap, cancel, refresh := term.Blank(2), term.PressButton("esc", term.ButtonOn, "[ Cancel ]"), term.Hint("r", "refresh")
 	switch {
 	case d.stage == choosing:
-		return []term.Span{{term.ButtonOn, "[ Plan ]"}, gap, {term.Key, "esc"}, {term.Quiet, " cancel"}}
+		return []term.Control{term.PressButton("enter", term.ButtonOn, "[ Plan ]"), gap, term.Hint("esc", "cancel")}
 	case d.stage == reading:
-		return []term.Span{{term.ButtonOn, "[ Cancel ]"}}
+		return []term.Control{cancel}
 	case !d.acts():
-		return []term.Span{{term.ButtonOn, "[ Close ]"}, gap, {term.Key, "r"}, {term.Quiet, " refresh"}}
+		return []term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]"), gap, refresh}
 	case !d.ready():
-		return []term.Span{{term.ButtonOn, "[ Cancel ]"}, gap, {term.Faint, " (Drain) "}, gap, {term.Key, "r"}, {term.Quiet, " refresh"}}
+		return []term.Control{cancel, gap, term.PressButton("y", term.Faint, " (Drain) "), gap, refresh}
 	}
-	cancel, action := term.Span{term.ButtonOn, "[ Cancel ]"}, term.Span{term.Button, "  Drain  "}
+	action := term.PressButton("y", term.Button, "  Drain  ")
 	if d.onAction {
-		cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Alarm, "[ Drain ]"}
+		cancel, action = term.PressButton("esc", term.Button, "  Cancel  "), term.PressButton("y", term.Alarm, "[ Drain ]")
 	}
-	return []term.Span{cancel, gap, action, gap, {term.Key, "y"}, {term.Quiet, " drain  "}, {term.Key, "r"}, {term.Quiet, " refresh  "}, {term.Key, "esc"}, {term.Quiet, " cancel"}}
+	return []term.Control{cancel, gap, action, gap, term.Hint("y", "drain"), gap, refresh, gap, term.Hint("esc", "cancel")}
 }

@@ -32,6 +32,7 @@ type Model struct {
 	// before that.
 	follow, opened bool
 	stored         stored
+	full           full
 }
 
 // New returns a view that stays empty until the first [scene.Opened] or [scene.Changed].
@@ -67,6 +68,14 @@ func (m Model) complete() bool {
 	return !w.past.On() || w.joined && w.end && !w.outdated
 }
 
+// Keys returns the key bindings for the footer.
+func (m Model) Keys(k keys.Map) []key.Binding {
+	return k.EventList(m.full.line != nil, m.full.line != nil && m.full.line.Ev.Key != "")
+}
+
+// Covered reports whether the box with one event covers the list.
+func (m Model) Covered() bool { return m.full.line != nil }
+
 // Marks is 0: events cannot be marked.
 func (m Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
 
@@ -82,6 +91,7 @@ func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	}
 	m.stored.slow = m.stored.slow && m.stored.req != nil
 	m.at.Scroll(m.rows(s), len(m.lines))
+	m.full.fit(s, m.rect)
 	return m, action
 }
 
@@ -90,6 +100,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Resized:
 		m.rect = msg.Rect
 	case scene.Opened:
+		m.closeFull()
 		if m.opened = true; m.follow {
 			m.stored.restart(s.Past.Moment())
 		}
@@ -106,6 +117,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case past.Slow:
 		m.stored.slow = m.stored.slow || msg.Of == m.stored.req
 	case scene.Filtered:
+		m.closeFull()
 		m.setFilter(msg.Text, s)
 	case scene.Since:
 		m.setSince(msg.At, s)
@@ -123,13 +135,17 @@ func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Moved:
 		m.moveTo(m.at.Index + msg.Step)
 	case scene.Wheeled:
+		if m.full.line != nil {
+			m.full.text.Scroll(msg.Step)
+			break
+		}
 		m.moveTo(m.at.Index + msg.Step)
 	case scene.Clicked:
-		if msg.Y > 0 {
-			m.moveTo(m.at.Offset + msg.Y - 1)
-		}
+		m.moveTo(msg.Index)
 	case scene.Back:
 		switch {
+		case m.full.line != nil:
+			m.closeFull()
 		case !m.filter.Empty():
 			m.follow = m.follow && m.isLive(m.selected(), s) // a recorded event stays under the cursor
 			m.setFilter("", s)
@@ -145,6 +161,9 @@ func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 }
 
 func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
+	if m.full.line != nil {
+		return m.pressedFull(msg)
+	}
 	if key.Matches(msg, m.keys.Top) && !m.stored.joined {
 		m.newest(s)
 		return nil
@@ -156,13 +175,10 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	switch ev := m.selected(); {
 	case key.Matches(msg, m.keys.Report):
 		return m.report()
-	case ev == nil || !key.Matches(msg, m.keys.Open):
-		return nil
-	case ev.Key == "":
-		return scene.Say{Role: term.Quiet, Text: "This line is not about a single election."}
-	default:
-		return scene.ShowElection{ID: ev.ElectionID()}
+	case ev != nil && key.Matches(msg, m.keys.Open):
+		m.openFull()
 	}
+	return nil
 }
 
 // setFilter filters the lines in memory immediately. It then reads the history again, from the event under the
@@ -217,6 +233,7 @@ func (m *Model) newest(s *scene.Scene) {
 func (m *Model) refresh(s *scene.Scene) {
 	at, before := m.selected(), m.at.Index
 	m.lines = m.list(s)
+	m.full.renew(m.lines)
 	m.names = max(m.names, nameWidth(m.lines), s.NameWidth)
 	if m.follow || at == nil {
 		m.moveTo(0)
@@ -275,6 +292,18 @@ func (m *Model) selected() *election.Event {
 // View draws the title and the lines that fit. A slow, failed or completed read of the history has a line at the
 // bottom.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
+	r, over := m.rect, *p
+	if m.full.line != nil { // the box covers the list
+		over.Areas = false
+	}
+	lines := m.drawList(s, &over)
+	if m.full.line != nil && r.H > term.BoxFrame {
+		m.full.view(p, m.keys.Open, lines, r.W)
+	}
+	return lines
+}
+
+func (m *Model) drawList(s *scene.Scene, p *term.Painter) []string {
 	r, rows := m.rect, m.rows(s)
 	lines := append(make([]string, 0, r.H), m.title(s, p))
 	l, dated := term.NewLine(p, r.W), m.dated(s)
@@ -284,6 +313,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 			l.Reset(p.Tone.Selected())
 			l.Text(term.Accent, p.Sym.Cursor)
 		}
+		l.Area(term.Area{Item: term.Row, Index: i})
 		l.To(term.LeadIn)
 		drawEvent(l, s, m.lines[i], columns{names: m.names, dated: dated})
 		lines = append(lines, l.Done())
@@ -307,7 +337,7 @@ func (m Model) title(s *scene.Scene, p *term.Painter) string {
 	case s.Past != nil:
 		state = []term.Span{{term.Quiet, "until the moment shown"}}
 	case !m.follow:
-		state = []term.Span{{term.Accent, "g follows the newest"}}
+		state = []term.Span{{term.Accent, m.keys.Top.Help().Key + " follows the newest"}}
 	}
 	return p.Rule(m.rect.W, []term.Span{{term.Strong, "Events"}, {term.Quiet, text + ", newest first"}}, state)
 }

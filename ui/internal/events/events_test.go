@@ -54,10 +54,12 @@ func (d *driver) keys(names ...string) (action scene.Action) {
 
 func (d *driver) text() string { return strings.Join(d.m.View(d.s, uitest.Painter()), "\n") }
 
-func (d *driver) wants(text string) {
+func (d *driver) wants(texts ...string) {
 	d.t.Helper()
-	if got := d.text(); !strings.Contains(got, text) {
-		d.t.Errorf("%q is not on the screen:\n%s", text, got)
+	for _, text := range texts {
+		if got := d.text(); !strings.Contains(got, text) {
+			d.t.Errorf("%q is not on the screen:\n%s", text, got)
+		}
 	}
 }
 
@@ -109,7 +111,7 @@ func TestCursorStaysOnItsEvent(t *testing.T) {
 		"j":      func(d *driver) { d.keys("j", "j") },
 		"ctrl+d": func(d *driver) { d.keys("ctrl+d", "ctrl+d") },
 		"G":      func(d *driver) { d.keys("G") },
-		"click":  func(d *driver) { d.send(scene.Clicked{X: 5, Y: 8}) },
+		"click":  func(d *driver) { d.send(scene.Clicked{Area: term.Area{Item: term.Row, Index: 7}}) },
 		"wheel":  func(d *driver) { d.send(scene.Wheeled{Step: 3}) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,8 +156,59 @@ func TestFilterKeepsTheCursorOnItsEvent(t *testing.T) {
 	}
 }
 
-func TestOpenShowsTheElection(t *testing.T) {
+func TestOpenShowsTheWholeEvent(t *testing.T) {
+	snap := eventful(3)
+	cause := strings.Repeat("a long output of a check, ", 40) + "end"
+	lost := election.Event{
+		Time: uitest.Now(), Type: election.Vacated, Election: "web", Key: "service/web/leader", Session: uitest.SessionID(7), Node: "node-1", Leader: "web-1", Term: 9,
+	}
+	snap.Events = append(snap.Events, lost)
+	d := drive(t, snap)
+	d.keys("enter")
+	d.wants("Event", "service/web/leader", uitest.SessionID(7))
+	explained := lost
+	explained.Type, explained.Cause, explained.Evidence = election.Explained, election.CheckCritical, cause
+	later := *snap
+	later.Events = append(slices.Clone(snap.Events), explained, election.Event{Time: uitest.Now().Add(time.Second), Type: election.Elected, Election: "mail"})
+	d.show(&later)
+	d.wants("check_critical", "a long output", "Close")
+	d.send(scene.Wheeled{Step: 30})
+	d.wants("end")
+	if d.send(scene.Back{}) != nil || strings.Contains(d.text(), "Close") {
+		t.Error("esc does not close the event")
+	}
+}
+
+// One press opens an event, and the cursor stays on it while newer events arrive.
+func TestTheCursorStaysOnTheOpenEvent(t *testing.T) {
+	snap := eventful(3)
+	d := drive(t, snap)
+	d.keys("enter")
+	d.wants("[ Close ]", "its election")
+	newer := *snap
+	newer.Events = append(slices.Clone(snap.Events), election.Event{Time: uitest.Now().Add(time.Second), Type: election.Elected, Election: "mail", Leader: "web-101"})
+	d.show(&newer)
+	d.send(scene.Back{})
+	if _, selected, _ := d.leaders(); selected != "web-002" {
+		t.Errorf("the cursor is on %s", selected)
+	}
+	d.keys("g", "enter")
+	d.send(scene.Opened{})
+	if strings.Contains(d.text(), "[ Close ]") {
+		t.Error("the event is still open")
+	}
+	newest := newer
+	newest.Events = append(slices.Clone(newer.Events), election.Event{Time: uitest.Now().Add(2 * time.Second), Type: election.Elected, Election: "mail", Leader: "web-102"})
+	d.show(&newest)
+	if _, selected, _ := d.leaders(); selected != "web-102" {
+		t.Errorf("at the top, the cursor is on %s", selected)
+	}
+}
+
+func TestOpeningTwiceShowsTheElection(t *testing.T) {
 	d := drive(t, eventful(3))
+	d.keys("enter")
+	d.wants("its election")
 	if show, ok := d.keys("enter").(scene.ShowElection); !ok || show.ID != "service/web/leader" {
 		t.Errorf("%+v", show)
 	}

@@ -104,13 +104,13 @@ func (m Model) status(s *scene.Scene) []term.Span {
 	case !w.past.On():
 		return nil
 	case w.err != nil:
-		return []term.Span{{term.Delay, past.Text(w.err)}, {term.Quiet, "   G retries"}}
+		return []term.Span{{term.Delay, past.Text(w.err)}, {term.Quiet, "   " + m.keys.Bottom.Help().Key + " retries"}}
 	case w.slow && m.filter.Empty():
 		return []term.Span{{term.Quiet, "loading" + s.Sym.Ellipsis}}
 	case w.slow:
 		return []term.Span{{term.Quiet, "searching" + s.Sym.Ellipsis + m.reached(s)}}
 	case w.req == nil && w.searched >= searchLimit && !m.complete():
-		return []term.Span{{term.Text, "Searched " + term.Thousands(int64(w.searched)) + " events" + m.reached(s)}, {term.Quiet, "   G continues"}}
+		return []term.Span{{term.Text, "Searched " + term.Thousands(int64(w.searched)) + " events" + m.reached(s)}, {term.Quiet, "   " + m.keys.Bottom.Help().Key + " continues"}}
 	case w.end && !w.outdated && atEnd && len(m.lines) > 0:
 		return []term.Span{{term.Quiet, m.beginning(s)}}
 	}

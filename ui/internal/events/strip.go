@@ -55,7 +55,7 @@ func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, c columns) {
 	l.Gap(term.ColumnGap)
 	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), max(6, min(c.names, l.Width/5)))
 	l.Gap(term.ColumnGap)
-	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(10, l.Width/6)))
+	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(12, l.Width/6)))
 	l.Texts(scene.EventSpans(l.Sym, el.Ev)...)
 	if el.Why != nil {
 		l.Texts(scene.WhySpans(l.Sym, el.Why)...)

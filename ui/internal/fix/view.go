@@ -98,30 +98,24 @@ func (m Model) View(p *term.Painter, s *scene.Scene, lines []string, width int) 
 	}
 	b := term.Box{
 		Edge: edge, Title: "Fix " + scene.OneLine(m.election.Name, 40), Body: m.text.Window(),
-		Foot: [][]term.Span{where, m.buttons(s.Now)},
+		Foot: [][]term.Span{where}, Controls: m.buttons(s.Now),
 	}
 	b.Draw(p, lines, m.text.Width, width)
 }
 
-// buttons returns the buttons; brackets mark the one that Enter presses.
-func (m *Model) buttons(now time.Time) []term.Span {
-	gap := term.Span{term.Text, "   "}
+// buttons returns the buttons and keys; brackets mark the button that Enter presses.
+func (m *Model) buttons(now time.Time) []term.Control {
+	cancel, action := term.PressButton("esc", term.ButtonOn, "[ Cancel ]"), term.PressButton("y", term.Button, "  Apply  ")
 	switch {
 	case m.reading != nil:
-		return []term.Span{{term.ButtonOn, "[ Cancel ]"}, gap, {term.Key, "esc"}, {term.Quiet, " cancel"}}
+		return []term.Control{cancel, term.Blank(3), term.Hint("esc", "cancel")}
 	case !m.applies():
-		return []term.Span{{term.ButtonOn, "[ Close ]"}, gap, {term.Key, "r"}, {term.Quiet, " diagnose again"}}
-	}
-	cancel, action := term.Span{term.ButtonOn, "[ Cancel ]"}, term.Span{term.Button, "  Apply  "}
-	switch {
+		return []term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]"), term.Blank(3), term.Hint("r", "diagnose again")}
 	case !m.ready(now):
-		action = term.Span{term.Faint, " (Apply) "}
+		action = term.PressButton("y", term.Faint, " (Apply) ")
+		return []term.Control{cancel, term.Blank(2), action, term.Blank(3), term.Hint("esc", "cancel")}
 	case m.onAction:
-		cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Alarm, "[ Apply ]"}
+		cancel, action = term.PressButton("esc", term.Button, "  Cancel  "), term.PressButton("y", term.Alarm, "[ Apply ]")
 	}
-	keys := []term.Span{{term.Key, "esc"}, {term.Quiet, " cancel"}}
-	if m.ready(now) {
-		keys = append([]term.Span{{term.Key, "y"}, {term.Quiet, " apply  "}}, keys...)
-	}
-	return append([]term.Span{cancel, {term.Text, "  "}, action, gap}, keys...)
+	return []term.Control{cancel, term.Blank(2), action, term.Blank(3), term.Hint("y", "apply"), term.Blank(2), term.Hint("esc", "cancel")}
 }

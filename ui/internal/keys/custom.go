@@ -112,15 +112,6 @@ func (k Map) With(c Custom) Map {
 // first is the label of the first key of a binding.
 func first(b key.Binding) string { return label(b.Keys()[0]) }
 
-// firsts are the labels of the first keys of bindings.
-func firsts(bindings ...key.Binding) string {
-	labels := make([]string, len(bindings))
-	for i, b := range bindings {
-		labels[i] = first(b)
-	}
-	return strings.Join(labels, " ")
-}
-
 // label is how the screen shows a key.
 func label(name string) string {
 	return strings.NewReplacer("ctrl+", "ctrl-", "alt+", "alt-", "shift+", "S-", "pgdown", "pgdn").Replace(name)
@@ -163,14 +154,6 @@ func invalid(name, action string) string {
 		return fmt.Sprintf("%q: write the letter after ctrl+ in lower case", name)
 	}
 	return ""
-}
-
-// special lists the keys that type no character.
-func special() []string {
-	return []string{
-		"enter", "tab", "space", "esc", "backspace", "insert", "delete", "up", "down", "left", "right", "home", "end", "pgup", "pgdown",
-		"f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12",
-	}
 }
 
 // sameAs is the key for which a terminal sends the same byte.

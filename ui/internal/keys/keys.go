@@ -17,12 +17,15 @@ type Map struct {
 	Drain, MarkAll, Invert, MarkRange, Unmark                 key.Binding
 	Elections, Events, Sessions                               key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
-	Help, Suspend, Quit                                       key.Binding
-	// dialog has the keys of dialogs and prompts, which no setting changes.
-	dialog dialogKeys
+	Mouse, Help, Suspend, Quit                                key.Binding
+	// Fixed has the keys of dialogs and prompts, which no setting changes.
+	Fixed FixedKeys
 }
 
-type dialogKeys struct{ enter, esc, tab, up, scan, stop key.Binding }
+// FixedKeys are the keys with a fixed meaning in dialogs, panels and prompts.
+type FixedKeys struct {
+	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select key.Binding
+}
 
 // action is a binding with its name in the settings.
 type action struct {
@@ -44,7 +47,7 @@ func (k *Map) named() []action {
 		{"drain", &k.Drain}, {"results", &k.Results}, {"scan", &k.Scan}, {"report", &k.Report},
 		{"elections", &k.Elections}, {"events", &k.Events}, {"sessions", &k.Sessions},
 		{"earlier", &k.Earlier}, {"later", &k.Later}, {"shorter-lane", &k.ShorterLane}, {"longer-lane", &k.LongerLane},
-		{"help", &k.Help}, {"suspend", &k.Suspend}, {"quit", &k.Quit},
+		{"mouse", &k.Mouse}, {"help", &k.Help}, {"suspend", &k.Suspend}, {"quit", &k.Quit},
 	}
 }
 
@@ -83,10 +86,14 @@ func Default(ascii bool) Map {
 		Sessions: bind("3", "sessions", "3"),
 		Earlier:  bind("[", "previous event", "["), Later: bind("]", "next event", "]"),
 		ShorterLane: bind("+", "shorter lanes", "+", "="), LongerLane: bind("-", "longer lanes", "-"),
-		Help: bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
-		dialog: dialogKeys{
-			enter: bind(enter, "", "enter"), esc: bind("esc", "cancel", "esc"), tab: bind("tab", "choose", "tab"), up: bind("up", "earlier", "up"),
-			scan: bind("f", "scan all keys", "f"), stop: bind("x", "stop", "x"),
+		Mouse: bind("M", "mouse off or on", "M"),
+		Help:  bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
+		Fixed: FixedKeys{
+			Enter: bind(enter, "press the button", "enter"), Esc: bind("esc", "cancel", "esc"), Tab: bind("tab", "choose", "tab"),
+			Confirm: bind("y", "press the action button", "y"), Refresh: bind("r", "read the present state again", "r"),
+			Unfold: bind("a", "show shortened lists in full", "a"), Hidden: bind("space", "include the hidden marks", "space"),
+			Scan: bind("f", "scan all keys", "f"), Stop: bind("x", "stop", "x"),
+			Recall: bind("up", "earlier", "up", "down"), Select: bind("ctrl-n", "next row", "ctrl+n", "ctrl+p"),
 		},
 	}
 }
@@ -94,6 +101,12 @@ func Default(ascii bool) Map {
 // says returns the binding with another description.
 func says(b key.Binding, what string) key.Binding {
 	b.SetHelp(b.Help().Key, what)
+	return b
+}
+
+// named returns the binding with the name of its first key and another description.
+func named(b key.Binding, what string) key.Binding {
+	b.SetHelp(first(b), what)
 	return b
 }
 
@@ -118,23 +131,10 @@ func (k Map) Past() []key.Binding {
 	}
 }
 
-// All lists all keys in groups: moving, viewing, acting.
-func (k Map) All() [][]key.Binding {
-	move := k.Down
-	move.SetHelp(firsts(k.Down, k.Up), "down and up"+arrows(k.Down))
-	more := k.MarkAll
-	more.SetHelp(firsts(k.MarkAll, k.MarkRange, k.Invert, k.Unmark), "mark all, range, inverse, none")
-	return [][]key.Binding{
-		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
-		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause, k.Earlier, k.Later, k.ShorterLane, k.LongerLane},
-		{k.Release, k.Destroy, k.Drain, says(k.Fix, "fix: why no leader"), k.Results, k.Report, k.Mark, more, says(k.Scan, "view 3: scan all keys"), k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
-	}
-}
-
 // arrows says that the arrow keys move too, if they do.
 func arrows(down key.Binding) string {
 	if slices.Contains(down.Keys(), "down") {
-		return ", arrows too"
+		return "; arrows too"
 	}
 	return ""
 }
@@ -144,10 +144,17 @@ func (k Map) Zoom() []key.Binding {
 	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Release, k.Destroy, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
 }
 
-// EventList lists the keys of the footer in the events view.
-func (k Map) EventList() []key.Binding {
-	open, newest := says(k.Open, "show election"), says(k.Top, "newest")
-	return []key.Binding{k.Down, open, k.Filter, newest, says(k.Report, "report"), k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
+// EventList lists the keys of the footer in the events view; open is true if one event is
+// open, leads if it has an election.
+func (k Map) EventList(open, leads bool) []key.Binding {
+	switch {
+	case leads:
+		return []key.Binding{says(k.Back, "close"), says(k.Open, "its election"), says(k.Down, "scroll"), k.Help, k.Quit}
+	case open:
+		return []key.Binding{says(k.Back, "close"), says(k.Down, "scroll"), k.Help, k.Quit}
+	}
+	newest := says(k.Top, "newest")
+	return []key.Binding{k.Down, k.Open, k.Filter, newest, says(k.Report, "report"), k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
 // SessionList lists the keys of the footer in the sessions view; open is true if one
@@ -162,46 +169,55 @@ func (k Map) SessionList(open bool) []key.Binding {
 // Prompt lists the keys of the footer of a filter or a command.
 func (k Map) Prompt(filter bool) []key.Binding {
 	if filter {
-		return []key.Binding{says(k.dialog.tab, "complete"), k.dialog.up, says(k.dialog.enter, "keep the filter"), says(k.dialog.esc, "clear it")}
+		return []key.Binding{says(k.Fixed.Tab, "complete"), k.Fixed.Recall, says(k.Fixed.Enter, "keep the filter"), says(k.Fixed.Esc, "clear it")}
 	}
-	return []key.Binding{says(k.dialog.tab, "complete"), k.dialog.up, says(k.dialog.enter, "run it"), says(k.dialog.esc, "leave")}
+	return []key.Binding{says(k.Fixed.Tab, "complete"), k.Fixed.Recall, says(k.Fixed.Enter, "run it"), says(k.Fixed.Esc, "leave")}
 }
 
 // Dialog lists the keys of the footer of a dialog. searching is true during a scan of the store. mayScan is true if a
 // scan is possible.
 func (k Map) Dialog(searching, mayScan bool) []key.Binding {
-	choose, done, leave := k.dialog.tab, says(k.dialog.enter, "press the button"), k.dialog.esc
+	choose, done, leave := k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc
 	switch {
 	case searching:
-		leave = says(k.dialog.esc, "stop the scan")
+		leave = says(k.Fixed.Esc, "stop the scan")
 	case mayScan:
-		return []key.Binding{choose, done, k.dialog.scan, leave}
+		return []key.Binding{choose, done, k.Fixed.Scan, leave}
 	}
 	return []key.Binding{choose, done, leave}
 }
 
 // Menu lists the keys of the footer of a menu.
 func (k Map) Menu() []key.Binding {
-	return []key.Binding{k.Down, says(k.dialog.enter, "choose"), k.dialog.esc}
+	return []key.Binding{k.Down, says(k.Fixed.Enter, "choose"), k.Fixed.Esc}
 }
 
 // HelpPage lists the keys of the footer of the help.
 func (k Map) HelpPage() []key.Binding {
-	return []key.Binding{says(k.Down, "scroll"), k.Back}
+	return []key.Binding{says(k.NextTab, "next page"), says(k.Down, "scroll"), says(k.Back, "close")}
+}
+
+// CopyMenu lists what can be copied of an election, and the key of each.
+func (k Map) CopyMenu() []key.Binding {
+	var menu []key.Binding
+	for _, i := range [][2]string{{"k", "key"}, {"n", "name"}, {"l", "leader"}, {"s", "session"}, {"o", "node"}, {"v", "value"}} {
+		menu = append(menu, key.NewBinding(key.WithKeys(i[0]), key.WithHelp(i[0], i[1])))
+	}
+	return append(menu, says(k.Back, "nothing"))
 }
 
 // ResultList lists the keys of the footer of the results. draining is true if the results are of a drain in progress.
 func (k Map) ResultList(draining bool) []key.Binding {
 	if draining {
-		return []key.Binding{says(k.Down, "scroll"), k.dialog.stop, says(k.dialog.enter, "hide")}
+		return []key.Binding{says(k.Down, "scroll"), k.Fixed.Stop, says(k.Fixed.Enter, "hide")}
 	}
-	return []key.Binding{says(k.Down, "scroll"), says(k.dialog.esc, "close")}
+	return []key.Binding{says(k.Down, "scroll"), says(k.Fixed.Esc, "close")}
 }
 
 // LockList lists the keys of the footer of the discovered locks. more is true if some of the locks are not watched.
 func (k Map) LockList(more bool) []key.Binding {
 	if more {
-		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.dialog.esc, "close")}
+		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.Fixed.Esc, "close")}
 	}
 	return k.ResultList(false)
 }

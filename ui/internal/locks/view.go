@@ -95,14 +95,15 @@ func (m Model) View(pt *term.Painter, lines []string, width int) {
 	if m.run == nil {
 		return
 	}
-	foot := term.Span{Role: term.Quiet, Text: "   searching"}
+	foot := []term.Control{term.Label(term.Span{Role: term.Quiet, Text: "   searching"})}
 	switch found := &m.run.found; {
 	case m.run.err != nil:
-		foot.Text = ""
+		foot = nil
 	case m.run.over && found.Unwatched > 0:
-		foot = term.Span{Role: term.Accent, Text: "   " + term.Plural(found.Unwatched, "lock") + " not watched   :watch PATTERN adds one pattern"}
+		left := term.Label(term.Span{Role: term.Accent, Text: "   " + term.Plural(found.Unwatched, "lock") + " not watched   "})
+		foot = []term.Control{left, term.BoundHint(m.keys.Wide, "watch all"), term.Label(term.Span{Role: term.Quiet, Text: "   :watch PATTERN adds one"})}
 	case m.run.over:
-		foot.Text = "   all locks are watched"
+		foot = []term.Control{term.Label(term.Span{Role: term.Quiet, Text: "   all locks are watched"})}
 	}
 	var where []term.Span
 	if text := m.text.Position(); text != "" {
@@ -110,7 +111,7 @@ func (m Model) View(pt *term.Painter, lines []string, width int) {
 	}
 	b := term.Box{
 		Edge: term.Accent, Title: "Locks in the store", Body: m.text.Window(),
-		Foot: [][]term.Span{where, {{Role: term.ButtonOn, Text: "[ Close ]"}, foot}},
+		Foot: [][]term.Span{where}, Controls: append([]term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]")}, foot...),
 	}
 	b.Draw(pt, lines, m.text.Width, width)
 }

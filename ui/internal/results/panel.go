@@ -186,26 +186,28 @@ func (l Log) View(pt *term.Painter, lines []string, width int) {
 		where = []term.Span{{term.Key, pt.Sym.KeyMove}, {term.Quiet, " " + text}}
 	}
 	body := append(p.head(pt.Sym, p.text.Width-term.BoxSides), p.text.Window()...)
-	b := term.Box{Edge: term.Accent, Title: p.title(), Body: body, Foot: [][]term.Span{where, p.buttons()}}
+	b := term.Box{Edge: term.Accent, Title: p.title(), Body: body, Foot: [][]term.Span{where}, Controls: p.buttons()}
 	b.Draw(pt, lines, p.text.Width, width)
 }
 
 // buttons is the last row: the button that enter presses, the progress and the keys.
-func (p *panel) buttons() []term.Span {
-	state := term.Span{term.Quiet, "complete"}
+func (p *panel) buttons() []term.Control {
+	state := term.Label(term.Span{term.Quiet, "complete"})
 	if n := p.waiting(); n > 0 {
-		state = term.Span{term.Accent, strconv.Itoa(n) + " waiting"}
+		state = term.Label(term.Span{term.Accent, strconv.Itoa(n) + " waiting"})
 	}
+	hide := term.PressButton("enter", term.ButtonOn, "[ Hide ]")
 	if b := p.batches[0]; !p.all && b[0].drain != nil && b[0].drain.stopping {
-		state = term.Span{term.Delay, "stopped"}
+		state = term.Label(term.Span{term.Delay, "stopped"})
 	}
 	switch d := p.drain(); {
 	case d == nil:
-		return []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, state}
+		return []term.Control{term.PressButton("enter", term.ButtonOn, "[ Close ]"), term.Blank(3), state}
 	case p.asking:
-		return []term.Span{{term.Alarm, "Stop the drain?"}, {term.Text, "  "}, {term.Key, "y"}, {term.Quiet, " stop  "}, {term.Key, "n"}, {term.Quiet, " continue"}}
+		ask := term.Label(term.Span{term.Alarm, "Stop the drain?"})
+		return []term.Control{ask, term.Blank(2), term.Hint("y", "stop"), term.Blank(2), term.Hint("n", "continue")}
 	case d.stopping:
-		return []term.Span{{term.ButtonOn, "[ Hide ]"}, {term.Text, "   "}, {term.Delay, "stopping"}}
+		return []term.Control{hide, term.Blank(3), term.Label(term.Span{term.Delay, "stopping"})}
 	}
-	return []term.Span{{term.ButtonOn, "[ Hide ]"}, {term.Text, "   "}, {term.Key, "x"}, {term.Quiet, " stop"}}
+	return []term.Control{hide, term.Blank(3), term.Hint("x", "stop")}
 }

@@ -20,8 +20,8 @@ type Changed struct{ Before *Scene }
 // Opened reports that the component is shown. The component then scrolls to its beginning.
 type Opened struct{}
 
-// Clicked is a left click, in cells relative to the component.
-type Clicked struct{ X, Y int }
+// Clicked is a left click on an item that the component drew.
+type Clicked struct{ term.Area }
 
 // Wheeled scrolls the component under the pointer by Step lines.
 type Wheeled struct{ Step int }

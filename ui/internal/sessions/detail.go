@@ -16,8 +16,8 @@ func (v *Model) drawOpen(p *term.Painter, s *scene.Scene, r *row, width, height 
 		name = election.ShortID(r.ses.ID)
 	}
 	title := []term.Span{{sign.Role, sign.Text + " "}, {term.Strong, name}, {term.Quiet, "  on " + scene.Clean(r.ses.Node)}}
-	right := []term.Span{{term.Key, "esc"}, {term.Quiet, " all sessions"}}
-	lines := append(make([]string, 0, height), p.Rule(width, term.Fit(title, width-24, p.Sym), right))
+	right := []term.Control{term.Hint("esc", "all sessions")}
+	lines := append(make([]string, 0, height), p.RuleWith(width, term.Fit(title, width-24, p.Sym), right))
 	lines = p.Text(lines, v.document(s, r, width).Lines, v.top, height-1, width, 0)
 	return p.Pad(lines, width, height)
 }

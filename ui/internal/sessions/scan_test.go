@@ -12,6 +12,7 @@ import (
 
 	"electop/election"
 	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 	"electop/ui/internal/uitest"
 )
 
@@ -121,9 +122,11 @@ func TestAFailedScanKeepsTheResult(t *testing.T) {
 func TestClicksHitTheRowUnderTheNews(t *testing.T) {
 	d := drive(t, uitest.Studied(""), found(someKeys(), true))
 	d.scan()
-	for y, line := range d.view() {
+	p := uitest.Painter()
+	p.Areas = true
+	for _, line := range d.m.View(d.s, p) {
 		if strings.Contains(ansi.Strip(line), election.ShortID(uitest.SessionID(204))) {
-			d.send(scene.Clicked{X: 10, Y: y})
+			d.send(scene.Clicked{Area: term.AreaAt(line, 10)})
 		}
 	}
 	if got := d.m.Selected(); got.ID != uitest.SessionID(204) {

@@ -74,9 +74,7 @@ func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 	case tea.KeyPressMsg:
 		return v.pressed(msg, s)
 	case scene.Clicked:
-		if row := msg.Y - (v.rect.H - v.shownRows(s)); !v.open && row >= 0 {
-			v.moveTo(v.at.Offset + row)
-		}
+		return v.clicked(msg, s)
 	case scene.Wheeled:
 		if v.open {
 			v.top += msg.Step
@@ -86,13 +84,36 @@ func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Moved:
 		v.moveTo(v.at.Index + msg.Step)
 	case scene.Widen:
-		v.wide = !v.wide
+		return v.widen()
 	case scene.SortBy:
 		return v.sortBy(msg, s)
 	case scene.Choose:
 		return v.choose(msg, s)
 	case scene.Back:
 		return v.back(s)
+	}
+	return nil
+}
+
+// widen turns the full session IDs on or off.
+func (v *Model) widen() scene.Action {
+	if v.wide = !v.wide; v.wide && v.widths(v.rect.W)[colID] < fullID {
+		return scene.Say{Role: term.Quiet, Text: "The window is too narrow for the full session IDs; enter shows one."}
+	}
+	return nil
+}
+
+// clicked selects the clicked session, or sorts by the clicked column; a second click reverses
+// the order.
+func (v *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
+	if at.Item != term.Column {
+		v.moveTo(at.Index)
+		return nil
+	}
+	for c := range columns {
+		if key := slices.Index(SortKeys(), c.sortWord()); int(c) == at.Index && key >= 0 {
+			return v.resort(sorting{key: key, reverse: v.sort.key == key && !v.sort.reverse}, s)
+		}
 	}
 	return nil
 }
@@ -152,7 +173,7 @@ func (v *Model) listKey(msg tea.KeyPressMsg, r *row, s *scene.Scene) scene.Actio
 	case key.Matches(msg, k.Reverse):
 		return v.resort(sorting{key: v.sort.key, reverse: !v.sort.reverse}, s)
 	case key.Matches(msg, k.Wide):
-		v.wide = !v.wide
+		return v.widen()
 	}
 	return nil
 }

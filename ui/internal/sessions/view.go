@@ -39,12 +39,12 @@ const (
 	mostHolds  = 25
 )
 
+// fullID is the width of a session ID, in cells.
+const fullID = 36
+
 // widths returns the column widths, 0 for a hidden column.
 func (v *Model) widths(width int) [columns]int {
 	w := [columns]int{colName: 11, colNode: 6, colHolds: leastHolds, colAge: 8, colTTL: 6, colBehavior: 8, colDelay: 10, colID: 8}
-	if v.wide {
-		w[colID] = 36
-	}
 	w[colHolds] = max(leastHolds, min(mostHolds, v.hold))
 	w[colName] = max(w[colName], min(28, 2+v.name))
 	w[colNode] = max(w[colNode], min(24, v.node))
@@ -58,6 +58,10 @@ func (v *Model) widths(width int) [columns]int {
 		}
 		room += w[c] + term.ColumnGap
 		w[c] = 0
+	}
+	if v.wide && w[colID] > 0 && room >= fullID-w[colID] {
+		room -= fullID - w[colID]
+		w[colID] = fullID
 	}
 	if room < 0 {
 		w[colName] = max(6, w[colName]+room)
@@ -97,6 +101,7 @@ func (v *Model) drawList(p *term.Painter, s *scene.Scene, width, height int) []s
 		if i == v.at.Index {
 			l.Reset(p.Tone.Selected())
 		}
+		l.Area(term.Area{Item: term.Row, Index: i})
 		v.drawRow(l, s, v.order[i], widths, i == v.at.Index)
 		lines = append(lines, l.Done())
 	}
@@ -185,6 +190,7 @@ func (v *Model) head(p *term.Painter, widths [columns]int, width int) string {
 			continue
 		}
 		l.To(x)
+		l.Area(term.Area{Item: term.Column, Index: c})
 		if id == colName {
 			l.Gap(2)
 		}
@@ -197,6 +203,8 @@ func (v *Model) head(p *term.Painter, widths [columns]int, width int) string {
 			l.Gap(1)
 			l.Text(term.Accent, marker)
 		}
+		l.To(x + w)
+		l.Area(term.Area{})
 		x += w + term.ColumnGap
 	}
 	return l.Done()
@@ -205,6 +213,8 @@ func (v *Model) head(p *term.Painter, widths [columns]int, width int) string {
 func (v *Model) drawRow(l *term.Line, s *scene.Scene, r *row, widths [columns]int, selected bool) {
 	mark := v.marks[r.ses.ID]
 	switch {
+	case mark && selected:
+		l.Fill(term.Accent, l.Sym.MarkedCursor, 1)
 	case mark:
 		l.Fill(term.Accent, l.Sym.Mark, 1)
 	case selected:

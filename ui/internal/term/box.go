@@ -5,8 +5,12 @@ type Box struct {
 	Edge  Role
 	Title string
 	Body  [][]Span
-	// Foot contains the rows under the body that never scroll.
-	Foot [][]Span
+	// Rows makes each line of the body a row, the first with this index.
+	Rows  bool
+	First int
+	// Foot contains the rows under the body that never scroll, Controls the last row.
+	Foot     [][]Span
+	Controls []Control
 }
 
 // BoxFrame is the number of lines of the frame plus the first and the last line of the screen. BoxSides is the number
@@ -27,9 +31,17 @@ func (b *Box) Draw(p *Painter, lines []string, width, total int) {
 	}
 }
 
+// fitting returns the first controls, as many as fit.
+func fitting(controls []Control, width int) []Control {
+	for ControlsWidth(controls) > width && len(controls) > 1 {
+		controls = controls[:len(controls)-1]
+	}
+	return controls
+}
+
 func (b *Box) frame(p *Painter, width int) []string {
 	l := NewLine(p, width)
-	rows := make([]string, 0, len(b.Body)+len(b.Foot)+2)
+	rows := make([]string, 0, len(b.Body)+len(b.Foot)+3)
 	l.Text(b.Edge, p.Sym.topLeft+p.Sym.rule+" ")
 	l.Width -= 3
 	l.Text(b.Edge, b.Title)
@@ -38,18 +50,28 @@ func (b *Box) frame(p *Painter, width int) []string {
 	l.Fill(b.Edge, p.Sym.rule, l.Room()-1)
 	l.Text(b.Edge, p.Sym.topRight)
 	rows = append(rows, l.Done())
-	for _, part := range [][][]Span{b.Body, b.Foot} {
-		for _, spans := range part {
-			l.Reset(p.Tone)
-			l.Text(b.Edge, p.Sym.Bar+" ")
-			l.Width -= 2 // leaves room for the right border, whatever the content
-			l.Texts(spans...)
-			l.Width += 2
-			l.To(width - 1)
-			l.Text(b.Edge, p.Sym.Bar)
-			rows = append(rows, l.Done())
-		}
+	write := func(controls ...Control) {
+		l.Reset(p.Tone)
+		l.Text(b.Edge, p.Sym.Bar+" ")
+		l.Width -= 2 // leaves room for the right border, whatever the content
+		l.Controls(controls...)
+		l.Width += 2
+		l.To(width - 1)
+		l.Text(b.Edge, p.Sym.Bar)
+		rows = append(rows, l.Done())
 	}
+	for i, spans := range b.Body {
+		row := Label(spans...)
+		if b.Rows {
+			row.Area = Area{Item: Row, Index: b.First + i}
+			row.Spans = append(row.Spans[:len(spans):len(spans)], Span{Text, PadTo("", width-BoxSides-SpansWidth(spans))})
+		}
+		write(row)
+	}
+	for _, spans := range b.Foot {
+		write(Label(spans...))
+	}
+	write(fitting(b.Controls, width-BoxSides)...)
 	l.Reset(p.Tone)
 	l.Text(b.Edge, p.Sym.bottomLeft)
 	l.Fill(b.Edge, p.Sym.rule, width-2)

@@ -24,16 +24,19 @@ type Line struct {
 	Sym     *Symbols
 	tone    Tone
 	current string
+	// areas is set if the line marks its areas, area is the open one.
+	areas bool
+	area  Area
 }
 
 // NewLine begins a line of exactly width cells.
 func NewLine(p *Painter, width int) *Line {
-	return &Line{buf: make([]byte, 0, width*3+64), Width: max(0, width), st: p.Styles, Sym: p.Sym, tone: p.Tone}
+	return &Line{buf: make([]byte, 0, width*3+64), Width: max(0, width), st: p.Styles, Sym: p.Sym, tone: p.Tone, areas: p.Areas}
 }
 
 // Reset begins the next line in the same buffer.
 func (l *Line) Reset(t Tone) {
-	l.buf, l.Used, l.tone, l.current = l.buf[:0], 0, t, ""
+	l.buf, l.Used, l.tone, l.current, l.area = l.buf[:0], 0, t, "", Area{}
 }
 
 // Room is the number of free cells.
@@ -74,6 +77,7 @@ func (l *Line) put(r Role, s string, w, n int) {
 	if n <= 0 {
 		return
 	}
+	s = l.Sym.Plain(s)
 	if w > n {
 		s, w = Cut(s, n, l.Sym.Ellipsis)
 	}
@@ -128,6 +132,7 @@ func (l *Line) space(n int) {
 // Done pads the line to its width and returns it.
 func (l *Line) Done() string {
 	l.Gap(l.Room())
+	l.Area(Area{})
 	if l.current != "" {
 		l.buf = append(l.buf, resetInk...)
 		l.current = ""
@@ -191,6 +196,8 @@ type Painter struct {
 	Styles *Styles
 	Sym    *Symbols
 	Tone   Tone
+	// Areas marks what a click hits: see [AreaAt].
+	Areas bool
 }
 
 // Draw returns one line of spans.
@@ -202,6 +209,11 @@ func (p *Painter) Draw(width int, spans ...Span) string {
 
 // Rule draws a horizontal line with a title at each end.
 func (p *Painter) Rule(width int, left, right []Span) string {
+	return p.RuleWith(width, left, []Control{Label(right...)})
+}
+
+// RuleWith draws a rule with controls at its right end.
+func (p *Painter) RuleWith(width int, left []Span, right []Control) string {
 	l := NewLine(p, width)
 	l.Fill(Separator, p.Sym.rule, 1)
 	if len(left) > 0 {
@@ -209,10 +221,10 @@ func (p *Painter) Rule(width int, left, right []Span) string {
 		l.Texts(left...)
 		l.Gap(1)
 	}
-	if n := SpansWidth(right); n > 0 && l.Room() >= n+4 {
+	if n := ControlsWidth(right); n > 0 && l.Room() >= n+4 {
 		l.Fill(Separator, p.Sym.rule, l.Room()-n-3)
 		l.Gap(1)
-		l.Texts(right...)
+		l.Controls(right...)
 		l.Gap(1)
 	}
 	l.Fill(Separator, p.Sym.rule, l.Room())

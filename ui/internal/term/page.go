@@ -97,6 +97,9 @@ func Flow(spans []Span, width int) [][]Span {
 				lines, used = append(lines, nil), 0
 				word = strings.TrimLeft(word, " ")
 			}
+			if used+Width(word) > width {
+				word = strings.TrimRight(word, " ")
+			}
 			for i, part := range HardWrap(word, width) {
 				if i > 0 {
 					lines, used = append(lines, nil), 0

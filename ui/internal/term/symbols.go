@@ -8,9 +8,11 @@ type Symbols struct {
 	LaneChange, LaneUnseen                    string
 	rule, Bar, topLeft, topRight, bottomLeft  string
 	bottomRight, Cursor, Mark, Up, Down       string
+	MarkedCursor                              string
 	Ellipsis, Dot, Live, Connecting, Lost     string
 	Paused, AtLeast, Tilde, Arrow, more       string
 	KeyMove, Note, Urgent, Idle, Past         string
+	ascii                                     bool
 }
 
 // Unicode returns the symbols for terminals with a common font.
@@ -20,7 +22,7 @@ func Unicode() *Symbols {
 		Passing: "✓", Warning: "!", Critical: "✗", Unknown: "?", Dash: "—",
 		LaneLed: "━", LaneLost: "╾", LaneGap: "─", LaneWon: "╼", LaneChange: "┿", LaneUnseen: "·",
 		rule: "─", Bar: "│", topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯",
-		Cursor: "▌", Mark: "▎", Up: "▲", Down: "▼", Ellipsis: "…", Dot: "·",
+		Cursor: "▌", Mark: "▎", MarkedCursor: "█", Up: "▲", Down: "▼", Ellipsis: "…", Dot: "·",
 		Live: "●", Connecting: "◌", Lost: "✗", Paused: "‖", AtLeast: "≥", Tilde: "~", Arrow: "→",
 		more: "↓", KeyMove: "↑↓", Note: "▸", Urgent: "⚑", Idle: "·", Past: "«",
 	}
@@ -33,8 +35,8 @@ func ASCII() *Symbols {
 		Passing: "ok", Warning: "!", Critical: "x", Unknown: "?", Dash: "-",
 		LaneLed: "=", LaneLost: ">", LaneGap: "-", LaneWon: "<", LaneChange: "|", LaneUnseen: ".",
 		rule: "-", Bar: "|", topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+",
-		Cursor: ">", Mark: "+", Up: "^", Down: "v", Ellipsis: "~", Dot: "-",
+		Cursor: ">", Mark: "+", MarkedCursor: "@", Up: "^", Down: "v", Ellipsis: "~", Dot: "-",
 		Live: "*", Connecting: ".", Lost: "x", Paused: "=", AtLeast: ">=", Tilde: "~", Arrow: "->",
-		more: "v", KeyMove: "j/k", Note: ">", Urgent: "#", Idle: "-", Past: "<<",
+		more: "v", KeyMove: "j/k", Note: ">", Urgent: "#", Idle: "-", Past: "<<", ascii: true,
 	}
 }

@@ -1,0 +1,143 @@
+package events
+
+import (
+	"strconv"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"charm.land/bubbles/v2/key"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// full is the box with all of an event. It stays on its event while the list changes.
+type full struct {
+	line *scene.EventLine // nil if the box is closed
+	text term.Reader
+}
+
+// fullWidth is the maximum width of the box, and evidenceLimit that of the evidence, in cells.
+const (
+	fullWidth     = 100
+	evidenceLimit = 4000
+)
+
+// openFull opens the box. The cursor stays on its event while newer events arrive.
+func (m *Model) openFull() { m.full, m.follow = full{line: &m.lines[m.at.Index]}, false }
+
+func (m *Model) closeFull() {
+	if m.full.line != nil {
+		m.full = full{}
+		m.moveTo(m.at.Index)
+	}
+}
+
+// renew finds the event in new lines: its explanation may have arrived.
+func (f *full) renew(lines []scene.EventLine) {
+	if f.line == nil || f.line.Why != nil {
+		return
+	}
+	for i := range lines {
+		if scene.SameEvent(lines[i].Ev, f.line.Ev) {
+			f.line = &lines[i]
+			return
+		}
+	}
+}
+
+// fit lays the text out for the view.
+func (f *full) fit(s *scene.Scene, r term.Rect) {
+	if f.line == nil {
+		return
+	}
+	w := min(fullWidth, r.W-term.BoxSides)
+	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
+	writeEvent(page, s, f.line)
+	f.text.Show(page.Lines, w, max(1, r.H-term.BoxFrame))
+}
+
+// pressedFull handles a key while the box is open.
+func (m *Model) pressedFull(msg tea.KeyPressMsg) scene.Action {
+	f := &m.full
+	if step, ok := m.keys.Step(msg, max(1, f.text.Rows), len(f.text.Lines)); ok {
+		f.text.Scroll(step)
+		return nil
+	}
+	switch ev := f.line.Ev; {
+	case key.Matches(msg, m.keys.Report):
+		return m.report()
+	case !key.Matches(msg, m.keys.Open):
+	case ev.Key == "":
+		m.closeFull()
+	default:
+		m.closeFull()
+		return scene.ShowElection{ID: ev.ElectionID()}
+	}
+	return nil
+}
+
+// writeEvent writes every known fact of an event.
+func writeEvent(page *term.Page, s *scene.Scene, line *scene.EventLine) {
+	ev := line.Ev
+	text := func(label, text string) {
+		if text != "" {
+			page.Field(label, term.Span{Role: term.Text, Text: text})
+		}
+	}
+	text("Time", ev.Time.In(s.Now.Location()).Format("2006-01-02 15:04:05.000 MST"))
+	page.Field("Event", append([]term.Span{{Role: scene.EventRole(ev), Text: scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, ev)...)...)
+	if ev.Election != "" {
+		page.Field("Election", term.Span{Role: term.Strong, Text: sanitize.Text(ev.Election)})
+	}
+	text("Key", sanitize.Text(ev.Key))
+	text("Keys", sanitize.Text(ev.Prefix))
+	text("Session", scene.Clean(ev.Session))
+	text("Node", scene.Clean(ev.Node))
+	if ev.Limit > 0 {
+		text("Holders", strconv.Itoa(ev.Holders)+" of "+strconv.Itoa(ev.Limit))
+	}
+	if !ev.SeenUntil.IsZero() {
+		text("Ended", "between "+term.Dated(ev.SeenUntil, s.Now, true)+" and "+term.Dated(ev.Time, s.Now, true)+", while it was not observed")
+	} else if ev.Gap {
+		text("Observed", "late: the change happened at an unknown time before")
+	}
+	if ev.Restored {
+		text("Restored", "Consul lost data or restored a snapshot; no write led to this state")
+	}
+	if line.Why != nil {
+		writeWhy(page, s, line.Why)
+	}
+}
+
+// writeWhy writes the cause of the end of a term, and its evidence without a limit of the list.
+func writeWhy(page *term.Page, s *scene.Scene, why *election.Event) {
+	page.Field("Lost because", term.Span{Role: term.Text, Text: scene.CauseWords(why.Cause)}, term.Span{Role: term.Quiet, Text: "  " + string(why.Cause)})
+	if why.Evidence != "" {
+		label := "Evidence"
+		if why.Guess {
+			label = "Guess from"
+		}
+		page.Field(label, term.Span{Role: term.Text, Text: scene.OneLine(why.Evidence, evidenceLimit)})
+	}
+	if !why.LockDelayUntil.IsZero() {
+		page.Field("Lock-delay", term.Span{Role: term.Text, Text: "until " + page.Sym.Tilde + term.Dated(why.LockDelayUntil.Round(time.Second), s.Now, true)})
+	}
+}
+
+// view draws the box over the lines of the view. open is the key that leads to the election.
+func (f *full) view(p *term.Painter, open key.Binding, lines []string, width int) {
+	controls := []term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]")}
+	if f.line.Ev.Key != "" {
+		controls = append(controls, term.Blank(3), term.BoundHint(open, "its election"))
+	}
+	var where []term.Span
+	if text := f.text.Position(); text != "" {
+		where = []term.Span{{Role: term.Key, Text: p.Sym.KeyMove}, {Role: term.Quiet, Text: " " + text}}
+	}
+	b := term.Box{Edge: term.Accent, Title: "Event", Body: f.text.Window(), Foot: [][]term.Span{where}, Controls: controls}
+	b.Draw(p, lines, f.text.Width, width)
+}

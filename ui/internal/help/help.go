@@ -1,0 +1,98 @@
+// Package help shows the keys, signs and commands: one page per view, and one about dialogs.
+package help
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Model is the help. It covers the whole window except the first and the last line.
+type Model struct {
+	keys keys.Map
+	// commands lists the commands that follow ":".
+	commands string
+	page     int
+	text     term.Reader
+}
+
+// Open opens a page: that of the view with this index.
+type Open struct{ Page int }
+
+// New returns the help, with the list of commands.
+func New(k keys.Map, commands string) Model { return Model{keys: k, commands: commands} }
+
+// Update handles a message. Keys that neither turn nor scroll a page close the help.
+func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	switch msg := msg.(type) {
+	case Open:
+		m.turn(msg.Page)
+	case scene.Clicked:
+		m.turn(msg.Index)
+	case scene.Resized:
+		m.fit(s.Sym, msg.W, msg.H)
+	case scene.Wheeled:
+		m.text.Scroll(msg.Step)
+	case tea.KeyPressMsg:
+		return m, m.pressed(msg)
+	}
+	return m, nil
+}
+
+func (m *Model) pressed(msg tea.KeyPressMsg) scene.Action {
+	pages := len(m.keys.Pages())
+	step, moves := m.keys.Step(msg, max(1, m.text.Rows), len(m.text.Lines))
+	switch name := msg.String(); {
+	case moves:
+		m.text.Scroll(step)
+	case key.Matches(msg, m.keys.NextTab), name == "right", name == "l":
+		m.turn((m.page + 1) % pages)
+	case key.Matches(msg, m.keys.PrevTab), name == "left", name == "h":
+		m.turn((m.page + pages - 1) % pages)
+	case name == "ctrl+c":
+		return scene.Quit{}
+	default:
+		return scene.Close{}
+	}
+	return nil
+}
+
+// turn opens a page at its beginning.
+func (m *Model) turn(page int) { m.page, m.text.Offset = page, 0 }
+
+// frame is the number of lines that the page does not fill: the first and last of the window,
+// and the title.
+const frame = 3
+
+// titleEdge is the number of cells of a title line around its texts.
+const titleEdge = 8
+
+// fit lays the page out for a window.
+func (m *Model) fit(sym *term.Symbols, width, height int) {
+	m.text.Show(m.lines(sym, width-2), width, max(0, height-frame))
+}
+
+// View draws the page over all lines except the first and last.
+func (m Model) View(p *term.Painter, lines []string, width int) {
+	var tabs []term.Control
+	for i, page := range m.keys.Pages() {
+		role := term.Quiet
+		if i == m.page {
+			role = term.Accent
+		}
+		if i > 0 {
+			tabs = append(tabs, term.Label(term.Span{Role: term.Faint, Text: " " + p.Sym.Dot + " "}))
+		}
+		tabs = append(tabs, term.TabTitle(i, role, page.Title))
+	}
+	title := "Help"
+	if term.ControlsWidth(tabs)+len(title)+titleEdge > width {
+		title, tabs = title+": "+m.keys.Pages()[m.page].Title, []term.Control{term.BoundHint(m.keys.NextTab, "next page")}
+	}
+	lines[1] = p.RuleWith(width, []term.Span{{Role: term.Strong, Text: title}}, tabs)
+	page := p.Text(nil, m.text.Lines, m.text.Offset, m.text.Rows, width, 0)
+	copy(lines[2:], p.Pad(page, width, len(lines)-frame))
+}

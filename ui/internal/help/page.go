@@ -1,0 +1,107 @@
+package help
+
+import (
+	"electop/election/query"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/term"
+)
+
+// The widths of a column of keys, of the usual keys in it, of the gap between columns, and of an example of a filter's
+// word, in cells.
+const (
+	leastColumn  = 34
+	keyWidth     = 8
+	columnGap    = 2
+	exampleWidth = 24
+)
+
+// lines returns the keys of the page, in as many columns as fit, then its signs and the
+// commands.
+func (m *Model) lines(sym *term.Symbols, width int) [][]term.Span {
+	pages := m.keys.Pages()
+	page := &term.Page{Width: width, Sym: sym, Lines: columns(pages[m.page].Groups, width, sym)}
+	for _, sign := range m.signs(sym)[m.page] {
+		page.Beside([]term.Span{{Role: term.Head, Text: sign.label}}, labelWidth, sign.text...)
+	}
+	if m.page < len(scopes()) {
+		filterWords(page, scopes()[m.page])
+	}
+	page.Beside([]term.Span{{Role: term.Head, Text: "Commands"}}, labelWidth, term.Span{Role: term.Text, Text: m.commands})
+	return page.Lines
+}
+
+// scopes are what the filter of each view applies to, in the order of the pages.
+func scopes() []query.Scope { return []query.Scope{query.Elections, query.Events, query.Sessions} }
+
+// filterWords explains the words of a filter.
+func filterWords(page *term.Page, s query.Scope) {
+	add := func(example, means string) {
+		page.Beside([]term.Span{{Role: term.Text, Text: "  "}, {Role: term.Key, Text: example}}, exampleWidth, term.Span{Role: term.Text, Text: means})
+	}
+	intro := "all words must match"
+	if s == query.Events {
+		intro += "; it searches the history as well"
+	}
+	page.Beside([]term.Span{{Role: term.Head, Text: "Filter"}}, labelWidth, term.Span{Role: term.Text, Text: intro})
+	add("text", "in names, keys, leaders and nodes; quotes make any text plain")
+	add("!text", "the inverse of any word")
+	add("/regex/", "ignores case unless it has upper case")
+	for _, f := range query.FieldsOf(s) {
+		add(f.ExampleIn(s), f.Means)
+	}
+}
+
+// columns draws groups side by side. Each group is added to the shortest column.
+func columns(groups []keys.Group, width int, sym *term.Symbols) [][]term.Span {
+	n := max(1, min(len(groups), (width+columnGap)/(leastColumn+columnGap)))
+	column := (width+columnGap)/n - columnGap
+	all := make([][][]term.Span, n)
+	for _, g := range groups {
+		shortest := 0
+		for i := range all {
+			if len(all[i]) < len(all[shortest]) {
+				shortest = i
+			}
+		}
+		all[shortest] = append(all[shortest], group(g, column, sym)...)
+	}
+	return beside(all, column)
+}
+
+// group draws a title and its keys, and an empty line.
+func group(g keys.Group, width int, sym *term.Symbols) [][]term.Span {
+	page := &term.Page{Width: width, Sym: sym}
+	page.Add(term.Span{Role: term.Head, Text: g.Title})
+	label := keyWidth
+	for _, b := range g.Keys {
+		label = max(label, term.Width(b.Help().Key)+1)
+	}
+	for _, b := range g.Keys {
+		h := b.Help()
+		page.Beside([]term.Span{{Role: term.Key, Text: h.Key}}, label, term.Span{Role: term.Text, Text: h.Desc})
+	}
+	page.Blank()
+	return page.Lines
+}
+
+// beside joins columns of equal width.
+func beside(all [][][]term.Span, width int) [][]term.Span {
+	rows := 0
+	for _, column := range all {
+		rows = max(rows, len(column))
+	}
+	lines := make([][]term.Span, rows)
+	for i := range lines {
+		for c, column := range all {
+			var cell []term.Span
+			if i < len(column) {
+				cell = column[i]
+			}
+			lines[i] = append(lines[i], cell...)
+			if c < len(all)-1 {
+				lines[i] = append(lines[i], term.Span{Role: term.Text, Text: term.PadTo("", width+columnGap-term.SpansWidth(cell))})
+			}
+		}
+	}
+	return lines
+}

@@ -1,0 +1,113 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Item is a kind of thing that a click selects.
+type Item uint8
+
+// The kinds of items. The index of an area counts them from 0.
+const (
+	NoItem Item = iota
+	Row
+	Column
+	Tab
+)
+
+// Area is what a click on some cells does: it presses a key or selects an item. The zero Area
+// does nothing.
+type Area struct {
+	Key   string // as in keys.Press
+	Item  Item
+	Index int
+}
+
+// The marker of an area is an application program command, which terminals ignore. Text from
+// Consul cannot contain one, because it is sanitized.
+const (
+	markerOpens  = "\x1b_"
+	markerCloses = "\x1b\\"
+)
+
+// Area begins an area; the zero Area ends it. It has an effect only if the painter marks areas.
+func (l *Line) Area(a Area) {
+	if l.areas && a != l.area {
+		l.buf = fmt.Appendf(l.buf, "%s%d %d %s%s", markerOpens, a.Item, a.Index, a.Key, markerCloses)
+		l.area = a
+	}
+}
+
+// AreaAt returns the area at a column of a line whose painter marked areas.
+func AreaAt(line string, x int) Area {
+	var area Area
+	for at, state := 0, byte(0); line != ""; {
+		seq, width, n, next := ansi.DecodeSequence(line, state, nil)
+		if text, found := strings.CutPrefix(seq, markerOpens); found {
+			area = parseArea(strings.TrimSuffix(text, markerCloses))
+		}
+		if at += width; at > x {
+			return area
+		}
+		line, state = line[n:], next
+	}
+	return Area{}
+}
+
+func parseArea(text string) (a Area) {
+	_, _ = fmt.Sscanf(text, "%d %d %s", &a.Item, &a.Index, &a.Key) // an item has no key
+	return a
+}
+
+// Control is a text with an area: a button, the hint to a key, a row.
+type Control struct {
+	Area  Area
+	Spans []Span
+}
+
+// PressButton returns a button that presses a key.
+func PressButton(key string, r Role, text string) Control {
+	return Control{Area{Key: key}, []Span{{r, text}}}
+}
+
+// Hint returns a key, which no setting changes, and what it does.
+func Hint(key, does string) Control {
+	return Control{Area{Key: key}, []Span{{Key, key}, {Quiet, " " + does}}}
+}
+
+// BoundHint returns the key of a binding and what it does.
+func BoundHint(b key.Binding, does string) Control {
+	return Control{Area{Key: b.Keys()[0]}, []Span{{Key, b.Help().Key}, {Quiet, " " + does}}}
+}
+
+// Label returns a text without an area.
+func Label(spans ...Span) Control { return Control{Spans: spans} }
+
+// Blank returns n plain cells.
+func Blank(n int) Control { return Label(Span{Text, PadTo("", n)}) }
+
+// Controls writes controls in order.
+func (l *Line) Controls(all ...Control) {
+	for _, c := range all {
+		l.Area(c.Area)
+		l.Texts(c.Spans...)
+	}
+	l.Area(Area{})
+}
+
+// TabTitle returns the title of a tab.
+func TabTitle(index int, r Role, title string) Control {
+	return Control{Area{Item: Tab, Index: index}, []Span{{r, title}}}
+}
+
+// ControlsWidth is the total number of cells of controls.
+func ControlsWidth(all []Control) (n int) {
+	for _, c := range all {
+		n += SpansWidth(c.Spans)
+	}
+	return n
+}

@@ -1,0 +1,46 @@
+package term
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Plain replaces what the terminal cannot draw, cell by cell: with ASCII symbols, all other
+// characters become question marks or a similar sign.
+func (s *Symbols) Plain(text string) string {
+	if !s.ascii || isASCII(text) {
+		return text
+	}
+	var b strings.Builder
+	for state := byte(0); text != ""; {
+		seq, width, n, next := ansi.DecodeSequence(text, state, nil)
+		switch similar := similarSign(seq); {
+		case isASCII(seq):
+			b.WriteString(seq)
+		case similar != "":
+			b.WriteString(similar)
+		default:
+			b.WriteString(strings.Repeat("?", width))
+		}
+		text, state = text[n:], next
+	}
+	return b.String()
+}
+
+// similarSign returns the ASCII sign of the same width for punctuation, empty for none.
+func similarSign(r string) string {
+	switch r {
+	case "…":
+		return "~"
+	case "—", "–", "·":
+		return "-"
+	case "×":
+		return "x"
+	case "“", "”":
+		return `"`
+	case "’", "‘":
+		return "'"
+	}
+	return ""
+}

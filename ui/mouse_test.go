@@ -1,0 +1,220 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/ui/internal/term"
+)
+
+// click clicks the first place where a text is drawn, from the line on.
+func (d *driver) click(text string, from int) tea.Cmd {
+	d.t.Helper()
+	x, y := d.find(text, from)
+	return d.send(clickAt(x, y))
+}
+
+// find returns the cell where a text begins.
+func (d *driver) find(text string, from int) (x, y int) {
+	d.t.Helper()
+	for y, line := range strings.Split(d.text(), "\n") {
+		if before, _, found := strings.Cut(line, text); found && y >= from {
+			return term.Width(before), y
+		}
+	}
+	d.t.Fatalf("%q is not on the screen:\n%s", text, d.text())
+	return 0, 0
+}
+
+// Each size has another layout.
+func mouseSizes() [][2]int { return [][2]int{{60, 16}, {80, 24}, {120, 36}, {200, 50}} }
+
+func TestClicksOnTheBoard(t *testing.T) {
+	for _, size := range mouseSizes() {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			d := drive(t, mixedSnapshot(), size[0], size[1])
+			for _, name := range []string{"web", "auth"} {
+				if d.click(" "+name+" ", 2); d.selected() != name {
+					t.Errorf("clicked %s, selected %s", name, d.selected())
+				}
+			}
+			d.click("FOR", 1)
+			d.wants("Sorted by for.")
+			d.click("FOR", 1)
+			d.wants("Sorted by for, reversed.")
+			d.click("LEADER", 1)
+			d.wants("Sorted by leader.")
+		})
+	}
+}
+
+func TestClicksOnTabs(t *testing.T) {
+	for _, size := range mouseSizes()[1:] {
+		d := drive(t, mixedSnapshot(), size[0], size[1])
+		d.keys("k")
+		for _, tab := range []struct{ title, shows string }{{"Raw", "Indexes "}, {"Candidates", "Likely, not certain"}, {"History", "now"}, {"Detail", "Session"}} {
+			if d.click(tab.title, 1); !strings.Contains(d.text(), tab.shows) {
+				t.Errorf("%v: a click on %s does not show %q:\n%s", size, tab.title, tab.shows, d.text())
+			}
+		}
+	}
+}
+
+func TestClicksOnButtons(t *testing.T) {
+	for _, size := range mouseSizes() {
+		d := drive(t, mixedSnapshot(), size[0], size[1])
+		d.keys("k", "r")
+		d.click("Cancel ]", 0)
+		d.lacks("[ Cancel ]")
+		d.keys("r")
+		for !d.ready() {
+			d.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+		}
+		_, y := d.find("[ Cancel ]", 0)
+		d.perform(d.click("  Release  ", y))
+		if len(d.op.released) != 1 {
+			t.Errorf("%v: released %v:\n%s", size, d.op.released, d.text())
+		}
+	}
+}
+
+// A click on a button that is disabled, or beside an overlay, does nothing.
+func TestClicksThatDoNothing(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("k", "r")
+	d.hasty = true
+	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
+	before := d.selected()
+	d.send(clickAt(3, 2))
+	if d.selected() != before {
+		t.Error("a click beside the dialog moves the cursor")
+	}
+	if len(d.op.released) > 0 {
+		t.Error("released")
+	}
+	d = drive(t, mixedSnapshot(), 120, 36)
+	before = d.text()
+	for _, at := range [][2]int{{0, 0}, {119, 35}, {-1, -1}, {500, 500}, {3, 34}} {
+		d.send(clickAt(at[0], at[1]))
+	}
+	d.send(tea.MouseClickMsg{X: 10, Y: 3, Button: tea.MouseRight})
+	if d.text() != before {
+		t.Errorf("the screen changed:\n%s", d.text())
+	}
+}
+
+func TestClicksOnTheFooter(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("k")
+	d.click("2 events", 35)
+	d.wants("newest first")
+	d.click("3 sessions", 35)
+	d.wants("Sessions")
+	d.click("? help", 35)
+	d.wants("Help")
+	d.click("esc close", 35)
+	d.lacks("Help ")
+	d.keys("1", "c")
+	if cmd := d.click("n name", 35); cmd == nil {
+		t.Error("a click in the menu copies nothing")
+	}
+	d.wants("Copied the name")
+	if cmd := d.click("q quit", 35); cmd != nil { // the note leaves room for it
+		if cmd() != tea.Quit() {
+			t.Error("a click on quit does not quit")
+		}
+	}
+}
+
+func TestClicksInPanels(t *testing.T) {
+	for _, size := range mouseSizes() {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			d := batchResults(t, size[0], size[1])
+			d.click("[ Close ]", 0)
+			d.lacks("[ Close ]")
+
+			d = drive(t, mixedSnapshot(), size[0], size[1], discovers)
+			d.send(firstOf(t, d.keys(":", "'discover", "enter")))
+			d.click("[ Close ]", 0)
+			d.lacks("[ Close ]")
+
+			d = drive(t, mixedSnapshot(), size[0], size[1], drains(&fakeDrain{}, new([]string)))
+			d.keys("D")
+			_, y := d.find("Drain a node", 0)
+			d.click("node-2", y)
+			if d.click("[ Plan ]", 0); !strings.Contains(d.text(), "Drain node-2") {
+				t.Errorf("the plan is not that of the clicked node:\n%s", d.text())
+			}
+
+			d = fixed(keyOf("mail"), "f", "noticed")(t, size[0], size[1])
+			d.click("Cancel", size[1]/2)
+			d.lacks("Fix mail")
+		})
+	}
+}
+
+func TestClicksInTheSessionsAndEvents(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, searches)
+	d.keys("3")
+	d.click("NODE", 1)
+	d.wants("Sorted by node.")
+	d.click("NODE", 1)
+	d.wants("Sorted by node, reversed.")
+	_, y := d.find("cron", 3)
+	d.send(clickAt(5, y))
+	d.keys("enter")
+	d.wants("all sessions", "cron")
+	d.click("esc all sessions", 1)
+	d.lacks("all sessions")
+	d.keys("2")
+	_, y = d.find("elected", 3)
+	d.send(clickAt(20, y))
+	if got := strings.Split(d.text(), "\n")[y]; !strings.HasPrefix(got, "▌") {
+		t.Errorf("the cursor is not on the clicked event: %q", got)
+	}
+}
+
+func TestClicksInTheHelp(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 80, 24)
+	d.keys("?")
+	d.click("Sessions", 1)
+	d.wants("copy the session ID")
+	d.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	d.keys("j")
+	d.click("Events", 1)
+	d.wants("newest: the list follows it")
+}
+
+func TestMouseCanBeTurnedOff(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	if d.m.View().MouseMode != tea.MouseModeCellMotion {
+		t.Error("the mouse is off at the start")
+	}
+	if d.keys("M"); d.m.View().MouseMode != tea.MouseModeNone {
+		t.Error("M does not turn the mouse off")
+	}
+	d.wants("M turns it on")
+	if d.keys("M"); d.m.View().MouseMode != tea.MouseModeCellMotion {
+		t.Error("M does not turn the mouse on")
+	}
+}
+
+// Markers of areas change no cell, and no frame contains one.
+func TestAreasAreNotDrawn(t *testing.T) {
+	for name, scene := range scenes() {
+		for _, size := range mouseSizes() {
+			d := scene(t, size[0], size[1])
+			if strings.Contains(d.m.View().Content, "\x1b_") {
+				t.Errorf("%s: the frame contains a marker", name)
+			}
+			plain := d.text()
+			d.m.look.painter.Areas = true
+			if d.text() != plain {
+				t.Errorf("%s at %v: the markers change the frame", name, size)
+			}
+		}
+	}
+}
