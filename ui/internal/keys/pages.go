@@ -30,7 +30,7 @@ func (k Map) Pages() []Page {
 		{"Elections", []Group{
 			{"Move", append(moves(k.Top), k.NextTrouble, k.PrevTrouble)},
 			{"Look", []key.Binding{
-				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.LongerLane, "longer lanes, up to 30 days"), says(k.ShorterLane, "shorter lanes, down to 5 minutes"), k.Copy, k.Report,
+				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.LongerLane, "longer lanes, to 30 days"), says(k.ShorterLane, "shorter lanes, to 5 minutes"), k.Copy, k.Report,
 			}},
 			marks,
 			{"Act", []key.Binding{k.Release, k.Destroy, says(k.Fix, "fix: why there is no leader")}},
@@ -38,7 +38,7 @@ func (k Map) Pages() []Page {
 		}},
 		{"Events", []Group{
 			{"Move", moves(says(k.Top, "newest: the list follows it"))},
-			{"Look", []key.Binding{says(k.Open, "all of the event; twice: its election"), says(k.Report, "write an incident report about the listed events")}},
+			{"Look", []key.Binding{says(k.Open, "the whole event; then its election"), says(k.Report, "write an incident report about the listed events")}},
 			always,
 		}},
 		{"Sessions", []Group{

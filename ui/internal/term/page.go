@@ -1,6 +1,9 @@
 package term
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Text appends at most rows lines of text to lines, beginning at line top. The last one shows how many lines follow
 // and whether they contain advice. advice is the line where the advice begins.
@@ -19,15 +22,19 @@ func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice i
 	return lines
 }
 
-// more writes the number of following lines, left, at the end of a line.
+// more writes the number of following lines, left, at the end of a line. It selects the longest text that fits.
 func (l *Line) more(left int, advice bool) {
-	text := " " + l.Sym.more + " " + Plural(left, "more line") + " "
+	few := " " + l.Sym.more + " " + strconv.Itoa(left) + " "
+	full := " " + l.Sym.more + " " + Plural(left, "more line") + " "
 	if advice {
-		text += "with advice "
+		few, full = few+l.Sym.Urgent+" ", full+"with advice "
 	}
-	if n := Width(text); l.Room() >= n {
-		l.Gap(l.Room() - n)
-		l.Text(Quiet, text)
+	for _, text := range []string{full, few} {
+		if n := Width(text); l.Room() >= n {
+			l.Gap(l.Room() - n)
+			l.Text(Quiet, text)
+			return
+		}
 	}
 }
 
