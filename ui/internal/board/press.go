@@ -67,7 +67,7 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 
 func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 	if at.Item == term.Column {
-		return m.sortByColumn(columnID(at.Index), s)
+		return m.sortByColumn(at.Index, s)
 	}
 	m.moveTo(at.Index)
 	return nil

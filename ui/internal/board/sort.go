@@ -33,9 +33,9 @@ func sortColumn(k query.OrderKey) columnID {
 }
 
 // sortKeyOf is the order of a column.
-func sortKeyOf(id columnID) (query.OrderKey, bool) {
+func sortKeyOf(column int) (query.OrderKey, bool) {
 	for i := range query.OrderKeys() {
-		if k := query.OrderKey(i); sortColumn(k) == id && k != query.ByProblems && k != query.ByState {
+		if k := query.OrderKey(i); int(sortColumn(k)) == column && k != query.ByProblems && k != query.ByState {
 			return k, true
 		}
 	}
@@ -63,8 +63,8 @@ func (m *Model) sortBy(by scene.SortBy, s *scene.Scene) scene.Action {
 }
 
 // sortByColumn sorts by a column; a second click reverses the order.
-func (m *Model) sortByColumn(id columnID, s *scene.Scene) scene.Action {
-	if k, found := sortKeyOf(id); found {
+func (m *Model) sortByColumn(column int, s *scene.Scene) scene.Action {
+	if k, found := sortKeyOf(column); found {
 		return m.setSort(query.Order{Key: k, Reverse: m.sort.Key == k && !m.sort.Reverse}, s)
 	}
 	return nil
