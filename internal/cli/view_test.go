@@ -75,6 +75,18 @@ func TestSettingsOfTheView(t *testing.T) {
 	}
 }
 
+// The dashboard begins with the settings unless the command line has others, which stay when the context changes.
+func TestDashboardBeginsWithTheSettings(t *testing.T) {
+	twoContexts(t, "a:1", "b:2", "filter: state:vacant\nsort: problems")
+	if o := resolved(t); o.view.filter.Text != "state:vacant" || o.view.order.Key != query.ByProblems {
+		t.Errorf("%q, %s", o.view.filter.Text, o.view.order)
+	}
+	o := resolved(t, "--filter", "web", "--sort", "for reverse", "--context", "production").inContext("test")
+	if o.view.filter.Text != "web" || o.view.order.String() != "for reverse" {
+		t.Errorf("after a switch: %q, %s", o.view.filter.Text, o.view.order)
+	}
+}
+
 func TestHelpOfListNamesEveryField(t *testing.T) {
 	out := onMemory(t).run("list", "--help").out
 	for _, f := range query.FieldsOf(query.Elections) {
