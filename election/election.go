@@ -127,11 +127,25 @@ func (e *Election) LastTerm() *Term {
 	return nil
 }
 
+// Node is the node of the leader, or of the last leader if there is none. It is empty if unknown.
+func (e *Election) Node() string {
+	if e.Session != nil {
+		return e.Session.Node
+	}
+	if n := len(e.Terms); n > 0 && e.Pair.Held() {
+		return e.Terms[n-1].Node
+	}
+	if last := e.LastTerm(); last != nil && e.Leader == "" {
+		return last.Node
+	}
+	return ""
+}
+
 // Changes counts the terms that began in the period of this length before now.
 func (e *Election) Changes(now time.Time, window time.Duration) int {
 	n := 0
-	for _, t := range e.Terms {
-		if t.StartKnown && now.Sub(t.Start) <= window {
+	for i := range e.Terms {
+		if t := &e.Terms[i]; t.StartKnown && now.Sub(t.Start) <= window {
 			n++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"electop/ui/internal/dialog"
 	"electop/ui/internal/drain"
 	"electop/ui/internal/fix"
+	"electop/ui/internal/prompt"
 	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -236,7 +237,7 @@ func selectedNode(m *Model) string {
 	case m.focus.view == viewSessions && m.sessions.Selected() != nil:
 		return m.sessions.Selected().Node
 	case m.focus.view == viewElections && e != nil && scene.DisplayStateOf(e, m.scene.AsOf) == scene.StateLed:
-		return scene.NodeOf(e)
+		return e.Node()
 	}
 	return ""
 }
@@ -270,7 +271,7 @@ func (m *Model) resized(width, height int) tea.Cmd {
 	case m.focus.mode == modeDialog, m.focus.mode == modeDrain:
 		m.closeOverlay("")
 		m.say(term.Delay, cancelledText)
-	case m.focus.mode == modePrompt && m.focus.prompt.kind == promptFilter: // the filter stays active and its banner shows it
+	case m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter: // the filter stays active and its banner shows it
 		m.focus.mode = modeBoard
 	case m.focus.mode == modePrompt, m.focus.mode == modeCopy:
 		m.focus.mode = modeBoard

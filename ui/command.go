@@ -9,12 +9,13 @@ import (
 	"electop/election"
 	"electop/ui/internal/locks"
 	"electop/ui/internal/past"
+	"electop/ui/internal/prompt"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
-// commandNames lists the commands for the error message of an unknown one.
-const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release [FILTER]  :destroy [FILTER]  :drain [NODE]  :fix  :discover  :watch PATTERN  :unwatch PATTERN  :theme NAME  :ctx NAME  :help"
+// commandNames lists the commands for help and for the error message of an unknown one.
+func commandNames() string { return strings.Join(prompt.CommandUsages(), "  ") }
 
 // command runs a line typed after ":".
 func (m *Model) command(text string) tea.Cmd {
@@ -31,7 +32,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "3", "sessions":
 		return m.show(viewSessions)
 	case "sort":
-		return m.toTable(sortBy(rest))
+		return m.toTable(scene.SortBy{Text: rest})
 	case "filter", "f":
 		return m.toView(scene.Filtered{Text: rest})
 	case "go":
@@ -73,7 +74,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "help":
 		return m.openHelp()
 	default:
-		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames)
+		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
 	}
 	return nil
 }
@@ -118,16 +119,6 @@ func (m *Model) toTable(msg tea.Msg) tea.Cmd {
 		return send(m, &m.sessions, msg)
 	}
 	return send(m, &m.board, msg)
-}
-
-// sortBy parses the arguments of :sort. An empty word makes the table show the valid sort keys.
-func sortBy(rest string) scene.SortBy {
-	word, direction, _ := strings.Cut(rest, " ")
-	direction = strings.TrimSpace(direction)
-	if reverse := "reverse"; !strings.HasPrefix(reverse, direction) {
-		word = ""
-	}
-	return scene.SortBy{Word: strings.ToLower(word), Reverse: direction != ""}
 }
 
 func (m *Model) goTo(name string) tea.Cmd {

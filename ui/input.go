@@ -10,6 +10,7 @@ import (
 	"electop/ui/internal/help"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/past"
+	"electop/ui/internal/prompt"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -83,9 +84,9 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Help):
 		return m.openHelp(), true
 	case key.Matches(msg, k.Filter):
-		m.focus.mode, m.focus.prompt = modePrompt, newPrompt(promptFilter, m.list())
+		openPrompt(m, prompt.Filter)
 	case key.Matches(msg, k.Command):
-		m.focus.mode, m.focus.prompt = modePrompt, newPrompt(promptCommand, m.list())
+		openPrompt(m, prompt.Command)
 	case key.Matches(msg, k.Elections):
 		return m.show(viewElections), true
 	case key.Matches(msg, k.Events):
@@ -150,7 +151,7 @@ func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	case "s":
 		return m.copyText("session", e.Pair.Session)
 	case "o":
-		return m.copyText("node", scene.NodeOf(e))
+		return m.copyText("node", e.Node())
 	case "v":
 		if m.scene.Past != nil {
 			return m.do(scene.Say{Role: term.Delay, Text: "The history does not store values."})

@@ -18,6 +18,7 @@ import (
 	"electop/ui/internal/keys"
 	"electop/ui/internal/locks"
 	"electop/ui/internal/past"
+	"electop/ui/internal/prompt"
 	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/sessions"
@@ -74,7 +75,9 @@ type focus struct {
 	mode mode
 	// zoom shows only the details of the selected election.
 	zoom   bool
-	prompt prompt
+	prompt prompt.Model
+	// typed are the lines typed before, by kind.
+	typed [2][]string
 	// fix is the open dialog about a problem, nil if none is open.
 	fix   *fix.Model
 	help  help.Model
@@ -152,9 +155,12 @@ func New(ctx context.Context, opts Options) Model {
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
-		log: results.New(ctx, opts.Operator, k), focus: focus{help: help.New(k, commandNames), locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k)},
+		log: results.New(ctx, opts.Operator, k), focus: focus{help: help.New(k, commandNames()), locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k)},
 	}
 	m.renew()
+	for _, msg := range []tea.Msg{scene.SortBy{Text: opts.Sort.String()}, scene.Filtered{Text: opts.Filter}} {
+		m.board, _ = m.board.Update(msg, m.scene)
+	}
 	return m
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/internal/history"
 	"electop/ui/internal/board"
 	"electop/ui/internal/fix"
@@ -31,6 +32,9 @@ type Options struct {
 	Title string
 	// Patterns are the watched keys, for the header and the empty screen.
 	Patterns []string
+	// Filter is the filter of the elections at the start, Sort their order.
+	Filter string
+	Sort   query.Order
 	// Context is the name of the cluster in the settings, empty for none. Contexts are all names.
 	Context  string
 	Contexts []string

@@ -2,137 +2,105 @@ package ui
 
 import (
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election/sanitize"
+	"electop/election/discovery"
+	"electop/election/query"
+	"electop/ui/internal/prompt"
 	"electop/ui/internal/scene"
-	"electop/ui/internal/term"
+	"electop/ui/internal/sessions"
 )
 
-// promptKind distinguishes a filter from a command.
-type promptKind uint8
-
-const (
-	promptFilter promptKind = iota
-	promptCommand
-)
-
-// prompt is the line being typed.
-type prompt struct {
-	kind  promptKind
-	input term.Input
-	// cursor is the ID that was selected before the filter moved the cursor.
-	cursor string
-}
-
-// newPrompt opens a prompt. The prompt of a filter contains the current filter of the view.
-func newPrompt(kind promptKind, of list) prompt {
-	p := prompt{kind: kind, cursor: of.Cursor()}
-	if kind == promptFilter {
-		p.input.Set(of.Filter().Text)
+// openPrompt opens a prompt. The prompt of a filter contains the current filter of the view.
+func openPrompt(m *Model, kind prompt.Kind) {
+	of, text := m.list(), ""
+	if kind == prompt.Filter {
+		text = of.Filter().Text
 	}
-	return p
+	m.focus.mode, m.focus.prompt = modePrompt, prompt.New(kind, text, of.Cursor(), m.focus.typed[kind])
 }
 
-// promptKey handles the keys that close the prompt. Other keys edit the line.
+// promptKey handles the keys that close the prompt and those that move the cursor of the list. Other keys edit the
+// line.
 func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
-	filters := m.focus.prompt.kind == promptFilter
+	filters := m.focus.prompt.Kind == prompt.Filter
 	switch name := msg.String(); {
 	case name == "enter":
 		m.focus.mode = modeBoard
+		m.focus.typed[m.focus.prompt.Kind] = prompt.Remember(m.focus.typed[m.focus.prompt.Kind], m.focus.prompt.Text())
 		if !filters {
-			return m.command(m.focus.prompt.input.String())
+			return m.command(m.focus.prompt.Text())
 		}
 	case name == "esc", name == "ctrl+c":
 		m.focus.mode = modeBoard
 		if filters {
-			return tea.Batch(m.toView(scene.Filtered{}), m.toView(scene.GoTo{ID: m.focus.prompt.cursor}))
+			return tea.Batch(m.toView(scene.Filtered{}), m.toView(scene.GoTo{ID: m.focus.prompt.Cursor}))
 		}
-	case filters && (name == "up" || name == "down"):
-		cmd := m.toView(scene.Moved{Step: map[string]int{"up": -1, "down": 1}[name]})
-		m.focus.prompt.cursor = m.list().Cursor()
+	case filters && (name == "ctrl+p" || name == "ctrl+n"):
+		cmd := m.toView(scene.Moved{Step: map[string]int{"ctrl+p": -1, "ctrl+n": 1}[name]})
+		m.focus.prompt.Cursor = m.list().Cursor()
 		return cmd
-	case name == "backspace" && m.focus.prompt.input.String() == "":
+	case name == "backspace" && m.focus.prompt.Text() == "":
 		m.focus.mode = modeBoard
 	default:
-		return m.edit(func(in *term.Input) { in.Press(msg) })
+		return m.edited(m.focus.prompt.Press(msg, completer(m)))
 	}
 	return nil
 }
 
-// edit changes the line. A filter is applied at each key press.
-func (m *Model) edit(change func(*term.Input)) tea.Cmd {
-	in := m.focus.prompt.input
-	in.Text = slices.Clone(in.Text)
-	change(&in)
-	before := m.focus.prompt.input.String()
-	m.focus.prompt.input = in
-	if text := in.String(); m.focus.prompt.kind == promptFilter && text != before {
+// edited changes the line. A filter is applied at each key press.
+func (m *Model) edited(to prompt.Model) tea.Cmd {
+	before := m.focus.prompt.Text()
+	m.focus.prompt = to
+	if text := to.Text(); to.Kind == prompt.Filter && text != before {
 		return m.toView(scene.Filtered{Text: text})
 	}
 	return nil
 }
 
-func (p *prompt) lead() string {
-	if p.kind == promptCommand {
-		return " : "
+// completer completes the open line.
+func completer(m *Model) prompt.Completer {
+	if m.focus.prompt.Kind == prompt.Filter {
+		return prompt.CompleteFilter(m.scene, scope(m))
 	}
-	return " / "
+	return prompt.CompleteCommand(prompt.NamesOn(m.scene, scope(m), arguments(m)))
 }
 
-// visible splits the line at the cursor. It cuts the beginning of a long line to the given width. Both parts are
-// sanitized because the user may paste control characters.
-func (p *prompt) visible(width int) (before, after string) {
-	before = sanitize.Text(string(p.input.Text[:p.input.At]))
-	after = sanitize.Text(string(p.input.Text[p.input.At:]))
-	for term.Width(before) > width-12 {
-		_, size := utf8.DecodeRuneInString(before)
-		before = before[size:]
+// arguments lists the values of the arguments of commands.
+func arguments(m *Model) map[prompt.Argument][]string {
+	watched, orders := m.look.place.Patterns, query.OrderKeys()
+	if m.focus.view == viewSessions {
+		orders = sessions.SortKeys()
 	}
-	return before, after
+	return map[prompt.Argument][]string{
+		prompt.AnOrder: orders, prompt.AWatched: watched, prompt.ATheme: Themes(), prompt.AContext: m.opts.Contexts,
+		prompt.APattern: commonPatterns(watched),
+	}
 }
 
-// cursorX is the column of the cursor.
-func (p *prompt) cursorX(width int) int {
-	before, _ := p.visible(width)
-	return min(width-1, term.Width(p.lead())+term.Width(before))
-}
-
-// draw draws the line, with the number of matches at the right.
-func (p *prompt) draw(pt *term.Painter, width int, view view, result string) string {
-	l := term.NewLine(pt, width)
-	before, after := p.visible(width)
-	l.Texts(term.Span{term.Accent, p.lead()}, term.Span{term.Strong, before + after})
-	hint := wholeCommands(l.Room() - 4)
-	if p.kind == promptFilter {
-		hint = "text  !text  state:vacant  node:NAME   " + result
-		if view == viewSessions {
-			hint = "text  !text  state:orphan  node:NAME   " + result
-		}
-		if l.Room() < term.Width(hint)+3 {
-			hint = result
+// commonPatterns lists the patterns of all presets, except for the watched ones.
+func commonPatterns(watched []string) (patterns []string) {
+	for _, p := range discovery.Presets() {
+		for _, text := range p.Patterns {
+			if !slices.Contains(watched, text) && !slices.Contains(patterns, text) {
+				patterns = append(patterns, text)
+			}
 		}
 	}
-	if p.kind == promptCommand { // as many names as fit
-		for hint != "" && l.Room() <= term.Width(hint)+3 {
-			hint = hint[:max(0, strings.LastIndex(hint, "  "))]
-		}
-	}
-	if n := term.Width(hint); l.Room() > n+3 {
-		l.To(width - n - 1)
-		l.Text(term.Quiet, hint)
-	}
-	return l.Done()
+	return patterns
 }
 
-// wholeCommands returns the commands that fit, without a cut name.
-func wholeCommands(room int) string {
-	names := commandNames
-	for len(names) > max(0, room) {
-		names = names[:max(0, strings.LastIndex(names, "  :"))]
+// scope is what a filter of the view applies to.
+func scope(m *Model) query.Scope {
+	return [...]query.Scope{viewElections: query.Elections, viewEvents: query.Events, viewSessions: query.Sessions}[m.focus.view]
+}
+
+// drawPrompt draws the line that is being typed.
+func drawPrompt(m *Model, width int) string {
+	b := prompt.Beside{Scope: scope(m)}
+	if m.focus.prompt.Kind == prompt.Filter {
+		b.Result = m.list().Result(m.scene)
 	}
-	return names
+	return m.focus.prompt.Draw(m.look.painter, width, completer(m), b)
 }

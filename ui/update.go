@@ -69,7 +69,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.do(m.out.report.Ended(msg))
 	case tea.PasteMsg:
 		if m.focus.mode == modePrompt && !m.window.tooSmall {
-			return m.edit(func(in *term.Input) { in.Insert(msg.Content) })
+			return m.edited(m.focus.prompt.Paste(msg.Content))
 		}
 	case tea.KeyPressMsg:
 		return m.pressed(msg)

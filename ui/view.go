@@ -8,9 +8,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/insight"
+	"electop/election/query"
 	"electop/ui/internal/chrome"
 	"electop/ui/internal/events"
 	"electop/ui/internal/keys"
+	"electop/ui/internal/prompt"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -32,7 +34,7 @@ func (m Model) View() tea.View {
 	}
 	v.SetContent(strings.Join(m.frame(), "\n"))
 	if m.focus.mode == modePrompt && !m.window.tooSmall {
-		v.Cursor = tea.NewCursor(m.focus.prompt.cursorX(m.window.w), 1)
+		v.Cursor = tea.NewCursor(m.focus.prompt.CursorX(m.window.w), 1)
 	}
 	return v
 }
@@ -50,7 +52,7 @@ func (m *Model) frame() []string {
 	lines := append(make([]string, 0, h), chrome.Header(p, m.scene, m.look.place, m.board.Counts(), w))
 	for i, b := range m.banners() {
 		if i == 0 && m.focus.mode == modePrompt {
-			lines = append(lines, m.focus.prompt.draw(p, w, m.focus.view, m.list().Result(m.scene)))
+			lines = append(lines, drawPrompt(m, w))
 			continue
 		}
 		lines = append(lines, p.Draw(w, b...))
@@ -102,7 +104,7 @@ func (m *Model) banners() [][]term.Span {
 
 // list is the common interface of the views, for the filter banner and the footer.
 type list interface {
-	Filter() scene.Filter
+	Filter() query.Filter
 	// Result is the number of matches of the filter as a text. Marks counts the marked items that match the filter
 	// and those that do not.
 	Result(s *scene.Scene) string
@@ -163,7 +165,9 @@ func (m *Model) footer() []string {
 		return chrome.Menu(p, term.Span{term.Accent, "Copy:"}, m.keys.CopyMenu(), m.window.w)
 	}
 	var said []term.Span
-	if s.Now.Before(m.note.until) {
+	if err := m.list().Filter().Err; err != nil && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {
+		said = []term.Span{{term.Bad, err.Error()}}
+	} else if s.Now.Before(m.note.until) {
 		said = []term.Span{{m.note.role, m.note.text}}
 	} else if m.out.travel.Busy() {
 		said = []term.Span{{term.Accent, "Reading the history"}}
@@ -182,7 +186,7 @@ func (m *Model) footerKeys() []key.Binding {
 	keysFor := func() keys.Map { return greyed(m.keys, m.scene, m.selectedTarget()) }
 	switch {
 	case m.focus.mode == modePrompt:
-		return m.keys.Prompt(m.focus.prompt.kind == promptFilter)
+		return m.keys.Prompt(m.focus.prompt.Kind == prompt.Filter)
 	case m.focus.fix != nil:
 		return m.focus.fix.Keys(m.keys)
 	case m.focus.mode == modeDialog:

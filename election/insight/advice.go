@@ -24,6 +24,14 @@ type Advice struct {
 	Do  string `json:"do"`
 }
 
+// AdviceCodes lists every [Advice.Code].
+func AdviceCodes() []string {
+	return []string{
+		"overwritten", "lock_flags", "flapping", "no_checks", "node_checks_only", "service_checks_only", "short_lock_delay",
+		"session_leads_many", "orphaned_sessions",
+	}
+}
+
 // Thresholds of the advice. They are estimates, not measurements.
 const (
 	// A session leads too many elections if it leads at least manyElections, and more than twice the median.

@@ -54,12 +54,12 @@ func applyConfig(cmd *cobra.Command, o *options, warn func(cmd *cobra.Command, p
 	if !ttyguard.Child() { // the parent has already warned
 		warn(cmd, o.configPath(), file)
 	}
-	flags := cmd.Root().PersistentFlags()
+	flags := cmd.Root().LocalFlags()
 	o.settings = fileSettings{file: file, given: given(flags)}
 	if err := o.useContext(); err != nil {
 		return err
 	}
-	return o.applySettings(flags, func(name string) bool { return isSet(flags, name) })
+	return o.applySettings(flags, func(name string) bool { return isSet(cmd, name) })
 }
 
 // configPath is the path of the config file, empty without a home directory.
@@ -187,12 +187,12 @@ func ignoresConfig(cmd *cobra.Command) bool {
 
 // isSet reports whether the command line or the environment has set a flag. token and
 // token-file set the same thing.
-func isSet(flags *pflag.FlagSet, name string) bool {
+func isSet(cmd *cobra.Command, name string) bool {
 	names := []string{name}
 	if name == "token" || name == "token-file" {
 		names = []string{"token", "token-file"}
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
-		return flags.Changed(name) || os.Getenv(environment(name)) != ""
+		return cmd.Root().LocalFlags().Changed(name) || cmd.Flags().Changed(name) || os.Getenv(environment(name)) != ""
 	})
 }

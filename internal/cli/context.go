@@ -50,8 +50,7 @@ func (o *options) useContext() error {
 // set. Parse has checked all values, so no error is possible.
 func (o *options) inContext(name string) *options {
 	next := &options{}
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	next.register(flags)
+	flags := next.settable()
 	next.settings = o.settings
 	next.context = name
 	for flag, value := range o.settings.given {

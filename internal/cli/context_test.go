@@ -73,6 +73,7 @@ func resolved(t *testing.T, args ...string) *options {
 	o := &options{}
 	cmd := &cobra.Command{Use: "electop", RunE: func(cmd *cobra.Command, _ []string) error { return applyConfig(cmd, o, noWarning) }}
 	o.register(cmd.PersistentFlags())
+	o.view.flags(cmd, "")
 	cmd.SetArgs(args)
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)

@@ -228,6 +228,7 @@ func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jo
 	}
 	s := b.screen
 	o.ASCII, o.Theme, o.Columns, o.Keys = s.ascii, s.theme, s.columns, s.keys
+	o.Filter, o.Sort = s.view.filter.Text, s.view.order
 	o.Context, o.Contexts, o.SwitchContext = s.context, s.contexts, s.switchTo
 	o.Discover, o.Nearby, o.SetPatterns = b.discover(observer), b.nearby, func(ps election.Patterns) {
 		b.recorder.watches(ps)

@@ -47,6 +47,7 @@ and removes them at the end.`,
 			return c.run(cmd.Context(), cmd.Flags().Changed("http-addr"))
 		},
 	}
+	o.view.flags(cmd, "")
 	f := cmd.Flags()
 	f.IntVar(&c.play.Services, "services", 8, "number of elections")
 	f.IntVar(&c.play.Candidates, "candidates", 3, "candidates per election")

@@ -27,6 +27,7 @@ type options struct {
 	logFile  string
 	logLevel string
 	config   string
+	view     view
 	context  string // of the settings, "" for none
 	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
 	keep     time.Duration

@@ -15,6 +15,7 @@ import (
 func newListCommand(d deps, o *options) *cobra.Command {
 	var format string
 	var advice bool
+	var shown view
 	cmd := &cobra.Command{
 		Use:   "list [NAME…]",
 		Short: "List the current state of the elections",
@@ -22,7 +23,7 @@ func newListCommand(d deps, o *options) *cobra.Command {
 configuration. Risks that need observation over time, such as flapping, are not
 listed. In a terminal that is too narrow for the table, each advice is a paragraph
 with all its elections.`,
-		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice",
+		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			l, err := o.lookUpWithPast(cmd.Context(), d)
@@ -31,9 +32,13 @@ with all its elections.`,
 			}
 			defer l.client.Close()
 			chosen, err := l.elections(cmd.Context(), names)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
+			}
+			if chosen, err = shown.apply(cmd.Context(), d, l, chosen); err != nil {
+				return err
+			}
+			switch {
 			case advice:
 				return listAdvice(cmd.Context(), d, l, chosen, format)
 			case format == "json":
@@ -42,6 +47,7 @@ with all its elections.`,
 			return writeElectionsTable(d.stdout, chosen, l.snapshot.At)
 		},
 	}
+	shown.flags(cmd, "checks")
 	outputFlag(cmd, &format, "table", "json")
 	cmd.Flags().BoolVar(&advice, "advice", false, "list the risks of the elections, and what to do")
 	return cmd

@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
@@ -25,13 +23,8 @@ type electionAdvice struct {
 
 // listAdvice writes the advice for the chosen elections.
 func listAdvice(ctx context.Context, d deps, l lookup, chosen []*election.Election, format string) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	sessions, err := consulx.Sessions(ctx, l.client)
-	switch {
-	case errors.Is(err, consulx.ErrDenied), errors.Is(err, consulx.ErrIncomplete):
-		fmt.Fprintln(d.stderr, "electop: this token cannot read all sessions: advice that needs them is omitted")
-	case err != nil:
+	sessions, err := readableSessions(ctx, d, l)
+	if err != nil {
 		return err
 	}
 	board := insight.NewBoard(l.snapshot.Elections, sessions)

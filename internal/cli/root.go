@@ -75,6 +75,7 @@ func newRootCommand(d deps) *cobra.Command {
 		return usagef("%v; see %s --help", err, cmd.CommandPath())
 	})
 	o.register(cmd.PersistentFlags())
+	o.view.flags(cmd, "")
 	connection := new(options).connectionFlags()
 	cmd.Version = version()
 	cmd.SetVersionTemplate(versionLine())

@@ -15,6 +15,7 @@ type screenSettings struct {
 	theme   string
 	columns []string
 	keys    ui.Keys
+	view    view
 	// context is the name of the cluster, "" for none; contexts are all names.
 	context  string
 	contexts []string
@@ -23,7 +24,7 @@ type screenSettings struct {
 
 func (o *options) screen() screenSettings {
 	return screenSettings{
-		ascii: o.ascii, theme: o.theme, columns: o.settings.columns, keys: o.settings.keys,
+		ascii: o.ascii, theme: o.theme, columns: o.settings.columns, keys: o.settings.keys, view: o.view,
 		context: o.context, contexts: o.settings.contextNames(),
 	}
 }

@@ -16,10 +16,7 @@ import (
 // for which no flag exists.
 func allSettings() []settings.Setting {
 	var all, ofContext []settings.Setting
-	o := &options{}
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	o.register(flags)
-	flags.VisitAll(func(f *pflag.Flag) {
+	(&options{}).settable().VisitAll(func(f *pflag.Flag) {
 		if f.Name == "config" || f.Name == "context" {
 			return
 		}
@@ -33,6 +30,14 @@ func allSettings() []settings.Setting {
 		Name: "contexts", Kind: settings.Named, Fields: ofContext, Example: "production",
 		About: "Named clusters. --context NAME, " + contextEnv + " or :ctx NAME selects one; then neither CONSUL_* variables nor the connection settings outside of the context apply.",
 	})
+}
+
+// settable returns the flags that are settings. It resets them.
+func (o *options) settable() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.register(flags)
+	o.view.register(flags, "")
+	return flags
 }
 
 // flagSetting describes a flag, which checks its own values.
@@ -53,8 +58,7 @@ func flagSetting(f *pflag.Flag) settings.Setting {
 // checkFlag returns the error that a command would return for these values of a flag.
 func checkFlag(name string, values []string) error {
 	o := &options{}
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	o.register(flags)
+	flags := o.settable()
 	for _, value := range values {
 		if err := flags.Lookup(name).Value.Set(value); err != nil {
 			return err
@@ -81,6 +85,10 @@ func example(f *pflag.Flag) string {
 		return "[vault]"
 	case f.Name == "history":
 		return "off"
+	case f.Name == "filter":
+		return `"!state:idle"`
+	case f.Name == "sort":
+		return "problems"
 	case f.DefValue == "" || f.DefValue == "[]":
 		return `""`
 	}

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/board"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
@@ -247,12 +248,20 @@ func TestFilter(t *testing.T) {
 		{"leader:auth-2", "auth"},
 		{"key:service/web/", "web"},
 		{"session:4f5ada57", "auth"},
-		{"foo:bar", ""},
+		{`"foo:bar"`, ""},
+		{"/^(auth|mail)$/", "auth mail"},
+		{"!/e/", ""}, // every key has "service"
+		{"for:<10m", "billing mail search shop"},
+		{"advice:overwritten", "orders"},
+		{"foo:bar web", "web"}, // an unknown word hides nothing
 		{"!", "auth billing mail orders search shop users web"},
 	} {
 		if d.send(scene.Filtered{Text: c.text}); d.names() != c.want {
 			t.Errorf("%q gives %q, want %q", c.text, d.names(), c.want)
 		}
+	}
+	if err := d.m.Filter().Err; err != nil {
+		t.Errorf("the last filter is valid: %v", err)
 	}
 	d.send(scene.Filtered{Text: "nothing"})
 	if lines := d.lines(); !strings.Contains(lines[2], "No election matches the filter.") {
@@ -350,34 +359,35 @@ func TestSort(t *testing.T) {
 		"changes": func(a, b *election.Election) int {
 			return cmp.Compare(b.Changes(uitest.Now(), time.Hour), a.Changes(uitest.Now(), time.Hour))
 		},
-		"state": func(a, b *election.Election) int {
-			return cmp.Compare(scene.ProblemRank(a, snap, uitest.Now()), scene.ProblemRank(b, snap, uitest.Now()))
+		"problems": func(a, b *election.Election) int {
+			facts := query.Facts{At: uitest.Now(), Checks: snap.Checks}
+			return cmp.Compare(facts.ProblemRank(a), facts.ProblemRank(b))
 		},
 	} {
-		d.wantsNote(d.send(scene.SortBy{Word: word[:3]}), "Sorted by "+word+".")
+		d.wantsNote(d.send(scene.SortBy{Text: word[:3]}), "Sorted by "+word+".")
 		up := slices.Clone(d.m.Visible())
 		if !slices.IsSortedFunc(up, by) || len(up) != 200 {
 			t.Errorf("not sorted by %s: %s", word, d.names())
 		}
-		d.send(scene.SortBy{Word: word, Reverse: true})
+		d.send(scene.SortBy{Text: word + " reverse"})
 		down := func(a, b *election.Election) int { return by(b, a) }
 		if !slices.IsSortedFunc(d.m.Visible(), down) {
 			t.Errorf("not sorted by %s, reversed: %s", word, d.names())
 		}
 	}
-	d.wantsNote(d.send(scene.SortBy{Word: "x"}), "Keys: election, state")
+	d.wantsNote(d.send(scene.SortBy{Text: "x"}), "Keys: election, problems, state")
 }
 
 // Rows with equal sort values are sorted by name, regardless of the previous order.
 func TestSortIsTotal(t *testing.T) {
-	words := []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}
+	words := query.OrderKeys()
 	d := drive(t, uitest.Crowd(60), 120, 300)
 	for _, word := range words {
-		d.send(scene.SortBy{Word: word})
+		d.send(scene.SortBy{Text: word})
 		want := d.names()
 		for _, other := range words {
-			d.send(scene.SortBy{Word: other, Reverse: true})
-			if d.send(scene.SortBy{Word: word}); d.names() != want {
+			d.send(scene.SortBy{Text: other + " rev"})
+			if d.send(scene.SortBy{Text: word}); d.names() != want {
 				t.Errorf("%s after %s: %s, want %s", word, other, d.names(), want)
 			}
 		}
@@ -387,11 +397,11 @@ func TestSortIsTotal(t *testing.T) {
 // The cursor stays on its election while the filter shows it. The rows depend only on the latest snapshot.
 func TestCursorStaysOnItsElection(t *testing.T) {
 	filters := []string{"", "state:lock", "!state:vacant", "node-2", "!new"}
-	words := []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}
+	words := query.OrderKeys()
 	for seed := range 8 * len(filters) {
 		h := uitest.NewHistory(uint64(seed), 60)
 		d := drive(t, h.Snap, 200, 100)
-		filter, by := scene.Filtered{Text: filters[seed%len(filters)]}, scene.SortBy{Word: words[seed%len(words)], Reverse: seed%3 == 0}
+		filter, by := scene.Filtered{Text: filters[seed%len(filters)]}, scene.SortBy{Text: words[seed%len(words)] + []string{" reverse", "", ""}[seed%3]}
 		d.send(filter)
 		d.send(by)
 		for range 40 {
@@ -463,8 +473,8 @@ func TestColumnsByWidth(t *testing.T) {
 func TestOrderDoesNotDependOnWhatIsWatched(t *testing.T) {
 	for _, by := range []string{"state", "checks"} {
 		now, then := drive(t, uitest.Mixed(), 120, 20), drive(t, outdated(time.Hour), 120, 20)
-		now.send(scene.SortBy{Word: by})
-		then.send(scene.SortBy{Word: by})
+		now.send(scene.SortBy{Text: by})
+		then.send(scene.SortBy{Text: by})
 		if now.names() != then.names() {
 			t.Errorf("by %s: %s; not watched: %s", by, now.names(), then.names())
 		}

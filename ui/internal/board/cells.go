@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -143,7 +144,7 @@ func drawLane(l *term.Line, e *election.Election, state scene.DisplayState, widt
 }
 
 // writeTally draws "✓ 1 ! 1" into exactly n cells.
-func writeTally(l *term.Line, t scene.Tally, n int) {
+func writeTally(l *term.Line, t insight.Tally, n int) {
 	end := min(l.Used+n, l.Width)
 	parts := [...]struct {
 		count int
@@ -180,9 +181,9 @@ func writeTally(l *term.Line, t scene.Tally, n int) {
 }
 
 // writeOldTally draws "! 12m ago" into exactly n cells, without the sign if it does not fit.
-func writeOldTally(l *term.Line, t scene.Tally, asOf time.Time, n int) {
+func writeOldTally(l *term.Line, t insight.Tally, asOf time.Time, n int) {
 	text := age(asOf.Sub(t.Until)) + " ago"
-	if sign := t.Sign(l.Sym); term.Width(sign)+1+len(text) <= n {
+	if sign := scene.TallySign(t, l.Sym); term.Width(sign)+1+len(text) <= n {
 		text = sign + " " + text
 	}
 	l.Cell(term.Quiet, text, n)

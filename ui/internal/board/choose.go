@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -42,13 +43,13 @@ func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 // chooseMatching requests an action on the elections that match a filter and have a leader. It ignores marks and the
 // filter of the table.
 func chooseMatching(c scene.Choose, s *scene.Scene) scene.Action {
-	f := scene.ParseFilter(c.Filter)
-	var matching []*election.Election
-	for _, e := range s.Shown.Elections {
-		if f.Match(e, s.AsOf) && scene.DisplayStateOf(e, s.AsOf) == scene.StateLed {
-			matching = append(matching, e)
-		}
+	f := query.Parse(c.Filter, query.Elections)
+	if err := f.Check(); err != nil {
+		return scene.Unknown(err)
 	}
+	matching := slices.DeleteFunc(f.On(s.Shown.Elections, s.Sessions(), s.AsOf).Select(s.Shown.Elections), func(e *election.Election) bool {
+		return scene.DisplayStateOf(e, s.AsOf) != scene.StateLed
+	})
 	if text := unread(matching); text != "" {
 		return scene.Say{Role: term.Delay, Text: text}
 	}
@@ -73,7 +74,7 @@ func (m Model) marked(s *scene.Scene) (visible, hidden []*election.Election) {
 	for id := range m.marks {
 		switch e := s.Shown.Find(id); {
 		case e == nil:
-		case m.filter.Match(e, s.AsOf):
+		case m.match.Match(e):
 			visible = append(visible, e)
 		default:
 			hidden = append(hidden, e)

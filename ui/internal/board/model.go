@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -30,9 +31,11 @@ type Model struct {
 	marks  map[string]bool      // by ID
 	// between is the unfinished range of marks, nil for none.
 	between *markRange
-	filter  scene.Filter
-	sort    sorting
-	wide    bool
+	filter  query.Filter
+	// match is the filter at the time of the order.
+	match query.Matcher
+	sort  query.Order
+	wide  bool
 	// chosen are the columns in their order.
 	chosen []columnID
 }
@@ -112,7 +115,7 @@ func sameBoard(a, b *election.Snapshot) bool {
 // movesByItself reports whether counts or order can change without new data: lock-delays end, and old changes leave
 // the hour in which they count.
 func (m *Model) movesByItself() bool {
-	return m.totals.counts.Delay > 0 || m.sort.key == byChanges
+	return m.totals.counts.Delay > 0 || m.sort.Key == query.ByChanges || m.filter.DependsOnTime()
 }
 
 // showProblem moves the cursor to the first election without a leader, so that the first
@@ -124,7 +127,7 @@ func (m *Model) showProblem(s *scene.Scene) {
 
 func (m *Model) setFilter(text string, s *scene.Scene) {
 	m.between = nil
-	m.filter = scene.ParseFilter(text)
+	m.filter = query.Parse(text, query.Elections)
 	m.refresh(s)
 }
 
@@ -159,7 +162,7 @@ func (m *Model) back(s *scene.Scene) scene.Action {
 
 // Listed returns the keys of the elections that the filter shows, nil without a filter.
 func (m Model) Listed() []string {
-	if m.filter.Empty() {
+	if len(m.filter.Words) == 0 {
 		return nil
 	}
 	keys := make([]string, 0, len(m.order))
@@ -182,7 +185,7 @@ func (m Model) Counts() scene.Counts { return m.totals.counts }
 func (m Model) NameWidth() int { return m.totals.widths.name }
 
 // Filter returns the current filter.
-func (m Model) Filter() scene.Filter { return m.filter }
+func (m Model) Filter() query.Filter { return m.filter }
 
 // Result describes how many elections match the filter.
 func (m Model) Result(s *scene.Scene) string {

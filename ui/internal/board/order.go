@@ -12,13 +12,9 @@ import (
 // refresh filters and sorts the elections. The cursor stays on its election. If the election is no longer listed, the
 // cursor moves to the next row.
 func (m *Model) refresh(s *scene.Scene) {
-	m.order = make([]*election.Election, 0, len(s.Shown.Elections))
-	for _, e := range s.Shown.Elections {
-		if m.filter.Match(e, s.AsOf) {
-			m.order = append(m.order, e)
-		}
-	}
-	sortElections(m.order, m.sort, s)
+	m.match = m.filter.After(m.match, s.Shown.Elections, s.Sessions(), s.AsOf)
+	m.order = m.match.Select(s.Shown.Elections)
+	m.sort.Sort(m.order, facts(s))
 	m.vacant = nil
 	for i, e := range m.order {
 		if leaderless(e, s) {

@@ -1,12 +1,11 @@
 package board
 
 import (
-	"strings"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -31,9 +30,9 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case key.Matches(msg, k.LongerLane):
 		return m.zoomLanes(true)
 	case key.Matches(msg, k.Sort):
-		return m.setSort(sorting{key: (m.sort.key + 1) % sortKeyCount}, s)
+		return m.nextSort(s)
 	case key.Matches(msg, k.Reverse):
-		return m.setSort(sorting{key: m.sort.key, reverse: !m.sort.reverse}, s)
+		return m.setSort(query.Order{Key: m.sort.Key, Reverse: !m.sort.Reverse}, s)
 	case key.Matches(msg, k.Wide):
 		m.wide = !m.wide
 	case key.Matches(msg, k.Release):
@@ -58,7 +57,7 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 	n := len(m.order)
 	for k := 1; k <= n; k++ {
 		i := ((m.at.Index+step*k)%n + n) % n
-		if scene.ProblemRank(m.order[i], s.Shown, s.AsOf) < scene.NoProblem {
+		if facts(s).ProblemRank(m.order[i]) < query.NoProblem {
 			m.moveTo(i)
 			return nil
 		}
@@ -66,35 +65,10 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 	return scene.Say{Role: term.Led, Text: "No election has a problem."}
 }
 
-func (m *Model) setSort(by sorting, s *scene.Scene) scene.Action {
-	m.sort, m.between = by, nil
-	m.refresh(s)
-	return scene.Sorted(by.key.word(), by.reverse)
-}
-
-func (m *Model) sortBy(by scene.SortBy, s *scene.Scene) scene.Action {
-	for k := range sortKeyCount {
-		if by.Word != "" && strings.HasPrefix(k.word(), by.Word) {
-			return m.setSort(sorting{key: k, reverse: by.Reverse}, s)
-		}
-	}
-	return scene.Say{Role: term.Delay, Text: "Usage: :sort KEY [reverse]. Keys: election, state, leader, node, for, term, checks, changes."}
-}
-
 func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 	if at.Item == term.Column {
 		return m.sortByColumn(at.Index, s)
 	}
 	m.moveTo(at.Index)
-	return nil
-}
-
-// sortByColumn sorts by a column; a second click reverses the order.
-func (m *Model) sortByColumn(id int, s *scene.Scene) scene.Action {
-	for k := range sortKeyCount {
-		if k != byState && int(k.column()) == id {
-			return m.setSort(sorting{key: k, reverse: m.sort.key == k && !m.sort.reverse}, s)
-		}
-	}
 	return nil
 }

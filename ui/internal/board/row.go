@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -25,7 +27,7 @@ type row struct {
 	since       term.Span
 	term        term.Span
 	session     term.Span
-	checks      scene.Tally
+	checks      insight.Tally
 	checksKnown bool // the checks of the session can be counted
 	// checksUnread is set if the checks could not be read.
 	checksUnread bool
@@ -45,7 +47,7 @@ type rowContext struct {
 }
 
 func describe(e *election.Election, c rowContext) row {
-	r := row{state: scene.DisplayStateOf(e, c.asOf), changes: e.Changes(c.asOf, scene.ChangesWindow)}
+	r := row{state: scene.DisplayStateOf(e, c.asOf), changes: e.Changes(c.asOf, query.ChangesWindow)}
 	r.sign, r.signRole = r.state.Sign(c.sym)
 	r.name = term.Span{term.Text, sanitize.Text(e.Name)}
 	r.term = scene.TermSpan(e, c.sym)
@@ -80,11 +82,11 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	r.since = term.Span{term.Text, term.AtLeast(c.sym, term.Duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
 	r.session = term.Span{term.Quiet, scene.SessionText(e.Pair.Session, c.fullID)}
 	r.node = term.Span{term.Quiet, "?"}
-	if node := scene.NodeOf(e); node != "" {
+	if node := e.Node(); node != "" {
 		r.node = term.Span{term.Text, scene.Clean(node)}
 	}
 	if e.Session != nil {
-		r.checks, r.checksKnown = scene.TallyChecks(e.Session, c.checks), true
+		r.checks, r.checksKnown = insight.TallyChecks(e.Session, c.checks), true
 		r.checksUnread = c.checks[e.Session.Node].Err != ""
 		r.warn(c.sym)
 	}

@@ -1,125 +1,71 @@
 package board
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
-	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
-type sortKey uint8
+// facts are what sorting depends on besides the elections.
+func facts(s *scene.Scene) query.Facts { return query.Facts{At: s.AsOf, Checks: s.Shown.Checks} }
 
-const (
-	byElection sortKey = iota
-	byState
-	byLeader
-	byNode
-	byFor
-	byTerm
-	byChecks
-	byChanges
-	sortKeyCount
-)
-
-// sorting is a sort key and its direction. The default direction shows problems first.
-type sorting struct {
-	key     sortKey
-	reverse bool
-}
-
-func (k sortKey) word() string {
-	return [...]string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}[k]
-}
-
-// descending reports whether the default order is largest first.
-func (k sortKey) descending() bool { return k == byTerm || k == byChecks || k == byChanges }
-
-func (s sorting) up() bool { return s.key.descending() == s.reverse }
-
-// column is the column with the sort marker.
-func (k sortKey) column() columnID {
-	return [...]columnID{
-		colElection, colElection, colLeader, colNode, colFor, colTerm, colChecks, colChanges,
-	}[k]
-}
-
-// ranked is an election and its precomputed sort value.
-type ranked struct {
-	e    *election.Election
-	num  int64
-	text string
-}
-
-// sortElections sorts elections. Elections with equal sort values are ordered by name, so that rows do not swap.
-func sortElections(es []*election.Election, by sorting, s *scene.Scene) {
-	if !slices.IsSortedFunc(es, byName) {
-		slices.SortFunc(es, byName)
-	}
-	if by.key == byElection {
-		if by.reverse {
-			slices.Reverse(es)
-		}
-		return
-	}
-	list := make([]ranked, len(es))
-	for i, e := range es {
-		list[i] = rank(e, by.key, s)
-	}
-	if slices.IsSortedFunc(list, by.compare) {
-		return
-	}
-	slices.SortStableFunc(list, by.compare)
-	for i := range list {
-		es[i] = list[i].e
-	}
-}
-
-// byName is a total order: elections with equal names differ in their keys.
-func byName(a, b *election.Election) int {
-	if c := strings.Compare(a.Name, b.Name); c != 0 {
-		return c
-	}
-	return election.Compare(a, b)
-}
-
-func (s sorting) compare(a, b ranked) int {
-	c := cmp.Compare(a.num, b.num)
-	if c == 0 {
-		c = strings.Compare(a.text, b.text)
-	}
-	if s.key.descending() != s.reverse {
-		return -c
-	}
-	return c
-}
-
-func rank(e *election.Election, k sortKey, s *scene.Scene) ranked {
-	r := ranked{e: e}
+// sortColumn is the column with the sort marker. That of the elections shows it as a sign for orders that have no
+// column of their own.
+func sortColumn(k query.OrderKey) columnID {
 	switch k {
-	case byState:
-		r.num = scene.ProblemRank(e, s.Shown, s.AsOf)
-	case byLeader:
-		r.text = e.Leader
-	case byNode:
-		if e.Pair.Held() {
-			r.text = scene.NodeOf(e)
-		}
-	case byFor:
-		since := e.Since
-		if e.State(s.AsOf) != election.Led {
-			since = e.VacantSince
-		}
-		r.num = int64(s.AsOf.Sub(since))
-	case byTerm:
-		r.num = int64(min(e.Term, 1<<62))
-	case byChecks:
-		r.num = scene.TallyChecks(e.Session, s.Shown.Checks).Worst()
-	case byChanges:
-		r.num = int64(e.Changes(s.AsOf, scene.ChangesWindow))
+	case query.ByLeader:
+		return colLeader
+	case query.ByNode:
+		return colNode
+	case query.ByFor:
+		return colFor
+	case query.ByTerm:
+		return colTerm
+	case query.ByChecks:
+		return colChecks
+	case query.ByChanges:
+		return colChanges
 	default:
-		r.text = e.Name
+		return colElection
 	}
-	return r
+}
+
+// sortKeyOf is the order of a column.
+func sortKeyOf(column int) (query.OrderKey, bool) {
+	for i := range query.OrderKeys() {
+		if k := query.OrderKey(i); int(sortColumn(k)) == column && k != query.ByProblems && k != query.ByState {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+func (m *Model) setSort(by query.Order, s *scene.Scene) scene.Action {
+	m.sort, m.between = by, nil
+	m.refresh(s)
+	return scene.Sorted(by.Key.String(), by.Reverse)
+}
+
+// nextSort sorts by the next key.
+func (m *Model) nextSort(s *scene.Scene) scene.Action {
+	next := (int(m.sort.Key) + 1) % len(query.OrderKeys())
+	return m.setSort(query.Order{Key: query.OrderKey(next)}, s) //nolint:gosec // the list is short
+}
+
+func (m *Model) sortBy(by scene.SortBy, s *scene.Scene) scene.Action {
+	order, err := query.ParseOrder(by.Text)
+	if err != nil {
+		return scene.Say{Role: term.Delay, Text: "Usage: :sort KEY [reverse]. Keys: " + strings.Join(query.OrderKeys(), ", ") + "."}
+	}
+	return m.setSort(order, s)
+}
+
+// sortByColumn sorts by a column; a second click reverses the order.
+func (m *Model) sortByColumn(column int, s *scene.Scene) scene.Action {
+	if k, found := sortKeyOf(column); found {
+		return m.setSort(query.Order{Key: k, Reverse: m.sort.Key == k && !m.sort.Reverse}, s)
+	}
+	return nil
 }

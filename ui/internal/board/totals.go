@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -26,7 +27,7 @@ func computeTotals(snap *election.Snapshot, asOf time.Time) totals {
 		state := scene.DisplayStateOf(e, asOf)
 		c.counts.Add(state)
 		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
-			c.counts.AddRisk(scene.TallyChecks(e.Session, snap.Checks))
+			c.counts.AddRisk(insight.TallyChecks(e.Session, snap.Checks))
 		}
 		c.widths.measure(e)
 		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}, e.Terms))
@@ -63,7 +64,7 @@ func (c *extent) measure(e *election.Election) {
 		number++ // the overwritten mark
 	}
 	c.term = max(c.term, number)
-	if node := scene.NodeOf(e); node != "" && e.Pair.Held() {
+	if node := e.Node(); node != "" && e.Pair.Held() {
 		c.node = max(c.node, term.Width(scene.Clean(node)))
 	} else if last := e.LastTerm(); last != nil {
 		c.node = max(c.node, term.Width(scene.Clean(last.Node))+2)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"electop/election/query"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -48,16 +49,16 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 func (m Model) head(p *term.Painter, columns []column, width int) string {
 	l := term.NewLine(p, width)
 	marker := p.Sym.Down
-	if m.sort.up() {
+	if m.sort.Up() {
 		marker = p.Sym.Up
 	}
 	x := term.LeadIn
 	for _, c := range columns {
 		l.To(x)
-		sorted := m.sort.key.column() == c.id
+		sorted := sortColumn(m.sort.Key) == c.id
 		if c.id == colElection {
 			sign := " "
-			if m.sort.key == byState {
+			if m.sort.Key == query.ByProblems || m.sort.Key == query.ByState {
 				sign, sorted = marker, false
 			}
 			l.Area(term.Area{Item: term.Column, Index: int(c.id)})

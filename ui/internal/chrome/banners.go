@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -11,7 +12,7 @@ import (
 
 // Filtering is the filter of the open view.
 type Filtering struct {
-	scene.Filter
+	query.Filter
 	// Result is the number of matches as a text. Hidden is the number of marked rows that do not match.
 	Result string
 	Hidden int
@@ -71,11 +72,15 @@ func recordedText(s *scene.Scene) string {
 
 // filterBanner shows the filter, its result and the number of hidden marks.
 func filterBanner(s *scene.Scene, f Filtering) []term.Span {
-	b := []term.Span{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}, {term.Quiet, "   " + f.Result}}
+	b := []term.Span{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}}
+	b = append(b, term.Span{term.Quiet, "   " + f.Result})
+	if f.Err != nil {
+		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Bad, f.Err.Error()})
+	}
 	if f.Hidden > 0 {
 		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, s.Sym.Mark + hiddenMarks(f.Hidden)})
 	}
-	if s.Past != nil { // in the past, esc returns to now
+	if s.Past != nil || f.Err != nil { // in the past, esc returns to now
 		return b
 	}
 	return append(b, term.Span{term.Quiet, "   esc clears"})

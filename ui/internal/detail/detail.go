@@ -88,7 +88,7 @@ func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 // recordedSession shows the recorded fields of the holder's session: its ID and its node.
 func recordedSession(d *term.Page, e *election.Election) {
 	d.Field("Session", term.Span{term.Text, scene.Clean(e.Pair.Session)}, term.Span{term.Quiet, "  settings " + scene.NotStored})
-	if node := scene.NodeOf(e); node != "" {
+	if node := e.Node(); node != "" {
 		d.Field("Node", term.Span{term.Text, scene.Clean(node)})
 	}
 	d.Field("Checks", term.Span{term.Quiet, scene.NotStored})
@@ -228,7 +228,7 @@ func valueDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 
 // riskDetail warns that Consul may invalidate the leader's session.
 func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
-	switch critical, warning := scene.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
+	switch critical, warning := insight.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
 	case critical:
 		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul invalidates the session, which ends the term.")
 	case warning:

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/past"
@@ -193,7 +194,7 @@ func sign(s *scene.Scene, e *election.Election) term.Span {
 	if state != scene.StateLed {
 		return term.Span{r, text}
 	}
-	switch critical, warning := scene.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
+	switch critical, warning := insight.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
 	case critical:
 		r = term.Bad
 	case warning || e.Overwritten():

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/past"
 	"electop/ui/internal/scene"
@@ -24,7 +25,7 @@ type Model struct {
 	keys   keys.Map
 	rect   term.Rect
 	lines  []scene.EventLine
-	filter scene.Filter
+	filter query.Filter
 	// names is the width of the names of elections, in cells.
 	names int
 	// follow keeps the cursor on the newest event. opened is set at the first [scene.Opened]. The history is not read
@@ -40,7 +41,7 @@ func New(k keys.Map, r past.Reader) Model {
 }
 
 // Filter is the current filter.
-func (m Model) Filter() scene.Filter { return m.filter }
+func (m Model) Filter() query.Filter { return m.filter }
 
 // Result returns the number of events that match the filter.
 func (m Model) Result(*scene.Scene) string {
@@ -186,7 +187,7 @@ func (m *Model) setFilter(text string, s *scene.Scene) {
 	if text == m.filter.Text {
 		return
 	}
-	m.filter = scene.ParseFilter(text)
+	m.filter = query.Parse(text, query.Events)
 	m.stored.narrow(m.keep)
 	m.stored.restart(m.from(s))
 	m.refresh(s)
@@ -264,7 +265,7 @@ func (m *Model) list(s *scene.Scene) []scene.EventLine {
 }
 
 func (m *Model) keep(l scene.EventLine) bool {
-	return !l.Ev.Time.Before(m.stored.since) && m.filter.MatchEvent(l)
+	return !l.Ev.Time.Before(m.stored.since) && m.filter.MatchEvent(l.Ev, l.Why)
 }
 
 // keepLive reports whether a line of the snapshot matches the filter. An initial event that is older than the first

@@ -254,11 +254,17 @@ func TestFilterIsTranslated(t *testing.T) {
 			t.Errorf("%q: %+v", text, q)
 		}
 	}
-	for _, text := range []string{"state:vacant", "type:nonsense", "cause:nonsense"} {
+	p := uitest.Yesterday()
+	d := remember(t, uitest.Mixed(), p)
+	if d.answer(scene.Filtered{Text: "type:operator"}); len(p.Queries) != 1 {
+		t.Error("lines about an operator's actions are not stored, and the history is read")
+	}
+	for _, text := range []string{"state:vacant", "type:nonsense", "cause:nonsense", "/[/"} { // they hide nothing
 		p := uitest.Yesterday()
 		d := remember(t, uitest.Mixed(), p)
-		if d.answer(scene.Filtered{Text: text}); len(p.Queries) != 1 {
-			t.Errorf("%q reads the history", text)
+		all := d.m.Result(d.s)
+		if d.answer(scene.Filtered{Text: text}); d.m.Filter().Err == nil || d.m.Result(d.s) != all {
+			t.Errorf("%q: %v, %s instead of %s", text, d.m.Filter().Err, d.m.Result(d.s), all)
 		}
 	}
 }

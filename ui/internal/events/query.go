@@ -5,24 +5,9 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/internal/history"
-	"electop/ui/internal/scene"
 )
-
-func eventTypes() []election.EventType {
-	return []election.EventType{
-		election.Elected, election.Vacated, election.Updated, election.Overwritten, election.Deleted, election.Missed,
-		election.Explained, election.Unreadable, election.Readable, election.Entered, election.Left,
-		election.ConnectionLost, election.ConnectionRestored,
-	}
-}
-
-func causes() []election.Cause {
-	return []election.Cause{
-		election.Released, election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed,
-		election.SessionExpiredOrDestroyed, election.KeyDeleted, election.OperatorRelease, election.OperatorDestroy, election.Unknown,
-	}
-}
 
 // translation is the part of a filter that the history can apply.
 type translation struct {
@@ -33,17 +18,15 @@ type translation struct {
 
 // translate converts a filter to a query that returns every match. It does not convert a plain word, which may occur
 // in any text.
-func translate(f scene.Filter, board *election.Snapshot) translation {
+func translate(f query.Filter, board *election.Snapshot) translation {
 	var t translation
-	types := eventTypes()
+	types := election.EventTypes()
 	for _, w := range f.Words {
 		switch {
-		case w.Field == "state":
-			t.none = t.none || !w.Not
 		case w.Field == "type":
 			types = slices.DeleteFunc(types, func(e election.EventType) bool { return strings.HasPrefix(string(e), w.Value) == w.Not })
 		case w.Field == "cause" && !w.Not && len(t.Causes) == 0:
-			t.Causes = withPrefix(causes(), w.Value)
+			t.Causes = withPrefix(election.Causes(), w.Value)
 			t.none = t.none || len(t.Causes) == 0
 		case w.Field == "election" && !w.Not && len(t.Names) == 0:
 			t.Names = named(w, board)
@@ -62,7 +45,7 @@ func translate(f scene.Filter, board *election.Snapshot) translation {
 // complete adds explained to vacated and vacated to explained, because these events share a line.
 func complete(types []election.EventType) []election.EventType {
 	switch ends, why := slices.Contains(types, election.Vacated), slices.Contains(types, election.Explained); {
-	case ends && why && len(types) == len(eventTypes()):
+	case ends && why && len(types) == len(election.EventTypes()):
 		return nil
 	case ends && !why:
 		return append(types, election.Explained)
@@ -83,7 +66,7 @@ func withPrefix(all []election.Cause, prefix string) (found []election.Cause) {
 
 // named lists the names on the board that equal a word in any case, because the history distinguishes upper and lower
 // case. If there is none, it returns the word.
-func named(w scene.FilterWord, board *election.Snapshot) []string {
+func named(w query.Word, board *election.Snapshot) []string {
 	var names []string
 	for _, e := range board.Elections {
 		switch {
@@ -100,6 +83,6 @@ func named(w scene.FilterWord, board *election.Snapshot) []string {
 }
 
 // isAboutEvents reports whether a filter selects types or causes. Such a filter hides gaps in observation.
-func isAboutEvents(f scene.Filter) bool {
-	return slices.ContainsFunc(f.Words, func(w scene.FilterWord) bool { return w.Field == "type" || w.Field == "cause" })
+func isAboutEvents(f query.Filter) bool {
+	return f.Has("type", "cause")
 }

@@ -39,7 +39,7 @@ func (m *Model) writeState(page *term.Page, s *scene.Scene) {
 	page.Field("Key", term.Span{term.Strong, sanitize.Text(e.Key())})
 	if e.Exists && e.Pair.Held() {
 		session := []term.Span{{term.Text, scene.Clean(e.Pair.Session)}}
-		if node := scene.NodeOf(e); node != "" {
+		if node := e.Node(); node != "" {
 			session = append(session, term.Span{term.Text, "  on " + scene.Clean(node)})
 		}
 		page.Field("Leader", term.Span{term.Strong, e.Leader})

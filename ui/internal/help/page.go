@@ -1,15 +1,18 @@
 package help
 
 import (
+	"electop/election/query"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/term"
 )
 
-// The widths of a column of keys, of the usual keys in it, and of the gap between columns, in cells.
+// The widths of a column of keys, of the usual keys in it, of the gap between columns, and of an example of a filter's
+// word, in cells.
 const (
-	leastColumn = 34
-	keyWidth    = 8
-	columnGap   = 2
+	leastColumn  = 34
+	keyWidth     = 8
+	columnGap    = 2
+	exampleWidth = 24
 )
 
 // lines returns the keys of the page, in as many columns as fit, then its signs and the
@@ -20,8 +23,32 @@ func (m *Model) lines(sym *term.Symbols, width int) [][]term.Span {
 	for _, sign := range m.signs(sym)[m.page] {
 		page.Beside([]term.Span{{Role: term.Head, Text: sign.label}}, labelWidth, sign.text...)
 	}
+	if m.page < len(scopes()) {
+		filterWords(page, scopes()[m.page])
+	}
 	page.Beside([]term.Span{{Role: term.Head, Text: "Commands"}}, labelWidth, term.Span{Role: term.Text, Text: m.commands})
 	return page.Lines
+}
+
+// scopes are what the filter of each view applies to, in the order of the pages.
+func scopes() []query.Scope { return []query.Scope{query.Elections, query.Events, query.Sessions} }
+
+// filterWords explains the words of a filter.
+func filterWords(page *term.Page, s query.Scope) {
+	add := func(example, means string) {
+		page.Beside([]term.Span{{Role: term.Text, Text: "  "}, {Role: term.Key, Text: example}}, exampleWidth, term.Span{Role: term.Text, Text: means})
+	}
+	intro := "all words must match"
+	if s == query.Events {
+		intro += "; it searches the history as well"
+	}
+	page.Beside([]term.Span{{Role: term.Head, Text: "Filter"}}, labelWidth, term.Span{Role: term.Text, Text: intro})
+	add("text", "in names, keys, leaders and nodes; quotes make any text plain")
+	add("!text", "the inverse of any word")
+	add("/regex/", "ignores case unless it has upper case")
+	for _, f := range query.FieldsOf(s) {
+		add(f.ExampleIn(s), f.Means)
+	}
 }
 
 // columns draws groups side by side. Each group is added to the shortest column.

@@ -24,18 +24,14 @@ func (m *Model) signs(sym *term.Symbols) [][]sign {
 		term.Span{term.Text, " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "}, k(m.keys.Back), term.Span{term.Text, " returns to now"})
 	denied := say("Keys", term.Span{term.Faint, "(" + m.keys.Release.Help().Key + ") release"},
 		term.Span{term.Text, " in brackets: denied for this token; press it for the missing rule"})
-	filter := func(text string) sign {
-		return say("Filter", term.Span{term.Text, "all must match: text   !text   " + text})
-	}
 	return [][]sign{
-		append(electionSigns(sym), past, denied, filter("state:vacant   state:semaphore   node:node-2   leader:web   session:4f5a")),
-		{past, filter("type:elected   cause:released   node:node-2   election:web (the whole name); it searches the history as well")},
+		append(electionSigns(sym), past, denied),
+		{past},
 		{
 			say("Signs", term.Span{term.Led, sym.Led}, term.Span{term.Text, " holds a known key   "},
 				term.Span{term.Quiet, sym.Idle}, term.Span{term.Text, " no watched key, may be a waiter   "},
 				term.Span{term.Delay, sym.Warning}, term.Span{term.Text, " possible orphan: idle, no TTL, several similar"}),
 			denied,
-			filter("state:orphan   node:node-2   session:4f5a   key:web"),
 		},
 		{denied},
 	}

@@ -24,7 +24,7 @@ type Map struct {
 
 // FixedKeys are the keys with a fixed meaning in dialogs, panels and prompts.
 type FixedKeys struct {
-	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Exclude, LastResort, ListAll key.Binding
+	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, LastResort, ListAll key.Binding
 }
 
 // action is a binding with its name in the settings.
@@ -93,6 +93,7 @@ func Default(ascii bool) Map {
 			Confirm: bind("y", "press the action button", "y"), Refresh: bind("r", "read the present state again", "r"),
 			Unfold: bind("a", "show shortened lists in full", "a"), Hidden: bind("space", "include the hidden marks", "space"),
 			Scan: bind("f", "scan all keys", "f"), Stop: bind("x", "stop", "x"),
+			Recall: bind("up", "earlier", "up", "down"), Select: bind("ctrl-n", "next row", "ctrl+n", "ctrl+p"),
 			Exclude: bind("space", "exclude", "space"), LastResort: bind("x", "last resort", "x"), ListAll: bind("a", "list all", "a"),
 		},
 	}
@@ -169,9 +170,9 @@ func (k Map) SessionList(open bool) []key.Binding {
 // Prompt lists the keys of the footer of a filter or a command.
 func (k Map) Prompt(filter bool) []key.Binding {
 	if filter {
-		return []key.Binding{says(k.Fixed.Enter, "keep the filter"), says(k.Fixed.Esc, "clear it")}
+		return []key.Binding{says(k.Fixed.Tab, "complete"), k.Fixed.Recall, says(k.Fixed.Enter, "keep the filter"), says(k.Fixed.Esc, "clear it")}
 	}
-	return []key.Binding{says(k.Fixed.Enter, "run it"), says(k.Fixed.Esc, "leave")}
+	return []key.Binding{says(k.Fixed.Tab, "complete"), k.Fixed.Recall, says(k.Fixed.Enter, "run it"), says(k.Fixed.Esc, "leave")}
 }
 
 // Dialog lists the keys of the footer of a dialog. searching is true during a scan of the store. mayScan is true if a

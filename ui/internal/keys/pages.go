@@ -59,6 +59,11 @@ func (k Map) Pages() []Page {
 			}},
 			{"Drain in progress", []key.Binding{says(k.Fixed.Stop, "stop the drain")}},
 			{"Discovered locks", []key.Binding{says(k.Wide, "watch all of them")}},
+			{"Filter and command", []key.Binding{
+				says(k.Fixed.Tab, "complete; again: the next completion"), says(k.Fixed.Recall, "an earlier line; down: a later one"),
+				says(k.Fixed.Select, "filter: the next row; ctrl-p: the row before"), says(k.Fixed.Enter, "keep the filter, run the command"),
+				says(k.Fixed.Esc, "clear the filter, leave the command"),
+			}},
 			{"Copy", k.CopyMenu()},
 		}},
 	}

@@ -1,5 +1,9 @@
 package scene
 
+import (
+	"electop/election/insight"
+)
+
 // Counts are the numbers of elections by state. Elections at risk are led, but a check of the
 // leader's session is warning or critical.
 type Counts struct {
@@ -29,7 +33,7 @@ func (c *Counts) Add(s DisplayState) {
 }
 
 // AddRisk counts a leader at risk.
-func (c *Counts) AddRisk(t Tally) {
+func (c *Counts) AddRisk(t insight.Tally) {
 	switch {
 	case t.Critical > 0:
 		c.Critical++

@@ -36,3 +36,6 @@ func Sorted(word string, reverse bool) Action {
 	}
 	return Say{Role: term.Quiet, Text: "Sorted by " + word + "."}
 }
+
+// Unknown reports an error of the user.
+func Unknown(err error) Action { return Say{Role: term.Delay, Text: term.Capital(err.Error()) + "."} }

@@ -3,6 +3,7 @@ package scene
 import (
 	"time"
 
+	"electop/election/query"
 	"electop/ui/internal/term"
 
 	"electop/election"
@@ -158,7 +159,7 @@ func SameEvent(a, b *election.Event) bool {
 
 // Types of lines in the Events view other than events: an action of an operator, and a gap in observation.
 const (
-	ActionEvent     election.EventType = "operator"
+	ActionEvent                        = query.OperatorAction
 	UnobservedEvent election.EventType = "unobserved"
 )
 

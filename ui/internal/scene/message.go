@@ -45,12 +45,9 @@ type GoTo struct {
 	Reveal bool
 }
 
-// SortBy sorts by the sort key whose name starts with Word. If there is no such key, the component shows the valid
-// keys.
-type SortBy struct {
-	Word    string
-	Reverse bool
-}
+// SortBy sorts by the sort key whose name starts with the first word of Text; "reverse" may follow. If there is no such
+// key, the component shows the valid keys.
+type SortBy struct{ Text string }
 
 // Widen toggles the wide table.
 type Widen struct{}

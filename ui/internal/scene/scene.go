@@ -107,6 +107,17 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	return &part
 }
 
+// Sessions lists all sessions of the datacenter, nil if they were not read.
+func (s *Scene) Sessions() []*election.Session {
+	switch snap := s.Shown; {
+	case snap.SessionList != nil:
+		return snap.SessionList.Sessions
+	case snap.Surroundings != nil:
+		return snap.Surroundings.Sessions
+	}
+	return nil
+}
+
 // LiveSince is the time of the oldest event of the snapshot, zero for none. In the past it is the displayed moment:
 // all events are from the history.
 func (s *Scene) LiveSince() time.Time {

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"electop/election/insight"
 	"electop/ui/internal/term"
 
 	"electop/election"
@@ -88,7 +89,7 @@ func whyMissing(known election.NodeChecks, read bool) string {
 
 // checkSpans shows one check; missing explains its absence.
 func checkSpans(sym *term.Symbols, id, kind string, known election.NodeChecks, missing string) []term.Span {
-	c := findCheck(id, known)
+	c := insight.FindCheck(id, known)
 	sign, r, word := checkSign(sym, c)
 	switch {
 	case c == nil && missing != "":

@@ -10,6 +10,7 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -25,7 +26,7 @@ type Model struct {
 	order  []*row // filtered and sorted
 	cursor string
 	marks  map[string]bool
-	filter scene.Filter
+	filter query.Filter
 	sort   sorting
 	wide   bool
 	// open is set while the session under the cursor is shown in full. top is the first visible line.
@@ -62,7 +63,7 @@ func (v Model) Selected() *election.Session {
 func (v Model) Open() bool { return v.open }
 
 // Filter returns the current filter.
-func (v Model) Filter() scene.Filter { return v.filter }
+func (v Model) Filter() query.Filter { return v.filter }
 
 // Result describes how many sessions match the filter: "3 of 9 sessions".
 func (v Model) Result(*scene.Scene) string {

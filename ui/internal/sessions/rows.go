@@ -8,6 +8,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/election/query"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -147,36 +148,34 @@ func slotsOf(es []*election.Election) map[string][]*election.Election {
 func (r *row) known() int { return len(r.holds) + len(r.slots) + len(r.others) }
 
 // match reports whether every word matches the session.
-func match(f scene.Filter, r *row) bool {
-	for _, w := range f.Words {
-		if matchWord(w, r) == w.Not {
+func match(f query.Filter, r *row) bool {
+	for i := range f.Words {
+		if w := &f.Words[i]; matchWord(w, r) == w.Not {
 			return false
 		}
 	}
 	return true
 }
 
-func matchWord(w scene.FilterWord, r *row) bool {
+func matchWord(w *query.Word, r *row) bool {
 	held := func(text func(*election.Election) string) bool {
-		match := func(e *election.Election) bool { return scene.ContainsFold(text(e), w.Value) }
+		match := func(e *election.Election) bool { return w.In(text(e)) }
 		return slices.ContainsFunc(r.holds, match) || slices.ContainsFunc(r.slots, match)
 	}
-	other := slices.ContainsFunc(r.others, func(key string) bool { return scene.ContainsFold(key, w.Value) })
+	other := slices.ContainsFunc(r.others, func(key string) bool { return w.In(key) })
 	name := func(e *election.Election) string { return e.Name }
 	switch w.Field {
 	case "state":
 		return strings.HasPrefix(r.state.word(), w.Value)
 	case "node":
-		return scene.ContainsFold(r.ses.Node, w.Value)
+		return w.In(r.ses.Node)
 	case "session":
-		return strings.HasPrefix(r.ses.ID, w.Value) || scene.ContainsFold(r.ses.Name, w.Value)
+		return strings.HasPrefix(r.ses.ID, w.Value) || w.In(r.ses.Name)
 	case "key":
 		return held((*election.Election).Key) || other
 	case "election":
 		match := func(e *election.Election) bool { return w.Names(e.Name, e.Key()) }
 		return slices.ContainsFunc(r.holds, match) || slices.ContainsFunc(r.slots, match)
-	case "leader", "type", "cause":
-		return false
 	}
-	return scene.ContainsFold(r.ses.Name, w.Value) || scene.ContainsFold(r.ses.Node, w.Value) || scene.ContainsFold(r.ses.ID, w.Value) || held(name) || other
+	return w.In(r.ses.Name) || w.In(r.ses.Node) || w.In(r.ses.ID) || held(name) || other
 }

@@ -43,7 +43,7 @@ func TestAScanFillsHolds(t *testing.T) {
 	if got := d.row(election.ShortID(uitest.SessionID(320))); strings.Contains(got, "orphan") {
 		t.Error(got)
 	}
-	d.send(scene.SortBy{Word: "holds"})
+	d.send(scene.SortBy{Text: "holds"})
 	d.keys("g")
 	if got := d.m.Selected(); got.ID != uitest.SessionID(200) {
 		t.Errorf("%s is listed first", got.Name)

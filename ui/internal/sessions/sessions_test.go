@@ -236,10 +236,10 @@ func TestWaitingSessionsAreNoOrphans(t *testing.T) {
 
 func TestSortAndFilter(t *testing.T) {
 	d := drive(t, uitest.Studied(""), nil)
-	if got := said(d.send(scene.SortBy{Word: "ttl", Reverse: true})); got != "Sorted by ttl, reversed." {
+	if got := said(d.send(scene.SortBy{Text: "ttl reverse"})); got != "Sorted by ttl, reversed." {
 		t.Error(got)
 	}
-	if got := said(d.send(scene.SortBy{Word: "term"})); !strings.HasPrefix(got, "Usage: :sort KEY [reverse]. Keys: name, node, state, holds, age, ttl.") {
+	if got := said(d.send(scene.SortBy{Text: "term"})); !strings.HasPrefix(got, "Usage: :sort KEY [reverse]. Keys: name, node, state, holds, age, ttl.") {
 		t.Error(got)
 	}
 	d.filter("state:idle node:node-3")

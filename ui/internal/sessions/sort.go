@@ -12,10 +12,10 @@ type sorting struct {
 	reverse bool
 }
 
-// sortWords lists the sort keys.
-func sortWords() []string { return []string{"name", "node", "state", "holds", "age", "ttl"} }
+// SortKeys lists the sort keys of the table.
+func SortKeys() []string { return []string{"name", "node", "state", "holds", "age", "ttl"} }
 
-func (s sorting) word() string { return sortWords()[s.key] }
+func (s sorting) word() string { return SortKeys()[s.key] }
 
 func (s sorting) compare(a, b *row) int {
 	switch s.word() {

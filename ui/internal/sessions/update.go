@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -57,7 +58,7 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			}
 		}
 	case scene.Filtered:
-		v.filter = scene.ParseFilter(msg.Text)
+		v.filter = query.Parse(msg.Text, query.Sessions)
 		v.refresh(s.Shown)
 	case scene.GoTo:
 		v.cursor = msg.ID
@@ -110,7 +111,7 @@ func (v *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 		return nil
 	}
 	for c := range columns {
-		if key := slices.Index(sortWords(), c.sortWord()); int(c) == at.Index && key >= 0 {
+		if key := slices.Index(SortKeys(), c.sortWord()); int(c) == at.Index && key >= 0 {
 			return v.resort(sorting{key: key, reverse: v.sort.key == key && !v.sort.reverse}, s)
 		}
 	}
@@ -125,7 +126,7 @@ func (v *Model) back(s *scene.Scene) scene.Action {
 	case v.open:
 		v.open = false
 	case !v.filter.Empty():
-		v.filter = scene.Filter{}
+		v.filter = query.Filter{}
 		v.refresh(s.Shown)
 	case len(v.marks) > 0:
 		v.marks = map[string]bool{}
@@ -168,7 +169,7 @@ func (v *Model) listKey(msg tea.KeyPressMsg, r *row, s *scene.Scene) scene.Actio
 		v.mark(!v.marks[r.ses.ID], r.ses.ID)
 		v.moveTo(v.at.Index + 1)
 	case key.Matches(msg, k.Sort):
-		return v.resort(sorting{key: (v.sort.key + 1) % len(sortWords())}, s)
+		return v.resort(sorting{key: (v.sort.key + 1) % len(SortKeys())}, s)
 	case key.Matches(msg, k.Reverse):
 		return v.resort(sorting{key: v.sort.key, reverse: !v.sort.reverse}, s)
 	case key.Matches(msg, k.Wide):
@@ -195,11 +196,13 @@ func (v *Model) resort(to sorting, s *scene.Scene) scene.Action {
 }
 
 func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {
-	i := slices.IndexFunc(sortWords(), func(w string) bool { return msg.Word != "" && strings.HasPrefix(w, msg.Word) })
-	if i < 0 {
-		return scene.Say{Role: term.Delay, Text: "Usage: :sort KEY [reverse]. Keys: " + strings.Join(sortWords(), ", ") + "."}
+	word, direction, _ := strings.Cut(strings.ToLower(msg.Text), " ")
+	direction = strings.TrimSpace(direction)
+	i := slices.IndexFunc(SortKeys(), func(w string) bool { return word != "" && strings.HasPrefix(w, word) })
+	if reverse := "reverse"; i < 0 || !strings.HasPrefix(reverse, direction) {
+		return scene.Say{Role: term.Delay, Text: "Usage: :sort KEY [reverse]. Keys: " + strings.Join(SortKeys(), ", ") + "."}
 	}
-	return v.resort(sorting{key: i, reverse: msg.Reverse}, s)
+	return v.resort(sorting{key: i, reverse: direction != ""}, s)
 }
 
 // choose requests the destroy of sessions. The targets are the sessions that match the filter of the request. Without
@@ -224,7 +227,10 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 
 // chooseMatching requests the destroy of all sessions that match a filter.
 func (v *Model) chooseMatching(c scene.Choose) scene.Action {
-	f, chosen := scene.ParseFilter(c.Filter), scene.Chosen{SessionOnly: true, By: c.By}
+	f, chosen := query.Parse(c.Filter, query.Sessions), scene.Chosen{SessionOnly: true, By: c.By}
+	if err := f.Check(); err != nil {
+		return scene.Unknown(err)
+	}
 	for i := range v.rows {
 		if match(f, &v.rows[i]) {
 			chosen.Visible = append(chosen.Visible, scene.BindSession(v.rows[i].ses, false))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/ui/internal/scene"
@@ -150,7 +151,7 @@ type state struct {
 }
 
 // leastWindow is the minimum window of a read. [election.Election.Changes] counts the changes of this period.
-const leastWindow = scene.ChangesWindow
+const leastWindow = query.ChangesWindow
 
 func (r reader) state(ctx context.Context, q *request, at time.Time) (state, error) {
 	stored, err := r.source.State(ctx, history.StateQuery{At: at, Window: max(q.window, leastWindow)})

@@ -1,0 +1,71 @@
+package insight
+
+import (
+	"time"
+
+	"electop/election"
+)
+
+// Tally counts a session's checks by status.
+type Tally struct {
+	Passing, Warning, Critical, Unknown int
+	// Until is when outdated checks were last current, zero for current ones.
+	Until time.Time
+}
+
+// Total is the number of checks.
+func (t Tally) Total() int { return t.Passing + t.Warning + t.Critical + t.Unknown }
+
+// Risk reports whether current checks endanger the leader.
+func (t Tally) Risk() (critical, warning bool) {
+	if !t.Until.IsZero() {
+		return false, false
+	}
+	return t.Critical > 0, t.Warning > 0
+}
+
+// Worst ranks tallies; the worst has the highest rank. It ignores their age: checks become outdated off screen, and
+// rows would move back and forth.
+func (t Tally) Worst() int64 {
+	return int64(t.Critical)<<32 + int64(t.Warning)<<16 + int64(t.Unknown)
+}
+
+// TallyChecks counts the session's checks; unlisted and unreadable ones are unknown.
+func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tally {
+	var t Tally
+	if s == nil {
+		return t
+	}
+	known := nodes[s.Node]
+	t.Until = known.Until
+	t.count(s.NodeChecks, known)
+	t.count(s.ServiceChecks, known)
+	return t
+}
+
+func (t *Tally) count(ids []string, known election.NodeChecks) {
+	for _, id := range ids {
+		switch c := FindCheck(id, known); {
+		case c == nil || known.Err != "":
+			t.Unknown++
+		case c.Status == election.StatusPassing:
+			t.Passing++
+		case c.Status == election.StatusWarning:
+			t.Warning++
+		case c.Status == election.StatusCritical:
+			t.Critical++
+		default:
+			t.Unknown++
+		}
+	}
+}
+
+// FindCheck returns the check with this ID, nil if the node does not list it.
+func FindCheck(id string, known election.NodeChecks) *election.Check {
+	for i := range known.Checks {
+		if known.Checks[i].ID == id {
+			return &known.Checks[i]
+		}
+	}
+	return nil
+}

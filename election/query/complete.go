@@ -1,0 +1,84 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxOptions is the maximum number of completions.
+const maxOptions = 100
+
+// Complete returns what the last word of a filter may become, and where this word begins. values
+// returns the values of a field that accepts any text, sorted; it may be nil.
+func Complete(text string, s Scope, values func(field string) []string) (start int, options []string) {
+	t := token{start: len(text)}
+	if all := scan(text); len(all) > 0 {
+		if last, _ := utf8.DecodeLastRuneInString(text); !unicode.IsSpace(last) || all[len(all)-1].open(text) {
+			t = all[len(all)-1]
+		}
+	}
+	not := ""
+	if t.not {
+		not = "!"
+	}
+	if t.field == "" {
+		return t.start, completeField(t, not, s)
+	}
+	f, err := find(t, s)
+	if err != nil {
+		return t.start, nil
+	}
+	for _, v := range matching(f.suggestions(s, values), strings.ToLower(t.value), f.values == nil) {
+		if option := not + f.Name + ":" + Quote(v); option != text[t.start:] {
+			options = append(options, option)
+		}
+	}
+	return t.start, options
+}
+
+// open reports whether the value of the last token is an open quote.
+func (t token) open(text string) bool {
+	return t.quoted && strings.Count(text[t.start:], `"`)-strings.Count(text[t.start:], `\"`) < 2
+}
+
+func completeField(t token, not string, s Scope) (options []string) {
+	if t.quoted || strings.HasPrefix(t.value, "/") {
+		return nil
+	}
+	for _, f := range FieldsOf(s) {
+		if strings.HasPrefix(f.Name, strings.ToLower(t.value)) {
+			options = append(options, not+f.Name+":")
+		}
+	}
+	return options
+}
+
+// suggestions are the values that completion offers.
+func (f Field) suggestions(s Scope, values func(field string) []string) []string {
+	switch known := f.Values(s); {
+	case known != nil:
+		return known
+	case f.parse != nil:
+		return []string{strings.TrimPrefix(f.Example, f.Name+":")}
+	case values != nil:
+		return values(f.Name)
+	}
+	return nil
+}
+
+// matching returns the values that begin with a text and, with inside, then those that contain it.
+func matching(values []string, text string, inside bool) []string {
+	var found, others []string
+	for _, v := range values {
+		switch lower := strings.ToLower(v); {
+		case strings.HasPrefix(lower, text) || strings.HasPrefix(underscored(lower), text):
+			found = append(found, v)
+		case inside && strings.Contains(lower, text):
+			others = append(others, v)
+		}
+	}
+	found = slices.Concat(found, others)
+	return found[:min(len(found), maxOptions)]
+}

@@ -1,0 +1,146 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode"
+
+	"electop/election/sanitize"
+)
+
+// Filter is a parsed filter. All words must match.
+type Filter struct {
+	Text  string
+	Words []Word
+	// Err is about the first invalid word. Words omits invalid words, so that they hide nothing.
+	Err error
+}
+
+// Word is one word of a filter, compared with all texts or with one field.
+type Word struct {
+	Field string // empty for all texts
+	Value string // in lower case
+	Not   bool
+	// regex is set for /regex/, compare for a field with numbers. fold is set if the regex has no
+	// upper case: it then ignores case. Matching the text in lower case is faster than (?i).
+	regex   *regexp.Regexp
+	fold    bool
+	compare comparison
+}
+
+// Parse parses text, !inverse, /regex/ and field:value, separated by blanks. Quotes make any
+// text plain.
+func Parse(text string, s Scope) Filter {
+	f := Filter{Text: text}
+	for _, t := range scan(text) {
+		w, err := t.word(s)
+		switch {
+		case err != nil && f.Err == nil:
+			f.Err = err
+		case err == nil && (w.Value != "" || w.Field != ""):
+			f.Words = append(f.Words, w)
+		}
+	}
+	return f
+}
+
+// Empty reports whether the filter has no words.
+func (f Filter) Empty() bool { return len(f.Words) == 0 && f.Err == nil }
+
+// Has reports whether a word has one of the fields.
+func (f Filter) Has(fields ...string) bool {
+	return slices.ContainsFunc(f.Words, func(w Word) bool { return slices.Contains(fields, w.Field) })
+}
+
+// DependsOnTime reports whether elections may begin or cease to match without a change.
+func (f Filter) DependsOnTime() bool { return f.Has("for", "changes", "advice") }
+
+// Check returns why an action must not use the filter: an invalid word would be ignored, and a
+// filter without words matches everything.
+func (f Filter) Check() error {
+	if f.Err == nil && len(f.Words) == 0 {
+		return errors.New("the filter has no words")
+	}
+	return f.Err
+}
+
+func (t token) word(s Scope) (Word, error) {
+	w := Word{Field: t.field, Value: strings.ToLower(t.value), Not: t.not}
+	switch {
+	case t.field != "":
+		return w.ofField(t, s)
+	case !t.quoted && strings.HasPrefix(t.value, "/"):
+		return w.ofRegex(t.value)
+	}
+	return w, nil
+}
+
+// escapes are classes such as \W, whose letters are not text.
+func escapes() *regexp.Regexp { return regexp.MustCompile(`\\.`) }
+
+// ofRegex parses /regex/. The last slash may be missing: the user may still be typing.
+func (w Word) ofRegex(text string) (Word, error) {
+	pattern := strings.TrimSuffix(text[1:], "/")
+	if pattern == "" {
+		return Word{}, nil
+	}
+	w.fold = !strings.ContainsFunc(escapes().ReplaceAllString(pattern, ""), unicode.IsUpper)
+	var err error
+	if w.regex, err = regexp.Compile(pattern); err != nil {
+		reason := "invalid"
+		if e := (*syntax.Error)(nil); errors.As(err, &e) {
+			reason = e.Code.String() + ": " + sanitize.Line(e.Expr, shownText)
+		}
+		return w, errors.New("regex: " + reason)
+	}
+	return w, nil
+}
+
+// shownText limits texts of the user in errors, in runes.
+const shownText = 40
+
+func (w Word) ofField(t token, s Scope) (Word, error) {
+	f, err := find(t, s)
+	switch {
+	case err != nil:
+		return w, err
+	case t.value == "":
+		return w, fmt.Errorf("%s: needs a value, for example %s", f.Name, f.ExampleIn(s))
+	case f.parse != nil:
+		w.compare, err = f.parse(w.Value)
+		if err != nil {
+			err = fmt.Errorf("%s: %w, for example %s", f.Name, err, f.Example)
+		}
+		return w, err
+	}
+	values := f.Values(s)
+	if values == nil {
+		return w, nil
+	}
+	w.Value = underscored(w.Value)
+	if !slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(underscored(v), w.Value) }) {
+		return w, fmt.Errorf("unknown %s %q: %s", f.Name, sanitize.Line(t.value, shownText), strings.Join(values, ", "))
+	}
+	return w, nil
+}
+
+// find returns the field of a token.
+func find(t token, s Scope) (Field, error) {
+	i := slices.IndexFunc(Fields(), func(f Field) bool { return f.Name == t.field })
+	if i < 0 {
+		var names []string
+		for _, f := range FieldsOf(s) {
+			names = append(names, f.Name+":")
+		}
+		return Field{}, fmt.Errorf("unknown word %q: %s; quote a text that contains a colon", sanitize.Line(t.field, shownText)+":", strings.Join(names, " "))
+	}
+	f := Fields()[i]
+	if !slices.Contains(f.Scopes, s) {
+		return f, fmt.Errorf("%s: is not for %s", f.Name, s)
+	}
+	return f, nil
+}

@@ -1,0 +1,182 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"electop/election"
+	"electop/election/insight"
+)
+
+// ChangesWindow is the period in which changes are counted.
+const ChangesWindow = time.Hour
+
+// Matcher compares elections with a filter at one moment.
+type Matcher struct {
+	words []Word
+	at    time.Time
+	// advice is nil if no word needs it.
+	advice *adviceIndex
+}
+
+// On returns a Matcher. Advice compares an election with all elections, and with all sessions
+// of the datacenter if they are known.
+func (f Filter) On(all []*election.Election, sessions []*election.Session, at time.Time) Matcher {
+	return f.After(Matcher{}, all, sessions, at)
+}
+
+// After is On, but takes advice from an earlier Matcher while it is recent.
+func (f Filter) After(earlier Matcher, all []*election.Election, sessions []*election.Session, at time.Time) Matcher {
+	m := Matcher{words: f.Words, at: at}
+	if f.Has("advice") {
+		m.advice = earlier.advice.next(all, sessions, at)
+	}
+	return m
+}
+
+// Match reports whether every word matches the election.
+func (m Matcher) Match(e *election.Election) bool {
+	for i := range m.words {
+		if w := &m.words[i]; m.matches(w, e) == w.Not {
+			return false
+		}
+	}
+	return true
+}
+
+// Select returns the elections that match.
+func (m Matcher) Select(all []*election.Election) []*election.Election {
+	found := make([]*election.Election, 0, len(all))
+	for _, e := range all {
+		if m.Match(e) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (m Matcher) matches(w *Word, e *election.Election) bool {
+	switch w.Field {
+	case "state":
+		return strings.HasPrefix(stateOf(e, m.at), w.Value)
+	case "node":
+		return w.In(e.Node())
+	case "leader":
+		return w.In(e.Leader)
+	case "session":
+		return strings.HasPrefix(e.Pair.Session, w.Value) || e.Session != nil && w.In(e.Session.Name)
+	case "key":
+		return w.In(e.Key())
+	case "election":
+		return w.Names(e.Name, e.Key())
+	case "cause":
+		last := e.LastTerm()
+		return last != nil && strings.HasPrefix(string(last.Cause), w.Value)
+	case "for":
+		return w.matchesAge(e, m.at)
+	case "changes":
+		return w.compare.holds(int64(e.Changes(m.at, ChangesWindow)))
+	case "advice":
+		return slices.ContainsFunc(m.advice.of(e, m.at), w.matchesAdvice)
+	}
+	return w.In(e.Name) || w.In(e.Key()) || w.In(e.Leader) || w.In(e.Node())
+}
+
+// stateOf is the displayed state, with underscores.
+func stateOf(e *election.Election, at time.Time) string {
+	if e.Unreadable {
+		return unreadable
+	}
+	return string(e.State(at))
+}
+
+// matchesAge compares the time in the current state. If its beginning is unknown, it is at
+// least as long as it was observed.
+func (w *Word) matchesAge(e *election.Election, at time.Time) bool {
+	since, known := e.Since, e.SinceKnown
+	switch state := e.State(at); {
+	case e.Unreadable || state == election.OfSemaphore:
+		return false
+	case state != election.Led:
+		since, known = e.VacantSince, e.VacantSinceKnown
+	}
+	return !since.IsZero() && (known || !w.compare.below()) && w.compare.holds(int64(at.Sub(since)))
+}
+
+func (w *Word) matchesAdvice(a insight.Advice) bool {
+	return strings.HasPrefix(anyAdvice, w.Value) || a.Urgent && strings.HasPrefix(urgentAdvice, w.Value) || strings.HasPrefix(a.Code, w.Value)
+}
+
+// Names reports whether the value is exactly this name or key.
+func (w *Word) Names(name, key string) bool {
+	return strings.EqualFold(name, w.Value) || strings.EqualFold(key, w.Value)
+}
+
+// In reports whether a text contains the value, ignoring case, or matches the regex.
+func (w *Word) In(text string) bool {
+	switch {
+	case w.regex != nil && w.fold:
+		return w.regex.MatchString(strings.ToLower(text))
+	case w.regex != nil:
+		return w.regex.MatchString(text)
+	}
+	return containsFold(text, w.Value)
+}
+
+// MatchEvent reports whether every word matches the event or its explanation, which may be nil.
+func (f Filter) MatchEvent(ev, why *election.Event) bool {
+	for i := range f.Words {
+		if w := &f.Words[i]; (w.matchesEvent(ev) || why != nil && w.matchesEvent(why)) == w.Not {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *Word) matchesEvent(ev *election.Event) bool {
+	switch w.Field {
+	case "type":
+		return strings.HasPrefix(string(ev.Type), w.Value)
+	case "node":
+		return w.In(ev.Node)
+	case "leader":
+		return w.In(ev.Leader)
+	case "session":
+		return strings.HasPrefix(ev.Session, w.Value)
+	case "key":
+		return w.In(ev.Key)
+	case "election":
+		return w.Names(ev.Election, ev.Key)
+	case "cause":
+		return strings.HasPrefix(string(ev.Cause), w.Value)
+	}
+	return slices.ContainsFunc([]string{
+		ev.Election, ev.Key, ev.Leader, ev.Node, string(ev.Type), string(ev.Cause), ev.Evidence, ev.Error,
+	}, w.In)
+}
+
+// containsFold reports whether s contains sub, ignoring case; sub must be in lower case. It
+// does not copy ASCII texts: each key press filters every election.
+func containsFold(s, sub string) bool {
+	if sub == "" {
+		return true
+	}
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.Contains(strings.Map(unicode.ToLower, s), sub)
+		}
+	}
+	first, upper := sub[0], sub[0]
+	if first >= 'a' && first <= 'z' {
+		upper -= 'a' - 'A'
+	}
+	for i := 0; i+len(sub) <= len(s); i++ {
+		if (s[i] == first || s[i] == upper) && strings.EqualFold(s[i:i+len(sub)], sub) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,196 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+)
+
+// OrderKey is what elections are sorted by.
+type OrderKey uint8
+
+// The keys.
+const (
+	ByElection OrderKey = iota
+	ByProblems
+	ByState
+	ByLeader
+	ByNode
+	ByFor
+	ByTerm
+	ByChecks
+	ByChanges
+)
+
+// OrderKeys lists the words of the keys, in the order of their values.
+func OrderKeys() []string {
+	return []string{"election", "problems", "state", "leader", "node", "for", "term", "checks", "changes"}
+}
+
+func (k OrderKey) String() string { return OrderKeys()[k] }
+
+// Order is a key and its direction.
+type Order struct {
+	Key     OrderKey
+	Reverse bool
+}
+
+// Facts are what an order may depend on besides the elections.
+type Facts struct {
+	At     time.Time
+	Checks map[string]election.NodeChecks
+}
+
+// reverseWord follows a key to reverse its order.
+const reverseWord = "reverse"
+
+// ParseOrder reads a key or its beginning, and "reverse" after it.
+func ParseOrder(text string) (Order, error) {
+	words := strings.Fields(strings.ToLower(text))
+	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverseWord, words[1]) {
+		for i, word := range OrderKeys() {
+			if strings.HasPrefix(word, words[0]) {
+				return Order{OrderKey(i), len(words) == 2}, nil
+			}
+		}
+	}
+	return Order{}, fmt.Errorf("unknown order %q: %s, and reverse after it", sanitize.Line(text, shownText), strings.Join(OrderKeys(), ", "))
+}
+
+// String returns the text that ParseOrder reads.
+func (o Order) String() string {
+	if o.Reverse {
+		return o.Key.String() + " " + reverseWord
+	}
+	return o.Key.String()
+}
+
+// Up reports whether the smallest value comes first.
+func (o Order) Up() bool { return o.Key.descending() == o.Reverse }
+
+// descending reports whether the default order is largest first.
+func (k OrderKey) descending() bool { return k == ByTerm || k == ByChecks || k == ByChanges }
+
+// ranked is an election with its sort value.
+type ranked struct {
+	e    *election.Election
+	num  int64
+	text string
+}
+
+// Sort sorts elections, equal ones by name, so that the order is stable.
+func (o Order) Sort(es []*election.Election, facts Facts) {
+	if !slices.IsSortedFunc(es, byName) {
+		slices.SortFunc(es, byName)
+	}
+	if o.Key == ByElection {
+		if o.Reverse {
+			slices.Reverse(es)
+		}
+		return
+	}
+	list := make([]ranked, len(es))
+	for i, e := range es {
+		list[i] = facts.rank(e, o.Key)
+	}
+	if slices.IsSortedFunc(list, o.compare) {
+		return
+	}
+	slices.SortStableFunc(list, o.compare)
+	for i := range list {
+		es[i] = list[i].e
+	}
+}
+
+// byName is a total order: elections with equal names differ in their keys.
+func byName(a, b *election.Election) int {
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
+		return c
+	}
+	return election.Compare(a, b)
+}
+
+// compare compares the sort values only.
+func (o Order) compare(a, b ranked) int {
+	c := cmp.Compare(a.num, b.num)
+	if c == 0 {
+		c = strings.Compare(a.text, b.text)
+	}
+	if o.Key.descending() != o.Reverse {
+		return -c
+	}
+	return c
+}
+
+func (f Facts) rank(e *election.Election, k OrderKey) ranked {
+	r := ranked{e: e}
+	switch k {
+	case ByProblems:
+		r.num = f.ProblemRank(e)
+	case ByState:
+		r.num = int64(slices.Index(states(Elections), dashed(stateOf(e, f.At))))
+	case ByLeader:
+		r.text = e.Leader
+	case ByNode:
+		if e.Pair.Held() {
+			r.text = e.Node()
+		}
+	case ByFor:
+		since := e.Since
+		if e.State(f.At) != election.Led {
+			since = e.VacantSince
+		}
+		r.num = int64(f.At.Sub(since))
+	case ByTerm:
+		r.num = int64(min(e.Term, 1<<62))
+	case ByChecks:
+		r.num = insight.TallyChecks(e.Session, f.Checks).Worst()
+	case ByChanges:
+		r.num = int64(e.Changes(f.At, ChangesWindow))
+	default:
+		r.text = e.Name
+	}
+	return r
+}
+
+// NoProblem is the rank of an election without a problem.
+const NoProblem = 6
+
+// ProblemRank ranks elections by urgency, the most urgent first.
+func (f Facts) ProblemRank(e *election.Election) int64 {
+	if e.Unreadable {
+		return 2
+	}
+	switch e.State(f.At) {
+	case election.Vacant:
+		if e.Unsearched { // possibly idle
+			return NoProblem
+		}
+		return 0
+	case election.InLockDelay:
+		return 1
+	case election.OfSemaphore, election.Idle:
+		return NoProblem
+	default:
+		return f.ledRank(e)
+	}
+}
+
+func (f Facts) ledRank(e *election.Election) int64 {
+	t := insight.TallyChecks(e.Session, f.Checks)
+	switch {
+	case t.Critical > 0:
+		return 3
+	case e.Overwritten():
+		return 4
+	case t.Warning > 0:
+		return 5
+	}
+	return NoProblem
+}

@@ -1,0 +1,77 @@
+package query
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// token is one word as typed.
+type token struct {
+	start int // position of its first byte
+	not   bool
+	// field is in lower case, empty for plain text. quoted is set if the value is in quotes.
+	field, value string
+	quoted       bool
+}
+
+// scan divides a text into words.
+func scan(text string) []token {
+	var all []token
+	for at := skipBlanks(text, 0); at < len(text); at = skipBlanks(text, at) {
+		t := token{start: at}
+		if text[at] == '!' {
+			t.not = true
+			at++
+		}
+		if n := fieldLength(text[at:]); n > 0 {
+			t.field = strings.ToLower(text[at : at+n])
+			at += n + 1
+		}
+		t.value, t.quoted, at = scanValue(text, at)
+		all = append(all, t)
+	}
+	return all
+}
+
+func skipBlanks(text string, at int) int {
+	return len(text) - len(strings.TrimLeftFunc(text[at:], unicode.IsSpace))
+}
+
+// fieldLength is the number of letters before a colon, 0 if the word has no field. An address
+// such as 10.0.0.1:8500 has none.
+func fieldLength(word string) int {
+	n := strings.IndexFunc(word, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) })
+	if n <= 0 || word[n] != ':' {
+		return 0
+	}
+	return n
+}
+
+// scanValue reads up to a blank, or up to the closing quote. An open quote ends with the text.
+func scanValue(text string, at int) (value string, quoted bool, end int) {
+	if !strings.HasPrefix(text[at:], `"`) {
+		n := strings.IndexFunc(text[at:], unicode.IsSpace)
+		if n < 0 {
+			n = len(text) - at
+		}
+		return text[at : at+n], false, at + n
+	}
+	var b strings.Builder
+	for at++; at < len(text) && text[at] != '"'; at++ {
+		if text[at] == '\\' && at+1 < len(text) {
+			at++
+		}
+		b.WriteByte(text[at])
+	}
+	return b.String(), true, min(at+1, len(text))
+}
+
+// Quote returns a value so that it is read back as it is.
+func Quote(value string) string {
+	first, _ := utf8.DecodeRuneInString(value)
+	if first != '"' && strings.IndexFunc(value, unicode.IsSpace) < 0 {
+		return value
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+}

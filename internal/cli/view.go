@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/query"
+)
+
+// view selects and sorts elections: --filter and --sort.
+type view struct {
+	filter query.Filter
+	order  query.Order
+	// sorted is set if --sort was given.
+	sorted bool
+}
+
+// flags adds the flags of a command. without is an order that the command does not have.
+func (v *view) flags(cmd *cobra.Command, without string) {
+	v.register(cmd.Flags(), without)
+	// These fail only for flags that do not exist.
+	_ = cmd.RegisterFlagCompletionFunc("filter", completeFilter)
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders(without), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (v *view) register(f *pflag.FlagSet, without string) {
+	keys := orders(without)
+	f.Var((*filterFlag)(v), "filter", "show only the elections that match: text, !inverse, /regex/, "+strings.Join(fieldExamples(), ", ")+" (docs/filter.md)")
+	f.Var(&orderFlag{v, keys}, "sort", "sort the elections by "+strings.Join(keys, ", ")+"; problems puts those without a leader first; KEY reverse for the other direction")
+}
+
+// orders lists the sort keys, except for one.
+func orders(without string) []string {
+	return slices.DeleteFunc(query.OrderKeys(), func(key string) bool { return key == without })
+}
+
+func fieldExamples() []string {
+	var texts []string
+	for _, f := range query.FieldsOf(query.Elections) {
+		texts = append(texts, f.Example)
+	}
+	return texts
+}
+
+func completeFilter(_ *cobra.Command, _ []string, text string) ([]string, cobra.ShellCompDirective) {
+	start, options := query.Complete(text, query.Elections, nil)
+	for i := range options {
+		options[i] = text[:start] + options[i]
+	}
+	return options, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// filterFlag is --filter.
+type filterFlag view
+
+func (f *filterFlag) String() string { return f.filter.Text }
+func (f *filterFlag) Type() string   { return "FILTER" }
+
+func (f *filterFlag) Set(text string) error {
+	f.filter = query.Parse(text, query.Elections)
+	return f.filter.Err
+}
+
+// orderFlag is --sort.
+type orderFlag struct {
+	view *view
+	keys []string
+}
+
+func (f *orderFlag) Type() string { return "KEY" }
+
+func (f *orderFlag) String() string {
+	if f.view == nil || !f.view.sorted {
+		return ""
+	}
+	return f.view.order.String()
+}
+
+func (f *orderFlag) Set(text string) error {
+	order, err := query.ParseOrder(text)
+	if err == nil && !slices.Contains(f.keys, order.Key.String()) {
+		err = fmt.Errorf("this command cannot sort by %s", order.Key)
+	}
+	f.view.order, f.view.sorted = order, err == nil
+	return err
+}
+
+// apply filters and sorts the elections of a lookup.
+func (v *view) apply(ctx context.Context, d deps, l lookup, chosen []*election.Election) ([]*election.Election, error) {
+	var sessions []*election.Session
+	if v.filter.Has("advice") {
+		var err error
+		if sessions, err = readableSessions(ctx, d, l); err != nil {
+			return nil, err
+		}
+	}
+	shown := v.filter.On(l.snapshot.Elections, sessions, l.snapshot.At).Select(chosen)
+	if v.sorted {
+		v.order.Sort(shown, query.Facts{At: l.snapshot.At})
+	}
+	return shown, nil
+}
+
+// readableSessions reads all sessions. Without the permission it warns and returns those that the token can read.
+func readableSessions(ctx context.Context, d deps, l lookup) ([]*election.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	sessions, err := consulx.Sessions(ctx, l.client)
+	if errors.Is(err, consulx.ErrDenied) || errors.Is(err, consulx.ErrIncomplete) {
+		fmt.Fprintln(d.stderr, "electop: this token cannot read all sessions: advice that needs them is omitted")
+		return sessions, nil
+	}
+	return sessions, err
+}

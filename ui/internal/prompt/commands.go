@@ -1,0 +1,196 @@
+package prompt
+
+import (
+	"strings"
+
+	"github.com/sahilm/fuzzy"
+
+	"electop/election/query"
+)
+
+// Argument is what a command takes.
+type Argument uint8
+
+// The arguments that can be completed.
+const (
+	Nothing Argument = iota
+	AnOrder
+	AFilter
+	AnElection
+	ANode
+	ATime
+	APeriod
+	AWatched
+	APattern
+	ATheme
+	AContext
+)
+
+// Usage describes a command. Completion, errors and help use the same list.
+type Usage struct {
+	Name, Argument string
+	Takes          Argument
+}
+
+func (c Usage) String() string { return strings.TrimSpace(":" + c.Name + " " + c.Argument) }
+
+// Commands lists all commands.
+func Commands() []Usage {
+	return []Usage{
+		{Name: "q"},
+		{Name: "1"},
+		{Name: "2"},
+		{Name: "3"},
+		{"sort", "KEY [reverse]", AnOrder},
+		{"filter", "TEXT", AFilter},
+		{"go", "NAME", AnElection},
+		{"at", "TIME", ATime},
+		{"since", "24h", APeriod},
+		{"report", "[SINCE]", APeriod},
+		{Name: "pause"},
+		{Name: "wide"},
+		{"release", "[FILTER]", AFilter},
+		{"destroy", "[FILTER]", AFilter},
+		{"drain", "[NODE]", ANode},
+		{Name: "fix"},
+		{Name: "discover"},
+		{"watch", "PATTERN", APattern},
+		{"unwatch", "PATTERN", AWatched},
+		{"theme", "NAME", ATheme},
+		{"ctx", "NAME", AContext},
+		{Name: "help"},
+	}
+}
+
+// CommandUsages lists all commands with their arguments.
+func CommandUsages() []string {
+	var texts []string
+	for _, c := range Commands() {
+		texts = append(texts, c.String())
+	}
+	return texts
+}
+
+// usages are those of the typed command, or of all commands before the first letter.
+func usages(text string) []string {
+	if text == "" {
+		return CommandUsages()
+	}
+	name, _, _ := strings.Cut(text, " ")
+	for _, c := range Commands() {
+		if c.Name == name {
+			return []string{c.String()}
+		}
+	}
+	return nil
+}
+
+// Names are the names that complete a command.
+type Names struct {
+	// Lists are the values of the arguments that do not depend on the elections.
+	Lists map[Argument][]string
+	// Of returns the values of a field, sorted.
+	Of func(field string) []string
+	// Filter completes a filter of the view, ElectionFilter one of elections.
+	Filter, ElectionFilter Completer
+}
+
+// CompleteCommand returns a Completer for commands. The first word matches commands, elections and
+// nodes; the rest matches what the command takes.
+func CompleteCommand(n Names) Completer {
+	return func(text string) (start int, options []string) {
+		name, argument, found := strings.Cut(text, " ")
+		if !found {
+			return 0, n.first(text)
+		}
+		for _, c := range Commands() {
+			if c.Name == name {
+				start, options = n.argument(c, argument)
+				return len(name) + 1 + start, options
+			}
+		}
+		return 0, nil
+	}
+}
+
+func (n Names) argument(c Usage, text string) (start int, options []string) {
+	switch c.Takes {
+	case AFilter:
+		if c.Name == "release" {
+			return n.ElectionFilter(text)
+		}
+		return n.Filter(text)
+	case AnElection:
+		return 0, find(text, n.Of("election"))
+	case ANode:
+		return 0, find(text, n.Of("node"))
+	case ATime:
+		return 0, find(text, []string{"-10m", "-1h", "-24h", "now"})
+	case APeriod:
+		return 0, find(text, []string{"15m", "1h", "24h", "7d"})
+	default:
+		return 0, find(text, n.Lists[c.Takes])
+	}
+}
+
+// first completes the first word. A command with an argument ends with a blank.
+func (n Names) first(text string) []string {
+	var elections, nodes []string
+	if text != "" {
+		elections, nodes = n.Of("election"), n.Of("node")
+	}
+	size := len(Commands()) + len(elections) + len(nodes)
+	labels, lines := make([]string, 0, size), make([]string, 0, size)
+	add := func(label, line string) { labels, lines = append(labels, label), append(lines, line) }
+	for _, c := range Commands() {
+		line := c.Name
+		if c.Takes != Nothing {
+			line += " "
+		}
+		add(c.Name, line)
+	}
+	for _, name := range elections {
+		add(name, "go "+name)
+	}
+	for _, node := range nodes {
+		add(node, "filter node:"+query.Quote(node))
+	}
+	if text == "" {
+		return lines
+	}
+	var options []string
+	for _, i := range ranking(text, labels) {
+		if lines[i] != text {
+			options = append(options, lines[i])
+		}
+	}
+	return options
+}
+
+// maxOptions is the maximum number of completions.
+const maxOptions = 100
+
+// find returns the values that match a text, the best first. Without a text it returns all.
+func find(text string, values []string) []string {
+	if text = strings.TrimSpace(text); text == "" {
+		return values[:min(len(values), maxOptions)]
+	}
+	var found []string
+	for _, i := range ranking(text, values) {
+		if values[i] != text {
+			found = append(found, values[i])
+		}
+	}
+	return found
+}
+
+// ranking returns the indexes of the values that have the letters of a text in this order, the
+// best first.
+func ranking(text string, values []string) []int {
+	matches := fuzzy.Find(text, values)
+	indexes := make([]int, 0, min(len(matches), maxOptions))
+	for _, m := range matches[:min(len(matches), maxOptions)] {
+		indexes = append(indexes, m.Index)
+	}
+	return indexes
+}

@@ -1,0 +1,118 @@
+package prompt
+
+import (
+	"strings"
+
+	"electop/election/query"
+	"electop/election/sanitize"
+	"electop/ui/internal/term"
+)
+
+// Beside is what the line shows next to the text.
+type Beside struct {
+	// Result is the number of matches of a filter.
+	Result string
+	// Scope is what the filter applies to.
+	Scope query.Scope
+}
+
+// maxShown is the maximum number of options on the screen.
+const maxShown = 8
+
+// Draw draws the line, with completions and the result at the right.
+func (m Model) Draw(p *term.Painter, width int, complete Completer, b Beside) string {
+	l := term.NewLine(p, width)
+	before, after := m.visible(width)
+	l.Texts(term.Span{term.Accent, m.lead()}, term.Span{term.Strong, before + after})
+	result := []term.Span{{term.Quiet, b.Result}}
+	room := l.Room() - term.SpansWidth(result) - 6
+	right := m.hint(room, complete, b)
+	switch {
+	case len(right) > 0 && b.Result != "":
+		right = append(append(right, term.Span{term.Text, "   "}), result...)
+	case b.Result != "":
+		right = result
+	}
+	if n := term.SpansWidth(right); n > 0 && l.Room() >= n+2 {
+		l.To(width - n - 1)
+		l.Texts(right...)
+	}
+	return l.Done()
+}
+
+// hint returns the completions, or else examples.
+func (m Model) hint(room int, complete Completer, b Beside) []term.Span {
+	if room < 8 {
+		return nil
+	}
+	start, options := 0, m.cycle.options
+	if len(options) < 2 {
+		start, options = complete(m.before())
+	}
+	switch typed := strings.TrimSpace(m.before()[min(start, len(m.before())):]); {
+	case len(m.cycle.options) > 1:
+		return optionSpans(options, m.cycle.at, room)
+	case len(options) > 0 && (typed != "" || m.Kind == Command && start > 0):
+		return optionSpans(options, -1, room)
+	case m.Kind == Command:
+		return fitting(usages(m.Text()), room)
+	case m.Kind == Filter:
+		return fitting(examples(b.Scope), room)
+	}
+	return nil
+}
+
+// examples are the forms of the words of a filter.
+func examples(s query.Scope) []string {
+	all := []string{"text", "!text", "/regex/"}
+	for _, f := range query.FieldsOf(s) {
+		all = append(all, f.ExampleIn(s))
+	}
+	return all
+}
+
+// fitting returns as many texts as fit.
+func fitting(texts []string, room int) []term.Span {
+	var spans []term.Span
+	for _, text := range texts {
+		if room -= term.Width(text) + 2; room < -2 || len(spans) == maxShown {
+			break
+		}
+		if len(spans) > 0 {
+			text = "  " + text
+		}
+		spans = append(spans, term.Span{term.Quiet, text})
+	}
+	return spans
+}
+
+// optionSpans returns as many options as fit, the inserted one in another colour.
+func optionSpans(options []string, inserted, room int) []term.Span {
+	spans := []term.Span{{term.Key, "tab"}}
+	room -= 3
+	from := max(0, min(inserted, len(options)-1)-1)
+	for i := from; i < len(options) && len(spans) <= maxShown; i++ {
+		text := "  " + sanitize.Text(shortened(options[i]))
+		if room -= term.Width(text); room < 0 {
+			break
+		}
+		r := term.Quiet
+		if i == inserted {
+			r = term.Accent
+		}
+		spans = append(spans, term.Span{r, text})
+	}
+	if len(spans) == 1 {
+		return nil
+	}
+	return spans
+}
+
+// shortened is an option without the field that the user has already typed.
+func shortened(option string) string {
+	field, value, found := strings.Cut(option, ":")
+	if !found || value == "" || strings.Contains(field, " ") {
+		return option
+	}
+	return value
+}

@@ -1,0 +1,151 @@
+package ui
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"electop/election/query"
+	"electop/ui/internal/prompt"
+)
+
+func TestAnInvalidWordHidesNothingAndIsShown(t *testing.T) {
+	for _, size := range [][2]int{{60, 16}, {80, 24}, {120, 36}} {
+		d := drive(t, mixedSnapshot(), size[0], size[1])
+		d.keys("/", "'state:foo")
+		d.wants(`unknown state "foo"`, "8 of 8")
+		d.keys("enter")
+		d.wants("/ state:foo", `unknown state "foo"`)
+		d.keys("/", "ctrl+u", "'/[a")
+		d.wants("regex: missing closing ]: [a", "8 of 8")
+		d.keys("ctrl+u", "'a-long-text-of-a-filter-that-leaves-no-room web state:foo")
+		d.wants(`unknown state "foo"`)
+		d.keys("esc")
+		d.lacks("unknown state")
+	}
+}
+
+// The command refuses a filter that would match more than the user typed.
+func TestReleaseRefusesAnInvalidFilter(t *testing.T) {
+	for text, want := range map[string]string{
+		"release state:foo": `Unknown state "foo"`, "release !": "The filter has no words.", "destroy /[/": "Regex: missing closing ]",
+	} {
+		d := drive(t, mixedSnapshot(), 120, 36)
+		d.keys(":", "'"+text, "enter")
+		d.wants(want)
+		if d.m.dialog != nil {
+			t.Errorf("%s opens a dialog", text)
+		}
+	}
+}
+
+func TestTabCompletesAFilter(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	for _, step := range []struct{ keys, text string }{
+		{"'st", "st"}, {"tab", "state:"}, {"tab", "state:vacant"}, {"tab", "state:lock-delay"}, {"shift+tab", "state:vacant"},
+		{"' no", "state:vacant no"}, {"tab", "state:vacant node:"}, {"'3", "state:vacant node:3"}, {"tab", "state:vacant node:node-3"},
+		{"tab", "state:vacant node:node-3"},
+	} {
+		if len(d.m.focus.prompt.Text()) == 0 && d.m.focus.mode != modePrompt {
+			d.keys("/")
+		}
+		if d.keys(step.keys); d.m.focus.prompt.Text() != step.text {
+			t.Fatalf("after %s: %q, want %q", step.keys, d.m.focus.prompt.Text(), step.text)
+		}
+	}
+	if got := d.m.board.Filter().Text; got != "state:vacant node:node-3" {
+		t.Errorf("the filter is %q", got)
+	}
+}
+
+func TestEarlierLines(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	for _, text := range []string{"web", "mail", "web"} {
+		d.keys("/", "ctrl+u", "'"+text, "enter")
+	}
+	d.keys("/", "ctrl+u", "'dra")
+	for _, step := range [][2]string{{"up", "web"}, {"up", "mail"}, {"up", "mail"}, {"down", "web"}, {"down", "dra"}, {"down", "dra"}} {
+		if d.keys(step[0]); d.m.focus.prompt.Text() != step[1] || d.m.board.Filter().Text != step[1] {
+			t.Errorf("after %s: %q, want %q", step[0], d.m.focus.prompt.Text(), step[1])
+		}
+	}
+	d.keys("esc", ":", "up")
+	if got := d.m.focus.prompt.Text(); got != "" {
+		t.Errorf("a filter is among the commands: %q", got)
+	}
+}
+
+func TestCommandsAreCompleted(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Contexts = []string{"production", "test"} })
+	for typed, want := range map[string]string{
+		"so": "sort ", "ath": "go auth", "node-3": "filter node:node-3", "sort prb": "sort problems", "go bil": "go billing",
+		"drain 3": "drain node-3", "release st": "release state:", "filter state:v": "filter state:vacant",
+		"unwatch lead": "unwatch service/*/leader", "watch vau": "watch vault/core/lock", "destroy node:node-3 st": "destroy node:node-3 state:",
+		"theme con": "theme contrast", "ctx pro": "ctx production", "at 03": "at 03", "at -1": "at -1h", "since 7": "since 7d", "thm": "theme ",
+	} {
+		d.keys(":", "'"+typed, "tab")
+		if got := d.m.focus.prompt.Text(); got != want {
+			t.Errorf("%q becomes %q, want %q", typed, got, want)
+		}
+		d.keys("esc")
+	}
+}
+
+// Completion and help list exactly the commands that exist.
+func TestEveryCommandExists(t *testing.T) {
+	for _, c := range prompt.Commands() {
+		d := drive(t, mixedSnapshot(), 200, 50)
+		d.keys(":", "'"+c.Name, "enter")
+		d.lacks("Unknown command")
+	}
+	d := drive(t, mixedSnapshot(), 200, 50)
+	d.keys(":", "'nonsense", "enter")
+	d.wants("Unknown command :nonsense")
+}
+
+func TestHelpHasEveryFieldOfAFilter(t *testing.T) {
+	for _, s := range []query.Scope{query.Elections, query.Events, query.Sessions} {
+		d := drive(t, mixedSnapshot(), 160, 90)
+		d.keys(strconv.Itoa(int(s)+1), "?")
+		for _, f := range query.FieldsOf(s) {
+			d.wants(f.ExampleIn(s))
+		}
+		for _, c := range prompt.CommandUsages() {
+			if !strings.Contains(strings.Join(strings.Fields(d.text()), " "), strings.Join(strings.Fields(c), " ")) {
+				t.Errorf("the help lacks %s", c)
+			}
+		}
+	}
+}
+
+func TestTheDashboardStartsFilteredAndSorted(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
+		o.Filter, o.Sort = "!node:node-1", query.Order{Key: query.ByProblems}
+	})
+	d.wants("/ !node:node-1", "esc clears")
+	visible := d.m.board.Visible()
+	if len(visible) == 0 || visible[0].Name != "mail" && visible[0].Name != "search" {
+		t.Errorf("the first election is %v", visible)
+	}
+}
+
+// A name from Consul that looks like a word of a filter is completed in quotes or after its field, and matches itself.
+func TestNamesFromConsulAreNoFilterLanguage(t *testing.T) {
+	s := mixedSnapshot()
+	for i, name := range []string{"!state:led", `"a b`, "/[/", "evil\x1b[31m"} {
+		e := *s.Elections[i]
+		e.Name, e.Leader = name, name
+		s.Elections[i] = &e
+	}
+	d := drive(t, s, 120, 36)
+	for _, e := range slices.Clone(s.Elections[:3]) {
+		if d.keys("/", "ctrl+u", "'election:"+query.Quote(e.Name)); d.m.board.Filter().Err != nil || len(d.m.board.Visible()) != 1 {
+			t.Errorf("%q: %v, %d elections", e.Name, d.m.board.Filter().Err, len(d.m.board.Visible()))
+		}
+		d.keys("esc")
+	}
+	if names := prompt.Values(d.m.scene, "election"); slices.Contains(names, "evil\x1b[31m") || !slices.Contains(names, "/[/") {
+		t.Errorf("completion offers %q", names)
+	}
+}
