@@ -208,7 +208,7 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 	repeats := c.repeats(p)
 	switch {
 	case c.actedOnHold() && !repeats:
-		return "", c.unchanged(now, p)
+		return "", c.unchanged(now)
 	case repeats && now.Before(c.actedAt.Add(repeatAfter)):
 		c.set(Moving, "")
 		return "", c.actedAt.Add(repeatAfter)
@@ -272,7 +272,7 @@ func sameHold(a, b election.Target) bool {
 }
 
 // unchanged decides while no effect of the last action was observed.
-func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
+func (c *course) unchanged(now time.Time) (wake time.Time) {
 	switch c.outcome.Kind {
 	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
 		reason := "the result of the " + string(c.outcome.Action) + " was not observed"
