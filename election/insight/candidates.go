@@ -145,6 +145,8 @@ type inference struct {
 	e        *election.Election
 	board    *Board
 	model    *election.Session // session of the current leader, else of the last one
+	pattern  string            // shape of the model's name
+	named    bool              // the model is named after the election
 	siblings map[string]election.Pair
 	holding  map[string]bool // by session ID: the session holds a slot of the semaphore
 	found    []Candidate
@@ -154,6 +156,9 @@ func newInference(e *election.Election, s *election.Surroundings, b *Board) *inf
 	c := &inference{e: e, board: b, model: e.Session, siblings: map[string]election.Pair{}, holding: map[string]bool{}}
 	if c.model == nil {
 		c.model = e.LastSession
+	}
+	if m := c.model; m != nil {
+		c.pattern, c.named = shape(m.Name, m.Node), b.namedAfter(m.Name, e)
 	}
 	for _, p := range s.Siblings {
 		if _, known := c.siblings[p.Session]; !known && b.competes(e, p) {
@@ -272,7 +277,9 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 		}
 	case ses.Name == m.Name:
 		return bySameName, "its session has the same name"
-	case shape(ses.Name, ses.Node) != "" && shape(ses.Name, ses.Node) == shape(m.Name, m.Node):
+	case c.named && !c.board.namedAfter(ses.Name, c.e):
+		return 0, "" // the client names its sessions after their elections
+	case c.pattern != "" && shape(ses.Name, ses.Node) == c.pattern:
 		return byNamePattern, "its session's name has the same pattern: " + sanitize.Line(ses.Name, election.LabelLength)
 	}
 	return 0, ""

@@ -108,6 +108,13 @@ func TestCandidates(t *testing.T) {
 			want:     "billing@beta on beta: its session's name has the same pattern: billing@beta",
 		},
 		{
+			name:     "sessions named after their elections, whose names differ only in a number",
+			e:        led("job-1", "service/job-1/leader", newSession("j1", "job-1", "host-1")),
+			board:    []*election.Election{other("job-2", "x")},
+			sessions: []*election.Session{newSession("j2", "job-2", "host-2"), newSession("j3", "job-1", "host-2")},
+			want:     "job-1 on host-2: its session has the same name",
+		},
+		{
 			name: "pods", e: led("x", "k/x/leader", newSession("w1", "billing-7d9f8b6c5-x2x4z", "n1")),
 			sessions: []*election.Session{newSession("w2", "billing-7d9f8b6c5-k8s9w", "n2"), newSession("w3", "audit-7d9f8b6c5-k8s9w", "n2")},
 			want:     "billing-7d9f8b6c5-k8s9w on n2: its session's name has the same pattern: billing-7d9f8b6c5-k8s9w",
