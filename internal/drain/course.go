@@ -319,9 +319,12 @@ func (c *course) restart(now time.Time) {
 	c.since, c.actedAt = later(c.since, now), later(c.actedAt, now)
 }
 
-// moving reports whether the election counts toward [Parallel].
+// moving reports whether the election counts toward [Parallel]. A vacant election without a likely candidate does not:
+// it usually stays vacant for the whole [Options.Wait].
 func (c *course) moving(p *policy) bool {
-	return c.inFlight || c.begun && c.status == Moving && !c.pausing && p.place(c.hold) != elsewhere
+	at := p.place(c.hold)
+	expected := at != elsewhere && (at != vacant || c.item.Likely != 0)
+	return c.inFlight || c.begun && c.status == Moving && !c.pausing && expected
 }
 
 // result describes the present state.

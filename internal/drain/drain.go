@@ -82,5 +82,6 @@ type Options struct {
 	Admit func(ctx context.Context, s *election.Snapshot, e *election.Election) *Item
 }
 
-// Parallel is the maximum number of elections that move at the same time, and of concurrent writes.
+// Parallel is the maximum number of elections that move at the same time, and of concurrent writes. Vacant elections
+// without a likely candidate do not count as moving.
 const Parallel = 8

@@ -317,6 +317,25 @@ func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
 	})
 }
 
+// Elections without a candidate do not delay each other.
+func TestManyElectionsWithoutACandidateAreVacantTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		for i := range 100 {
+			w.add(fmt.Sprintf("web%02d", i), "node-2", always(""))
+		}
+		start := time.Now()
+		for name, r := range w.run(t.Context(), options()) {
+			if r.Status != drain.Vacant {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if took := time.Since(start); took > 16*time.Second || w.most > drain.Parallel {
+			t.Errorf("took %s, %d writes at a time", took, w.most)
+		}
+	})
+}
+
 // Wait limits the time without a leader. The observation of a release may take longer.
 func TestAReleaseThatIsObservedLateDidNotFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -475,7 +494,7 @@ func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
 		for i := range 100 {
-			w.add(fmt.Sprintf("web%02d", i), "node-2", after(i%3))
+			w.add(fmt.Sprintf("web%02d", i), "node-2", after(i%3)).likely = 1
 		}
 		o := options()
 		moving, most := map[string]bool{}, 0
