@@ -231,8 +231,7 @@ func (c *change) lastTerm() *election.Term {
 	return &c.e.Terms[last]
 }
 
-// missed records the terms that passed between two reads without being observed. LockIndex counts them and the
-// current term.
+// missed records the terms that passed unobserved between two reads. LockIndex counts them and the current term.
 func (c *change) missed(p *election.Pair, from uint64) {
 	to := p.LockIndex
 	if p.Held() && to > 0 {
