@@ -24,6 +24,8 @@ const fonts = `ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Li
 var (
 	// texts matches a word or several words with one colour: their place, their class and their text.
 	texts = regexp.MustCompile(`<text x="([\d.]+)" y="([\d.]+)" class="(\w+)">([^<]*)</text>`)
+	// grounds matches the background of a text. svg-term draws it too narrow: a cell is wider than 1.
+	grounds = regexp.MustCompile(`(<rect height="2\.171" width=")(\d+)(")`)
 	// parts matches a word or a run of box characters.
 	parts = regexp.MustCompile(`[\x{2500}-\x{259f}]+|[^\s\x{2500}-\x{259f}]+`)
 )
@@ -37,6 +39,10 @@ func polish(svg string, th theme) string {
 	svg = texts.ReplaceAllStringFunc(svg, func(element string) string {
 		f := texts.FindStringSubmatch(element)
 		return drawText(number(f[1]), number(f[2]), f[3], html.UnescapeString(f[4]))
+	})
+	svg = grounds.ReplaceAllStringFunc(svg, func(element string) string {
+		f := grounds.FindStringSubmatch(element)
+		return f[1] + decimal(cellWidth*number(f[2])) + f[3]
 	})
 	svg = regexp.MustCompile(`></(rect|use)>`).ReplaceAllString(svg, "/>")
 	svg = regexp.MustCompile(`\d+\.\d{4,}`).ReplaceAllStringFunc(svg, func(n string) string { return decimal(number(n)) })

@@ -13,7 +13,7 @@ const drawn = `<svg xmlns="http://www.w3.org/2000/svg" width="1024" height="675.
 	`<rect width="1024" height="675.3" rx="0" ry="0" class="a"></rect><svg viewBox="0 0 100 65.13">` +
 	`<style>.a{fill:rgb(28,28,28)}.b{font-family:Monaco, Consolas, 'X', monospace}.c{fill:rgb(95, 175, 255);white-space:pre}</style>` +
 	`<g font-family="Monaco, &#x27;X&#x27;" class="b">` +
-	`<text x="2.004" y="8.183" class="c"> auth   &lt;1ms</text><text x="14.027999999999999" y="1.67" class="c">` + returnStandIn + `</text>` +
+	`<rect height="2.171" width="40" x="2.004" y="6.513" class="a"></rect><text x="2.004" y="8.183" class="c"> auth   &lt;1ms</text><text x="14.027999999999999" y="1.67" class="c">` + returnStandIn + `</text>` +
 	`<text x="0" y="1.67" class="c">──╮ x</text></g></svg></svg>`
 
 func TestPolish(t *testing.T) {
@@ -23,6 +23,7 @@ func TestPolish(t *testing.T) {
 		`<text x="10.02" y="8.183" class="c" textLength="4.008">&lt;1ms</text>`, // also after several spaces
 		`<text x="14.028" y="1.67" class="c">⏎</text>`,                          // svg-term does not draw this word
 		`<path class="c" d="M0 1.025h2.505v0.12h-2.505z`,                        // lines join
+		`<rect height="2.171" width="40.08" x="2.004"`,                          // backgrounds join
 		`viewBox="0 0 1024 675.3"`, `fill="#444444"`, fonts, `.c{fill:#5fafff}`, `<text x="4.008" y="1.67" class="c">x</text>`,
 	} {
 		if !strings.Contains(got, want) {

@@ -95,7 +95,8 @@ func history() scene {
 			{await: []string{allLed}},
 			{keys: []string{"2"}, await: []string{`─ Events`, `check critical`, `released`, `node gone`}, picture: "events"},
 			{keys: []string{"1"}, await: []string{`ELECTION`}},
-			{keys: []string{"[", "[", "[", "["}, await: []string{`PAST`, `node-\d`}, picture: "past"},
+			{keys: []string{":at -25s", "Enter"}, await: []string{`PAST`, `◐ cron`}},
+			{keys: []string{"n"}, await: []string{`─ ◐ cron`, `critical`}, picture: "past"},
 		},
 	}
 }
