@@ -36,7 +36,7 @@ func openTerminal(ctx context.Context, program []string) (*terminal, error) {
 	t := &terminal{folder: folder}
 	args := []string{"-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(lines),
 		"-e", "LANG=C.UTF-8", "-e", "LC_ALL=C.UTF-8", "-e", "NO_COLOR=", "-e", "COLORTERM=", "-e", "ELECTOP_CONTEXT=",
-		"-e", "XDG_CONFIG_HOME=" + folder, "-e", "XDG_STATE_HOME=" + folder}
+		"-e", "TMPDIR=" + folder, "-e", "XDG_CONFIG_HOME=" + folder, "-e", "XDG_STATE_HOME=" + folder}
 	args = append(append(args, program...), ";", "set", "-g", "status", "off", ";", "set", "-g", "remain-on-exit", "on")
 	if _, err := t.tmux(ctx, args...); err != nil {
 		t.close()
