@@ -4,8 +4,9 @@ GO     ?= go
 CONSUL := bin/consul
 LINT   := bin/golangci-lint
 NPM    := bin/holders/node_modules/consul/package.json
+SVG    := bin/pictures/node_modules/.bin/svg-term
 
-.PHONY: build share test drain faults soak accuracy lint bench bench-go demo consul holders clean
+.PHONY: build help share test drain faults soak accuracy lint bench bench-go pictures demo consul holders clean
 
 build: ## builds bin/electop
 	$(GO) build -o bin/electop .
@@ -17,6 +18,9 @@ share: ## writes the manual pages and shell completions of the packages to bin/s
 	bin/static/electop completion bash > bin/share/completions/electop.bash
 	bin/static/electop completion zsh > bin/share/completions/_electop
 	bin/static/electop completion fish > bin/share/completions/electop.fish
+
+help: ## lists the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
 
 consul: $(CONSUL) ## builds a real Consul for the tests from the Go module proxy (4 to 5 minutes the first time)
 
@@ -81,6 +85,13 @@ bench: build consul ## compares electop with other watchers on a real Consul: on
 
 bench-go: ## runs the Go benchmarks: tracker, decoder, table, one frame
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+pictures: build $(SVG) ## draws docs/pictures from `electop demo`; needs tmux and npm
+	$(GO) run ./tools/pictures
+
+$(SVG): Makefile
+	npm install --silent --prefix bin/pictures --no-save --no-package-lock --ignore-scripts svg-term-cli@2.1.1
+	@touch $@
 
 demo: ## runs the dashboard on an in-process agent with services that fail over
 	$(GO) run . demo

@@ -1,0 +1,102 @@
+package main
+
+import "time"
+
+// scene is a demonstration and what is shown of it.
+type scene struct {
+	name string
+	// args are the flags of `electop demo`. The seed determines the first failure.
+	args  []string
+	steps []step
+	// recorded scenes are drawn as a moving picture with the scene's name.
+	recorded bool
+}
+
+// step presses keys and waits until the text of the screen matches all expressions.
+type step struct {
+	keys, await []string
+	// picture is the name of the picture to draw of this screen.
+	picture string
+	// caption and hold are the text and the time for which a recording shows this screen.
+	caption string
+	hold    time.Duration
+}
+
+func scenes() []scene {
+	return []scene{recordingScene(), noLeader(), flapping(), drain(), history()}
+}
+
+const allLed = `8 led`
+
+// recordingScene shows a failover and a release. The second failure of its seed is a critical check of invoices, whose
+// lock-delay is 8s. Before it, the rows are no longer highlighted as new.
+func recordingScene() scene {
+	return scene{
+		name: "recording", args: []string{"--seed", "156", "--every", "30s"}, recorded: true,
+		steps: []step{
+			{await: []string{allLed, `● billing +\S+ +\S+ +2[4-9]s`}, caption: "electop shows the leader of every election in Consul", hold: 2 * time.Second},
+			{await: []string{`◐ invoices`}, caption: "The leader of invoices fails", hold: 2 * time.Second},
+			{keys: []string{"n"}, await: []string{`─ ◐ invoices`, `503 Service`}, caption: "n   Next problem: why the leader was lost, and why no candidate leads yet", hold: 4 * time.Second},
+			{await: []string{`─ ● invoices`, allLed}, caption: "The lock-delay ends, and the next leader is elected", hold: 3 * time.Second},
+			{keys: []string{"Enter"}, await: []string{`─ ● invoices`, `esc back`}, caption: "enter   The election in detail", hold: 2 * time.Second},
+			{keys: []string{"Tab", "Tab"}, await: []string{`term 1 `, ` Events`}, caption: "tab   Its history: terms, causes and events", hold: 4 * time.Second},
+			{keys: []string{"r"}, await: []string{`─ Release invoices`, `y release`}, caption: "r   Release the lock: the dialog shows the effect before anything is written", hold: 4 * time.Second},
+			{keys: []string{"y"}, await: []string{`term 3 `, `invoices-\d → invoices-\d after`}, caption: "y   The lock is released, and the next leader is elected", hold: 4 * time.Second},
+			{keys: []string{"u"}, await: []string{`─ Actions since`}, caption: "u   The actions and their results", hold: 4 * time.Second},
+		},
+	}
+}
+
+// noLeader shows why an election has no leader. The first failure of its seed is a critical check of cron, whose
+// lock-delay is 15s.
+func noLeader() scene {
+	return scene{
+		name: "no-leader", args: []string{"--seed", "34", "--every", "5m"},
+		steps: []step{
+			{await: []string{`◐ cron`}},
+			{keys: []string{"n"}, await: []string{`─ ◐ cron`, `503 Service`, `lock-delay ~[1-9]s`}, picture: "no-leader"},
+			{keys: []string{"f"}, await: []string{`─ Fix cron`, `Probe`}, picture: "fix"},
+		},
+	}
+}
+
+// flapping shows the terms of an election whose leader changes often: its check fails, it releases the lock, its node
+// is removed.
+func flapping() scene {
+	return scene{
+		name: "flapping", args: []string{"--seed", "191", "--services", "1", "--every", "7s"},
+		steps: []step{
+			{await: []string{`1 led`}},
+			{keys: []string{"Enter"}, await: []string{`esc back`}},
+			{keys: []string{"Tab", "Tab"}, await: []string{`term 4 +●`, `term 1 `}, picture: "flapping"},
+		},
+	}
+}
+
+// drain moves all leaders off a node.
+func drain() scene {
+	return scene{
+		name: "drain", args: []string{"--seed", "34", "--every", "5m"},
+		steps: []step{
+			{await: []string{`◐ cron`}},
+			{await: []string{allLed}},
+			{keys: []string{"D"}, await: []string{`─ Drain node-`, `y drain`}, picture: "drain-plan"},
+			{keys: []string{"y"}, await: []string{`● moved`, `complete`}, picture: "drain"},
+		},
+	}
+}
+
+// history shows the stored events and the board at a moment of the past. The first six failures of its seed are a
+// critical check, an overwritten key, a release, a crash, a warning and a removed node.
+func history() scene {
+	return scene{
+		name: "history", args: []string{"--seed", "34", "--every", "6s"},
+		steps: []step{
+			{await: []string{allLed}},
+			{keys: []string{"2"}, await: []string{`─ Events`, `check critical`, `released`, `node gone`}, picture: "events"},
+			{keys: []string{"1"}, await: []string{`ELECTION`}},
+			{keys: []string{":at -25s", "Enter"}, await: []string{`PAST`, `◐ cron`}},
+			{keys: []string{"n"}, await: []string{`─ ◐ cron`, `critical`}, picture: "past"},
+		},
+	}
+}
