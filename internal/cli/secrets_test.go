@@ -152,7 +152,7 @@ func everyCommand(session string) [][]string {
 		{"watch", "-o", "json"},
 		{"record"},
 		{"wait", "web", "--led", "--timeout", "10ms"},
-		{"drain", "node-1", "--yes", "--wait", "10ms"},
+		{"drain", "node-1", "--yes", "--wait", "10ms", "--rounds", "1"},
 		{"drain", "node-1", "--dry-run", "-o", "json"},
 		{"drill", "web", "-n", "1", "--yes", "--wait", "10ms"},
 		{"rescue", "--yes"},

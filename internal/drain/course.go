@@ -209,7 +209,7 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 	repeats := c.repeats(p)
 	switch {
 	case c.actedOnHold() && !repeats:
-		return "", c.unchanged(now)
+		return "", c.unchanged(now, p)
 	case repeats && now.Before(c.actedAt.Add(repeatAfter)):
 		c.set(Moving, "")
 		return "", c.actedAt.Add(repeatAfter)
@@ -273,14 +273,18 @@ func sameHold(a, b election.Target) bool {
 }
 
 // unchanged decides while no effect of the last action was observed.
-func (c *course) unchanged(now time.Time) (wake time.Time) {
+func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 	switch c.outcome.Kind {
 	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
 		reason := "the result of the " + string(c.outcome.Action) + " was not observed"
 		if c.outcome.Reason != "" {
 			reason = c.outcome.Reason
 		}
-		return c.rest(now, c.actedAt.Add(observedWithin), Failed, reason)
+		limit := p.Wait // the effect may never occur
+		if c.outcome.Kind == insight.OutcomeDone {
+			limit = max(limit, observedWithin)
+		}
+		return c.rest(now, c.actedAt.Add(limit), Failed, reason)
 	default:
 	}
 	if c.outcome.Action == election.ActionDestroy {
