@@ -194,7 +194,9 @@ func TestRecordEndsWhenItsFileIsReplacedByGarbage(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := r.next()
-	if want := "electop: history \"" + file + "\": not an electop history file\n"; !strings.HasPrefix(ended, "exit code 1") || strings.Count(ended, want) != 1 {
+	_, line, _ := strings.Cut(ended, "electop: history \""+file+"\": ")
+	// If the writer uses the file before it notices the replacement, SQLite reports damage.
+	if !strings.HasPrefix(ended, "exit code 1") || line != "not an electop history file\n" && line != "the file is damaged\n" {
 		t.Errorf("%s", ended)
 	}
 }
