@@ -44,6 +44,8 @@ func (m *Model) command(text string) tea.Cmd {
 			return send(m, &m.events, scene.Report{})
 		}
 		return m.do(past.ReportOn(m.scene.Selected, rest, m.scene.Now))
+	case "history":
+		return showHistory(m)
 	case "at":
 		return m.do(m.out.travel.Jump(rest, m.scene, m.board.Window()))
 	case "pause":
@@ -77,6 +79,17 @@ func (m *Model) command(text string) tea.Cmd {
 		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
 	}
 	return nil
+}
+
+// showHistory shows the history of the selected election in full.
+func showHistory(m *Model) tea.Cmd {
+	if m.scene.Selected == nil {
+		m.say(term.Delay, "There is no election to show the history of.")
+		return nil
+	}
+	cmd := m.show(viewElections)
+	m.focus.zoom = true
+	return tea.Batch(cmd, send(m, &m.detail, scene.OpenHistory{}))
 }
 
 // setTheme changes the colours.

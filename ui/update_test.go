@@ -328,6 +328,21 @@ func TestCopyFromSessions(t *testing.T) {
 	}
 }
 
+func TestHistoryCommand(t *testing.T) {
+	for _, view := range []string{"1", "2", "3"} {
+		d := drive(t, mixedSnapshot(), 120, 36)
+		d.keys("k", "enter", "shift+tab", "esc", view, ":", "'history", "enter")
+		want := drive(t, mixedSnapshot(), 120, 36)
+		want.keys("k", "enter", "tab", "tab")
+		if got := d.text(); got != want.text() {
+			t.Errorf("from view %s:\n%s\nwant\n%s", view, got, want.text())
+		}
+	}
+	d := drive(t, nil, 120, 36)
+	d.keys(":", "'history", "enter")
+	d.wants("There is no election to show the history of.")
+}
+
 func TestEscGoesOneStepBack(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("/", "'o", "enter", "space", "enter")
