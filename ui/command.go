@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -65,10 +66,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "unwatch":
 		unwatch(m, rest)
 	case "drain":
-		if rest == "" {
-			rest = selectedNode(m)
-		}
-		return openDrain(m, rest)
+		return openDrain(m, cmp.Or(rest, selectedNode(m)))
 	case "theme":
 		setTheme(m, rest)
 	case "ctx", "context":
