@@ -65,6 +65,7 @@ type Client struct {
 	// time (BenchmarkDecodeKeys).
 	bodies  *sync.Pool
 	stale   bool
+	outside Endpoint
 	secrets redact.Secrets
 }
 
@@ -100,7 +101,7 @@ func NewClient(cfg Config) (*Client, error) {
 		bodies:  &sync.Pool{},
 		address: sanitize.Text(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
 		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
-		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
+		anonymous: token == "", stale: cfg.Stale, secrets: secrets, outside: endpointOf(target, conf),
 	}
 	large := make(chan struct{}, 1)
 	return c.openClients(newBudget(cfg.MaxConnections), func(view *Client, conns int) (err error) {
@@ -115,6 +116,28 @@ func NewClient(cfg Config) (*Client, error) {
 
 // Address is host:port or the path of a socket. It contains no credentials.
 func (c *Client) Address() string { return c.address }
+
+// Endpoint describes how other programs reach the same Consul. It contains no token and no password.
+type Endpoint struct {
+	// URL has the scheme http, https or unix.
+	URL                                                  string
+	Namespace, Partition                                 string
+	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
+	// Token and Password report whether one is configured.
+	Token, Password bool
+}
+
+// Endpoint returns how other programs reach Consul, with the values of the environment.
+func (c *Client) Endpoint() Endpoint { return c.outside }
+
+func endpointOf(target transport.Address, conf *api.Config) Endpoint {
+	t := &conf.TLSConfig
+	return Endpoint{
+		URL: target.Outside(), Namespace: conf.Namespace, Partition: conf.Partition,
+		CAFile: t.CAFile, CAPath: t.CAPath, ClientCert: t.CertFile, ClientKey: t.KeyFile, TLSServerName: t.Address,
+		Token: conf.Token != "", Password: conf.HttpAuth != nil,
+	}
+}
 
 // Redact replaces the token and passwords in a text, such as a crash report.
 func (c *Client) Redact(text string) string { return c.secrets.Redact(text) }

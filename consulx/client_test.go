@@ -211,6 +211,26 @@ func TestBadSettingsAreOneLine(t *testing.T) {
 	}
 }
 
+func TestEndpointHasNoSecret(t *testing.T) {
+	t.Setenv("CONSUL_NAMESPACE", "team")
+	for _, c := range []struct {
+		cfg  Config
+		want Endpoint
+	}{
+		{Config{Address: "http://me:secret@h:1/x/", Token: "secret"}, Endpoint{URL: "http://h:1/x", Namespace: "team", Token: true, Password: true}},
+		{Config{Address: "unix:///run/consul.sock", Partition: "p"}, Endpoint{URL: "unix:///run/consul.sock", Namespace: "team", Partition: "p"}},
+		{Config{Address: "[::1]:8500", TLSServerName: "s"}, Endpoint{URL: "http://[::1]:8500", Namespace: "team", TLSServerName: "s"}},
+	} {
+		client, err := NewClient(c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := client.Endpoint(); got != c.want {
+			t.Errorf("%+v, want %+v", got, c.want)
+		}
+	}
+}
+
 func TestDescribe(t *testing.T) {
 	for _, c := range []struct {
 		err  error

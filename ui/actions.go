@@ -137,7 +137,11 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 		m.say(term.Delay, "The "+what+" contains control or invisible characters: it was not copied.")
 		return nil
 	}
-	m.say(term.Led, "Copied the "+what+": "+scene.OneLine(text, 60))
+	shown := 60
+	if strings.HasSuffix(what, "command") {
+		shown = 200
+	}
+	m.say(term.Led, "Copied the "+what+": "+scene.OneLine(text, shown))
 	return tea.SetClipboard(text)
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -44,6 +45,8 @@ func (m *Model) command(text string) tea.Cmd {
 			return send(m, &m.events, scene.Report{})
 		}
 		return m.do(past.ReportOn(m.scene.Selected, rest, m.scene.Now))
+	case "history":
+		return showHistory(m)
 	case "at":
 		return m.do(m.out.travel.Jump(rest, m.scene, m.board.Window()))
 	case "pause":
@@ -63,10 +66,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "unwatch":
 		unwatch(m, rest)
 	case "drain":
-		if rest == "" {
-			rest = selectedNode(m)
-		}
-		return openDrain(m, rest)
+		return openDrain(m, cmp.Or(rest, selectedNode(m)))
 	case "theme":
 		setTheme(m, rest)
 	case "ctx", "context":
@@ -77,6 +77,17 @@ func (m *Model) command(text string) tea.Cmd {
 		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
 	}
 	return nil
+}
+
+// showHistory shows the history of the selected election in full.
+func showHistory(m *Model) tea.Cmd {
+	if m.scene.Selected == nil {
+		m.say(term.Delay, "There is no election to show the history of.")
+		return nil
+	}
+	cmd := m.show(viewElections)
+	m.focus.zoom = true
+	return tea.Batch(cmd, send(m, &m.detail, scene.OpenHistory{}))
 }
 
 // setTheme changes the colours.

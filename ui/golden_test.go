@@ -117,11 +117,17 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"events-error":    stored(brokenHistory, "2"),
 		"history-stored":  stored(uitest.Yesterday, "k", "tab", "tab"),
 		"copy":            board("c"),
-		"marked":          board("g", "space", "space"),
-		"release":         board("k", "r"),
-		"destroy":         board("k", "x", "right"),
-		"release-many":    board("g", "space", "space", "r"),
-		"release-none":    board("r"),
+		"copy-session":    studied("", "3", "c"),
+		"copy-command": func(t *testing.T, w, h int) *driver {
+			d := drive(t, mixedSnapshot(), w, h, func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} })
+			d.keys("k", "r", "c")
+			return d
+		},
+		"marked":       board("g", "space", "space"),
+		"release":      board("k", "r"),
+		"destroy":      board("k", "x", "right"),
+		"release-many": board("g", "space", "space", "r"),
+		"release-none": board("r"),
 		"checking": func(t *testing.T, w, h int) *driver {
 			d := drive(t, studiedSnapshot(""), w, h, searches)
 			d.unanswered = true

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/clip"
 	"electop/ui/internal/help"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/past"
@@ -31,7 +32,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	case modePrompt:
 		return m.promptKey(msg)
 	case modeCopy:
-		return m.copyKey(msg)
+		return copyKey(m, msg)
 	case modeHelp:
 		return send(m, &m.focus.help, msg)
 	case modeResults:
@@ -50,6 +51,9 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	if cmd, done := m.globalKey(msg); done {
 		return cmd
 	}
+	if key.Matches(msg, m.keys.Copy) && m.focus.view != viewEvents {
+		return openCopyMenu(m)
+	}
 	if m.focus.view != viewElections {
 		return m.toView(msg)
 	}
@@ -64,12 +68,6 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 		return m.widen()
 	case key.Matches(msg, k.Report):
 		return m.do(past.ReportOn(m.scene.Selected, "", m.scene.Now))
-	case key.Matches(msg, k.Copy):
-		if m.scene.Selected == nil {
-			return m.do(scene.Say{Role: term.Delay, Text: "There is no election to copy from."})
-		}
-		m.focus.mode = modeCopy
-		return nil
 	case m.focus.zoom, key.Matches(msg, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp):
 		return send(m, &m.detail, msg)
 	}
@@ -135,30 +133,27 @@ func (m *Model) openHelp() tea.Cmd {
 	return send(m, &m.focus.help, help.Open{Page: int(m.focus.view)})
 }
 
-func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
-	m.focus.mode = modeBoard
-	e := m.scene.Selected
-	if e == nil {
+// openCopyMenu opens the menu about the selected election or session.
+func openCopyMenu(m *Model) tea.Cmd {
+	sessions := m.focus.view == viewSessions
+	switch {
+	case sessions && m.scene.Past != nil:
 		return nil
+	case sessions && m.sessions.Selected() == nil:
+		return m.do(scene.Say{Role: term.Delay, Text: "There is no session to copy from."})
+	case !sessions && m.scene.Selected == nil:
+		return m.do(scene.Say{Role: term.Delay, Text: "There is no election to copy from."})
 	}
-	switch msg.String() {
-	case "k":
-		return m.copyText("key", e.Key())
-	case "n":
-		return m.copyText("name", e.Name)
-	case "l":
-		return m.copyText("leader", e.Leader)
-	case "s":
-		return m.copyText("session", e.Pair.Session)
-	case "o":
-		return m.copyText("node", e.Node())
-	case "v":
-		if m.scene.Past != nil {
-			return m.do(scene.Say{Role: term.Delay, Text: "The history does not store values."})
-		}
-		return m.copyText("value", string(e.Pair.Value))
-	}
+	m.focus.mode = modeCopy
 	return nil
+}
+
+func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
+	m.focus.mode = modeBoard
+	if m.focus.view == viewSessions {
+		return m.do(clip.Session(msg.String(), m.sessions.Selected(), m.scene.Shown.Datacenter, m.opts.Cluster))
+	}
+	return m.do(clip.Election(msg.String(), m.scene, m.opts.Cluster))
 }
 
 // clicked presses the key, or selects the item, that is drawn under the pointer.

@@ -135,7 +135,7 @@ func New(ctx context.Context, opts Options) Model {
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), suspension: nextSuspension(ctx, opts.Suspensions), warning: nextWarning(ctx, opts.Warnings),
-		tools:    dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey)},
+		tools:    dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey), Cluster: opts.Cluster},
 		diagnose: fix.NewReader(ctx, opts.Diagnose),
 		rights:   newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
 		travel: travel.New(ctx, opts.History, opts.Patterns),
@@ -175,7 +175,7 @@ func (m *Model) renew() {
 	s := &scene.Scene{
 		Shown: f.shown, Live: f.live, AsOf: f.asOf(), Now: f.now, Latency: f.latency, Sym: m.look.painter.Sym,
 		Stale: f.stale(), Paused: f.paused, Past: f.past, Lanes: f.shownLanes(), Warning: f.warning,
-		ReadOnly: m.opts.ReadOnly, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
+		ReadOnly: m.opts.ReadOnly, Patterns: m.look.place.Patterns, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier, Followed: m.log.Followed(f.now),
 	}

@@ -181,7 +181,7 @@ func TestClicksInTheHelp(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 80, 24)
 	d.keys("?")
 	d.click("Sessions", 1)
-	d.wants("copy the session ID")
+	d.wants("copy, such as the session ID")
 	d.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
 	d.keys("j")
 	d.click("Events", 1)

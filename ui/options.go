@@ -13,6 +13,7 @@ import (
 	"electop/ui/internal/locks"
 	"electop/ui/internal/plan"
 	"electop/ui/internal/results"
+	"electop/ui/internal/shell"
 	"electop/ui/internal/term"
 )
 
@@ -41,6 +42,8 @@ type Options struct {
 	// SwitchContext requests the dashboard of another context, which replaces this one when Run
 	// returns. It runs on the event loop and must not block.
 	SwitchContext func(name string)
+	// Cluster is how the commands that the user copies reach Consul.
+	Cluster Cluster
 	// Theme is one of [Themes], empty for the first.
 	Theme string
 	// Columns are the columns of the elections' table in their order, of [Columns]; none for all.
@@ -107,6 +110,9 @@ type Options struct {
 	// Now is the clock, time.Now if nil.
 	Now func() time.Time
 }
+
+// Cluster is how a command of a shell reaches Consul.
+type Cluster = shell.Cluster
 
 // Keys are keys that replace the default ones.
 type Keys = keys.Custom

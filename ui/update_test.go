@@ -277,6 +277,72 @@ func TestCopy(t *testing.T) {
 	d.wants("was not copied")
 }
 
+func TestCopyCommands(t *testing.T) {
+	reaches := func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500", Token: true} }
+	for _, c := range []struct{ keys, want string }{
+		{"k c c", "Copied the consul command: consul kv get -detailed -http-addr=http://127.0.0.1:8500 -datacenter=dc1 service/billing/leader"},
+		{"k c u", `Copied the curl command: curl -sS -H "X-Consul-Token: $CONSUL_HTTP_TOKEN" 'http://127.0.0.1:8500/v1/kv/service/billing/leader?dc=dc1'`},
+		{"k r c", "Copied the command: electop release --http-addr=http://127.0.0.1:8500 service/billing/leader"},
+		{"k x c", "Copied the command: electop destroy --http-addr=http://127.0.0.1:8500 service/billing/leader"},
+	} {
+		d := drive(t, mixedSnapshot(), 200, 50, reaches)
+		if cmd := d.keys(strings.Fields(c.keys)...); cmd == nil {
+			t.Errorf("%s copies nothing", c.keys)
+		}
+		d.wants(c.want)
+		d.nothingDone(c.keys)
+	}
+	d := drive(t, hostileSnapshot(), 120, 36, reaches)
+	if cmd := d.keys("c", "c"); cmd != nil {
+		t.Error("a command with escape sequences was copied")
+	}
+	d.wants("No command can show this key")
+	bidi := mixedSnapshot()
+	bidi.Elections = []*election.Election{ledElection(1, "a\u202eb", 1, time.Hour)}
+	d = drive(t, bidi, 120, 36, reaches)
+	if cmd := d.keys("c", "c"); cmd != nil {
+		t.Error("a command with invisible characters was copied")
+	}
+	d.wants("The consul command contains control or invisible characters: it was not copied.")
+	if cmd := d.keys("c", "u"); cmd == nil {
+		t.Error("a curl command that escapes these characters was not copied")
+	}
+}
+
+func TestCopyFromSessions(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 200, 50, func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} })
+	d.keys("3")
+	ses := d.m.sessions.Selected()
+	for keys, want := range map[string]string{
+		"c s": "Copied the session: " + ses.ID,
+		"c o": "Copied the node: " + ses.Node,
+		"c u": "Copied the curl command: curl -sS 'http://127.0.0.1:8500/v1/session/info/" + ses.ID + "?dc=dc1'",
+	} {
+		if cmd := d.keys(strings.Fields(keys)...); cmd == nil {
+			t.Errorf("%s copies nothing", keys)
+		}
+		d.wants(want)
+	}
+	if d.keys("c", "x"); d.m.dialog != nil {
+		t.Error("a key of the menu opened a dialog")
+	}
+}
+
+func TestHistoryCommand(t *testing.T) {
+	for _, view := range []string{"1", "2", "3"} {
+		d := drive(t, mixedSnapshot(), 120, 36)
+		d.keys("k", "enter", "shift+tab", "esc", view, ":", "'history", "enter")
+		want := drive(t, mixedSnapshot(), 120, 36)
+		want.keys("k", "enter", "tab", "tab")
+		if got := d.text(); got != want.text() {
+			t.Errorf("from view %s:\n%s\nwant\n%s", view, got, want.text())
+		}
+	}
+	d := drive(t, nil, 120, 36)
+	d.keys(":", "'history", "enter")
+	d.wants("There is no election to show the history of.")
+}
+
 func TestEscGoesOneStepBack(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("/", "'o", "enter", "space", "enter")

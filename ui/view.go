@@ -162,7 +162,7 @@ func joinSides(left []string, bar string, right []string) []string {
 func (m *Model) footer() []string {
 	p, s := m.look.painter, m.scene
 	if m.focus.mode == modeCopy {
-		return chrome.Menu(p, term.Span{term.Accent, "Copy:"}, m.keys.CopyMenu(), m.window.w)
+		return chrome.Menu(p, term.Span{term.Accent, "Copy:"}, m.keys.CopyMenu(m.focus.view == viewSessions), m.window.w)
 	}
 	var said []term.Span
 	if err := m.list().Filter().Err; err != nil && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {

@@ -227,6 +227,7 @@ func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jo
 		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Drain: drains, Diagnose: fixer{b, op}.diagnose, Suspend: jobs.suspend, Suspensions: jobs.next,
 	}
 	s := b.screen
+	o.Cluster = clusterOf(b.client, s.context)
 	o.ASCII, o.Theme, o.Columns, o.Keys = s.ascii, s.theme, s.columns, s.keys
 	o.Filter, o.Sort = s.view.filter.Text, s.view.order
 	o.Context, o.Contexts, o.SwitchContext = s.context, s.contexts, s.switchTo
@@ -240,6 +241,16 @@ func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jo
 		}
 	}
 	return o
+}
+
+// clusterOf returns how a command that the user copies reaches Consul.
+func clusterOf(client *consulx.Client, context string) ui.Cluster {
+	e := client.Endpoint()
+	return ui.Cluster{
+		URL: e.URL, Datacenter: client.Datacenter(), Namespace: e.Namespace, Partition: e.Partition,
+		CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
+		Token: e.Token, Password: e.Password, Context: context,
+	}
 }
 
 // discover returns a function that searches for locks and compares them with the watched patterns.

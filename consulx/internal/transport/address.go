@@ -88,6 +88,14 @@ func (t Address) URL() *url.URL {
 	return &url.URL{Scheme: t.Scheme, Host: t.host, Path: t.prefix}
 }
 
+// Outside is the address for other programs, without credentials. A socket has the scheme unix.
+func (t Address) Outside() string {
+	if t.socket != "" {
+		return "unix://" + t.socket
+	}
+	return t.URL().String()
+}
+
 // loopback reports whether the agent is on this machine.
 func (t Address) loopback() bool {
 	if t.socket != "" {

@@ -59,6 +59,8 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 		m.rect = msg.Rect
 	case scene.Opened, scene.Back:
 		m.offset = 0
+	case scene.OpenHistory:
+		m.turn(tabHistory - m.tab + tabCount)
 	case scene.Changed:
 		if msg.Before.Past != s.Past {
 			m.stored.forget(m.of)

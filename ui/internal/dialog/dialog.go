@@ -11,6 +11,7 @@ import (
 	"electop/election/insight"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
+	"electop/ui/internal/shell"
 	"electop/ui/internal/term"
 )
 
@@ -56,6 +57,8 @@ type Tools struct {
 	// Search is nil if the store cannot be searched. Survey is nil if surroundings cannot be read.
 	Search scene.Searcher
 	Survey Surveyor
+	// Cluster is how a command reaches Consul.
+	Cluster shell.Cluster
 }
 
 // affectedKey is a key that loses its lock, or a semaphore that loses a holder.
@@ -74,7 +77,10 @@ func New(ask scene.Ask, tools Tools, s *scene.Scene) Model {
 }
 
 // Keys returns the key bindings for the footer.
-func (d Model) Keys(k keys.Map) []key.Binding { return k.Dialog(d.search.Running(), d.maySearch()) }
+func (d Model) Keys(k keys.Map) []key.Binding {
+	all := k.Dialog(d.search.Running(), d.maySearch())
+	return slices.Insert(all, len(all)-2, k.Fixed.CopyCommand)
+}
 
 // Awaits returns the running survey and the recent change of the text, nil for none. Either delays the confirmation.
 func (d Model) Awaits() (*Survey, *Change) {

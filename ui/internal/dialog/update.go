@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
@@ -71,6 +73,8 @@ func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case "a":
 		d.full = !d.full && d.cut
 		d.check(s)
+	case "c":
+		return d.copyCommand(s)
 	case "r":
 		if !d.acts() {
 			return d.refresh()
@@ -81,6 +85,25 @@ func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 		}
 	}
 	return nil
+}
+
+// copyCommand copies the command that does what the dialog would do.
+func (d *Model) copyCommand(s *scene.Scene) scene.Action {
+	var keys, commands []string
+	for _, t := range d.actionable() {
+		if t.SessionOnly != nil {
+			commands = append(commands, d.tools.Cluster.DestroySession(t.Session))
+			continue
+		}
+		keys = append(keys, t.Key)
+	}
+	if len(keys) > 0 {
+		commands = append(commands, d.tools.Cluster.Act(d.kind, keys, s.Patterns))
+	}
+	if len(commands) == 0 {
+		return scene.Say{Role: term.Delay, Text: "There is no command: the dialog has nothing to act on."}
+	}
+	return scene.Copy{What: "command", Text: strings.Join(commands, " && ")}
 }
 
 // scroll moves by at most a page, so that it skips no line.

@@ -119,7 +119,7 @@ func label(name string) string {
 
 // inDialogs are keys with fixed meanings in dialogs, in which movement keys scroll.
 func inDialogs() []string {
-	return []string{"y", "n", "q", "h", "l", "a", "f", "r", "x", "enter", "esc", "space", "tab", "shift+tab", "left", "right", "ctrl+z"}
+	return []string{"y", "n", "q", "h", "l", "a", "f", "r", "x", "c", "enter", "esc", "space", "tab", "shift+tab", "left", "right", "ctrl+z"}
 }
 
 func movement() []string {

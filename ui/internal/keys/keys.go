@@ -24,7 +24,7 @@ type Map struct {
 
 // FixedKeys are the keys with a fixed meaning in dialogs, panels and prompts.
 type FixedKeys struct {
-	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, LastResort, ListAll key.Binding
+	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, LastResort, ListAll, CopyCommand key.Binding
 }
 
 // action is a binding with its name in the settings.
@@ -95,6 +95,7 @@ func Default(ascii bool) Map {
 			Scan: bind("f", "scan all keys", "f"), Stop: bind("x", "stop", "x"),
 			Recall: bind("up", "earlier", "up", "down"), Select: bind("ctrl-n", "next row", "ctrl+n", "ctrl+p"),
 			Exclude: bind("space", "exclude", "space"), LastResort: bind("x", "last resort", "x"), ListAll: bind("a", "list all", "a"),
+			CopyCommand: bind("c", "copy the command", "c"),
 		},
 	}
 }
@@ -212,10 +213,14 @@ func (k Map) HelpPage() []key.Binding {
 	return []key.Binding{says(k.NextTab, "next page"), says(k.Down, "scroll"), says(k.Back, "close")}
 }
 
-// CopyMenu lists what can be copied of an election, and the key of each.
-func (k Map) CopyMenu() []key.Binding {
+// CopyMenu lists what can be copied of an election or a session, and the key of each.
+func (k Map) CopyMenu(ofSession bool) []key.Binding {
+	items := [][2]string{{"k", "key"}, {"n", "name"}, {"l", "leader"}, {"s", "session"}, {"o", "node"}, {"v", "value"}, {"c", "consul command"}, {"u", "curl command"}}
+	if ofSession {
+		items = [][2]string{{"s", "session ID"}, {"n", "name"}, {"o", "node"}, {"u", "curl command"}}
+	}
 	var menu []key.Binding
-	for _, i := range [][2]string{{"k", "key"}, {"n", "name"}, {"l", "leader"}, {"s", "session"}, {"o", "node"}, {"v", "value"}} {
+	for _, i := range items {
 		menu = append(menu, key.NewBinding(key.WithKeys(i[0]), key.WithHelp(i[0], i[1])))
 	}
 	return append(menu, says(k.Back, "nothing"))

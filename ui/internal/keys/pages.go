@@ -30,7 +30,7 @@ func (k Map) Pages() []Page {
 		{"Elections", []Group{
 			{"Move", append(moves(k.Top), k.NextTrouble, k.PrevTrouble)},
 			{"Look", []key.Binding{
-				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.LongerLane, "longer lanes, to 30 days"), says(k.ShorterLane, "shorter lanes, to 5 minutes"), k.Copy, k.Report,
+				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.LongerLane, "longer lanes, to 30 days"), says(k.ShorterLane, "shorter lanes, to 5 minutes"), says(k.Copy, "copy, also as a command"), k.Report,
 			}},
 			marks,
 			{"Act", []key.Binding{k.Release, k.Destroy, says(k.Fix, "fix: why there is no leader")}},
@@ -43,14 +43,14 @@ func (k Map) Pages() []Page {
 		}},
 		{"Sessions", []Group{
 			{"Move", moves(k.Top)},
-			{"Look", []key.Binding{k.Open, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.Copy, "copy the session ID"), k.Scan}},
+			{"Look", []key.Binding{k.Open, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.Copy, "copy, such as the session ID"), k.Scan}},
 			{"Act", []key.Binding{k.Mark, says(k.Destroy, "destroy the session")}},
 			always,
 		}},
 		{"Dialogs", []Group{
 			{"Read", []key.Binding{named(k.Down, "scroll down"), named(k.Up, "scroll up"), k.Fixed.Unfold, k.Fixed.Refresh}},
 			{"Decide", []key.Binding{
-				says(k.Fixed.Tab, "choose the button"), k.Fixed.Enter, k.Fixed.Confirm, k.Fixed.Hidden,
+				says(k.Fixed.Tab, "choose the button"), k.Fixed.Enter, k.Fixed.Confirm, k.Fixed.Hidden, says(k.Fixed.CopyCommand, "copy the electop command that does the same"),
 				says(k.Fixed.Scan, "scan all keys for more that a destroy affects"), says(k.Fixed.Esc, "cancel, close"),
 			}},
 			{"Plan of a drain", []key.Binding{
@@ -64,7 +64,8 @@ func (k Map) Pages() []Page {
 				says(k.Fixed.Select, "filter: the next row; ctrl-p: the row before"), says(k.Fixed.Enter, "keep the filter, run the command"),
 				says(k.Fixed.Esc, "clear the filter, leave the command"),
 			}},
-			{"Copy", k.CopyMenu()},
+			{"Copy of an election", k.CopyMenu(false)},
+			{"Copy of a session", k.CopyMenu(true)},
 		}},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"electop/ui/internal/keys"
+	"electop/ui/internal/prompt"
 )
 
 var update = flag.Bool("update", false, "write docs/keys.md")
@@ -84,6 +85,10 @@ func TestDocumentListsTheKeys(t *testing.T) {
 				fmt.Fprintf(&b, "| `%s` | %s |\n", k.Help().Key, k.Help().Desc)
 			}
 		}
+	}
+	b.WriteString("\n## Commands\n\n`:` opens a line for a command; `tab` completes it.\n\n")
+	for _, usage := range prompt.CommandUsages() {
+		fmt.Fprintf(&b, "- `%s`\n", usage)
 	}
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {

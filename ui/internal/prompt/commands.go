@@ -47,6 +47,7 @@ func Commands() []Usage {
 		{"at", "TIME", ATime},
 		{"since", "24h", APeriod},
 		{"report", "[SINCE]", APeriod},
+		{Name: "history"},
 		{Name: "pause"},
 		{Name: "wide"},
 		{"release", "[FILTER]", AFilter},

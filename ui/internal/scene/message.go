@@ -38,6 +38,9 @@ type Since struct{ At time.Time }
 // Report requests [WriteReport] about the listed elections.
 type Report struct{}
 
+// OpenHistory opens the history of the selected election.
+type OpenHistory struct{}
+
 // GoTo moves the cursor to the election or session with this ID. Reveal clears a filter that
 // hides it.
 type GoTo struct {

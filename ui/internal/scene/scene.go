@@ -34,6 +34,8 @@ type Scene struct {
 	// Options of the program. CanAct is set if there is an operator, Studies if surroundings are read, Lists if
 	// sessions can be listed.
 	ReadOnly, CanAct, Studies, Lists bool
+	// Patterns are the watched patterns.
+	Patterns []string
 
 	// Selected is the election under the board's cursor, nil for none.
 	Selected *election.Election

@@ -145,10 +145,6 @@ func (v *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 		return v.choose(scene.Choose{Kind: election.ActionDestroy, By: msg.String()}, s)
 	case key.Matches(msg, k.Release):
 		return v.choose(scene.Choose{Kind: election.ActionRelease, By: msg.String()}, s)
-	case key.Matches(msg, k.Copy):
-		if r != nil {
-			return scene.Copy{What: "session", Text: r.ses.ID}
-		}
 	case v.open:
 		v.readOn(msg)
 	default:
