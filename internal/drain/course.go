@@ -20,14 +20,16 @@ type course struct {
 	// delayed is the estimated end of a lock-delay.
 	delayed time.Time
 
-	begun     bool // the drain has acted on this election
-	inFlight  bool // an action is in progress
-	pausing   bool // the drain pauses before the next release
-	jitter    time.Duration
-	rounds    int
-	spent     int  // value of rounds when the election last moved; set with Watch only
-	tried     bool // the drain has tried to destroy the session
-	destroyed bool
+	begun    bool // the drain has acted on this election
+	inFlight bool // an action is in progress
+	pausing  bool // the drain pauses before the next release
+	jitter   time.Duration
+	rounds   int
+	spent    int // value of rounds when the election last moved; set with Watch only
+	// unconfirmed is the number of releases since then that Consul did not confirm.
+	unconfirmed int
+	tried       bool // the drain has tried to destroy the session
+	destroyed   bool
 	// acted is the hold on which the last action acted. outcome is the result of that action, actedAt the time of its
 	// end.
 	acted   election.Target
@@ -199,7 +201,7 @@ func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
 	}
 	wake = c.rest(now, c.since.Add(p.Settle), Moved, reason)
 	if c.status == Moved && p.Watch {
-		c.spent, c.tried = c.rounds, false
+		c.spent, c.tried, c.unconfirmed = c.rounds, false, 0
 	}
 	return wake
 }
@@ -249,7 +251,11 @@ const (
 )
 
 func (c *course) stayedText() string {
-	text := fmt.Sprintf("a session on %s led again after each of %s", sanitize.Line(c.hold.Node, election.LabelLength), releases(c.rounds-c.spent))
+	node := sanitize.Line(c.hold.Node, election.LabelLength)
+	text := fmt.Sprintf("a session on %s led again after each of %s", node, releases(c.rounds-c.spent))
+	if c.unconfirmed > 0 {
+		text = fmt.Sprintf("a session on %s leads after %s, of which Consul did not confirm %d", node, releases(c.rounds-c.spent), c.unconfirmed)
+	}
 	if c.destroyed {
 		text += " and after its session was destroyed"
 	}
@@ -310,6 +316,9 @@ func (c *course) begin(kind election.ActionKind) {
 // end records the outcome of the action. A lock-delay follows a destroy.
 func (c *course) end(now time.Time, o insight.Outcome) {
 	c.inFlight, c.outcome, c.actedAt = false, o, now
+	if o.Action == election.ActionRelease && (o.Kind == insight.OutcomeUnknown || o.Kind == insight.OutcomeFailed) {
+		c.unconfirmed++
+	}
 	if o.Action == election.ActionDestroy {
 		c.destroyed = o.Kind == insight.OutcomeDone || o.Kind == insight.OutcomeUnknown
 		if c.destroyed {

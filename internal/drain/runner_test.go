@@ -273,6 +273,23 @@ func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
 	})
 }
 
+// The reason must not claim that the leader won again after a release that Consul did not confirm.
+func TestAReasonCountsUnconfirmedReleases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		w.add("web", "node-2", always("node-2")).fails = func(n int) insight.OutcomeKind {
+			if n <= 3 {
+				return insight.OutcomeFailed
+			}
+			return insight.OutcomeDone
+		}
+		r := w.run(t.Context(), options())["web"]
+		if r.Status != drain.Stayed || r.Reason != "a session on node-2 leads after 20 releases, of which Consul did not confirm 3" {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 func TestDestroyIsTheLastResort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
