@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,32 +40,26 @@ type candidate struct {
 	paused              *atomic.Bool
 }
 
-// pollers starts candidates that try to acquire their keys at an interval, always in the same order, as cron jobs and
-// simple clients do.
+// pollers starts candidates that try to acquire their keys and wait for an interval after each response, as simple
+// clients do.
 func pollers(t *testing.T, w *testConsul, all []candidate, interval time.Duration) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	var g sync.WaitGroup
-	for i, c := range all {
+	for _, c := range all {
 		g.Go(func() {
-			start := time.NewTimer(time.Duration(i) * interval / time.Duration(len(all)))
-			defer start.Stop()
-			select {
-			case <-ctx.Done():
-				return
-			case <-start.C:
-			}
-			tick := time.NewTicker(interval)
-			defer tick.Stop()
+			next := time.NewTimer(rand.N(interval)) // candidates poll independently of each other
+			defer next.Stop()
 			for {
-				if c.paused == nil || !c.paused.Load() { // an error ends with the test
-					_, _, _ = w.client.KV().Acquire(&api.KVPair{Key: c.key, Value: []byte(c.value), Flags: 7, Session: c.session}, (&api.WriteOptions{}).WithContext(ctx))
-				}
 				select {
 				case <-ctx.Done():
 					return
-				case <-tick.C:
+				case <-next.C:
 				}
+				if c.paused == nil || !c.paused.Load() { // an error ends with the test
+					_, _, _ = w.client.KV().Acquire(&api.KVPair{Key: c.key, Value: []byte(c.value), Flags: 7, Session: c.session}, (&api.WriteOptions{}).WithContext(ctx))
+				}
+				next.Reset(interval)
 			}
 		})
 	}
