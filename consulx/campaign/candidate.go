@@ -75,8 +75,9 @@ func New(c *consulx.Client, o Options) *Candidate {
 	return candidate
 }
 
-// Campaign waits until this candidate leads. It continues after lock-delays and lost sessions, and after failures
-// once Consul has responded. It ends when ctx ends, Close begins or access is denied (ErrDenied).
+// Campaign waits until this candidate leads, and returns the present Leadership if it leads already. It continues
+// after lock-delays and lost sessions, and after failures once Consul has responded. It ends when ctx ends, Close
+// begins or access is denied (ErrDenied).
 func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 	if !wire.Literal(c.o.Key) {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: a URL cannot contain this key", c.o.Key)
@@ -111,7 +112,8 @@ func (c *Candidate) ended(ctx context.Context) error {
 }
 
 // Resign releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The session
-// stays, without a lock-delay. After ErrUnknown it rereads the state, which can outlast ctx by some seconds.
+// stays, without a lock-delay. If the candidate does not lead, Resign does nothing. After ErrUnknown it rereads the
+// state, which can outlast ctx by some seconds.
 func (c *Candidate) Resign(ctx context.Context) error {
 	l := c.current()
 	if l == nil {
