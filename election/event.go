@@ -163,6 +163,15 @@ func FormatTime(t time.Time) string {
 // FormatDuration formats a duration in Go's format, rounded to milliseconds.
 func FormatDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
+// AfterVacancy states for people when the next leader followed: "after 1.2s", or "at once" if no vacancy of a
+// millisecond was observed. Consul may return the end of a term and the next leader in one response.
+func AfterVacancy(d time.Duration) string {
+	if d < time.Millisecond {
+		return "at once"
+	}
+	return "after " + FormatDuration(d)
+}
+
 // durationJSON returns a duration as text and as a number of milliseconds, which scripts can compare.
 func durationJSON(d time.Duration) (text string, ms *int64) {
 	n := d.Round(time.Millisecond).Milliseconds()

@@ -241,7 +241,7 @@ func (o Outcome) doneText() string {
 func (o Outcome) vacancyText() string {
 	switch {
 	case o.VacancyKnown:
-		return " after " + election.FormatDuration(o.Vacancy)
+		return " " + election.AfterVacancy(o.Vacancy)
 	case o.Vacancy > 0:
 		return " after at most " + election.FormatDuration(o.Vacancy)
 	}

@@ -21,7 +21,7 @@ func drainText(r drain.Result) string {
 	case drain.Moved:
 		text = old + " → " + holderOnNode(r.Leader)
 		if r.VacancyKnown {
-			text += fmt.Sprintf(" after %s without a leader", election.FormatDuration(r.Vacancy))
+			text += " " + election.AfterVacancy(r.Vacancy)
 		}
 	case drain.Vacant:
 		text = old + " → no leader"

@@ -53,7 +53,7 @@ func (a *action) participle() string {
 func (a *action) took() string {
 	switch {
 	case a.VacancyKnown:
-		return "after " + election.FormatDuration(a.Vacancy)
+		return election.AfterVacancy(a.Vacancy)
 	case a.Vacancy > 0:
 		return "after at most " + election.FormatDuration(a.Vacancy)
 	}
