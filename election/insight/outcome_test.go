@@ -39,7 +39,7 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"moved between two reads", election.ActionRelease, reads{one(start)},
 			reads{one(web("b", 6, 10, 22, "web-2"))},
-			"moved web-1 → web-2 after 0s",
+			"moved web-1 → web-2 at once",
 		},
 		{
 			"not applied yet", election.ActionRelease, reads{one(start)}, reads{one(start)},
@@ -57,12 +57,12 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"the same session between two reads", election.ActionRelease, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1"))},
-			"same_leader web-1 leads again after 0s, with the same session",
+			"same_leader web-1 leads again at once, with the same session",
 		},
 		{
 			"the first term after the action counts", election.ActionRelease, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1")), one(web("b", 7, 10, 24, "web-2")), one(web("a", 8, 10, 26, "web-1"))},
-			"same_leader web-1 leads again after 0s, with the same session",
+			"same_leader web-1 leads again at once, with the same session",
 		},
 		{
 			"a much earlier term of the same session", election.ActionRelease,
@@ -105,7 +105,7 @@ func TestOutcomeFollow(t *testing.T) {
 		},
 		{
 			"recreated between two reads", election.ActionDestroy, reads{one(start)}, reads{one(web("b", 1, 30, 30, "web-2"))},
-			"moved web-1 → web-2 after 0s",
+			"moved web-1 → web-2 at once",
 		},
 		{
 			"recreated, several terms passed", election.ActionDestroy, reads{one(start)}, reads{gone, one(web("b", 3, 30, 36, "web-2"))},
@@ -142,11 +142,11 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"another leader after the returned one", election.ActionDestroy, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1")), one(web("c", 7, 10, 24, "web-3"))},
-			"moved web-1 → web-3 after 0s",
+			"moved web-1 → web-3 at once",
 		},
 		{
 			"after a release, the session identifies the leader", election.ActionRelease, reads{one(start)}, reads{one(web("a2", 6, 10, 22, "web-1"))},
-			"moved web-1 → web-1 after 0s",
+			"moved web-1 → web-1 at once",
 		},
 	}
 	for _, tt := range tests {
