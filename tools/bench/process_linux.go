@@ -27,15 +27,20 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// memory returns the current and the peak resident memory of processes, in bytes.
-func memory(pids ...int) (now, peak int64, err error) {
-	for _, pid := range pids {
-		text, err := os.ReadFile(procPath(pid, "status"))
-		if err != nil {
+// memory returns the current and the peak resident memory of a process, in bytes. For processes that run the same
+// program it adds only their own memory, because they share the pages of the program.
+func memory(pid int, same ...int) (now, peak int64, err error) {
+	text, err := os.ReadFile(procPath(pid, "status"))
+	if err != nil {
+		return 0, 0, err
+	}
+	now, peak = statusKB(string(text), "VmRSS:")<<10, statusKB(string(text), "VmHWM:")<<10
+	for _, pid := range same {
+		if text, err = os.ReadFile(procPath(pid, "status")); err != nil {
 			return 0, 0, err
 		}
-		now += statusKB(string(text), "VmRSS:") << 10
-		peak += statusKB(string(text), "VmHWM:") << 10
+		own := statusKB(string(text), "RssAnon:") << 10
+		now, peak = now+own, peak+own
 	}
 	return now, peak, nil
 }
