@@ -13,6 +13,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
@@ -191,7 +192,10 @@ func runScreen(ctx context.Context, d deps, b dashboard, observer *observe.Obser
 	defer jobs.close()
 	drains := newDashboardDrains(ctx, b, observer.Patterns, observer.Note)
 	defer drains.close()
-	options := []tea.ProgramOption{tea.WithInput(d.stdin), tea.WithOutput(stream.Unwrap(d.stdout))}
+	options := []tea.ProgramOption{
+		tea.WithInput(d.stdin), tea.WithOutput(stream.Unwrap(d.stdout)),
+		tea.WithColorProfile(lipgloss.Writer.Profile), // detecting it again would run `tmux info` again
+	}
 	if d.guarded {
 		options = append(options, tea.WithoutCatchPanics()) // the parent process reports panics of all goroutines
 	}
