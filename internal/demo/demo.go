@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/consul/api"
@@ -77,14 +78,29 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	g, gctx := errgroup.WithContext(ctx)
-	for _, s := range d.all() {
+	led := make(chan struct{})
+	d.services[0].led = sync.OnceFunc(func() { close(led) })
+	for i, s := range d.all() {
 		for _, m := range s.members {
-			g.Go(func() error { m.run(gctx); return nil })
+			g.Go(func() error {
+				if i > 0 {
+					await(gctx, led) // the dashboard selects the first election that it observes
+				}
+				m.run(gctx)
+				return nil
+			})
 		}
 	}
 	g.Go(func() error { d.injectFailures(gctx, g); return nil })
 	err = g.Wait()
 	return errors.Join(err, d.cleanUp(context.WithoutCancel(ctx)))
+}
+
+func await(ctx context.Context, ready <-chan struct{}) {
+	select {
+	case <-ready:
+	case <-ctx.Done():
+	}
 }
 
 func prepare(ctx context.Context, o Options) (*demonstration, error) {

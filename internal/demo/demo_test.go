@@ -1,7 +1,9 @@
 package demo
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,4 +116,29 @@ func TestInvalidOptionsAreErrors(t *testing.T) {
 			t.Errorf("%+v was accepted", bad)
 		}
 	}
+}
+
+// The dashboard selects the first election that it observes: it must be the first row.
+func TestTheFirstElectionIsLedFirst(t *testing.T) {
+	server, err := memconsul.Start(memconsul.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	kv := client(t, server.Addr()).KV()
+	o := Options{Services: 6, Candidates: 2, Every: time.Hour, Prefix: "service/"}
+	play(t, server.Addr(), o, func([]string) bool {
+		pairs, _, err := kv.List("service/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(pairs) == 0 {
+			return false
+		}
+		first := slices.MinFunc(pairs, func(a, b *api.KVPair) int { return cmp.Compare(a.CreateIndex, b.CreateIndex) })
+		if first.Key != "service/auth/leader" {
+			t.Errorf("the first key is %s", first.Key)
+		}
+		return len(pairs) == 7
+	})
 }

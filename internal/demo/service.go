@@ -34,6 +34,7 @@ type service struct {
 	plain     bool // the value is a plain name, not JSON
 	client    *consulx.Client
 	members   []*member
+	led       func() // called when a member leads; nil for none
 }
 
 // serviceName returns the name of the i-th service.
@@ -207,6 +208,9 @@ func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 		return false
 	}
 	m.setLeading(true)
+	if m.service.led != nil {
+		m.service.led()
+	}
 	select {
 	case <-l.Lost():
 	case <-life.Done():
