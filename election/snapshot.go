@@ -105,7 +105,7 @@ type Connection struct {
 	RetryAt time.Time
 	// Refused is set if Consul responds but rejects the token, for example because the token was revoked.
 	Refused bool
-	// Stale are the parts whose sources do not respond. It is empty if State is Lost.
+	// Stale are the parts whose queries fail. It is empty if State is Lost.
 	Stale []StalePart
 }
 
@@ -128,7 +128,7 @@ type Part struct {
 	Node  string // set for PartChecks
 }
 
-// StalePart is a part whose source does not respond while other sources do.
+// StalePart is a part whose query fails while others succeed.
 type StalePart struct {
 	Part
 	// Since is when the part was last known to be current.

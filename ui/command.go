@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -200,15 +201,20 @@ type hintMsg struct {
 	complete bool
 }
 
-func hint(m *Model, found hintMsg) {
-	if found.locks == 0 {
-		return
+// hint shows a hint once no other message is shown: it must not replace the response to a key press.
+func hint(m *Model, found hintMsg) tea.Cmd {
+	switch rest := m.note.until.Sub(m.feed.now); {
+	case found.locks == 0:
+		return nil
+	case rest > 0:
+		return tea.Tick(rest, func(time.Time) tea.Msg { return found })
 	}
 	text := term.Plural(found.locks, "more lock") + " outside the patterns; :discover lists them"
 	if !found.complete {
 		text = "At least " + text
 	}
 	m.say(term.Quiet, text)
+	return nil
 }
 
 // searchHint returns the search for locks outside the patterns, once. It waits for a complete board.

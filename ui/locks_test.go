@@ -90,6 +90,17 @@ func TestAHintDoesNotCountWhatWasNotSearched(t *testing.T) {
 	}
 }
 
+func TestAHintDoesNotReplaceTheResponseToAKey(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys(":", "'sort node", "enter")
+	d.wants("Sorted by node.")
+	d.send(hintMsg{locks: 5, complete: true})
+	d.wants("Sorted by node.")
+	d.now = d.now.Add(noteTime)
+	d.send(hintMsg{locks: 5, complete: true})
+	d.wants("5 more locks outside the patterns")
+}
+
 func TestAHintNamesLocksOutsideThePatternsOnce(t *testing.T) {
 	searches := 0
 	d := drive(t, nil, 80, 24, func(o *Options) {

@@ -47,7 +47,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.feed.warning = string(msg)
 		return tea.Batch(m.changed(), m.out.warning)
 	case hintMsg:
-		hint(m, msg)
+		return hint(m, msg)
 	case rightsMsg:
 		m.out.rights.learned(msg, m.feed.now)
 		return m.changed()

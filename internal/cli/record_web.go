@@ -125,7 +125,7 @@ func (r *recording) health(s *election.Snapshot) error {
 	case c.State != election.Live || !s.Loaded:
 		return errors.New("the elections have not been read yet")
 	case s.CountStale() > 0:
-		return fmt.Errorf("%s stale: Consul does not respond to some queries", countElections(s.CountStale()))
+		return fmt.Errorf("%s stale: some queries fail", countElections(s.CountStale()))
 	}
 	switch st := r.rec.writer.Status(); {
 	case st.Err != nil:

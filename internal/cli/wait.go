@@ -94,6 +94,7 @@ type waited struct {
 	at        time.Time
 	// unknown is the reason why the current state cannot be read, empty if election is current.
 	unknown string
+	denied  bool // Consul rejects the reads
 }
 
 func (w *waitCommand) run(ctx context.Context, name string) error {
@@ -118,6 +119,8 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		}
 	}
 	switch {
+	case state.denied:
+		return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(state.key, 200))
 	case w.reached(state):
 		return w.write(state)
 	case ctx.Err() != nil:
@@ -180,7 +183,7 @@ func (w *waitCommand) observe(ctx context.Context, client *consulx.Client, s wai
 		if !ok {
 			break
 		}
-		if s = s.update(snapshot); w.reached(s) {
+		if s = s.update(snapshot); s.denied || w.reached(s) {
 			break
 		}
 	}
@@ -210,7 +213,7 @@ func (s waited) update(snapshot *election.Snapshot) waited {
 	if !snapshot.Loaded && snapshot.Connection.State != election.Lost {
 		return s
 	}
-	s.at, s.unknown = snapshot.At, ""
+	s.at, s.unknown, s.denied = snapshot.At, "", snapshot.Connection.Refused
 	e := snapshot.Find(s.key)
 	if e != nil {
 		named := *e // the exact pattern names the election after its key

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
+	"electop/internal/consultest"
 )
 
 // background starts a command that ends by itself. The function that it returns waits
@@ -72,6 +73,13 @@ func TestWaitTimesOut(t *testing.T) {
 	has(t, r.out, `"state": "led"`)
 	r = w.run("wait", "mail", "--led", "--timeout", "300ms").must(t, exitNoElection)
 	has(t, r.errOut, "electop: no such election within 300ms: mail\n")
+}
+
+func TestWaitEndsIfTheTokenCannotReadTheKey(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	r := w.run("wait", "web", "--led", "--timeout", "2m").must(t, exitDenied)
+	has(t, r.errOut, "this token cannot read service/web/leader")
 }
 
 func TestWaitRejectsWhatCannotBeReached(t *testing.T) {

@@ -242,7 +242,7 @@ func staleDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	case e.Recorded():
 		d.Para(term.Delay, "From the history, observed until "+term.Clock(e.RecordedUntil, s.Now)+"; not read from Consul yet:")
 	case s.PartStale():
-		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": Consul does not respond to the query for this key. Last known at "+
+		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": the query for this key fails. Last known at "+
 			term.Clock(s.AsOf, s.Now)+":")
 	}
 }

@@ -159,7 +159,7 @@ func (d *Model) computeEffects(live *election.Snapshot) {
 		}
 		t.effect = d.effectOf(t, held[t.Session], live)
 		if _, stale := live.StaleSince(t.Key); stale && !d.chosen.SessionOnly && !d.offline { // when offline, one message covers all targets
-			t.effect = insight.Effect{Refusal: "This data is stale: Consul does not respond to the query for this key."}
+			t.effect = insight.Effect{Refusal: "This data is stale: the query for this key fails."}
 		}
 	}
 }
