@@ -47,7 +47,7 @@ func TestPatternsChangeWhileObserving(t *testing.T) {
 		board.o.SetPatterns(patterns(t, p+"**", "!"+p+"a/mail"))
 		shows("a/web", "b/web")
 		b.unlock(t, p+"a/web", s)
-		board.event(0, election.Vacated, p+"a/web")
+		board.event(0, election.Explained, p+"a/web") // an election that no pattern selects is not explained
 		b.unlock(t, p+"a/mail", s) // no pattern selects this key now
 		board.o.SetPatterns(patterns(t, p+"a/*"))
 		shows("mail", "web")
