@@ -54,7 +54,7 @@ func TestReleaseKeepsValueAndFlagsAndTheWaiterLeads(t *testing.T) {
 		r := w.run("release", "web", "--yes", "--wait", "30s", "-k", p+"/*/leader").must(t, exitOK)
 		await(t, "loss of the leadership", lost)
 		await(t, "leadership of the waiter", led)
-		if !strings.HasPrefix(r.out, "web: ") || !strings.Contains(r.out, " → second after ") || strings.Count(r.out, "\n") != 1 {
+		if !strings.HasPrefix(r.out, "web: ") || !followed(r.out, " → second") || strings.Count(r.out, "\n") != 1 {
 			t.Errorf("out %q", r.out)
 		}
 		vacated := events.until("vacated")

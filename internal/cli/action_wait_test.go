@@ -39,6 +39,12 @@ func contend(t *testing.T, w *testConsul, key, session, value string) {
 	t.Cleanup(func() { stop(); <-done })
 }
 
+// followed reports whether a text says when a leader followed. Without an observed vacancy of a millisecond, it
+// followed "at once".
+func followed(text, leader string) bool {
+	return strings.Contains(text, leader+" after ") || strings.Contains(text, leader+" at once")
+}
+
 // resultLine is one line of `release -o json`.
 type resultLine struct {
 	Election, Key, Action, Result, Reason, Note string
@@ -73,7 +79,9 @@ func TestTheSameLeaderLeadsAgain(t *testing.T) {
 		w.acquire(key, s, "payments-3")
 		contend(t, w, key, s, "payments-3")
 		r := w.run("release", "web", "--yes", "--wait", "30s", "-k", p+"/*/leader").must(t, exitSameLeader)
-		has(t, r.out, "web: payments-3 leads again after ")
+		if !followed(r.out, "web: payments-3 leads again") {
+			t.Errorf("out %q", r.out)
+		}
 		has(t, r.errOut, "electop: done, but the same leader leads again: web\n")
 		r = w.run("release", "web", "--yes", "--wait", "30s", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
 		l := resultLines(t, r.out)
