@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+	"github.com/spf13/cobra"
 
 	"electop/consulx"
 	"electop/consulx/observe"
@@ -129,7 +132,12 @@ func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
 		r := record(t, w.addr)
 		direct := *w
 		w.addr = r.addr
-		sendEverything(t, w, &direct, p)
+		ran := sendEverything(t, w, &direct, r, p)
+		for _, cmd := range allCommands()[1:] {
+			if name := path(cmd)[0]; !ran[name] && !slices.Contains(withoutConsul(), name) {
+				t.Errorf("the test does not run electop %s", name)
+			}
+		}
 		seen := map[string]bool{}
 		for _, one := range r.requests() {
 			seen[endpoint(one.path)] = true
@@ -145,7 +153,7 @@ func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
 			}
 		}
 		for _, path := range []string{
-			"/v1/kv/", "/v1/txn", "/v1/session/create", "/v1/session/destroy/", "/v1/session/info/", "/v1/session/list",
+			"/v1/kv/", "/v1/txn", "/v1/session/create", "/v1/session/destroy/", "/v1/session/info/", "/v1/session/list", "/v1/session/renew/",
 			"/v1/health/node/", "/v1/catalog/nodes", "/v1/status/leader", "/v1/agent/self",
 			"/v1/internal/acl/authorize",
 		} {
@@ -168,12 +176,19 @@ func endpoint(path string) string {
 	return path
 }
 
-// sendEverything runs every command and the actions of the dashboard.
-func sendEverything(t *testing.T, w, direct *testConsul, p string) {
+// withoutConsul are the commands that send no request to Consul. demo uses an agent of its own.
+func withoutConsul() []string {
+	return []string{"completion", "config", "demo", "help", "history", "man", "report", "version"}
+}
+
+// sendEverything runs every command and the actions of the dashboard. It returns the names of the commands.
+func sendEverything(t *testing.T, w, direct *testConsul, r *recorder, p string) (ran map[string]bool) {
 	t.Helper()
+	ran = map[string]bool{"watch": true, "record": true}
 	enterprise := []string{"--namespace", someNamespace, "--partition", somePartition, "--datacenter", "dc1", "-k", p + "/*/leader"}
 	do := func(code int, args ...string) {
 		t.Helper()
+		ran[args[0]] = true
 		w.run(append(args, enterprise...)...).must(t, code)
 	}
 	hold := func(name string) string {
@@ -183,9 +198,14 @@ func sendEverything(t *testing.T, w, direct *testConsul, p string) {
 	}
 	hold("web")
 	do(exitOK, "list")
+	do(exitOK, "list", "-k", p+"/*/nothing") // searches for locks nearby
+	do(exitOK, "discover", p)
+	for _, args := range [][]string{{"show", ""}, {"drain", ""}} {
+		w.run(slices.Concat([]string{cobra.ShellCompRequestCmd, args[0]}, enterprise, args[1:])...).must(t, exitOK)
+	}
 	do(exitOK, "show", "web")
 	do(exitOK, "show", "--probe", "web")
-	w.run(append([]string{"doctor"}, enterprise...)...)
+	do(exitOK, "doctor")
 	do(exitOK, "release", "web", "--yes")
 	hold("db")
 	w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, append([]string{"release", "db"}, enterprise...)...).must(t, exitOK)
@@ -193,6 +213,8 @@ func sendEverything(t *testing.T, w, direct *testConsul, p string) {
 	do(exitOK, "destroy", "mail", "--yes")
 	do(exitOK, "destroy", "--session", hold("queue"), "--scan", "--yes")
 	w.run(append([]string{"campaign", "cron", "--behavior", "delete"}, append(enterprise, "--", "true")...)...).must(t, exitOK)
+	ran["campaign"] = true
+	campaignUntilRenewed(t, w, r, enterprise)
 
 	sendLater(t, direct, p, do, hold)
 
@@ -202,7 +224,30 @@ func sendEverything(t *testing.T, w, direct *testConsul, p string) {
 	}
 	direct.client.Session().Destroy(s, nil)
 	events.until("explained")
+	begun := len(r.requests())
+	recording := w.follow(append([]string{"record", "--history", historyFile(t)}, enterprise...)...)
+	eventually(t, "queries of record", func() bool { return len(r.requests()) > begun+5 })
+	recording.stop()
 	useDashboard(t, w, p+"/web/leader")
+	return ran
+}
+
+// campaignUntilRenewed leads until electop has renewed its session.
+func campaignUntilRenewed(t *testing.T, w *testConsul, r *recorder, flags []string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "renewed")
+	var campaign sync.WaitGroup
+	campaign.Go(func() {
+		program := []string{"--", "sh", "-c", `until [ -e "$0" ]; do sleep 0.05; done`, file}
+		w.run(slices.Concat([]string{"campaign", "renewed", "--ttl", "10s", "--lock-delay", "10s"}, flags, program)...).must(t, exitOK)
+	})
+	eventually(t, "renewal", func() bool {
+		return slices.ContainsFunc(r.requests(), func(one recorded) bool { return endpoint(one.path) == "/v1/session/renew/" })
+	})
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Error(err)
+	}
+	campaign.Wait()
 }
 
 // sendLater runs the commands that wait for a state or choose an action themselves.
