@@ -30,8 +30,9 @@ func TestCommandsWithLimitedTokens(t *testing.T) {
 	p := prefix(t)
 	cluster(w, p)
 	keys := token(t, w.client, "keys", `key_prefix "" { policy = "read" }`)
-	reads := token(t, w.client, "reads", `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" }
-		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`)
+	const reading = `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" }
+		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`
+	reads := token(t, w.client, "reads", reading)
 
 	r := w.run("show", "db", "-k", p+"/*/leader", "--token", keys).must(t, exitOK)
 	has(t, r.out, "sessions: not readable with this token", "pg2 (holds "+p+"/db/members/pg2)", "Software ", "Patroni")
@@ -53,4 +54,12 @@ func TestCommandsWithLimitedTokens(t *testing.T) {
 	has(t, r.out, "Leader            pg1") // readable data is shown nevertheless
 	r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "db", "-k", p+"/*/leader", "--token", reads).must(t, exitDenied)
 	has(t, r.errOut, `this token lacks session "node-1" { policy = "write" }`)
+
+	// README.md: a probe needs write on the key, campaign also session write on the agent's own node.
+	probe := token(t, w.client, "probe", reading+` key_prefix "service/" { policy = "write" }`)
+	w.acquire("service/web/leader", w.session(nil), "web-1")
+	w.run("show", "web", "--probe", "--token", probe).must(t, exitOK)
+	w.run("campaign", "job", "--token", probe, "--", "true").must(t, exitDenied)
+	campaign := token(t, w.client, "campaign", reading+` key_prefix "service/" { policy = "write" } session "`+agent.Node()+`" { policy = "write" }`)
+	w.run("campaign", "job", "--token", campaign, "--", "true").must(t, exitOK)
 }
