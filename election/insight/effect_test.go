@@ -90,6 +90,21 @@ func TestActionsDocument(t *testing.T) {
 	}
 }
 
+// README.md must contain the sentences about releases that harm most if a user does not read docs/actions.md.
+func TestReadmeDescribesReleases(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sentence := range []string{
+		textsOf(HolderUnknown).release.holder, textsOf(HolderConsulLock).release.holder, textsOf(HolderPatroni).release.refusal,
+	} {
+		if !strings.Contains(string(text), sentence) {
+			t.Errorf("README.md lacks %q", sentence)
+		}
+	}
+}
+
 func describeKind(e *election.Election) string {
 	kind, _ := kindOf(e, nil)
 	var b strings.Builder
