@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/consul/api"
+	"github.com/spf13/cobra"
 )
 
 // writes reports whether a request may change Consul's state or its Raft log.
@@ -43,15 +44,18 @@ func TestReadOnlySendsNoWrite(t *testing.T) {
 	session := w.get("service/web/leader").Session
 	r := record(t, w.addr)
 	w.addr = r.addr
-	for _, args := range append(everyCommand(session), []string{"discover"}, []string{"rescue", "vacant", "delayed", "db", "--yes"}) {
+	for _, args := range append(everyCommand(session), []string{"rescue", "vacant", "delayed", "db", "--yes"}) {
 		begun := len(r.requests())
-		args = append([]string{"--read-only", "--history", historyFile(t)}, args...)
-		if slices.Contains(args, "watch") || slices.Contains(args, "record") {
-			running := w.follow(args...)
+		flags := []string{"--read-only", "--history", historyFile(t)}
+		switch args[0] {
+		case cobra.ShellCompRequestCmd:
+			w.complete(append(flags, args[1:]...)...)
+		case "watch", "record":
+			running := w.follow(append(flags, args...)...)
 			eventually(t, "queries", func() bool { return len(r.requests()) > begun+enoughRequests })
 			running.stop()
-		} else {
-			w.run(args...)
+		default:
+			w.run(append(flags, args...)...)
 		}
 		for _, one := range r.requests()[begun:] {
 			if one.writes() {

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+	"github.com/spf13/cobra"
 
 	"electop/consulx"
 	"electop/consulx/observe"
@@ -157,6 +158,20 @@ func everyCommand(session string) [][]string {
 		{"drill", "web", "-n", "1", "--yes", "--wait", "10ms"},
 		{"rescue", "--yes"},
 		{"rescue", "--dry-run", "-o", "json"},
+		{"discover"},
+		{"discover", "-o", "json"},
+		{cobra.ShellCompRequestCmd, "show", ""},
+		{cobra.ShellCompRequestCmd, "drain", ""},
+	}
+}
+
+func TestTheListOfCommandsIsComplete(t *testing.T) {
+	for _, cmd := range allCommands()[1:] {
+		name := path(cmd)[0]
+		listed := slices.ContainsFunc(everyCommand(""), func(args []string) bool { return args[0] == name })
+		if !listed && !slices.Contains(withoutConsul(), name) {
+			t.Errorf("no command line runs electop %s", name)
+		}
 	}
 }
 
@@ -265,7 +280,11 @@ func (o *leakSearch) run(ctx context.Context, args ...string) {
 	var out, errOut buffer
 	d := deps{stdin: strings.NewReader("y\n"), stdout: &out, stderr: &errOut, interactive: true}
 	common := []string{"--http-addr", o.addr, "--token", theToken, "--log-file", o.logFile, "--log-level", "debug", "--history", o.logFile + ".db"}
-	run(ctx, d, append(common, args...))
+	if args[0] == cobra.ShellCompRequestCmd {
+		run(ctx, d, slices.Concat(args[:1], common, args[1:])) // cobra completes the command line after it
+	} else {
+		run(ctx, d, append(common, args...))
+	}
 	command := "electop " + strings.Join(args, " ")
 	o.search(command, "stdout", out.String())
 	o.search(command, "stderr", errOut.String())
