@@ -285,7 +285,7 @@ func TestLoopPausesIfWaitingQueriesAreRejected(t *testing.T) {
 	}
 	inBubble(t, f, func(b *board) {
 		pass(time.Minute)
-		if asked := len(f.questions()); asked > 90 {
+		if asked := len(f.questions()); asked > 120 {
 			t.Errorf("%d queries in a minute", asked)
 		}
 		_, _ = b.event(0, election.ConnectionLost, "")

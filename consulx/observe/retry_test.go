@@ -44,9 +44,9 @@ func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 		if c := b.snapshot().Connection; c.State != election.Lost {
 			t.Errorf("while blocked queries are reset, the connection is %s", c.State)
 		}
-		pass(4 * time.Second)
+		pass(3 * time.Second)
 		if c := b.snapshot().Connection; c.State != election.Live {
-			t.Errorf("3s after the last reset the connection is %s: %s", c.State, c.Error)
+			t.Errorf("2s after the last reset the connection is %s: %s", c.State, c.Error)
 		}
 		pass(time.Minute)
 		if events := connectionEvents(b); len(events) != 2 {

@@ -10,9 +10,9 @@ const (
 	backoffFirst = 250 * time.Millisecond
 	// MaxBackoff is the longest pause.
 	MaxBackoff = 15 * time.Second
-	// maxPause is the longest pause of a loop while the probe succeeds. After a probe has failed, its next success
-	// restarts the loops.
-	maxPause = 2 * time.Second
+	// maxPause is the longest pause of a loop while the probe succeeds. With minWait, a loop works again within 2 s
+	// after a fault. After a probe has failed, its next success restarts the loops.
+	maxPause = 1300 * time.Millisecond
 )
 
 // Backoff is exponential: 250 ms, doubled after each failure, plus up to half of that at random. A pause is at most
