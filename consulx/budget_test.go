@@ -1,12 +1,21 @@
 package consulx
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx/internal/wire"
+	"electop/internal/consultest"
+	"electop/internal/memconsul"
 )
 
 func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
@@ -23,6 +32,58 @@ func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
 	b.Use(-b.ForKeys())
 	if allowed != maxChecks {
 		t.Errorf("after the keys are removed, %d nodes' checks are watched, want %d", allowed, maxChecks)
+	}
+}
+
+// Even if blocking queries use all their connections and more wait for one, the probe, short reads and the operator's
+// actions are sent at once.
+func TestOtherRequestsDoNotWaitForBlockingQueries(t *testing.T) {
+	for _, conns := range []int{24, defaultConns} {
+		t.Run(fmt.Sprint(conns), func(t *testing.T) {
+			consul, err := memconsul.Start(memconsul.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = consul.Close() })
+			blocked := make(chan struct{}, 2*conns)
+			addr := consultest.ReverseProxy(t, consul.Addr(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+				if r.URL.Query().Has("index") {
+					blocked <- struct{}{}
+					<-r.Context().Done()
+					return
+				}
+				forward.ServeHTTP(w, r)
+			})
+			b := newBackend(t, Config{Address: addr, MaxConnections: conns})
+			key := b.Prefix(t) + "web/leader"
+			b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{})})
+
+			ctx, cancel := context.WithCancel(t.Context())
+			var queries sync.WaitGroup
+			for range 2 * conns {
+				queries.Go(func() {
+					q := b.client.Blocking().Read(ctx)
+					q.WaitIndex = 5
+					_, _, _ = b.client.Blocking().KeyNames("", q) // ends with ctx
+				})
+			}
+			defer queries.Wait()
+			defer cancel()
+			for range b.client.Budget().blocking {
+				<-blocked
+			}
+			limited, end := context.WithTimeout(ctx, patience)
+			defer end()
+			if _, err := b.client.Urgent().ConsensusLeader(limited); err != nil {
+				t.Errorf("probe: %v", err)
+			}
+			if _, _, err := b.client.KeyNames("", b.client.Read(limited)); err != nil {
+				t.Errorf("read: %v", err)
+			}
+			if _, err := NewOperator(b.client, nil).Release(limited, targetOf(wire.Pair(b.Get(t, key)))); err != nil {
+				t.Errorf("release: %v", err)
+			}
+		})
 	}
 }
 
