@@ -58,7 +58,7 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	for key, s := range follow(p.Start(ui.DrainChoice{})) {
-		if s.Status != "moved" || !strings.Contains(s.Text, " on "+b+" after ") {
+		if s.Status != "moved" || !strings.Contains(s.Text, " on "+b+" ") {
 			t.Errorf("%s: %+v", key, s)
 		}
 	}
