@@ -3,18 +3,19 @@ package consulx
 import "sync"
 
 const (
-	// defaultConns stays far below Consul's limit of 200 connections per address. Above it, the agent rejects every
-	// tool on the host.
+	// defaultConns is far below Consul's limit of 200 connections per address. At that limit, the agent rejects new
+	// connections from every program on the host.
 	defaultConns = 64
-	// urgentConns serve the probe and the operator's actions, shortConns serve reads that return at once. Blocking
-	// queries use the other connections.
+	// urgentConns connections are for the probe and the operator's actions, shortConns connections for reads that do
+	// not block. Blocking queries use the other connections.
 	urgentConns = 3
 	shortConns  = 6
-	// leastConns leaves connections for four blocking queries.
+	// leastConns includes four connections for blocking queries.
 	leastConns = urgentConns + shortConns + 4
-	// sessionListConns is the number of connections for the blocking query over the session list.
+	// sessionListConns is the number of connections for the blocking query for all sessions.
 	sessionListConns = 1
-	// leastChecks connections are reserved for health checks. maxChecks is enough for the rows of a screen.
+	// leastChecks is the number of connections that are reserved for health checks. maxChecks is enough for the rows
+	// of a screen.
 	leastChecks = 6
 	maxChecks   = 16
 )
@@ -24,7 +25,7 @@ type Budget struct {
 	blocking int // connections for blocking queries
 
 	mu      sync.Mutex
-	keys    int         // blocking queries over keys in use
+	keys    int         // number of blocking queries for keys in use
 	changed func(n int) // called with the number of nodes whose checks can be watched
 }
 
@@ -35,12 +36,12 @@ func newBudget(conns int) *Budget {
 	return &Budget{blocking: max(leastConns, conns) - urgentConns - shortConns, changed: func(int) {}}
 }
 
-// ForKeys is the maximum number of blocking queries over keys.
+// ForKeys returns the maximum number of blocking queries for keys.
 func (b *Budget) ForKeys() int {
 	return max(1, b.blocking-sessionListConns-min(leastChecks, b.blocking/5))
 }
 
-// Use adds n to the number of blocking queries over keys. The remaining connections are available for health checks.
+// Use adds n to the number of blocking queries for keys. The remaining connections are available for health checks.
 func (b *Budget) Use(n int) {
 	b.mu.Lock()
 	b.keys += n
@@ -49,7 +50,7 @@ func (b *Budget) Use(n int) {
 	changed(left)
 }
 
-// checks is the number of nodes whose checks can be watched. The caller holds the mutex.
+// checks returns the number of nodes whose checks can be watched. The caller holds the mutex.
 func (b *Budget) checks() int {
 	return max(1, min(maxChecks, b.blocking-sessionListConns-b.keys))
 }
@@ -63,10 +64,10 @@ func (b *Budget) OnChange(f func(n int)) {
 	f(left)
 }
 
-// clients send requests to one agent. Each has its own connections.
+// clients contains three clients of one agent. Each has its own connections.
 type clients struct {
 	budget  *Budget
-	short   *Client // for reads that return at once
+	short   *Client // for reads that do not block
 	waiting *Client // for blocking queries
 	urgent  *Client // for probes and for the operator's actions
 }
@@ -89,11 +90,11 @@ func (c *Client) openClients(b *Budget, connect func(client *Client, conns int) 
 	return c.short, err
 }
 
-// Blocking is the client for blocking queries.
+// Blocking returns the client for blocking queries.
 func (c *Client) Blocking() *Client { return c.waiting }
 
-// Urgent is the client for probes and for the operator's actions. Its reads are never stale.
+// Urgent returns the client for probes and for the operator's actions. Its reads are never stale.
 func (c *Client) Urgent() *Client { return c.urgent }
 
-// Budget divides this client's connections.
+// Budget returns the division of this client's connections.
 func (c *Client) Budget() *Budget { return c.budget }

@@ -23,15 +23,15 @@ func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
 	var allowed int
 	b.OnChange(func(n int) { allowed = n })
 	if allowed != maxChecks {
-		t.Errorf("without keys %d nodes' checks are watched, want %d", allowed, maxChecks)
+		t.Errorf("without keys, the checks of %d nodes can be watched, want %d", allowed, maxChecks)
 	}
 	b.Use(b.ForKeys())
 	if allowed != leastChecks {
-		t.Errorf("with the maximum number of keys, %d nodes' checks are watched, want %d", allowed, leastChecks)
+		t.Errorf("with the maximum number of queries for keys, the checks of %d nodes can be watched, want %d", allowed, leastChecks)
 	}
 	b.Use(-b.ForKeys())
 	if allowed != maxChecks {
-		t.Errorf("after the keys are removed, %d nodes' checks are watched, want %d", allowed, maxChecks)
+		t.Errorf("after the end of the queries for keys, the checks of %d nodes can be watched, want %d", allowed, maxChecks)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestOtherRequestsDoNotWaitForBlockingQueries(t *testing.T) {
 	}
 }
 
-// After one connection has died, the idle connections of every client must be closed.
+// After one connection has failed, the idle connections of every client must be closed.
 func TestEachClientClosesTheIdleConnectionsOfAll(t *testing.T) {
 	closed := make(chan struct{}, 3)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -114,7 +114,7 @@ func TestEachClientClosesTheIdleConnectionsOfAll(t *testing.T) {
 			select {
 			case <-closed:
 			case <-deadline.C:
-				t.Fatal("a connection stays open")
+				t.Fatal("an idle connection was not closed")
 			}
 		}
 	}

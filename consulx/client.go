@@ -1,8 +1,7 @@
-// Package consulx connects electop to Consul. It has a client that is configured like Consul's own CLI, an [Operator]
-// that steps leaders down, and one-shot reads ([Doctor], [Survey], [Holdings]).
-//
-// A session cannot be destroyed conditionally: [Operator.DestroySession] reads the session just before, but its state
-// may change in between.
+// Package consulx connects electop to Consul. It contains a client that is configured like Consul's own CLI, an
+// [Operator] that releases keys and destroys sessions, and one-shot reads ([Doctor], [Survey], [Holdings]). A session
+// cannot be destroyed conditionally: [Operator.DestroySession] reads the session immediately before, but the
+// session's state may change in between.
 package consulx
 
 import (
@@ -24,8 +23,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// Config contains the address and the credentials. An empty field means the value of Consul's environment variable,
-// or its default.
+// Config contains the address and the credentials. If a field is empty, the value of Consul's environment variable or
+// its default applies.
 type Config struct {
 	// Address is host:port, or a URL with the scheme http, https or unix.
 	Address       string
@@ -39,7 +38,8 @@ type Config struct {
 	Datacenter    string
 	Namespace     string
 	Partition     string
-	// Stale allows any server to answer reads of the board. Reads for an explanation or an action are never stale.
+	// Stale allows any server to respond to reads of the board. Reads for an explanation or an action are never
+	// stale.
 	Stale bool
 	// MaxConnections limits the concurrent connections. The minimum is 13; 0 means 64.
 	MaxConnections int
@@ -61,8 +61,8 @@ type Client struct {
 	namespace  string
 	partition  string
 	anonymous  bool
-	// bodies are reusable buffers for responses. Without them, a change among 10,000 elections takes a third more CPU
-	// time (BenchmarkDecodeKeys).
+	// bodies contains reusable buffers for responses. Without them, a change among 10,000 elections takes a third
+	// more CPU time (BenchmarkDecodeKeys).
 	bodies  *sync.Pool
 	stale   bool
 	outside Endpoint
@@ -95,7 +95,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if conf.HttpAuth == nil {
 		conf.HttpAuth = fromAddress
 	}
-	// api.NewClient would read the file again and prefer it to an explicit token.
+	// api.NewClient would read the token file again and use it instead of an explicit token.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
 		bodies:  &sync.Pool{},
@@ -114,7 +114,7 @@ func NewClient(cfg Config) (*Client, error) {
 	})
 }
 
-// Address is host:port or the path of a socket. It contains no credentials.
+// Address returns host:port or the path of a socket, without credentials.
 func (c *Client) Address() string { return c.address }
 
 // Endpoint describes how other programs reach the same Consul. It contains no token and no password.
@@ -123,11 +123,11 @@ type Endpoint struct {
 	URL                                                  string
 	Namespace, Partition                                 string
 	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
-	// Token and Password report whether one is configured.
+	// Token and Password are set if a token or a password is configured.
 	Token, Password bool
 }
 
-// Endpoint returns how other programs reach Consul, with the values of the environment.
+// Endpoint returns the description of the same Consul for other programs. It includes the values of the environment.
 func (c *Client) Endpoint() Endpoint { return c.outside }
 
 func endpointOf(target transport.Address, conf *api.Config) Endpoint {
@@ -139,22 +139,22 @@ func endpointOf(target transport.Address, conf *api.Config) Endpoint {
 	}
 }
 
-// Redact replaces the token and passwords in a text, such as a crash report.
+// Redact replaces the token and passwords in text, such as a crash report.
 func (c *Client) Redact(text string) string { return c.secrets.Redact(text) }
 
-// API is the underlying client of Consul's library.
+// API returns the underlying client of Consul's library.
 func (c *Client) API() *api.Client { return c.api }
 
-// Stale reports whether any server may answer reads.
+// Stale reports whether any server may respond to reads.
 func (c *Client) Stale() bool { return c.stale }
 
 // Anonymous reports whether no token is configured.
 func (c *Client) Anonymous() bool { return c.anonymous }
 
-// Datacenter is the configured datacenter, empty for the agent's own.
+// Datacenter returns the configured datacenter, "" for the agent's own datacenter.
 func (c *Client) Datacenter() string { return c.datacenter }
 
-// Close closes the idle connections of all clients. The client stays usable.
+// Close closes the idle connections of all clients. The client remains usable.
 func (c *Client) Close() {
 	for _, client := range []*Client{c.short, c.waiting, c.urgent} {
 		client.transport.CloseIdleConnections()
@@ -176,13 +176,13 @@ func (c *Client) Write(ctx context.Context) *api.WriteOptions {
 }
 
 // Filtered reports whether ACLs may have filtered the response. Consul omits the filtered flag in responses to
-// anonymous requests, so for these only the default policy deny is evidence.
+// anonymous requests. For such a request, Filtered returns true if the default policy is deny.
 func (c *Client) Filtered(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || c.anonymous && meta.DefaultACLPolicy == "deny"
 }
 
-// MayOmit reports whether a key that is absent from the response may still exist. If the token is revoked while a
-// query is blocked, Consul returns an empty response without the filtered flag.
+// MayOmit reports whether a key that is not in the response may still exist. If the token is revoked while a query is
+// blocked, Consul returns an empty response without the filtered flag.
 func (c *Client) MayOmit(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
 }
@@ -190,7 +190,7 @@ func (c *Client) MayOmit(meta *api.QueryMeta) bool {
 // Info describes the agent.
 type Info struct {
 	Datacenter string
-	// Node and Version are empty if the token cannot read the agent.
+	// Node and Version are empty if the token may not read the agent.
 	Node    string
 	Version string
 	// ConsensusLeader is the address of Consul's leader, empty without a quorum.
@@ -226,8 +226,8 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return info, c.Wrap(err)
 }
 
-// localDatacenter is the first datacenter of the list, which Consul sorts by distance. The library's function accepts
-// no context.
+// localDatacenter returns the first datacenter of the list, which Consul sorts by distance. The library's function
+// accepts no context.
 func (c *Client) localDatacenter(ctx context.Context) (string, error) {
 	var all []string
 	if _, err := c.api.Raw().Query("/v1/catalog/datacenters", &all, c.Read(ctx)); err != nil {
@@ -239,13 +239,13 @@ func (c *Client) localDatacenter(ctx context.Context) (string, error) {
 	return all[0], nil
 }
 
-// ConsensusLeader is the address of Consul's leader, "" if there is none.
+// ConsensusLeader returns the address of Consul's leader, "" if there is none.
 func (c *Client) ConsensusLeader(ctx context.Context) (string, error) {
 	leader, err := c.api.Status().LeaderWithQueryOptions(c.Read(ctx))
 	return leader, c.Wrap(err)
 }
 
-// checkEnvironment rejects values for which Consul's library only prints a warning. With an invalid
+// checkEnvironment rejects invalid values for which Consul's library only prints a warning. With an invalid
 // CONSUL_HTTP_SSL_VERIFY, the library does not verify certificates.
 func checkEnvironment() error {
 	for _, name := range []string{api.HTTPSSLEnvName, api.HTTPSSLVerifyEnvName} {
@@ -257,8 +257,8 @@ func checkEnvironment() error {
 	return nil
 }
 
-// findToken returns the first token that is not empty: given file, given token, file of the environment, token of the
-// environment.
+// findToken returns the first token that is not empty: from the configured file, the configured token, the file in
+// the environment, the token in the environment.
 func findToken(cfg Config, env *api.Config) (string, error) {
 	for _, from := range []struct{ file, token string }{{cfg.TokenFile, cfg.Token}, {env.TokenFile, env.Token}} {
 		if from.file != "" {
@@ -277,11 +277,11 @@ func findToken(cfg Config, env *api.Config) (string, error) {
 	return "", nil
 }
 
-// proxyAuths are the credentials for HTTP proxies in the environment.
+// proxyAuths returns the credentials for HTTP proxies in the environment.
 func proxyAuths() []*api.HttpBasicAuth {
 	var all []*api.HttpBasicAuth
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
-		// An unparsable address may contain credentials too.
+		// ParseAddress may return credentials even if it fails.
 		t, _ := transport.ParseAddress(os.Getenv(name), "http")
 		all = append(all, t.Auth())
 	}

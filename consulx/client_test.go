@@ -18,7 +18,8 @@ import (
 
 const secret = "0b5c2f0e-1111-2222-3333-444455556666"
 
-// echo is a Consul that denies every request and records the requests.
+// echo starts a server that denies every request, and returns the server and a function that returns the next
+// request.
 func echo(t *testing.T, start func(http.Handler) *httptest.Server) (*httptest.Server, func() *http.Request) {
 	t.Helper()
 	asked := make(chan *http.Request, 10)
@@ -58,11 +59,11 @@ func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 			cfg: Config{Address: host}, token: "from-a-file",
 		},
 		{
-			what: "given token overrides file of the environment", env: "CONSUL_HTTP_TOKEN_FILE=" + file,
+			what: "configured token overrides file of the environment", env: "CONSUL_HTTP_TOKEN_FILE=" + file,
 			cfg: Config{Address: host, Token: "given"}, token: "given",
 		},
 		{
-			what: "given file overrides given token", env: "CONSUL_HTTP_TOKEN=x",
+			what: "configured file overrides configured token", env: "CONSUL_HTTP_TOKEN=x",
 			cfg: Config{Address: host, Token: "given", TokenFile: file}, token: "from-a-file",
 		},
 		{what: "basic auth", env: "CONSUL_HTTP_AUTH=me:pass", cfg: Config{Address: host}, user: "me:pass"},
@@ -110,7 +111,7 @@ func TestTLS(t *testing.T) {
 	for _, c := range []struct {
 		what, env string
 		cfg       Config
-		want      string // without a name, the connection succeeds
+		want      string // empty if the connection succeeds
 	}{
 		{what: "unknown authority", cfg: Config{Address: s.URL}, want: "unknown authority"},
 		{what: "authority by flag", cfg: Config{Address: s.URL, CAFile: ca}},

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// mutualTLS starts a server that requires a client certificate. It returns its URL and the file of its CA.
+// mutualTLS starts a server that requests a client certificate. It returns the server's URL and the file with its CA.
 func mutualTLS(t *testing.T, clientAuth tls.ClientAuthType, version uint16, http2 bool) (url, ca string, server *httptest.Server) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -68,7 +68,7 @@ func selfSigned(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// In TLS 1.3 the server's alert races with the request, so the test needs several runs.
+// In TLS 1.3 the server's alert races with the request, so one run is not enough.
 func TestServerThatRequiresAClientCertificate(t *testing.T) {
 	const runs = 40
 	cert, key := selfSigned(t)
@@ -93,7 +93,7 @@ func TestServerThatRequiresAClientCertificate(t *testing.T) {
 	}
 }
 
-// The first write of a client must return the same clear error, regardless of its length.
+// The first write of a client must return the same clear error, whatever its length.
 func TestWriteToAServerThatRequiresAClientCertificate(t *testing.T) {
 	address, ca, _ := mutualTLS(t, tls.RequireAndVerifyClientCert, tls.VersionTLS13, false)
 	for range 40 {
@@ -105,7 +105,8 @@ func TestWriteToAServerThatRequiresAClientCertificate(t *testing.T) {
 	}
 }
 
-// A server that requests a certificate without requiring it responds without one. Later errors have other causes.
+// A server that requests a certificate without requiring it also responds without a certificate. Later errors have
+// other causes.
 func TestServerThatOnlyAsksForAClientCertificate(t *testing.T) {
 	address, ca, s := mutualTLS(t, tls.RequestClientCert, tls.VersionTLS13, false)
 	c := newClient(t, Config{Address: address, CAFile: ca})

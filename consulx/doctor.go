@@ -12,23 +12,23 @@ import (
 	"electop/election/sanitize"
 )
 
-// Status states to what degree something works with this address and token.
+// Status is the result of one check of [Doctor].
 type Status string
 
 // The statuses of a [Row].
 const (
 	StatusOK      Status = "ok"
-	StatusLimited Status = "limited" // works in part, or is unreliable
+	StatusLimited Status = "limited" // possible in part, or unreliable
 	StatusDenied  Status = "denied"
 	StatusUnknown Status = "unknown" // Consul does not report it
 )
 
-// Row is one line of a [Report]. Its texts are safe to show.
+// Row is one line of a [Report]. Its texts are safe to print.
 type Row struct {
 	Subject string `json:"subject"`
 	Status  Status `json:"status"`
 	Detail  string `json:"detail"`
-	// Rule is the missing ACL rule, empty for none.
+	// Rule is the missing ACL rule, empty if none is missing.
 	Rule string `json:"rule,omitempty"`
 }
 
@@ -73,7 +73,7 @@ type doctor struct {
 	client  *Client
 	report  Report
 	failure error
-	open    bool // ACLs are off
+	open    bool // set if ACLs are off
 	allowed map[right]bool
 }
 
@@ -84,7 +84,7 @@ func (d *doctor) add(subject string, status Status, rule, detail string, args ..
 	})
 }
 
-// fails adds a row for a read that failed. If Consul is unreachable, it makes the whole report fail.
+// fails adds a row for a read that failed. If Consul is unreachable, it also stores the error for the whole report.
 func (d *doctor) fails(subject, rule string, err error) {
 	switch {
 	case IsDenied(err):
@@ -121,7 +121,7 @@ func (d *doctor) agent(info Info, err error) {
 	}
 }
 
-// acls reports the state of ACLs and the token. The result is false for an unknown token.
+// acls adds a row about the state of ACLs and the token. It returns false if Consul rejects the token.
 func (d *doctor) acls() (known bool) {
 	const off = "off: every request has full access"
 	if d.open {
@@ -157,7 +157,7 @@ func aclsOff(err error) bool {
 	return errors.As(err, &status) && status == http.StatusUnauthorized
 }
 
-// policy returns the default policy. Consul returns it in every response, without a permission.
+// policy returns the default policy. Consul reports it in every response and requires no permission for it.
 func (d *doctor) policy() string {
 	_, meta, err := d.client.api.Session().Info(NoSession, d.client.Read(d.ctx))
 	if err != nil || meta.DefaultACLPolicy == "" {
@@ -166,7 +166,7 @@ func (d *doctor) policy() string {
 	return meta.DefaultACLPolicy
 }
 
-// ask requests all permissions at once. If the request fails, the report uses the results of the reads instead.
+// ask requests all permissions in one request. If the request fails, the report uses only the results of the reads.
 func (d *doctor) ask(ps election.Patterns) {
 	wanted := []right{
 		{Resource: "session", Access: "read"}, {Resource: "session", Access: "write"},
@@ -187,7 +187,7 @@ func (d *doctor) ask(ps election.Patterns) {
 	}
 }
 
-// may returns whether the token has a permission. known is false if Consul did not report the permission.
+// may returns whether the token has a permission. known is false if Consul did not report it.
 func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
 	if d.open {
 		return true, true
@@ -196,7 +196,7 @@ func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
 	return allowed, known
 }
 
-// KeyRule is the ACL rule for the keys of a pattern.
+// KeyRule returns the ACL rule for the keys of a pattern.
 func KeyRule(p election.Pattern, policy string) string {
 	if p.Exact() {
 		return aclRule("key", p.Prefix(), policy)
@@ -204,7 +204,7 @@ func KeyRule(p election.Pattern, policy string) string {
 	return aclRule("key_prefix", p.Prefix(), policy)
 }
 
-// keys adds a row that states whether the keys of a pattern are readable.
+// keys adds a row about the read permission for the keys of a pattern.
 func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 	subject, rule := "keys "+p.String(), KeyRule(p, "read")
 	if p.Excludes() {
@@ -243,7 +243,7 @@ func (d *doctor) sessions() {
 	all, err := d.client.AllSessions(d.client.Read(d.ctx))
 	allowed, known := d.may("session", "", "read")
 	found := election.Plural(uint64(len(all)), "session")
-	const without = "; leaders are named by their values only, and causes stay unknown"
+	const without = "; electop shows the key's value as the leader, and causes are unknown"
 	switch {
 	case IsDenied(err), known && !allowed && len(all) == 0:
 		d.add("sessions", StatusDenied, rule, "none readable%s", without)
@@ -275,11 +275,11 @@ func (d *doctor) catalog() {
 	rule = aclRule("service_prefix", "", "read")
 	switch allowed, known := d.may("service", "", "read"); {
 	case !known:
-		d.add("checks of services", StatusUnknown, "", "Consul does not report it; requires %s", rule)
+		d.add("service checks", StatusUnknown, "", "Consul does not report this permission; requires %s", rule)
 	case allowed:
-		d.add("checks of services", StatusOK, "", "readable")
+		d.add("service checks", StatusOK, "", "readable")
 	default:
-		d.add("checks of services", StatusDenied, rule, "not all readable%s", without)
+		d.add("service checks", StatusDenied, rule, "not all readable%s", without)
 	}
 }
 
@@ -293,12 +293,12 @@ func (d *doctor) actions(ps election.Patterns) {
 		"requires session write on the name of the session's node", narrower(false))
 }
 
-// narrower returns a note that the token may have the permission for a part of a prefix.
+// narrower returns a note that a rule for a longer prefix may grant the permission for some keys or nodes.
 func narrower(exact bool) string {
 	if exact {
 		return ""
 	}
-	return "; a narrower rule may still allow some"
+	return "; a rule for a longer prefix may still allow some"
 }
 
 func (d *doctor) action(subject, rule string, r right, needs, unless string) {

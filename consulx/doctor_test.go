@@ -20,7 +20,7 @@ func (r Report) row(t *testing.T, subject string) Row {
 			return row
 		}
 	}
-	t.Fatalf("no row about %q in %+v", subject, r.Rows)
+	t.Fatalf("the report contains no row about %q: %+v", subject, r.Rows)
 	return Row{}
 }
 
@@ -83,7 +83,7 @@ func TestDoctorUnderACLs(t *testing.T) {
 	} {
 		r := diagnose(t, newClient(t, Config{Address: agent.Addr(), Token: c.token}), "service/*/leader")
 		subjects := []string{
-			"ACLs", "agent", "keys service/*/leader", "sessions", "nodes and their checks", "checks of services",
+			"ACLs", "agent", "keys service/*/leader", "sessions", "nodes and their checks", "service checks",
 			"release service/*/leader", "destroy",
 		}
 		got := make([]string, 0, len(subjects))
@@ -91,7 +91,7 @@ func TestDoctorUnderACLs(t *testing.T) {
 			row := r.row(t, subject)
 			got = append(got, string(row.Status))
 			if row.Status == StatusDenied && row.Rule == "" && subject != "ACLs" {
-				t.Errorf("%s: no rule in %+v", c.name, row)
+				t.Errorf("%s: the row of a denied permission contains no rule: %+v", c.name, row)
 			}
 			if c.token != "" && strings.Contains(row.Detail, c.token) {
 				t.Errorf("%s: the report contains the token: %+v", c.name, row)
@@ -145,7 +145,7 @@ func TestRights(t *testing.T) {
 	if got := ask(reader, target); got != none {
 		t.Errorf("a reader: %+v", got)
 	}
-	// A token with all rules that the report names as missing has every permission.
+	// A token with all rules that the report names as missing must have every permission.
 	missing := ask(reader, oddTarget)
 	for _, c := range []struct {
 		rules  string

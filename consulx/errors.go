@@ -30,7 +30,7 @@ var (
 	// ErrUnknown reports that Consul did not confirm a write, so the write may have been applied. The text contains
 	// the state that was read afterwards.
 	ErrUnknown = errors.New("unknown whether the write was applied")
-	// ErrRefused reports that electop does not carry out the action on this key. Nothing was written.
+	// ErrRefused reports that electop refuses the action on this key. Nothing was written.
 	ErrRefused = errors.New("refused")
 	// ErrDenied reports that Consul's ACLs deny the request.
 	ErrDenied = errors.New("permission denied")
@@ -45,12 +45,12 @@ var (
 const (
 	// errorLength is the maximum length of an error, in runes.
 	errorLength = 300
-	// sentenceLength is long enough for electop's own messages. They must not be truncated, because the remedy is at
-	// their end.
+	// sentenceLength is long enough for electop's own messages. They must not be truncated, because they end with
+	// what to do.
 	sentenceLength = 1000
 )
 
-// lineError is an error in one line, with its kind.
+// lineError is an error in one line, with a sentinel error.
 type lineError struct {
 	text  string
 	kind  error // a sentinel, may be nil
@@ -69,15 +69,15 @@ func (f *lineError) Unwrap() []error {
 	return all
 }
 
-// Fail returns an error of a kind, in one line.
+// Fail returns a one-line error that wraps the sentinel error kind, which may be nil.
 func Fail(kind error, format string, args ...any) error {
 	return &lineError{text: sanitize.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
 }
 
-// NoQuorum returns the error for a Consul without a consensus leader.
+// NoQuorum returns the error that Consul has no consensus leader.
 func NoQuorum() error { return Fail(ErrNoQuorum, "Consul has no consensus leader") }
 
-// Describe returns an error as one line that is safe to show and contains no token.
+// Describe returns an error as one line that is safe to print and contains no token.
 func Describe(err error) string {
 	var f *lineError
 	switch {
@@ -143,7 +143,8 @@ type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("HTTP status %d", int(s)) }
 
-// txnFailure begins the errors of Consul's library about a transaction. They lack the status.
+// txnFailure is the prefix of the errors that Consul's library returns for a transaction. They do not contain the
+// HTTP status.
 const txnFailure = "Failed request: "
 
 func describeStatus(s api.StatusError) (text string, kind error) {
@@ -156,7 +157,7 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	case s.Code == http.StatusForbidden:
 		return "permission denied", ErrDenied
 	case s.Code == http.StatusTooManyRequests:
-		return "Consul refuses further connections from this host (429): " + text, nil
+		return "Consul rejects this request, because there are too many connections from this host (429): " + text, nil
 	case s.Code >= 300 && s.Code < 400:
 		return fmt.Sprintf("Consul answered %d: electop does not follow redirects, because another host could receive the token", s.Code), nil
 	case text == "":
@@ -165,9 +166,9 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	return fmt.Sprintf("Consul answered %d: %s", s.Code, text), nil
 }
 
-const tokenRejected = "Consul does not accept this token"
+const tokenRejected = "Consul rejects this token"
 
-// describeFailure reads the body of an error response.
+// describeFailure returns the text of an error response's body without prefixes, and its sentinel error.
 func describeFailure(body string) (text string, kind error) {
 	body = strings.TrimSpace(strings.TrimPrefix(body, "rpc error making call: "))
 	switch {
@@ -181,8 +182,8 @@ func describeFailure(body string) (text string, kind error) {
 	return body, nil
 }
 
-// denial reports whether Consul denied the request. Only the start of the text counts, because the same words may be
-// part of a key.
+// denial reports whether Consul denied the request. Only the beginning of the text counts, because the same words may
+// be part of a key.
 func denial(text string) bool {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "Failed request: ")
 	for forwarded := true; forwarded; { // each server that forwards the request adds this prefix
@@ -196,7 +197,7 @@ func tokenUnknown(text string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(text, "token does not exist: "), "ACL not found")
 }
 
-// txnDenial reports whether a transaction failed because of permissions.
+// txnDenial reports whether a transaction failed because of a missing permission.
 func txnDenial(all api.TxnErrors) bool {
 	return slices.ContainsFunc(all, func(e *api.TxnError) bool { return denial(e.What) })
 }
@@ -230,7 +231,7 @@ func flawOf(err error) string {
 	return ""
 }
 
-// innermost returns the cause of a network error, because the outer errors repeat the address.
+// innermost returns the text of the original network error, because the outer errors repeat the address.
 func innermost(err error) string {
 	var (
 		errno   syscall.Errno
@@ -253,7 +254,7 @@ func innermost(err error) string {
 	case errors.As(err, &notTLS):
 		return "the server does not use TLS; use http:// instead of https://"
 	case errors.As(err, &unknown):
-		return "its certificate is signed by an unknown authority (--ca-file)"
+		return "the server's certificate is signed by an unknown authority (--ca-file)"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netw) && netw.Timeout():
 		return "request timed out"
 	case errors.As(err, &asked):
@@ -262,10 +263,10 @@ func innermost(err error) string {
 	return err.Error()
 }
 
-// IsDenied reports whether ACLs denied a request.
+// IsDenied reports whether ACLs denied the request.
 func IsDenied(err error) bool { return errors.Is(err, ErrDenied) }
 
-// Unanswered reports whether an error has a cause other than a missing permission.
+// Unanswered reports whether a request failed for a reason other than a missing permission.
 func Unanswered(err error) bool {
 	return err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrPartly)
 }

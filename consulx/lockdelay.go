@@ -7,12 +7,12 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// LockState is the result that an acquire would have now.
+// LockState is the state of a key for an acquire.
 type LockState string
 
 // The states of a key.
 const (
-	LockHeld    LockState = "held"    // a session holds it
+	LockHeld    LockState = "held"    // a session holds the key
 	LockDelayed LockState = "delayed" // no session can acquire it yet
 	LockFree    LockState = "free"    // any session can acquire it
 )
@@ -23,21 +23,21 @@ const NoSession = "00000000-0000-0000-0000-000000000000"
 // ProbeResult is the result of [ProbeLockDelay].
 type ProbeResult struct {
 	State LockState
-	// Exists reports whether the key exists. A key that does not exist can have a lock-delay too.
+	// Exists is set if the key exists. A deleted key can have a lock-delay too.
 	Exists bool
-	// Session holds the key, empty unless the state is LockHeld.
+	// Session is the ID of the session that holds the key, empty unless State is LockHeld.
 	Session string
 }
 
-// ProbeLockDelay reports whether a lock-delay is active, which no read shows. It acquires with a nonexistent session:
-// Consul rejects this with a different error for each state and writes nothing to the key. The token needs write on
-// the key.
+// ProbeLockDelay reports whether a lock-delay is active, which no read shows. It tries to acquire the key with a
+// nonexistent session. Consul rejects this, with a different error during a lock-delay, and writes nothing. The token
+// needs write on the key.
 func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, error) {
 	delayed, err := c.probeLock(ctx, key)
 	if err != nil {
 		return ProbeResult{}, err
 	}
-	// Consul rejects a held key with the same error as a free one.
+	// For a held key, Consul returns the same error as for a free one.
 	pair, err := c.ReadKey(ctx, key)
 	if err != nil {
 		return ProbeResult{}, err

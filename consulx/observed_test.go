@@ -13,7 +13,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// observed returns an election as an observer would report it.
+// observed returns an election in the state in which an observer would report it.
 func observed(b backend, t *testing.T, key string) *election.Election {
 	t.Helper()
 	p := wire.Pair(b.Get(t, key))
@@ -50,9 +50,9 @@ func TestAnObservedHoldIsReleasedWithOneRequest(t *testing.T) {
 		}
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("w"), Session: second})
 		if _, err := op.ReleaseObserved(t.Context(), e); !errors.Is(err, ErrMoved) || b.Get(t, key).Session != second {
-			t.Fatalf("an earlier hold: %v", err)
+			t.Fatalf("the release of an earlier hold returned %v", err)
 		}
-		// The holder writes its value after the observation. The hold stays the same.
+		// The holder writes its value after the observation. The hold does not change.
 		e = observed(b, t, key)
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("x"), Session: second})
 		if _, err := op.ReleaseObserved(t.Context(), e); err != nil {

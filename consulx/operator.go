@@ -13,7 +13,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// ReleaseTries limits the attempts of a release while the holder keeps writing its value.
+// ReleaseTries is the maximum number of attempts of a release while the holder writes its value repeatedly.
 const ReleaseTries = 5
 
 // Operator releases keys and destroys sessions, so that their leaders step down.
@@ -22,8 +22,8 @@ type Operator struct {
 	note   func(election.OperatorAction)
 }
 
-// NewOperator returns an operator. note receives every action twice: before it starts and when it has ended. See
-// observe.Observer.Note. note may be nil.
+// NewOperator returns an operator. note, if not nil, receives every action twice: before it starts and when it has
+// ended. See observe.Observer.Note.
 func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	if note == nil {
 		note = func(election.OperatorAction) {}
@@ -38,8 +38,8 @@ func (op *Operator) Release(ctx context.Context, t election.Target) (Released, e
 	return op.releaseSeen(ctx, t, nil)
 }
 
-// ReleaseObserved is Release with a single request if the key is still as observed. It reads the key first if its
-// value is large or if its session may be Patroni's.
+// ReleaseObserved is like Release, but needs only one request if the key has not changed since it was observed. If
+// the value is large or the session may be Patroni's, it reads the key first.
 func (op *Operator) ReleaseObserved(ctx context.Context, e *election.Election) (Released, error) {
 	if e.Unaddressable || len(e.Pair.Value) > 4<<10 || e.Session == nil || e.Session.Behavior == election.BehaviorDelete {
 		return op.Release(ctx, e.Target())
@@ -61,7 +61,7 @@ func (op *Operator) releaseSeen(ctx context.Context, t election.Target, seen *el
 	return released, err
 }
 
-// release reads and unlocks. It retries because a holder that writes its value changes the index but keeps the lock.
+// release reads and unlocks the key. It retries, because a write of the holder changes the index but not the lock.
 func (op *Operator) release(ctx context.Context, t election.Target) (released Released, err error) {
 	if err := op.refuse(ctx, t); err != nil {
 		return Released{}, err
@@ -81,14 +81,14 @@ func (op *Operator) release(ctx context.Context, t election.Target) (released Re
 	return released, err
 }
 
-// DestroySession ends a session and all its holds. If t names a key, the session must still hold it, otherwise it
-// fails with ErrMoved. It reads the hold just before, because Consul has no conditional destroy. After ErrUnknown the
-// result is unconfirmed.
+// DestroySession ends a session and all its holds. If t contains a key and the session does not hold it,
+// DestroySession fails with ErrMoved. It reads the key immediately before the destroy, because Consul has no
+// conditional destroy. After ErrUnknown, the session may have been destroyed.
 func (op *Operator) DestroySession(ctx context.Context, t election.Target) error {
 	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: t.Session}, func() error { return op.destroy(ctx, t) })
 }
 
-// destroy reads the session first and the key last. This minimizes the time in which the key can change.
+// destroy reads the session first and the key last, to minimize the time in which the key can change.
 func (op *Operator) destroy(ctx context.Context, t election.Target) error {
 	c := op.client
 	_, err := c.session(ctx, t.Session)
@@ -111,7 +111,7 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 	var done bool
 	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.Write(ctx))
 	if err == nil && !done {
-		err = transport.NotConsul("a destroy that is not confirmed")
+		err = transport.NotConsul("a destroy without confirmation")
 	}
 	return err
 }
@@ -152,22 +152,23 @@ func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, e
 	return pair, nil
 }
 
-// SetFlags changes the flags of a free key and keeps its value. If the key has changed since p was read, or is held,
-// it writes nothing and returns ErrMoved. A write to a held key would set its LockIndex to 0.
+// SetFlags changes the flags of a key that no session holds, and keeps its value. If the key has changed since p was
+// read, or is held, it writes nothing and returns ErrMoved. A write to a held key would set its LockIndex to 0.
 func (op *Operator) SetFlags(ctx context.Context, p election.Pair, flags uint64) error {
 	set := op.client.kvOp(api.KVCAS, p.Key)
 	set.Index, set.Value, set.Flags = p.ModifyIndex, p.Value, flags
 	return op.client.repair(ctx, p, set)
 }
 
-// DeleteFree deletes a free key. If the key has changed since p was read, it writes nothing and returns ErrMoved.
+// DeleteFree deletes a key that no session holds. If the key has changed since p was read, it writes nothing and
+// returns ErrMoved.
 func (op *Operator) DeleteFree(ctx context.Context, p election.Pair) error {
 	remove := op.client.kvOp(api.KVDeleteCAS, p.Key)
 	remove.Index = p.ModifyIndex
 	return op.client.repair(ctx, p, remove)
 }
 
-// repair writes a key that no session holds. The index in the transaction ensures that p is current.
+// repair writes a key that no session holds. The transaction checks the index, so that it fails if p is outdated.
 func (c *Client) repair(ctx context.Context, p election.Pair, write *api.KVTxnOp) error {
 	switch {
 	case !election.Addressable(p.Key):

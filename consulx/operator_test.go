@@ -50,7 +50,7 @@ func TestReleaseKeepsValueAndFlagsAndTheNextLockSucceeds(t *testing.T) {
 				t.Fatalf("the next candidate failed: %v", err)
 			}
 		case <-time.NewTimer(patience).C:
-			t.Fatal("the next candidate does not lead")
+			t.Fatal("the next candidate did not acquire the key")
 		}
 		after := b.Get(t, key)
 		if !bytes.Equal(after.Value, value) || after.Flags != api.LockFlagValue || after.Session == before.Session {
@@ -97,13 +97,13 @@ func TestReleaseIsByteExact(t *testing.T) {
 	})
 }
 
-// targetOf returns the hold of a key that was read.
+// targetOf returns the hold in a pair that was read.
 func targetOf(p election.Pair) election.Target {
 	e := election.Election{Exists: true, Pair: p, Term: p.LockIndex}
 	return e.Target()
 }
 
-// After a release, the key has the latest value of a holder that writes all the time.
+// After a release, the key must have the latest value of a holder that writes continually.
 func TestReleaseOfAHolderThatWrites(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -161,7 +161,7 @@ func TestNothingIsDoneWhenTheLockStateChanged(t *testing.T) {
 		refused("another holder", target, true)
 		for i, stage := range notes {
 			if want := []election.ActionStage{election.ActionStarted, election.ActionFailed}[i%2]; stage != want {
-				t.Fatalf("note %d has stage %d", i, stage)
+				t.Fatalf("call %d of note has stage %d", i, stage)
 			}
 		}
 		if entry, _, _ := b.API.Session().Info(one, nil); entry == nil {
@@ -170,7 +170,7 @@ func TestNothingIsDoneWhenTheLockStateChanged(t *testing.T) {
 	})
 }
 
-// If a client writes the key after the operator's read, the release fails and the new value stays.
+// If a client writes the key after the operator's read, the release must fail and the new value must remain.
 func TestUnlockIsBoundToTheHoldThatWasRead(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -23,7 +23,7 @@ func isRelease(r *http.Request) bool {
 
 func isDestroy(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/session/destroy/") }
 
-// hooked returns a client of addr whose requests pass a hook first.
+// hooked returns a client of addr. A hook handles its requests first.
 func hooked(t *testing.T, addr string) (*Client, *consultest.Hook) {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: defaultConns}

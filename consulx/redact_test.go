@@ -15,7 +15,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// reflecting starts a server that responds with 500 and a text that contains the request's credentials.
+// reflecting starts a server that responds with status 500 and with text that contains the request's credentials.
 func reflecting(t *testing.T, body func(token, user, password, header string) string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,7 +27,7 @@ func reflecting(t *testing.T, body func(token, user, password, header string) st
 	return strings.TrimPrefix(s.URL, "http://")
 }
 
-// encoders are the encodings in which a server may return a secret.
+// encoders contains the encodings in which a server may return a secret.
 func encoders() map[string]func(string) string {
 	return map[string]func(string) string{
 		"plain":                    func(s string) string { return s },
@@ -93,7 +93,7 @@ func TestReflectedPasswordsAreHidden(t *testing.T) {
 	}
 }
 
-// A user name without a password is also a secret, because some proxies accept a token as user name.
+// A user name without a password is also secret, because some proxies accept a token as the user name.
 func TestUserWithoutPasswordIsHidden(t *testing.T) {
 	addr := reflecting(t, func(_, user, _, header string) string { return user + " " + header })
 	_, err := newClient(t, Config{Address: "http://" + secret + "@" + addr}).ConsensusLeader(t.Context())
@@ -114,7 +114,7 @@ func TestReflectedCredentialsOfAProxyAreHidden(t *testing.T) {
 	}
 }
 
-// The secrets must be removed from the doctor's report as well as from errors.
+// The doctor's report, like errors, must not contain secrets.
 func TestDoctorHidesReflectedTokens(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := r.Header.Get("X-Consul-Token")
@@ -144,7 +144,7 @@ func TestDoctorHidesReflectedTokens(t *testing.T) {
 	}
 }
 
-// The token must reach the configured address only.
+// Only the configured address may receive the token.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("another host received %s %s with the token %q", r.Method, r.URL, r.Header.Get("X-Consul-Token"))

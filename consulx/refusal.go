@@ -10,8 +10,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// refuse fails with ErrRefused if a release is harmful: Patroni identifies its leader by the key's value, which a
-// release keeps. This is the last check. No option disables it.
+// refuse fails with ErrRefused if a release is harmful: Patroni stores the leader's name in the key's value, and a
+// release keeps the value. No option disables this check.
 func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 	if t.Key[strings.LastIndexByte(t.Key, '/')+1:] != patroniKey {
 		return nil
@@ -41,20 +41,20 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 // patroniKey is the last segment of every key that names a Patroni leader.
 const patroniKey = "leader"
 
-// unrecognised decides about a possible Patroni key whose siblings were not all read. In this case only the session
-// can identify Patroni.
+// unrecognised decides about a possible Patroni key whose siblings were not all read. Only the session can then
+// identify Patroni.
 func (op *Operator) unrecognised(t election.Target, session *election.Session, err error) error {
 	switch {
 	case err == nil, session != nil && (IsDenied(err) || errors.Is(err, ErrPartly)):
 		return nil
 	case IsDenied(err) || errors.Is(err, ErrPartly):
-		return Fail(ErrRefused, "unknown whether %s belongs to Patroni, whose keys electop does not release: the token lacks %s; "+
+		return Fail(ErrRefused, "electop does not release Patroni's keys, and it is unknown whether %s belongs to Patroni: the token lacks %s;  "+
 			"nothing was written", sanitize.Line(t.Key, 80), aclRule("session_prefix", "", "read"))
 	}
 	return err
 }
 
-// refusal returns the reason why electop does not release a key. It is empty if a release is allowed.
+// refusal returns why electop does not release a key, "" if it releases the key.
 func refusal(e *election.Election, around *election.Surroundings) string {
 	return insight.EffectOf(election.ActionRelease, e, around, -1).Refusal
 }

@@ -39,7 +39,7 @@ func TestReleaseRefusesPatroniKeys(t *testing.T) {
 				t.Errorf("%s: got %v", name, err)
 			}
 			if after := b.Get(t, key); after.ModifyIndex != before.ModifyIndex || after.Session != s {
-				t.Errorf("%s: the key became %+v", name, after)
+				t.Errorf("%s: the key changed to %+v", name, after)
 			}
 			if err := op.DestroySession(t.Context(), target); err != nil {
 				t.Errorf("%s: destroy: %v", name, err)
@@ -65,7 +65,7 @@ func TestReleaseOfKeysThatOnlyLookLikePatroni(t *testing.T) {
 	})
 }
 
-// Without permission for the session and for the sibling keys, Patroni cannot be excluded.
+// Without permission for the session and the sibling keys, electop cannot determine whether the key is Patroni's.
 func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})

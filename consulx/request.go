@@ -13,7 +13,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// Get sends a read and passes the response to decode, unless it is a 404. decode must not keep a reference to text.
+// Get sends a read and passes the response to decode, unless the response is a 404. decode must not keep a reference
+// to text.
 func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode func(text []byte) error) (*api.QueryMeta, error) {
 	if q.AllowStale {
 		params.Set("stale", "")
@@ -34,15 +35,15 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 		DefaultACLPolicy:      header.Get("X-Consul-Default-Acl-Policy"),
 		ResultsFilteredByACLs: header.Get("X-Consul-Results-Filtered-By-Acls") == "true",
 	}
-	meta.LastIndex, _ = strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64) // the transport has checked the index
+	meta.LastIndex, _ = strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64) // the transport has already checked the index
 	return meta, nil
 }
 
-// keptBody is the largest buffer that is reused: several times the list of 10,000 elections. A larger response must
-// not occupy memory permanently.
+// keptBody is the largest buffer that is reused: several times the list of 10,000 elections. The buffer of a larger
+// response is not kept, because it would occupy memory permanently.
 const keptBody = 16 << 20
 
-// post sends a POST request. Consul's library can send this request only as PUT.
+// post sends a POST request. Consul's library can send such a request only as PUT.
 func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -54,7 +55,7 @@ func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	return c.Wrap(err)
 }
 
-// request sends a request and passes the response to decode.
+// request sends a request and passes the response to decode, unless the response is a 404 to a read.
 func (c *Client) request(
 	ctx context.Context, method, path string, params url.Values, in io.Reader, decode func(text []byte) error,
 ) (http.Header, error) {

@@ -17,7 +17,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// lookThrough reads the elections through a server that is not Consul.
+// lookThrough reads the elections from a server that is not Consul.
 func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -29,7 +29,7 @@ func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 	return err
 }
 
-// probes is a server that responds like Consul to all requests except reads of keys.
+// probes returns a server that responds like Consul to all requests except reads of keys.
 func probes(keys http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -99,13 +99,13 @@ func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
 		_, probe := client.ConsensusLeader(t.Context())
 		for name, err := range map[string]error{"keys": keys, "probe": probe} {
 			if text := Describe(err); !strings.HasPrefix(text, want) || len(text) == len(want) {
-				t.Errorf("%s: the response %q is described as %q", name, body, text)
+				t.Errorf("%s: the error for the response %q is %q", name, body, text)
 			}
 		}
 	}
 }
 
-// Consul's library accepts any text that contains "true" as a successful acquire or release.
+// Consul's library treats every response that contains "true" as a successful acquire or release.
 func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {
 	for body, want := range map[string]string{
 		"true": "true <nil>", "false\n": "false <nil>",
@@ -132,7 +132,7 @@ func TestDenialsAreNotFoundInTheNamesOfKeys(t *testing.T) {
 		`failed to lock key "ACL not found" due to lock delay`:                               false,
 	} {
 		if got := denial(text); got != want {
-			t.Errorf("%q is a denial: %t, want %t", text, got, want)
+			t.Errorf("denial(%q) = %t, want %t", text, got, want)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestTheBufferOfALargeResponseIsFreed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := allocated(); after > before+size/2 {
-		t.Errorf("%d MB are in use after a response of %d MB", (after-before)>>20, size>>20)
+		t.Errorf("%d MB remain in use after a response of %d MB", (after-before)>>20, size>>20)
 	}
 	runtime.KeepAlive(client)
 }

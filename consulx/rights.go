@@ -13,14 +13,14 @@ import (
 // authorizePath is an internal endpoint of Consul's web interface. electop must also work without it.
 const authorizePath = "/v1/internal/acl/authorize"
 
-// right is a permission of a token.
+// right is a permission, and in a response whether the token has it.
 type right struct {
 	Resource, Segment, Access string
 	Namespace, Partition      string `json:",omitempty"`
 	Allow                     bool   `json:",omitempty"`
 }
 
-// authorize reads which of these permissions the token has. It fails if ACLs are off or the token is unknown.
+// authorize reads whether the token has these permissions. It fails if ACLs are off or the token is unknown.
 func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error) {
 	var answers []right
 	rights = slices.Clone(rights)
@@ -37,7 +37,7 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 }
 
 // Rights reports whether the token can release a key and destroy its session. If Consul does not report this, Known
-// is false. Only an unreachable Consul is an error.
+// is false. It returns an error only if Consul is unreachable or ctx has ended.
 func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
 	wanted := []right{{Resource: "key", Segment: t.Key, Access: "write"}}
 	// If the node is unknown, the token needs write on all sessions.
@@ -70,8 +70,8 @@ func aclRule(resource, segment, policy string) string {
 	return resource + " " + quoteHCL(segment) + ` { policy = "` + policy + `" }`
 }
 
-// quoteHCL returns a text as an HCL string that is safe to show. It escapes all characters except printable ASCII,
-// and HCL's templates.
+// quoteHCL returns text as an HCL string that is safe to print. It escapes all characters except printable ASCII, and
+// HCL's templates.
 func quoteHCL(text string) string {
 	return strings.ReplaceAll(strconv.QuoteToASCII(text), "${", `\u0024{`)
 }

@@ -8,17 +8,17 @@ import (
 	"electop/election"
 )
 
-// Hidden reports whether a key exists and is unreadable.
+// Hidden reports whether a key exists and the token may not read it.
 func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
 	_, hidden, err := c.readPairs(ctx, []string{key})
 	return hidden, err
 }
 
-// ErrIncomplete marks a result that may be incomplete. It is returned with the result.
+// ErrIncomplete reports that a result may be incomplete. A function returns it together with the result.
 var ErrIncomplete = errors.New("may be incomplete")
 
 // Holdings searches the whole KV store for keys that these sessions hold. progress, if not nil, receives the number
-// of keys searched and in total. ErrIncomplete means that the token cannot read all keys.
+// of searched keys and of all keys. ErrIncomplete reports that the token cannot read all keys.
 func Holdings(
 	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
 ) ([]election.Pair, error) {
@@ -39,8 +39,8 @@ func Holdings(
 	return held, err
 }
 
-// Scan reads keys and passes each to visit. progress, if not nil, receives the number of keys read and in total.
-// hidden reports whether some keys are unreadable.
+// Scan reads keys and passes each to visit. progress, if not nil, receives the number of keys read and of all keys.
+// hidden is set if some keys are not readable.
 func Scan(
 	ctx context.Context, c *Client, keys []string, progress func(done, total int), visit func(election.Pair),
 ) (hidden bool, err error) {

@@ -37,7 +37,7 @@ func TestHoldings(t *testing.T) {
 		})
 		want := []string{p + "a", p + "k7", p + "odd//key\x1b", p + "z/z"}
 		if got := keysOf(found); err != nil || !slices.Equal(got, want) || done != total || total < 154 || calls < 3 {
-			t.Fatalf("%q, %v; %d of %d in %d calls", got, err, done, total, calls)
+			t.Fatalf("got %q, %v; progress %d of %d in %d calls", got, err, done, total, calls)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

@@ -13,11 +13,11 @@ import (
 	"electop/election/sanitize"
 )
 
-// ManySessions is the number of sessions above which reading the list of all sessions is cheaper.
+// ManySessions is the number of sessions above which electop reads the list of all sessions, which is then cheaper.
 const ManySessions = 20
 
-// Sessions reads every session of the datacenter once. It returns ErrIncomplete if the token can read only some of
-// them, and ErrDenied if it can read none.
+// Sessions reads every session of the datacenter once. It returns ErrIncomplete if the token can read only some
+// sessions, and ErrDenied if it can read none.
 func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
 	all, err := c.AllSessions(c.Read(ctx))
 	if errors.Is(err, ErrPartly) {
@@ -26,7 +26,8 @@ func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
 	return all, err
 }
 
-// AllSessions lists every session of the datacenter. With ErrPartly it returns the readable ones.
+// AllSessions lists every session of the datacenter. If some are not readable, it returns the readable ones and
+// ErrPartly.
 func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 	sessions, meta, err := c.ListSessions(q)
 	if err != nil {
@@ -59,8 +60,7 @@ func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta
 	return nil
 }
 
-// SessionsByID reads sessions. hidden reports whether some are unreadable. With any other error, found may be
-// incomplete.
+// SessionsByID reads sessions. hidden is set if some are not readable. If err is not nil, found may be incomplete.
 func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)
@@ -112,7 +112,7 @@ func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*elect
 	return found, c.Filtered(meta), nil
 }
 
-// session reads one session, consistently.
+// session reads one session in consistent mode.
 func (c *Client) session(ctx context.Context, id string) (*election.Session, error) {
 	entry, meta, err := c.api.Session().Info(id, c.Consistent(ctx))
 	switch {

@@ -14,12 +14,13 @@ import (
 )
 
 // Survey reads the surroundings of an election once: all sessions, and at most 64 keys under the same parent. If
-// there are more, it prefers likely contenders. Read errors are stored in the result.
+// there are more keys, it prefers likely contenders. The result contains the errors of failed reads.
 func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
 	return Surveys(ctx, c, []string{key})[0]
 }
 
-// Surveys is [Survey] for several keys, in their order. It reads the list of all sessions only once.
+// Surveys is like [Survey] for several keys. The results have the order of the keys. It reads the list of all
+// sessions only once.
 func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundings {
 	all := make([]election.Surroundings, len(keys))
 	var sessions []*election.Session
@@ -37,7 +38,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 			return nil
 		})
 	}
-	_ = g.Wait() // read errors are stored in the results
+	_ = g.Wait() // the results contain the errors of failed reads
 	at := time.Now()
 	for i := range all {
 		all[i].At, all[i].Sessions, all[i].SessionsErr = at, sessions, ReadProblem("sessions", sessionsErr)
@@ -45,7 +46,8 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	return all
 }
 
-// Siblings reads the keys under the parent of key. With ErrPartly it returns the readable ones.
+// Siblings reads the other keys under the parent of key. If some are not readable, it returns the readable ones and
+// ErrPartly. cut is set if there are too many keys.
 func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pair, cut bool, err error) {
 	parent := election.Parent(key)
 	switch {
@@ -69,8 +71,8 @@ func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pai
 	return pairs, cut, err
 }
 
-// oddSiblings reads keys under a parent that a URL cannot name, such as "a//b/". It uses a transaction, which returns
-// all values; such trees are rare and small.
+// oddSiblings reads keys under a parent that a URL cannot address, such as "a//b/". It uses a transaction, which
+// returns all values; such trees are rare and small.
 func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []election.Pair, cut bool, err error) {
 	ops := api.TxnOps{{KV: c.kvOp(api.KVGetTree, parent)}}
 	ok, answer, _, err := c.api.Txn().Txn(ops, c.Read(ctx))
@@ -93,7 +95,7 @@ func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []e
 	return pairs, cut, nil
 }
 
-// chooseSiblings returns at most TxnReads keys, likely contenders first.
+// chooseSiblings returns at most TxnReads keys, likely contenders first. cut is set if it omitted keys.
 func chooseSiblings(keys []string, key, parent string) (chosen []string, cut bool) {
 	var others []string
 	for _, k := range keys {
@@ -117,7 +119,7 @@ func contenderKey(key, parent string) bool {
 	return strings.HasPrefix(key, parent+"members/") || isUUID(key[strings.LastIndexByte(key, '/')+1:])
 }
 
-// isUUID reports whether a text has the form of a session ID.
+// isUUID reports whether text has the form of a session ID.
 func isUUID(text string) bool {
 	if len(text) != len("00000000-0000-0000-0000-000000000000") {
 		return false
@@ -146,7 +148,7 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 	return read
 }
 
-// Nodes lists all nodes. ErrIncomplete means that the token cannot read all of them.
+// Nodes lists all nodes. ErrIncomplete reports that the token cannot read all of them.
 func Nodes(ctx context.Context, c *Client) (names []string, err error) {
 	all, meta, err := c.api.Catalog().Nodes(c.Read(ctx))
 	for _, node := range all {

@@ -42,12 +42,12 @@ func TestSurvey(t *testing.T) {
 			t.Fatalf("%d sessions, %q", len(found.Sessions), found.SessionsErr)
 		}
 		if found := Survey(t.Context(), b.client, "leader without parent"); found.Siblings != nil || found.SiblingsErr != "" {
-			t.Fatalf("siblings of a key without parent: %+v", found)
+			t.Fatalf("a key without a parent has siblings: %+v", found)
 		}
 	})
 }
 
-// A URL cannot name these keys.
+// A URL cannot contain these keys.
 func TestSurveyOfOddKeys(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -18,17 +18,20 @@ import (
 const (
 	// TxnReads is the number of keys per transaction: Consul allows 128 operations, and a value may have 512 KiB.
 	TxnReads = 64
-	// vanishTries limits the retries of a transaction that fails because a key was deleted concurrently.
+	// vanishTries is the maximum number of attempts of a transaction that fails because keys were deleted
+	// concurrently.
 	vanishTries = 8
 )
 
-// withoutLeader describes a response that is not Consul's: every read-only transaction of Consul has this header.
+// withoutLeader describes a response that Consul did not send: each response of Consul to a read-only transaction has
+// this header.
 const withoutLeader = "a transaction without X-Consul-Knownleader"
 
-// ErrPartly means that the token cannot read all of the data. It is returned with the readable part.
+// ErrPartly reports that the token cannot read all of the data. A function returns it together with the readable
+// part.
 var ErrPartly = errors.New("not all readable with this token")
 
-// ReadProblem describes the error of a read in a few words, such as "sessions: not readable with this token".
+// ReadProblem describes why a read failed, such as "sessions: not readable with this token".
 func ReadProblem(what string, err error) string {
 	switch {
 	case err == nil:
@@ -43,7 +46,7 @@ func ReadProblem(what string, err error) string {
 	return what + ": " + Describe(err)
 }
 
-// readPairs reads at most TxnReads keys in one transaction. hidden reports whether some are unreadable.
+// readPairs reads at most TxnReads keys in one transaction. hidden is set if some are not readable.
 func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
 	pairs, exist, err := c.ReadExisting(keys, c.Read(ctx))
 	return pairs, len(pairs) < len(exist), err
@@ -64,7 +67,7 @@ func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, 
 	return holders, nil
 }
 
-// ReadExisting reads at most TxnReads keys. exist contains the existing keys, pairs the readable ones.
+// ReadExisting reads at most TxnReads keys. exist contains the keys that exist, pairs the readable ones of these.
 func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
 	for range vanishTries {
 		if len(keys) == 0 {
@@ -102,7 +105,7 @@ func txnPairs(results api.TxnResults) []election.Pair {
 	return pairs
 }
 
-// existing returns keys without those that do not exist according to a failed transaction.
+// existing returns the keys that exist according to a failed transaction.
 func existing(keys []string, all api.TxnErrors) []string {
 	gone := map[int]bool{}
 	for _, e := range all {
@@ -127,7 +130,7 @@ func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, me
 	return keys, meta, err
 }
 
-// ListKeys lists every key under a prefix. With ErrPartly it returns the readable ones.
+// ListKeys lists every key under a prefix. If some are not readable, it returns the readable ones and ErrPartly.
 func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) {
 	keys, meta, err := c.KeyNames(wire.LiteralPrefix(prefix), c.Read(ctx))
 	keys = slices.DeleteFunc(keys, func(key string) bool { return !strings.HasPrefix(key, prefix) })
@@ -145,13 +148,14 @@ func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) 
 // Parallel is the maximum number of concurrent small reads.
 const Parallel = 8
 
-// kvOp is one operation of a transaction. Consul reads its namespace and partition from the body, not from the URL.
+// kvOp returns one operation of a transaction. Consul reads the operation's namespace and partition from the body,
+// not from the URL.
 func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
 	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
 }
 
-// KeyIndex is the index of the latest change of any key. It reads a key under prefix that does not exist, because
-// Consul then returns the index of the whole store (measured with 1.22).
+// KeyIndex returns the index of the latest change of any key. It reads a key under prefix that does not exist,
+// because Consul then returns the index of the whole store (measured with 1.22).
 func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
 	_, meta, err := c.api.KV().Get(prefix+"electop/no-such-key", (&api.QueryOptions{}).WithContext(ctx))
 	if err != nil {
@@ -160,8 +164,8 @@ func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
 	return meta.LastIndex, nil
 }
 
-// ReadKey reads one key consistently. It returns nil if the key does not exist and ErrDenied if it is unreadable. It
-// uses a transaction, because Consul normalizes keys in URLs.
+// ReadKey reads one key in consistent mode. It returns nil if the key does not exist, and ErrDenied if the token may
+// not read it. It uses a transaction, because Consul normalizes keys in URLs.
 func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error) {
 	ops := api.TxnOps{{KV: c.kvOp(api.KVGet, key)}}
 	ok, answer, meta, err := c.api.Txn().Txn(ops, c.Consistent(ctx))
@@ -187,7 +191,7 @@ func (c *Client) readKeyError(all api.TxnErrors) error {
 	if txnDenial(all) {
 		return Fail(ErrDenied, "%s", c.Redact(text))
 	}
-	return Fail(nil, "Consul refuses to read the key: %s", c.Redact(text))
+	return Fail(nil, "Consul rejects the read of the key: %s", c.Redact(text))
 }
 
 func txnText(all api.TxnErrors) string {

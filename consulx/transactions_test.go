@@ -19,12 +19,12 @@ func TestOnlyReadsOfTheBoardAreStale(t *testing.T) {
 	want := map[string]string{"/v1/kv/k": "keys=&stale=", "/v1/session/info/s": "consistent=", "/v1/txn": "consistent="}
 	for path, query := range want {
 		if asked[path] != query {
-			t.Errorf("%s was requested with %q", path, asked[path])
+			t.Errorf("%s was requested with the query %q", path, asked[path])
 		}
 	}
 }
 
-// If the token does not exist, another ACL rule is no remedy.
+// If the token does not exist, an ACL rule does not help.
 func TestReadProblemDistinguishesARejectedToken(t *testing.T) {
 	for body, want := range map[string]string{
 		"ACL not found": "keys: Consul rejects this token",
@@ -35,7 +35,7 @@ func TestReadProblemDistinguishesARejectedToken(t *testing.T) {
 		})})
 		_, _, err := c.KeyNames("k", c.Read(t.Context()))
 		if got := ReadProblem("keys", c.Wrap(err)); got != want {
-			t.Errorf("%q is described as %q, want %q", body, got, want)
+			t.Errorf("the error for %q is %q, want %q", body, got, want)
 		}
 	}
 }

@@ -16,15 +16,16 @@ import (
 )
 
 const (
-	// currentLimit bounds rereading the state after a write without a result. An election of Consul's leader can take
-	// about 10 s.
+	// currentLimit is the timeout for rereading the state after a write without a result. An election of Consul's
+	// leader can take about 10 s.
 	currentLimit = 10 * time.Second
-	// interruptedLimit is the same limit after the user stopped electop.
+	// interruptedLimit replaces currentLimit after the user has stopped electop.
 	interruptedLimit = 5 * time.Second
 	currentRetry     = 250 * time.Millisecond
 )
 
-// unconfirmed adds the current state to the error of a write, and ErrUnknown if the write may have been applied.
+// unconfirmed adds the current state to the error of a write. If the write may have been applied, it returns
+// ErrUnknown.
 func (c *Client) unconfirmed(ctx context.Context, err error, what string, now func(context.Context) (string, error)) error {
 	wrapped := c.Wrap(err)
 	if neverApplied(err) {
@@ -34,14 +35,14 @@ func (c *Client) unconfirmed(ctx context.Context, err error, what string, now fu
 	if errors.Is(ctx.Err(), context.Canceled) {
 		limit = interruptedLimit
 	}
-	// The write may have no result because its own context ended, so the reread needs another one.
+	// ctx may already have ended, so the reread needs another context.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	text := fmt.Sprintf("%s may have been applied (%s); %s", what, sanitize.Line(wrapped.Error(), errorLength/3), readAgain(ctx, now))
 	return &lineError{text: sanitize.Line(text, errorLength), kind: ErrUnknown, cause: plainCause(err)}
 }
 
-// readAgain rereads the state until Consul responds. It must retry, because reads often fail as long as writes fail.
+// readAgain rereads the state until Consul responds. It retries, because reads often fail as long as writes fail.
 func readAgain(ctx context.Context, now func(context.Context) (string, error)) string {
 	var last error
 	for {
@@ -50,7 +51,7 @@ func readAgain(ctx context.Context, now func(context.Context) (string, error)) s
 		case err == nil:
 			return text
 		case last == nil || ctx.Err() == nil:
-			last = err // prefer an error of Consul to the end of the context
+			last = err // prefer an error of Consul to the error of the context
 		}
 		select {
 		case <-ctx.Done():
@@ -79,8 +80,8 @@ func neverApplied(err error) bool {
 	return false
 }
 
-// neverLogged reports whether Consul or Raft returned the error before the write became a log entry. "leadership lost
-// while committing log" comes later.
+// neverLogged reports whether Consul or Raft returned the error before it added the write to the log. "leadership
+// lost while committing log" occurs after this.
 func neverLogged(body string) bool {
 	text := strings.TrimSpace(strings.ReplaceAll(body, "rpc error making call: ", ""))
 	switch strings.TrimPrefix(text, "raft apply failed: ") {
@@ -91,7 +92,7 @@ func neverLogged(body string) bool {
 	return denial(text)
 }
 
-// keyNow describes the present holder of a key.
+// keyNow describes the current holder of a key.
 func (c *Client) keyNow(ctx context.Context, key string) (string, error) {
 	pair, err := c.ReadKey(ctx, key)
 	name := sanitize.Line(key, 80)
@@ -106,7 +107,7 @@ func (c *Client) keyNow(ctx context.Context, key string) (string, error) {
 	return fmt.Sprintf("%s is now held by session %s", name, election.ShortID(pair.Session)), nil
 }
 
-// sessionNow describes the present state of a session and of the key that it held.
+// sessionNow describes the current state of a session and of the key that it held.
 func (c *Client) sessionNow(ctx context.Context, t election.Target) (string, error) {
 	text := "the session still exists"
 	switch _, err := c.session(ctx, t.Session); {

@@ -34,7 +34,7 @@ func status(code int, body string) func(http.ResponseWriter, *http.Request) {
 
 const leadershipLost = "rpc error making call: raft apply failed: leadership lost while committing log"
 
-// unknownFaults are the faults after which the client cannot exclude that the write was applied.
+// unknownFaults returns the faults after which the client cannot exclude that the write was applied.
 func unknownFaults() []fault {
 	cutNow := func(w http.ResponseWriter, _ *http.Request) { cutConnection(w) }
 	half := func(w http.ResponseWriter, _ *http.Request) {
@@ -58,7 +58,7 @@ func unknownFaults() []fault {
 	}
 }
 
-// certainFaults are the faults after which nothing was written.
+// certainFaults returns the faults after which nothing was written.
 func certainFaults() []fault {
 	return []fault{
 		{"no cluster leader", false, status(500, "rpc error making call: No cluster leader")},
@@ -72,7 +72,7 @@ func certainFaults() []fault {
 	}
 }
 
-// meet applies the fault to all writes of one kind, and runs a function with a client of that Consul. If a write
+// meet injects the fault into all writes of one kind, and runs a function with a client of that Consul. If a write
 // hangs, the caller must cancel it.
 func (f fault) meet(
 	t *testing.T, addr string, is func(*http.Request) bool, do func(ctx context.Context, c *Client) error,
@@ -140,7 +140,7 @@ func TestWritesThatCertainlyFailed(t *testing.T) {
 	})
 }
 
-// write is an action that writes. run performs it.
+// write is an action that writes. run executes it.
 type write struct {
 	name string
 	run  func(t *testing.T, f fault) (key string, err error)
@@ -190,7 +190,7 @@ func resign(ctx context.Context, b backend, c *Client, key string) error {
 	return c.GiveUp(ctx, &pair, api.SessionBehaviorRelease, c.UnconfirmedRelease)
 }
 
-// The error must contain the present state of the key, whatever it is.
+// The error must contain the current state of the key, whatever it is.
 func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -236,7 +236,7 @@ func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 	})
 }
 
-// While Consul elects its leader, reads fail too.
+// While Consul elects its leader, reads also fail.
 func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -263,7 +263,7 @@ func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 	})
 }
 
-// A stopped agent cannot have received the write.
+// An agent that has stopped cannot have received the write.
 func TestWriteToAnAgentThatIsGone(t *testing.T) {
 	c := newClient(t, Config{Address: "127.0.0.1:1"})
 	_, err := c.release(t.Context(), &election.Pair{Key: "a", Session: "s"})

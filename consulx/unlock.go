@@ -18,24 +18,24 @@ import (
 	"electop/election/sanitize"
 )
 
-// changeWait bounds how long a release waits for its own change.
+// changeWait is the maximum time for which a release waits for its own change.
 const changeWait = 5 * time.Second
 
 // Released describes how a key was unlocked.
 type Released struct {
-	// Unconditional reports that the value was too large for a transaction. The release checked the session, but not
-	// the index.
+	// Unconditional is set if the value was too large for a transaction. The release checked the session, but not the
+	// index.
 	Unconditional bool
-	// LostWrite reports that the holder wrote its value after electop had read the key, and that the release restored
-	// the older value.
+	// LostWrite is set if the holder wrote its value after electop had read the key, and the release restored the
+	// older value.
 	LostWrite bool
 }
 
-// Note is the warning about a release, in one line. It is empty if there is none.
+// Note returns the warning about a release, in one line, or "" if there is no warning.
 func (r Released) Note() string {
 	switch {
 	case r.LostWrite:
-		return "the holder wrote the key concurrently; the release restored the previous value"
+		return "the holder wrote the key concurrently; the release replaced the new value with the previous one"
 	case r.Unconditional:
 		return "the value is too large for a transaction: the release checked the session, but not the index"
 	}
@@ -48,7 +48,7 @@ func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
 	return err
 }
 
-// release unlocks a key that was just read. For values up to about 390 KB it uses a transaction, for larger ones
+// release unlocks a key that was just read. For a value up to about 390 KB it uses a transaction, for a larger value
 // [Client.releaseLarge].
 func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error) {
 	ops := c.unlockOps(p)
@@ -71,17 +71,17 @@ func (c *Client) unlockOps(p *election.Pair) api.TxnOps {
 	index, session, unlock := c.kvOp(api.KVCheckIndex, p.Key), c.kvOp(api.KVCheckSession, p.Key), c.kvOp(api.KVUnlock, p.Key)
 	index.Index = p.ModifyIndex
 	session.Session, unlock.Session = p.Session, p.Session
-	// Without value and flags, Consul would clear both. Waiting api.Lock candidates would then fail permanently.
+	// Without value and flags, the unlock would clear both. Waiting api.Lock candidates would then fail permanently.
 	unlock.Value, unlock.Flags = p.Value, p.Flags
 	return api.TxnOps{{KV: index}, {KV: session}, {KV: unlock}}
 }
 
 // writeTxn runs a transaction that writes. Consul's library hides the HTTP status of a failed transaction, but the
-// status determines whether the write may have been applied.
+// status shows whether the write may have been applied.
 func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer api.TxnResponse, err error) {
 	_, err = c.api.Raw().Write("/v1/txn", ops, &answer, c.Write(ctx))
 	if err == nil && len(answer.Results) == 0 {
-		return false, answer, transport.NotConsul("a transaction without results") // Consul returns one per operation
+		return false, answer, transport.NotConsul("a transaction without results") // Consul returns one result per operation
 	}
 	var status api.StatusError
 	if errors.As(err, &status) && status.Code == http.StatusConflict {
@@ -90,7 +90,7 @@ func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer 
 	return err == nil, answer, err
 }
 
-// txnError is the error of a transaction that Consul rejected.
+// txnError returns the error for a transaction that Consul rejected.
 func (c *Client) txnError(key string, all api.TxnErrors) error {
 	text := c.Redact(txnText(all))
 	if txnDenial(all) {
@@ -104,8 +104,8 @@ func tooLarge(err error) bool {
 	return errors.As(err, &status) && status.Code == http.StatusRequestEntityTooLarge
 }
 
-// releaseLarge unlocks a key whose value does not fit into a transaction. The single-key endpoint checks the session,
-// but not the index. Thus it overwrites a concurrent write of the holder.
+// releaseLarge unlocks a key whose value is too large for a transaction. The single-key endpoint checks the session,
+// but not the index. Therefore the release overwrites a concurrent write of the holder.
 func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, error) {
 	if !wire.Literal(p.Key) {
 		return Released{}, Fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and "+
@@ -124,7 +124,7 @@ func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, 
 }
 
 // overwrites reports whether the first change after a read is a write of the holder. Blocking queries merge writes
-// that are less than a millisecond apart, so a result of false does not exclude such a write.
+// that are less than a millisecond apart, so false does not exclude such a write.
 func overwrites(read, next *election.Pair) bool {
 	return next != nil && next.ModifyIndex != read.ModifyIndex && next.CreateIndex == read.CreateIndex &&
 		next.Session == read.Session && next.LockIndex <= read.LockIndex
@@ -142,7 +142,7 @@ type keyChange struct {
 	pair   *election.Pair // nil if the key does not exist
 }
 
-// firstChange sends the query and returns as soon as it is sent.
+// firstChange starts the query and returns when the request has been sent.
 func (c *Client) firstChange(ctx context.Context, p *election.Pair) *keyChange {
 	ctx, cancel := context.WithTimeout(ctx, changeWait)
 	k := &keyChange{cancel: cancel, done: make(chan struct{})}
@@ -153,7 +153,7 @@ func (c *Client) firstChange(ctx context.Context, p *election.Pair) *keyChange {
 		defer close(k.done)
 		q := c.Consistent(ctx)
 		q.WaitIndex, q.WaitTime = p.ModifyIndex, changeWait
-		// If the query fails, the release still counts as successful, because Consul confirmed it.
+		// If the query fails, the release remains successful, because Consul confirmed it.
 		if pair, _, err := c.api.KV().Get(p.Key, q); err == nil && pair != nil {
 			next := wire.Pair(pair)
 			k.pair = &next
@@ -179,7 +179,7 @@ func (k *keyChange) stop() {
 // UnknownResult returns the error of a write that Consul did not confirm.
 type UnknownResult func(ctx context.Context, p *election.Pair, err error) error
 
-// GiveUp unlocks or deletes a key that was just read.
+// GiveUp unlocks a key that was just read, or deletes it if the behavior is "delete".
 func (c *Client) GiveUp(ctx context.Context, p *election.Pair, behavior string, unknown UnknownResult) error {
 	ops := c.unlockOps(p)
 	if behavior == election.BehaviorDelete {

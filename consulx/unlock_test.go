@@ -14,10 +14,10 @@ import (
 	"electop/internal/consultest"
 )
 
-// consulLimit is the maximum length of a value with Consul's defaults.
+// consulLimit is the maximum length of a value with Consul's default configuration.
 const consulLimit = 512 << 10
 
-// bytesOf returns a value that neither compression nor text encoding can shorten.
+// bytesOf returns a value that neither compression nor text encoding can make shorter.
 func bytesOf(n int) []byte {
 	value := make([]byte, n)
 	r := rand.New(rand.NewPCG(1, uint64(n)))
@@ -75,8 +75,8 @@ func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 		p := b.Prefix(t)
 		odd, plain := p+"web//leader", p+"web/leader"
 		b.Acquire(t, api.KVPair{Key: plain, Session: s, Value: []byte("untouched")})
-		// A transaction cannot create this key with a large value, so the proxy below rejects a transaction with a
-		// small value.
+		// A transaction cannot create this key with a large value, so the test uses a small value and the proxy below
+		// rejects its transaction as too large.
 		lock := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: odd, Value: []byte("v"), Session: s}}}
 		if ok, r, _, err := b.API.Txn().Txn(lock, nil); err != nil || !ok {
 			t.Fatal(ok, r, err)
@@ -104,7 +104,7 @@ func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 }
 
 // Consul's single-key release does not check the index, so it overwrites a concurrent write of the holder. The
-// operator gets a warning.
+// operator must get a warning.
 func TestReleaseOfALargeValueReportsALostWrite(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -131,7 +131,7 @@ func TestReleaseOfALargeValueReportsALostWrite(t *testing.T) {
 				}
 			}
 			released, err := NewOperator(client, nil).Release(t.Context(), targetOf(wire.Pair(b.Get(t, key))))
-			if err != nil || !released.LostWrite || !strings.Contains(released.Note(), "previous value") {
+			if err != nil || !released.LostWrite || !strings.Contains(released.Note(), "with the previous one") {
 				t.Errorf("%s: %+v, %v", what, released, err)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"electop/election/insight"
 )
 
-// The warning before a release must use the same size limit as the release. For values a few KB below the limit,
-// electop warns although it is unnecessary.
+// The warning before a release must use the same size limit as the release. A warning for values up to 4 KB below the
+// limit is acceptable.
 func TestTheWarningMatchesTheRelease(t *testing.T) {
 	c := &Client{namespace: strings.Repeat("n", 64), partition: strings.Repeat("p", 64)}
 	p := election.Pair{Key: strings.Repeat("k", 512), Session: "695bfbd0-6350-7587-addf-a18084928f3c", ModifyIndex: 1 << 60, Flags: 1<<64 - 1}
@@ -23,7 +23,7 @@ func TestTheWarningMatchesTheRelease(t *testing.T) {
 		e := &election.Election{Exists: true, Pair: p, Session: &election.Session{ID: p.Session}}
 		warned := strings.Contains(strings.Join(insight.EffectOf(election.ActionRelease, e, nil, 1).Warnings, " "), "too large for a transaction")
 		if large := len(body) >= insight.TxnBodyLimit; large && !warned || warned && len(body) < insight.TxnBodyLimit-4<<10 {
-			t.Errorf("%d bytes of value, %d of body: warned %t", size, len(body), warned)
+			t.Errorf("value of %d bytes, body of %d bytes: warned: %t", size, len(body), warned)
 		}
 	}
 }

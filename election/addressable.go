@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Addressable reports whether a request can name the key again. Consul replaces bytes that are not UTF-8 with U+FFFD,
-// so a request with the replaced text finds no key or another one.
+// Addressable reports whether a request can address the key. Consul replaces invalid UTF-8 in its responses with
+// U+FFFD, so a request for the returned key finds no key or a different key.
 func Addressable(key string) bool {
 	for i := range len(key) {
 		if key[i] >= utf8.RuneSelf {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// State is the state of an election at one moment.
+// State is the state of an election at one time.
 type State string
 
 // The values of [State].
@@ -18,31 +18,28 @@ const (
 	InLockDelay State = "lock_delay" // vacant, and Consul rejects every acquire
 	// OfSemaphore is the state of a semaphore's key, which has holders and no leader.
 	OfSemaphore State = "semaphore"
-	// Idle is the state of a key without a leader since before observation started, and
-	// for which no candidate was seen.
+	// Idle is the state of a key that had no leader when observation started and for which no candidate was seen.
 	Idle State = "idle"
 )
 
-// recentlyLed is the time after a known term during which an election is not idle.
+// recentlyLed is the time after the end of a term during which an election is not idle.
 const recentlyLed = 24 * time.Hour
 
-// Election is everything known about one election at one moment. It is immutable: a
-// change creates a new one.
+// Election contains the known data of one election. It is immutable: each change creates a new value.
 type Election struct {
 	Name       string
 	Datacenter string
 	// Pair is the key as last read. If Exists is false, the key was deleted and Pair is its last state.
 	Pair Pair
-	// Leader is the label of the leader (see [LeaderLabel]), empty while there is
-	// none.
+	// Leader is the label of the leader (see [LeaderLabel]), empty if there is none.
 	Leader string
 	// Session is the holder's session, nil if there is no leader or the session has not been read.
 	Session *Session
 	// LastSession is the session of the latest term that ended, nil if no end was observed or the session was not
 	// read.
 	LastSession *Session
-	// Term is the LockIndex of the current or latest term. If a client wrote the key without the lock, it is the
-	// LockIndex before that write, or 0 if the key was not read before it.
+	// Term is the LockIndex of the current or latest term. If a client wrote the key without the lock, Term is the
+	// LockIndex before that write, or 0 if that LockIndex was not read.
 	Term uint64
 	// Since is when the current term was first observed. If SinceKnown is false, the term may have begun earlier.
 	Since time.Time
@@ -51,7 +48,8 @@ type Election struct {
 	VacantSince time.Time
 	// LockDelayUntil is the estimated end of the lock-delay, zero if none is known.
 	LockDelayUntil time.Time
-	// RecordedUntil is when a recorder last observed the election. It is zero once the key has been read from Consul.
+	// RecordedUntil is the time of the last observation in the history. It is zero once the key has been read from
+	// Consul.
 	RecordedUntil time.Time
 
 	// Adjacent booleans take less memory.
@@ -63,13 +61,13 @@ type Election struct {
 	// Unaddressable is set if the key is not [Addressable]: no action on it is possible, and other keys may look the
 	// same.
 	Unaddressable bool
-	// LockDelayDoubtful is set if no lock-delay may follow, because the last holder may have released the key just
-	// before its session ended.
+	// LockDelayDoubtful is set if it is uncertain whether a lock-delay follows: the last holder may have released the
+	// key just before its session ended.
 	LockDelayDoubtful bool
-	// Candidateless is set if no candidate was seen when the key was found without a
-	// leader. Any change of the key removes it.
+	// Candidateless is set if the key was found without a leader and no candidate was seen. Any change of the key
+	// clears it.
 	Candidateless bool
-	// Unsearched is set if the key was found without a leader, and its candidates will be searched.
+	// Unsearched is set if the key was found without a leader and the search for its candidates is pending.
 	Unsearched bool
 	// Terms are the latest observed terms, oldest first, including the current one.
 	Terms []Term
@@ -77,7 +75,7 @@ type Election struct {
 	Events []Event
 }
 
-// Key is the KV key of the election.
+// Key returns the KV key of the election.
 func (e *Election) Key() string { return e.Pair.Key }
 
 // State returns the state at the time now.
@@ -101,14 +99,13 @@ func (e *Election) ledWithin(now time.Time, period time.Duration) bool {
 	return last != nil && now.Sub(last.End) < period
 }
 
-// FoundVacant reports whether the key had no leader when it was first read, and no event
-// since.
+// FoundVacant reports whether the key had no leader when it was first read, and no event has occurred since.
 func (e *Election) FoundVacant() bool {
 	return e.Exists && !e.Pair.Held() && !e.IsSemaphore() && !e.Recorded() && !e.Unreadable &&
 		len(e.Events) == 1 && e.Events[0].Type == Vacated && e.Events[0].Initial
 }
 
-// Recorded reports whether the election is known from a history only.
+// Recorded reports whether the election is known only from the history.
 func (e *Election) Recorded() bool { return !e.RecordedUntil.IsZero() }
 
 // Overwritten reports whether a client wrote the held key without the lock: LockIndex is 0 although a session holds
@@ -127,7 +124,7 @@ func (e *Election) LastTerm() *Term {
 	return nil
 }
 
-// Node is the node of the leader, or of the last leader if there is none. It is empty if unknown.
+// Node returns the node of the leader, or of the last leader if there is none. It returns "" if the node is unknown.
 func (e *Election) Node() string {
 	if e.Session != nil {
 		return e.Session.Node
@@ -141,7 +138,7 @@ func (e *Election) Node() string {
 	return ""
 }
 
-// Changes counts the terms that began in the period of this length before now.
+// Changes counts the terms that are known to have begun within window before now.
 func (e *Election) Changes(now time.Time, window time.Duration) int {
 	n := 0
 	for i := range e.Terms {
@@ -152,7 +149,7 @@ func (e *Election) Changes(now time.Time, window time.Duration) int {
 	return n
 }
 
-// Moved returns the election with all its times moved to another clock.
+// Moved returns a copy of the election. It applies move to each time, to convert it to another clock.
 func (e *Election) Moved(move func(*time.Time)) *Election {
 	m := *e
 	for _, at := range []*time.Time{&m.Since, &m.VacantSince, &m.LockDelayUntil, &m.RecordedUntil} {
@@ -167,7 +164,7 @@ func (e *Election) Moved(move func(*time.Time)) *Election {
 	return &m
 }
 
-// MovedEvents returns events with all their times moved to another clock.
+// MovedEvents returns copies of events. It applies move to each time, to convert it to another clock.
 func MovedEvents(events []Event, move func(*time.Time)) []Event {
 	events = slices.Clone(events)
 	for i := range events {
@@ -190,14 +187,14 @@ func (e *Election) Target() Target {
 	return t
 }
 
-// SameHold reports whether p is still the target's hold. A new value of the same holder does not end a hold. If the
-// target has no CreateIndex, only the session is compared.
+// SameHold reports whether p shows the target's hold. A new value of the same holder does not end a hold. If the
+// target has no CreateIndex, SameHold compares only the key and the session.
 func (t Target) SameHold(p Pair) bool {
 	return p.Key == t.Key && p.Session == t.Session &&
 		(t.CreateIndex == 0 || p.CreateIndex == t.CreateIndex && p.LockIndex == t.LockIndex)
 }
 
-// Target is the hold that an operator selected. An action changes this hold or nothing.
+// Target is the hold that an operator selected. If this hold has ended, the action changes nothing.
 type Target struct {
 	Election    string
 	Key         string
@@ -286,8 +283,8 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	return j
 }
 
-// sessionForJSON returns only the ID of a session that was not read, so that unknown settings do not look like
-// defaults.
+// sessionForJSON returns an object with only the ID if the session was not read, so that unknown settings do not look
+// like defaults.
 func (e *Election) sessionForJSON() any {
 	if e.Session == nil {
 		return struct {
@@ -297,10 +294,10 @@ func (e *Election) sessionForJSON() any {
 	return e.Session
 }
 
-// Rights are the actions on one hold that the token's ACL rules allow.
+// Rights describes which actions on one hold the token's ACL rules allow.
 type Rights struct {
 	// Known is false if Consul does not report the rules (ACLs are off, or the endpoint does not respond). electop
-	// then tries every action.
+	// then blocks no action.
 	Known bool
 	// Release is set if the token may write the key, Destroy if it may write sessions on the session's node.
 	Release, Destroy bool

@@ -18,7 +18,7 @@ const (
 	Overwritten        EventType = "overwritten" // a client wrote the key without the lock
 	Deleted            EventType = "deleted"     // the key was deleted
 	Missed             EventType = "missed"      // terms that were not observed
-	Explained          EventType = "explained"   // why a term ended
+	Explained          EventType = "explained"   // the cause of an ended term
 	Unreadable         EventType = "unreadable"  // the token lost the permission to read the key
 	Readable           EventType = "readable"    // the token regained the permission to read the key
 	Entered            EventType = "entered"     // a session took a slot of a semaphore
@@ -73,7 +73,7 @@ type Event struct {
 	Term        uint64
 	CreateIndex uint64
 	// ModifyIndex is the key's ModifyIndex in the read that shows the change; for [Vacated], [Explained] and
-	// [Deleted], in the last read before the end. Equal events of several observers have the same one. JSON omits it.
+	// [Deleted], in the last read before the end. All observers report the same one for an event. JSON omits it.
 	ModifyIndex uint64
 	// Leader is the label of the current or former leader. For [Entered] and [Left] it is the name of the holder's
 	// session, empty if the session was not read.
@@ -100,8 +100,8 @@ type Event struct {
 	// Gap is set if observation of the key was interrupted before this event: the change happened at an unknown time
 	// before Time. JSON omits it.
 	Gap bool
-	// Restored is set if Consul lost data or restored a snapshot, and no write led to this state. Indexes may then
-	// repeat. JSON omits it.
+	// Restored is set if the change results from a restored snapshot or from data loss in Consul, not from a write.
+	// Indexes may then repeat. JSON omits it.
 	Restored bool
 
 	// Cause and Evidence are set for [Explained].
@@ -163,11 +163,11 @@ func FormatTime(t time.Time) string {
 // FormatDuration formats a duration in Go's format, rounded to milliseconds.
 func FormatDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
-// AfterVacancy states for people when the next leader followed: "after 1.2s", or "at once" if no vacancy of a
-// millisecond was observed. Consul may return the end of a term and the next leader in one response.
+// AfterVacancy returns when the next leader followed, for display: "after 1.2s", or "immediately" if the observed
+// vacancy is shorter than a millisecond. Consul may return the end of a term and the next leader in one response.
 func AfterVacancy(d time.Duration) string {
 	if d < time.Millisecond {
-		return "at once"
+		return "immediately"
 	}
 	return "after " + FormatDuration(d)
 }
@@ -205,7 +205,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// ElectionID is the [Election.ID] of the event's election, empty if it has none.
+// ElectionID returns the [Election.ID] of the event's election, "" if the event has no key.
 func (e Event) ElectionID() string { return electionID(e.Key, e.CreateIndex, !Addressable(e.Key)) }
 
 // OfSlot reports whether the event is about a slot of a semaphore.
@@ -243,7 +243,7 @@ func (e *Event) parseTimes(j eventJSON) error {
 	)
 }
 
-// parse calls f on a text that is not empty.
+// parse converts text that is not empty, and stores the result in into.
 func parse[T any](text string, into *T, read func(string) (T, error)) (err error) {
 	if text != "" {
 		*into, err = read(text)

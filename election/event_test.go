@@ -42,7 +42,7 @@ func TestEventJSON(t *testing.T) {
 		want.Time, back.Time = want.Time.UTC(), back.Time.UTC()
 		want.LockDelayUntil, back.LockDelayUntil = want.LockDelayUntil.UTC(), back.LockDelayUntil.UTC()
 		if !reflect.DeepEqual(back, want) {
-			t.Errorf("read back\n%+v\nwant\n%+v", back, want)
+			t.Errorf("decoded\n%+v\nwant\n%+v", back, want)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package election
 
 import "time"
 
-// led returns an election that a session leads.
+// led returns an election whose leader holds the key with session s.
 func led(name, key string, s *Session) *Election {
 	return &Election{
 		Name: name, Exists: true, Session: s, Leader: name + "-1", Term: 1, Since: t0,
@@ -10,7 +10,8 @@ func led(name, key string, s *Session) *Election {
 	}
 }
 
-// newSession returns a session with this name and otherwise the settings in Consul's guide.
+// newSession returns a session. Its settings, except the name and node, are those of Consul's leader election
+// tutorial.
 func newSession(id, name, node string, change ...func(*Session)) *Session {
 	s := &Session{ID: id, Name: name, Node: node, Behavior: BehaviorRelease, LockDelay: 15 * time.Second, NodeChecks: []string{"serfHealth"}}
 	for _, c := range change {

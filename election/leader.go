@@ -13,7 +13,7 @@ const LabelLength = 120
 // sessionWord is the prefix of a label if only the ID of the session is known.
 const sessionWord = "session"
 
-// labelMembers are the JSON members that name a leader, in order of preference.
+// labelMembers returns the JSON members that name a leader, in order of preference.
 func labelMembers() [6]string {
 	return [...]string{"name", "node", "id", "host", "hostname", "address"}
 }

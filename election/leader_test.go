@@ -68,7 +68,7 @@ func FuzzLeaderLabelIsSafe(f *testing.F) {
 		}
 		for _, label := range labels {
 			if sanitize.Text(label) != label {
-				t.Errorf("%q is not safe", label)
+				t.Errorf("label %q is not sanitized", label)
 			}
 		}
 	})

@@ -2,8 +2,8 @@ package election
 
 import "time"
 
-// Observation is what an observer read or did, with the time of its clock. A
-// [tracker.Tracker] receives observations in the order in which they were made.
+// Observation is a read or an action of an observer, with the time on the observer's clock. A [tracker.Tracker]
+// receives observations in the order in which they were made.
 type Observation interface{ Observed() time.Time }
 
 // KeysRead is the complete content of a range of keys: a key in Range that is not in Pairs does not exist.
@@ -34,8 +34,8 @@ type HistoryRead struct {
 	Elections []*Election
 }
 
-// PatternsSet replaces the watched patterns. Elections that they do not select are
-// forgotten, without events; every key counts as not read.
+// PatternsSet replaces the watched patterns. The tracker discards elections that the new patterns do not select,
+// without events, and treats every key as not read.
 type PatternsSet struct {
 	At       time.Time
 	Patterns Patterns
@@ -75,7 +75,7 @@ type ChecksUnwatched struct {
 	Node string
 }
 
-// LinkLost reports that a query of a source failed. Source is a unique text.
+// LinkLost reports that a query of a source failed. Source identifies the source.
 type LinkLost struct {
 	At     time.Time
 	Source string
@@ -110,7 +110,7 @@ const (
 	ActionFix ActionKind = "fix"
 )
 
-// EndsHold reports whether the action ends a hold, and so explains the end of a term.
+// EndsHold reports whether the action ends a hold. Only such an action explains the end of a term.
 func (k ActionKind) EndsHold() bool { return k == ActionRelease || k == ActionDestroy }
 
 // ActionStage is the progress of an operator's action.
@@ -121,19 +121,19 @@ const (
 	ActionStarted ActionStage = iota
 	ActionDone
 	ActionFailed
-	ActionUnconfirmed // it may have been applied
+	ActionUnconfirmed // the write may have been applied
 )
 
-// Explains reports whether an action of this kind can have ended a term to which an observer attributed this cause
-// without a report of the action.
+// Explains reports whether an action of this kind can have ended a term for which an observer without information
+// about the action inferred the cause seen.
 func (k ActionKind) Explains(seen Cause, guess bool) bool {
 	released := k == ActionRelease && seen == Released
 	destroyed := k == ActionDestroy && (seen == SessionDestroyed || seen == SessionExpiredOrDestroyed || seen == KeyDeleted)
 	return k.EndsHold() && (guess || seen == Unknown || released || destroyed)
 }
 
-// OperatorAction reports an action on a hold, of this or of another process. Key is empty for a destroy, which ends
-// every hold of the session.
+// OperatorAction reports an action of this or another process on a hold. Key is empty for a destroy, which ends every
+// hold of the session.
 type OperatorAction struct {
 	At      time.Time
 	Kind    ActionKind
@@ -214,7 +214,7 @@ func (o Gap) Observed() time.Time { return o.At }
 // Observed implements [Observation].
 func (o ClockSet) Observed() time.Time { return o.At }
 
-// DatacenterRead is the name of the datacenter that responds.
+// DatacenterRead contains the name of the datacenter that responds.
 type DatacenterRead struct {
 	At         time.Time
 	Datacenter string
@@ -251,14 +251,14 @@ type SurroundingsRead struct{ Surroundings Surroundings }
 // Observed implements [Observation].
 func (o SurroundingsRead) Observed() time.Time { return o.Surroundings.At }
 
-// SessionListRead is the list of all sessions, or why it could not be read.
+// SessionListRead contains the list of all sessions, or the error of the read.
 type SessionListRead struct {
 	At       time.Time
 	Sessions []*Session
 	// Index is the Raft index of the response (X-Consul-Index), 0 if unknown.
 	Index uint64
-	// AfterGap is set for the first list after the start or after a pause: the creation time of sessions that are new
-	// in it is unknown.
+	// AfterGap is set for the first list after the start or after a pause: the creation time of new sessions in this
+	// list is unknown.
 	AfterGap bool
 	Err      string
 }
@@ -276,9 +276,9 @@ func (o SessionListUnwatched) Observed() time.Time { return o.At }
 // ntpd slews the wall clock by 0.5 ms per second and steps it above 128 ms.
 const clockTolerance = 100 * time.Millisecond
 
-// ClockJump compares two readings of time.Now, at most limit apart. It returns the observations to make first: a
-// clock that was set, and a gap. A clock that was set forward cannot be distinguished from a machine that slept, so
-// both count as a gap.
+// ClockJump compares two readings of time.Now that are normally at most limit apart. It returns the observations to
+// report first: a clock that was set, and a gap. A clock that was set forward cannot be distinguished from a machine
+// that slept, so both count as a gap.
 func ClockJump(last, now time.Time, limit time.Duration) []Observation {
 	return clockJump(last.Round(0), now, now.Round(0).Sub(last.Round(0)), now.Sub(last), limit)
 }

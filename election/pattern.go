@@ -9,7 +9,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// DefaultPattern matches the keys of Consul's leader election guide.
+// DefaultPattern matches the keys of Consul's leader election tutorial.
 const DefaultPattern = "service/*/leader"
 
 // Pattern is a glob that selects the KV keys that are elections: `*` matches one
@@ -75,7 +75,7 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 			b.WriteString("(?:(.+)/)?")
 			continue
 		case strings.Contains(segment, "**"):
-			return nil, fmt.Errorf("pattern %q: ** stands for whole segments (write a/**/b), * for a part of one", text)
+			return nil, fmt.Errorf("pattern %q: ** must be a whole segment, as in a/**/b; * matches a part of a segment", text)
 		}
 		if segment == "*" {
 			segment = "" // a whole segment is never empty; a part of a segment may be empty
@@ -160,8 +160,8 @@ func (p Pattern) match(key string) (name string, ok bool) {
 	return strings.Join(matched, "/"), true
 }
 
-// matchSingle avoids the regular expression for patterns with one `*`, the most common ones, because every key of a
-// first read is matched.
+// matchSingle avoids the regular expression for patterns with one `*`, the most common ones, because the first read
+// matches every key.
 func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(key[len(p.prefix):], p.suffix)
 	switch {
@@ -184,8 +184,8 @@ func wholeSegment(before, after string) bool {
 // to the first. A key that any of them excludes belongs to none.
 type Patterns []Pattern
 
-// ParsePatterns parses all texts. Without one that selects keys it adds [DefaultPattern].
-// Exclusions come last.
+// ParsePatterns parses all texts. If none of them selects keys, it adds [DefaultPattern]. Exclusions come last in the
+// result.
 func ParsePatterns(texts []string) (Patterns, error) {
 	var selecting, excluding Patterns
 	for _, text := range texts {
@@ -209,7 +209,7 @@ func ParsePatterns(texts []string) (Patterns, error) {
 	return append(selecting, excluding...), nil
 }
 
-// Match returns the name that the first matching pattern gives to the election.
+// Match returns the election's name from the first matching pattern. An excluded key does not match.
 func (ps Patterns) Match(key string) (name string, ok bool) {
 	for i := range ps {
 		switch p := &ps[i]; {
@@ -232,7 +232,7 @@ func (ps Patterns) Exclude(key string) bool {
 	})
 }
 
-// Selecting returns the patterns that select keys: those without exclusions.
+// Selecting returns the patterns without the exclusions.
 func (ps Patterns) Selecting() Patterns {
 	return slices.DeleteFunc(slices.Clone(ps), Pattern.Excludes)
 }

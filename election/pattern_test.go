@@ -83,7 +83,7 @@ func TestExclusionsRemoveKeys(t *testing.T) {
 			t.Errorf("%q exclude %s: %v", tt.patterns, tt.key, ps.Exclude(tt.key))
 		}
 		if key, ok := ps.Key(tt.name); tt.name != "" && (!ok || key != tt.key) {
-			t.Errorf("%q: %q has the key %q, want %q", tt.patterns, tt.name, key, tt.key)
+			t.Errorf("patterns %q: the election %q has the key %q, want %q", tt.patterns, tt.name, key, tt.key)
 		}
 	}
 }
@@ -105,28 +105,28 @@ func TestExclusionsAreShownAsWritten(t *testing.T) {
 func TestBadPatternsAreRefused(t *testing.T) {
 	for _, text := range []string{"", "/", "a**/b", "a/**b", "a/\x1b/b", "a\n", "!", "!/", "!a**/b", "!a/\x1b/b"} {
 		if _, err := ParsePattern(text); err == nil {
-			t.Errorf("%q was accepted", text)
+			t.Errorf("pattern %q was accepted", text)
 		} else if sanitize.Text(err.Error()) != err.Error() {
 			t.Errorf("%q: the error contains unsanitized text", text)
 		}
 	}
 }
 
-// Other tools have more wildcards. Taken literally, they would match nothing, without an error.
+// Other tools have more wildcards. As literal characters they would match no key, and the user would get no error.
 func TestWildcardsOfOtherToolsAreRefused(t *testing.T) {
 	for text, names := range map[string]string{
 		"[a": "[", "a]": "]", "{a,b}": "{", "service/{web,api}/leader": "{", "b}": "}", "service/web-?/leader": "?",
 		`service/\*/leader`: `\`, "[abc]/x": "[",
 	} {
 		if _, err := ParsePattern(text); err == nil {
-			t.Errorf("%q was taken", text)
+			t.Errorf("pattern %q was accepted", text)
 		} else if !strings.Contains(err.Error(), `"`+sanitize.Text(text)+`"`) || !strings.Contains(err.Error(), " "+names+" ") {
-			t.Errorf("%q: %v does not name %s", text, err, names)
+			t.Errorf("pattern %q: error %v does not contain %s", text, err, names)
 		}
 	}
 	for _, key := range []string{"a[b]", "a{b}", `a\b`} {
 		if _, ok := KeyPattern(key).Match(key); !ok {
-			t.Errorf("the key %q cannot be watched", key)
+			t.Errorf("KeyPattern(%[1]q) does not match the key %[1]q", key)
 		}
 		if p, err := ParsePattern("a*b*"); err != nil {
 			t.Error(err)
@@ -146,10 +146,10 @@ func FuzzPatternPrefix(f *testing.F) {
 		}
 		name, ok := p.Match(key)
 		if ok && (name == "" && key != "" || !strings.HasPrefix(key, p.Prefix())) {
-			t.Errorf("pattern %q gives key %q the name %q; its prefix is %q", text, key, name, p.Prefix())
+			t.Errorf("pattern %q: key %q has the name %q, prefix %q", text, key, name, p.Prefix())
 		}
 		if ok && !PrefixRange(p.Prefix()).Contains(key) {
-			t.Errorf("%q is outside the range of %q", key, p.Prefix())
+			t.Errorf("key %q matches, but is not in the range of the prefix %q", key, p.Prefix())
 		}
 	})
 }
@@ -168,7 +168,7 @@ func TestRangeSetMergesAdjacentRanges(t *testing.T) {
 	s.Add(Range{From: "m", To: "p"})
 	s.Add(Range{From: "a", To: "c"})
 	if s.Covers(Range{From: "a", To: "p"}) || s.Contains("d") {
-		t.Error("the gap is covered")
+		t.Error("the set covers keys between its ranges")
 	}
 	s.Add(Range{From: "c", To: "m"})
 	if len(s.Ranges) != 1 || !s.Covers(Range{From: "a", To: "p"}) {
@@ -195,7 +195,7 @@ func FuzzSingleWildcardMatchesLikeItsExpression(f *testing.F) {
 		slow := p
 		slow.single = false
 		if strings.Contains(text, "\ufffd") {
-			return // in a regular expression, U+FFFD also matches any byte that is not UTF-8
+			return // in a regular expression, U+FFFD also matches any invalid byte
 		}
 		name, ok := p.Match(key)
 		if wantName, wantOK := slow.Match(key); name != wantName || ok != wantOK {

@@ -32,8 +32,8 @@ type SemaphoreHolder struct {
 // IsSemaphore reports whether the key belongs to a semaphore.
 func (e *Election) IsSemaphore() bool { return e.Exists && e.Pair.Flags == SemaphoreFlag }
 
-// ReadSemaphore decodes a semaphore's key, and its contenders if the surroundings were read. It returns nil for any
-// other key. All texts are safe to print.
+// ReadSemaphore decodes a semaphore's key, and its contenders if s contains them. It returns nil if the key is not a
+// semaphore's or its value is invalid. All texts are safe to print.
 func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
 	lock, ok := semaphoreLock(e)
 	if !ok {
@@ -65,7 +65,7 @@ func (s *Semaphore) Holds(session string) bool {
 	return slices.ContainsFunc(s.Holders, func(h SemaphoreHolder) bool { return h.Session == session })
 }
 
-// Live counts the holders without those that are Gone.
+// Live counts the holders that are not Gone.
 func (s *Semaphore) Live() int {
 	n := 0
 	for _, h := range s.Holders {
@@ -95,8 +95,8 @@ func SemaphoreHolders(e *Election) map[string]bool {
 	return lock.Holders
 }
 
-// contenders returns all sessions by ID, and the IDs of the sessions that hold a contender key. holding is nil if the
-// contender keys were not read.
+// contenders returns all sessions by ID, and the IDs of the sessions that hold a contender key. contends is nil if
+// the contender keys were not read.
 func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, contends map[string]bool) {
 	if s == nil || s.Key != e.Key() {
 		return nil, nil
@@ -117,7 +117,8 @@ func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, con
 	return sessions, contends
 }
 
-// describeHolder returns the description of a holder. Its ID comes from the key's value and may be any text.
+// describeHolder returns a holder with the name and node of its session. The ID comes from the key's value and may be
+// arbitrary text.
 func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
 	h := SemaphoreHolder{Session: sanitize.Line(id, LabelLength)}
 	if s := sessions[id]; s != nil {
@@ -130,14 +131,14 @@ func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
 // key itself.
 func (p *Pair) OfSemaphore() bool { return p.Flags == SemaphoreFlag && !p.Held() }
 
-// Slots are the slots of a semaphore according to its key.
+// Slots contains the slots of a semaphore according to its key.
 type Slots struct {
 	Limit int
-	// Holders are the ids of the sessions that hold a slot, sorted.
+	// Holders contains the IDs of the sessions that hold a slot, sorted.
 	Holders []string
 }
 
-// Slots decodes a semaphore's key. ok is false if the key or its value is not a semaphore's.
+// Slots decodes a semaphore's key. ok is false if the key is not a semaphore's or its value is invalid.
 func (p *Pair) Slots() (s Slots, ok bool) {
 	var value semaphoreValue
 	if !p.OfSemaphore() || json.Unmarshal(p.Value, &value) != nil {

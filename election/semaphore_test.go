@@ -60,13 +60,13 @@ func TestReadSemaphore(t *testing.T) {
 func TestIsSemaphoreAndLive(t *testing.T) {
 	e := semaphore(`{"Limit":3,"Holders":{"a":true,"b":true}}`)
 	if !e.IsSemaphore() || ReadSemaphore(e, nil).Live() != 2 {
-		t.Error("two live holders")
+		t.Error("the live holders were not counted as 2")
 	}
 	if got := ReadSemaphore(e, around(e, []Pair{sibling("jobs/gpu/a", "a")})).Live(); got != 1 {
 		t.Errorf("%d live", got)
 	}
 	e.Exists = false
 	if e.IsSemaphore() || ReadSemaphore(e, nil) != nil {
-		t.Error("a deleted key is no semaphore")
+		t.Error("a deleted key counts as a semaphore")
 	}
 }

@@ -14,14 +14,13 @@ const (
 	BehaviorDelete  = "delete"
 )
 
-// Session is a Consul session as read from GET /v1/session/info/:id. It never
-// changes after its creation.
+// Session is a Consul session as read from GET /v1/session/info/:id. It is immutable.
 type Session struct {
 	ID   string
 	Name string
 	Node string
-	// TTL is 0 for a session without one. Consul invalidates a session about
-	// twice its TTL after the last renewal, later if Consul's leader changes.
+	// TTL is 0 if the session has no TTL. Consul invalidates a session about twice its TTL after the last renewal,
+	// later if Consul's leader changes.
 	TTL      time.Duration
 	Behavior string
 	// LockDelay is the requested lock-delay; see [Session.EnforcedLockDelay].
@@ -31,8 +30,8 @@ type Session struct {
 	CreateIndex   uint64
 }
 
-// EnforcedLockDelay is how long Consul rejects every acquire of a key after this session was invalidated while
-// holding it.
+// EnforcedLockDelay returns how long Consul rejects every acquire of a key after it invalidated this session while
+// the session held the key.
 func (s *Session) EnforcedLockDelay() time.Duration { return min(s.LockDelay, MaxLockDelay) }
 
 // Checks returns the IDs of all checks that the session depends on, node checks first.
@@ -63,7 +62,7 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// list replaces nil by an empty list, so that the JSON never contains null.
+// list replaces nil with an empty list, so that the JSON never contains null.
 func list(s []string) []string {
 	if s == nil {
 		return []string{}

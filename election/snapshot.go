@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// Snapshot is the known state of all elections and of the connection at one moment. It is immutable and safe for
+// Snapshot is the known state of all elections and of the connection at one time. It is immutable and safe for
 // concurrent use.
 type Snapshot struct {
 	At         time.Time
 	Datacenter string
 	// Elections are sorted by key.
 	Elections []*Election
-	// Events are the latest events of all elections and of the connection,
-	// oldest first.
+	// Events contains the latest events of all elections and of the connection, oldest first.
 	Events []Event
 	// Loaded is false until every watched range has been read once.
 	Loaded bool
@@ -25,20 +24,21 @@ type Snapshot struct {
 	// Filtered is set if ACLs may have removed keys from a response. An empty list then does not prove that there are
 	// no elections.
 	Filtered bool
-	// Checks are the known health checks by node.
+	// Checks contains the known health checks by node.
 	Checks map[string]NodeChecks
-	// Surroundings are the surroundings of the selected election, nil until they are read.
+	// Surroundings contains the surroundings of the selected election. It is nil until they are read.
 	Surroundings *Surroundings
-	// SessionList contains every session, nil unless a consumer requested it.
+	// SessionList contains every session. It is nil unless a consumer requested it.
 	SessionList *SessionList
 }
 
-// NodeChecks are the health checks of one node. They are current while Until is zero and the node is watched.
+// NodeChecks contains the health checks of one node. They are current while Until is zero and Err is empty.
 type NodeChecks struct {
 	// At is when Checks were read.
 	At     time.Time
 	Checks []Check
-	// Until is when Checks were last known to be current, zero while the node is watched and its checks are readable.
+	// Until is when Checks was last known to be current. It is zero while the node is watched and its checks can be
+	// read.
 	Until time.Time
 	// Partial is set if ACLs hide some checks of the node. A check that is not in Checks may then exist.
 	Partial bool
@@ -62,8 +62,8 @@ func (s *Snapshot) Find(id string) *Election {
 	return s.Elections[i]
 }
 
-// Named returns the elections with this name or full key. Several elections may share a name; they share a key only
-// if it is not [Addressable].
+// Named returns the elections with this name or full key. Several elections may share a name, but several elections
+// share a key only if it is not [Addressable].
 func (s *Snapshot) Named(name string) []*Election {
 	wanted := func(e *Election) bool { return e.Name == name }
 	if e := s.Find(name); e != nil && e.Unaddressable {
@@ -87,7 +87,7 @@ type ConnectionState string
 const (
 	Connecting ConnectionState = "connecting" // nothing has been read yet
 	Live       ConnectionState = "live"
-	Lost       ConnectionState = "lost" // the snapshot is as old as LastContact
+	Lost       ConnectionState = "lost" // the snapshot is not newer than LastContact
 )
 
 // Connection is the health of the connection to Consul.
@@ -95,7 +95,7 @@ type Connection struct {
 	State ConnectionState
 	// Since is when the state began.
 	Since time.Time
-	// LastContact is when the data was last known to be current, except for the parts in Stale.
+	// LastContact is when the data, except for the parts in Stale, was last known to be current.
 	LastContact time.Time
 	// Latency is how long the latest probe took.
 	Latency time.Duration
@@ -105,7 +105,7 @@ type Connection struct {
 	RetryAt time.Time
 	// Refused is set if Consul responds but rejects the token, for example because the token was revoked.
 	Refused bool
-	// Stale are the parts whose queries fail. It is empty if State is Lost.
+	// Stale contains the parts whose queries fail. It is empty if State is Lost.
 	Stale []StalePart
 }
 
@@ -138,7 +138,7 @@ type StalePart struct {
 	RetryAt time.Time
 }
 
-// StaleSince returns whether the data of an election may be outdated, and since when.
+// StaleSince reports whether the data of an election may be outdated, and since when.
 func (s *Snapshot) StaleSince(key string) (since time.Time, stale bool) {
 	if s.Connection.State == Lost {
 		return s.Connection.LastContact, true
@@ -179,7 +179,7 @@ func staleKeys(parts []StalePart) (keys RangeSet) {
 // Current reports whether the checks are watched and up to date.
 func (c NodeChecks) Current() bool { return c.Until.IsZero() && c.Err == "" }
 
-// OlderThan reports whether the latest known state of these checks is older than that of the other checks.
+// OlderThan reports whether the checks were last current before the other checks were.
 func (c NodeChecks) OlderThan(other NodeChecks) bool {
 	switch {
 	case c.Current() != other.Current():
@@ -190,7 +190,7 @@ func (c NodeChecks) OlderThan(other NodeChecks) bool {
 	return c.Until.Before(other.Until)
 }
 
-// Outdated returns a copy that was last current at the given time.
+// Outdated returns a copy whose checks were current until at.
 func (c NodeChecks) Outdated(at time.Time) NodeChecks {
 	if c.Until.IsZero() && !c.At.IsZero() {
 		c.Until = at
@@ -198,14 +198,14 @@ func (c NodeChecks) Outdated(at time.Time) NodeChecks {
 	return c
 }
 
-// Seen is when a session was first reported. Consul does not record creation times, so the session may be older,
-// unless the observer saw its creation.
+// Seen is when a session was first read. Consul does not record creation times. If Created is false, the session may
+// be older than At.
 type Seen struct {
 	At      time.Time
 	Created bool
 }
 
-// Outdated returns a copy that was last current at the given time.
+// Outdated returns a copy whose sessions were current until at.
 func (l *SessionList) Outdated(at time.Time) SessionList {
 	old := *l
 	if old.Until.IsZero() {
@@ -216,13 +216,12 @@ func (l *SessionList) Outdated(at time.Time) SessionList {
 
 // SessionList contains every session of the datacenter. The observer reads it only while a consumer requests it.
 type SessionList struct {
-	// At is when Sessions were read. If no attempt succeeded, it is when the first one failed.
+	// At is when Sessions was read. If no read succeeded, At is the time of the latest failure.
 	At       time.Time
 	Sessions []*Session
-	// Until is when Sessions were last known to be current, zero while they are
-	// watched.
+	// Until is when Sessions was last known to be current. It is zero while the list is watched.
 	Until time.Time
-	// FirstSeen is when each session was first reported.
+	// FirstSeen contains when each session was first read.
 	FirstSeen map[string]Seen
 	// Err is why the sessions could not be read. Sessions is then stale.
 	Err string

@@ -8,8 +8,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// Summary describes the event in one line, without the time, the election and the
-// type. The line is safe to print.
+// Summary describes the event in one line, without its time, election and type. The line is safe to print.
 func (e Event) Summary() string {
 	var parts []string
 	if who := e.who(); who != "" {
@@ -69,7 +68,7 @@ func (e Event) who() string {
 	return who
 }
 
-// slotHolder names the session that entered or left.
+// slotHolder describes the session that entered or left.
 func (e Event) slotHolder() string {
 	if e.Session == "" {
 		return "no holder"
@@ -84,7 +83,7 @@ func (e Event) slotHolder() string {
 	return who
 }
 
-// permission names the keys that the token can no longer read, or can read again.
+// permission describes the keys that the token can no longer read, or can read again.
 func (e Event) permission() string {
 	what := "the key"
 	if e.Key == "" {
@@ -107,7 +106,7 @@ func (e Event) explanation() []string {
 	return parts
 }
 
-// span is [FormatDuration] for a sentence. It returns "less than 1ms" instead of "0s".
+// span formats a duration for a sentence: like [FormatDuration], but "less than 1ms" instead of "0s".
 func span(d time.Duration) string {
 	if d.Round(time.Millisecond) == 0 {
 		return "less than 1ms"
@@ -115,7 +114,7 @@ func span(d time.Duration) string {
 	return FormatDuration(d)
 }
 
-// Plural formats a number with its noun: "1 term", "2 terms".
+// Plural formats a number with a noun: "1 term", "2 terms".
 func Plural(n uint64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -123,5 +122,5 @@ func Plural(n uint64, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// EvidenceLength is how much of a check's output an explanation quotes, in runes.
+// EvidenceLength is the maximum length of a check's output in an explanation, in runes.
 const EvidenceLength = 200

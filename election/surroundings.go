@@ -7,7 +7,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// Surroundings are the keys and sessions from which candidates, semaphores and advice of one election are inferred.
+// Surroundings contains the keys and sessions from which electop infers the candidates, the semaphore and the advice
+// of one election.
 type Surroundings struct {
 	At  time.Time
 	Key string
@@ -35,8 +36,8 @@ func (s *Surroundings) Unread() []string {
 	return all
 }
 
-// Parent returns the prefix under which candidates may create keys of their own: the key up to its last "/", "" if it
-// has none.
+// Parent returns the prefix of the keys that candidates may create: the key up to its last "/", or "" if the key has
+// no "/".
 func Parent(key string) string {
 	i := strings.LastIndexByte(key, '/')
 	return key[:i+1]

@@ -9,7 +9,7 @@ type Term struct {
 	Number      uint64
 	CreateIndex uint64
 	Session     string
-	// Leader is the leader's label. Node is its node, empty if the session was not read.
+	// Leader is the leader's label. Node is the leader's node, empty if the session was not read.
 	Leader string
 	Node   string
 	// Start is when the term was first observed. If StartKnown is false, the term may have begun earlier.
@@ -19,7 +19,8 @@ type Term struct {
 	Guess bool
 	// End is when the end was observed, zero while the term lasts.
 	End time.Time
-	// SeenUntil is set if the term ended while the key was not observed: it ended between SeenUntil and End.
+	// SeenUntil is set if the term ended while the key was not observed. The term then ended between SeenUntil and
+	// End.
 	SeenUntil time.Time
 	// Cause and Evidence explain the end of the term. They are empty until the cause is known.
 	Cause    Cause
@@ -29,7 +30,7 @@ type Term struct {
 // Over reports whether the term has ended.
 func (t Term) Over() bool { return !t.End.IsZero() }
 
-// Held returns how long the term lasted, or has lasted until now. It is a lower bound unless HeldKnown.
+// Held returns how long the term lasted, or has lasted until now. It returns a lower bound if HeldKnown is false.
 func (t Term) Held(now time.Time) time.Duration {
 	switch {
 	case !t.SeenUntil.IsZero():

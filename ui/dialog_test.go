@@ -287,7 +287,7 @@ func TestARefusedActionHasNoButton(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
 	d.open("service/pg/leader")
 	d.keys("r")
-	d.wants("Patroni names its leader by the key's value", "Better       patronictl switchover pg", "[ Close ]")
+	d.wants("Patroni stores the leader's name in the key's value", "Better       patronictl switchover pg", "[ Close ]")
 	d.lacks("y release")
 	d.keys("tab", "y")
 	d.nothingDone("refused")
@@ -297,7 +297,7 @@ func TestABatchSkipsRefusedTargets(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
 	d.mark("pg", "auth")
 	d.keys("r")
-	d.wants("Release 2 elections", "skipped: Patroni names its leader by the key's value", "patronictl switchover pg  for pg", "y release")
+	d.wants("Release 2 elections", "skipped: Patroni stores the leader's name in the key's value", "patronictl switchover pg  for pg", "y release")
 	d.perform(d.keys("y"))
 	if len(d.op.released) != 1 || d.op.released[0].Election != "auth" {
 		t.Errorf("released %v", d.op.released)

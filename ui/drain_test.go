@@ -50,14 +50,14 @@ func drains(run *fakeDrain, asked *[]string) func(*Options) {
 			if node == "node-9" {
 				return DrainPlan{}, errors.New("no such node: node-9; Consul's nodes are node-1, node-2, node-3")
 			}
-			effect := insight.Effect{Key: "The key is unlocked.", Holder: "The client is notified at once.", Delay: "No lock-delay follows."}
-			last := insight.Effect{Key: "The session is destroyed.", Holder: "The client is notified at once.", Delay: "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."}
+			effect := insight.Effect{Key: "The key is unlocked.", Holder: "The client is notified immediately.", Delay: "No lock-delay follows."}
+			last := insight.Effect{Key: "The session is destroyed.", Holder: "The client is notified immediately.", Delay: "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."}
 			item := func(name, next string) DrainItem {
 				e := mixedSnapshot().Find(keyOf(name))
 				return DrainItem{Target: e.Target(), Name: name, Watched: true, Next: next, Likely: !strings.HasPrefix(next, "none"), Effect: effect, Last: last}
 			}
 			db := item("users", "")
-			db.Name, db.Skip, db.Effect.Better = "db", "Patroni names its leader by the key's value, which a release keeps", "patronictl switchover db"
+			db.Name, db.Skip, db.Effect.Better = "db", "Patroni stores the leader's name in the key's value, and a release keeps the value", "patronictl switchover db"
 			shop := item("shop", "none was seen: it may stay vacant")
 			shop.Name, shop.Watched = "lock/shop", false
 			return DrainPlan{

@@ -42,7 +42,7 @@ func TestPatternsChangeByCommands(t *testing.T) {
 	}{
 		{"watch", "Already watched: service/*/leader", nil},
 		{"watch service/*/leader", "Already watched", nil},
-		{"watch a**b", "** stands for whole segments", nil},
+		{"watch a**b", "** must be a whole segment", nil},
 		{"unwatch service/*/leader", "only pattern", nil},
 		{"unwatch jobs/*", "Not a watched pattern", nil},
 		{"watch /jobs/*", "Watching service/*/leader, jobs/*", []string{"service/*/leader", "jobs/*"}},

@@ -59,7 +59,7 @@ func TestPatroniIsRecognisedBySiblingKeys(t *testing.T) {
 		wants []string
 	}{
 		{[]string{"pg"}, []string{"Release pg: refused", "electop refuses this release.", "patronictl switchover pg", "[ Close ]"}},
-		{[]string{"pg", "auth"}, []string{"Release 2 elections", "skipped: Patroni names its leader", "patronictl switchover pg  for pg"}},
+		{[]string{"pg", "auth"}, []string{"Release 2 elections", "skipped: Patroni stores the leader's name", "patronictl switchover pg  for pg"}},
 	} {
 		d := drive(t, hiddenPatroni(), 120, 40, searches)
 		d.mark(c.marks...)

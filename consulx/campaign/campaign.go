@@ -17,7 +17,7 @@ import (
 // callLimit is the timeout of one short call. Without a quorum, Consul responds late.
 const callLimit = 30 * time.Second
 
-// campaign retries until it leads or until a retry cannot succeed.
+// campaign retries until the candidate leads or until no retry can succeed.
 func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	var b blocking.Backoff
 	for ctx.Err() == nil {
@@ -41,15 +41,15 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	return nil, ctx.Err()
 }
 
-// pace waits until the next attempt is due. It also delays the retry after a term that ended at once or after
+// pace waits until the next attempt is due. It also delays the retry after a term that ended immediately or after
 // contradictory responses.
 func (c *Candidate) pace(ctx context.Context) {
 	blocking.Sleep(ctx, time.Until(c.next))
 	c.next = time.Now().Add(c.o.Retry*4/5 + blocking.Jitter(c.o.Retry*2/5))
 }
 
-// attempt tries to acquire the lock once. While another session holds the lock, it waits. If it returns nil and nil,
-// a retry may succeed.
+// attempt tries to acquire the lock once. If another session holds the lock, it waits. If it returns neither a
+// leadership nor an error, a retry may succeed.
 func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	lease, err := c.ensureLease(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, err
 	case ok:
 		return nil, consulx.Fail(nil, "Consul confirmed that %s was acquired, but no session holds it", c.o.Key)
 	}
-	// The key is free, but a lock-delay may block it. The end of a lock-delay wakes no blocking query.
+	// The key is free, but a lock-delay may be active. The end of a lock-delay does not end a blocking query.
 	return nil, nil
 }
 
@@ -100,7 +100,7 @@ func (c *Candidate) awaitFree(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// follow reports the key now and after each change, until ctx ends or onChange returns false.
+// follow calls onChange with the key now and after each change, until ctx ends or onChange returns false.
 func (c *Candidate) follow(ctx context.Context, wait time.Duration, onChange func(election.Pair) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

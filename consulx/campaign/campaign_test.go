@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// contradictoryAgent is an agent with contradictory responses. It counts the writes that a candidate sends: created sessions
+// contradictoryAgent is an agent with contradictory responses. It counts the writes of a candidate: created sessions
 // and acquires.
 type contradictoryAgent struct {
 	acquire string // the response to an acquire
 	refused bool   // the acquire fails with 500
 	key     func(read int64) string
-	renew   int // status of a renewal
+	renew   int // HTTP status of the response to a renewal
 	writes  atomic.Int64
 	reads   atomic.Int64
 	limit   int64
@@ -79,7 +79,7 @@ func heldBy(session string) func(int64) string {
 	}
 }
 
-// heldThenFree returns the key as held in every second read, and as free in the others.
+// heldThenFree returns a function that returns the key as held in every second read, and as free in the others.
 func heldThenFree(session string) func(int64) string {
 	return func(read int64) string {
 		if read%2 == 0 {
@@ -104,8 +104,8 @@ func TestCampaignPausesBetweenAttempts(t *testing.T) {
 	for name, m := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				// An attempt sends two writes: it creates a session and acquires the key. With one attempt every 250
-				// ms, the limit leaves a margin of a quarter.
+				// An attempt sends two writes: it creates a session and acquires the key. The limit is a quarter
+				// above one attempt every 250 ms.
 				const span = time.Minute
 				m.limit = int64(2 * span / defaultRetry * 5 / 4)
 				ctx, cancel := context.WithTimeout(t.Context(), span)
@@ -125,7 +125,7 @@ func TestCampaignPausesBetweenAttempts(t *testing.T) {
 				} else {
 					t.Logf("%d writes in %s", n, span)
 				}
-				_ = c.Close(context.WithoutCancel(ctx)) // even Close gets contradictory responses, so it can fail
+				_ = c.Close(context.WithoutCancel(ctx)) // can fail, because Close also gets contradictory responses
 			})
 		})
 	}

@@ -22,17 +22,17 @@ import (
 // Options are the settings of a [Candidate].
 type Options struct {
 	Key string
-	// Value and Flags are written by each acquire.
+	// Each acquire writes Value and Flags.
 	Value   []byte
 	Flags   uint64
 	Session SessionOptions
-	// Retry is the shortest time between two attempts to acquire the key, and
-	// how often the candidate polls during a lock-delay; 0 means 250 ms.
+	// Retry is the minimum time between two attempts to acquire the key, and the interval of the polls during a
+	// lock-delay; 0 means 250 ms.
 	Retry time.Duration
-	// StopTime is the time that the caller needs to stop its work after [Leadership.Lost]
-	// closes. It must be shorter than [SessionOptions.Hold].
+	// StopTime is the time that the caller needs to stop its work after [Leadership.Lost] is closed. It must be
+	// shorter than [SessionOptions.Hold].
 	StopTime time.Duration
-	// Logger receives sessions and failures at level debug; nil discards them.
+	// Logger receives new sessions and failures at level debug; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -75,9 +75,9 @@ func New(c *consulx.Client, o Options) *Candidate {
 	return candidate
 }
 
-// Campaign waits until this candidate leads, and returns the present Leadership if it leads already. It continues
-// after lock-delays and lost sessions, and after failures once Consul has responded. It ends when ctx ends, Close
-// begins or access is denied (ErrDenied).
+// Campaign waits until this candidate leads. If it already leads, Campaign returns the current Leadership. It
+// continues after lock-delays and lost sessions, and, once Consul has responded, after failures. It ends when ctx
+// ends, Close begins or access is denied (ErrDenied).
 func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 	if !wire.Literal(c.o.Key) {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: a URL cannot contain this key", c.o.Key)
@@ -112,8 +112,8 @@ func (c *Candidate) ended(ctx context.Context) error {
 }
 
 // Resign releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The session
-// stays, without a lock-delay. If the candidate does not lead, Resign does nothing. After ErrUnknown it rereads the
-// state, which can outlast ctx by some seconds.
+// remains, and no lock-delay follows. If the candidate does not lead, Resign does nothing. After ErrUnknown, Resign
+// rereads the state, which can take some seconds longer than ctx.
 func (c *Candidate) Resign(ctx context.Context) error {
 	l := c.current()
 	if l == nil {
@@ -133,8 +133,8 @@ func (c *Candidate) resign(ctx context.Context, l *Leadership, unknown consulx.U
 	return nil
 }
 
-// giveUp unlocks or deletes the key if the session holds it. It retries because another
-// client may write the key between read and action.
+// giveUp unlocks or deletes the key if the session holds it. It retries, because another client may write the key
+// between the read and the action.
 func (c *Candidate) giveUp(ctx context.Context, session string, unknown consulx.UnknownResult) error {
 	var err error
 	for range consulx.ReleaseTries {
@@ -162,7 +162,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	c.end()
 	c.turn <- struct{}{} // wait for the running campaign
 	defer func() { <-c.turn }()
-	// This function does not reread the state, because a reread could outlast ctx.
+	// Do not reread the state, because a reread could take longer than ctx.
 	unknown := func(_ context.Context, _ *election.Pair, err error) error { return c.client.Wrap(err) }
 	var err error
 	if l := c.current(); l != nil {
@@ -188,7 +188,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	return err
 }
 
-// current returns the current term as leader, nil if there is none.
+// current returns the current term of this candidate, nil if it does not lead.
 func (c *Candidate) current() *Leadership {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -63,7 +63,7 @@ func TestCandidatesTakeTurns(t *testing.T) {
 			t.Fatalf("the key is %+v", p)
 		}
 		if again := campaign(t, one); again != l {
-			t.Fatal("a leading candidate that campaigns got another leadership")
+			t.Fatal("Campaign of a leading candidate returned another leadership")
 		}
 		next := make(chan *Leadership, 1)
 		go func() {
@@ -88,7 +88,7 @@ func TestCandidatesTakeTurns(t *testing.T) {
 			t.Fatalf("after Close the key is %+v", p)
 		}
 		if entry, _, err := b.API.Session().Info(l.Session(), nil); err != nil || entry != nil {
-			t.Fatalf("after Close the session is %+v, %v", entry, err)
+			t.Fatalf("after Close, the read of the session returned %+v, %v", entry, err)
 		}
 		if _, err := two.Campaign(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Fatalf("a closed candidate: %v", err)
@@ -175,7 +175,7 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 			}
 			next := b.Session(t, &api.SessionEntry{})
 			if ok, _, err := b.API.KV().Acquire(&api.KVPair{Key: p + name, Session: next}, nil); err != nil || !ok {
-				t.Errorf("%s: a lock-delay follows: %v", name, err)
+				t.Errorf("%s: the key cannot be acquired immediately: %v", name, err)
 			}
 		}
 		c, l := stand(p + "taken")
@@ -188,7 +188,7 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		if pair := b.Get(t, p+"taken"); pair == nil || pair.Session != other || string(pair.Value) != "other" {
-			t.Errorf("the key that another session holds is %+v", pair)
+			t.Errorf("the key that another session holds changed to %+v", pair)
 		}
 	})
 }
@@ -235,7 +235,7 @@ func TestCampaignFailsIfItCannotSucceed(t *testing.T) {
 	}
 	odd := New(newClient(t, consulx.Config{Address: "127.0.0.1:1"}), Options{Key: "a//b"})
 	if _, err := odd.Campaign(t.Context()); err == nil || errors.Is(err, consulx.ErrUnreachable) {
-		t.Errorf("a key that a URL cannot name: %v", err)
+		t.Errorf("a key that a URL cannot contain: got error %v", err)
 	}
 	for _, c := range []*Candidate{c, odd} {
 		if err := c.Close(t.Context()); err != nil {
@@ -244,7 +244,7 @@ func TestCampaignFailsIfItCannotSucceed(t *testing.T) {
 	}
 }
 
-// In a synctest bubble, the TTL passes without real waiting.
+// In a synctest bubble, the TTL passes without a real delay.
 func TestCandidateRenewsItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agent := memconsul.New(memconsul.Config{})
@@ -255,23 +255,23 @@ func TestCandidateRenewsItsSession(t *testing.T) {
 		l := campaign(t, c)
 		blocking.Sleep(context.Background(), time.Hour)
 		if l.Err() != nil || c.current() != l {
-			t.Fatalf("lost after an hour: %v", l.Err())
+			t.Fatalf("the leadership was lost within an hour: %v", l.Err())
 		}
 		cut.set(true)
 		blocking.Sleep(context.Background(), 14*time.Second)
 		if !errors.Is(l.Err(), errNotRenewed) {
-			t.Fatalf("after Consul was unreachable for longer than the TTL, the leader reports %v", l.Err())
+			t.Fatalf("after Consul was unreachable for longer than the TTL, Err returned %v", l.Err())
 		}
 		cut.set(false)
 		again := campaign(t, c)
 		if again.Session() != l.Session() || again.Pair().LockIndex != l.Pair().LockIndex {
-			t.Fatalf("the session still existed, but %+v became %+v", l.Pair(), again.Pair())
+			t.Fatalf("although the session still existed, the term %+v was followed by %+v", l.Pair(), again.Pair())
 		}
 		cut.set(true)
 		blocking.Sleep(context.Background(), 21*time.Second)
 		cut.set(false)
 		if third := campaign(t, c); third.Session() == l.Session() {
-			t.Fatal("the session still exists after twice its TTL")
+			t.Fatal("the candidate leads with the same session after twice its TTL")
 		}
 		if err := c.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -289,7 +289,7 @@ func TestSessionBody(t *testing.T) {
 		}
 	}
 	if checks, ok := body["NodeChecks"].([]string); !ok || len(checks) != 0 {
-		t.Errorf("consulx.NodeChecks is %#v", body["NodeChecks"])
+		t.Errorf("NodeChecks is %#v, want an empty list", body["NodeChecks"])
 	}
 	if empty := (SessionOptions{TTL: -1}).body(); len(empty) != 0 {
 		t.Errorf("without options: %v", empty)
@@ -325,7 +325,7 @@ func TestCandidateGivesUpALargeValue(t *testing.T) {
 				t.Errorf("%d: %v", i, err)
 			}
 			if p := b.Get(t, key); p.Session != "" || p.Flags != 3 || !bytes.Equal(p.Value, value) {
-				t.Errorf("%d: session %q, flags %d, %d bytes", i, p.Session, p.Flags, len(p.Value))
+				t.Errorf("%d: after Resign, session %q, flags %d, %d bytes", i, p.Session, p.Flags, len(p.Value))
 			}
 			if err := c.Close(t.Context()); err != nil {
 				t.Error(err)

@@ -21,22 +21,22 @@ type Leadership struct {
 	err       error
 }
 
-// Session is the ID of the leading session.
+// Session returns the ID of the leading session.
 func (l *Leadership) Session() string { return l.session }
 
-// Pair is the key at the start of the term.
+// Pair returns the key at the start of the term.
 func (l *Leadership) Pair() election.Pair { return l.pair }
 
-// Lost is closed when the term ends: resigned, session invalidated, key lost, or no renewal confirmed in time. In the
-// last case no other candidate can lead before StopTime has passed.
+// Lost returns a channel that is closed when the term ends: resigned, session invalidated, key lost, or no renewal
+// confirmed in time. In the last case, no other candidate can lead before StopTime has passed.
 func (l *Leadership) Lost() <-chan struct{} { return l.lost }
 
-// Remaining is how long no other session can acquire the key if no further renewal is confirmed. A release or delete
-// ends this time early. The result is negative after this time, and the maximum duration if [SessionOptions.Hold] is
-// 0.
+// Remaining returns how long no other session can acquire the key if no further renewal is confirmed. A release or
+// delete ends this time early. Remaining returns a negative duration after this time, and the maximum duration if
+// [SessionOptions.Hold] is 0.
 func (l *Leadership) Remaining() time.Duration { return l.lease.remaining() }
 
-// Err is the cause of the end: nil during the term and after Resign.
+// Err returns why the term ended. It returns nil during the term and after Resign.
 func (l *Leadership) Err() error {
 	select {
 	case <-l.lost:
@@ -104,8 +104,8 @@ func (c *Candidate) expire(ctx context.Context, l *Leadership) {
 	}
 }
 
-// guardWait is the wait of the blocking query that a leader sends for its key. It limits the time until a leader
-// detects a release by another client to 10 s, even if the connection is silent.
+// guardWait is the wait of a leader's blocking query for its key. A leader detects a release by another client within
+// 10 s, even if its connection no longer works.
 const guardWait = 5 * time.Second
 
 // guard ends a term when its session no longer exists or no longer holds the key.

@@ -20,8 +20,8 @@ import (
 	"electop/internal/memconsul"
 )
 
-// A health check invalidates the session as soon as the leader's agent freezes. Then only the lock-delay blocks other
-// candidates, so the leader must stop before the lock-delay ends.
+// A health check invalidates the session as soon as the leader's agent freezes. Then only the lock-delay prevents
+// another candidate from leading, so the leader must stop before the lock-delay ends.
 func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 	const stop = 3 * time.Second
 	tests := map[string]struct {
@@ -68,7 +68,7 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 				}
 				led := (<-next).Sub(began)
 				if led < lost+left {
-					t.Errorf("another candidate led %s after the freeze; the first one lost after %s and had %s left", led, lost, left)
+					t.Errorf("another candidate led %s after the freeze; the first one lost its leadership after %s with %s remaining", led, lost, left)
 				}
 				t.Logf("the leadership was lost %s after the freeze; the other candidate led after %s", lost, led)
 				network.frozen.Store(false)
@@ -142,8 +142,8 @@ func (d *delayed) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// freezable is a transport to an agent that can freeze. A frozen agent responds to no request, not even to a pending
-// one.
+// freezable is a transport to an agent that can freeze. A frozen agent does not respond to any request, including
+// pending ones.
 type freezable struct {
 	to     http.RoundTripper
 	frozen atomic.Bool
@@ -195,20 +195,20 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 				began := time.Now()
 				err := c.Close(ctx)
 				if took := time.Since(began); took > 2*time.Second {
-					t.Errorf("Close returned %s after its context ended", took-2*time.Second)
+					t.Errorf("Close returned %s after its context had ended", took-2*time.Second)
 				}
 				if !tt.before && err == nil {
-					t.Error("Close could not release the key and reported nothing")
+					t.Error("Close returned no error, although it could not release the key")
 				}
 				if err := <-done; tt.before && !errors.Is(err, ErrClosed) {
-					t.Errorf("the campaign returned %v", err)
+					t.Errorf("Campaign returned %v, want ErrClosed", err)
 				}
 			})
 		})
 	}
 }
 
-// foreign is a transport that responds to one endpoint in place of Consul while on is true.
+// foreign is a transport that responds to one endpoint instead of Consul while on is true.
 type foreign struct {
 	to     http.RoundTripper
 	path   string
@@ -246,12 +246,12 @@ func TestAForeignResponseToARenewalEndsNoTerm(t *testing.T) {
 				f.on.Store(true)
 				blocking.Sleep(context.Background(), 9*time.Second)
 				if l.Err() != nil || l.Remaining() > 9*time.Second {
-					t.Errorf("after 9 s without a renewal: %v, remaining %s", l.Err(), l.Remaining())
+					t.Errorf("after 9 s without a renewal: error %v, remaining %s", l.Err(), l.Remaining())
 				}
 				f.on.Store(false)
 				blocking.Sleep(context.Background(), time.Hour)
 				if l.Err() != nil {
-					t.Errorf("after an hour: %v", l.Err())
+					t.Errorf("the leadership was lost within an hour: %v", l.Err())
 				}
 				if err := c.Close(t.Context()); err != nil {
 					t.Error(err)
@@ -271,7 +271,7 @@ func TestASessionWithoutAnIDIsNoSession(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, err := c.Campaign(ctx); err == nil || ctx.Err() != nil {
-			t.Errorf("the first campaign: %v", err)
+			t.Errorf("the first Campaign returned %v", err)
 		}
 		f.on.Store(false)
 		l := campaign(t, c)
@@ -307,7 +307,7 @@ func TestAForeignResponseToAReadEndsNoCampaign(t *testing.T) {
 	}
 }
 
-// silencing is a transport on which blocking queries get no response.
+// silencing is a transport on which blocking queries receive no response.
 type silencing struct{ to http.RoundTripper }
 
 func (s silencing) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -22,19 +22,19 @@ type SessionOptions struct {
 	Name string
 	// Node is the session's node, the agent's if empty.
 	Node string
-	// TTL is 15 s if 0, none if negative.
+	// TTL is 15 s if it is 0; the session has no TTL if it is negative.
 	TTL time.Duration
-	// LockDelay is Consul's default, 15 s, if 0, none if negative.
+	// LockDelay is Consul's default, 15 s, if it is 0; the session has no lock-delay if it is negative.
 	LockDelay time.Duration
 	// Behavior is "release" if empty.
 	Behavior string
-	// NodeChecks is Consul's default, serfHealth, if nil; an empty list means none.
+	// NodeChecks is Consul's default, serfHealth, if it is nil; an empty list means no node checks.
 	NodeChecks    []string
 	ServiceChecks []string
 }
 
-// MinLockDelay is the shortest lock-delay that a candidate relies on. A shorter one leaves too little time to detect
-// an unresponsive Consul.
+// MinLockDelay is the shortest lock-delay that [SessionOptions.Hold] uses. A shorter lock-delay does not leave enough
+// time to detect that Consul does not respond.
 const MinLockDelay = 10 * time.Second
 
 const (
@@ -42,9 +42,10 @@ const (
 	defaultLockDelay = 15 * time.Second // Consul's default
 	// holdMargin covers scheduling delays on a busy machine and one minute of drift between two clocks.
 	holdMargin = 2 * time.Second
-	// renewals is the number of attempts between the latest confirmed renewal and the loss. Two of the four may fail.
+	// renewals is the number of attempts between the latest confirmed renewal and the loss. Two of the attempts may
+	// fail.
 	renewals = 4
-	// renewRetry is the pause before a failed renewal is retried.
+	// renewRetry is the pause after a failed renewal.
 	renewRetry = time.Second
 	// renewLimit is the timeout of one renewal of a session with a long TTL.
 	renewLimit  = 10 * time.Second
@@ -64,9 +65,9 @@ func (s SessionOptions) complete() SessionOptions {
 	return s
 }
 
-// Hold is how long the lock is guaranteed after the request of a confirmed renewal: the shorter of TTL and
-// lock-delay, minus a margin. A health check may end the session at once, so a lock-delay below [MinLockDelay] does
-// not count. 0 means no guarantee.
+// Hold returns how long the lock is guaranteed after the request of a confirmed renewal: the shorter of TTL and
+// lock-delay, minus a margin. A lock-delay below [MinLockDelay] does not count. 0 means no guarantee. A lock-delay
+// limits the time because a health check may end the session immediately.
 func (s SessionOptions) Hold() time.Duration {
 	s = s.complete()
 	hold := max(0, s.TTL)
@@ -84,7 +85,7 @@ type lease struct {
 	stop context.CancelFunc
 
 	mu        sync.Mutex
-	confirmed time.Time // request time of the latest response that proved the session alive
+	confirmed time.Time // request time of the latest response that confirmed the session
 }
 
 // confirm records that the session existed when a request was sent.
@@ -96,8 +97,8 @@ func (l *lease) confirm(sent time.Time) {
 	}
 }
 
-// remaining is how long the session keeps its locks without a further renewal. A release or delete ends this time
-// early.
+// remaining returns how long the session keeps its locks without a further renewal. A release or delete ends this
+// time early.
 func (l *lease) remaining() time.Duration {
 	if l.hold == 0 {
 		return math.MaxInt64
@@ -107,14 +108,14 @@ func (l *lease) remaining() time.Duration {
 	return l.hold - elapsed(l.confirmed)
 }
 
-// elapsed is the longer of two measurements. The monotonic clock stops while the machine is suspended, and the wall
-// clock can be set back.
+// elapsed returns the longer of two measurements. The monotonic clock stops while the machine is suspended, and the
+// wall clock can be set back.
 func elapsed(t time.Time) time.Duration {
 	now := time.Now()
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
 }
 
-// ensureLease returns the live session, or creates one.
+// ensureLease returns the current session, or creates one.
 func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 	c.mu.Lock()
 	l := c.lease
@@ -125,7 +126,7 @@ func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// A cancelled request may still create a session. Therefore only the end of Close cancels it.
+	// A cancelled request may still create a session. Therefore only Close cancels this request.
 	calls, cancel := context.WithTimeout(c.calls, createLimit)
 	defer cancel()
 	var made struct{ ID string }
@@ -158,7 +159,7 @@ func (c *Candidate) dropLease(l *lease) {
 	}
 }
 
-// body is the request that creates a session. Consul's Go library cannot create a session without a lock-delay.
+// body returns the request that creates a session. Consul's Go library cannot create a session without a lock-delay.
 func (s SessionOptions) body() map[string]any {
 	body := map[string]any{}
 	for name, text := range map[string]string{"Name": s.Name, "Node": s.Node, "Behavior": s.Behavior} {
@@ -186,7 +187,7 @@ func (s SessionOptions) body() map[string]any {
 }
 
 // renew renews a session until it is invalidated or stopped. A late renewal does not end the session: if the session
-// still exists, it can lead again at once.
+// still exists, it can lead again immediately.
 func (c *Candidate) renew(l *lease) {
 	every := (l.hold - c.o.StopTime) / renewals
 	pause := every
@@ -213,8 +214,8 @@ func (c *Candidate) renew(l *lease) {
 	}
 }
 
-// renewOnce renews once. Only a 404 that names the session proves that it no longer exists. A proxy's 404 must not
-// end a term, and a proxy's 200 must not extend one.
+// renewOnce renews the session once. Only a 404 that contains the session's ID proves that the session no longer
+// exists. A proxy's 404 must not end a term, and a proxy's 200 must not extend it.
 func (c *Candidate) renewOnce(l *lease, limit time.Duration) (exists bool, err error) {
 	ctx, cancel := context.WithTimeout(l.ctx, limit)
 	defer cancel()
@@ -225,7 +226,7 @@ func (c *Candidate) renewOnce(l *lease, limit time.Duration) (exists bool, err e
 	case errors.As(err, &status) && status.Code == http.StatusNotFound && strings.Contains(status.Body, l.id):
 		return false, nil
 	case err == nil && (len(renewed) == 0 || renewed[0].ID != l.id):
-		err = transport.NotConsul("a renewal of another session or of none")
+		err = transport.NotConsul("a renewal without this session")
 	}
 	return err == nil, c.client.Wrap(err)
 }

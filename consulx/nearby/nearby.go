@@ -13,33 +13,34 @@ import (
 	"electop/election"
 )
 
-// Limits of a search. Listing a folder is expensive, because Consul walks every key below the folder.
+// Limits of a search. Listing a folder is expensive, because Consul reads every key below the folder.
 const (
 	// MaxLocks is the maximum number of keys in a [Result].
 	MaxLocks   = 5
 	maxFolders = 32
 	maxReads   = 2 * consulx.TxnReads // maximum number of keys that are read in one folder
-	maxQueue   = 1000                 // folders in the queue
+	maxQueue   = 1000                 // maximum number of folders in the queue
 	maxTime    = 3 * time.Second
 )
 
-// Result is the result of a search for locks near the keys of some patterns.
+// Result contains the locks near the keys of some patterns.
 type Result struct {
-	// Locked are keys that hold a lock, nearest first. The .lock key represents the holders of a semaphore.
+	// Locked contains the keys that sessions hold, nearest first. The .lock key represents the holders of a
+	// semaphore.
 	Locked []string
-	// Readable reports whether the token can read at least one key.
+	// Readable is set if the token can read at least one key.
 	Readable bool
-	// Hidden reports whether the token cannot read at least one key.
+	// Hidden is set if the token cannot read at least one key.
 	Hidden bool
-	// Complete reports whether the search ended without reaching a limit and without an error.
+	// Complete is set if the search ended without reaching a limit and without an error.
 	Complete bool
-	// Anonymous reports whether the client has no token.
+	// Anonymous is set if the client has no token.
 	Anonymous bool
-	// Rule is the ACL rule that reading the keys of the first pattern requires.
+	// Rule is the ACL rule that is necessary to read the keys of the first pattern.
 	Rule string
 }
 
-// Find searches the folders near the keys of the patterns for other keys that hold a lock, nearest first. It omits
+// Find searches the folders near the keys of the patterns for other keys that are locked, nearest first. It omits
 // keys for which skip, if not nil, returns true. If it fails, it also returns the results found before the error.
 func Find(ctx context.Context, c *consulx.Client, ps election.Patterns, skip func(key string) bool) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
@@ -87,7 +88,7 @@ func foldersAbove(ps election.Patterns) []string {
 	return all
 }
 
-// next searches the nearest folder in the queue and adds its subfolders to the queue.
+// next searches the first folder in the queue and adds its subfolders to the queue.
 func (s *search) next(ctx context.Context) error {
 	folder := s.folders[0]
 	s.folders = s.folders[1:]
@@ -148,8 +149,8 @@ func (s *search) read(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// lockKey returns the key under which users know a lock. For the holders of a semaphore, each with its own key, this
-// is the .lock key.
+// lockKey returns the key that represents a lock. Each holder of a semaphore has its own key; the .lock key
+// represents all of them.
 func lockKey(p election.Pair) string {
 	if folder, ok := strings.CutSuffix(p.Key, "/"+p.Session); ok && p.Flags == election.SemaphoreFlag {
 		return folder + "/.lock"

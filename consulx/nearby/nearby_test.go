@@ -59,7 +59,7 @@ func findOther(t *testing.T, c *consulx.Client, skip func(key string) bool, text
 func TestNearbyLocksAreFoundNearestFirst(t *testing.T) {
 	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
 	if n := find(t, b.client, "service/*/leader"); n.Readable || n.Hidden || !n.Complete || len(n.Locked) != 0 {
-		t.Errorf("an empty store: %+v", n)
+		t.Errorf("the search of an empty store returned %+v", n)
 	}
 	s := b.Session(t, &api.SessionEntry{})
 	for _, key := range []string{"vault/core/lock", "service/web/lock", "services/api/leader"} {
@@ -73,7 +73,7 @@ func TestNearbyLocksAreFoundNearestFirst(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	if n := find(t, b.client, "vault/core/lockk"); len(n.Locked) == 0 || n.Locked[0] != "vault/core/lock" {
-		t.Errorf("a typo in a key: %+v", n)
+		t.Errorf("the search for a key with a typo returned %+v", n)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"electop/election"
 )
 
-// Keys that differ only in invalid UTF-8 look the same in every response. Each key has its own row and events. An
-// action on one key must not change another.
+// Keys that differ only in invalid UTF-8 look the same in every response. Each key must have its own row and events,
+// and an action on one key must not change another.
 func TestKeysThatLookTheSameAreSeparateElections(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -57,7 +57,8 @@ func TestKeysThatLookTheSameAreSeparateElections(t *testing.T) {
 	})
 }
 
-// A transaction cannot name such a key, so a read of names and elections must not use one for it.
+// A transaction cannot address such a key, so a shard that reads names first must not read the key with a
+// transaction.
 func TestSparingReadsFindUnaddressableKeys(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

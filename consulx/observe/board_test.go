@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// board is a running observer with the events and snapshots that it reported.
+// board is a running observer and the events and snapshots that it delivered.
 type board struct {
 	t    *testing.T
 	o    *Observer
@@ -70,8 +70,8 @@ func (b *board) note(do func()) {
 	b.moved = make(chan struct{})
 }
 
-// until waits until a condition is true. The condition concerns the reported data or the observer's own state, which
-// can change without a report.
+// until waits until a condition is true. The condition may depend on the delivered data or on the observer's own
+// state, which can change without a delivery.
 func (b *board) until(what string, ok func() bool) {
 	b.t.Helper()
 	timeout := time.NewTimer(patience).C
@@ -95,7 +95,7 @@ func (b *board) until(what string, ok func() bool) {
 	}
 }
 
-// event waits for the first event of a type about a key, after the first n events.
+// event waits for the first event of a type about a key, after the first from events.
 func (b *board) event(from int, kind election.EventType, key string) (e election.Event, next int) {
 	b.t.Helper()
 	b.until(string(kind)+" "+key, func() bool {
@@ -145,7 +145,7 @@ func (b *board) snapshot() *election.Snapshot {
 	return b.last
 }
 
-// countStates counts the elections with a leader and the vacant ones.
+// countStates counts the elections with a leader and those without.
 func countStates(s *election.Snapshot) (led, vacant int) {
 	for _, e := range s.Elections {
 		switch e.State(s.At) {

@@ -14,7 +14,7 @@ import (
 	"electop/election"
 )
 
-// checkWatches runs one blocking query per requested node, as far as free connections are available.
+// checkWatches runs one blocking query per requested node, limited by the free connections.
 type checkWatches struct {
 	mu     sync.Mutex
 	asked  []string // requested nodes, most important first
@@ -41,7 +41,7 @@ func (w *checkWatches) allow(limit int) {
 	w.choose()
 }
 
-// choose notifies run if the set of nodes changed. The caller holds the mutex.
+// choose notifies run if the set of watched nodes changed. The caller holds the mutex.
 func (w *checkWatches) choose() {
 	wanted := slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
 	if slices.Equal(w.nodes, wanted) {
@@ -57,7 +57,7 @@ func (w *checkWatches) wanted() []string {
 	return w.nodes
 }
 
-// run starts and ends queries when the set of nodes changes. When ctx ends, it waits for all of them.
+// run starts and ends queries when the set of watched nodes changes. When ctx ends, it waits for all queries.
 func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, node string)) {
 	running := map[string]func(){} // each function ends a query and waits for it
 	defer func() { endAll(running, nil) }()
@@ -83,7 +83,7 @@ func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, 
 	}
 }
 
-// endAll ends the queries for nodes that are no longer requested. It waits for them, because a late report must not
+// endAll ends the queries for nodes that are no longer requested and waits for them. Otherwise a late report could
 // mark a node that is requested again as unwatched.
 func endAll(running map[string]func(), wanted []string) {
 	var wg sync.WaitGroup

@@ -30,7 +30,7 @@ type crowded struct {
 	*httptest.Server
 	open, blocked atomic.Int64
 	closed        chan struct{}
-	exceeded      atomic.Bool // more connections than the limit
+	exceeded      atomic.Bool // more connections than the limit were open
 }
 
 func newCrowded(t *testing.T, agent http.RoundTripper, limit int) *crowded {
@@ -62,7 +62,8 @@ func newCrowded(t *testing.T, agent http.RoundTripper, limit int) *crowded {
 	return c
 }
 
-// awaitLimit waits for the end of connections that the client has closed: the server may accept the next one first.
+// awaitLimit waits for the end of connections that the client has already closed, because the server may accept the
+// next one before.
 func (c *crowded) awaitLimit(limit int64) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
@@ -76,7 +77,7 @@ func (c *crowded) awaitLimit(limit int64) {
 	}
 }
 
-// forward sends a request through a transport and copies its response to the client.
+// forward sends a request through another transport and copies the response to the client.
 func forward(w http.ResponseWriter, r *http.Request, to http.RoundTripper) {
 	out := r.Clone(r.Context())
 	out.RequestURI, out.URL.Scheme, out.URL.Host = "", "http", "agent.test"
@@ -93,8 +94,8 @@ func forward(w http.ResponseWriter, r *http.Request, to http.RoundTripper) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-// The probe and the operator always get a connection. The number of connections never exceeds the maximum, however
-// many elections, nodes and sessions are watched.
+// The probe and the operator must always get a connection. The number of connections must never exceed the maximum,
+// regardless of the number of watched elections, nodes and sessions.
 func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 	for _, conns := range []int{24, 64} {
 		t.Run(fmt.Sprint(conns), func(t *testing.T) {
@@ -128,7 +129,7 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 			_, _ = board.event(0, election.Vacated, target.Key)
 			for _, e := range board.of("") {
 				if e.Type == election.ConnectionLost {
-					t.Errorf("a healthy agent was reported as lost: %s", e.Error)
+					t.Errorf("the connection to a healthy agent was reported as lost: %s", e.Error)
 				}
 			}
 			if server.exceeded.Load() {

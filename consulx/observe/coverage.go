@@ -14,17 +14,18 @@ import (
 )
 
 const (
-	// settlePace is the shortest interval between two layouts, per known key.
+	// settlePace is the minimum interval between two layouts, per known key.
 	settlePace = 10 * time.Microsecond
-	// settleAfter delays the first layout until the first board is drawn.
+	// settleAfter delays the first layout, so that the first board is drawn earlier.
 	settleAfter = 100 * time.Millisecond
-	// listGrace is the maximum delay from a list of names to the response that contains the same change.
+	// listGrace is the maximum time between a list of names with a change and the shard's response with the same
+	// change.
 	listGrace = 100 * time.Millisecond
 )
 
-// coverage reads all keys under one prefix: few keys with one query, many keys with shards. No change is lost between
-// two layouts, because new shards continue at the position of the shards that they replace, or read all keys again.
-// See docs/architecture.md.
+// coverage reads all keys under one prefix: few keys with one query, many keys with shards. No change between two
+// layouts is lost, because new shards continue at the positions of the shards that they replace, or read all keys
+// again. See docs/architecture.md.
 type coverage struct {
 	o      *Observer
 	layout shard.Layout
@@ -33,7 +34,7 @@ type coverage struct {
 	first  keyState // state of the first shard
 
 	moved   chan struct{} // signals that the keys of a shard changed
-	lists   chan listing  // nil while the names are not listed
+	lists   chan listing  // nil while no query reads the names
 	list    listing
 	open    map[shard.Watch]*openShard
 	finding context.CancelFunc // ends the query for the names
@@ -59,7 +60,7 @@ func newCoverage(o *Observer, root shard.Watch, limit int, r *blocking.Epochs, r
 func (a *coverage) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer a.loops.Wait()
-	defer cancel() // after a panic, Wait must not block
+	defer cancel() // so that Wait does not block after a panic
 	a.start(ctx, a.layout.Root, a.first)
 	settle, check := stoppedTimer(), stoppedTimer()
 	defer settle.Stop()
@@ -83,7 +84,7 @@ func (a *coverage) run(ctx context.Context) {
 	}
 }
 
-// untilSettle is the time until the next layout.
+// untilSettle returns the time until the next layout.
 func (a *coverage) untilSettle() time.Duration {
 	if a.answered.IsZero() {
 		a.answered = time.Now()
@@ -95,7 +96,7 @@ func (a *coverage) untilSettle() time.Duration {
 // notify requests a new layout.
 func (a *coverage) notify() { blocking.Notify(a.moved) }
 
-// keepNewest replaces a list that the receiver has not taken yet. It never blocks.
+// keepNewest sends a list to a channel of capacity 1. It replaces a list that was not received yet. It never blocks.
 func keepNewest(lists chan listing, l listing) {
 	select {
 	case before := <-lists:
@@ -128,7 +129,7 @@ func (a *coverage) settle(ctx context.Context) {
 		if len(closed) == 0 {
 			break
 		}
-		// The last responses of the closed shards may require another layout.
+		// The last responses of the closed shards may change the layout.
 		retired = append(retired, closed...)
 		for _, r := range closed {
 			delete(states, r.Watch)
@@ -142,7 +143,7 @@ func (a *coverage) settle(ctx context.Context) {
 	a.find(ctx, len(want) > 1 || want[0] != a.layout.Root)
 }
 
-// states returns the states of all shards. ok is false if one shard has neither responded nor failed.
+// states returns the states of all shards. ok is false if a shard has neither responded nor failed.
 func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
 	states = make(map[shard.Watch]keyState, len(a.open))
 	for w, s := range a.open {
@@ -176,7 +177,7 @@ func (a *coverage) present() []shard.Watch {
 	return shard.Disjoint(watches)
 }
 
-// keys returns all keys that a shard or the list of names contains.
+// keys returns the keys that a shard or the list of names contains.
 func (a *coverage) keys(states map[shard.Watch]keyState, retired []retiredShard) []shard.Key {
 	lists := make([][]shard.Key, 0, 2*(len(states)+len(retired))+1)
 	for _, state := range states {
@@ -188,7 +189,7 @@ func (a *coverage) keys(states map[shard.Watch]keyState, retired []retiredShard)
 	return shard.Unite(append(lists, a.list.names)...)
 }
 
-// unseen returns the known elections that are no longer readable.
+// unseen returns the keys that are no longer readable, as elections.
 func (s keyState) unseen() []shard.Key {
 	keys := make([]shard.Key, len(s.hidden))
 	for i, key := range s.hidden {
@@ -224,15 +225,15 @@ func (a *coverage) close(w shard.Watch, s *openShard) keyState {
 	return state
 }
 
-// inherit returns the initial state of a shard that replaces others.
+// inherit returns the initial state of a shard that replaces other shards.
 func (a *coverage) inherit(w shard.Watch, retired []retiredShard) keyState {
 	state := inherit(w, retired)
 	state.next.Gap = state.next.Gap || a.list.gap
 	return state
 }
 
-// inherit returns the state of the old shard that read all keys of w. If w reads more keys than each old shard, it
-// inherits the keys of several and reads all again.
+// inherit returns the state of the old shard that read all keys of w. If no old shard read all of them, it joins the
+// states of the old shards within w, and w reads all keys again.
 func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 	for _, r := range retired {
 		if r.Covers(w) || r.within(w) {
@@ -255,7 +256,8 @@ func (s keyState) part(r election.Range) keyState {
 	return s
 }
 
-// join adds the keys of another shard. The result has a gap, because changes may have been missed.
+// join adds the keys of another shard. The result has no position to continue at, so the new shard reads all keys
+// again.
 func (s *keyState) join(other keyState) {
 	s.last.List = wire.List{Pairs: append(s.last.Pairs, other.last.Pairs...)}
 	s.last.others = append(s.last.others, other.last.others...)
@@ -266,7 +268,7 @@ func (s *keyState) join(other keyState) {
 	}
 }
 
-// within reports whether w reads a single key, and that key is in the range of r.
+// within reports whether w reads a single key, and this key is in the range of r.
 func (r retiredShard) within(w shard.Watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
 
 // start opens a shard.
@@ -286,7 +288,7 @@ func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
 	})
 }
 
-// find starts or ends the query for the list of names.
+// find starts or ends the query for the names.
 func (a *coverage) find(ctx context.Context, on bool) {
 	if on == (a.lists != nil) {
 		return
@@ -309,8 +311,8 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	})
 }
 
-// compare replaces shards whose keys differ from the list of names for too long. A recursive delete above a prefix
-// can remove all keys of a shard without waking its query. The result is the pause before the next list.
+// compare restarts shards whose keys differ from the list of names for too long: a recursive delete above a prefix
+// can remove all keys of a shard without ending its query. compare returns the time until the next comparison.
 func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 	rest = blocking.DefaultWait
 	for w, s := range maps.Clone(a.open) {
@@ -327,7 +329,8 @@ func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 	return rest
 }
 
-// watchKeys reads the keys of the patterns until ctx ends. It continues when SetPatterns replaces the patterns.
+// watchKeys reads the keys of the patterns until ctx ends. When SetPatterns replaces the patterns, it continues with
+// the new patterns.
 func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}) {
 	for before := []retiredShard(nil); ctx.Err() == nil; {
 		areas := o.cover(ctx, r, ready, before)
@@ -365,7 +368,7 @@ func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan s
 	return areas
 }
 
-// replace activates the next patterns. No query over keys runs during this call.
+// replace activates the next patterns. No query for keys runs during this call.
 func (o *Observer) replace(ctx context.Context) {
 	o.nextMu.Lock()
 	ps := o.next
@@ -375,7 +378,7 @@ func (o *Observer) replace(ctx context.Context) {
 	o.searchIdle(ctx)
 }
 
-// selected returns the state of a shard that reads all keys again with other patterns.
+// selected returns the initial state of a shard with other patterns. The shard reads all its keys again.
 func (s keyState) selected(ps election.Patterns) keyState {
 	unselected := func(key string) bool { _, ok := ps.Match(key); return !ok }
 	pairs := slices.DeleteFunc(slices.Clone(s.last.Pairs), func(p election.Pair) bool { return unselected(p.Key) })

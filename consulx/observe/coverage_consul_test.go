@@ -21,7 +21,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// soakTime is how long the test writes to the real Consul: a few seconds, or the value of the environment variable.
+// soakTime returns how long the test writes to the real Consul: a few seconds, or the value of the environment
+// variable.
 func soakTime(t *testing.T) time.Duration {
 	t.Helper()
 	if text := os.Getenv("ELECTOP_SOAK"); text != "" {
@@ -34,8 +35,7 @@ func soakTime(t *testing.T) time.Duration {
 	return 12 * time.Second
 }
 
-// soak runs a workload on a real Consul, with additional keys whose leader changes faster than an observer can
-// report.
+// soak runs a workload on a real Consul, with additional keys whose leader changes faster than an observer can read.
 type soak struct {
 	*workload
 	backend backend
@@ -51,11 +51,12 @@ type soak struct {
 	holder   map[string]string
 }
 
-// Clients create and delete keys on a real Consul while shards split and merge. Every term must be reported once and
-// in order, or counted as missed. No snapshot may contain older data than an earlier one.
+// Clients create and delete keys on a real Consul while shards are divided and merged. Every term must be reported
+// once and in order, or counted as missed. No snapshot may contain older data than an earlier one.
 func TestShardsFollowARealConsul(t *testing.T) {
 	limit := soakTime(t)
-	// The random layouts cancel many queries, and Consul counts their connections until it notices.
+	// The random layouts cancel many queries, and Consul counts their connections until it detects that they are
+	// closed.
 	agent := consultest.Dev(t, consultest.WithConfig(`limits { http_max_conns_per_client = 1000 }`))
 	b := newBackend(t, consulx.Config{Address: agent.Addr()})
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -72,7 +73,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 		s.fastKeys = append(s.fastKeys, fmt.Sprintf("service/%c%d-fast/leader", 'a'+i%5, i%7))
 	}
 	changes := 0
-	var calm atomic.Bool // if set, layouts stay unchanged for long, as in production
+	var calm atomic.Bool // if set, layouts remain unchanged for long, as in production
 	wild := randomLayouts(rand.New(rand.NewPCG(3, 4)))
 	arrange := func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
 		if calm.Load() {
@@ -89,7 +90,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 		s.settled(fmt.Sprint("round ", round))
 		if round%4 < 3 {
 			s.deleteTree(fmt.Sprintf("service/%c%d/", 'a'+rng.IntN(5), rng.IntN(7)))
-			s.settled("reports of the keys that were deleted together")
+			s.settled("reports of the keys that were deleted in one request")
 		}
 	}
 	s.board.stop()
@@ -100,7 +101,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 	t.Logf("%d changes of the layout, %d events", changes, len(s.board.events))
 }
 
-// round changes keys for a while, as fast as Consul accepts the writes.
+// round changes keys for some time, as fast as Consul accepts the writes.
 func (s *soak) round(deletes float64) {
 	s.pause(false)
 	for range 400 {
@@ -129,7 +130,7 @@ func (s *soak) changeLeader() {
 	s.acquires[key]++
 }
 
-// observe counts the reported events, and checks that no key in a snapshot is older than in an earlier one.
+// observe counts the reported events, and checks that no key in a snapshot is older than in an earlier snapshot.
 func (s *soak) observe() {
 	snapshot := s.board.snapshot()
 	s.mu.Lock()
@@ -160,7 +161,7 @@ func (s *soak) count() {
 	s.seen = len(s.board.events)
 }
 
-// settled waits until every change is reported. No client writes during this time, because a later write would hide a
+// settled waits until every change is reported. During this time no client writes, because a later write would hide a
 // missing report.
 func (s *soak) settled(what string) {
 	s.t.Helper()
@@ -183,8 +184,8 @@ func (s *soak) settled(what string) {
 	}
 }
 
-// uncounted lists the keys with terms that were neither reported nor counted as missed. The caller holds the board's
-// mutex.
+// uncounted returns the keys with terms that were neither reported nor counted as missed. The caller holds the
+// board's mutex.
 func (s *soak) uncounted() (keys []string) {
 	counted := map[string]uint64{}
 	for _, e := range s.board.events {
@@ -220,7 +221,8 @@ func sameBoard(b *board, held api.KVPairs) bool {
 	return exists == len(held)
 }
 
-// Many keys on a real Consul are divided into shards, within the limit, and a change of any key is reported at once.
+// Many keys on a real Consul must be divided into shards within the limit, and a change of any key must be reported
+// immediately.
 func TestManyElectionsAreSharded(t *testing.T) {
 	agent := consultest.Dev(t)
 	b := newBackend(t, consulx.Config{Address: agent.Addr()})

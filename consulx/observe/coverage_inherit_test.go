@@ -23,16 +23,16 @@ func TestInherit(t *testing.T) {
 	}
 	broken := retiredShard{Watch: shard.PrefixWatch("s/c"), state: keyState{phase: failing, next: blocking.Position{}.Lost()}}
 	if part := inherit(shard.PrefixWatch("s/c1"), []retiredShard{broken}); part.phase != opening || part.next != broken.state.next {
-		t.Errorf("a part of a failed shard inherits %+v", part)
+		t.Errorf("the state of a part of a failed shard is %+v", part)
 	}
 	whole := inherit(shard.PrefixWatch("s/"), []retiredShard{other, wide})
 	if !slices.Equal(whole.hidden, []string{"s/a1h", "s/ah"}) {
-		t.Errorf("a shard that reads more inherits the hidden keys %q", whole.hidden)
+		t.Errorf("a shard that replaces several has the hidden keys %q", whole.hidden)
 	}
 	if whole.next != (blocking.Position{Epoch: 1}) || whole.phase != opening || len(whole.last.Pairs) != 3 || whole.last.Pairs[0].Key != "s/a1" {
-		t.Errorf("one that reads more inherits %+v", whole)
+		t.Errorf("the state of a shard that replaces several is %+v", whole)
 	}
 	if single := inherit(shard.KeyWatch("s/a2"), []retiredShard{wide}); single.next != (blocking.Position{Index: 9, Epoch: 2}) || len(single.last.Pairs) != 1 {
-		t.Errorf("a single key inherits %+v", single)
+		t.Errorf("the state of a shard with a single key is %+v", single)
 	}
 }

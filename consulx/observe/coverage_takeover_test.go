@@ -22,10 +22,10 @@ import (
 	"electop/internal/memconsul"
 )
 
-// These tests cover the replacement of one shard by another, one problem per test.
+// Each of these tests covers one problem in the replacement of one shard by another.
 
-// fixture is an in-process agent with many elections. The observer divides them into shards. Agent and observer run
-// in a synctest bubble.
+// fixture is an in-process agent with many elections, and an observer that divides them into shards. Both run in a
+// synctest bubble.
 type fixture struct {
 	t     *testing.T
 	agent *memconsul.Agent
@@ -35,7 +35,7 @@ type fixture struct {
 	intercept func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error)
 	// arrange, if set, selects the next layout instead of the observer.
 	arrange atomic.Pointer[arrangement]
-	layouts atomic.Int64 // number of layouts that differ from their predecessor
+	layouts atomic.Int64 // number of layouts that differ from the previous layout
 }
 
 func (s *fixture) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -63,7 +63,7 @@ func withFixture(t *testing.T, n int, test func(s *fixture)) {
 
 func numberedKey(i int) string { return fmt.Sprintf("service/%03d/leader", i) }
 
-// observe starts an observer, with shards if there are many keys.
+// observe starts an observer. If there are many keys, it waits until they are divided into shards.
 func (s *fixture) observe() {
 	s.board = observeWith(s.T, over(s.T, s), Options{Patterns: patterns(s.T, "service/**/leader")}, func(o *Observer) {
 		next := o.arrange
@@ -84,7 +84,7 @@ func (s *fixture) observe() {
 	pass(time.Second)
 }
 
-// rearrange sets the next layout: these watches, and other watches for the remaining keys.
+// rearrange sets the next layout: these watches, and further watches for the remaining keys.
 func (s *fixture) rearrange(watches ...shard.Watch) {
 	arrange := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
 		l.Fixed = watches
@@ -100,7 +100,7 @@ func (s *fixture) delete(key string) {
 	}
 }
 
-// soon checks that an event of a type is reported for a key within a time limit.
+// soon checks that an event of a type is reported for a key within a time limit, and returns the event.
 func (s *fixture) soon(within time.Duration, kind election.EventType, key string) (e election.Event) {
 	s.T.Helper()
 	start := time.Now()
@@ -113,7 +113,7 @@ func (s *fixture) soon(within time.Duration, kind election.EventType, key string
 	return e
 }
 
-// untilStale waits until this number of elections is stale. The connection must not be lost.
+// untilStale waits until n elections are stale, and checks that the connection is not lost.
 func (s *fixture) untilStale(n int) {
 	s.t.Helper()
 	s.board.until(fmt.Sprint(n, " stale elections"), func() bool { return s.board.last.CountStale() == n })
@@ -128,7 +128,7 @@ func asksPrefix(r *http.Request, prefix string) bool {
 	return r.URL.Query().Has("recurse") && r.URL.Path == "/v1/kv/"+prefix
 }
 
-// A closed watch must report nothing, because other watches read its keys and may have reported newer states.
+// A closed watch must report nothing, because other watches read its keys and may have already reported newer states.
 func TestAClosedWatchReportsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeConsul{}
@@ -145,7 +145,7 @@ func TestAClosedWatchReportsNothing(t *testing.T) {
 		})
 		synctest.Wait()
 		if last := k.close(); len(last.last.Pairs) > 0 {
-			t.Errorf("reported %+v too early", last)
+			t.Errorf("the watch accepted %+v before it was ready", last)
 		}
 		close(ready)
 		o.work.Wait()
@@ -156,8 +156,8 @@ func TestAClosedWatchReportsNothing(t *testing.T) {
 	})
 }
 
-// The new layout must include changes that a shard reports after the layout was selected and before the shard ends.
-// Otherwise the deletion of a key that appeared in this time would never be reported.
+// The next layout must include the changes that a shard reports between the selection of that layout and the end of
+// the shard. Otherwise, if a key is created in this time, its deletion is never reported.
 func TestTheLastReportOfAShardCounts(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		s.rearrange(shard.PrefixWatch("service/"))
@@ -179,14 +179,15 @@ func TestTheLastReportOfAShardCounts(t *testing.T) {
 		s.Put(s.T, "service/stir/leader", "v")
 		pass(50 * time.Millisecond)
 		if s.layouts.Load() == 0 {
-			t.Fatal("there are no shards")
+			t.Fatal("the keys were not divided into shards")
 		}
 		s.delete(late)
 		s.soon(soonSeen, election.Deleted, late)
 	})
 }
 
-// A recursive delete does not wake the shards that lose all their keys. The list of names detects it.
+// A recursive delete does not end the queries of the shards that lose all their keys. The list of names must detect
+// it.
 func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 	for _, c := range []struct {
 		n     int
@@ -217,7 +218,7 @@ func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 	}
 }
 
-// After a lost connection, a watch that replaces another one reads all keys and reports the gap.
+// After a lost connection, a watch that replaces another one must read all keys again and report the gap.
 func TestAGapIsInherited(t *testing.T) {
 	for what, then := range map[string][]shard.Watch{
 		"split":  {shard.PrefixWatch("service/00"), shard.PrefixWatch("service/01"), shard.PrefixWatch("service/02"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2")},
@@ -228,12 +229,12 @@ func TestAGapIsInherited(t *testing.T) {
 				session := s.Session(t, &api.SessionEntry{})
 				lost := api.KVPair{Key: numberedKey(7), Session: session}
 				var broken, slow atomic.Bool
-				var asked sync.Map // paths of the queries since the gap
+				var asked sync.Map // paths of the queries after the gap
 				s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 					if slow.Load() && r.URL.Query().Has("recurse") {
 						_, before := asked.LoadOrStore(r.URL.Path, true)
 						if index := r.URL.Query().Get("index"); !before && index != "" {
-							t.Errorf("%s was requested with the index %s from before the gap", r.URL.Path, index)
+							t.Errorf("the query for %s used the index %s from before the gap", r.URL.Path, index)
 						}
 					}
 					if slow.Load() && asksPrefix(r, "service/0") {
@@ -263,14 +264,14 @@ func TestAGapIsInherited(t *testing.T) {
 				broken.Store(false)
 				e := s.soon(10*time.Second, election.Vacated, lost.Key)
 				if e.HeldKnown {
-					t.Errorf("the time of a term's end during a gap is reported as known: %+v", e)
+					t.Errorf("the duration of a term that ended in a gap is reported as known: %+v", e)
 				}
 				if s.layouts.Load() < 2 {
 					t.Error("the layout did not change")
 				}
 				s.board.until("the new key", func() bool { return s.board.last.Find("service/z/leader") != nil })
 				if s.board.snapshot().Find("service/z/leader").VacantSinceKnown {
-					t.Error("the start of a term in a key that was created during a gap is reported as known")
+					t.Error("the start of the vacancy of a key that was created in a gap is reported as known")
 				}
 			})
 		})
@@ -294,7 +295,7 @@ func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
 		s.soon(soonSeen, election.Elected, lost.Key)
 		settling := arrangement(func(shard.Layout, []shard.Key, []shard.Watch) []shard.Watch {
 			failing.Store(true)
-			s.Put(t, numberedKey(8), "w") // the write wakes the query
+			s.Put(t, numberedKey(8), "w") // the write ends the blocking query
 			s.untilStale(100)
 			if ok, _, err := s.API.KV().Release(&lost, nil); err != nil || !ok {
 				t.Error(ok, err)
@@ -306,12 +307,12 @@ func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
 		s.arrange.Store(&settling)
 		s.Put(t, "service/2/stir/leader", "v")
 		if e := s.soon(soonSeen, election.Vacated, lost.Key); e.HeldKnown {
-			t.Errorf("the time of a term's end during a gap is reported as known: %+v", e)
+			t.Errorf("the duration of a term that ended in a gap is reported as known: %+v", e)
 		}
 	})
 }
 
-// Other shards wait for the first response of a new shard, but not after it has failed.
+// Other shards wait for the first response of a new shard, but they must not wait if it has failed.
 func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
@@ -330,7 +331,7 @@ func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
 	})
 }
 
-// A shard that reads all keys again gets time to respond, even if the list of names already shows other keys.
+// A shard that reads all keys again must get time to respond, even if the list of names already has other keys.
 func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		var slow atomic.Bool
@@ -355,13 +356,13 @@ func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 			pass(20 * time.Millisecond)
 		}
 		if e := s.soon(time.Second, election.Vacated, numberedKey(101)); e.HeldKnown {
-			t.Errorf("the time of a term's end that a query missed is reported as known: %+v", e)
+			t.Errorf("the duration of a term is reported as known, although the query missed its end: %+v", e)
 		}
 	})
 }
 
-// If the keys of a shard differ from the list of names, the older of the two gets time to be updated. This time
-// restarts with each new response.
+// If the keys of a shard differ from the list of names, the older of the two gets a limited time to be updated. This
+// time restarts when the other of the two becomes the older one.
 func TestAMismatchHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -397,7 +398,7 @@ func TestAMismatchHasATimeLimit(t *testing.T) {
 	})
 }
 
-// A shard that cannot be read stays in the layout with its known keys. The other shards continue.
+// A shard that cannot be read remains in the layout with its known keys. The other shards continue.
 func TestAFailingShardDelaysNoOther(t *testing.T) {
 	withFixture(t, 450, func(s *fixture) {
 		var failing atomic.Bool
@@ -409,7 +410,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 		}
 		s.observe()
 		failing.Store(true)
-		s.Put(t, numberedKey(7), "w") // the write wakes the query
+		s.Put(t, numberedKey(7), "w") // the write ends the blocking query
 		s.untilStale(100)
 		s.Put(t, numberedKey(7), "missed")
 		for i := range 300 { // new keys that no shard reads yet
@@ -434,7 +435,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 		s.Put(t, "service/z/leader", "v")
 		pass(soonFound)
 		if s.board.snapshot().Find("service/z/leader") == nil || s.layouts.Load() < 4 {
-			t.Errorf("changes of other keys were not reported, in %d layouts", s.layouts.Load())
+			t.Errorf("the changes of other keys were not reported after %d layouts", s.layouts.Load())
 		}
 		pass(time.Minute)
 		failing.Store(false)
@@ -456,7 +457,7 @@ func (s *fixture) checkLosses() {
 	}
 }
 
-// Elections that no shard reads are found soon even while keys change all the time: within 100 ms if there are few
+// Elections that no shard reads must be found soon, even if keys change continually: within 100 ms if there are few
 // keys.
 func TestNewElectionsAreFoundSoon(t *testing.T) {
 	for _, c := range []struct {
@@ -485,7 +486,7 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 	}
 }
 
-// A panic in one part of the observer must end the program at once, without a wait for the other queries.
+// A panic in one part of the observer must end the program immediately, without waiting for the other queries.
 func TestAPanicInAShardEndsTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agent := memconsul.New(memconsul.Config{})
@@ -508,7 +509,8 @@ func TestAPanicInAShardEndsTheProgram(t *testing.T) {
 	})
 }
 
-// If several lists arrive before the receiver reads one, the newest list remains, with the gaps of all.
+// If several lists arrive before the receiver reads one, only the newest list remains. It has a gap if any of the
+// lists has one.
 func TestTheNewestListIsKept(t *testing.T) {
 	lists := make(chan listing, 1)
 	keepNewest(lists, listing{names: listOf("a"), gap: true})
@@ -518,11 +520,11 @@ func TestTheNewestListIsKept(t *testing.T) {
 	}
 	a := &coverage{list: listing{names: listOf("a"), at: time.Now()}}
 	if a.take(listing{names: listOf("a"), at: time.Now()}) || !a.take(listing{names: listOf("a", "b"), at: time.Now()}) {
-		t.Error("a list was not distinguished from the previous one")
+		t.Error("take returned the wrong result for an equal or for a changed list")
 	}
 }
 
-// Elections that are no longer readable still belong to a shard.
+// Elections that are no longer readable must still belong to a shard.
 func TestHiddenElectionsKeepTheirShard(t *testing.T) {
 	a := newCoverage(&Observer{}, shard.PrefixWatch("s/"), 47, nil, nil)
 	w := shard.PrefixWatch("s/a")
@@ -535,7 +537,7 @@ func TestHiddenElectionsKeepTheirShard(t *testing.T) {
 	}
 }
 
-// New keys that appear all the time must not delay the division into shards.
+// A continual stream of new keys must not delay the division into shards.
 func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		ctx, cancel := context.WithCancel(s.T.Context())
@@ -550,7 +552,7 @@ func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
 		cancel()
 		creating.Wait()
 		if s.layouts.Load() == 0 {
-			t.Error("the keys were never divided into shards")
+			t.Error("the keys were not divided into shards")
 		}
 	})
 }

@@ -52,13 +52,13 @@ type workload struct {
 	mu       sync.Mutex // guards one change at a time
 	paused   bool       // changeOneOf changes nothing
 	rng      *rand.Rand
-	held     map[string]bool   // existing keys, true while held
+	held     map[string]bool   // existing keys; true while a session holds the key
 	sessions map[string]string // session by key
 	touched  map[string]time.Time
 	expected map[string][]expectation
-	// busy reports whether a report about a key may still be pending. The workload does not change such a key.
+	// busy reports whether the report of a change of a key may be pending. The workload does not change such a key.
 	busy func(key string) bool
-	// slack is the additional time that a report may take if the test runs in real time.
+	// slack is additional time for a report if the test runs in real time.
 	slack time.Duration
 }
 
@@ -70,13 +70,13 @@ type expectation struct {
 }
 
 const (
-	// soonSeen is the time limit for the report of a change of an existing key. soonFound is the time limit for the
-	// report of a new or deleted key.
+	// soonSeen is the time limit for the report of a change of an existing key, soonFound for the report of a new or
+	// deleted key.
 	soonSeen  = 250 * time.Millisecond
 	soonFound = time.Second
 )
 
-// quiet is how long each key stays unchanged, so that Consul does not merge two changes.
+// quiet is the minimum time between two changes of a key, so that Consul does not merge them.
 const quiet = time.Second
 
 func newWorkload(t *testing.T, client *api.Client, rng *rand.Rand, names []string) *workload {
@@ -140,7 +140,7 @@ func (s *workload) pause(paused bool) {
 	s.paused = paused
 }
 
-// stepOf makes one random change to a key that is not busy. With a large value of deletes, most keys are deleted.
+// stepOf makes one random change to a key that is not busy. The larger deletes is, the more changes are deletions.
 func (s *workload) stepOf(key string, deletes float64) (done bool) {
 	if s.busy(key) {
 		return false
@@ -177,7 +177,7 @@ func (s *workload) stepOf(key string, deletes float64) (done bool) {
 	return true
 }
 
-// deleteTree deletes all keys under a prefix. Every event that was expected before must have been reported.
+// deleteTree deletes all keys under a prefix. All events that were expected before must have been reported.
 func (s *workload) deleteTree(prefix string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,14 +227,14 @@ func inTime(e election.Event, x expectation) bool {
 	return e.Type == x.kind && e.Time.Sub(x.at) <= x.soon
 }
 
-// Every term of every key is reported once and in order while keys and shards come and go.
+// Every term of every key must be reported once and in order while keys and shards are added and removed.
 func TestNoChangeIsLostBetweenTwoLayouts(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { runWorkload(t, seed) }) })
 	}
 }
 
-// randomLayouts replaces the layout by any valid layout whenever it may change.
+// randomLayouts returns an arrangement that selects any valid layout.
 func randomLayouts(rng *rand.Rand) arrangement {
 	return func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
 		if rng.IntN(3) == 0 {
@@ -249,7 +249,7 @@ func randomLayouts(rng *rand.Rand) arrangement {
 // arrangement selects layouts, like shard.Layout.Next.
 type arrangement func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
-// changeRetired changes keys of watches that are about to be closed. It then waits for at most 2 ms.
+// changeRetired changes keys of watches that are about to be closed, and then waits for at most 2 ms.
 func changeRetired(s *workload, arrange arrangement, changes *int) func(*Observer) {
 	return func(o *Observer) {
 		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
@@ -273,7 +273,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	agent := memconsul.New(memconsul.Config{})
 	defer agent.Close()
 	direct := over(t, agent)
-	// The workload uses its random source under its own mutex, so this function needs another one.
+	// The workload guards its random source with its own mutex, so this function needs another source.
 	rng := rand.New(rand.NewPCG(seed, 3))
 	var names []string
 	for i := range 900 {
@@ -281,7 +281,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	}
 	changes, enough := 0, 100
 	arrange := randomLayouts(rand.New(rand.NewPCG(seed, 2)))
-	if seed%2 == 1 { // as in production, layouts stay unchanged for long
+	if seed%2 == 1 { // as in production, layouts remain unchanged for long
 		arrange, enough = shard.Layout.Next, 3
 	}
 	s := newWorkload(t, direct.API(), rand.New(rand.NewPCG(seed, 1)), names)

@@ -16,15 +16,15 @@ import (
 	"electop/internal/consultest"
 )
 
-// endingsOut is the environment variable with the file for the measured tables. If it is empty, the test writes no
-// file.
+// endingsOut is the environment variable with the path of the file for the measured tables. If it is empty, the test
+// writes no file.
 const endingsOut = "ELECTOP_ENDINGS_OUT"
 
 // repetitions is the number of runs of each ending.
 const repetitions = 20
 
-// trial is one run of a scenario. Its leader has a node of its own, which exists in the catalog only, so that the
-// test can remove it.
+// trial is one run of a scenario. Its leader has its own node, which exists only in the catalog, so that the test can
+// remove it.
 type trial struct {
 	backend
 	op      *consulx.Operator
@@ -44,7 +44,7 @@ type scenario struct {
 	// checked is set if the session depends on health checks of the node and of a service.
 	checked bool
 	end     func(p *trial) error
-	// parallel runs all trials at once. It is set for a scenario whose trials take long.
+	// parallel is set if all trials run at the same time, because each takes long.
 	parallel bool
 }
 
@@ -90,7 +90,7 @@ func (p *trial) deregister(check string) error {
 	return err
 }
 
-// scenarios are the twelve endings of docs/endings.md.
+// scenarios returns the twelve endings in docs/endings.md.
 func scenarios() []scenario {
 	return []scenario{
 		{
@@ -109,11 +109,11 @@ func scenarios() []scenario {
 			end: func(p *trial) error { err := p.op.DestroySession(p.T.Context(), p.target()); return err },
 		},
 		{
-			name: "destroyed by hand, no TTL", cause: election.SessionDestroyed, says: "had no TTL", checked: true, delayed: true,
+			name: "destroyed by a client, no TTL", cause: election.SessionDestroyed, says: "had no TTL", checked: true, delayed: true,
 			end: (*trial).destroy,
 		},
 		{
-			name: "destroyed by hand, TTL 60s", cause: election.SessionExpiredOrDestroyed, says: "TTL was 1m0s", checked: true,
+			name: "destroyed by a client, TTL 60s", cause: election.SessionExpiredOrDestroyed, says: "TTL was 1m0s", checked: true,
 			delayed: true, entry: api.SessionEntry{TTL: "60s"}, end: (*trial).destroy,
 		},
 		{
@@ -196,11 +196,11 @@ func (s scenario) run(t *testing.T, b *board, p *trial) measurement {
 	}
 	switch {
 	case why.Cause != s.cause || !strings.Contains(why.Evidence, s.says):
-		t.Errorf("reported as %s: %s", why.Cause, why.Evidence)
+		t.Errorf("the reported cause is %s: %s", why.Cause, why.Evidence)
 	case result.delay < 0 || result.delay > time.Second:
-		t.Errorf("explained %s after the loss", result.delay)
+		t.Errorf("the cause was reported %s after the loss", result.delay)
 	case why.Session != p.session || why.Term != lost.Term:
-		t.Errorf("explained another term: %+v", why)
+		t.Errorf("another term was explained: %+v", why)
 	case !why.LockDelayUntil.Equal(wanted):
 		t.Errorf("lock-delay until %s, want %s", why.LockDelayUntil, wanted)
 	default:
@@ -285,7 +285,8 @@ func millis(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 
-// record updates one table of docs/endings.md, between its own marks, in the file that ELECTOP_ENDINGS_OUT names.
+// record updates one table of docs/endings.md, between the comments with its name, in the file of
+// ELECTOP_ENDINGS_OUT.
 func record(t *testing.T, name, table string) {
 	t.Helper()
 	t.Log("\n" + table)
@@ -303,7 +304,7 @@ func record(t *testing.T, name, table string) {
 	before, rest, ok := strings.Cut(string(text), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		t.Fatalf("%s has no marks for %q", path, name)
+		t.Fatalf("%s has no comments around the table %q", path, name)
 	}
 	if err := os.WriteFile(path, []byte(before+begin+table+end+after), 0o600); err != nil {
 		t.Fatal(err)
@@ -314,7 +315,7 @@ func record(t *testing.T, name, table string) {
 var recording sync.Mutex
 
 // api.Lock releases the key and then destroys its session. If the session no longer exists when the observer reads
-// it, this looks like a destroy. Therefore every reported cause must be a guess.
+// it, the data is the same as after a destroy. Therefore every reported cause must be a guess.
 func TestReleaseBeforeADestroyIsAGuess(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

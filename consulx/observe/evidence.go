@@ -10,13 +10,15 @@ import (
 )
 
 const (
-	// investigationLimit bounds an investigation: the tracker must report the cause within a second of the loss.
+	// investigationLimit is the timeout of an investigation: the tracker must report the cause within a second after
+	// the loss.
 	investigationLimit = 900 * time.Millisecond
-	// maxInvestigations limits concurrent investigations. One investigation covers all losses of a response.
+	// maxInvestigations is the maximum number of concurrent investigations. One investigation covers all losses in a
+	// response.
 	maxInvestigations = 4
 )
 
-// losses returns the terms whose end was observed live, in the response answer.
+// losses returns the terms that ended according to events. answer is the observation that caused the events.
 func (o *Observer) losses(events []election.Event, answer election.Observation) []evidence.Loss {
 	var all []evidence.Loss
 	read, _ := answer.(election.KeysRead)
@@ -30,7 +32,7 @@ func (o *Observer) losses(events []election.Event, answer election.Observation) 
 	return all
 }
 
-// investigate records the evidence for every loss.
+// investigate sends the evidence for every loss to the tracker.
 func (o *Observer) investigate(ctx context.Context, all []evidence.Loss) {
 	ctx, cancel := context.WithTimeout(ctx, investigationLimit)
 	defer cancel()

@@ -18,7 +18,7 @@ type ending struct {
 	name  string
 	cause election.Cause
 	says  string
-	// begin returns the session that acquires the key, end ends its hold.
+	// begin returns the session that acquires the key. end ends the hold.
 	begin func(b backend, name string) string
 	end   func(b backend, key, session, name string) error
 }
@@ -69,7 +69,7 @@ func endings() []ending {
 	}
 }
 
-// checked returns a session that depends on its own check.
+// checked returns a session that depends on its own service check.
 func checked(b backend, name string) string {
 	registration := &api.AgentCheckRegistration{
 		ID: name, Name: name, AgentServiceCheck: api.AgentServiceCheck{TTL: "1h", Status: api.HealthPassing},
@@ -115,7 +115,7 @@ func TestCauses(t *testing.T) {
 			lost, n := board.event(n, election.Vacated, key)
 			e, _ := board.event(n, election.Explained, key)
 			if e.Cause != c.cause || !strings.Contains(e.Evidence, c.says) || e.Time.Sub(lost.Time) > time.Second {
-				b.T.Errorf("%s: reported as %s (%s) after %s", c.name, e.Cause, e.Evidence, e.Time.Sub(lost.Time))
+				b.T.Errorf("%s: the reported cause is %s (%s) after %s", c.name, e.Cause, e.Evidence, e.Time.Sub(lost.Time))
 			}
 		}
 	})
@@ -130,7 +130,7 @@ func TestNoCauseIsClaimedWithoutPermission(t *testing.T) {
 		release     bool
 	}{
 		{rules: keys, release: true, says: "sessions cannot be read with this token"},
-		// A token without permission for sessions can still read that a session does not exist.
+		// Even without permission for sessions, a token can read that a session does not exist.
 		{rules: keys, says: "its settings were never read"},
 		{rules: keys + sessions, says: "cannot be read with this token"},
 	} {

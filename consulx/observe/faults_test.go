@@ -42,13 +42,13 @@ func TestObserverRecoversFromAnAgentThatWasKilled(t *testing.T) {
 	_, _ = board.event(n, election.Elected, "service/mail/leader")
 	for _, e := range board.of("service/web/leader") {
 		if e.Type == election.Vacated {
-			t.Errorf("a current hold was reported as ended: %+v", e)
+			t.Errorf("a term that continues was reported as ended: %+v", e)
 		}
 	}
 }
 
-// beforeRestore saves a snapshot while one session leads, and then lets another session lead. The returned function
-// restores the snapshot.
+// beforeRestore saves a snapshot while one session leads, and then makes another session the leader. The returned
+// function restores the snapshot.
 func beforeRestore(t *testing.T) (b backend, key, one string, restore func()) {
 	t.Helper()
 	b, key = newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()}), "service/web/leader"
@@ -80,7 +80,7 @@ func TestObserverFollowsARestore(t *testing.T) {
 	board := observe(t, b.client)
 	e, _ := board.event(0, election.Elected, key)
 	if e.Leader != "two" {
-		t.Fatalf("before the restore: %+v", e)
+		t.Fatalf("before the restore, the leader is in the event %+v, want two", e)
 	}
 	restore()
 	board.until("the restored leader", func() bool {
@@ -88,14 +88,14 @@ func TestObserverFollowsARestore(t *testing.T) {
 		return e != nil && e.Pair.Session == one
 	})
 	n := board.count()
-	b.Put(t, "service/web/other", "wakes no query of the observer")
+	b.Put(t, "service/web/other", "ends no query of the observer")
 	if _, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = board.event(n, election.Vacated, key)
 }
 
-// A restore between two queries wakes neither of them. The second query waits for an index that the store no longer
+// A restore between two queries ends neither of them. The second query waits for an index that the store no longer
 // has.
 func TestARestoreBetweenTwoQueriesIsDetected(t *testing.T) {
 	t.Run("one pattern", func(t *testing.T) { restoreBetweenTwoQueries(t, "service/*/leader") })
@@ -157,7 +157,7 @@ func TestUnreadableKeysAreKept(t *testing.T) {
 	board := observe(t, newClient(t, consulx.Config{Address: agent.Addr(), Token: token.SecretID}))
 	_, n := board.event(0, election.Elected, "service/b/leader")
 
-	// The token loses the permission for one key. A write then wakes the query.
+	// The token loses the permission for one key. A write then ends the blocking query.
 	policy.Rules = rules + ` key "service/b/leader" { policy = "deny" }`
 	if _, _, err := root.API.ACL().PolicyUpdate(policy, nil); err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestUnreadableKeysAreKept(t *testing.T) {
 		e := board.last.Find("service/b/leader")
 		return e != nil && e.Unreadable && e.Exists
 	})
-	// A readable key that is deleted is reported as deleted.
+	// The deletion of a readable key must be reported.
 	if _, err := root.API.KV().Delete("service/a/leader", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestOnce(t *testing.T) {
 			t.Errorf("%d led, %d vacant", led, vacant)
 		}
 		if e := snapshot.Find(p + "free"); e == nil || e.State(snapshot.At) != election.Idle {
-			t.Errorf("a key without a leader and without a candidate: %+v", e)
+			t.Errorf("a key without a leader and without a candidate is not idle: %+v", e)
 		}
 		for _, e := range snapshot.Elections {
 			if e.Pair.Held() && (e.Session == nil || e.Session.Node != b.Node) {

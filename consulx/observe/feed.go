@@ -14,7 +14,7 @@ import (
 const snapshotGap = 33 * time.Millisecond
 
 // feed passes observations to the tracker and delivers its events. Both run on the goroutine that read the response,
-// because a handover would cost as much as the read.
+// because a transfer to another goroutine would be as expensive as the read.
 type feed struct {
 	mu         sync.Mutex
 	tracker    *tracker.Tracker
@@ -30,8 +30,8 @@ type feed struct {
 
 const (
 	beatEvery = time.Second
-	// stallLimit is the delay of this process that counts as a gap in observation: a fifth of the shortest TTL that
-	// Consul accepts.
+	// stallLimit is the delay of this process that counts as a gap in the observation: a fifth of the shortest TTL
+	// that Consul accepts.
 	stallLimit = 2 * time.Second
 )
 
@@ -39,7 +39,7 @@ const (
 // observation, because a response that arrived during a suspension was not observed live. The caller holds the mutex.
 func (o *Observer) checkClock() (news bool) {
 	if o.beat.IsZero() {
-		return false // not running yet
+		return false // Run has not started yet
 	}
 	now := time.Now()
 	jump := election.ClockJump(o.beat, now, beatEvery+stallLimit)
@@ -65,8 +65,8 @@ func (o *Observer) send(news bool, observations ...election.Observation) {
 	o.deliver()
 }
 
-// fold applies several observations at once, so that no snapshot contains only some of them. news forces a snapshot.
-// The caller then calls deliver without holding a lock.
+// fold applies several observations under one lock, so that no snapshot contains only some of them. news forces a
+// snapshot. Afterwards, the caller must call deliver without holding a lock.
 func (o *Observer) fold(news bool, observations ...election.Observation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -93,7 +93,7 @@ func (o *Observer) snapshot() *election.Snapshot {
 
 func (o *Observer) deliver() { o.delivery.deliver(o.onEvents, o.onLoaded) }
 
-// observe applies one observation, queues its events and starts investigations.
+// observe applies one observation, queues its events and starts investigations of lost terms.
 func (o *Observer) observe(observation election.Observation) (news bool) {
 	events := o.tracker.Observe(observation)
 	if len(events) == 0 {
@@ -153,7 +153,7 @@ type publisher struct {
 	tracker    *tracker.Tracker
 	snapshots  chan *election.Snapshot
 	eventsOnly bool
-	onLoaded   func(*election.Snapshot) // must not block; nil after the call
+	onLoaded   func(*election.Snapshot) // must not block; nil after it was called
 
 	timer   *time.Timer
 	last    time.Time
@@ -161,7 +161,7 @@ type publisher struct {
 	loaded  bool // whether the latest snapshot was complete
 }
 
-// changed publishes a snapshot at once or after snapshotGap. It never delays the first complete board.
+// changed publishes a snapshot immediately or after snapshotGap. It never delays the first complete board.
 func (p *publisher) changed(news bool) {
 	if !news || p.loaded && p.eventsOnly {
 		return
@@ -197,7 +197,7 @@ func stoppedTimer() *time.Timer {
 	return t
 }
 
-// delivery is an ordered queue of events. It runs one callback at a time and holds no lock meanwhile.
+// delivery is an ordered queue of events. It runs one callback at a time and holds no lock during a callback.
 type delivery struct {
 	mu     sync.Mutex
 	queue  []election.Event
@@ -219,8 +219,8 @@ func (d *delivery) load(s *election.Snapshot) {
 	d.loaded = s
 }
 
-// deliver sends the queued events. If another goroutine is delivering, deliver returns at once, and the other
-// goroutine sends the new events.
+// deliver sends the queued events. If another goroutine is already sending, deliver returns immediately, and that
+// goroutine also sends the new events.
 func (d *delivery) deliver(to func([]election.Event), loaded func(*election.Snapshot)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

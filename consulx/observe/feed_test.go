@@ -15,7 +15,7 @@ import (
 	"electop/internal/memconsul"
 )
 
-// A consumer that blocks occupies one goroutine. The observer continues, and reports everything in order when the
+// A consumer that blocks occupies one goroutine. The observer must continue and report everything in order when the
 // consumer returns.
 func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 		}
 		for i := 1; i < len(reported); i++ {
 			if reported[i].Time.Before(reported[i-1].Time) {
-				t.Errorf("%+v was reported after %+v", reported[i], reported[i-1])
+				t.Errorf("event %+v was reported after the later event %+v", reported[i], reported[i-1])
 			}
 		}
 		if len(reported) < 3 {
@@ -66,8 +66,8 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 	})
 }
 
-// The observer runs no callback while it holds its lock, because the consumer may wait for a goroutine that reads the
-// observer.
+// The observer must not run a callback while it holds its lock, because the consumer may wait for a goroutine that
+// reads the observer.
 func TestNoCallbackRunsWithTheLockHeld(t *testing.T) {
 	consul := memconsul.New(memconsul.Config{})
 	t.Cleanup(consul.Close)
@@ -100,7 +100,7 @@ func TestNoCallbackRunsWithTheLockHeld(t *testing.T) {
 	running.Go(func() { _ = o.Run(ctx) })
 	for range cap(returned) {
 		if !<-returned {
-			t.Error("the observer's lock is held during a callback")
+			t.Error("a callback ran while the observer held its lock")
 		}
 	}
 	cancel()

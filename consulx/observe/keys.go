@@ -21,12 +21,12 @@ import (
 // sessionPatience is how long a response about keys waits for the sessions of new leaders.
 const sessionPatience = 50 * time.Millisecond
 
-// keyPoller reads the keys of one shard. It reports each response as one election.KeysRead.
+// keyPoller reads the keys of one shard. It sends each response to the tracker as one election.KeysRead.
 type keyPoller struct {
 	o        *Observer
 	watch    shard.Watch
 	patterns election.Patterns
-	ready    <-chan struct{} // closed when responses may be reported
+	ready    <-chan struct{} // closed when responses may be sent to the tracker
 	onChange func()          // called after a response with new or deleted keys, and after a first failure
 
 	askedAt time.Time
@@ -41,13 +41,13 @@ type keyPoller struct {
 // keyState is the known state of a shard.
 type keyState struct {
 	phase phase
-	last  keySet      // the keys that were last reported
+	last  keySet      // the keys that were last sent to the tracker
 	keys  []shard.Key // names of the keys in last
 	// hidden are keys that were read before and are no longer readable.
 	hidden []string
 	at     time.Time // time of the latest response
 	next   blocking.Position
-	heavy  bool // keys that are not elections make up most of the response
+	heavy  bool // keys that are not elections are most of a large response
 }
 
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
@@ -81,7 +81,7 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	}
 	batch = append(batch, election.KeysRead{
 		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.Pairs, AfterGap: a.Gap, Hidden: hidden,
-		// Every response to an anonymous request may be filtered. Only an empty one is reported as filtered.
+		// Every response to an anonymous request may be filtered. Only an empty response is reported as filtered.
 		Filtered: a.ResultsFilteredByACLs || filtered && len(got.Pairs) == 0,
 	})
 	select {
@@ -93,8 +93,8 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	return news, nil
 }
 
-// handOver reports a response. It reports nothing if the shard was closed meanwhile, because other shards now read
-// its keys and may have reported newer states.
+// handOver sends a response to the tracker. It sends nothing if the shard was closed, because other shards now read
+// its keys and may have sent newer states.
 func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Observation) {
 	k.mu.Lock()
 	before := k.state
@@ -122,7 +122,7 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	}
 }
 
-// close stops the reports of this shard and returns its last state.
+// close ends the reports of this shard and returns its last state.
 func (k *keyPoller) close() keyState {
 	defer k.o.deliver()
 	k.mu.Lock()
@@ -130,7 +130,7 @@ func (k *keyPoller) close() keyState {
 	state := k.state
 	k.state.phase = state.phase.after(replaced)
 	if !state.phase.current() {
-		// This clears the error of the shard. Its successor reports its own errors.
+		// This clears the error of the shard. The shards that replace it report their own errors.
 		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
 	}
 	k.o.sessions.Released(k.watch.Name())
@@ -144,8 +144,8 @@ type mismatch struct {
 	listNewer bool // the list is newer than the response
 }
 
-// compare compares the latest response with the list of names. If they differ, left is the time that remains for an
-// update of the older one.
+// compare compares the latest response with the list of names. If they differ, left is the time that remains until
+// the older of the two must have been updated.
 func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -189,7 +189,7 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	k.o.fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
 }
 
-// recheckHidden returns the keys that the response lacks although they exist. It returns ErrReadAgain if one of them
+// recheckHidden returns the keys that exist but are not in the response. It returns ErrReadAgain if one of these keys
 // is readable.
 func (k *keyPoller) recheckHidden(
 	ctx context.Context, pairs []election.Pair, before, vanished []string, at time.Time,
@@ -225,7 +225,7 @@ const shownKey = 100
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
 
-// comparePairs compares two sorted responses. vanished omits keys that a transaction cannot name.
+// comparePairs compares two sorted responses. vanished omits keys that a transaction cannot address.
 func comparePairs(before, after []election.Pair) (changed []election.Pair, vanished []string) {
 	if len(before) == 0 {
 		return after, nil
@@ -250,8 +250,8 @@ func comparePairs(before, after []election.Pair) (changed []election.Pair, vanis
 	return changed, slices.DeleteFunc(vanished, func(key string) bool { return !election.Addressable(key) })
 }
 
-// samePair reports whether a key is unchanged. Equal indexes do not suffice, because after a restore the same index
-// can belong to another value.
+// samePair reports whether a key is unchanged. Equal indexes are not sufficient, because after a restore the same
+// index can belong to another value.
 func samePair(a, b election.Pair) bool {
 	return a.ModifyIndex == b.ModifyIndex && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex &&
 		a.Session == b.Session && a.Flags == b.Flags && bytes.Equal(a.Value, b.Value)

@@ -13,7 +13,7 @@ import (
 	"electop/election"
 )
 
-// keySet is what one query over keys returned.
+// keySet is the result of one query for keys.
 type keySet struct {
 	wire.List          // the elections, sorted by key
 	others    []string // keys that are not elections, sorted
@@ -22,13 +22,13 @@ type keySet struct {
 }
 
 const (
-	// heavySize and heavyShare decide how a large response is read: if the elections are less than a fourth of it,
-	// they are read separately.
+	// heavySize and heavyShare decide how a response is read: if it is larger than heavySize and elections are less
+	// than a fourth of it, the next query reads the elections separately.
 	heavySize  = 128 << 10
 	heavyShare = 4
 )
 
-// pairOverhead is the approximate size of a pair in a response without its key, value and session, in bytes.
+// pairOverhead is the approximate size of a pair in a response, in bytes, without the key, the value and the session.
 const pairOverhead = 100
 
 // newKeySet separates elections from other keys. It reuses list.
@@ -48,7 +48,7 @@ func newKeySet(list wire.List, ps election.Patterns) keySet {
 	return got
 }
 
-// sort restores the order of keys that are not UTF-8. Consul sends all other keys sorted.
+// sort sorts the keys. Consul sends only keys that are not UTF-8 in another order.
 func (a *keySet) sort() {
 	if !slices.IsSortedFunc(a.Pairs, election.ComparePairs) {
 		a.List = wire.List{Pairs: a.Pairs}
@@ -59,7 +59,7 @@ func (a *keySet) sort() {
 	}
 }
 
-// keys are all keys, sorted.
+// keys returns all keys, sorted.
 func (a keySet) keys() []shard.Key {
 	keys := make([]shard.Key, 0, len(a.Pairs)+len(a.others))
 	i := 0
@@ -75,7 +75,7 @@ func (a keySet) keys() []shard.Key {
 	return keys
 }
 
-// sameKeys reports whether two responses name the same keys.
+// sameKeys reports whether two responses contain the same keys.
 func (a keySet) sameKeys(b keySet) bool {
 	return slices.Equal(a.others, b.others) &&
 		slices.EqualFunc(a.Pairs, b.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
@@ -84,7 +84,7 @@ func (a keySet) sameKeys(b keySet) bool {
 // heavy reports whether a response is large and consists mostly of keys that are not elections.
 func (a keySet) heavy() bool { return a.size > heavySize && a.useful < a.size/heavyShare }
 
-// part is the keys in a range.
+// part returns the keys in a range.
 func (a keySet) part(r election.Range) keySet {
 	from, _ := slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.From}, byKey)
 	to := len(a.Pairs)
@@ -94,8 +94,8 @@ func (a keySet) part(r election.Range) keySet {
 	return keySet{List: a.Part(from, to), others: shard.Cut(a.others, r, func(s string) string { return s })}
 }
 
-// readKeys reads all keys of a shard. before is its previous result. If sparing is set, it reads the names first and
-// then only the elections, because the values of other keys are large.
+// readKeys reads all keys of a shard. before is the result of the previous read. If sparing is set, it reads the
+// names first and then only the elections, because the values of other keys are large.
 func readKeys(
 	c *consulx.Client, w shard.Watch, ps election.Patterns, before wire.List, sparing bool, q *api.QueryOptions,
 ) (keySet, *api.QueryMeta, error) {
@@ -115,8 +115,8 @@ func readKeys(
 	return got, meta, err
 }
 
-// readSparingly waits for a change of the names. It then reads the elections in transactions. If a key changes in
-// between, the next query returns at once.
+// readSparingly waits for a change of the names and then reads the elections in transactions. If a key changes
+// between these reads, the next query returns immediately.
 func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
 	names, meta, err := readNames(c, w.Prefix, ps, q)
 	if err != nil {
@@ -126,7 +126,7 @@ func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *ap
 	var wanted []string
 	for _, name := range names {
 		if name.Election && !election.Addressable(name.Name) {
-			// A transaction cannot name this key, so the whole shard is read.
+			// A transaction cannot address this key, so all keys of the shard are read.
 			all := *q
 			all.WaitIndex = 0
 			got, _, err = readKeys(c, w, ps, wire.List{}, false, &all)

@@ -18,7 +18,7 @@ import (
 	"electop/internal/memconsul"
 )
 
-// weighing counts the bytes of the responses about keys.
+// weighing counts the bytes of the responses to queries for keys.
 type weighing struct {
 	http.RoundTripper
 	read  atomic.Int64
@@ -42,7 +42,7 @@ func (c *weighing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// Large values of keys that are not elections are read once and not with each change. Few elections are watched by
+// Large values of keys that are not elections must be read once, not with each change. Few elections are watched by
 // key, many by names and transactions.
 func TestLargeValuesOfOtherKeysAreReadOnce(t *testing.T) {
 	for _, n := range []int{3, 90} {
@@ -69,7 +69,7 @@ func TestLargeValuesOfOtherKeysAreReadOnce(t *testing.T) {
 				b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte(fmt.Sprint(value))})
 				_, _ = board.event(from, "updated", key)
 			}
-			for i := range n { // a shard detects the size of the values with its first response
+			for i := range n { // the first response of a shard contains the size of the values
 				change(i, 1)
 			}
 			before := wire.read.Load()
@@ -77,14 +77,14 @@ func TestLargeValuesOfOtherKeysAreReadOnce(t *testing.T) {
 				change(i, 2)
 			}
 			if each := (wire.read.Load() - before) / int64(n); each > 40_000 {
-				t.Errorf("%d bytes were read for each change", each)
+				t.Errorf("%d bytes were read per change, want at most 40,000", each)
 			}
 		})
 	}
 }
 
-// With --stale, the server of a transaction may be older than the server that listed the names. An old response would
-// hide the change that woke the list.
+// With --stale, the server of a transaction may have older data than the server of the list of names. An old response
+// would hide the change that ended the query for the list.
 func TestTransactionsOfAStaleBoardAreConsistent(t *testing.T) {
 	agent := memconsul.New(memconsul.Config{})
 	t.Cleanup(agent.Close)

@@ -24,8 +24,8 @@ import (
 	"electop/internal/memconsul"
 )
 
-// The connection of one shard dies silently, while the probe and the other shard work. Within 30 s of a missed change
-// its part is stale. The connection counts as live, and the other part is current.
+// The connection of one shard fails silently, while the probe and the other shard succeed. Within 30 s after a missed
+// change, the part of the shard must be stale. The connection counts as live, and the other part is current.
 func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 	var dead atomic.Bool
 	dead.Store(true)
@@ -50,19 +50,19 @@ func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 		s := b.snapshot()
 		since, stale := s.StaleSince("b/leader")
 		if !stale || !since.Equal(f.start) || s.CountStale() != 1 || s.Connection.State != election.Live {
-			t.Errorf("after 30s: stale %v since %s, %+v", stale, since, s.Connection)
+			t.Errorf("after 30s: stale: %v since %s; connection %+v", stale, since, s.Connection)
 		}
 		if _, stale := s.StaleSince("a/leader"); stale {
-			t.Error("the part of the other shard is stale, too")
+			t.Error("the part of the other shard is stale")
 		}
-		pass(time.Minute) // the next attempts fail, too
+		pass(time.Minute) // the next attempts also fail
 		if s := b.snapshot(); s.Connection.State != election.Live || s.CountStale() != 1 {
 			t.Errorf("after further attempts: %+v", s.Connection)
 		}
 		dead.Store(false)
 		pass(time.Minute)
 		if s := b.snapshot(); len(s.Connection.Stale) > 0 || !s.Find("b/leader").Pair.Held() {
-			t.Errorf("after it recovered: %+v", s.Connection)
+			t.Errorf("after the shard's query succeeded: %+v", s.Connection)
 		}
 		for _, e := range b.of("") {
 			t.Errorf("event %s for a stale part: %s", e.Type, e.Error)
@@ -70,7 +70,7 @@ func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 	})
 }
 
-// The same over real connections: a proxy delays every response for one prefix forever.
+// The same test over real connections: a proxy does not forward the responses for one prefix.
 func TestProxyThatSilencesOneShard(t *testing.T) {
 	consul, err := memconsul.Start(memconsul.Config{})
 	if err != nil {
@@ -112,8 +112,8 @@ type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The list of keys, the checks of a node and the list of sessions are separate sources. If one of them fails, no
-// election becomes stale.
+// The list of names, the checks of a node and the list of sessions are separate sources. If one of them fails, no
+// election may become stale.
 func TestOtherSourcesReportTheirPart(t *testing.T) {
 	consul := memconsul.New(memconsul.Config{})
 	t.Cleanup(consul.Close)
@@ -150,7 +150,7 @@ func TestOtherSourcesReportTheirPart(t *testing.T) {
 	}
 }
 
-// If the list of keys cannot be read, new elections may be missing. The known elections stay current.
+// If the list of names cannot be read, new elections may be missing, but the known elections remain current.
 func TestAFailingListOfKeysIsAStalePart(t *testing.T) {
 	consul := memconsul.New(memconsul.Config{})
 	t.Cleanup(consul.Close)
@@ -168,7 +168,7 @@ func TestAFailingListOfKeysIsAStalePart(t *testing.T) {
 	board := observe(t, client, "web/*")
 	board.loaded()
 	failing.Store(true)
-	b.Put(t, "web/new", "v") // ends the blocked query
+	b.Put(t, "web/new", "v") // the write ends the blocking query
 	board.until("a stale list", func() bool {
 		c := board.last.Connection
 		return len(c.Stale) == 1 && c.Stale[0].Kind == election.PartNames && c.State == election.Live && board.last.CountStale() == 0

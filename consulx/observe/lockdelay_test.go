@@ -16,7 +16,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// longDelay is the environment variable that enables the measurement of the longest lock-delay. It takes a minute.
+// longDelay is the environment variable that enables the measurement of the longest lock-delay, which takes a minute.
 const longDelay = "ELECTOP_LONG_DELAY"
 
 // retryEvery is the interval between two attempts of the waiting candidate.
@@ -43,7 +43,7 @@ func (p *trial) wait(t *testing.T, session string) entered {
 		}
 		e.refused = start
 	}
-	t.Fatal("the candidate never leads")
+	t.Fatal("the candidate did not acquire the key")
 	return e
 }
 
@@ -66,7 +66,7 @@ func TestLockDelayEstimate(t *testing.T) {
 		strings.Join(rows, ""))
 }
 
-// estimate measures one lock-delay. It returns its row of the table.
+// estimate measures one lock-delay and returns a row of the table.
 func estimate(t *testing.T, delay time.Duration) string {
 	t.Helper()
 	back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
@@ -91,7 +91,7 @@ func estimate(t *testing.T, delay time.Duration) string {
 	// slack allows for a slow machine, on which the measurement is less precise.
 	const slack = time.Second
 	if until.IsZero() || until.Before(e.refused.Add(-slack)) || until.After(e.led.Add(slack)) {
-		t.Errorf("estimated %s, refused at %s, acquired at %s", until, e.refused, e.led)
+		t.Errorf("estimated end %s; the last acquire was rejected at %s and the first accepted at %s", until, e.refused, e.led)
 	}
 	return fmt.Sprintf("| %s | %s | %+.1f ms |\n", delay, min(delay, election.MaxLockDelay),
 		float64(e.led.Sub(until))/float64(time.Millisecond))
@@ -116,7 +116,7 @@ func TestNoLockDelayAfterARelease(t *testing.T) {
 		})
 		e := board.snapshot().Find(key)
 		if !why.LockDelayUntil.IsZero() || e.State(time.Now()) != election.Vacant {
-			t.Fatalf("explained %+v, the election is %s", why, e.State(time.Now()))
+			t.Fatalf("explained event %+v, state %s; want no lock-delay", why, e.State(time.Now()))
 		}
 		found, err := consulx.ProbeLockDelay(t.Context(), b.client, key)
 		if err != nil || found.State != consulx.LockFree {
@@ -177,8 +177,8 @@ func samePairs(a, b api.KVPairs) bool {
 	return true
 }
 
-// When the session of a Patroni leader ends, Consul deletes both of its keys. A replica then creates the leader key
-// again.
+// When the session of a Patroni leader ends, Consul deletes the leader key and the member key. A replica then creates
+// the leader key again.
 func TestPatroniFailovers(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -213,14 +213,14 @@ func TestPatroniFailovers(t *testing.T) {
 		board.until("an explanation of each", func() bool { return countOf(board.events[first:], key, election.Explained) == failovers })
 		for _, kind := range []election.EventType{election.Vacated, election.Elected, election.Deleted} {
 			if got := countOf(board.events[first:], key, kind); got != failovers {
-				t.Errorf("%d failovers caused %d times %s", failovers, got, kind)
+				t.Errorf("%d failovers caused %d events of the type %s", failovers, got, kind)
 			}
 		}
 		patroniSurroundings(t, board, key, sessions["pg-1"], sessions["pg-2"])
 	})
 }
 
-// patroniSurroundings waits until both replicas are listed as candidates.
+// patroniSurroundings waits until both replicas are candidates.
 func patroniSurroundings(t *testing.T, board *board, key string, replicas ...string) {
 	t.Helper()
 	board.until("both replicas as candidates", func() bool {
@@ -254,7 +254,7 @@ func countOf(events []election.Event, key string, kind election.EventType) int {
 	return n
 }
 
-// Several measurements can share a file.
+// Several measurements write into the same file.
 func TestRecordKeepsPartialLines(t *testing.T) {
 	path := t.TempDir() + "/endings.md"
 	text := "a\n<!-- one -->\nold\n<!-- end of one -->\nb\n<!-- two -->\n<!-- end of two -->\n"
@@ -274,8 +274,8 @@ func TestRecordKeepsPartialLines(t *testing.T) {
 	}
 }
 
-// A recursive delete above a watched prefix does not always wake the query on that prefix. The wait of the query
-// bounds how long the change stays unnoticed.
+// A recursive delete above a watched prefix does not always end the query for that prefix. The wait of the query
+// limits the time until the change is detected.
 func TestDeletesAboveAWatchedPrefixAreNoticed(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

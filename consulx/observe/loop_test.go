@@ -17,7 +17,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// fakeConsul responds to the probe and to queries for keys. A test sets the responses to the queries. It uses no
+// fakeConsul responds to the probe and to queries for keys. A test sets the responses to these queries. It uses no
 // network, so it can run in a synctest bubble.
 type fakeConsul struct {
 	keys func(n int, asked string, r *http.Request) (status, index int, body string)
@@ -39,7 +39,7 @@ func (f *fakeConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 		return consultest.Answer(r, 200, 0, `"10.0.0.1:8300"`), nil
 	case r.URL.Path == "/v1/agent/self":
 		return consultest.Answer(r, 200, 0, `{"Config":{"Datacenter":"dc1","NodeName":"n","Version":"1"}}`), nil
-	case strings.HasSuffix(r.URL.Path, "electop/no-such-key"): // the probe uses this key to read the index of the store
+	case strings.HasSuffix(r.URL.Path, "electop/no-such-key"): // the probe reads this key to get the index of the store
 		return consultest.Answer(r, 404, 1, ""), nil
 	case strings.HasPrefix(r.URL.Path, "/v1/kv/"):
 		f.mu.Lock()
@@ -78,7 +78,7 @@ func hang(r *http.Request, d time.Duration) {
 	}
 }
 
-// waitOf is the wait time of a query.
+// waitOf returns the wait time of a query.
 func waitOf(r *http.Request) time.Duration {
 	wait, _ := time.ParseDuration(r.URL.Query().Get("wait"))
 	return wait
@@ -89,7 +89,7 @@ const (
 	oneKey   = `[{"Key":"a/leader","ModifyIndex":5,"CreateIndex":5,"LockIndex":1}]`
 )
 
-// inBubble observes a fake Consul for a while in a synctest bubble.
+// inBubble observes a fake Consul in a synctest bubble.
 func inBubble(t *testing.T, f *fakeConsul, test func(b *board)) {
 	t.Helper()
 	inBubbleWith(t, f, Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait}, test)
@@ -116,7 +116,7 @@ func TestLoopReadsAgainAfterARestore(t *testing.T) {
 		switch n {
 		case 0:
 			return 200, 7, oneKey
-		case 1: // the restore wakes the query, with the old body and index
+		case 1: // the restore ends the query, with the old body and index
 			hang(r, 10*time.Second)
 			return 200, 7, oneKey
 		case 2:
@@ -134,13 +134,13 @@ func TestLoopReadsAgainAfterARestore(t *testing.T) {
 		}
 		for _, later := range got[5:] {
 			if !strings.HasPrefix(later, "3@") {
-				t.Errorf("requested %q: the end of the wait must not change the query", got)
+				t.Errorf("queries %q; the end of a wait changed the query", got)
 			}
 		}
 	})
 }
 
-// Consul's data may be replaced by other data with the same indexes. Then a previous value must not be reused.
+// Consul's data may be replaced with other data that has the same indexes. A previous value must then not be reused.
 func TestValuesFollowARestoreToTheSameIndexes(t *testing.T) {
 	other := strings.Replace(oneKey, "{", `{"Value":"b3RoZXI=",`, 1)
 	for what, index := range map[string]int{"the previous index": 7, "a smaller index": 6} {
@@ -162,7 +162,7 @@ func TestValuesFollowARestoreToTheSameIndexes(t *testing.T) {
 			inBubble(t, f, func(b *board) {
 				pass(30 * time.Second)
 				if got := b.snapshot().Find("a/leader").Pair.Value; string(got) != "other" {
-					t.Errorf("the snapshot has the value %q", got)
+					t.Errorf("the snapshot contains the value %q, want other", got)
 				}
 			})
 		})
@@ -193,7 +193,7 @@ func TestLoopDoesNotSpinOnAnEmptyPrefix(t *testing.T) {
 	f.keys = func(n int, asked string, r *http.Request) (int, int, string) {
 		switch {
 		case time.Since(f.start) < writtenAfter:
-			return 404, n + 1, "" // any write to the store wakes the query
+			return 404, n + 1, "" // every write to the store ends the query
 		case asked == "1000000":
 			hang(r, time.Hour)
 		}
@@ -202,7 +202,7 @@ func TestLoopDoesNotSpinOnAnEmptyPrefix(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(writtenAfter - time.Nanosecond)
 		if n := len(f.questions()); n < 100 || n > 140 {
-			t.Errorf("an empty prefix was requested %d times in 10 s", n)
+			t.Errorf("%d queries for an empty prefix in 10 s", n)
 		}
 		e, _ := b.event(0, election.Missed, "a/leader")
 		if late := e.Time.Sub(f.start.Add(writtenAfter)); late > 100*time.Millisecond {
@@ -239,13 +239,13 @@ func TestLoopBacksOffAndReportsTheGap(t *testing.T) {
 			t.Errorf("events %v", kinds)
 		}
 		if text := b.events[1].Error; text != "Consul answered 500: rpc error getting client: failed to get conn" {
-			t.Errorf("the loss is reported as %q", text)
+			t.Errorf("the error of the connection_lost event is %q", text)
 		}
 	})
 }
 
-// A query on a silent connection times out, and the observer reads the missed changes at once. Only the time of the
-// change is unknown.
+// A query on a dead connection times out, and the observer then reads the missed changes immediately. Only the time
+// of the change is unknown.
 func TestLoopCancelsAQueryWithoutAResponse(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, asked string, r *http.Request) (int, int, string) {
@@ -267,14 +267,14 @@ func TestLoopCancelsAQueryWithoutAResponse(t *testing.T) {
 		}
 		for _, e := range b.of("") {
 			if e.Type == election.ConnectionLost {
-				t.Errorf("a query that succeeds at the second attempt is reported as lost: %s", e.Error)
+				t.Errorf("the failure of a query that succeeded at the second attempt was reported: %s", e.Error)
 			}
 		}
 	})
 }
 
-// A proxy that rejects blocking queries must not cause repeated reads of all keys. The board must not look live
-// during this time.
+// A proxy that rejects blocking queries must not cause repeated reads of all keys. Meanwhile the board must not look
+// live.
 func TestLoopPausesIfWaitingQueriesAreRejected(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(_ int, asked string, _ *http.Request) (int, int, string) {
@@ -292,7 +292,7 @@ func TestLoopPausesIfWaitingQueriesAreRejected(t *testing.T) {
 	})
 }
 
-// Blocked queries do not detect a lost quorum. All of them restart when the probe succeeds again.
+// Blocked queries do not detect a lost quorum. All of them must restart when the probe succeeds again.
 func TestProbeNoticesLostQuorum(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
@@ -332,7 +332,7 @@ func TestDeniedPatternIsALossThatIsRetried(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		e, _ := b.event(0, election.ConnectionLost, "")
 		if e.Error != "Permission denied: token with AccessorID 'x' lacks permission 'key:read'␛[2J" {
-			t.Errorf("the loss is reported as %q", e.Error)
+			t.Errorf("the error of the connection_lost event is %q", e.Error)
 		}
 		b.loaded()
 	})
@@ -356,10 +356,10 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 		time.AfterFunc(10*time.Second, cancel)
 		var got []*election.Snapshot
 		for s := range o.Snapshots() {
-			// The first complete board is published at once.
+			// The first complete board is published immediately.
 			first := s.Loaded && !slices.ContainsFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
 			if n := len(got); n > 0 && !first && s.At.Sub(got[n-1].At) < snapshotGap {
-				t.Errorf("a snapshot %s after the previous one", s.At.Sub(got[n-1].At))
+				t.Errorf("a snapshot was published %s after the previous one", s.At.Sub(got[n-1].At))
 			}
 			got = append(got, s)
 		}
@@ -395,7 +395,7 @@ func TestTheFirstCompleteBoardIsNotDelayed(t *testing.T) {
 			run.Wait()
 			loaded := slices.IndexFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
 			if loaded < 1 || got[loaded].At.Sub(f.start) > 2*time.Millisecond {
-				t.Errorf("%d snapshots, the first complete one is number %d", len(got), loaded)
+				t.Errorf("%d snapshots, the first complete one has the index %d or is too late", len(got), loaded)
 			}
 			if more := len(got) - 1 - loaded; eventsOnly != (more == 0) {
 				t.Errorf("events only: %v, and %d snapshots after the first complete board", eventsOnly, more)

@@ -61,7 +61,7 @@ func patterns(t *testing.T, texts ...string) election.Patterns {
 	return ps
 }
 
-// hooked returns a client of addr whose requests pass a hook first.
+// hooked returns a client of addr. A hook handles its requests first.
 func hooked(t *testing.T, addr string) (*consulx.Client, *consultest.Hook) {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
@@ -92,7 +92,7 @@ func shownLayout(ws []shard.Watch) string {
 	return strings.Join(shown, " ")
 }
 
-// listOf returns keys; those that end in "leader" are elections.
+// listOf returns keys. Those that end in "leader" are elections.
 func listOf(keys ...string) []shard.Key {
 	all := make([]shard.Key, len(keys))
 	for i, key := range keys {

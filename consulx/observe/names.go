@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// A list of names is as expensive as several reads of a shard, so these limit its frequency by the number of
-	// names.
+	// A list of names is as expensive as several reads of a shard, so these constants limit its frequency by the
+	// number of names.
 	namesPace    = 60 * time.Microsecond
 	namesPaceMin = 50 * time.Millisecond
 	namesPaceMax = 3 * time.Second
@@ -26,7 +26,8 @@ type listing struct {
 	gap   bool      // the connection was lost before, so the list may be old
 }
 
-// namePoller lists all names. This detects keys that no shard reads, and keys whose deletion woke no shard.
+// namePoller lists all names. It detects keys that no shard reads, and deletions that did not end the query of a
+// shard.
 type namePoller struct {
 	link
 	prefix string

@@ -1,5 +1,5 @@
-// Package observe turns Consul's blocking queries into the observations of package election. An observer reads
-// states, not transitions: Consul merges changes between two responses.
+// Package observe turns the responses of Consul's blocking queries into the observations of package election. An
+// observer reads states, not transitions: Consul merges changes between two responses.
 package observe
 
 import (
@@ -20,7 +20,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// datacenterPatience is how long the first responses wait for the datacenter's name. The first events contain it.
+// datacenterPatience is how long the first responses wait for the datacenter's name, which all events contain.
 const datacenterPatience = time.Second
 
 // recallPatience is how long the first responses wait for the history.
@@ -39,13 +39,12 @@ type Options struct {
 	Logger *slog.Logger
 	// Probe is the interval between polls of Consul's leader; 0 means 1 s.
 	Probe time.Duration
-	// Wait is the wait time of blocking queries, minus up to an eighth at random; 0 means
-	// 22 s.
+	// Wait is the wait time of blocking queries. It is shortened by up to an eighth at random. 0 means 22 s.
 	Wait time.Duration
-	// EventsOnly stops the snapshots after the first complete one. A snapshot is expensive if there are many
+	// EventsOnly ends the snapshots after the first complete one. A snapshot is expensive if there are many
 	// elections.
 	EventsOnly bool
-	// Recall, if not nil, reads the elections from a history, once. It must report its own errors.
+	// Recall, if not nil, reads the elections from a history. It is called once and must handle its errors.
 	Recall func(ctx context.Context) election.HistoryRead
 }
 
@@ -63,7 +62,7 @@ type Observer struct {
 	wait       time.Duration
 	recall     func(ctx context.Context) election.HistoryRead
 	watches    int // blocking queries over keys
-	// arrange computes the next layout; tests replace it.
+	// arrange computes the next layout. Tests replace it.
 	arrange func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
 	feed
@@ -108,12 +107,11 @@ func New(c *consulx.Client, o Options) *Observer {
 	return observer
 }
 
-// Snapshots receives the newest snapshot, at most 30 a second. A newer snapshot replaces one that was not received
-// yet. [Observer.Run] closes the channel.
+// Snapshots returns a channel with the newest snapshot, at most 30 per second. A newer snapshot replaces one that was
+// not received. [Observer.Run] closes the channel.
 func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.snapshots }
 
-// Snapshot returns the present state, even with Options.EventsOnly. Its cost grows with the number of elections that
-// changed since the previous call.
+// Snapshot returns the current state, even with Options.EventsOnly.
 func (o *Observer) Snapshot() *election.Snapshot {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -128,15 +126,15 @@ func (o *Observer) Election(key string) *election.Election {
 	return o.tracker.Find(key)
 }
 
-// Note reports an action of this program, so that the tracker can explain its effect.
+// Note passes an action of this program to the tracker, so that the tracker can explain its effect.
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 
 // WatchChecks adds the health checks of the first 6 to 16 nodes to the snapshots, depending on the free connections.
 // Each call replaces the nodes.
 func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
 
-// SetPatterns replaces the patterns and returns at once. Elections that match both old and new patterns stay. The
-// others disappear without events.
+// SetPatterns replaces the patterns and returns immediately. Elections that match both old and new patterns remain.
+// The others are removed without events.
 func (o *Observer) SetPatterns(ps election.Patterns) {
 	o.nextMu.Lock()
 	defer o.nextMu.Unlock()
@@ -147,11 +145,11 @@ func (o *Observer) SetPatterns(ps election.Patterns) {
 // Patterns returns the current patterns.
 func (o *Observer) Patterns() election.Patterns { return *o.patterns.Load() }
 
-// Run observes until ctx ends and waits for its goroutines. It fails only if it is called twice. If Consul is
-// unreachable, it retries, and the snapshots contain the error.
+// Run observes until ctx ends, and waits for its goroutines. It fails only if it is called twice. If Consul is
+// unreachable, Run retries, and the snapshots contain the error.
 func (o *Observer) Run(ctx context.Context) error {
 	if o.started.Swap(true) {
-		return errors.New("an observer runs once")
+		return errors.New("the observer has already been run")
 	}
 	defer close(o.publisher.snapshots)
 	ctx, cancel := context.WithCancel(ctx)
@@ -164,7 +162,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	o.mu.Lock()
 	o.beat, o.restart = time.Now(), func() {
-		o.client.Close() // its connections may be dead
+		o.client.Close() // the connections may be dead
 		r.Next()
 	}
 	o.mu.Unlock()
@@ -204,7 +202,7 @@ func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	o.watchKeys(ctx, r, ready)
 }
 
-// recallHistory reads the history. It closes recalled afterwards, or after recallPatience.
+// recallHistory reads the history. It closes recalled when the read ends, at the latest after recallPatience.
 func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(recalled) })
 	defer release()
@@ -216,7 +214,8 @@ func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) 
 	o.send(true, o.recall(ctx))
 }
 
-// nameDatacenter reads the datacenter's name. It closes named afterwards, or after datacenterPatience.
+// nameDatacenter reads the datacenter's name. It closes named when the first read ends, at the latest after
+// datacenterPatience.
 func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(named) })
 	defer release()

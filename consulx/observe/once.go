@@ -16,12 +16,12 @@ import (
 )
 
 // Once reads every election of the patterns once, with the sessions of the leaders. It omits sessions that the token
-// cannot read. Any other failure is an error.
+// may not read. It returns every other failure.
 func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
 	return OnceAfter(ctx, c, ps, election.HistoryRead{})
 }
 
-// OnceAfter is Once with the elections that a history contains. It includes those whose key no longer exists.
+// OnceAfter is like Once, but adds the elections of a history. It includes elections whose key no longer exists.
 func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
 	watches := shard.Plan(ps, c.Budget().ForKeys())
 	reads := make([]election.KeysRead, len(watches))
@@ -90,8 +90,8 @@ func readOnce(ctx context.Context, c *consulx.Client, w shard.Watch, ps election
 	}, nil
 }
 
-// foldLook returns the snapshot after the reads. It passes the sessions to the tracker twice, before and after the
-// keys, because the tracker may drop sessions without keys.
+// foldLook returns the snapshot after the reads. It passes the sessions to the tracker before and after the keys,
+// because the tracker may drop sessions without keys.
 func foldLook(t *tracker.Tracker, reads []election.KeysRead, sessions []*election.Session, took time.Duration) *election.Snapshot {
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	for _, read := range reads {

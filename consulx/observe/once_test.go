@@ -13,7 +13,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// A failed read of a session must not be reported as a missing permission.
+// If the read of a session fails, Once must return the error instead of omitting the session.
 func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		switch {
@@ -32,7 +32,8 @@ func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	}
 }
 
-// A finished job is idle. A vacant election with a candidate, or with flags that a candidate rejected, is not idle.
+// An election without a candidate is idle. A vacant election with a candidate, or with flags that a candidate
+// rejected, is not idle.
 func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
 	s := b.Session(t, &api.SessionEntry{Name: "job"})
@@ -42,8 +43,8 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 			b.unlock(t, "service/"+name+"/leader", s)
 		}
 	}
-	b.Session(t, &api.SessionEntry{Name: "web"})                      // it is a candidate of "web"
-	b.Session(t, &api.SessionEntry{Name: api.DefaultLockSessionName}) // it rejected the flags of "flags"
+	b.Session(t, &api.SessionEntry{Name: "web"})                      // a candidate of "web"
+	b.Session(t, &api.SessionEntry{Name: api.DefaultLockSessionName}) // rejected the flags of "flags"
 	want := map[string]election.State{"done": election.Idle, "web": election.Vacant, "held": election.Led, "flags": election.Vacant}
 	states := func(s *election.Snapshot) map[string]election.State {
 		got := map[string]election.State{}
@@ -67,7 +68,7 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 	board.until("a vacant election", func() bool { return maps.Equal(states(board.last), want) })
 }
 
-// unlock releases a key, and keeps its value and flags.
+// unlock releases a key and keeps its value and flags.
 func (b backend) unlock(t *testing.T, key, session string) {
 	t.Helper()
 	pair, _, err := b.API.KV().Get(key, nil)

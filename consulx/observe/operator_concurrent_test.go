@@ -18,7 +18,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// concurrentClients are clients that constantly write a few keys. They use transactions, because the response
+// concurrentClients are clients that write a few keys continually. They use transactions, because the response
 // contains the result of each write.
 type concurrentClients struct {
 	backend
@@ -28,19 +28,19 @@ type concurrentClients struct {
 	sessions []string
 	dead     map[string]bool
 	writes   map[uint64]api.KVPair // by ModifyIndex
-	latest   map[string]uint64     // by key: the index of the last write or delete
+	latest   map[string]uint64     // by key: the index of the latest write or delete
 	deleted  map[string]bool
 	releases []unlocked
 }
 
-// unlocked is one release by electop: the index in its condition and the index of the write.
+// unlocked is one release by electop. It contains the index in the release's condition and the index of the release.
 type unlocked struct {
 	op    api.KVTxnOp
 	bound uint64
 	at    uint64
 }
 
-// TestRacesInFreeRun runs clients and electop concurrently. Then it compares electop's actions with the record of all
+// TestRacesInFreeRun runs clients and electop concurrently. It then compares electop's actions with the record of all
 // writes.
 func TestRacesInFreeRun(t *testing.T) { onBoth(t, raceFreely) }
 
@@ -97,7 +97,7 @@ func (c *concurrentClients) newSession() string {
 	return id
 }
 
-// write continues until stop is closed.
+// write writes until stop is closed.
 func (c *concurrentClients) write(r *rand.Rand, stop <-chan struct{}) {
 	for {
 		select {
@@ -129,7 +129,7 @@ func (c *concurrentClients) write(r *rand.Rand, stop <-chan struct{}) {
 // commit writes and reads in one transaction.
 func (c *concurrentClients) commit(op *api.KVTxnOp) {
 	after := &api.KVTxnOp{Verb: api.KVGetOrEmpty, Key: op.Key}
-	// The mutex is held until the write is recorded, so the records are in the order of the writes.
+	// The mutex is held until the write is recorded, so that the records have the order of the writes.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ok, answer, _, err := c.API.Txn().Txn(api.TxnOps{{KV: op}, {KV: after}}, nil)
@@ -160,7 +160,7 @@ func (c *concurrentClients) kill(i int, session string) {
 	c.sessions[i] = c.newSession()
 }
 
-// actOnce runs an action of electop on the current hold of a key.
+// actOnce runs one action of electop on the current hold of a key.
 func (c *concurrentClients) actOnce(op *consulx.Operator, r *rand.Rand, counts map[string]int) {
 	pair := c.Get(c.T, c.keys[r.IntN(len(c.keys))])
 	if pair == nil || pair.Session == "" {
@@ -185,7 +185,7 @@ func (c *concurrentClients) actOnce(op *consulx.Operator, r *rand.Rand, counts m
 	counts[name]++
 }
 
-// replace creates a new session in place of one that electop destroyed.
+// replace creates a new session instead of one that electop destroyed.
 func (c *concurrentClients) replace(session string, destroyed bool) {
 	if !destroyed {
 		return
@@ -252,13 +252,13 @@ func (c *concurrentClients) released(ops api.TxnOps, result api.TxnResponse) {
 	c.releases = append(c.releases, u)
 }
 
-// compare checks electop's actions against the record of all other writes.
+// compare compares electop's actions with the record of all other writes.
 func (c *concurrentClients) compare() {
 	free := map[string]uint64{} // by key: the latest release
 	for _, u := range c.releases {
 		before, known := c.writes[u.bound]
 		if !known || before.Session != u.op.Session || before.Flags != u.op.Flags || !bytes.Equal(before.Value, u.op.Value) {
-			c.T.Errorf("a release of %+v at index %d, where the key was %+v", u.op, u.bound, before)
+			c.T.Errorf("a release of %+v with the condition index %d, at which the key was %+v", u.op, u.bound, before)
 		}
 		for index, p := range c.writes {
 			if p.Key == u.op.Key && index > u.bound && index < u.at {
@@ -272,12 +272,12 @@ func (c *concurrentClients) compare() {
 		switch {
 		case c.deleted[key]:
 			if now != nil {
-				c.T.Errorf("the latest write deleted %s, but it is %+v", key, now)
+				c.T.Errorf("%s was last deleted, but exists: %+v", key, now)
 			}
 		case now == nil || !bytes.Equal(now.Value, last.Value) || now.Flags != last.Flags:
 			c.T.Errorf("%s was last written as %+v, but is %+v", key, last, now)
 		case last.Session != "" && !c.dead[last.Session] && free[key] < last.ModifyIndex && now.Session != last.Session:
-			c.T.Errorf("%s is no longer held by %s", key, last.Session)
+			c.T.Errorf("%s is no longer held by %s, although neither a release nor a destroy ended this hold", key, last.Session)
 		}
 	}
 }

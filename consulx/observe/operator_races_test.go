@@ -21,8 +21,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// The number of races on the real Consul. With -short, only the in-process one runs. Each race begins with a random
-// state.
+// These are the numbers of races on the real Consul. With -short, the test uses only the in-process Consul. Each race
+// begins with a random state.
 const (
 	raceRounds      = 1000
 	raceRoundsShort = 100
@@ -37,7 +37,7 @@ func raceCount(t *testing.T) int {
 	return raceRounds
 }
 
-// race has a holder, a rival, and a key on which the operator acts while both continue.
+// race has a holder, a rival, and a key on which the operator acts while both continue to write.
 type race struct {
 	backend
 	r             *rand.Rand
@@ -49,7 +49,7 @@ type race struct {
 	record []*api.KVPair
 }
 
-// written records the key after a write that electop did not make.
+// written records the key after a write that electop did not send.
 func (x *race) written() { x.record = append(x.record, x.Get(x.T, x.key)) }
 
 func (x *race) last() *api.KVPair { return x.record[len(x.record)-1] }
@@ -89,7 +89,7 @@ func (x *race) overwrite() {
 	x.written()
 }
 
-// interference are the changes between a read and a write of the operator.
+// interference returns the changes between a read and a write of the operator.
 func interference() map[string]func(*race) {
 	return map[string]func(*race){
 		"nothing":                           func(*race) {},
@@ -117,8 +117,8 @@ func interference() map[string]func(*race) {
 	}
 }
 
-// TestRaces changes the key between a read and a write of the operator. The operator must act on its target hold
-// only, and otherwise return an error.
+// TestRaces changes the key between a read and a write of the operator. The operator must act only on its target
+// hold, and otherwise return an error.
 func TestRaces(t *testing.T) { onBoth(t, raceAll) }
 
 func raceAll(b backend) {
@@ -204,7 +204,7 @@ func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, i
 		x.checkRelease(what, target, err)
 	}
 	if now := x.Get(x.T, x.otherKey); !reflect.DeepEqual(now, other) {
-		x.T.Errorf("%s: another key changed: %+v became %+v", what, other, now)
+		x.T.Errorf("%s: another key changed from %+v to %+v", what, other, now)
 	}
 }
 
@@ -245,14 +245,14 @@ func (x *race) checkDestroy(what string, target election.Target, err error, read
 	last, now := x.last(), x.Get(x.T, x.key)
 	held := read != nil && read.Session == target.Session
 	if held != (err == nil) || !held && !errors.Is(err, consulx.ErrMoved) {
-		x.T.Errorf("%s: %v; the operator had read %+v", what, err, read)
+		x.T.Errorf("%s: got error %v after the operator had read %+v", what, err, read)
 	}
 	entry, _, infoErr := x.API.Session().Info(target.Session, nil)
 	if infoErr != nil {
 		x.T.Fatal(infoErr)
 	}
 	if gone := entry == nil; gone != (held || x.holderDied) {
-		x.T.Errorf("%s: %v; the session no longer exists: %t", what, err, gone)
+		x.T.Errorf("%s: got error %v; the session no longer exists: %t", what, err, gone)
 	}
 	switch untouched := reflect.DeepEqual(now, last); {
 	case !held || last == nil || last.Session != target.Session:

@@ -87,7 +87,8 @@ func typesOf(events []election.Event) []string {
 	return types
 }
 
-// While the patterns change, every term of an election that stays is reported or counted as missed.
+// While the patterns change, every term of an election that all patterns select must be reported or counted as
+// missed.
 func TestPatternsChangeDuringFailovers(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -15,14 +15,14 @@ import (
 	"electop/election"
 )
 
-// permissions samples which keys are readable. A changed policy wakes no blocked query, and a blocked query keeps its
+// permissions samples which keys are readable. A blocked query does not detect a changed policy, because it keeps its
 // old permissions.
 type permissions struct {
 	mu    sync.Mutex
 	known map[string]readableKeys // by name of the watch
 }
 
-// readableKeys are the keys of the latest response of one shard.
+// readableKeys contains the keys of the latest response of one shard.
 type readableKeys struct {
 	readable []election.Pair
 	hidden   []string
@@ -46,8 +46,8 @@ func (p *permissions) forget(watch string) {
 	delete(p.known, watch)
 }
 
-// changed reports whether a key became readable or unreadable since it was last read. It ignores errors, because the
-// probe reports them.
+// changed reports whether the token gained or lost the permission to read one of the sampled keys. It ignores errors,
+// because the probe reports them.
 func (p *permissions) changed(ctx context.Context, c *consulx.Client) bool {
 	readable, hidden := p.sample()
 	if len(readable)+len(hidden) == 0 {
@@ -79,24 +79,24 @@ func (p *permissions) sample() (readable, hidden []string) {
 	return readable, hidden
 }
 
-// pick returns at most limit distinct numbers below n.
+// pick returns at most limit distinct random numbers below n.
 func pick(n, limit int) []int {
 	return rand.Perm(n)[:min(n, limit)] //nolint:gosec // not a secret
 }
 
 const (
-	// hiddenRecheck and hiddenPace limit how often unreadable keys are checked. 10,000 keys take 157 transactions,
+	// hiddenRecheck and hiddenPace limit how often unreadable keys are checked. 10,000 keys need 157 transactions,
 	// about 100 ms, every 20 s.
 	hiddenRecheck = 5 * time.Second
 	hiddenPace    = 2 * time.Millisecond
 )
 
-// hiddenRest is the interval between checks of unreadable keys.
+// hiddenRest returns the interval between checks of unreadable keys.
 func hiddenRest(keys int) time.Duration {
 	return max(hiddenRecheck, time.Duration(keys)*hiddenPace)
 }
 
-// checkKeys divides the keys that exist into hidden and readable ones. It reads them in consistent transactions,
+// checkKeys divides the existing keys into hidden and readable ones. It reads them in consistent transactions,
 // because a blocked query may have used old permissions, and a proxy may have generated its response.
 func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, readable []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, blocking.FreshDeadline)

@@ -20,7 +20,7 @@ import (
 
 const boardRules = `key_prefix "service/" { policy = "read" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" }`
 
-// aclStage is a Consul with ACLs, some elections with leaders, and a token whose policy can be changed by a test.
+// aclStage is a Consul server with ACLs, some elections with leaders, and a token whose policy a test can change.
 type aclStage struct {
 	root   backend
 	policy *api.ACLPolicy
@@ -65,7 +65,7 @@ func (s *aclStage) noneVacated(board *board) {
 	for _, key := range s.keys {
 		for _, e := range board.of(key) {
 			if e.Type == election.Vacated || e.Type == election.Deleted || e.Type == election.Explained {
-				s.root.T.Errorf("%s never lost its leader: %+v", key, e)
+				s.root.T.Errorf("%s kept its leader, but an event reports a loss: %+v", key, e)
 			}
 		}
 	}
@@ -99,7 +99,8 @@ func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// Keys that are no longer readable are checked in batches, because single checks would overload Consul's leader.
+// Keys that are no longer readable must be checked in batches, because separate checks would overload Consul's
+// leader.
 func TestHiddenKeysAreCheckedInBatches(t *testing.T) {
 	s := newACLStage(t, 200)
 	var transactions, reads atomic.Int64
@@ -122,8 +123,8 @@ func TestHiddenKeysAreCheckedInBatches(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// A policy is removed and restored while a query is blocked. The query's response uses the permissions from before the
-// removal, or from between the removal and the restoration.
+// A policy is removed and restored while a query is blocked. The response uses the permissions from before the
+// removal, or those between the removal and the restoration.
 func TestAReplacedPolicyVacatesNoElection(t *testing.T) {
 	s := newACLStage(t, 20)
 	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
@@ -138,8 +139,8 @@ func TestAReplacedPolicyVacatesNoElection(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// With default policy allow and no token, a response does not say whether the policy of the anonymous token filtered
-// it.
+// With default policy allow and no token, a response does not indicate whether the policy of the anonymous token
+// filtered it.
 func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL(), consultest.WithConfig(`{"acl":{"default_policy":"allow"}}`))
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
@@ -166,7 +167,7 @@ func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// A key does not change when the token gains the permission to read its leader's session.
+// A key does not change when the token gains the permission to read the session of its leader.
 func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 	s := newACLStage(t, 3)
 	s.allow(`key_prefix "service/" { policy = "read" }`)
@@ -178,28 +179,28 @@ func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 	})
 }
 
-// Consul rejects an unknown token. This is neither an outage nor a missing rule.
+// Consul rejects an unknown token. This must be reported neither as an outage nor as a missing rule.
 func TestUnknownToken(t *testing.T) {
 	s := newACLStage(t, 1)
 	client := newClient(t, consulx.Config{Address: s.root.Addr, Token: "5e8c4f2a-0000-4000-8000-000000000001"})
 	_, err := Once(t.Context(), client, patterns(t, election.DefaultPattern))
-	if text := consulx.Describe(err); !errors.Is(err, consulx.ErrDenied) || text != "Consul does not accept this token: it does not exist in this datacenter, or was revoked" {
-		t.Errorf("a read fails with %v", err)
+	if text := consulx.Describe(err); !errors.Is(err, consulx.ErrDenied) || text != "Consul rejects this token: it does not exist in this datacenter, or was revoked" {
+		t.Errorf("the read returned the error %v", err)
 	}
 	report, err := consulx.Doctor(t.Context(), client, patterns(t, election.DefaultPattern))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last := report.Rows[len(report.Rows)-1]; last.Subject != "ACLs" || last.Status != consulx.StatusDenied || !strings.Contains(last.Detail, "does not accept this token") {
+	if last := report.Rows[len(report.Rows)-1]; last.Subject != "ACLs" || last.Status != consulx.StatusDenied || !strings.Contains(last.Detail, "rejects this token") {
 		t.Errorf("the last row of the report is %+v", last)
 	}
 	board := observe(t, client, election.DefaultPattern)
 	board.until("a refusal", func() bool {
-		return board.last != nil && board.last.Connection.Refused && strings.Contains(board.last.Connection.Error, "does not accept this token")
+		return board.last != nil && board.last.Connection.Refused && strings.Contains(board.last.Connection.Error, "rejects this token")
 	})
 }
 
-// A token that can read all data gives the same board as a Consul without ACLs.
+// With a token that can read all data, the board must be the same as without ACLs.
 func TestTokenForAllReadsShowsEverything(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
@@ -229,7 +230,7 @@ func TestTokenForAllReadsShowsEverything(t *testing.T) {
 	}
 }
 
-// With a token that can read only keys, the board works and names the missing rules.
+// With a token that can read only keys, the board must work and show the missing rules.
 func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})

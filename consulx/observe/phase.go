@@ -6,7 +6,7 @@ type phase int
 const (
 	opening    phase = iota // no attempt has ended yet
 	live                    // the latest attempt succeeded
-	mismatched              // live, but the list of names shows other keys
+	mismatched              // live, but the list of names has other keys
 	failing                 // the latest attempt failed
 	closed                  // replaced by other shards
 )
@@ -15,11 +15,11 @@ const (
 type occurrence int
 
 const (
-	responded occurrence = iota // its query succeeded
-	failed                      // its query failed
-	differed                    // the list of names shows other keys than its response
-	agreed                      // the list shows the same keys
-	replaced                    // the layout no longer contains it
+	responded occurrence = iota // the query of the shard succeeded
+	failed                      // the query of the shard failed
+	differed                    // the list of names has other keys than the response
+	agreed                      // the list of names has the same keys
+	replaced                    // the layout no longer contains the shard
 )
 
 // after returns the phase after an occurrence.
@@ -42,7 +42,7 @@ func (p phase) after(o occurrence) phase {
 // current reports whether the latest attempt succeeded.
 func (p phase) current() bool { return p == live || p == mismatched }
 
-// inherited returns the initial phase of a shard that replaces this one.
+// inherited returns the initial phase of a shard that replaces this shard.
 func (p phase) inherited() phase {
 	if p.current() {
 		return live

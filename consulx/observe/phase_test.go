@@ -17,7 +17,7 @@ func TestPhase(t *testing.T) {
 			responded: c.responded, failed: c.failed, differed: c.differed, agreed: c.agreed, replaced: c.replaced,
 		} {
 			if got := c.from.after(o); got != want {
-				t.Errorf("phase %d after occurrence %d: %d, want %d", c.from, o, got, want)
+				t.Errorf("from phase %d, occurrence %d led to phase %d, want %d", c.from, o, got, want)
 			}
 		}
 	}
@@ -26,7 +26,7 @@ func TestPhase(t *testing.T) {
 func TestInheritedPhase(t *testing.T) {
 	for from, want := range map[phase]phase{opening: opening, live: live, mismatched: live, failing: opening} {
 		if got := from.inherited(); got != want {
-			t.Errorf("a shard that replaces one in phase %d begins in %d, want %d", from, got, want)
+			t.Errorf("a shard that replaces one in phase %d begins in phase %d, want %d", from, got, want)
 		}
 	}
 }

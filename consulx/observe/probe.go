@@ -66,8 +66,8 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 	p.o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
 }
 
-// restored reports whether the index of Consul's keys decreased: a snapshot was restored. Without this, a query could
-// wait for an index that no write reaches.
+// restored reports whether the index of Consul's keys decreased, which means that a snapshot was restored. Without
+// this, a query could wait for an index that no write will reach.
 func (p *prober) restored(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
@@ -79,14 +79,15 @@ func (p *prober) restored(ctx context.Context) bool {
 			p.index = index
 			return index < before
 		}
-		// Another prefix may be readable. If none is, the queries detect the restore at the end of their wait.
+		// Another prefix may be readable. If no prefix is readable, the queries detect the restore at the end of
+		// their wait.
 		p.pattern++
 	}
 	return false
 }
 
-// atFullSecond shortens a pause so that it ends with a full second, when the clock on the screen changes. One wake-up
-// for both is cheaper.
+// atFullSecond shortens a pause so that it ends at a full second, when the clock on the screen changes. One wake-up
+// for both uses less CPU time.
 func atFullSecond(pause time.Duration) time.Duration {
 	if early := time.Duration(time.Now().Add(pause).Nanosecond()); early < pause {
 		return pause - early

@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// connectionEvents are the types of the events about the connection.
+// connectionEvents returns the types of the events about the connection.
 func connectionEvents(b *board) (types []election.EventType) {
 	for _, e := range b.of("") {
 		if e.Type == election.ConnectionLost || e.Type == election.ConnectionRestored {
@@ -19,7 +19,7 @@ func connectionEvents(b *board) (types []election.EventType) {
 	return types
 }
 
-// rejecting is a Consul behind a proxy. For 30 s, the proxy ends each blocked query after a given time.
+// rejecting returns a Consul behind a proxy. For 30 s, the proxy ends each blocked query after a given time.
 func rejecting(after time.Duration, status int) *fakeConsul {
 	f := &fakeConsul{}
 	f.keys = func(_ int, asked string, r *http.Request) (int, int, string) {
@@ -36,7 +36,7 @@ func rejecting(after time.Duration, status int) *fakeConsul {
 	return f
 }
 
-// While connections are reset repeatedly, reads that return at once sometimes succeed, and the probe also succeeds.
+// While connections are reset repeatedly, reads that do not block sometimes succeed, and the probe also succeeds.
 func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 	f := rejecting(0, 0)
 	inBubble(t, f, func(b *board) {
@@ -70,21 +70,22 @@ func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 	})
 }
 
-// While the probe fails too, the observer does not retry reads of all keys. They restart when the probe succeeds.
+// While the probe fails as well, the observer must not retry reads of all keys. The reads restart when the probe
+// succeeds.
 func TestPausesGrowWhileTheProbeFails(t *testing.T) {
 	f := &fakeConsul{noQuorum: true}
 	f.keys = func(int, string, *http.Request) (int, int, string) { return 500, 0, "No cluster leader" }
 	inBubble(t, f, func(*board) {
 		pass(time.Minute)
 		if asked := f.questions(); len(asked) > 12 {
-			t.Errorf("%d requests in a minute: %q", len(asked), asked)
+			t.Errorf("%d requests in a minute, want at most 12: %q", len(asked), asked)
 		}
 		f.setQuorum(true)
 		pass(2 * time.Second)
 		asked := len(f.questions())
 		pass(20 * time.Second)
 		if more := len(f.questions()) - asked; more < 8 {
-			t.Errorf("%d requests within 20s in which the probe succeeds", more)
+			t.Errorf("only %d requests in 20s while the probe succeeds", more)
 		}
 	})
 }

@@ -22,7 +22,7 @@ func contend(t *testing.T, b backend, prefix, name string) *api.Semaphore {
 	return s
 }
 
-// A full semaphore is not vacant. The observer reports its holders by name.
+// A full semaphore is not vacant. The observer must report the names of its holders.
 func TestObserverReportsHoldersOfASemaphore(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -12,8 +12,8 @@ import (
 	"electop/election"
 )
 
-// sessionListGap limits the list of all sessions to two responses a second, because a change of any session in the
-// datacenter wakes its query.
+// sessionListGap limits the lists of all sessions to two per second, because each change of any session in the
+// datacenter ends the blocking query.
 const sessionListGap = 500 * time.Millisecond
 
 // WatchSessions adds every session of the datacenter to the snapshots while on is true. Initially it is off.
@@ -44,7 +44,7 @@ func (t *toggle) wanted() bool {
 	return t.on
 }
 
-// run runs do whenever the toggle is on, until ctx ends. It then waits for do.
+// run calls do while the toggle is on, until ctx ends. It then waits until do returns.
 func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 	var wg sync.WaitGroup
 	for stop := context.CancelFunc(func() {}); ; {

@@ -15,7 +15,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// listConsul has held keys. It delays its response to the query for all sessions.
+// listConsul is a Consul with held keys. It delays its response to the query for all sessions.
 type listConsul struct {
 	after time.Duration
 	keys  int
@@ -61,8 +61,8 @@ func (l *listConsul) count(n *int) {
 	*n++
 }
 
-// The first board is complete: if many sessions are missing, the keys wait for the list of sessions, but not for
-// long. A few missing sessions are read one by one.
+// The first board must be complete: if many sessions are missing, the response about keys waits for the list of
+// sessions, for a limited time. If only a few are missing, each session is read separately.
 func TestTheFirstBoardHasItsSessions(t *testing.T) {
 	many := consulx.ManySessions + 1
 	for _, tt := range []struct {
@@ -108,7 +108,7 @@ func TestTheFirstBoardHasItsSessions(t *testing.T) {
 					t.Errorf("time of the first complete board, node, node later: %s", got)
 				}
 				if l.lists != tt.lists || l.infos != tt.infos {
-					t.Errorf("%d lists, %d single sessions read", l.lists, l.infos)
+					t.Errorf("%d lists and %d single sessions were read", l.lists, l.infos)
 				}
 			})
 		})

@@ -18,7 +18,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// With --stale, any server may respond. An old response must not replace a leader by an earlier one.
+// With --stale, any server may respond. An old response must not replace the current leader with an earlier one.
 func TestStaleResponsesDoNotGoBack(t *testing.T) {
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
 	before := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":1,"Session":"s1"`)
@@ -33,7 +33,7 @@ func TestStaleResponsesDoNotGoBack(t *testing.T) {
 		case asked == "":
 			return 200, 9, before
 		}
-		hang(r, 5*time.Second) // a server that is behind responds at once
+		hang(r, 5*time.Second) // a server with old data responds immediately
 		return 200, 9, before
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -47,14 +47,14 @@ func TestStaleResponsesDoNotGoBack(t *testing.T) {
 			}
 		}
 		if asked := f.questions(); len(asked) > 40 {
-			t.Errorf("%d queries in a minute", len(asked))
+			t.Errorf("%d queries in a minute, want at most 40", len(asked))
 		}
 		b.stop()
 	})
 }
 
-// A new consensus leader may respond with an older state while it replays its log. A consistent read waits for the
-// end of the replay.
+// A new consensus leader may respond with an older state while it replays its log. A consistent read waits until the
+// replay has ended.
 func TestALeaderThatReplaysItsLogRestoresNoEarlierLeader(t *testing.T) {
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
 	before := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":1,"Session":"s1"`)
@@ -82,7 +82,7 @@ func TestALeaderThatReplaysItsLogRestoresNoEarlierLeader(t *testing.T) {
 	})
 }
 
-// Bounds for the time of a change during an outage are known, even if an outdated response was dropped first.
+// The bounds for the time of a change during an outage must be known, even if an outdated response was dropped first.
 func TestADroppedResponseKeepsTheGap(t *testing.T) {
 	vacant := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2`)
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
@@ -106,13 +106,13 @@ func TestADroppedResponseKeepsTheGap(t *testing.T) {
 		pass(time.Minute)
 		e, _ := b.event(0, election.Vacated, "a/leader")
 		if e.HeldKnown {
-			t.Errorf("the end of the term is reported as observed: %+v", e)
+			t.Errorf("the duration of a term that ended in a gap is reported as known: %+v", e)
 		}
 	})
 }
 
-// A query that replaces others inherits the newest index of their responses. It drops older responses, such as those
-// of a leader that replays its log.
+// A query that replaces others must inherit the newest index of their responses and drop older responses, such as
+// those of a leader that replays its log.
 func TestTheNewestIndexIsInherited(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		held := api.KVPair{Key: numberedKey(7), Session: s.Session(t, &api.SessionEntry{})}
@@ -131,7 +131,7 @@ func TestTheNewestIndexIsInherited(t *testing.T) {
 		s.soon(soonSeen, election.Elected, held.Key)
 		old.on.Store(true)
 		s.rearrange(shard.PrefixWatch("service/"))
-		s.delete(numberedKey(250)) // requests a new layout
+		s.delete(numberedKey(250)) // the deletion requests a new layout
 		s.board.until("an outdated response", old.used.Load)
 		pass(100 * time.Millisecond)
 		old.on.Store(false)
@@ -144,7 +144,7 @@ func TestTheNewestIndexIsInherited(t *testing.T) {
 	})
 }
 
-// outdated is an earlier response for a prefix.
+// outdated is an old response for a prefix.
 type outdated struct {
 	agent    http.RoundTripper
 	index    int

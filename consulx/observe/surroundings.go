@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// studyEvery is the interval of reads while there are no events.
+	// studyEvery is the interval of reads without events.
 	studyEvery = 5 * time.Second
-	// studyGap is the shortest interval of reads during many events.
+	// studyGap is the minimum interval of reads with many events.
 	studyGap = 250 * time.Millisecond
-	// studyPace limits the share of time that lists of sessions take to a thousandth. It is a time per session,
-	// because the duration of the first list is not typical.
+	// studyPace is the pause per listed session, so that lists of sessions take at most a thousandth of the time. It
+	// is not measured, because the duration of the first list is not typical.
 	studyPace = 10 * time.Millisecond
-	// sessionsGap is the shortest interval of lists of all sessions, which are the most expensive reads.
+	// sessionsGap is the minimum interval of lists of all sessions, which are the most expensive reads.
 	sessionsGap = 2 * time.Second
 	studyLimit  = 10 * time.Second
 )
 
-// Study adds the surroundings of one election to the snapshots. They are read at once, after each event of the
+// Study adds the surroundings of one election to the snapshots. It reads them immediately, after each event of the
 // election, and every 5 s, less often with more than 500 sessions. Each call replaces the key; "" stops the reads.
 func (o *Observer) Study(key string) { o.study.set(key) }
 
-// study is the election whose surroundings are read.
+// study is the election whose surroundings the observer reads.
 type study struct {
 	mu     sync.Mutex
 	key    string
@@ -51,7 +51,7 @@ func (s *study) set(key string) {
 	blocking.Notify(s.wake)
 }
 
-// happened requests a read if an event concerns the election.
+// happened requests a read if an event belongs to the election.
 func (s *study) happened(events []election.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ type surveyor struct {
 	listedAt    time.Time
 }
 
-// visit reads once unless ctx ends. It returns the time of the next read.
+// visit reads the surroundings once. It returns the time until the next read.
 func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	if key == v.last.Key {
 		blocking.Sleep(ctx, studyGap-time.Since(v.last.At))
@@ -127,7 +127,7 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	return next
 }
 
-// studyRest is the interval of reads while there are no events.
+// studyRest returns the interval of reads without events.
 func studyRest(sessions int) time.Duration {
 	return max(studyEvery, time.Duration(sessions)*studyPace)
 }
@@ -158,7 +158,7 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	return 0
 }
 
-// sameSurroundings reports whether all visible data is equal.
+// sameSurroundings reports whether all displayed data is equal.
 func sameSurroundings(a, b election.Surroundings) bool {
 	return a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
 		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() &&
@@ -172,7 +172,7 @@ func sameSessions(a, b []*election.Session) bool {
 	return slices.EqualFunc(a, b, func(s, t *election.Session) bool { return s.ID == t.ID })
 }
 
-// searchIdle starts a search for idle elections after all keys were read.
+// searchIdle starts a search for idle elections once all keys have been read.
 func (o *Observer) searchIdle(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -182,7 +182,7 @@ func (o *Observer) searchIdle(ctx context.Context) {
 }
 
 // findIdle searches for candidates of the elections that were vacant when they were first read. If the sessions
-// cannot be listed, these elections count as vacant.
+// cannot be listed, these elections remain vacant.
 func (o *Observer) findIdle(ctx context.Context) {
 	found := o.snapshot().Elections
 	if !slices.ContainsFunc(found, (*election.Election).FoundVacant) {

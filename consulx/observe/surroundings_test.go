@@ -77,11 +77,11 @@ func TestNothingIsReadWithoutASelection(t *testing.T) {
 	go cancel()
 	o.study.run(ctx, o)
 	if n := c.n.Load(); n != 0 {
-		t.Fatalf("%d lists of all sessions", n)
+		t.Fatalf("%d lists of all sessions were read without a selected election", n)
 	}
 }
 
-// The most expensive read is not repeated for every event.
+// The most expensive read must not be repeated for every event.
 func TestSessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 	c := &counting{path: "/v1/session/list", RoundTripper: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		return consultest.Answer(r, 200, 1, "[]"), nil
@@ -93,7 +93,7 @@ func TestSessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 	v.listedAt = time.Now().Add(time.Hour)
 	v.last.At = time.Time{}
 	if next := v.visit(t.Context(), "leader"); c.n.Load() != 1 || next > studyEvery {
-		t.Fatalf("%d lists, next in %s", c.n.Load(), next)
+		t.Fatalf("%d lists were read; the next read is in %s", c.n.Load(), next)
 	}
 	v.listedAt, v.last.At = time.Now().Add(-time.Hour), time.Time{}
 	if v.visit(t.Context(), "leader"); c.n.Load() != 2 {
@@ -126,7 +126,7 @@ func TestStudyKeepsItsDataWhenConsulDoesNotRespond(t *testing.T) {
 	}
 	v.last.At = time.Time{}
 	if v.visit(t.Context(), "b/leader"); v.last.Siblings != nil {
-		t.Fatalf("another election's siblings: %+v", v.last)
+		t.Fatalf("the surroundings contain the siblings of another election: %+v", v.last)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestSessionListWhileItIsWatched(t *testing.T) {
 		board := observe(t, b.client, p+"*/leader")
 		board.loaded()
 		if board.snapshot().SessionList != nil {
-			t.Fatal("sessions were listed without a request")
+			t.Fatal("the snapshot contains the session list, although no consumer requested it")
 		}
 		listed := func(id string, want bool) {
 			t.Helper()
@@ -152,7 +152,7 @@ func TestSessionListWhileItIsWatched(t *testing.T) {
 		second := b.Session(t, &api.SessionEntry{Name: "second"})
 		listed(second, true)
 		if seen := board.last.SessionList.FirstSeen; seen[first].Created || !seen[second].Created {
-			t.Errorf("created while the sessions were watched: first %+v, second %+v", seen[first], seen[second])
+			t.Errorf("want Created only for the second session: first %+v, second %+v", seen[first], seen[second])
 		}
 		if _, err := b.API.Session().Destroy(second, nil); err != nil {
 			t.Fatal(err)
@@ -166,7 +166,7 @@ func TestSessionListWhileItIsWatched(t *testing.T) {
 		listed(third, true)
 		list := board.last.SessionList
 		if !list.Until.IsZero() || list.FirstSeen[first] != since || list.FirstSeen[third].Created {
-			t.Errorf("until %v, first %+v instead of %+v, third %+v", list.Until, list.FirstSeen[first], since, list.FirstSeen[third])
+			t.Errorf("Until %v, first session %+v, want %+v; third session %+v", list.Until, list.FirstSeen[first], since, list.FirstSeen[third])
 		}
 	})
 }

@@ -1,4 +1,4 @@
-// Package discovery recognises the locks of a store and finds patterns that select these and no other key. It is pure.
+// Package discovery finds the locks in a KV store and the patterns that select only these locks. It is pure.
 package discovery
 
 import (
@@ -19,10 +19,11 @@ type Collector struct {
 	patroni map[string]bool
 }
 
-// keptLockValue is the maximum size of a value that identifies software.
+// keptLockValue is the size in bytes above which [Collector.Add] drops a value. Larger values do not identify
+// software.
 const keptLockValue = 1 << 10
 
-// Add examines one key. It keeps only locks, without large values.
+// Add examines one key. It stores the key if it is a lock, but omits a value larger than keptLockValue.
 func (d *Collector) Add(p election.Pair) {
 	if insight.IsPatroniContent(path.Base(p.Key), p.Value) {
 		if d.patroni == nil {
@@ -36,34 +37,34 @@ func (d *Collector) Add(p election.Pair) {
 	if len(p.Value) > keptLockValue {
 		p.Value = nil
 	}
-	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // copies, because the originals are parts of the response
+	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // copies, so that the response is not kept in memory
 	d.locks = append(d.locks, p)
 }
 
-// lockShaped reports whether a client locked the key at some time. Flags are those of lock
-// libraries, and a write without the lock sets LockIndex to 0.
+// lockShaped reports whether a client has locked the key. LockIndex is not sufficient, because a write without the
+// lock resets it to 0. The flags of lock libraries remain.
 func lockShaped(p *election.Pair) bool {
 	return p.Held() || p.LockIndex > 0 || p.Flags == election.LockFlag || p.Flags == election.SemaphoreFlag
 }
 
-// Result are the locks of a store, grouped into patterns.
+// Result contains the locks of a store, grouped by pattern.
 type Result struct {
 	Groups []Group
-	// Locks is the number of keys in all groups, Unwatched of those that no watched pattern
-	// selects. Keys that are not elections do not count.
+	// Locks is the number of discovered elections, Unwatched the number of those that no watched pattern selects. The
+	// keys of Patroni's members are not elections.
 	Locks, Unwatched int
 }
 
-// Group are the locks that one pattern selects.
+// Group contains the locks that one pattern selects.
 type Group struct {
-	// Pattern selects the keys of the group. Excluded are the patterns of other keys that it
-	// would select.
+	// Pattern selects the keys of the group. Excluded contains one "!" pattern for each other key that Pattern
+	// matches.
 	Pattern  string
 	Excluded []string
-	// Members is set for the keys of Patroni's members, which are locked but no elections.
+	// Members is set for a group of Patroni member keys, which are locked but are not elections.
 	Members bool
-	// Locked, Unlocked and Semaphores count the keys by state, Watched those that the watched
-	// patterns select.
+	// Locked, Unlocked and Semaphores count the keys by state. Watched counts the keys that the watched patterns
+	// select.
 	Locked, Unlocked, Semaphores, Watched int
 	// Software counts the keys by the software that locks them.
 	Software map[string]int
@@ -71,7 +72,8 @@ type Group struct {
 	Keys     []string
 }
 
-// Flags are the flags that watch the keys of the group. There are none if no pattern can select exactly these keys.
+// Flags returns the command-line flags that watch exactly the keys of the group. It returns nil for Patroni member
+// keys, and if no pattern selects exactly these keys.
 func (g *Group) Flags() []string {
 	if g.Members || g.Pattern == "" {
 		return nil
@@ -83,14 +85,13 @@ func (g *Group) Flags() []string {
 	return flags
 }
 
-// SoftwareNames are the names of the software, most frequent first.
+// SoftwareNames returns the names of the software, most frequent first.
 func (g *Group) SoftwareNames() []string {
 	return slices.SortedFunc(maps.Keys(g.Software), func(a, b string) int {
 		return cmp.Or(cmp.Compare(g.Software[b], g.Software[a]), cmp.Compare(a, b))
 	})
 }
 
-// lock is a discovered lock.
 type lock struct {
 	key      string
 	software string
@@ -98,8 +99,8 @@ type lock struct {
 	slots    bool // the key belongs to a semaphore
 }
 
-// Groups returns the discovered locks. names are all keys of the store in byte order,
-// sessions may be incomplete, watched are the patterns in use.
+// Groups returns the discovered locks, grouped by pattern. names contains all keys of the store in byte order.
+// sessions may be incomplete. watched contains the patterns in use.
 func (d *Collector) Groups(names []string, sessions []*election.Session, watched election.Patterns) Result {
 	byID := make(map[string]*election.Session, len(sessions))
 	for _, s := range sessions {
@@ -126,8 +127,8 @@ func (d *Collector) Groups(names []string, sessions []*election.Session, watched
 	return found
 }
 
-// named returns the locks with their software, sorted by key. The .lock key represents the
-// contenders of a semaphore.
+// named returns the locks with their software, sorted by key. It replaces the contender keys of a semaphore with the
+// semaphore's .lock key.
 func (d *Collector) named(names []string, byID map[string]*election.Session) []lock {
 	found, shapes := make(map[string]lock, len(d.locks)), keyShapes()
 	for i := range d.locks {
@@ -150,7 +151,6 @@ func (d *Collector) named(names []string, byID map[string]*election.Session) []l
 
 func semaphoreKey(key string) string { return election.Parent(key) + ".lock" }
 
-// groupsOf groups locks by patterns.
 func groupsOf(locks []lock, names []string, watched election.Patterns) []Group {
 	byKey, keys := make(map[string]lock, len(locks)), make([]string, 0, len(locks))
 	for _, l := range locks {

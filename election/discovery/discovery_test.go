@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// discoveredIn returns the groups of a store.
+// discoveredIn returns the discovered locks of a store. watched contains the patterns in use.
 func discoveredIn(t *testing.T, watched []string, sessions []*election.Session, store ...election.Pair) Result {
 	t.Helper()
 	ps, err := election.ParsePatterns(watched)
@@ -33,7 +33,7 @@ func lockedBy(key, session string) election.Pair {
 
 func plain(key string) election.Pair { return election.Pair{Key: key, Value: []byte("x")} }
 
-// patternsOf lists the groups as "pattern (without exclusions) software keys".
+// patternsOf formats the groups as "pattern exclusions number-of-keys".
 func patternsOf(found Result) []string {
 	var lines []string
 	for _, g := range found.Groups {
@@ -48,7 +48,7 @@ func TestLocksAreGroupedIntoPatterns(t *testing.T) {
 		locks, rest []string
 		want        []string
 	}{
-		{"the guide's recipe", []string{"service/web/leader", "service/mail/leader"}, []string{"service/web/config"}, []string{"service/*/leader 2"}},
+		{"Consul's leader election tutorial", []string{"service/web/leader", "service/mail/leader"}, []string{"service/web/config"}, []string{"service/*/leader 2"}},
 		{"one key of the default pattern", []string{"service/web/leader"}, nil, []string{"service/*/leader 1"}},
 		{"one key", []string{"vault/core/lock"}, []string{"vault/core/seal"}, []string{"vault/core/lock 1"}},
 		{"other folders", []string{"jobs/a/.lock", "jobs/b/.lock", "jobs/.lock"}, nil, []string{"jobs/.lock 1", "jobs/*/.lock 2"}},
@@ -119,11 +119,11 @@ func TestLocksAreRecognisedWithoutAHolder(t *testing.T) {
 		t.Errorf("%q\nwant %q", lines, want)
 	}
 	if found.Locks != 5 || found.Unwatched != 3 {
-		t.Errorf("%d locks, %d not watched", found.Locks, found.Unwatched)
+		t.Errorf("got %d locks, %d of them not watched; want 5 and 3", found.Locks, found.Unwatched)
 	}
 }
 
-// The flags of all groups select every lock and no other key.
+// The flags of all groups together select every lock and no other key.
 func TestFlagsSelectExactlyTheLocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	for range 300 {
@@ -167,7 +167,7 @@ func TestFlagsSelectExactlyTheLocks(t *testing.T) {
 		}
 		for _, p := range store {
 			if _, selected := ps.Match(p.Key); selected != p.Held() && !unselectable[p.Key] {
-				t.Fatalf("%q: selected %v, locked %v by %q", p.Key, selected, p.Held(), texts)
+				t.Fatalf("%q: selected: %v, locked: %v; patterns %q", p.Key, selected, p.Held(), texts)
 			}
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// selection is a pattern that selects some keys and no other key, except those in Excluded.
+// selection is a pattern for a set of keys. Excluded contains an exclusion for each other key that the pattern
+// matches.
 type selection struct {
 	Text     string // empty if no pattern selects exactly this key
 	Excluded []string
@@ -21,24 +22,23 @@ type selection struct {
 const (
 	// mostExcluded is the maximum number of exclusions of one pattern.
 	mostExcluded = 3
-	// rootKeys is the minimum number of keys without a common folder for which a pattern
-	// without a literal prefix is proposed: watching it reads the whole store.
+	// rootKeys is the minimum number of top-level keys that one pattern may join. Such a pattern may have no literal
+	// prefix, and watching it then reads the whole store.
 	rootKeys = 10
 )
 
-// roles are last segments that distinguish a key from its siblings.
+// roles returns last segments that name the role of a key. No wildcard replaces them.
 func roles() []string {
 	return []string{"leader", "lock", ".lock", "master", "primary", "sentinel-leader"}
 }
 
-// generalizer finds patterns for keys.
 type generalizer struct {
 	names  []string        // all keys of the store, sorted
 	wanted map[string]bool // keys that patterns may select
 }
 
-// generalize divides keys among patterns that select few other keys. names are all keys of the
-// store, sorted; common are patterns that are preferred to others.
+// generalize groups keys by patterns that select no other key of the store. names contains all keys of the store,
+// sorted. generalize prefers the patterns in common.
 func generalize(keys, names, common []string) []selection {
 	g := generalizer{names: names, wanted: make(map[string]bool, len(keys))}
 	for _, key := range keys {
@@ -58,7 +58,7 @@ func generalize(keys, names, common []string) []selection {
 	return all
 }
 
-// exact returns the pattern of one key.
+// exact returns a selection of one key.
 func (g *generalizer) exact(key string) selection {
 	segments := strings.Split(key, "/")
 	for i, s := range segments {
@@ -69,8 +69,7 @@ func (g *generalizer) exact(key string) selection {
 	return p
 }
 
-// literal returns a segment of a pattern for one segment of a key: * replaces what a pattern
-// cannot contain.
+// literal returns the pattern for one segment of a key. It replaces characters that a pattern cannot contain with *.
 func literal(segment string) string {
 	var b strings.Builder
 	for _, r := range segment {
@@ -84,8 +83,8 @@ func literal(segment string) string {
 	return b.String()
 }
 
-// prefer looks for keys that the pattern text selects. It replaces their patterns by text, unless text would need too
-// many exclusions.
+// prefer replaces the selections whose keys match text with one selection for text. It changes nothing if text would
+// need too many exclusions.
 func (g *generalizer) prefer(all []selection, text string) []selection {
 	one, err := election.ParsePattern(text)
 	if err != nil {
@@ -108,9 +107,9 @@ func (g *generalizer) prefer(all []selection, text string) []selection {
 	return append(slices.DeleteFunc(all, selected), p)
 }
 
-// join merges patterns that differ in one segment only. It begins with the largest set.
+// join merges patterns that differ in only one segment, the largest sets first.
 func (g *generalizer) join(all []selection) []selection {
-	sets := map[string][]int{} // by pattern with * in place of the segment
+	sets := map[string][]int{} // indexes in all, by the pattern with * in place of one segment
 	for i, p := range all {
 		for at := range p.segments {
 			if replaceable(p.segments, at) {
@@ -143,8 +142,8 @@ func (g *generalizer) join(all []selection) []selection {
 	return joined
 }
 
-// replaceable reports whether a wildcard may replace a segment. The first segment and the role of the key must
-// remain.
+// replaceable reports whether a wildcard may replace a segment. The first of several segments and the role of the key
+// must remain.
 func replaceable(segments []string, at int) bool {
 	switch last := len(segments) - 1; {
 	case segments[at] == "*":
@@ -156,7 +155,8 @@ func replaceable(segments []string, at int) bool {
 	}
 }
 
-// unite returns one pattern for several, if a suitable one exists.
+// unite merges several selections into one with template as its pattern. It returns false if no suitable pattern
+// exists.
 func (g *generalizer) unite(all []selection, of []int, template []string) (selection, bool) {
 	if len(of) < 2 || len(template) == 1 && len(of) < rootKeys {
 		return selection{}, false
@@ -166,7 +166,7 @@ func (g *generalizer) unite(all []selection, of []int, template []string) (selec
 		p.Keys = append(p.Keys, all[i].Keys...)
 	}
 	at := slices.IndexFunc(template, func(s string) bool { return s == "*" })
-	for i := range template { // the segment that differs
+	for i := range template { // find the segment that differs
 		if template[i] == "*" && all[of[0]].segments[i] != "*" {
 			at = i
 		}
@@ -192,7 +192,7 @@ type attempt struct {
 	excluded int
 }
 
-// narrowed returns one segment with a wildcard between the beginning and the end that all patterns have in common.
+// narrowed returns the common prefix of the segments, a wildcard, and their common suffix.
 func narrowed(all []selection, of []int, at int) string {
 	first := all[of[0]].segments[at]
 	begin, end := first, first
@@ -210,8 +210,8 @@ func narrowed(all []selection, of []int, at int) string {
 	return strings.ToValidUTF8(begin, "") + "*" + strings.ToValidUTF8(end, "")
 }
 
-// fits returns the text of a pattern that selects these keys, with the exclusions that it needs. ok is false if it
-// needs more than most exclusions.
+// fits returns the text of a pattern that selects the keys, and the exclusions that it needs. ok is false if the
+// pattern does not select every key or needs more than most exclusions.
 func (g *generalizer) fits(segments []string, keys []string, most int) (text string, excluded []string, ok bool) {
 	text = written(strings.Join(segments, "/"))
 	p, err := election.ParsePattern(text)
@@ -236,7 +236,8 @@ func (g *generalizer) fits(segments []string, keys []string, most int) (text str
 	return text, excluded, true
 }
 
-// written returns a pattern as it is written: a leading "/" is removed, and "!" excludes.
+// written returns the text that parses to this pattern. It adds a "/", because [election.ParsePattern] removes a
+// leading "/" and interprets a leading "!" as an exclusion.
 func written(text string) string {
 	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "!") {
 		return "/" + text

@@ -10,7 +10,7 @@ import (
 type Preset struct {
 	Name     string
 	Patterns []string
-	// Software are the names in a [Group] of the software that uses the keys.
+	// Software contains the names that a [Group] uses for the software.
 	Software []string
 	// About describes the keys that the patterns select.
 	About string
@@ -30,8 +30,8 @@ func Presets() []Preset {
 	}
 }
 
-// PresetPatterns returns the patterns of presets without duplicates, and the first name
-// that no preset has, empty if there is none.
+// PresetPatterns returns the patterns of the named presets without duplicates. unknown is the first name that is not
+// a preset.
 func PresetPatterns(names []string) (patterns []string, unknown string) {
 	all := Presets()
 	for _, name := range names {
@@ -48,7 +48,8 @@ func PresetPatterns(names []string) (patterns []string, unknown string) {
 	return patterns, ""
 }
 
-// selects reports whether the preset selects every key of a group, and names its software.
+// selects reports whether the preset's patterns select every key of a group, and the group contains the preset's
+// software.
 func (p Preset) selects(g *Group) bool {
 	ps, err := election.ParsePatterns(p.Patterns)
 	return err == nil && !slices.ContainsFunc(g.Keys, func(key string) bool { _, ok := ps.Match(key); return !ok }) &&

@@ -17,8 +17,8 @@ const (
 	patroniMembers     = "Patroni member"
 )
 
-// holderSoftware names the kinds of holders. api.Lock cannot be distinguished from
-// compatible clients.
+// holderSoftware returns the name of the software, "" if unknown. Compatible clients count as api.Lock, because their
+// data in Consul is the same.
 func holderSoftware(kind insight.HolderKind) string {
 	switch kind {
 	case insight.HolderPatroni:
@@ -44,7 +44,7 @@ type keyShape struct {
 	software string
 }
 
-// keyShapes are the default keys of software that leaves no other trace.
+// keyShapes returns the default keys of software that only its keys identify.
 func keyShapes() []keyShape {
 	var shapes []keyShape
 	for _, s := range []struct{ pattern, software string }{
@@ -65,7 +65,7 @@ func keyShapes() []keyShape {
 	return shapes
 }
 
-// software names the software that locks a key, "other" if it is not recognised.
+// software returns the name of the software that locks a key, "other" if it is not recognised.
 func (d *Collector) software(p *election.Pair, s *election.Session, names []string, shapes []keyShape) string {
 	kind := insight.KindOf(*p, s)
 	if kind == insight.HolderVault || kind == insight.HolderPatroni || kind == insight.HolderPatroniMember {
@@ -91,8 +91,7 @@ func (d *Collector) software(p *election.Pair, s *election.Session, names []stri
 	return "other"
 }
 
-// contenderSoftware names the software of a semaphore's contender, empty if it is not
-// recognised.
+// contenderSoftware returns the name of the software of a semaphore's contender, "" if it is not recognised.
 func contenderSoftware(s *election.Session) string {
 	switch {
 	case s == nil:

@@ -102,7 +102,7 @@ func (b *Board) adviseFlags(e *election.Election) *Advice {
 	}
 	return &Advice{
 		Code: "lock_flags", Urgent: true,
-		Why: fmt.Sprintf("the key's flags are %d, not those of Consul's lock: every waiting api.Lock candidate fails at once with "+
+		Why: fmt.Sprintf("the key's flags are %d, not those of Consul's lock: every waiting api.Lock candidate fails immediately with "+
 			"\"Existing key does not match lock use\", also while the key is held", e.Pair.Flags),
 		Do: "find the client that sets these flags, and correct them " + correctFlags(e.Pair),
 	}
@@ -191,7 +191,7 @@ func adviseChecks(s *election.Session) *Advice {
 		return &Advice{
 			Code: "no_checks",
 			Why:  fmt.Sprintf("the session has no checks: after its process or node failed, it ends only with its TTL, about %s after the last renewal", 2*s.TTL),
-			Do:   "bind it to serfHealth so that the failure of its node ends it sooner",
+			Do:   "bind the session to serfHealth, so that a failure of its node ends the session sooner",
 		}
 	case s.TTL > 0:
 		return nil // without renewal, the session expires
@@ -224,7 +224,7 @@ func adviseLockDelay(s *election.Session) *Advice {
 	}
 	return &Advice{
 		Code: "short_lock_delay",
-		Why:  delay + ": a leader that is cut off may still act when the next one already leads",
+		Why:  delay + ": a leader that loses its connection may still act when the next leader already leads",
 		Do: "use a lock-delay longer than the leader needs to detect that it lost the lock, or use the ModifyIndex of the acquisition as a fencing token " +
 			"(LockIndex is no fencing token: a write without the lock resets it)",
 	}
@@ -238,7 +238,7 @@ func (b *Board) adviseManyElections(e *election.Election) *Advice {
 	}
 	return &Advice{
 		Code: "session_leads_many",
-		Why:  fmt.Sprintf("one session leads %d of the watched elections: when it ends, all of them lose their leader at once", n),
+		Why:  fmt.Sprintf("one session leads %d of the watched elections: when it ends, all of them lose their leader at the same time", n),
 		Do:   "give each election a session of its own, unless this is intended",
 	}
 }

@@ -133,7 +133,7 @@ func TestAdviseLockFlags(t *testing.T) {
 		{"the last leader used api.Lock", with(plain, 0, func(e *election.Election) { e.LastSession = lock }), "lock_flags!"},
 		{"vacant, after api.Lock", with(lock, 0, func(e *election.Election) { e.LastSession, e.Session, e.Pair.Session = lock, nil, "" }), "lock_flags!"},
 		{"an earlier leader still waits in api.Lock", with(plain, 0, func(e *election.Election) { e.Terms = []election.Term{{Session: "old", End: t0}} }), "lock_flags!"},
-		{"the guide's recipe", with(plain, 0), ""},
+		{"Consul's leader election tutorial", with(plain, 0), ""},
 		{"gone", with(lock, 0, func(e *election.Election) { e.Exists = false }), ""},
 		{"a semaphore", with(lock, election.SemaphoreFlag), ""},
 	}
@@ -146,7 +146,7 @@ func TestAdviseLockFlags(t *testing.T) {
 	}
 }
 
-// The advice must contain the measured facts and no false ones.
+// The advice must contain the measured facts, and no false statement.
 func TestAdviceTexts(t *testing.T) {
 	noChecks := func(s *election.Session) { s.NodeChecks = nil }
 	web := func(change ...func(*election.Session)) *election.Election {
@@ -208,13 +208,13 @@ func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
 		if want := "find the client that sets these flags, and correct them " + tt.want; a.Code != "lock_flags" || a.Do != want || len(a.Do) > 300 {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, a.Do, want)
 		}
-		if !strings.Contains(a.Why, "fails at once") || !strings.Contains(a.Why, "also while the key is held") {
+		if !strings.Contains(a.Why, "fails immediately") || !strings.Contains(a.Why, "also while the key is held") {
 			t.Errorf("%q", a.Why)
 		}
 	}
 }
 
-// ledBy returns a board on which each session leads the given number of elections.
+// ledBy returns a board. Session i leads counts[i] elections.
 func ledBy(counts ...int) (board []*election.Election) {
 	for i, n := range counts {
 		s := newSession(fmt.Sprint("s", i), fmt.Sprint("prog-", i), "n", ttl(time.Minute))
@@ -284,11 +284,11 @@ func TestAdviseOrphans(t *testing.T) {
 	}
 	busy := led("mail", "service/mail/leader", newSession("webn10", "web", "n1", both))
 	if got := codes(Advise(e, around(e, nil, crowd(3, "web", "n1")...), []*election.Election{e, busy}, t0)); got != "" {
-		t.Errorf("one of three leads another election: %q", got)
+		t.Errorf("advice %q, although one of the three sessions leads another election", got)
 	}
 }
 
-// Text from Consul must be sanitized before it reaches a terminal.
+// The advice must not contain unsanitized text from Consul.
 func FuzzAdviceIsSafe(f *testing.F) {
 	f.Add("service/web/leader", "web-1", "n\x1b[2J", "service:web\u202e", `{"Limit":2,"Holders":{"\u001b]0;x":true}}`, uint64(0))
 	f.Add("jobs/\x1bc/.lock", "Consul API Lock\n", "n1", "c\x00", `{"Holders":{"a":true}}`, election.SemaphoreFlag)

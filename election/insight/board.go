@@ -7,12 +7,11 @@ import (
 	"electop/election"
 )
 
-// Board indexes all elections and all sessions, so that the time to evaluate every election grows linearly. It is
-// immutable.
+// Board indexes all elections and all sessions, so that evaluating every election takes linear time. It is immutable.
 type Board struct {
 	keys     map[string]struct{}
 	names    map[string]struct{}
-	parents  map[string]int // by parent of the keys: the number of elections
+	parents  map[string]int // number of elections by parent of their keys
 	led      map[string]lead
 	sessions map[string]*election.Session
 	orphans  map[Program]int
@@ -61,7 +60,7 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 	return b
 }
 
-// mayBeOrphan excludes sessions that expire, and sessions whose name does not identify a program.
+// mayBeOrphan reports whether a session has no TTL and a name that identifies a program.
 func mayBeOrphan(s *election.Session) bool { return s.TTL == 0 && s.Name != "" && !genericName(s.Name) }
 
 // ProgramOf returns the program that created a session.
@@ -98,8 +97,8 @@ func (b *Board) competes(e *election.Election, p election.Pair) bool {
 	return !watched && b.parents[parent] <= 1
 }
 
-// namesLock reports whether the last segment of a key is the name of a lock, such as "leader". Only then do other
-// keys under the same parent probably belong to the same election.
+// namesLock reports whether the last segment of a key is the name of a lock, such as "leader". If it is not, other
+// keys under the same parent are probably unrelated.
 func namesLock(segment string) bool {
 	words := strings.FieldsFunc(segment, func(r rune) bool { return strings.ContainsRune("-_.", r) })
 	for _, word := range words {

@@ -20,7 +20,7 @@ type Candidate struct {
 	// session's name and node.
 	Name   string
 	Reason string
-	// Weak is set if sessions that compete for another key have the same Reason.
+	// Weak is set if the Reason also applies to sessions that compete for other keys.
 	Weak bool
 	// strength is the sort order; candidates with stronger reasons come first.
 	strength int
@@ -52,7 +52,7 @@ func Likely(all []Candidate, around *election.Surroundings) int {
 	return n
 }
 
-// strong counts the candidates that are not weak; they come first.
+// strong counts the candidates that are not weak. They precede the weak candidates.
 func strong(sorted []Candidate) int {
 	if i := slices.IndexFunc(sorted, func(c Candidate) bool { return c.Weak }); i >= 0 {
 		return i
@@ -80,13 +80,12 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(candidateJSON{Name: c.Name, Reason: c.Reason, Weak: c.Weak, Session: c.Session})
 }
 
-// searchLimit is the maximum product of elections and sessions for which the candidates of all elections are
-// searched.
+// searchLimit is the maximum number of pairs of an election and a session that [WithoutCandidates] compares.
 const searchLimit = 10_000_000
 
-// WithoutCandidates returns the elections that had no leader when electop started, that have no candidate, and that
-// have no flags which candidates reject. It needs no sibling keys: a client that waits for a vacant key acquires the
-// key, or has a session that is named after it.
+// WithoutCandidates returns the elections that had no leader when electop started, have no candidate, and whose flags
+// no candidate rejects. It ignores sibling keys: a waiting client either acquires the vacant key or has a session
+// that is named after the key.
 func WithoutCandidates(all []*election.Election, sessions []*election.Session) []*election.Election {
 	b, left := NewBoard(all, nil), searchLimit
 	var none []*election.Election
@@ -105,9 +104,8 @@ func WithoutCandidates(all []*election.Election, sessions []*election.Session) [
 	return none
 }
 
-// Candidates infers which sessions probably compete for e, most likely first,
-// without the holder. board are all watched elections. For many elections, use
-// [NewBoard] and [Board.Candidates].
+// Candidates infers which sessions probably compete for e, most likely first, without the holder. board contains all
+// watched elections. For many elections, use [NewBoard] and [Board.Candidates].
 func Candidates(e *election.Election, s *election.Surroundings, board []*election.Election) []Candidate {
 	return NewBoard(board, nil).Candidates(e, s)
 }
@@ -131,7 +129,8 @@ func (b *Board) Candidates(e *election.Election, s *election.Surroundings) []Can
 	return withoutCrowd(c.found)
 }
 
-// withoutCrowd removes weak candidates if there are stronger ones or more than maxWeak.
+// withoutCrowd removes the weak candidates if there is a strong candidate, or if there are more than maxWeak
+// candidates.
 func withoutCrowd(sorted []Candidate) []Candidate {
 	likely := strong(sorted)
 	if likely > 0 || len(sorted) > maxWeak {
@@ -273,7 +272,7 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 		}
 	case ses.Name == ses.Node && m.Name == m.Node:
 		if sameSettings(m, ses) {
-			return byNodeName, "named after its node, as the leader's session is; it may wait for another key"
+			return byNodeName, "named after its node, like the leader's session; it may wait for another key"
 		}
 	case ses.Name == m.Name:
 		return bySameName, "its session has the same name"

@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// led returns an election that a session leads.
+// led returns an election whose leader holds the key with session s.
 func led(name, key string, s *election.Session) *election.Election {
 	return &election.Election{
 		Name: name, Exists: true, Session: s, Leader: name + "-1", Term: 1, Since: t0,
@@ -17,7 +17,8 @@ func led(name, key string, s *election.Session) *election.Election {
 	}
 }
 
-// newSession returns a session with this name and otherwise the settings in Consul's guide.
+// newSession returns a session. Its settings, except the name and node, are those of Consul's leader election
+// tutorial.
 func newSession(id, name, node string, change ...func(*election.Session)) *election.Session {
 	s := &election.Session{ID: id, Name: name, Node: node, Behavior: election.BehaviorRelease, LockDelay: 15 * time.Second, NodeChecks: []string{"serfHealth"}}
 	for _, c := range change {
@@ -92,18 +93,18 @@ func TestCandidates(t *testing.T) {
 			want:     "pg2: holds service/db/members/pg2",
 		},
 		{
-			name: "the guide's recipe, one name for all", e: led("web", "service/web/leader", newSession("w1", "dbservice", "host-1")),
+			name: "Consul's leader election tutorial, one name for all sessions", e: led("web", "service/web/leader", newSession("w1", "dbservice", "host-1")),
 			sessions: []*election.Session{newSession("w1", "dbservice", "host-1"), newSession("w2", "dbservice", "host-2"), newSession("m", "mail", "host-2")},
 			want:     "dbservice on host-2: its session has the same name",
 		},
 		{
-			name: "the guide's recipe, names with numbers", e: web,
+			name: "Consul's leader election tutorial, names with numbers", e: web,
 			sessions: []*election.Session{newSession("w1", "web-1", "host-1"), newSession("w2", "web-2", "host-2"), newSession("c1", "web-cron-1", "host-2"), newSession("m1", "mail-1", "host-1")},
 			board:    []*election.Election{other("web-cron", "x")},
 			want:     "web-2 on host-2: its session's name has the same pattern: web-2",
 		},
 		{
-			name: "the guide's recipe, names that contain the host", e: led("web", "k/web/leader", newSession("w1", "billing@alpha.dc1", "alpha.dc1")),
+			name: "Consul's leader election tutorial, names that contain the host", e: led("web", "k/web/leader", newSession("w1", "billing@alpha.dc1", "alpha.dc1")),
 			sessions: []*election.Session{newSession("w2", "billing@beta", "beta"), newSession("x", "audit@beta", "beta"), newSession("y", "lock-beta", "beta")},
 			want:     "billing@beta on beta: its session's name has the same pattern: billing@beta",
 		},
@@ -122,7 +123,7 @@ func TestCandidates(t *testing.T) {
 		{
 			name: "a name that contains the node is a weak reason", e: led("x", "k/x/leader", newSession("w1", "host-1", "host-1")),
 			sessions: []*election.Session{newSession("w2", "host-2", "host-2"), newSession("w3", "host-3", "host-3", ttl(time.Minute))},
-			want:     "host-2 on host-2?: named after its node, as the leader's session is; it may wait for another key",
+			want:     "host-2 on host-2?: named after its node, like the leader's session; it may wait for another key",
 		},
 		{
 			name: "api.Lock: one name for all sessions",
@@ -251,7 +252,7 @@ func TestMembersAreCandidatesIfSessionsCannotBeRead(t *testing.T) {
 	}
 }
 
-// If many sessions have only weak reasons, none of them is a candidate.
+// If many sessions have only weak reasons, none of them counts as a candidate.
 func TestManyGenericSessionsAreNoCandidates(t *testing.T) {
 	e := led("web", "service/web/leader", newSession("w", "Consul API Lock", "n0"))
 	for n, want := range map[int]int{maxWeak: maxWeak, maxWeak + 1: 0} {

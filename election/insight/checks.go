@@ -9,11 +9,11 @@ import (
 // Tally counts a session's checks by status.
 type Tally struct {
 	Passing, Warning, Critical, Unknown int
-	// Until is when outdated checks were last current, zero for current ones.
+	// Until is the time until which outdated checks were current. It is zero for current checks.
 	Until time.Time
 }
 
-// Total is the number of checks.
+// Total returns the number of checks.
 func (t Tally) Total() int { return t.Passing + t.Warning + t.Critical + t.Unknown }
 
 // Risk reports whether current checks endanger the leader.
@@ -24,13 +24,14 @@ func (t Tally) Risk() (critical, warning bool) {
 	return t.Critical > 0, t.Warning > 0
 }
 
-// Worst ranks tallies; the worst has the highest rank. It ignores their age: checks become outdated off screen, and
-// rows would move back and forth.
+// Worst returns a rank for sorting; a higher rank is worse. It ignores Until: the checks of rows outside the screen
+// become outdated, and the order of the rows would change continually.
 func (t Tally) Worst() int64 {
 	return int64(t.Critical)<<32 + int64(t.Warning)<<16 + int64(t.Unknown)
 }
 
-// TallyChecks counts the session's checks; unlisted and unreadable ones are unknown.
+// TallyChecks counts the session's checks by status. A check that the node does not list or that was not read is
+// unknown.
 func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tally {
 	var t Tally
 	if s == nil {

@@ -1,5 +1,5 @@
-// Package insight infers what Consul does not record from the facts of package election: why an election has no
-// leader, which sessions are likely candidates, which software holds the key, the risks of its configuration, and the
-// effects and outcomes of actions. The package is pure: it does no I/O, and time is a parameter. Its inferences may
-// be wrong, so its texts contain "likely" unless Raft indexes prove a statement.
+// Package insight infers facts that Consul does not record from the data in package election: why an election has no
+// leader, which sessions are likely candidates, which software holds the key, which risks its configuration has, and
+// what an action causes. The package is pure: it does no I/O, and time is a parameter. Inferences may be wrong; the
+// texts mark uncertain statements, for example with "likely" or "probably".
 package insight

@@ -19,7 +19,7 @@ type Effect struct {
 	Refusal string
 	// Key describes what happens to the key, its value and its flags.
 	Key string
-	// Holder describes the measured behavior of the software that holds the key.
+	// Holder describes how the software that holds the key reacts.
 	Holder string
 	// Delay describes when another candidate can acquire the key.
 	Delay string
@@ -74,8 +74,8 @@ const MayHoldMore = "The session may hold more keys than are listed."
 
 const noCandidate = "No other candidate was seen: the election may stay without a leader."
 
-// EffectOfSession describes what destroying a session does. session is nil if it was not read. held are its known
-// keys. complete is set if the whole KV store was searched for them.
+// EffectOfSession describes the effect of destroying a session. session is nil if it was not read. held contains its
+// known keys. complete is set if electop searched the whole KV store for its keys.
 func EffectOfSession(session *election.Session, held []election.Pair, complete bool) Effect {
 	kind, guess, better := kindOfHolds(session, held)
 	f := newEffect(election.ActionDestroy, kind, guess, session)
@@ -85,12 +85,12 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 	case len(held) == 0 && complete:
 		f.Key = "The session is destroyed; it holds no key."
 		f.Delay = "No lock-delay follows, because the session holds no key."
-		f.Holder = "A process that competes with this session can no longer acquire a key with it."
+		f.Holder = "A process that uses this session can no longer acquire a key."
 		f.Warnings = nil
 	case slots < len(held) || !complete:
 		f.Key, f.Delay = destroyText(session), delayText(session, "a key that it held")
 		if slots > 0 {
-			f.Delay += " The slot of a semaphore is free at once."
+			f.Delay += " The slot of a semaphore is free immediately."
 		}
 	}
 	if !complete {
@@ -99,8 +99,8 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 	return f
 }
 
-// kindOfHolds returns the kind of software if all keys of a session have the same, otherwise [HolderUnknown]. One
-// Patroni leader key is sufficient for Patroni. better is the software's own method.
+// kindOfHolds returns the kind of software that holds all keys of a session, or [HolderUnknown] if the kinds differ.
+// One Patroni leader key is sufficient for Patroni. better is the software's own method.
 func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKind, guess bool, better string) {
 	kind, guess = kindOf(&election.Election{Exists: true, Session: session}, nil)
 	for i, p := range held {
@@ -138,7 +138,7 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 	f := Effect{
 		Kind: kind, Software: texts.software,
 		Key:   "The key is unlocked; its value and flags are kept and the session is not ended.",
-		Delay: "No lock-delay follows: any candidate may acquire the key at once, also the same session.",
+		Delay: "No lock-delay follows: any candidate, also the same session, may acquire the key immediately.",
 	}
 	if action == election.ActionDestroy {
 		of = texts.destroy
@@ -156,7 +156,7 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 func destroyText(s *election.Session) string {
 	switch {
 	case s == nil:
-		return "The session is destroyed, and every lock that it holds is released or deleted: its behavior is unknown, because the session was not read."
+		return "The session is destroyed, and every lock that it holds is released or deleted: the session's behavior is unknown, because the session was not read."
 	case s.Behavior == election.BehaviorDelete:
 		return "The session is destroyed, and every key that it holds is deleted with its value (behavior delete)."
 	}
@@ -169,7 +169,7 @@ func delayText(s *election.Session, key string) string {
 	case s == nil:
 		return "The lock-delay is unknown, because the session was not read (Consul's default is 15s)."
 	case s.LockDelay <= 0:
-		return "The session has no lock-delay: any candidate may acquire " + key + " at once."
+		return "The session has no lock-delay: any candidate may acquire " + key + " immediately."
 	}
 	text := fmt.Sprintf("Lock-delay %s: no candidate can acquire %s for about %s after the session ends", s.LockDelay, key, s.EnforcedLockDelay())
 	if s.LockDelay > election.MaxLockDelay {
@@ -194,7 +194,7 @@ func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surround
 	return all
 }
 
-// mayBePatroni reports whether the key may be Patroni's. It is false if the session or the siblings were read,
+// mayBePatroni reports whether the key may be Patroni's. It returns false if the session or the siblings were read,
 // because these identify Patroni.
 func mayBePatroni(e *election.Election, s *election.Surroundings) bool {
 	siblings := s != nil && s.Key == e.Key() && s.SiblingsErr == ""

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/actions.md")
 
-// holderExample is a hold by one kind of software, with the data that the software writes.
+// holderExamples returns one hold for each kind of software, with the data that the software writes.
 func holderExamples() []*election.Election {
 	lock := func(name string, change ...func(*election.Session)) *election.Session {
 		return newSession("a", name, "node-1", append([]func(*election.Session){ttl(15 * time.Second)}, change...)...)
@@ -39,8 +39,8 @@ func (f Effect) sentences() []string {
 	return append([]string{f.Refusal, f.Key, f.Holder, f.Delay, f.Better}, f.Warnings...)
 }
 
-// docs/actions.md must contain the same sentences as the effects. Users read the document when they plan an action,
-// and the effects when they confirm one.
+// docs/actions.md must contain the same sentences as the effects, because users read the document when they plan an
+// action, and the effects when they confirm it.
 func TestActionsDocument(t *testing.T) {
 	const path = "../../docs/actions.md"
 	text, err := os.ReadFile(path)
@@ -53,18 +53,18 @@ func TestActionsDocument(t *testing.T) {
 	for _, e := range holderExamples() {
 		kind, guess := kindOf(e, nil)
 		if guess || seen[kind] {
-			t.Fatalf("the kind %s is a guess, or another example has it", kind)
+			t.Fatalf("the kind %s is a guess or has another example", kind)
 		}
 		seen[kind] = true
 		kinds.WriteString(describeKind(e))
 		for action, texts := range map[election.ActionKind]actionTexts{election.ActionRelease: textsOf(kind).release, election.ActionDestroy: textsOf(kind).destroy} {
 			if !strings.HasPrefix(texts.source, "unproven: ") && !strings.Contains(doc, "\n### "+texts.source+"\n") {
-				t.Errorf("%s of %s: no section %q in %s", action, kind, texts.source, path)
+				t.Errorf("%s of %s: section %q is missing in %s", action, kind, texts.source, path)
 			}
 		}
 	}
 	if len(seen) != 9 {
-		t.Errorf("%d kinds have an example", len(seen))
+		t.Errorf("%d kinds have an example, want 9", len(seen))
 	}
 	const begin, end = "<!-- kinds of holders -->\n", "<!-- end of kinds of holders -->\n"
 	before, rest, _ := strings.Cut(doc, begin)
@@ -77,7 +77,7 @@ func TestActionsDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s differs from the effects: run go test ./election -run TestActionsDocument -update", path)
+		t.Errorf("%s differs from the effects; run go test ./election/insight -run TestActionsDocument -update", path)
 	}
 	for _, e := range append(holderExamples(), sized(400_000)) {
 		for _, f := range []Effect{EffectOf(election.ActionRelease, e, nil, 0), EffectOf(election.ActionDestroy, e, nil, 0)} {
@@ -138,7 +138,7 @@ func TestEffectOfARelease(t *testing.T) {
 		f := EffectOf(election.ActionRelease, e, nil, 2)
 		all := strings.Join(f.sentences(), " ")
 		if strings.Contains(all, "no longer leads") {
-			t.Errorf("%s: the effect claims an unknown fact: %s", f.Kind, all)
+			t.Errorf("%s: the effect contains an unproven fact: %s", f.Kind, all)
 		}
 		if f.Key == "" || f.Holder == "" || f.Delay == "" || f.Software == "" || !strings.Contains(f.Delay, "No lock-delay") {
 			t.Errorf("%s: %+v", f.Kind, f)
@@ -159,12 +159,12 @@ func TestEffectOfADestroy(t *testing.T) {
 	for _, tt := range []struct{ name, got, want string }{
 		{"released", EffectOf(election.ActionDestroy, web(), nil, 1).Key, "The session is destroyed, and every lock that it holds is released; values and flags are kept."},
 		{"deleted", EffectOf(election.ActionDestroy, web(patroni), nil, 1).Key, "The session is destroyed, and every key that it holds is deleted with its value (behavior delete)."},
-		{"not read", EffectOf(election.ActionDestroy, unread, nil, 1).Key, "The session is destroyed, and every lock that it holds is released or deleted: its behavior is unknown, because the session was not read."},
+		{"not read", EffectOf(election.ActionDestroy, unread, nil, 1).Key, "The session is destroyed, and every lock that it holds is released or deleted: the session's behavior is unknown, because the session was not read."},
 		{"the session's lock-delay", EffectOf(election.ActionDestroy, web(), nil, 1).Delay, "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."},
-		{"no lock-delay", EffectOf(election.ActionDestroy, web(delay(0)), nil, 1).Delay, "The session has no lock-delay: any candidate may acquire the key at once."},
+		{"no lock-delay", EffectOf(election.ActionDestroy, web(delay(0)), nil, 1).Delay, "The session has no lock-delay: any candidate may acquire the key immediately."},
 		{"more than Consul enforces", EffectOf(election.ActionDestroy, web(delay(90*time.Second)), nil, 1).Delay, "Lock-delay 1m30s: no candidate can acquire the key for about 1m0s after the session ends (Consul enforces at most 1m0s)."},
 		{"unknown lock-delay", EffectOf(election.ActionDestroy, unread, nil, 1).Delay, "The lock-delay is unknown, because the session was not read (Consul's default is 15s)."},
-		{"a slot", EffectOf(election.ActionDestroy, holderExamples()[4], nil, 0).Delay, "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes it at once."},
+		{"a slot", EffectOf(election.ActionDestroy, holderExamples()[4], nil, 0).Delay, "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes the slot immediately."},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, tt.got, tt.want)
@@ -213,8 +213,8 @@ func TestEffectWarns(t *testing.T) {
 		{"siblings denied, release", election.ActionRelease, plain, &election.Surroundings{Key: plain.Key(), SiblingsErr: "denied"}, 1, []string{unread}},
 		{"siblings read, release", election.ActionRelease, plain, around(plain, nil), 1, nil},
 		{"nothing read, destroy", election.ActionDestroy, plain, nil, 1, nil},
-		{"a Patroni value that is no JSON object", election.ActionRelease, object, nil, 1, nil},
-		{"Patroni's key is named leader", election.ActionRelease, other, nil, 1, nil},
+		{"a value that is a JSON object, unlike Patroni's", election.ActionRelease, object, nil, 1, nil},
+		{"a key that is not named leader, unlike Patroni's", election.ActionRelease, other, nil, 1, nil},
 	}
 	for _, tt := range tests {
 		got := EffectOf(tt.action, tt.e, tt.s, tt.candidates).Warnings
@@ -247,7 +247,7 @@ func TestEffectOfASession(t *testing.T) {
 	lock := election.Pair{Key: "k", Session: "a", Flags: election.LockFlag}
 	const (
 		delay = "Lock-delay 15s: no candidate can acquire a key that it held for about 15s after the session ends."
-		free  = " The slot of a semaphore is free at once."
+		free  = " The slot of a semaphore is free immediately."
 		more  = "The session may hold more keys than are listed."
 	)
 	tests := []struct {
@@ -263,7 +263,7 @@ func TestEffectOfASession(t *testing.T) {
 		{"one lock, not searched", plain, []election.Pair{web}, false, HolderUnknown, delay, more},
 		{"nothing", plain, nil, true, HolderUnknown, "No lock-delay follows, because the session holds no key.", ""},
 		{"nothing known", plain, nil, false, HolderUnknown, delay, more},
-		{"a slot", contends, []election.Pair{slot}, true, HolderSemaphore, "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes it at once.", ""},
+		{"a slot", contends, []election.Pair{slot}, true, HolderSemaphore, "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes the slot immediately.", ""},
 		{"a slot, not searched", contends, []election.Pair{slot}, false, HolderSemaphore, delay + free, more},
 		{"a slot and a lock", contends, []election.Pair{slot, web}, true, HolderUnknown, delay + free, ""},
 		{"two locks of one kind", newSession("a", "Consul API Lock", "n1"), []election.Pair{lock, lock}, true, HolderAPILock, delay, ""},

@@ -43,21 +43,21 @@ func textsOf(kind HolderKind) holderTexts {
 }
 
 // untilItStops is the last sentence about a holder that notices the loss.
-const untilItStops = "Until it stops its work, two processes may act as leader."
+const untilItStops = "Until the holder stops its work, two processes may act as leader."
 
 func unknownTexts() holderTexts {
 	const (
-		notices = "The holder must notice the loss itself; until it does, two processes may act as leader. "
+		notices = "The holder must detect the loss of the lock itself. Until then, two processes may act as leader. "
 		source  = "Refreshing and renewing holders"
 	)
 	return holderTexts{
 		software: "unknown software",
 		release: actionTexts{
-			holder: notices + "A holder that only renews its session never notices; one that refreshes the key with ?acquire= may lead again at its next write.",
+			holder: notices + "A holder that only renews its session never detects the loss; a holder that refreshes the key with ?acquire= may lead again after its next write.",
 			source: source,
 		},
 		destroy: actionTexts{
-			holder: notices + "Consul rejects the next renewal of the session; a holder that neither renews it nor reads the key never notices.",
+			holder: notices + "Consul rejects the next renewal of the session; a holder that neither renews the session nor reads the key never detects the loss.",
 			source: source,
 		},
 	}
@@ -68,7 +68,7 @@ func refreshingTexts() holderTexts {
 	return holderTexts{
 		software: "software that refreshes the key with ?acquire=",
 		release: actionTexts{
-			holder: "The holder refreshes the key with ?acquire=: it leads again at its next write, unless another candidate acquires the key first. " + untilItStops,
+			holder: "The holder refreshes the key with ?acquire=: it leads again after its next write, unless another candidate acquires the key first. " + untilItStops,
 			source: source,
 		},
 		destroy: actionTexts{
@@ -80,8 +80,8 @@ func refreshingTexts() holderTexts {
 
 func apiLockTexts() holderTexts {
 	const (
-		notified = "The client is notified at once: in Go the channel that Lock returned closes; npm's client emits \"end\" and destroys its session. " +
-			"The application decides what follows. " + untilItStops
+		notified = "The client is notified immediately: in Go, the channel that Lock returned is closed; npm's client emits \"end\" and destroys its session. " +
+			"The application decides what to do. " + untilItStops
 		source = "api.Lock and npm's client"
 	)
 	return holderTexts{
@@ -98,7 +98,7 @@ func consulLockTexts() holderTexts {
 		source = "consul lock"
 	)
 	warnings := []string{
-		"consul lock signals its child process only: with a shell command such as 'a; b', a process of that shell may run on while another candidate leads.",
+		"consul lock signals its child process only: with a shell command such as 'a; b', a process of that shell may continue to run while another candidate leads.",
 	}
 	return holderTexts{
 		software: "consul lock",
@@ -107,7 +107,7 @@ func consulLockTexts() holderTexts {
 			warnings: warnings, source: source,
 		},
 		destroy: actionTexts{
-			holder:   stops + "deletes the key, also when another candidate waits for the end of the lock-delay, " + exits,
+			holder:   stops + "deletes the key, even if another candidate waits for the end of the lock-delay, " + exits,
 			warnings: warnings, source: source,
 		},
 	}
@@ -115,8 +115,8 @@ func consulLockTexts() holderTexts {
 
 func semaphoreTexts() holderTexts {
 	const (
-		holder = "api.Semaphore closes the channel that Acquire returned and the application decides what follows; " +
-			"consul lock -n terminates its child process and exits with code 0. Until the holder stops its work, one process too many may run."
+		holder = "api.Semaphore closes the channel that Acquire returned, and the application decides what to do; " +
+			"consul lock -n terminates its child process and exits with code 0. Until the holder stops its work, there may be more active holders than slots."
 		source = "Semaphores"
 	)
 	return holderTexts{
@@ -124,13 +124,13 @@ func semaphoreTexts() holderTexts {
 		release: actionTexts{
 			key:    "The contender key is unlocked and its slot becomes free; the session is not ended.",
 			holder: holder,
-			delay:  "No lock-delay follows: a waiting contender takes the slot at once.",
+			delay:  "No lock-delay follows: a waiting contender takes the slot immediately.",
 			source: source,
 		},
 		destroy: actionTexts{
 			key:    "The session is destroyed with every lock that it holds; its contender key is deleted (behavior delete) and its slot becomes free.",
 			holder: holder,
-			delay:  "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes it at once.",
+			delay:  "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes the slot immediately.",
 			source: source,
 		},
 	}
@@ -138,7 +138,7 @@ func semaphoreTexts() holderTexts {
 
 func campaignTexts() holderTexts {
 	const (
-		stops  = "electop campaign stops its program at once (SIGTERM, then SIGKILL) and exits with code 1. Without a program it competes again, "
+		stops  = "electop campaign stops its program immediately (SIGTERM, then SIGKILL) and exits with code 1. Without a program it competes again, "
 		source = "electop campaign"
 	)
 	return holderTexts{
@@ -165,7 +165,7 @@ func patroniTexts() holderTexts {
 	return holderTexts{
 		software: "Patroni",
 		release: actionTexts{
-			refusal: "Patroni names its leader by the key's value, which a release keeps: with a healthy primary the leader does not change, " +
+			refusal: "Patroni stores the leader's name in the key's value, and a release keeps the value: with a healthy primary the leader does not change, " +
 				"with a dead primary a release disables automatic failover.",
 			holder: "A healthy primary deletes the key and acquires it again within seconds. With a dead primary there is no failover until the key is deleted.",
 			source: source,

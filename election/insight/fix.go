@@ -71,7 +71,7 @@ type FixFacts struct {
 	Checks []election.Check
 }
 
-// FixNeed is what must be read to find the problem of an election.
+// FixNeed identifies the data that [Board.Fix] needs to find the problem of an election.
 type FixNeed int
 
 // The values of FixNeed.
@@ -95,8 +95,8 @@ func FixNeeds(e *election.Election, now time.Time) FixNeed {
 	return NeedsChecks
 }
 
-// Fix infers why an election has no effective leader, and the fix. It is nil for a healthy election, for a semaphore,
-// and for a leader without evidence that it has failed.
+// Fix infers why an election has no effective leader, and the fix. It returns nil for a healthy election, for a
+// semaphore, and for a leader if there is no evidence that it has failed.
 func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	switch {
 	case e.Unreadable || e.Recorded() || e.Unaddressable:
@@ -179,7 +179,7 @@ func (b *Board) fixKey(e *election.Election, around *election.Surroundings, cand
 	if isPatroniLeader(e, around) {
 		return &Fix{
 			Problem: ProblemPatroni, Kind: FixDelete,
-			Why: "Patroni names its leader by the key's value: a key with a value and without a session disables automatic failover while the primary is down.",
+			Why: "Patroni stores the leader's name in the key's value: a key with a value and without a session disables automatic failover while the primary is down.",
 			Do:  "Delete the key if the primary is down; make sure that its PostgreSQL has stopped, otherwise two primaries may be writable. A healthy primary acquires the key again by itself.",
 		}
 	}
@@ -207,15 +207,15 @@ func (b *Board) apiLockWaiter(e *election.Election, around *election.Surrounding
 	case strong(candidates) == 0 && around != nil && slices.ContainsFunc(around.Sessions, func(s *election.Session) bool {
 		return s.Name == apiLockSession && isLock(s)
 	}):
-		return "a guess: sessions of api.Lock hold no watched key and may wait for this one"
+		return "a guess: sessions of api.Lock hold no watched key and may wait for this key"
 	case strong(candidates) == 0 && isLockKey(e, around):
 		return "a guess: consul lock uses keys of this name"
 	}
 	return ""
 }
 
-// isLockKey reports whether a key has the name that consul lock uses, and no contender of
-// a semaphore beside it. Candidates of consul lock that reject the flags leave no session.
+// isLockKey reports whether a key has the name that consul lock uses and no sibling key belongs to a semaphore. A
+// candidate of consul lock that rejects the flags has no session, so only the key is evidence.
 func isLockKey(e *election.Election, around *election.Surroundings) bool {
 	return base(e.Key()) == ".lock" && around != nil && around.SiblingsErr == "" &&
 		!slices.ContainsFunc(around.Siblings, func(p election.Pair) bool { return p.Flags == election.SemaphoreFlag })

@@ -72,7 +72,7 @@ func TestFix(t *testing.T) {
 		{"an idle session of api.Lock during a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockDelay, FixWait, "about 9s"},
 		{"an idle session of api.Lock after a lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock), Delay: DelayNone}, ProblemLockFlags, FixSetFlags, "a guess"},
 		{"a key of consul lock", vacant(lockKey), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "a guess: consul lock uses keys of this name"},
-		{"a key of consul lock, its neighbours not read", vacant(lockKey), FixFacts{}, ProblemNoCandidate, FixManual, ""},
+		{"a key of consul lock, sibling keys not read", vacant(lockKey), FixFacts{}, ProblemNoCandidate, FixManual, ""},
 		{
 			"a semaphore with wrong flags", vacant(lockKey),
 			FixFacts{Around: &election.Surroundings{Key: "web/.lock", Siblings: []election.Pair{{Key: "web/s1", Flags: election.SemaphoreFlag}}}},

@@ -42,7 +42,7 @@ func (s *scene) web() *election.Election {
 	s.t.Helper()
 	e := s.tracker.Snapshot(s.now).Find("service/web/leader")
 	if e == nil {
-		s.t.Fatal("no election web")
+		s.t.Fatal("service/web/leader is not an election")
 	}
 	return e
 }

@@ -88,8 +88,9 @@ func (o Outcome) FollowFix(e *election.Election, at time.Time) Outcome {
 	return o
 }
 
-// targetTerm returns the index of the term that the action ended. If several terms match, it returns the latest.
-// Otherwise, a term from before the action would count as the next one. A destroy ends the last term of its session.
+// targetTerm returns the index of the term that the action ended, -1 if it was not observed. It returns the latest
+// match, so that Follow does not treat a term from before the action as the next term. For a destroy, the session is
+// sufficient, because the action ends the last term of the session.
 func (o Outcome) targetTerm(terms []election.Term) int {
 	for i := len(terms) - 1; i >= 0; i-- {
 		t := terms[i]
@@ -167,8 +168,8 @@ func (o Outcome) Old() Holder {
 	return Holder{Leader: o.Target.Leader, Session: sanitize.Line(o.Target.Session, election.LabelLength), Node: sanitize.Line(o.Target.Node, election.LabelLength)}
 }
 
-// reasonLength is more than the length of every reason, because electop's own sentences end with what to do. The
-// texts from Consul in a reason are already truncated.
+// reasonLength is greater than the length of every reason, so that no reason loses its end, which says what to do.
+// Texts from Consul in a reason are already truncated.
 const reasonLength = 1000
 
 // Summary describes the outcome in one line, safe to print: "web-1 → web-2 after 1.2s", or why there is no new

@@ -10,8 +10,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// pastWeb observes the key service/web/leader. Sessions "a" and "a2" are on node n1, "b" is on n2; "c" on n3 was not
-// read.
+// pastWeb observes the key service/web/leader. Sessions "a" and "a2" are on node n1, "b" is on n2. Session "c" on n3
+// was not read.
 func pastWeb(t *testing.T) *scene {
 	s := newScene(t, "service/*/leader")
 	s.sessions(newSession("a", "web", "n1"), newSession("a2", "web", "n1"), newSession("b", "web", "n2"), newSession("c", "web", "n3"))
@@ -39,7 +39,7 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"moved between two reads", election.ActionRelease, reads{one(start)},
 			reads{one(web("b", 6, 10, 22, "web-2"))},
-			"moved web-1 → web-2 at once",
+			"moved web-1 → web-2 immediately",
 		},
 		{
 			"not applied yet", election.ActionRelease, reads{one(start)}, reads{one(start)},
@@ -57,12 +57,12 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"the same session between two reads", election.ActionRelease, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1"))},
-			"same_leader web-1 leads again at once, with the same session",
+			"same_leader web-1 leads again immediately, with the same session",
 		},
 		{
 			"the first term after the action counts", election.ActionRelease, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1")), one(web("b", 7, 10, 24, "web-2")), one(web("a", 8, 10, 26, "web-1"))},
-			"same_leader web-1 leads again at once, with the same session",
+			"same_leader web-1 leads again immediately, with the same session",
 		},
 		{
 			"a much earlier term of the same session", election.ActionRelease,
@@ -105,7 +105,7 @@ func TestOutcomeFollow(t *testing.T) {
 		},
 		{
 			"recreated between two reads", election.ActionDestroy, reads{one(start)}, reads{one(web("b", 1, 30, 30, "web-2"))},
-			"moved web-1 → web-2 at once",
+			"moved web-1 → web-2 immediately",
 		},
 		{
 			"recreated, several terms passed", election.ActionDestroy, reads{one(start)}, reads{gone, one(web("b", 3, 30, 36, "web-2"))},
@@ -142,11 +142,11 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"another leader after the returned one", election.ActionDestroy, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1")), one(web("c", 7, 10, 24, "web-3"))},
-			"moved web-1 → web-3 at once",
+			"moved web-1 → web-3 immediately",
 		},
 		{
 			"after a release, the session identifies the leader", election.ActionRelease, reads{one(start)}, reads{one(web("a2", 6, 10, 22, "web-1"))},
-			"moved web-1 → web-1 at once",
+			"moved web-1 → web-1 immediately",
 		},
 	}
 	for _, tt := range tests {
@@ -240,7 +240,7 @@ func TestSettledOutcomeDoesNotChange(t *testing.T) {
 	}
 	other := led("mail", "service/mail/leader", newSession("b", "mail", "n2"))
 	if got := open.Follow(other); got != open {
-		t.Error("followed another election")
+		t.Error("the outcome contains the leader of another election")
 	}
 	session := Outcome{Action: election.ActionDestroy, Target: election.Target{Session: "695bfbd0-6350"}, Kind: OutcomeDone}
 	if got := session.Follow(moved); got != session || got.Summary() != "session 695bfbd0 was destroyed" {
@@ -346,7 +346,7 @@ func TestSummaryCutsALongLeader(t *testing.T) {
 	}
 }
 
-// A write without the lock restarts the numbers of the terms, so that only the time shows the next leader.
+// A write without the lock restarts the numbers of the terms, so only the time identifies the next leader.
 func TestOutcomeFollowFix(t *testing.T) {
 	e := vacant(func(e *election.Election) {
 		e.Pair.CreateIndex = 10
@@ -363,7 +363,7 @@ func TestOutcomeFollowFix(t *testing.T) {
 		t.Errorf("with a leader: %s", got.Summary())
 	}
 	if again := got.FollowFix(e, t0); again != got {
-		t.Errorf("a settled outcome changed: %v", again)
+		t.Errorf("a second FollowFix changed a settled outcome to %v", again)
 	}
 	for kind, want := range map[OutcomeKind]string{
 		OutcomeVacant: "fixed, no leader", OutcomeUnknown: "unknown whether the fix was applied: x", OutcomeDenied: "nothing was changed: x",

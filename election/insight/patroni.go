@@ -12,7 +12,7 @@ import (
 const patroniLockDelay = time.Millisecond
 
 // isPatroniLeader recognises <namespace>/<scope>/leader by its session or by sibling keys that only Patroni writes.
-// The name of the key is not sufficient, because Consul's guide uses service/<name>/leader.
+// The key is not sufficient, because Consul's leader election tutorial uses service/<name>/leader.
 func isPatroniLeader(e *election.Election, s *election.Surroundings) bool {
 	if base(e.Key()) != "leader" {
 		return false
@@ -61,8 +61,8 @@ func patroniSettings(s *election.Session) bool {
 	return s != nil && s.Behavior == election.BehaviorDelete && s.LockDelay == patroniLockDelay && s.TTL > 0
 }
 
-// scopeOf removes the member from the session's name. The folder must end with the rest. In a Citus cluster, the
-// folder also contains the group number. A scope may contain slashes.
+// scopeOf derives the scope from the session's name, which ends with the member. The folder must end with the scope;
+// in a Citus cluster, the group number follows. A scope may contain slashes.
 func scopeOf(folder, session, member string) (scope, group string, ok bool) {
 	scope, ok = strings.CutSuffix(session, "-"+member)
 	if !ok || member == "" || scope == "" {

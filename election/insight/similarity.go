@@ -64,7 +64,7 @@ func (b *Board) namesLonger(word string, n int) bool {
 	return false
 }
 
-// shape returns a text without the node name, numbers and IDs, because these differ between the instances of one
+// shape replaces the node name, numbers and IDs in text with "#", because these differ between the instances of one
 // program. It returns "" if the rest does not identify a program.
 func shape(text, node string) string {
 	var b strings.Builder
@@ -80,7 +80,7 @@ func shape(text, node string) string {
 	return b.String()
 }
 
-// withoutNode replaces the node's full or short name by "#" where it is a separate word.
+// withoutNode replaces the node's full or short name with "#" where it is a separate word.
 func withoutNode(text, node string) string {
 	short, _, _ := strings.Cut(node, ".")
 	for _, name := range []string{node, short} {
@@ -111,7 +111,7 @@ func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// words yields the words of a text and the separators between them.
+// words yields the words of text and the separators between them.
 func words(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for start, i := 0, 1; i <= len(text); i++ {
@@ -125,7 +125,8 @@ func words(text string) func(yield func(string) bool) {
 	}
 }
 
-// withoutNumbers replaces each number by "#", together with the letters after it (as in a UUID or a pod's name).
+// withoutNumbers replaces each number with "#". It returns "#" for a word with a letter after a digit, such as a part
+// of a UUID or of a pod's name.
 func withoutNumbers(word string) string {
 	var b strings.Builder
 	digit := false

@@ -14,7 +14,7 @@ type HolderKind string
 // The kinds of holders. npm's consul package counts as api.Lock, because its flags, session name and TTL are the
 // same.
 const (
-	HolderUnknown       HolderKind = "unknown"        // not recognised, such as the recipe of Consul's guide
+	HolderUnknown       HolderKind = "unknown"        // not recognised, for example a candidate that follows Consul's leader election tutorial
 	HolderRefreshing    HolderKind = "refreshing"     // repeats its write with ?acquire=
 	HolderAPILock       HolderKind = "api_lock"       // api.Lock or a compatible client
 	HolderConsulLock    HolderKind = "consul_lock"    // consul lock
@@ -35,9 +35,8 @@ type Software struct {
 	Otherwise string `json:"otherwise"`
 }
 
-// DetectSoftware recognises software that has its own method to move its leader (Patroni, Vault), nil for other
-// software. It reads Pair, Exists and Session of e. Without the siblings in s, it recognises Patroni by the session
-// only.
+// DetectSoftware returns software that has its own method to move its leader (Patroni, Vault), nil for other
+// software. Without the siblings in s, it recognises a leader key of Patroni only by its session.
 func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	switch kind := softwareKind(e, s); kind {
 	case HolderVault:
@@ -53,7 +52,7 @@ func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	case HolderPatroniMember:
 		return &Software{
 			Kind: kind, Name: "Patroni", StepDown: "patronictl list",
-			Otherwise: "electop refuses to release the key of a member; after a destroy the member writes it again",
+			Otherwise: "electop refuses to release the key of a member; after a destroy the member writes the key again",
 		}
 	default:
 		return nil

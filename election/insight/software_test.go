@@ -67,10 +67,10 @@ func TestDetectPatroni(t *testing.T) {
 		{"another session that was not read holds the key now", change(held(key, "pg1", nil), func(e *election.Election) { e.LastSession, e.Pair.Session = pg1, "b" }), nil, ""},
 		{"no data except the key", held(key, "pg1", nil), nil, ""},
 		{"only the key and keys of other names", held(key, "pg1", nil), []election.Pair{valued("service/db/state", "", "{}")}, ""},
-		{"the guide's recipe", held(key, `{"Node":"n1"}`, newSession("a", "db-pg1", "n1", ttl(time.Minute))), nil, ""},
-		{"behavior delete and 1 ms, but named as its value", held("service/web/leader", "web-1", session("web-1")), nil, ""},
-		{"behavior delete and 1 ms, but named as the election", held("service/web/leader", "web-1", session("web")), nil, ""},
-		{"behavior delete and 1 ms, unnamed, as libkv does", held("traefik/leader", "10.0.0.1:80", session("")), nil, ""},
+		{"Consul's leader election tutorial", held(key, `{"Node":"n1"}`, newSession("a", "db-pg1", "n1", ttl(time.Minute))), nil, ""},
+		{"behavior delete and 1 ms, but the session has the name of the value", held("service/web/leader", "web-1", session("web-1")), nil, ""},
+		{"behavior delete and 1 ms, but the session has the name of the election", held("service/web/leader", "web-1", session("web")), nil, ""},
+		{"behavior delete and 1 ms, but the session has no name (libkv)", held("traefik/leader", "10.0.0.1:80", session("")), nil, ""},
 		{"behavior delete, Patroni's names, but a lock-delay", held(key, "pg1", session("db-pg1", func(s *election.Session) { s.LockDelay = 15 * time.Second })), nil, ""},
 		{"Patroni's names, but behavior release", held(key, "pg1", session("db-pg1", func(s *election.Session) { s.Behavior = election.BehaviorRelease })), nil, ""},
 		{"Patroni's names, but no TTL", held(key, "pg1", session("db-pg1", ttl(0))), nil, ""},
@@ -151,11 +151,11 @@ func TestKindsOfHolders(t *testing.T) {
 		{"consul lock, wrong flags", held("p/.lock", "", lock("Consul lock for 'sleep 1' at 'p'")), HolderConsulLock, "consul lock"},
 		{"consul lock -name", flagged(held("p/.lock", "", lock("my backup")), election.LockFlag), HolderConsulLock, "probably consul lock"},
 		{"consul lock, session not read", flagged(held("p/.lock", "", nil), election.LockFlag), HolderConsulLock, "probably consul lock"},
-		{"api.Lock on .lock, as Terraform does", flagged(held("p/.lock", "", lock("Consul API Lock")), election.LockFlag), HolderAPILock, "Consul's lock (api.Lock or a compatible client)"},
+		{"api.Lock with the key .lock (Terraform)", flagged(held("p/.lock", "", lock("Consul API Lock")), election.LockFlag), HolderAPILock, "Consul's lock (api.Lock or a compatible client)"},
 		{"api.Lock with a value on .lock", flagged(held("p/.lock", "v", lock("app")), election.LockFlag), HolderAPILock, "Consul's lock (api.Lock or a compatible client)"},
 		{"api.Lock with another TTL on .lock", flagged(held("p/.lock", "", lock("app", ttl(time.Minute))), election.LockFlag), HolderAPILock, "Consul's lock (api.Lock or a compatible client)"},
 		{"api.Lock", flagged(held("k", "v", lock("Consul API Lock")), election.LockFlag), HolderAPILock, "Consul's lock (api.Lock or a compatible client)"},
-		{"npm's client, which leaves the same traces", flagged(held("k", "v", lock("Consul API Lock", func(s *election.Session) { s.LockDelay = 3 * time.Second })), election.LockFlag), HolderAPILock, "Consul's lock (api.Lock or a compatible client)"},
+		{"npm's client, which writes the same data", flagged(held("k", "v", lock("Consul API Lock", func(s *election.Session) { s.LockDelay = 3 * time.Second })), election.LockFlag), HolderAPILock, "Consul's lock (api.Lock or a compatible client)"},
 		{"api.Lock, wrong flags", held("k", "v", lock("Consul API Lock")), HolderAPILock, "Consul's lock (api.Lock or a compatible client)"},
 		{"api.Lock, session not read", flagged(held("k", "v", nil), election.LockFlag), HolderAPILock, "Consul's lock (api.Lock or a compatible client)"},
 		{"electop campaign", flagged(held("k", "host", lock("electop campaign")), election.LockFlag), HolderCampaign, "electop campaign"},
@@ -163,13 +163,13 @@ func TestKindsOfHolders(t *testing.T) {
 		{"Vault", flagged(held("vault/core/lock", "uuid", lock("Vault Lock")), election.LockFlag), HolderVault, "Vault"},
 		{"a holder that was observed to refresh", refreshed, HolderRefreshing, "software that refreshes the key with ?acquire="},
 		{"the previous holder refreshed", before, HolderUnknown, "unknown software"},
-		{"a plain write is no refresh", func() *election.Election {
+		{"a write without ?acquire=", func() *election.Election {
 			e := *refreshed
 			e.Pair.LockIndex = 0
 			return &e
 		}(), HolderUnknown, "unknown software"},
-		{"the guide's recipe", held("service/web/leader", `{"Node":"n1"}`, newSession("a", "web", "n1")), HolderUnknown, "unknown software"},
-		{"a name that only begins like consul lock's", held("p/.lock", "", lock("Consul lock for you")), HolderUnknown, "unknown software"},
+		{"Consul's leader election tutorial", held("service/web/leader", `{"Node":"n1"}`, newSession("a", "web", "n1")), HolderUnknown, "unknown software"},
+		{"a session name with only the beginning of consul lock's names", held("p/.lock", "", lock("Consul lock for you")), HolderUnknown, "unknown software"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

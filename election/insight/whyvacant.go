@@ -53,7 +53,7 @@ func WhyVacant(e *election.Election, s Situation) string {
 func whySemaphore(e *election.Election) string {
 	sem := election.ReadSemaphore(e, nil)
 	if sem == nil {
-		return "The key belongs to a semaphore, which has holders and no leader; its value is not a semaphore's."
+		return "The key belongs to a semaphore, which has holders and no leader, but its value is not valid for a semaphore."
 	}
 	return fmt.Sprintf("The key belongs to a semaphore, which has holders and no leader: %d of %d slots are taken.",
 		len(sem.Holders), max(0, sem.Limit))

@@ -44,7 +44,7 @@ func TestWhyVacant(t *testing.T) {
 	}{
 		{"led", led("web", "service/web/leader", lost), 1, ""},
 		{"in lock-delay", vacant(delayed(9 * time.Second)), 2, "No leader for 6s. No candidate can acquire the key for about 9s more (lock-delay of the lost session: 15s)."},
-		{"the last moment of the lock-delay", vacant(delayed(time.Millisecond)), 2, "No leader for 6s. No candidate can acquire the key for about 1s more (lock-delay of the lost session: 6.001s)."},
+		{"less than 1s of the lock-delay remains", vacant(delayed(time.Millisecond)), 2, "No leader for 6s. No candidate can acquire the key for about 1s more (lock-delay of the lost session: 6.001s)."},
 		{"after the lock-delay", vacant(delayed(-time.Second)), 2, "No leader for 6s. The lock-delay should have ended: a candidate can acquire the key now. 2 likely candidates seen, but none acquires the key."},
 		{"after the lock-delay, no candidate", vacant(delayed(0)), 0, "No leader for 6s. The lock-delay should have ended: a candidate can acquire the key now. No candidate was seen."},
 		{"released", vacant(cause(election.Released)), 1, "No leader for 6s. The key was released; no lock-delay follows a release. 1 likely candidate seen, but it does not acquire the key."},
@@ -57,18 +57,18 @@ func TestWhyVacant(t *testing.T) {
 		{"behavior delete, after the delay", vacant(gone, deletes, delayed(-time.Second)), 1, "No leader for 6s. The key was deleted with its session (behavior delete); the next acquire creates it again. The lock-delay should have ended: a candidate can acquire the key now. 1 likely candidate seen, but it does not acquire the key."},
 		{"behavior delete, but unknown cause", vacant(gone, deletes, cause(election.Unknown)), 0, "No leader for 6s. The key was deleted; the next acquire creates it again. No candidate was seen."},
 		{"deleted and in lock-delay", vacant(gone, cause(election.SessionDestroyed), delayed(time.Second)), 0, "No leader for 6s. The key was deleted; the next acquire creates it again. No candidate can acquire the key for about 1s more (lock-delay of the lost session: 7s)."},
-		{"vacant at the first read, a moment ago", vacant(unknown, since(0), func(e *election.Election) { e.Terms = nil }), 0, "No leader when electop started; earlier history unknown. A lock-delay may still be active. No candidate was seen."},
+		{"vacant at the first read, less than 1s ago", vacant(unknown, since(0), func(e *election.Election) { e.Terms = nil }), 0, "No leader when electop started; earlier history unknown. A lock-delay may still be active. No candidate was seen."},
 		{"vacant after a gap", vacant(unknown, since(0)), 0, "No leader; the end of the last term was not observed. No candidate was seen."},
 		{"vacant at the first read, watched since", vacant(unknown, since(90*time.Minute), func(e *election.Election) { e.Terms = nil }), 1, "No leader for at least 1h30m. No earlier term was observed. 1 likely candidate seen, but it does not acquire the key."},
 		{"vacant after a gap, with bounds", vacant(unknown, since(0), unseen(20*time.Minute)), 0, "No leader for at most 20m00s: the end of the last term was not observed. No candidate was seen."},
 		{"vacant since a gap, with bounds", vacant(unknown, since(2*time.Minute), unseen(20*time.Minute)), 0, "No leader for at least 2m00s, at most 20m00s: the end of the last term was not observed. No candidate was seen."},
 		{"recorded", vacant(since(5*time.Minute), func(e *election.Election) { e.RecordedUntil = t0 }), 2, "No leader for 5m00s. This data is from the history; the election may have a leader by now."},
-		{"a moment ago", vacant(since(300 * time.Millisecond)), -1, "No leader for less than 1s. No candidate has acquired the key."},
-		{"for days", vacant(since(50*time.Hour + 30*time.Minute)), -1, "No leader for 2d02h. No candidate has acquired the key."},
-		{"for minutes", vacant(since(62 * time.Second)), -1, "No leader for 1m02s. No candidate has acquired the key."},
+		{"vacant for less than 1s", vacant(since(300 * time.Millisecond)), -1, "No leader for less than 1s. No candidate has acquired the key."},
+		{"vacant for days", vacant(since(50*time.Hour + 30*time.Minute)), -1, "No leader for 2d02h. No candidate has acquired the key."},
+		{"vacant for minutes", vacant(since(62 * time.Second)), -1, "No leader for 1m02s. No candidate has acquired the key."},
 		{"no longer readable", vacant(func(e *election.Election) { e.Unreadable = true }), 0, "No leader for 6s. This data is stale: this token can no longer read the key; the election may have a leader by now."},
 		{"a semaphore", semaphore(`{"Limit":3,"Holders":{"a":true,"b":true}}`), 0, "The key belongs to a semaphore, which has holders and no leader: 2 of 3 slots are taken."},
-		{"a semaphore with an invalid value", semaphore("x"), 0, "The key belongs to a semaphore, which has holders and no leader; its value is not a semaphore's."},
+		{"a semaphore with an invalid value", semaphore("x"), 0, "The key belongs to a semaphore, which has holders and no leader, but its value is not valid for a semaphore."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

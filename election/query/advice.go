@@ -8,8 +8,8 @@ import (
 	"electop/election/insight"
 )
 
-// adviceIndex holds the advice on all elections, because a board evaluates its filter with each message and the advice
-// on 10,000 elections takes longer than a frame. It is immutable.
+// adviceIndex holds the advice on all elections, because the dashboard evaluates its filter for each message and the
+// advice on 10,000 elections takes longer than a frame. It is immutable.
 type adviceIndex struct {
 	all      []*election.Election
 	sessions []*election.Session
@@ -18,11 +18,12 @@ type adviceIndex struct {
 	advice   map[*election.Election][]insight.Advice
 }
 
-// adviceAge is the lifetime of the advice on an unchanged election: other elections and time affect it.
+// adviceAge is the lifetime of the advice on an unchanged election. The advice also depends on other elections and on
+// the time.
 const adviceAge = 3 * time.Second
 
-// next returns an index for newer elections. It evaluates those that have changed, or all if the index is too old. The
-// index may be nil.
+// next returns an index for newer elections. It evaluates only changed elections, or all elections if the index is
+// too old or nil.
 func (x *adviceIndex) next(all []*election.Election, sessions []*election.Session, at time.Time) *adviceIndex {
 	fresh := x != nil && !at.Before(x.since) && at.Sub(x.since) < adviceAge && same(x.sessions, sessions)
 	if fresh && same(x.all, all) {
@@ -42,7 +43,7 @@ func (x *adviceIndex) next(all []*election.Election, sessions []*election.Sessio
 	return n
 }
 
-// of returns the advice on an election, which may be one of another snapshot.
+// of returns the advice on an election, which may belong to another snapshot.
 func (x *adviceIndex) of(e *election.Election, at time.Time) []insight.Advice {
 	if known, found := x.advice[e]; found {
 		return known
@@ -50,7 +51,7 @@ func (x *adviceIndex) of(e *election.Election, at time.Time) []insight.Advice {
 	return x.board.Advise(e, nil, at)
 }
 
-// same reports whether two slices share memory. Snapshots are immutable, so that shared memory means equal content.
+// same reports whether two slices share memory. Snapshots are immutable, so shared memory means equal content.
 func same[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -13,7 +13,7 @@ type comparison struct {
 	number   int64
 }
 
-// holds reports whether v compares as required.
+// holds reports whether the comparison is true for v.
 func (c comparison) holds(v int64) bool {
 	switch c.operator {
 	case "<":
@@ -28,7 +28,7 @@ func (c comparison) holds(v int64) bool {
 	return v == c.number
 }
 
-// below reports whether only values below the number hold.
+// below reports whether the operator is < or <=.
 func (c comparison) below() bool { return strings.HasPrefix(c.operator, "<") }
 
 func splitOperator(text string) (operator, rest string) {
@@ -61,7 +61,7 @@ func parseAge(text string) (comparison, error) {
 	return comparison{operator, int64(d)}, nil
 }
 
-// parseDuration also reads days, as in 2d04h.
+// parseDuration also accepts days, as in 2d04h.
 func parseDuration(text string) (time.Duration, error) {
 	wrong := errors.New("needs a duration")
 	var total time.Duration

@@ -10,8 +10,8 @@ import (
 // maxOptions is the maximum number of completions.
 const maxOptions = 100
 
-// Complete returns what the last word of a filter may become, and where this word begins. values
-// returns the values of a field that accepts any text, sorted; it may be nil.
+// Complete returns completions of the last word of a filter, and the offset at which this word begins. values returns
+// the values of a field that accepts any text, sorted; it may be nil.
 func Complete(text string, s Scope, values func(field string) []string) (start int, options []string) {
 	t := token{start: len(text)}
 	if all := scan(text); len(all) > 0 {
@@ -55,7 +55,7 @@ func completeField(t token, not string, s Scope) (options []string) {
 	return options
 }
 
-// suggestions are the values that completion offers.
+// suggestions returns the values that completion offers.
 func (f Field) suggestions(s Scope, values func(field string) []string) []string {
 	switch known := f.Values(s); {
 	case known != nil:
@@ -68,7 +68,7 @@ func (f Field) suggestions(s Scope, values func(field string) []string) []string
 	return nil
 }
 
-// matching returns the values that begin with a text and, with inside, then those that contain it.
+// matching returns the values that begin with text. If inside is set, the values that contain text follow.
 func matching(values []string, text string, inside bool) []string {
 	var found, others []string
 	for _, v := range values {

@@ -1,5 +1,5 @@
-// Package query is the language with which a user filters and sorts elections, events and
-// sessions. It is pure: the command line and the dashboard share it.
+// Package query implements the language in which users filter and sort elections, events and sessions. It is pure.
+// The command line and the dashboard share it.
 package query
 
 import (
@@ -10,7 +10,7 @@ import (
 	"electop/election/insight"
 )
 
-// Scope is what a filter applies to.
+// Scope is the kind of list to which a filter applies.
 type Scope uint8
 
 // The scopes.
@@ -25,13 +25,14 @@ func (s Scope) String() string { return [...]string{"elections", "events", "sess
 // Field is a word that precedes a value: state in state:vacant.
 type Field struct {
 	Name string
-	// Example is the field with a value, Means what it matches.
+	// Example is the field with a value. Means describes what the field matches.
 	Example, Means string
 	// Scopes are the lists that have the field.
 	Scopes []Scope
-	// values returns the known values, nil if any text is valid. The beginning of a value suffices.
+	// values returns the known values. It is nil if any text is valid. In a filter, the beginning of a value is
+	// sufficient.
 	values func(Scope) []string
-	// parse reads a comparison such as <10m, nil if the value is a text.
+	// parse parses a comparison such as <10m. It is nil if the field is not a comparison.
 	parse func(string) (comparison, error)
 }
 
@@ -46,7 +47,7 @@ func Fields() []Field {
 		{Name: "session", Example: "session:4f5a", Means: "the beginning of the session's ID, or a part of its name", Scopes: all},
 		{Name: "key", Example: "key:service/web", Means: "a part of the key", Scopes: all},
 		{Name: "cause", Example: "cause:check_critical", Means: "why the last term ended", Scopes: []Scope{Elections, Events}, values: causes},
-		{Name: "for", Example: "for:<10m", Means: "how long it has been led or vacant; < needs a known beginning", Scopes: []Scope{Elections}, parse: parseAge},
+		{Name: "for", Example: "for:<10m", Means: "how long the election has been led or vacant; < needs a known beginning", Scopes: []Scope{Elections}, parse: parseAge},
 		{Name: "changes", Example: "changes:>3", Means: "new leaders in the last hour", Scopes: []Scope{Elections}, parse: parseCount},
 		{Name: "advice", Example: "advice:any", Means: "any or urgent advice, or advice with this code", Scopes: []Scope{Elections}, values: advice},
 		{Name: "type", Example: "type:elected", Means: "the type of the event", Scopes: []Scope{Events}, values: types},
@@ -66,7 +67,7 @@ func (f Field) Values(s Scope) []string {
 	return f.values(s)
 }
 
-// ExampleIn is an example that is valid in a scope.
+// ExampleIn returns an example that is valid in a scope.
 func (f Field) ExampleIn(s Scope) string {
 	if known := f.Values(s); known != nil && !slices.Contains(known, strings.TrimPrefix(f.Example, f.Name+":")) {
 		return f.Name + ":" + known[0]
@@ -111,6 +112,6 @@ func texts[T ~string](all []T) []string {
 	return list
 }
 
-// dashed and underscored make lock-delay and lock_delay equal.
+// dashed and underscored normalize names, so that lock-delay and lock_delay are equal.
 func dashed(s string) string      { return strings.ReplaceAll(s, "_", "-") }
 func underscored(s string) string { return strings.ReplaceAll(s, "-", "_") }

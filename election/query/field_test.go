@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/filter.md")
 
-// table is the table of the fields in docs/filter.md.
+// table returns the table of the fields in docs/filter.md.
 func table() string {
 	var b strings.Builder
 	for _, f := range query.Fields() {
@@ -40,7 +40,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 	head, rest, found := strings.Cut(string(text), begin)
 	_, tail, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatal("the marks of the table are missing")
+		t.Fatal("the comments around the table are missing")
 	}
 	want := head + begin + table() + end + tail
 	if *update {
@@ -57,7 +57,8 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 	}
 }
 
-// Each field has a valid example, is offered by completion, and is named in the error about an unknown one.
+// Each field must have a valid example. Completion must offer each field, and the error about an unknown field must
+// contain it.
 func TestEveryFieldIsUsable(t *testing.T) {
 	for _, f := range query.Fields() {
 		for _, s := range f.Scopes {
@@ -65,10 +66,10 @@ func TestEveryFieldIsUsable(t *testing.T) {
 				t.Errorf("%s for %s: %+v", f.ExampleIn(s), s, got)
 			}
 			if _, options := query.Complete(f.Name[:1], s, nil); !slices.Contains(options, f.Name+":") {
-				t.Errorf("completion for %s lacks %s: %q", s, f.Name, options)
+				t.Errorf("completion for %s does not offer %s: %q", s, f.Name, options)
 			}
 			if err := query.Parse("foo:x", s).Err; err == nil || !strings.Contains(err.Error(), f.Name+":") {
-				t.Errorf("the error for %s lacks %s: %v", s, f.Name, err)
+				t.Errorf("the error for %s does not contain %s: %v", s, f.Name, err)
 			}
 			for _, v := range f.Values(s) {
 				if err := query.Parse(f.Name+":"+v, s).Err; err != nil {

@@ -16,7 +16,7 @@ import (
 type Filter struct {
 	Text  string
 	Words []Word
-	// Err is about the first invalid word. Words omits invalid words, so that they hide nothing.
+	// Err describes the first invalid word. Words omits invalid words, so that they do not exclude any element.
 	Err error
 }
 
@@ -25,15 +25,14 @@ type Word struct {
 	Field string // empty for all texts
 	Value string // in lower case
 	Not   bool
-	// regex is set for /regex/, compare for a field with numbers. fold is set if the regex has no
-	// upper case: it then ignores case. Matching the text in lower case is faster than (?i).
+	// regex is set for /regex/, compare for a field with numbers. fold is set if the regex contains no upper-case
+	// letter: the match then ignores case. Matching lower-case text is faster than (?i).
 	regex   *regexp.Regexp
 	fold    bool
 	compare comparison
 }
 
-// Parse parses text, !inverse, /regex/ and field:value, separated by blanks. Quotes make any
-// text plain.
+// Parse parses text, !inverse, /regex/ and field:value, separated by blanks. Quotes make any text literal.
 func Parse(text string, s Scope) Filter {
 	f := Filter{Text: text}
 	for _, t := range scan(text) {
@@ -56,7 +55,7 @@ func (f Filter) Has(fields ...string) bool {
 	return slices.ContainsFunc(f.Words, func(w Word) bool { return slices.Contains(fields, w.Field) })
 }
 
-// DependsOnTime reports whether elections may begin or cease to match without a change.
+// DependsOnTime reports whether an election may begin or cease to match although it does not change.
 func (f Filter) DependsOnTime() bool { return f.Has("for", "changes", "advice") }
 
 // Check returns why an action must not use the filter: an invalid word would be ignored, and a
@@ -79,7 +78,7 @@ func (t token) word(s Scope) (Word, error) {
 	return w, nil
 }
 
-// escapes are classes such as \W, whose letters are not text.
+// escapes matches escape sequences such as \W. Their letters do not count as upper case.
 func escapes() *regexp.Regexp { return regexp.MustCompile(`\\.`) }
 
 // ofRegex parses /regex/. The last slash may be missing: the user may still be typing.
@@ -100,7 +99,7 @@ func (w Word) ofRegex(text string) (Word, error) {
 	return w, nil
 }
 
-// shownText limits texts of the user in errors, in runes.
+// shownText is the maximum length of user input in an error, in runes.
 const shownText = 40
 
 func (w Word) ofField(t token, s Scope) (Word, error) {
@@ -136,11 +135,11 @@ func find(t token, s Scope) (Field, error) {
 		for _, f := range FieldsOf(s) {
 			names = append(names, f.Name+":")
 		}
-		return Field{}, fmt.Errorf("unknown word %q: %s; quote a text that contains a colon", sanitize.Line(t.field, shownText)+":", strings.Join(names, " "))
+		return Field{}, fmt.Errorf("unknown word %q: %s; quote text that contains a colon", sanitize.Line(t.field, shownText)+":", strings.Join(names, " "))
 	}
 	f := Fields()[i]
 	if !slices.Contains(f.Scopes, s) {
-		return f, fmt.Errorf("%s: is not for %s", f.Name, s)
+		return f, fmt.Errorf("%s: does not apply to %s", f.Name, s)
 	}
 	return f, nil
 }

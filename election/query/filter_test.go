@@ -10,7 +10,8 @@ import (
 	"electop/election/query"
 )
 
-// board has a leader since an hour, one since an unknown time, a vacancy and names that look like words of a filter.
+// board returns an election with a known start of its term, one with an unknown start, a vacant one, and elections
+// whose names look like words of a filter.
 func board() []*election.Election {
 	led := func(name, leader string, age time.Duration, known bool) *election.Election {
 		return &election.Election{
@@ -59,21 +60,21 @@ func TestFilter(t *testing.T) {
 		{"election:we", "", ""},
 		{"election:WEB", "web", ""},
 		{"/^(web|mail)$/", "mail web", ""},
-		{"/^WEB$/", "", ""}, // upper case: exact
+		{"/^WEB$/", "", ""}, // upper case: an exact match
 		{`/^\Web$/`, "", ""},
 		{`/^\web$/`, "web", ""},
 		{`!/^\web$/ old`, "old", ""},
-		{"/^web", "web", ""}, // while typing
+		{"/^web", "web", ""}, // incomplete, while the user types
 		{"/", all, ""},
 		{"!", all, ""},
-		{"for:<10m", "mail", ""}, // the beginning of old is unknown
+		{"for:<10m", "mail", ""}, // the start of the term of old is unknown
 		{"for:>4m", "mail old state:vacant web [", ""},
 		{"for:>=1h", "state:vacant web [", ""},
 		{"for:<1d1h", "mail state:vacant web [", ""},
 		{"changes:>3", "web", ""},
 		{"changes:4", "web", ""},
 		{"changes:<1", "mail old state:vacant [", ""},
-		{"advice:any", "web", ""}, // it flaps
+		{"advice:any", "web", ""}, // web flaps
 		{"advice:flapping state:led", "web", ""},
 		{"advice:urgent", "web", ""},
 
@@ -81,7 +82,7 @@ func TestFilter(t *testing.T) {
 		{"state:foo web", "web", `unknown state "foo": vacant`},
 		{"state:", all, "state: needs a value, for example state:vacant"},
 		{"foo:bar", all, `unknown word "foo:": state: election:`},
-		{"type:elected", all, "type: is not for elections"},
+		{"type:elected", all, "type: does not apply to elections"},
 		{"/[a/ web", "web", "regex: missing closing ]: [a"},
 		{"/a(/", all, "regex: missing closing ): a("},
 		{"for:10m", all, "for: needs < or >, for example for:<10m"},
@@ -98,12 +99,12 @@ func TestFilter(t *testing.T) {
 			t.Errorf("%q: %v, want %s", c.text, f.Err, c.err)
 		}
 		if f.Err != nil && strings.ContainsRune(f.Err.Error(), '\x1b') {
-			t.Errorf("%q is in the error as it is", c.text)
+			t.Errorf("the error contains %q unsanitized", c.text)
 		}
 	}
 }
 
-// An action must not use a filter that would match more than the user typed.
+// An action must not use a filter that matches more than the user typed.
 func TestCheck(t *testing.T) {
 	for text, ok := range map[string]bool{"web": true, "state:foo web": false, "state:": false, "!": false, "  ": false, "/[/": false} {
 		if err := query.Parse(text, query.Elections).Check(); (err == nil) != ok {
@@ -129,7 +130,7 @@ func TestComplete(t *testing.T) {
 		`node:"a `:        `0 node:"a 1"`,
 		"leader:":         `0 leader:"\"quoted\"" leader:web`,
 		"for:":            "0 for:<10m",
-		"type:":           "0", // not in this list
+		"type:":           "0", // no field of this list
 		"foo:":            "0",
 		"/st":             "0",
 		`"st`:             "0",
@@ -141,7 +142,7 @@ func TestComplete(t *testing.T) {
 		}
 		for _, o := range options {
 			if again, _ := query.Complete(text[:start]+o, query.Elections, values); again != start && !strings.HasSuffix(o, ":") {
-				t.Errorf("%q: the option %s is not one word", text, o)
+				t.Errorf("%q: the option %s is more than one word", text, o)
 			}
 		}
 	}
@@ -178,7 +179,7 @@ func TestProblemsComeFirst(t *testing.T) {
 	}
 }
 
-// A finished job is idle. It is no problem, nor is a key whose candidates were not searched yet.
+// An idle election has no problem. A vacant election whose candidates have not been searched has no problem either.
 func TestIdleIsAState(t *testing.T) {
 	vacant := func(name string) election.Election {
 		return election.Election{Name: name, Exists: true, VacantSince: now().Add(-time.Hour), Pair: election.Pair{Key: name}}
@@ -188,7 +189,7 @@ func TestIdleIsAState(t *testing.T) {
 	es := []*election.Election{&found, &job, &lost}
 	for text, want := range map[string]int{"state:idle": 1, "!state:idle": 2, "state:vacant": 2} {
 		if got := query.Parse(text, query.Elections).On(es, nil, now()).Select(es); len(got) != want || slices.Contains(got, &job) != (text == "state:idle") {
-			t.Errorf("%s gives %d elections, want %d", text, len(got), want)
+			t.Errorf("filter %s selects %d elections, want %d", text, len(got), want)
 		}
 	}
 	for e, want := range map[*election.Election]bool{&job: false, &found: false, &lost: true} {
@@ -198,7 +199,7 @@ func TestIdleIsAState(t *testing.T) {
 	}
 }
 
-// Advice from an earlier Matcher is used for unchanged elections, and only while it is recent.
+// Advice from an earlier Matcher is reused for unchanged elections, but only while it is recent.
 func TestAdviceFollowsChanges(t *testing.T) {
 	es, f := board(), query.Parse("advice:urgent", query.Elections)
 	names := func(m query.Matcher, of []*election.Election) string {
@@ -218,10 +219,10 @@ func TestAdviceFollowsChanges(t *testing.T) {
 		t.Errorf("after a change: %s", got)
 	}
 	if got := names(second, es); got != "web" {
-		t.Errorf("elections of the earlier snapshot: %s", got)
+		t.Errorf("with the earlier snapshot: got %s, want web", got)
 	}
-	if got := names(f.After(second, changed, nil, now().Add(time.Hour)), changed); got != "old" { // web flaps no longer
-		t.Errorf("an hour later: %s", got)
+	if got := names(f.After(second, changed, nil, now().Add(time.Hour)), changed); got != "old" { // web no longer flaps
+		t.Errorf("an hour later: got %s, want old", got)
 	}
 	if got := names(query.Parse("!advice:urgent", query.Elections).After(first, es, nil, now()), es); got != "mail old state:vacant [" {
 		t.Errorf("the inverse: %s", got)

@@ -8,8 +8,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// FuzzParse checks that no text panics, that errors are safe to print and short, and that an option of completion
-// is one word.
+// FuzzParse checks that no text causes a panic, that errors are safe to print and short, and that each completion is
+// one word.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"web", "!web", "/^web-[12]$/", `"a b`, `leader:"web on \"n\""`, "state:vacant node:n for:<2d04h changes:>=3", "advice:any !cause:released", "state:foo",
@@ -23,7 +23,7 @@ func FuzzParse(f *testing.F) {
 		for _, scope := range []query.Scope{query.Elections, query.Events, query.Sessions} {
 			parsed := query.Parse(text, scope)
 			if err := parsed.Err; err != nil && (sanitize.Text(err.Error()) != err.Error() || utf8.RuneCountInString(err.Error()) > 400) {
-				t.Errorf("%q: the error is %q", text, err)
+				t.Errorf("%q: the error is too long or not sanitized: %q", text, err)
 			}
 			if scope == query.Elections {
 				parsed.On(es, nil, now()).Select(es)
@@ -34,7 +34,7 @@ func FuzzParse(f *testing.F) {
 					t.Errorf("%q: the option %q has %d words", text, o, n)
 				}
 				if start > len(text) {
-					t.Errorf("%q: completion begins at %d", text, start)
+					t.Errorf("%q: completion begins at %d, behind the end", text, start)
 				}
 			}
 		}

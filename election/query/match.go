@@ -11,24 +11,24 @@ import (
 	"electop/election/insight"
 )
 
-// ChangesWindow is the period in which changes are counted.
+// ChangesWindow is the period in which new leaders are counted.
 const ChangesWindow = time.Hour
 
-// Matcher compares elections with a filter at one moment.
+// Matcher compares elections with a filter at one time.
 type Matcher struct {
 	words []Word
 	at    time.Time
-	// advice is nil if no word needs it.
+	// advice is nil if no word of the filter needs it.
 	advice *adviceIndex
 }
 
-// On returns a Matcher. Advice compares an election with all elections, and with all sessions
-// of the datacenter if they are known.
+// On returns a Matcher. all contains all elections, and sessions all sessions of the datacenter or nil; the advice on
+// one election depends on them.
 func (f Filter) On(all []*election.Election, sessions []*election.Session, at time.Time) Matcher {
 	return f.After(Matcher{}, all, sessions, at)
 }
 
-// After is On, but takes advice from an earlier Matcher while it is recent.
+// After is like On, but reuses the advice of an earlier Matcher while it is recent.
 func (f Filter) After(earlier Matcher, all []*election.Election, sessions []*election.Session, at time.Time) Matcher {
 	m := Matcher{words: f.Words, at: at}
 	if f.Has("advice") {
@@ -85,7 +85,7 @@ func (m Matcher) matches(w *Word, e *election.Election) bool {
 	return w.In(e.Name) || w.In(e.Key()) || w.In(e.Leader) || w.In(e.Node())
 }
 
-// stateOf is the displayed state, with underscores.
+// stateOf returns the displayed state, with underscores.
 func stateOf(e *election.Election, at time.Time) string {
 	if e.Unreadable {
 		return unreadable
@@ -93,8 +93,8 @@ func stateOf(e *election.Election, at time.Time) string {
 	return string(e.State(at))
 }
 
-// matchesAge compares the time in the current state. If its beginning is unknown, it is at
-// least as long as it was observed.
+// matchesAge compares the time in the current state. If the beginning of the state is unknown, this time is at least
+// the observed time.
 func (w *Word) matchesAge(e *election.Election, at time.Time) bool {
 	since, known := e.Since, e.SinceKnown
 	switch state := e.State(at); {
@@ -115,7 +115,7 @@ func (w *Word) Names(name, key string) bool {
 	return strings.EqualFold(name, w.Value) || strings.EqualFold(key, w.Value)
 }
 
-// In reports whether a text contains the value, ignoring case, or matches the regex.
+// In reports whether text contains the value, ignoring case, or matches the regex.
 func (w *Word) In(text string) bool {
 	switch {
 	case w.regex != nil && w.fold:
@@ -158,8 +158,8 @@ func (w *Word) matchesEvent(ev *election.Event) bool {
 	}, w.In)
 }
 
-// containsFold reports whether s contains sub, ignoring case; sub must be in lower case. It
-// does not copy ASCII texts: each key press filters every election.
+// containsFold reports whether s contains sub, ignoring case; sub must be in lower case. It does not copy ASCII text,
+// because each key press filters every election.
 func containsFold(s, sub string) bool {
 	if sub == "" {
 		return true

@@ -12,10 +12,10 @@ import (
 	"electop/election/sanitize"
 )
 
-// OrderKey is what elections are sorted by.
+// OrderKey is the property by which elections are sorted.
 type OrderKey uint8
 
-// The keys.
+// The properties.
 const (
 	ByElection OrderKey = iota
 	ByProblems
@@ -28,29 +28,29 @@ const (
 	ByChanges
 )
 
-// OrderKeys lists the words of the keys, in the order of their values.
+// OrderKeys returns the names of the properties, in the order of their values.
 func OrderKeys() []string {
 	return []string{"election", "problems", "state", "leader", "node", "for", "term", "checks", "changes"}
 }
 
 func (k OrderKey) String() string { return OrderKeys()[k] }
 
-// Order is a key and its direction.
+// Order is a property and a direction.
 type Order struct {
 	Key     OrderKey
 	Reverse bool
 }
 
-// Facts are what an order may depend on besides the elections.
+// Facts contains the data, in addition to the elections, that an order depends on.
 type Facts struct {
 	At     time.Time
 	Checks map[string]election.NodeChecks
 }
 
-// reverseWord follows a key to reverse its order.
+// reverseWord after a property reverses the order.
 const reverseWord = "reverse"
 
-// ParseOrder reads a key or its beginning, and "reverse" after it.
+// ParseOrder parses a property or the beginning of its name, optionally followed by "reverse".
 func ParseOrder(text string) (Order, error) {
 	words := strings.Fields(strings.ToLower(text))
 	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverseWord, words[1]) {
@@ -60,10 +60,10 @@ func ParseOrder(text string) (Order, error) {
 			}
 		}
 	}
-	return Order{}, fmt.Errorf("unknown order %q: %s, and reverse after it", sanitize.Line(text, shownText), strings.Join(OrderKeys(), ", "))
+	return Order{}, fmt.Errorf("unknown order %q: %s, optionally followed by reverse", sanitize.Line(text, shownText), strings.Join(OrderKeys(), ", "))
 }
 
-// String returns the text that ParseOrder reads.
+// String returns text that ParseOrder accepts.
 func (o Order) String() string {
 	if o.Reverse {
 		return o.Key.String() + " " + reverseWord
@@ -84,7 +84,7 @@ type ranked struct {
 	text string
 }
 
-// Sort sorts elections, equal ones by name, so that the order is stable.
+// Sort sorts elections. It sorts equal elections by name, so that the order does not change between calls.
 func (o Order) Sort(es []*election.Election, facts Facts) {
 	if !slices.IsSortedFunc(es, byName) {
 		slices.SortFunc(es, byName)
@@ -108,7 +108,7 @@ func (o Order) Sort(es []*election.Election, facts Facts) {
 	}
 }
 
-// byName is a total order: elections with equal names differ in their keys.
+// byName orders elections by name, then by key, so that no two elections are equal.
 func byName(a, b *election.Election) int {
 	if c := strings.Compare(a.Name, b.Name); c != 0 {
 		return c
@@ -116,7 +116,7 @@ func byName(a, b *election.Election) int {
 	return election.Compare(a, b)
 }
 
-// compare compares the sort values only.
+// compare compares only the sort values.
 func (o Order) compare(a, b ranked) int {
 	c := cmp.Compare(a.num, b.num)
 	if c == 0 {
@@ -162,7 +162,7 @@ func (f Facts) rank(e *election.Election, k OrderKey) ranked {
 // NoProblem is the rank of an election without a problem.
 const NoProblem = 6
 
-// ProblemRank ranks elections by urgency, the most urgent first.
+// ProblemRank returns the urgency of an election; a lower rank is more urgent.
 func (f Facts) ProblemRank(e *election.Election) int64 {
 	if e.Unreadable {
 		return 2

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// token is one word as typed.
+// token is one word as the user typed it.
 type token struct {
 	start int // position of its first byte
 	not   bool
-	// field is in lower case, empty for plain text. quoted is set if the value is in quotes.
+	// field is in lower case, empty for plain text. quoted is set if the value is quoted.
 	field, value string
 	quoted       bool
 }
 
-// scan divides a text into words.
+// scan divides text into words.
 func scan(text string) []token {
 	var all []token
 	for at := skipBlanks(text, 0); at < len(text); at = skipBlanks(text, at) {
@@ -38,8 +38,8 @@ func skipBlanks(text string, at int) int {
 	return len(text) - len(strings.TrimLeftFunc(text[at:], unicode.IsSpace))
 }
 
-// fieldLength is the number of letters before a colon, 0 if the word has no field. An address
-// such as 10.0.0.1:8500 has none.
+// fieldLength returns the number of letters before a colon, 0 if the word has no field. An address such as
+// 10.0.0.1:8500 has no field.
 func fieldLength(word string) int {
 	n := strings.IndexFunc(word, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) })
 	if n <= 0 || word[n] != ':' {
@@ -48,7 +48,8 @@ func fieldLength(word string) int {
 	return n
 }
 
-// scanValue reads up to a blank, or up to the closing quote. An open quote ends with the text.
+// scanValue reads up to the next blank, or up to the closing quote if the value is quoted. If the closing quote is
+// missing, it reads to the end.
 func scanValue(text string, at int) (value string, quoted bool, end int) {
 	if !strings.HasPrefix(text[at:], `"`) {
 		n := strings.IndexFunc(text[at:], unicode.IsSpace)
@@ -67,7 +68,7 @@ func scanValue(text string, at int) (value string, quoted bool, end int) {
 	return b.String(), true, min(at+1, len(text))
 }
 
-// Quote returns a value so that it is read back as it is.
+// Quote returns text that a filter parses as this value.
 func Quote(value string) string {
 	first, _ := utf8.DecodeRuneInString(value)
 	if first != '"' && strings.IndexFunc(value, unicode.IsSpace) < 0 {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes a text from Consul safe to print: unsafe runes become visible (ESC is ␛, U+202E is <U+202E>, invalid
-// UTF-8 is U+FFFD). It keeps accents and the letters of right-to-left scripts, which a terminal may reorder.
+// Text makes s safe to print: unsafe runes become visible (ESC is ␛, U+202E is <U+202E>, invalid UTF-8 is U+FFFD). It
+// keeps accents and the letters of right-to-left scripts, which a terminal may reorder.
 func Text(s string) string {
 	if isSafe(s) {
 		return s
@@ -27,7 +27,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// maxMarks is the maximum number of combining marks on one letter. Marks have no width: more of them, or a mark
+// maxMarks is the maximum number of combining marks on one letter. Marks have no width: additional marks, or a mark
 // without a letter, would overlap neighbouring text.
 const maxMarks = 2
 
@@ -45,8 +45,8 @@ func isMark(r rune) bool {
 		unicode.In(r, unicode.Inherited, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic, unicode.Thai, unicode.Lao)
 }
 
-// Line returns [Text] of the first max runes of s as one line: it trims white space and replaces each line break and
-// tab by a space. A truncated text ends in "…".
+// Line returns [Text] of the first limit runes of s as one line: it trims white space and replaces each line break
+// and tab with a space. A truncated line ends in "…".
 func Line(s string, limit int) string {
 	s = strings.TrimSpace(s)
 	cut := false
@@ -60,7 +60,7 @@ func Line(s string, limit int) string {
 	return s
 }
 
-// oneLine replaces each line break and tab by one space.
+// oneLine replaces each line break and tab with one space.
 func oneLine(s string) string {
 	if !strings.ContainsAny(s, "\r\n\t") {
 		return s
@@ -74,7 +74,7 @@ func oneLine(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// nthRune returns the byte offset of the n-th rune of s, len(s) if s is shorter.
+// nthRune returns the byte offset of the n-th rune of s, or len(s) if s has no more than n runes.
 func nthRune(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
@@ -158,7 +158,7 @@ func writeSafe(b *strings.Builder, r rune) {
 // writeCode writes a rune as <U+202E>.
 func writeCode(b *strings.Builder, r rune) { fmt.Fprintf(b, "<U+%04X>", r) }
 
-// JSON makes JSON text safe to print: it replaces unsafe runes (see [Text]) by equivalent \u escapes. It keeps line
+// JSON makes JSON text safe to print: it replaces unsafe runes (see [Text]) with equivalent \u escapes. It keeps line
 // feeds, because in JSON text they occur only between tokens.
 func JSON(text []byte) []byte {
 	s := string(text)

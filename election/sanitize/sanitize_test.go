@@ -62,8 +62,8 @@ func TestLineIsShortAndOneLine(t *testing.T) {
 	}
 }
 
-// Every printed rune must have the same width alone and beside any other rune, both in terminals that count runes and
-// in terminals that count graphemes.
+// Every printed rune must have the same width alone and next to any other rune, in terminals that count runes and in
+// terminals that count graphemes.
 func TestSanitizedRunesHaveTheirOwnWidth(t *testing.T) {
 	beside := []string{"1", "e\u0301", "ก", "क", "한", "م", "👍", "❤"}
 	const end = 0x40000 // later planes contain no letters
@@ -102,7 +102,7 @@ func checkWidth(t *testing.T, s string) {
 		}
 	}
 	if g, w := ansi.StringWidth(s), ansi.StringWidthWc(s); g != sum || w != sum {
-		t.Errorf("%+q takes %d cells by graphemes, %d by runes, %d one by one", s, g, w, sum)
+		t.Errorf("%+q takes %d cells by graphemes, %d by runes; its runes take %d cells separately", s, g, w, sum)
 	}
 }
 
@@ -116,7 +116,7 @@ func FuzzSanitize(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, safe := range []string{Text(s), Line(s, 40)} {
 			if !utf8.ValidString(safe) {
-				t.Errorf("%q is not UTF-8", safe)
+				t.Errorf("the result %q is not UTF-8", safe)
 			}
 			for _, r := range safe {
 				if !unicode.IsGraphic(r) || unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
@@ -124,7 +124,7 @@ func FuzzSanitize(f *testing.F) {
 				}
 			}
 			if Text(safe) != safe {
-				t.Errorf("%q changes when sanitised again", safe)
+				t.Errorf("sanitizing %q again changes it", safe)
 			}
 			checkWidth(t, safe)
 			checkWidth(t, "a"+safe+"世")
@@ -141,7 +141,7 @@ func FuzzEscapeJSONKeepsTheMeaning(f *testing.F) {
 		}
 		escaped := JSON(text)
 		if got := string(escaped); Text(got) != got {
-			t.Errorf("%q is not safe", got)
+			t.Errorf("the result %q contains unsafe runes", got)
 		}
 		var want, got string
 		if json.Unmarshal(text, &want) != nil || json.Unmarshal(escaped, &got) != nil || got != want {

@@ -11,13 +11,13 @@ import (
 // actionMemory is how long an operator's action can explain a loss. An observer reports every change within 30 s.
 const actionMemory = 30 * time.Second
 
-// ownAction is an action on a hold, of this process or of another one.
+// ownAction is an operator's action on a hold, of this process or of another one.
 type ownAction struct {
 	election.OperatorAction
 	// began is when the action started, zero if unknown. An action cannot end a term whose end was observed before
 	// began.
 	began time.Time
-	// spent is set once the action explained a loss before Consul confirmed the action.
+	// spent is set once an unconfirmed action has explained a loss.
 	spent bool
 }
 
@@ -49,8 +49,8 @@ func (t *Tracker) operatorAction(o election.OperatorAction) {
 	}
 }
 
-// attribute corrects the causes of terms that ended before the action of another process became known. It reports
-// whether there were any.
+// attribute replaces the causes of terms that ended before the tracker received another process's action. It reports
+// whether it replaced a cause.
 func (t *Tracker) attribute(a ownAction) (explained bool) {
 	for _, e := range t.elections {
 		for _, x := range e.Terms {
@@ -79,7 +79,7 @@ func (t *Tracker) forgetAction(a ownAction) {
 	t.actions = slices.DeleteFunc(t.actions, func(b ownAction) bool { return a == b })
 }
 
-// ends reports whether the action can have ended a term: it is bound to this hold and did not start after the end was
+// ends reports whether the action can have ended a term: it targets this hold, and it started before the end was
 // observed.
 func (a *ownAction) ends(p *pendingEnd) bool {
 	switch {
@@ -103,7 +103,7 @@ func (t *Tracker) actionOn(p *pendingEnd) *ownAction {
 }
 
 // explanation returns the cause of a loss after this action. If Consul has not confirmed the action, the cause is a
-// guess, and contradicting evidence takes precedence.
+// guess, and evidence that contradicts the action takes precedence.
 func (a *ownAction) explanation(found Explanation) Explanation {
 	x := Explanation{Cause: election.OperatorRelease, Evidence: "released with electop"}
 	if a.Kind == election.ActionDestroy {

@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// explained returns the causes of the explained events.
+// explained returns the causes in the explained events.
 func (s *scene) explained() (causes []string) {
 	for _, e := range s.events {
 		if e.Type != election.Explained {
@@ -23,8 +23,8 @@ func (s *scene) explained() (causes []string) {
 	return causes
 }
 
-// The response to an action may arrive after the effect of the action was explained. The action must then not explain
-// a later loss.
+// The response to an action may arrive after the end of the term was explained. The action must then not explain a
+// later loss.
 func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 	released := election.Evidence{SessionRead: true, SessionExists: true}
 	for _, tt := range []struct {
@@ -32,8 +32,8 @@ func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 		bound bool // the action contains the indexes of the term
 		after time.Duration
 	}{
-		{"at once", true, 0}, {"an hour later", true, time.Hour},
-		{"at once, without the indexes", false, 0}, {"an hour later, without the indexes", false, time.Hour},
+		{"immediately", true, 0}, {"an hour later", true, time.Hour},
+		{"immediately, without the indexes", false, 0}, {"an hour later, without the indexes", false, time.Hour},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)
@@ -63,7 +63,7 @@ func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 	}
 }
 
-// An action that is not bound to a hold expires after actionMemory, with or without other actions.
+// An action without the indexes of a hold expires after actionMemory, even if no other action follows.
 func TestActionsExpireByTheClock(t *testing.T) {
 	for _, tt := range []struct {
 		after time.Duration
@@ -84,7 +84,8 @@ func TestActionsExpireByTheClock(t *testing.T) {
 	}
 }
 
-// An action explains only the end of the hold that it was bound to, and only if the action started before that end.
+// An action explains only the end of the hold that it targeted, and only if the action started before the end was
+// observed.
 func TestAnActionExplainsItsOwnHoldOnly(t *testing.T) {
 	released := election.Evidence{SessionRead: true, SessionExists: true}
 	for _, tt := range []struct {
@@ -117,8 +118,8 @@ func TestAnActionExplainsItsOwnHoldOnly(t *testing.T) {
 	}
 }
 
-// If Consul has not confirmed an action, the cause is a guess. If the evidence contradicts the action, the cause is
-// another one.
+// If Consul has not confirmed an action, the cause is a guess. If the evidence contradicts the action, the cause
+// follows from the evidence.
 func TestAnUnconfirmedActionIsAGuess(t *testing.T) {
 	gone := election.Evidence{
 		SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, ChecksIndex: 9, Checks: checks(election.StatusPassing, election.StatusPassing),
@@ -158,7 +159,7 @@ func TestAnUnconfirmedActionIsAGuess(t *testing.T) {
 	}
 }
 
-// The action of another process becomes known after its effect was explained.
+// The tracker may receive another process's action after the end of the term was explained.
 func TestAnotherProcessesActionExplainsALossAgain(t *testing.T) {
 	released := election.Evidence{SessionRead: true, SessionExists: true}
 	gone := election.Evidence{
@@ -206,7 +207,7 @@ func TestAnotherProcessesActionExplainsALossAgain(t *testing.T) {
 	}
 }
 
-// An action that becomes known before the loss explains the loss at once.
+// If the tracker receives the action before the loss, the action explains the loss immediately.
 func TestAnotherProcessesActionThatIsKnownFirst(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(nil))

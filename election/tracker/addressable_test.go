@@ -10,14 +10,14 @@ import (
 	"electop/election/insight"
 )
 
-// twin returns a key with bytes that Consul replaced, so that several keys look the same.
+// twin returns a key with bytes that Consul replaced. Several such keys look the same.
 func twin(session string, lock, create, modify uint64, value string) election.Pair {
 	p := web(session, lock, create, modify, value)
 	p.Key = "service/w\uFFFDb/leader"
 	return p
 }
 
-// twins formats the elections of these keys as "create:leader".
+// twins formats the elections of these keys as "CreateIndex:leader".
 func (s *scene) twins() (all []string) {
 	for _, e := range s.tracker.Snapshot(s.now).Elections {
 		if e.Unaddressable && e.Exists {
@@ -46,7 +46,7 @@ func TestKeysThatCannotBeDistinguishedAreSeparateElections(t *testing.T) {
 	for _, e := range s.tracker.Snapshot(s.now).Elections {
 		for _, event := range e.Events {
 			if event.CreateIndex != e.Pair.CreateIndex {
-				t.Errorf("the key created at %d shows an event of the one created at %d", e.Pair.CreateIndex, event.CreateIndex)
+				t.Errorf("the election with CreateIndex %d has an event with CreateIndex %d", e.Pair.CreateIndex, event.CreateIndex)
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func TestEachKeyHasAnIDToBeFoundBy(t *testing.T) {
 	for _, e := range snapshot.Elections {
 		ids[e.ID()] = true
 		if snapshot.Find(e.ID()) != e {
-			t.Errorf("%q finds another election", e.ID())
+			t.Errorf("Find(%q) returned another election", e.ID())
 		}
 		if e.Unaddressable == election.Addressable(e.Key()) || (e.ID() == e.Key()) == e.Unaddressable {
 			t.Errorf("%q: unaddressable %v", e.ID(), e.Unaddressable)
@@ -70,10 +70,10 @@ func TestEachKeyHasAnIDToBeFoundBy(t *testing.T) {
 		t.Errorf("%d different ids", len(ids))
 	}
 	if n := len(snapshot.Named(twin("", 0, 0, 0, "").Key)); n != 2 {
-		t.Errorf("the key names %d elections", n)
+		t.Errorf("Named returned %d elections, want 2", n)
 	}
 	if e := snapshot.Find("service/w\uFFFDb/leader"); e == nil || e.Pair.CreateIndex != 10 {
-		t.Errorf("the key alone finds %v", e)
+		t.Errorf("Find with the key returned %v", e)
 	}
 	for _, id := range []string{"service/w\uFFFDb/leader\x00#12", "service/w\uFFFDb", "service/x", "service/web/leader\x00#12"} {
 		if snapshot.Find(id) != nil {
@@ -104,12 +104,12 @@ func TestACauseBelongsToItsKey(t *testing.T) {
 	for _, e := range s.tracker.Snapshot(s.now).Elections {
 		explained := slices.ContainsFunc(e.Events, func(e election.Event) bool { return e.Type == election.Explained })
 		if explained != (e.Pair.CreateIndex == 11) {
-			t.Errorf("the key created at %d: explained %v", e.Pair.CreateIndex, explained)
+			t.Errorf("the election with CreateIndex %d has an explained event: %v", e.Pair.CreateIndex, explained)
 		}
 	}
 }
 
-// If a key that is not addressable is missing from a filtered response, it may be deleted or unreadable.
+// If a key that is not addressable is not in a filtered response, it may be deleted or unreadable.
 func TestAFilteredResponseHidesUnaddressableKeys(t *testing.T) {
 	for _, filtered := range []bool{false, true} {
 		s := newScene(t)

@@ -56,7 +56,7 @@ func benchTracker(b *testing.B, n int) (*Tracker, []election.Pair) {
 }
 
 // benchChange reads a shard of known elections repeatedly. As in an observer, the pairs are new but share unchanged
-// content. Each read contains a new value of another holder.
+// content. In each read, one key has a new value of another holder.
 func benchChange(b *testing.B, shard, known int, moved, snapshot bool) {
 	b.Helper()
 	t, all := benchTracker(b, known)

@@ -7,7 +7,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// Loss describes the end of a term by the data of the key.
+// Loss describes the end of a term according to the key.
 type Loss struct {
 	// Session is the session that held the key, nil if it was never read.
 	Session *election.Session
@@ -31,13 +31,14 @@ type Explanation struct {
 	Guess bool
 	// Invalidated is set if the session ended while it held the key. A lock-delay then follows.
 	Invalidated bool
-	// Doubtful is set if no lock-delay may follow: the holder may have released the key before it ended its session,
-	// as lock clients do when they exit.
+	// Doubtful is set if it is uncertain whether a lock-delay follows: the holder may have released the key before it
+	// ended its session, as lock clients do when they exit.
 	Doubtful bool
 }
 
 // Explain determines why a term ended. Only Raft indexes prove a cause: Consul releases the keys of a session at the
-// index at which the session ends. A cause is a guess if the evidence may have changed since the end of the term.
+// index at which the session ends. A cause is a guess if the data may have changed between the end of the term and
+// the read of the evidence.
 func Explain(l Loss, ev election.Evidence) Explanation {
 	x := explain(l, ev)
 	if l.Gap && x.Cause != election.Unknown {
@@ -61,7 +62,7 @@ func explain(l Loss, ev election.Evidence) Explanation {
 	case s == nil:
 		return unknown("the session is gone; its settings were never read")
 	case ev.SessionsIndex > 0 && ev.SessionsIndex < s.CreateIndex:
-		// The index of the sessions table decreases only if data is lost.
+		// The index of the sessions decreases only if Consul loses data.
 		return unknown("Consul's data is older than this session: it was lost or restored")
 	case s.Behavior == election.BehaviorDelete && !l.Deleted:
 		return Explanation{Cause: election.Released, Evidence: "the key still exists, but the end of its session would have deleted it (behavior delete)"}
@@ -86,7 +87,7 @@ func (x *Explanation) guess(why string) {
 	}
 }
 
-// explainGone determines why a session ended that no longer exists.
+// explainGone determines why a session that no longer exists has ended.
 func explainGone(l Loss, ev election.Evidence) Explanation {
 	at := lossOf(l, ev)
 	if !ev.ChecksRead {
@@ -118,8 +119,8 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 	return x
 }
 
-// explainDestroyed explains the end of a session if no check is known to be the cause. late is a check that changed
-// after the key, for example because the process exited.
+// explainDestroyed explains the end of a session if no check or node explains it. late is a critical check that
+// changed after the key, for example because the process exited.
 func explainDestroyed(at lossAt, late *election.Check) Explanation {
 	s := at.loss.Session
 	x := Explanation{Cause: election.SessionDestroyed, Evidence: "the session is gone; it had no TTL", Invalidated: true}
@@ -168,14 +169,15 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 func (a lossAt) uncertainty() string {
 	switch {
 	case a.index == 0:
-		return "the index of the loss is unknown, so the holder may have released the key before"
+		return "the index of the loss is unknown, so the holder may have released the key before its session ended"
 	case a.ev.SessionsIndex != a.index:
-		return "the holder may have released the key just before"
+		return "the holder may have released the key just before its session ended"
 	}
 	return ""
 }
 
-// uncertaintyOfRemoval returns why the removal of a check or a node may not have ended the session, empty if it has.
+// uncertaintyOfRemoval returns why the removal of a check or a node may not have ended the session. It returns "" if
+// the removal ended the session.
 func (a lossAt) uncertaintyOfRemoval() string {
 	if d := a.uncertainty(); d != "" {
 		return d
@@ -186,12 +188,12 @@ func (a lossAt) uncertaintyOfRemoval() string {
 	return ""
 }
 
-// uncertaintyOfCritical returns why a critical check may not have ended the session, empty if the check changed at
-// the index of the key.
+// uncertaintyOfCritical returns why a critical check may not have ended the session. It returns "" if the check
+// changed at the same index as the key.
 func (a lossAt) uncertaintyOfCritical(c *election.Check) string {
 	switch {
 	case a.index == 0:
-		return "the index of the loss is unknown, so the holder may have released the key before"
+		return "the index of the loss is unknown, so the holder may have released the key before its session ended"
 	case c.ModifyIndex != a.index:
 		return "the check changed before the key did"
 	}
@@ -218,8 +220,8 @@ func because(err string) string {
 	return ": " + err
 }
 
-// badCheck returns the critical check that most likely ended the session: one that changed at the index of the key,
-// else the one that changed last. missing is a check that is no longer registered.
+// badCheck returns the critical check that most likely ended the session: a check that changed at the same index as
+// the key, otherwise the check that changed last. missing is a check that is no longer registered.
 func (a lossAt) badCheck() (critical *election.Check, missing string) {
 	for _, id := range a.loss.Session.Checks() {
 		found := false

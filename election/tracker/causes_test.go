@@ -15,8 +15,8 @@ func changedAt(index uint64, all []election.Check) []election.Check {
 	return all
 }
 
-// A cause is a fact only if Raft indexes prove it. It is a guess if the data may have changed between the loss and
-// the read of the evidence.
+// A cause is a fact only if Raft indexes prove it. It is a guess if the data may have changed between the end of the
+// term and the read of the evidence.
 func TestExplainMarksGuesses(t *testing.T) {
 	const lost = 20 // Raft index of the loss
 	live := Loss{HeldIndex: 15, KeyIndex: lost}
@@ -73,39 +73,39 @@ func TestExplainMarksGuesses(t *testing.T) {
 		{"the session still exists", keeps, live, gone(9, exists), election.Released, false},
 		{"the session still exists, after a gap", keeps, laterGap, gone(9, exists), election.Released, false},
 		{"the session still exists, the key was deleted", keeps, deleted, gone(9, exists), election.KeyDeleted, false},
-		{"the same after a gap: possibly released before", keeps, deletedGap, gone(9, exists), election.KeyDeleted, true},
+		{"the same after a gap: the key may have been released before its deletion", keeps, deletedGap, gone(9, exists), election.KeyDeleted, true},
 		{"the key still exists after a session with behavior delete", deletes, live, gone(25), election.Released, false},
 		{"the same after a gap", deletes, laterGap, gone(25), election.Released, false},
 
-		{"the session ended with the key", keeps, live, gone(lost), election.SessionDestroyed, false},
-		{"the session ended with the key, TTL", ttl, live, gone(lost), election.SessionExpiredOrDestroyed, false},
-		{"the session ended with the key, in a gap", keeps, gap, gone(lost), election.SessionDestroyed, false},
-		{"a session ended later", keeps, live, gone(21), election.SessionDestroyed, true},
-		{"the last session ended before", keeps, live, gone(19), election.SessionDestroyed, true},
-		{"the key was written since", keeps, later, gone(lost), election.SessionDestroyed, true},
-		{"the key was written since, in a gap", keeps, laterGap, gone(lost), election.SessionDestroyed, true},
+		{"the session ended at the index of the key", keeps, live, gone(lost), election.SessionDestroyed, false},
+		{"the session ended at the index of the key, TTL", ttl, live, gone(lost), election.SessionExpiredOrDestroyed, false},
+		{"the session ended at the index of the key, in a gap", keeps, gap, gone(lost), election.SessionDestroyed, false},
+		{"a session ended after the loss", keeps, live, gone(21), election.SessionDestroyed, true},
+		{"the last session ended before the loss", keeps, live, gone(19), election.SessionDestroyed, true},
+		{"the key was written after the loss", keeps, later, gone(lost), election.SessionDestroyed, true},
+		{"the key was written after the loss, in a gap", keeps, laterGap, gone(lost), election.SessionDestroyed, true},
 
-		{"its check turned critical with the key", keeps, live, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, false},
+		{"its check became critical at the index of the key", keeps, live, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, false},
 		{"the same, other sessions end later", keeps, live, gone(25, service(election.StatusCritical, lost)), election.CheckCritical, false},
 		{"the same, in a gap", keeps, gap, gone(25, service(election.StatusCritical, lost)), election.CheckCritical, false},
-		{"critical since before", keeps, live, gone(lost, service(election.StatusCritical, 12)), election.CheckCritical, true},
-		{"critical, the key was written since", keeps, later, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, true},
-		{"critical, in a gap, the key was written since", keeps, laterGap, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, true},
-		{"critical after a destroy", keeps, live, gone(lost, service(election.StatusCritical, 22)), election.SessionDestroyed, true},
-		{"critical after a release", keeps, live, gone(21, service(election.StatusCritical, 22)), election.SessionDestroyed, true},
-		{"changed after the loss and passes", keeps, live, gone(lost, service(election.StatusPassing, 22)), election.SessionDestroyed, true},
-		{"changed after the loss and warns, in a gap", keeps, gap, gone(lost, service(election.StatusWarning, 22)), election.SessionDestroyed, true},
-		{"changed with the loss and passes", keeps, live, gone(lost, service(election.StatusPassing, lost)), election.SessionDestroyed, true},
+		{"its check was critical before the loss", keeps, live, gone(lost, service(election.StatusCritical, 12)), election.CheckCritical, true},
+		{"critical, the key was written after the loss", keeps, later, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, true},
+		{"critical, in a gap, the key was written after the loss", keeps, laterGap, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, true},
+		{"its check became critical after a destroy", keeps, live, gone(lost, service(election.StatusCritical, 22)), election.SessionDestroyed, true},
+		{"its check became critical after a release", keeps, live, gone(21, service(election.StatusCritical, 22)), election.SessionDestroyed, true},
+		{"its check changed after the loss to passing", keeps, live, gone(lost, service(election.StatusPassing, 22)), election.SessionDestroyed, true},
+		{"its check changed after the loss to warning, in a gap", keeps, gap, gone(lost, service(election.StatusWarning, 22)), election.SessionDestroyed, true},
+		{"its check changed at the index of the loss to passing", keeps, live, gone(lost, service(election.StatusPassing, lost)), election.SessionDestroyed, true},
 
-		{"its check was removed with the key", keeps, live, gone(lost, noCheck(lost)), election.CheckGone, false},
+		{"its check was removed at the index of the key", keeps, live, gone(lost, noCheck(lost)), election.CheckGone, false},
 		{"its check was removed, others changed later", keeps, live, gone(lost, noCheck(22)), election.CheckGone, true},
 		{"its check was removed, after a release", keeps, live, gone(21, noCheck(lost)), election.CheckGone, true},
 		{"its check was removed, index unknown", keeps, live, gone(lost, noCheck(0)), election.CheckGone, true},
-		{"its check was removed, the key was written since", keeps, later, gone(lost, noCheck(lost)), election.CheckGone, true},
-		{"its node was removed with the key", keeps, live, gone(lost, noNode(lost)), election.NodeGone, false},
+		{"its check was removed, the key was written after the loss", keeps, later, gone(lost, noCheck(lost)), election.CheckGone, true},
+		{"its node was removed at the index of the key", keeps, live, gone(lost, noNode(lost)), election.NodeGone, false},
 		{"its node was removed later", keeps, live, gone(lost, noNode(22)), election.NodeGone, true},
 		{"its node was removed, after a release", keeps, live, gone(21, noNode(lost)), election.NodeGone, true},
-		{"its node was removed, the key was written since", keeps, laterGap, gone(lost, noNode(lost)), election.NodeGone, true},
+		{"its node was removed, the key was written after the loss", keeps, laterGap, gone(lost, noNode(lost)), election.NodeGone, true},
 
 		{"a session without checks", unchecked, live, gone(lost), election.SessionDestroyed, false},
 		{"a session without checks: the node may have been deregistered", unchecked, gap, gone(lost), election.SessionDestroyed, true},
@@ -119,7 +119,7 @@ func TestExplainMarksGuesses(t *testing.T) {
 		{"the key was deleted despite behavior release", keeps, deleted, gone(lost, tombstone(lost)), election.SessionDestroyed, true},
 
 		{"data was restored", keeps, Loss{Replaced: true, KeyIndex: lost}, gone(lost, exists), election.Unknown, false},
-		{"data is older than the key was", keeps, deleted, gone(9, exists, tombstone(12)), election.Unknown, false},
+		{"data is older than the observed key", keeps, deleted, gone(9, exists, tombstone(12)), election.Unknown, false},
 		{"data is older than the session", young, live, gone(lost), election.Unknown, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ type change struct {
 	t  *Tracker
 	at time.Time
 	// gap is set if observation of the key was interrupted since the previous read. until is the beginning of the
-	// interruption. The times of later changes are unknown.
+	// interruption. The times of changes in the gap are unknown.
 	gap   bool
 	until time.Time
 	// restored is set if Consul lost data or restored a snapshot since the previous read.
@@ -70,8 +70,9 @@ func (c *change) initial(p *election.Pair) {
 	}
 }
 
-// appear records a key that did not exist when its range was last read. If its CreateIndex is lower than indexes that
-// were read since then, the key came from a restored snapshot.
+// appear records a key that did not exist at the previous read of its range. If its CreateIndex is not higher than
+// the indexes that were read before, a restored snapshot created the key, and LockIndex does not count unobserved
+// terms.
 func (c *change) appear(p *election.Pair, newest uint64) {
 	c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
 	c.settle(p, advance{counted: p.CreateIndex > newest}, election.Event{})
@@ -152,7 +153,7 @@ func (c *change) move(p *election.Pair) {
 	if before.Held() {
 		vacancy = election.Event{VacancyKnown: !c.gap}
 	}
-	a.reset = a.reset && !before.OfSemaphore() // clients write semaphores without the lock
+	a.reset = a.reset && !before.OfSemaphore() // clients write the key of a semaphore without the lock
 	c.release(Loss{
 		Deleted: a.remade && !a.replayed, Replaced: a.replayed,
 		HeldIndex: before.ModifyIndex, KeyIndex: lossIndex(&before, p),
@@ -163,7 +164,7 @@ func (c *change) move(p *election.Pair) {
 	c.settle(p, a, vacancy)
 }
 
-// release records that the leader, or every holder of a semaphore, has lost the key.
+// release records that the leader, or every holder of a semaphore, has lost its hold.
 func (c *change) release(l Loss) {
 	switch {
 	case c.e.Pair.Held():
@@ -174,7 +175,7 @@ func (c *change) release(l Loss) {
 	}
 }
 
-// settle stores the pair of a key without a current term, and begins a term if the pair is held.
+// settle stores the new pair after the previous term has ended. It begins a term if the pair is held.
 func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	c.t.replacePair(c.e, p)
 	c.restored = a.replayed
@@ -224,14 +225,15 @@ func (c *change) lastTerm() *election.Term {
 		return nil
 	}
 	if !c.ownTerms {
-		// Reserve space for one more term, because the caller often begins one next.
+		// Reserve space for one more term, because the caller usually begins one.
 		c.e.Terms = append(make([]election.Term, 0, last+2), c.e.Terms...)
 		c.ownTerms = true
 	}
 	return &c.e.Terms[last]
 }
 
-// missed records the terms that passed unobserved between two reads. LockIndex counts them and the current term.
+// missed records the terms between two reads that were not observed. LockIndex counts these terms and the current
+// term.
 func (c *change) missed(p *election.Pair, from uint64) {
 	to := p.LockIndex
 	if p.Held() && to > 0 {
@@ -247,7 +249,7 @@ func (c *change) missed(p *election.Pair, from uint64) {
 	c.record(election.Event{Type: election.Missed, Count: to - from})
 }
 
-// vacancy returns how long there has been no leader.
+// vacancy returns an event with the time since the beginning of the vacancy.
 func (c *change) vacancy() election.Event {
 	if c.e.VacantSince.IsZero() || !c.e.VacantSinceKnown || c.gap {
 		return election.Event{}
@@ -346,8 +348,7 @@ func (c *change) describe(e election.Event) election.Event {
 	return e
 }
 
-// setCandidateless records the result of a search for candidates, unless the election has
-// changed since.
+// setCandidateless stores the result of a search for candidates, unless the election has changed since the search.
 func (t *Tracker) setCandidateless(e *election.Election, none bool) {
 	if i, found := find(t.elections, e.Key(), e.Pair.CreateIndex); found && t.elections[i] == e && e.Candidateless != none {
 		changed := *e

@@ -7,7 +7,8 @@ import (
 	"electop/election"
 )
 
-// TestEventsContainRaftIndexes checks the fields by which a history recognises the same event of several observers.
+// TestEventsContainRaftIndexes checks the fields by which a history recognises that two observers reported the same
+// event.
 func TestEventsContainRaftIndexes(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.LinkUp{At: s.now, Source: "keys"})

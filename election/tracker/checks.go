@@ -19,7 +19,7 @@ func (t *Tracker) checksRead(o election.ChecksRead) {
 	t.pruneChecks()
 }
 
-// checksUnwatched keeps the last checks and marks them as outdated. It removes the error, because the next read may
+// checksUnwatched keeps the last checks and marks them as outdated. It clears the error, because the next read may
 // succeed.
 func (t *Tracker) checksUnwatched(node string, at time.Time) {
 	known, read := t.checks[node]
@@ -38,8 +38,8 @@ func (t *Tracker) checksUnwatched(node string, at time.Time) {
 
 func checksOf(node string) election.Part { return election.Part{Kind: election.PartChecks, Node: node} }
 
-// currentUntil returns when a part was last known to be current. read is when it was last read, at is when it was
-// last watched. It may be earlier than at, because Consul or the source of the part may not have responded.
+// currentUntil returns when a part was last known to be current. read is when the part was last read, at is when it
+// was last watched. The result is earlier than at if Consul or the source of the part did not respond.
 func (t *Tracker) currentUntil(part election.Part, read, at time.Time) time.Time {
 	until := at
 	if contact := wall(t.conn.LastContact); !contact.IsZero() && contact.Before(until) {
@@ -64,7 +64,7 @@ func (t *Tracker) outdateChecks(since time.Time) {
 	}
 }
 
-// ownChecks copies the checks if a snapshot shares them.
+// ownChecks clones the map of checks if a snapshot shares it.
 func (t *Tracker) ownChecks() {
 	if t.checksLent {
 		t.checks, t.checksLent = maps.Clone(t.checks), false

@@ -27,7 +27,7 @@ func TestChecksContainTheirAge(t *testing.T) {
 	s.observe(election.ChecksUnwatched{At: at(5), Node: "node-1"})
 	wants("no longer watched", at(5), "")
 	if !shown.Checks["node-1"].Until.IsZero() {
-		t.Error("a snapshot was changed")
+		t.Error("the read changed an earlier snapshot")
 	}
 	s.observe(election.ChecksUnwatched{At: at(6), Node: "node-1"})
 	wants("no longer watched, again", at(5), "")
@@ -45,7 +45,7 @@ func TestChecksContainTheirAge(t *testing.T) {
 	wants("after the clock was set", at(121), "")
 }
 
-// Consul did not respond for some time before the watch ended.
+// Consul stopped responding some time before the watch ended.
 func TestChecksWereCurrentUntilTheLastContact(t *testing.T) {
 	s := newScene(t)
 	at := func(n int) time.Time { return t0.Add(time.Duration(n) * time.Second) }
@@ -104,7 +104,7 @@ func TestChecksThatWereNeverReadAreNotKept(t *testing.T) {
 	}
 }
 
-// Watched checks are read again only after a change.
+// Watched checks are only read again after a change.
 func TestWatchedChecksAreDroppedLast(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.ChecksRead{At: t0, Node: "watched", Checks: checks(election.StatusPassing, election.StatusPassing)})

@@ -20,7 +20,7 @@ type stop struct {
 	reread election.RangeSet
 }
 
-// stopped records a gap. If an earlier gap is still in effect, the new one begins when the earlier one began.
+// stopped records a gap. If an earlier gap has not ended, the new gap begins when the earlier gap began.
 func (t *Tracker) stopped(o election.Gap) {
 	s := &stop{since: wall(o.Since), end: o.At}
 	if t.stop != nil && t.stop.since.Before(s.since) {
@@ -30,7 +30,7 @@ func (t *Tracker) stopped(o election.Gap) {
 	t.outdateChecks(s.since)
 	t.listed = 0
 	for _, p := range t.ends {
-		p.loss.Gap = true // the evidence was read only after the gap
+		p.loss.Gap = true // the evidence is read only after the gap
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"electop/election"
 )
 
-// readAll observes a complete read at s.now, whose request was sent at asked.
+// readAsked observes a complete read at s.now. The request was sent at asked.
 func (s *scene) readAsked(asked time.Time, pairs ...election.Pair) []election.Event {
 	return s.observe(election.KeysRead{At: s.now, Asked: asked, Range: election.PrefixRange("service/"), Pairs: pairs})
 }
@@ -28,23 +28,23 @@ func TestASuspensionLeavesBoundsOnly(t *testing.T) {
 	s.read(web("a", 3, 10, 20, "v"))
 	s.now = s.now.Add(time.Minute)
 	s.stopped(22 * time.Second)
-	// The pending response shows the loss, the next one the new leader.
+	// The pending response contains the loss, the next response the new leader.
 	lost := s.readAsked(s.now.Add(-50*time.Second), web("", 3, 10, 21, "v"))[0]
 	if lost.Type != election.Vacated || lost.Held != time.Minute || lost.HeldKnown {
 		t.Errorf("%s held %v known %v", lost.Type, lost.Held, lost.HeldKnown)
 	}
 	if e := s.web(); e.VacantSinceKnown {
-		t.Error("the vacancy begins after the suspension")
+		t.Error("the beginning of the vacancy is known, although it was not observed")
 	}
 	s.now = s.now.Add(time.Millisecond)
 	elected := s.readAsked(s.now, web("b", 4, 10, 25, "v"))[0]
 	if elected.Type != election.Elected || elected.VacancyKnown || s.web().SinceKnown {
-		t.Errorf("%s after %v known %v, since known %v", elected.Type, elected.Vacancy, elected.VacancyKnown, s.web().SinceKnown)
+		t.Errorf("%s: vacancy %v, known %v; start of the term known %v", elected.Type, elected.Vacancy, elected.VacancyKnown, s.web().SinceKnown)
 	}
 	s.now = s.now.Add(time.Second)
 	lost = s.readAsked(s.now, web("", 4, 10, 26, "v"))[0]
 	if lost.HeldKnown {
-		t.Error("the start of the term is reported as known")
+		t.Error("the duration of a term with an unobserved start is known")
 	}
 	s.now = s.now.Add(time.Second)
 	elected = s.readAsked(s.now, web("c", 5, 10, 27, "v"))[0]
@@ -80,14 +80,14 @@ func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	s.observe(election.KeysRead{At: s.now, Range: first, Pairs: []election.Pair{mail}})
 	mail.Session, mail.ModifyIndex = "", 21
 	if e := s.observe(election.KeysRead{At: s.now, Range: first, Pairs: []election.Pair{mail}})[0]; s.tracker.Snapshot(s.now).Find(mail.Key).VacantSinceKnown != true {
-		t.Errorf("%s was read again, but the start of its vacancy is unknown", e.Key)
+		t.Errorf("%s was read after the suspension, but the start of its vacancy is unknown", e.Key)
 	}
 	s.observe(election.KeysRead{At: s.now, Range: rest, Pairs: []election.Pair{web("", 1, 10, 21, "v")}})
 	if s.web().VacantSinceKnown {
 		t.Error("the start of the vacancy is known, although web was not read since the suspension")
 	}
 	if s.tracker.stop != nil {
-		t.Error("every range was read again, but the gap continues")
+		t.Error("every range was read after the suspension, but the gap has not ended")
 	}
 }
 
@@ -103,7 +103,7 @@ func TestAHoldThatEndedInAnUnboundedGapIsUnknown(t *testing.T) {
 	}
 }
 
-// Setting the wall clock takes no time, so durations and lock-delays must be the same on the new clock.
+// A change of the wall clock takes no time, so durations and lock-delays must remain the same.
 func TestDurationsSurviveASetClock(t *testing.T) {
 	for _, by := range []time.Duration{-time.Hour, 25 * time.Hour} {
 		s := newScene(t)
@@ -118,27 +118,27 @@ func TestDurationsSurviveASetClock(t *testing.T) {
 		s.observe(election.ClockSet{At: s.now, By: by})
 		e := s.web()
 		if held := e.Terms[0].Held(s.now); held != time.Second || e.Terms[1].Start.Sub(e.Terms[0].End) != time.Second {
-			t.Errorf("by %v: held %v, terms %+v", by, held, e.Terms)
+			t.Errorf("clock set by %v: held %v, terms %+v", by, held, e.Terms)
 		}
 		if got := s.now.Sub(e.Since); got != 0 {
-			t.Errorf("by %v: leads for %v", by, got)
+			t.Errorf("clock set by %v: the new leader has led for %v, want 0", by, got)
 		}
 		if shown != everything(before) {
-			t.Errorf("by %v: a snapshot changed", by)
+			t.Errorf("clock set by %v: an earlier snapshot changed", by)
 		}
 		s.now = s.now.Add(3 * time.Second)
 		lost := s.readAsked(s.now, web("", 2, 10, 23, "v"))
 		if lost[0].Held != 3*time.Second || !lost[0].HeldKnown {
-			t.Errorf("by %v: held %v known %v", by, lost[0].Held, lost[0].HeldKnown)
+			t.Errorf("clock set by %v: held %v, known %v", by, lost[0].Held, lost[0].HeldKnown)
 		}
 		s.observe(election.TermEvidence{At: s.now, Event: lost[0], Outcome: election.Evidence{SessionRead: true, SessionsIndex: 23, ChecksRead: true, NodeExists: true}})
 		s.now = s.now.Add(by)
 		s.observe(election.ClockSet{At: s.now, By: by})
 		if e := s.web(); e.State(s.now) != election.InLockDelay || e.LockDelayUntil.Sub(s.now) != 15*time.Second {
-			t.Errorf("by %v: %s, lock-delay for %v", by, e.State(s.now), e.LockDelayUntil.Sub(s.now))
+			t.Errorf("clock set by %v: state %s, remaining lock-delay %v", by, e.State(s.now), e.LockDelayUntil.Sub(s.now))
 		}
 		if events := s.tracker.Snapshot(s.now).Events; s.now.Sub(events[len(events)-1].Time) != 0 {
-			t.Errorf("by %v: the latest event is %v old", by, s.now.Sub(events[len(events)-1].Time))
+			t.Errorf("clock set by %v: the latest event is %v old", by, s.now.Sub(events[len(events)-1].Time))
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (t *Tracker) linkLost(o election.LinkLost) {
 	t.noteUnseen(o, wasLost)
 }
 
-// noteUnseen sets seenUntil when the connection or a source of keys fails.
+// noteUnseen sets seenUntil when the connection or a source of keys fails. Changes after this time were not observed.
 func (t *Tracker) noteUnseen(o election.LinkLost, wasLost bool) {
 	lost := t.conn.State == election.Lost && !wasLost
 	if !lost && o.Part.Kind != election.PartKeys {
@@ -81,8 +81,9 @@ func (t *Tracker) judgeLinks(at time.Time) {
 	}
 }
 
-// failing returns the stale parts in order, and the failures that mean a lost connection: failures of the connection
-// itself, or of every source of elections. A source is not lost while its first retry is in progress.
+// failing returns the stale parts in order. causes contains the failures because of which the connection counts as
+// lost: those of the connection itself, or those of every source of elections. A failure whose first retry is in
+// progress does not count.
 func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkLost) {
 	var keys, names election.RangeSet
 	var whole, ofKeys []election.LinkLost
@@ -139,7 +140,7 @@ func (t *Tracker) existOutside(r election.Range, keys election.RangeSet) bool {
 	return false
 }
 
-// describeLoss stores the first of several causes, and the earliest retry.
+// describeLoss stores the error of the first cause, and the earliest retry.
 func (t *Tracker) describeLoss(causes []election.LinkLost) {
 	t.conn.Error, t.conn.Refused, t.conn.RetryAt = causes[0].Error, causes[0].Refused, causes[0].RetryAt
 	for _, lost := range causes[1:] {

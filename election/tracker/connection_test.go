@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// linkScene returns a board of three elections under two patterns, read by three shards.
+// linkScene returns a board of three elections that match two patterns and are read by three shards.
 func linkScene(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t, "service/*/leader", "vault/lock")
@@ -125,7 +125,7 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 	}
 	s.observe(election.LinkLost{At: t0.Add(time.Hour), Source: "probe", RetryAt: t0.Add(time.Hour)})
 	if since, stale := s.tracker.Snapshot(t0).StaleSince("service/b/leader"); !stale || !since.Equal(t0.Add(time.Hour+21*time.Second)) {
-		t.Errorf("without a connection: stale %v since %s", stale, since)
+		t.Errorf("after the connection was lost: stale %v since %s", stale, since)
 	}
 }
 

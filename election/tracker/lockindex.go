@@ -6,7 +6,7 @@ import (
 	"electop/election"
 )
 
-// furthest contains the highest indexes that any read of a key has shown. The current indexes are lower after Consul
+// furthest contains the highest indexes that any read of a key returned. The current indexes are lower after Consul
 // lost data or restored a snapshot, and after a write that reset LockIndex.
 type furthest struct{ create, lock, modify uint64 }
 
@@ -45,7 +45,7 @@ func (t *Tracker) replacePair(e *election.Election, p *election.Pair) {
 	}
 }
 
-// advance describes what happened between two reads, as far as the indexes prove it.
+// advance describes what the indexes prove about the changes between two reads.
 type advance struct {
 	// remade is set if the key was deleted and created again.
 	remade bool
@@ -53,7 +53,8 @@ type advance struct {
 	replayed bool
 	// reset is set if a write without the lock reset LockIndex.
 	reset bool
-	// counted is set if LockIndex counts the terms since the previous read. Their numbers are above from.
+	// counted is set if LockIndex counts the terms since the previous read. The numbers of these terms are greater
+	// than from.
 	counted bool
 	from    uint64
 }
@@ -63,7 +64,7 @@ type advance struct {
 func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
 	old, peak := &e.Pair, t.furthest(e)
 	known := p.CreateIndex == peak.create
-	restored := peak.modify > old.ModifyIndex // Consul was restored earlier, and the key was not written since
+	restored := peak.modify > old.ModifyIndex // Consul was restored before, and no client has written the key since
 	a := advance{remade: p.CreateIndex != old.CreateIndex}
 	a.replayed = p.ModifyIndex < old.ModifyIndex || p.CreateIndex < old.CreateIndex || restored && known && p.ModifyIndex <= peak.modify ||
 		!e.Exists && p.CreateIndex <= old.ModifyIndex // a key that is created again has a higher CreateIndex
@@ -100,8 +101,8 @@ func continues(old, p *election.Pair) bool {
 		(p.LockIndex == old.LockIndex || p.LockIndex == 0)
 }
 
-// lossIndex returns the Raft index at which a term ended. It returns 0 if the key was written again: only an
-// unchanged LockIndex proves that it was not.
+// lossIndex returns the Raft index at which a term ended. It returns 0 if a client may have written the key again
+// after the end; only an unchanged LockIndex excludes this.
 func lossIndex(old, p *election.Pair) uint64 {
 	if p.Held() || p.CreateIndex != old.CreateIndex || p.LockIndex != old.LockIndex || p.LockIndex == 0 {
 		return 0
@@ -113,14 +114,14 @@ func lossIndex(old, p *election.Pair) uint64 {
 // new keys, is read at most every 3 s.
 const foundWithin = 10 * time.Second
 
-// settledIndex returns an index that was current some time ago.
+// settledIndex returns an index that was current some time before.
 type settledIndex struct {
 	before, current uint64
 	since           time.Time
 }
 
-// at returns the index that was the newest between foundWithin and 2 × foundWithin ago. After the start, it returns
-// the index of the first read.
+// at returns the index that was the newest between foundWithin and 2 × foundWithin before now. After the start, it
+// returns the index of the first read.
 func (s *settledIndex) at(now time.Time, newest uint64) uint64 {
 	switch {
 	case s.since.IsZero():

@@ -11,7 +11,7 @@ import (
 )
 
 // LockIndex counts terms only within one CreateIndex, and only while it increases. After Consul lost or restored
-// data, no terms may be counted.
+// data, no terms must be counted.
 func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 	none := election.Pair{}
 	held := func(lock, create, modify uint64) election.Pair { return web("a", lock, create, modify, "v") }
@@ -65,8 +65,8 @@ func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 	}
 }
 
-// A key that was never read, but is older than the keys read so far, came from a snapshot. Its terms are not counted
-// as missed.
+// A key that was never read but is older than keys that were already read came from a snapshot. Its terms do not
+// count as missed.
 func TestAKeyFromASnapshotHasNoMissedTerms(t *testing.T) {
 	s := newScene(t)
 	other := web("a", 1, 20, 13061, "v")
@@ -77,7 +77,7 @@ func TestAKeyFromASnapshotHasNoMissedTerms(t *testing.T) {
 	}
 }
 
-// During a gap, a restored snapshot may have decreased LockIndex, so no overwritten event is emitted.
+// A restored snapshot may have decreased LockIndex during a gap, so the tracker emits no overwritten event.
 func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
 	for _, gap := range []bool{false, true} {
 		s := newScene(t)
@@ -103,12 +103,12 @@ func TestARestoreIsTheCauseOfItsLosses(t *testing.T) {
 	}
 }
 
-// history is a Consul whose data can be lost, saved and restored. As in Consul, Raft indexes continue after a restore
-// and restart after a loss.
+// history is a Consul server whose data can be lost, saved and restored. As in Consul, Raft indexes continue after a
+// restore and restart after a loss.
 type history struct {
 	store
 	saved []store
-	// reinstated counts the terms that became current again with a restore.
+	// reinstated counts the terms that became current again because of a restore.
 	reinstated int
 }
 
@@ -129,8 +129,8 @@ func (h *history) restore(r *rand.Rand) {
 
 func (h *history) lose() { h.exists, h.index = false, 1 }
 
-// After any sequence of losses and restores, every reported term must have begun. An observer reads after each
-// restore.
+// After any sequence of losses and restores, the tracker must report only terms that began. An observer reads after
+// each restore.
 func TestRestoresCauseNoFalseTerms(t *testing.T) {
 	for seed := range uint64(600) {
 		if err := playRestores(seed); err != nil {
@@ -156,7 +156,7 @@ func playRestores(seed uint64) error {
 			}
 		}
 		if told = j.elected + j.missed; told > h.acquired+h.reinstated {
-			return fmt.Errorf("%d elected and %d missed of %d terms", j.elected, j.missed, h.acquired+h.reinstated)
+			return fmt.Errorf("%d elected and %d missed terms, but only %d terms began", j.elected, j.missed, h.acquired+h.reinstated)
 		}
 		return equalsLastRead(tracker.Snapshot(at), &h.store, j)
 	}
@@ -181,8 +181,8 @@ func playRestores(seed uint64) error {
 	return nil
 }
 
-// The list of names finds a key after other keys with later changes were read. The terms of the key are counted even
-// so.
+// The list of names may find a key after other keys with later changes were read. The terms of this key must still be
+// counted.
 func TestTermsOfAKeyThatIsReadLateAreCounted(t *testing.T) {
 	s := newScene(t)
 	all := election.PrefixRange("service/")
@@ -204,7 +204,7 @@ func TestAnOverwrittenTermKeepsItsNumber(t *testing.T) {
 		t.Helper()
 		e := s.web()
 		if last := e.Terms[len(e.Terms)-1]; e.Term != term || last.Number != term {
-			t.Errorf("term %d of the election, %d of its latest term, want %d", e.Term, last.Number, term)
+			t.Errorf("the election has term %d, its latest term has number %d, want %d", e.Term, last.Number, term)
 		}
 	}
 	s := newScene(t)

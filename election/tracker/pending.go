@@ -32,7 +32,7 @@ func (t *Tracker) Deadline() (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// oldestEnd returns the oldest end without a cause, nil if there is none.
+// oldestEnd returns the oldest end without a cause, nil if every end has a cause.
 func (t *Tracker) oldestEnd() *pendingEnd {
 	for len(t.ends) > 0 && t.ends[0].done {
 		t.ends = t.ends[1:]
@@ -62,7 +62,7 @@ func (t *Tracker) termEvidence(o election.TermEvidence) {
 	t.explainIfKnown(p, wall(o.At))
 }
 
-// explainIfKnown emits the cause, unless an action that is in progress may be the cause.
+// explainIfKnown explains an end if its cause is known and no action in progress may be the cause.
 func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 	a := t.actionOn(p)
 	switch {
@@ -103,7 +103,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	delete(t.pending, p.id())
 	event := p.event
 	if at.Before(event.Time) {
-		at = event.Time // an action of this process is known before its effect is read
+		at = event.Time // the tracker receives an action of this process before the read of its effect
 	}
 	event.Time, event.Type, event.Held, event.HeldKnown = at, election.Explained, 0, false
 	event.Cause, event.Evidence, event.Guess = x.Cause, x.Evidence, x.Guess
@@ -114,7 +114,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	}
 	e := *t.elections[i]
 	if s := p.loss.Session; x.Invalidated && s != nil && s.LockDelay > 0 && mayBeDelayed(&e) {
-		// After a gap, the end of the term is unknown, and so is the end of the lock-delay.
+		// After a gap, the end of the term and the end of the lock-delay are unknown.
 		until := p.event.Time.Add(s.EnforcedLockDelay())
 		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful || p.loss.Gap
 	}
@@ -124,8 +124,8 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	t.set(i, &e)
 }
 
-// mayBeDelayed reports whether a lock-delay can apply: there is no leader, and the key does not belong to a semaphore,
-// whose slots are free at once.
+// mayBeDelayed reports whether a lock-delay can apply: there is no leader, and the key does not belong to a
+// semaphore, whose slots are free immediately.
 func mayBeDelayed(e *election.Election) bool {
 	return e.Pair.Flags != election.SemaphoreFlag && (!e.Exists || !e.Pair.Held())
 }
@@ -141,7 +141,7 @@ func completeTerm(e *election.Election, id termID, x Explanation) {
 	}
 }
 
-// termID identifies a term among all keys.
+// termID identifies a term across all keys.
 type termID struct {
 	key         string
 	createIndex uint64

@@ -74,7 +74,7 @@ func TestEvidenceQuotesTheOutputInOneLine(t *testing.T) {
 	}
 }
 
-// lose returns a tracker whose leader a was just lost.
+// lose returns a scene whose leader "a" was just lost, and the vacated event.
 func lose(t *testing.T) (*scene, election.Event) {
 	t.Helper()
 	s := newScene(t)
@@ -87,7 +87,7 @@ func lose(t *testing.T) (*scene, election.Event) {
 func TestVacatedIsReportedAtOnceAndExplainedFollows(t *testing.T) {
 	s, vacated := lose(t)
 	if e := s.web(); e.State(s.now) != election.Vacant {
-		t.Errorf("%s before any evidence about the cause", e.State(s.now))
+		t.Errorf("state %s before the evidence, want vacant", e.State(s.now))
 	}
 	events := s.observe(election.TermEvidence{At: s.now.Add(time.Millisecond), Event: vacated, Outcome: election.Evidence{
 		SessionRead: true, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusCritical),
@@ -101,7 +101,7 @@ func TestVacatedIsReportedAtOnceAndExplainedFollows(t *testing.T) {
 	}
 	e := s.web()
 	if e.State(until.Add(-time.Nanosecond)) != election.InLockDelay || e.State(until) != election.Vacant {
-		t.Error("the lock-delay does not end at its estimated end")
+		t.Error("the state does not change at the estimated end of the lock-delay")
 	}
 	if last := e.LastTerm(); last.Cause != election.CheckCritical || last.Evidence == "" {
 		t.Errorf("last term %+v", last)
@@ -127,7 +127,7 @@ func TestLockDelayIsCappedAndNeverFollowsARelease(t *testing.T) {
 	}
 }
 
-// The slot of a semaphore is free at once: the lock-delay of a contender's key concerns no other session.
+// The slot of a semaphore is free immediately: the lock-delay of a contender's key applies to no other session.
 func TestASlotHasNoLockDelay(t *testing.T) {
 	for _, behavior := range []string{election.BehaviorDelete, election.BehaviorRelease} {
 		s := newScene(t)
@@ -216,7 +216,7 @@ func TestOwnActionsExplainTheLoss(t *testing.T) {
 				}
 			}
 			if len(got) != 1 || got[0].Cause != tt.want {
-				t.Fatalf("explained: %s, want %s once", brief(got), tt.want)
+				t.Fatalf("explained events %s, want one with cause %s", brief(got), tt.want)
 			}
 			if want := tt.want == election.OperatorDestroy; got[0].LockDelayUntil.IsZero() == want {
 				t.Errorf("lock-delay until %v", got[0].LockDelayUntil)
@@ -260,6 +260,6 @@ func TestExplainedIsNeverBeforeVacated(t *testing.T) {
 	s, vacated := lose(t)
 	x := s.observe(election.OperatorAction{At: vacated.Time.Add(-time.Millisecond), Kind: election.ActionDestroy, Session: "a", Stage: election.ActionDone})
 	if len(x) != 1 || x[0].Time.Before(vacated.Time) {
-		t.Errorf("%s at %v, vacated at %v", brief(x), x[0].Time, vacated.Time)
+		t.Errorf("%s at %v, before the vacated event at %v", brief(x), x[0].Time, vacated.Time)
 	}
 }

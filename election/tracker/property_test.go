@@ -9,8 +9,8 @@ import (
 	"electop/election"
 )
 
-// store is one key of a Consul that follows the rules of its KV store: each acquire of an unlocked key increments
-// LockIndex, a write without the lock sets it to 0, a deletion restarts it.
+// store is one key of a Consul server that follows the rules of its KV store: each acquire of an unlocked key
+// increments LockIndex, a write without the lock sets it to 0, a deletion restarts it.
 type store struct {
 	index  uint64
 	exists bool
@@ -91,7 +91,7 @@ func (s *store) read(at time.Time) election.KeysRead {
 	return o
 }
 
-// judge checks the events of one election and reports impossible sequences.
+// judge checks the events of one election and returns an error for an impossible sequence.
 type judge struct {
 	led     bool
 	known   bool
@@ -105,10 +105,10 @@ func (j *judge) take(e election.Event) error {
 	switch e.Type {
 	case election.Elected:
 		if j.led {
-			return fmt.Errorf("elected twice in a row")
+			return fmt.Errorf("two elected events without a vacated event")
 		}
 		if j.terms[id] {
-			return fmt.Errorf("term %s reported twice", id)
+			return fmt.Errorf("term %s was reported twice", id)
 		}
 		j.led, j.known, j.terms[id] = true, true, true
 		if !e.Initial {
@@ -116,12 +116,12 @@ func (j *judge) take(e election.Event) error {
 		}
 	case election.Vacated:
 		if !j.led && j.known {
-			return fmt.Errorf("vacated without a leader")
+			return fmt.Errorf("vacated event without a leader")
 		}
 		j.led, j.known = false, true
 	case election.Updated:
 		if !j.led {
-			return fmt.Errorf("updated without a leader")
+			return fmt.Errorf("updated event without a leader")
 		}
 	case election.Missed:
 		if e.Count == 0 {
@@ -171,7 +171,7 @@ func play(seed uint64, harsh bool) error {
 		}
 	}
 	if got := j.elected + j.missed; !harsh && got != s.acquired-before {
-		return fmt.Errorf("%d elected and %d missed of %d terms", j.elected, j.missed, s.acquired-before)
+		return fmt.Errorf("%d elected and %d missed terms, but %d terms began", j.elected, j.missed, s.acquired-before)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func equalsLastRead(snapshot *election.Snapshot, s *store, j *judge) error {
 	e := snapshot.Find("service/web/leader")
 	switch {
 	case e == nil && s.exists:
-		return fmt.Errorf("not on the board")
+		return fmt.Errorf("the key exists, but is not an election")
 	case e == nil:
 		return nil
 	case e.Exists != s.exists:
@@ -190,10 +190,10 @@ func equalsLastRead(snapshot *election.Snapshot, s *store, j *judge) error {
 	}
 	led := s.exists && s.pair.Held()
 	if (e.State(snapshot.At) == election.Led) != led || j.led != led {
-		return fmt.Errorf("state %s, held by the events: %v, by the last read: %v", e.State(snapshot.At), j.led, led)
+		return fmt.Errorf("state %s; held according to the events: %v, according to the last read: %v", e.State(snapshot.At), j.led, led)
 	}
 	if led && (e.Leader == "" || e.Terms[len(e.Terms)-1].Over()) {
-		return fmt.Errorf("led without a leader or a term")
+		return fmt.Errorf("the state is led, but there is no leader or no current term")
 	}
 	return nil
 }
@@ -239,7 +239,7 @@ func TestReadsInPartsEqualOneRead(t *testing.T) {
 			}
 		}
 		if a, b := len(whole.Snapshot(t0).Elections), len(parts.Snapshot(t0).Elections); a != b {
-			t.Fatalf("%d elections, in parts %d", a, b)
+			t.Fatalf("%d elections after one read, %d after reads in parts", a, b)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // them.
 const (
 	// keptPerElection is the maximum number of terms, and of events, of one election. keptInAll is the maximum of all
-	// elections together. Each election keeps at least keptAtLeast.
+	// elections together, but each election keeps at least keptAtLeast.
 	keptPerElection = 64
 	keptInAll       = 1 << 18
 	keptAtLeast     = 4
@@ -22,8 +22,8 @@ const (
 	// maxGoneValue is the maximum length of the value of a deleted key. Short values are kept because they identify
 	// the software.
 	maxGoneValue = 256
-	// maxIdleSessions is the maximum number of sessions without a watched key until all keys have been read. Two
-	// sessions per election are added to it.
+	// maxIdleSessions is the limit for pruneSessions while some keys have not been read. pruneSessions compares it
+	// with the number of all sessions minus two per election.
 	maxIdleSessions = 100_000
 	// maxCheckedNodes is the maximum number of nodes whose checks are kept. An observer watches 16 at the same time.
 	maxCheckedNodes = 64
@@ -33,8 +33,8 @@ const (
 	pruneEvery = time.Minute
 )
 
-// prune removes deleted elections that are expired or too many. If the number of elections grew, it also shortens
-// their lists of terms and events.
+// prune removes deleted elections that are too old or too many. If the number of elections has grown, it also
+// shortens their lists of terms and events.
 func (t *Tracker) prune(at time.Time) {
 	crowded := t.gone > maxGone+maxGone/4
 	if due := at.Sub(t.pruned) >= pruneEvery || at.Before(t.pruned); due || crowded {
@@ -71,7 +71,7 @@ func (t *Tracker) shortenHistories() {
 	}
 }
 
-// pruneGone removes the elections that were deleted longest ago.
+// pruneGone removes the elections whose deletion is older than keepDeleted, and the oldest ones above maxGone.
 func (t *Tracker) pruneGone(at time.Time) {
 	if t.gone == 0 {
 		return
@@ -120,7 +120,8 @@ func goneSince(e *election.Election) time.Time {
 	return e.VacantSince
 }
 
-// pruneSessions removes sessions that hold no key, once all holders are known.
+// pruneSessions removes sessions that hold no key if there are too many. Until all keys have been read, the limit is
+// high, because a session may hold a key that has not been read.
 func (t *Tracker) pruneSessions() {
 	idle := len(t.sessions) - 2*len(t.elections)
 	if idle <= 64 || !t.Loaded() && idle <= maxIdleSessions {
@@ -182,7 +183,7 @@ func tail[T any](list []T, n int) []T {
 	return list[:len(list):len(list)]
 }
 
-// setPatterns forgets the elections that the patterns do not select.
+// setPatterns discards the elections that the new patterns do not select.
 func (t *Tracker) setPatterns(ps election.Patterns) {
 	t.patterns, t.covered = ps, election.RangeSet{}
 	clear(t.filtered)
@@ -209,7 +210,7 @@ func (t *Tracker) setPatterns(ps election.Patterns) {
 	})
 }
 
-// forget removes what is kept besides an election.
+// forget removes the data that the tracker stores outside an election.
 func (t *Tracker) forget(e *election.Election) {
 	t.dropRecorded(e)
 	if !e.Exists {

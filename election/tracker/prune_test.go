@@ -9,8 +9,8 @@ import (
 	"electop/election"
 )
 
-// churn is a datacenter in which locks with new names are acquired, handed over, released and deleted. Nodes are
-// added and removed, too.
+// churn simulates a datacenter in which locks with new names are acquired, handed over, released and deleted. It also
+// adds and removes nodes.
 type churn struct {
 	*scene
 	next  int
@@ -18,7 +18,7 @@ type churn struct {
 	most  int // maximum number of concurrent elections
 }
 
-// play simulates ten new names a second for d, observed in steps of ten seconds. Each lock lives for one step.
+// play simulates ten new names per second for d, observed in steps of ten seconds. Each lock exists for one step.
 func (c *churn) play(d time.Duration) {
 	const step = 10 * time.Second
 	var pairs []election.Pair
@@ -44,7 +44,7 @@ func (c *churn) play(d time.Duration) {
 	c.look(nil)
 }
 
-// look makes the observations of one moment: the sessions of new holders, the keys, the checks of a node, and the
+// look makes the observations of one step: the sessions of new holders, the keys, the checks of a node, and the
 // evidence of every second loss.
 func (c *churn) look(pairs []election.Pair) {
 	sessions := make([]*election.Session, 0, len(pairs))
@@ -57,15 +57,15 @@ func (c *churn) look(pairs []election.Pair) {
 	t.Observe(election.ChecksRead{At: c.now, Node: fmt.Sprint("node-", c.next/1000), Checks: []election.Check{{ID: "serfHealth", Output: "ok"}}})
 	lost := t.Observe(election.KeysRead{At: c.now, Range: election.PrefixRange("service/"), Pairs: pairs})
 	for i, e := range lost {
-		if e.Type == election.Vacated && i%2 == 0 { // the other losses reach their deadline
+		if e.Type == election.Vacated && i%2 == 0 { // the other losses are explained at their deadline
 			t.Observe(election.TermEvidence{At: c.now, Event: e, Outcome: election.Evidence{SessionRead: true}})
 		}
 	}
 	c.most = max(c.most, len(t.elections))
 }
 
-// After a month with ten new lock names a second, the tracker keeps no more data than after a day. The test simulates
-// 20 seconds of each hour.
+// After a month with ten new lock names per second, the tracker must not keep more data than after a day. The test
+// simulates 20 seconds of each hour.
 func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 	hours := 30 * 24
 	if testing.Short() {
@@ -86,7 +86,7 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 		what     string
 		n, limit int
 	}{
-		{"elections at once", c.most, maxGone + maxGone/4 + 2*live},
+		{"elections at the same time", c.most, maxGone + maxGone/4 + 2*live},
 		{"elections", len(tr.elections), maxGone + live},
 		{"sessions", len(tr.sessions), 2*len(tr.elections) + 64},
 		{"unread sessions", len(tr.unread), live},
@@ -100,18 +100,18 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 		{"covered ranges", len(tr.covered.Ranges), 1},
 	} {
 		if bound.n > bound.limit {
-			t.Errorf("%d %s, at most %d are kept", bound.n, bound.what, bound.limit)
+			t.Errorf("%d %s, want at most %d", bound.n, bound.what, bound.limit)
 		}
 	}
 	for _, e := range tr.elections {
 		if !e.Exists && len(e.Pair.Value) > maxGoneValue {
-			t.Fatal("a large value of a deleted key is kept")
+			t.Fatal("the tracker keeps a large value of a deleted key")
 		}
 	}
 	if grown := int64(heapInUse()) - int64(before); grown > 16<<20 {
-		t.Errorf("after %d names, %d bytes are in use", c.next, grown)
+		t.Errorf("after %d names, the tracker uses %d bytes", c.next, grown)
 	} else {
-		t.Logf("after %d names, %d KB are in use", c.next, grown>>10)
+		t.Logf("after %d names, the tracker uses %d KB", c.next, grown>>10)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestElectionsDeletedLongestAgoAreDroppedFirst(t *testing.T) {
 	if all[0].Name != "00000" || all[n/2-1].Name != fmt.Sprintf("%05d", n/2-1) {
 		t.Errorf("from %s", all[0].Name)
 	}
-	// An election whose key exists again is not counted as deleted.
+	// An election whose key exists again does not count as deleted.
 	s.read(pairs[0])
 	if s.tracker.gone != maxGone-1 || s.tracker.Snapshot(s.now).Find(pairs[0].Key).State(s.now) != election.Led {
 		t.Errorf("%d gone", s.tracker.gone)
@@ -143,7 +143,7 @@ func TestElectionsDeletedLongestAgoAreDroppedFirst(t *testing.T) {
 func TestHistoriesAreBoundedTogether(t *testing.T) {
 	for _, tt := range []struct{ elections, keep int }{{1, 64}, {4096, 64}, {4097, 32}, {10_000, 16}, {100_000, 4}, {1 << 20, 4}} {
 		if got := historyLimit(tt.elections); got != tt.keep {
-			t.Errorf("%d elections keep %d events each, want %d", tt.elections, got, tt.keep)
+			t.Errorf("the limit for %d elections is %d events each, want %d", tt.elections, got, tt.keep)
 		}
 	}
 	s := newScene(t)
@@ -195,6 +195,6 @@ func TestFilteredRangesAreBounded(t *testing.T) {
 	}
 	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/")})
 	if s.tracker.Snapshot(s.now).Filtered {
-		t.Error("sessions are kept although everything was read")
+		t.Error("the snapshot is filtered after an unfiltered read")
 	}
 }

@@ -124,14 +124,14 @@ func (t *Tracker) dropRecorded(e *election.Election) {
 	}
 }
 
-// wasRead records that the key of a recorded election was read.
+// wasRead records that the key of a recorded election has been read.
 func (t *Tracker) wasRead(e *election.Election) {
 	e.RecordedUntil = time.Time{}
 	t.recorded.left--
 }
 
-// foldRecorded updates a recorded election with the first read of its key. A history contains no values and flags:
-// they count as unchanged.
+// foldRecorded updates a recorded election after the first read of its key. A history contains no values and flags,
+// so they count as unchanged.
 func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
 	known := *e
 	if !known.Pair.OfSemaphore() {

@@ -13,7 +13,7 @@ import (
 // until is when the recorded elections were last observed.
 var until = t0.Add(-20 * time.Minute)
 
-// recordedWeb returns the election web from a history. If session is empty, its term ended five minutes before until.
+// recordedWeb returns the election web from a history. If session is empty, the term ended five minutes before until.
 func recordedWeb(session string, lock, create, modify uint64) *election.Election {
 	start, end := until.Add(-time.Hour), until.Add(-5*time.Minute)
 	term := election.Term{Number: lock, CreateIndex: create, Session: session, Leader: "web-1", Node: "n1", Start: start, StartKnown: true}
@@ -79,7 +79,7 @@ func TestRecordedElectionsContinue(t *testing.T) {
 		{"led again", recordedWeb(none, 3, 10, 20), one(web("b", 4, 10, 30, "v")), want{"elected(4)", election.Led, now, false, 2}},
 		{"deleted", recordedWeb("a", 3, 10, 20), nil, want{"vacated(3) deleted(3)", election.Vacant, now, false, 1}},
 		{"deleted before", changed(recordedWeb(none, 3, 10, 20), deleted), nil, want{"", election.InLockDelay, vacant, true, 1}},
-		{"made again", recordedWeb("a", 3, 10, 20), one(web("b", 1, 40, 40, "v")), want{"vacated(3) deleted(3) elected(1)", election.Led, now, false, 2}},
+		{"deleted and created again", recordedWeb("a", 3, 10, 20), one(web("b", 1, 40, 40, "v")), want{"vacated(3) deleted(3) elected(1)", election.Led, now, false, 2}},
 		{"created again after its deletion", changed(recordedWeb(none, 3, 10, 20), deleted), one(web("b", 1, 40, 40, "v")), want{"elected(1)", election.Led, now, false, 2}},
 		{"restored", recordedWeb("a", 9, 10, 90), one(web("b", 3, 10, 20, "v")), want{"vacated(9) elected(3)", election.Led, now, false, 2}},
 		{"restored, the same term", recordedWeb("a", 9, 10, 90), one(web("a", 9, 10, 80, "v")), want{"elected(9)", election.Led, since, true, 1}},
@@ -111,16 +111,16 @@ func TestRecordedElectionsContinue(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 			if snap := s.tracker.Snapshot(s.now); e.Recorded() || !snap.RecordedUntil.IsZero() || !snap.Loaded {
-				t.Errorf("after the first read: recorded until %s, snapshot %s", e.RecordedUntil, snap.RecordedUntil)
+				t.Errorf("after the first read: RecordedUntil is %s in the election, %s in the snapshot", e.RecordedUntil, snap.RecordedUntil)
 			}
 			for _, ev := range events {
 				if !ev.Initial && ev.Type != election.Readable && !ev.Gap {
-					t.Errorf("%s is not marked as unobserved", ev.Type)
+					t.Errorf("the event %s after the recorded state has no Gap", ev.Type)
 				}
 			}
 			for _, ev := range s.read(tt.read...) {
 				if ev.Type != election.Explained {
-					t.Errorf("the second read: %s", ev.Type)
+					t.Errorf("the second read caused the event %s", ev.Type)
 				}
 			}
 		})
@@ -137,7 +137,7 @@ func TestRecordedTermThatEndedUnobserved(t *testing.T) {
 		t.Errorf("term %+v, event %+v", ended, events[0])
 	}
 	if e.LastSession == nil || e.LastSession.ID != "a" {
-		t.Errorf("the last session %+v", e.LastSession)
+		t.Errorf("LastSession is %+v, want session a", e.LastSession)
 	}
 	s.observe(election.TermEvidence{At: s.now, Event: events[0], Outcome: election.Evidence{SessionRead: true, SessionExists: true}})
 	if cause := s.web().LastTerm().Cause; cause != election.Released {
@@ -176,7 +176,7 @@ func TestRecordedDatacenter(t *testing.T) {
 	newer.Datacenter, newer.RecordedUntil = "dc2", until.Add(time.Minute)
 	s.recall(recordedWeb("a", 3, 10, 20), newer)
 	if e := s.web(); e.Datacenter != "dc2" {
-		t.Errorf("before the datacenter is known: %s", e.Datacenter)
+		t.Errorf("before the datacenter is known: got the datacenter %s, want dc2", e.Datacenter)
 	}
 	s.observe(election.DatacenterRead{At: s.now, Datacenter: "dc1"})
 	if snap := s.tracker.Snapshot(s.now); len(snap.Elections) != 1 || snap.Elections[0].Datacenter != "dc1" || !snap.RecordedUntil.Equal(until) {
@@ -211,7 +211,7 @@ func TestRecordedElectionsThatWereDeletedLongAgo(t *testing.T) {
 	s := newScene(t)
 	s.recall(gone, old)
 	if snap := s.tracker.Snapshot(s.now); len(snap.Elections) != 1 {
-		t.Errorf("%d elections, want the one that was not deleted", len(snap.Elections))
+		t.Errorf("%d elections, want only the election that was not deleted", len(snap.Elections))
 	}
 	events := s.read()
 	if snap := s.tracker.Snapshot(s.now); len(snap.Elections) > 0 || !snap.RecordedUntil.IsZero() {
@@ -232,7 +232,7 @@ func TestRecordedTextsAreSafe(t *testing.T) {
 	}
 }
 
-// A recorded election must continue like an election that was observed until a gap.
+// A recorded election must continue like an election that was observed until the beginning of a gap.
 func TestRecordedElectionsContinueLikeAfterAGap(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -289,7 +289,7 @@ func TestRecordedElectionsContinueLikeAfterAGap(t *testing.T) {
 		a.observe(election.LinkUp{At: a.now, Source: "probe"})
 		was, is := live(read(a, true)), live(read(b, false))
 		if len(seen) > 0 && (was != is || row(a) != row(b)) {
-			t.Fatalf("seed %d\nafter a gap %s, %s\nrecorded    %s, %s", seed, was, row(a), is, row(b))
+			t.Fatalf("seed %d\nafter a gap: %s, %s\nrecorded:    %s, %s", seed, was, row(a), is, row(b))
 		}
 	}
 }

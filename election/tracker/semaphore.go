@@ -7,8 +7,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// maxSlots is the maximum number of holders of one semaphore for which the tracker emits events. A value may list ten
-// thousand holders; Consul's own clients list few.
+// maxSlots is the maximum number of holders of one semaphore for which the tracker emits events. A value may list
+// 10,000 holders; Consul's own clients list only a few.
 const maxSlots = 256
 
 // foundSemaphore reports a semaphore at its first read: one event per holder, or one event without a session if there
@@ -23,7 +23,7 @@ func (c *change) foundSemaphore() {
 	}
 }
 
-// exchange reports the holders that left and the holders that entered.
+// exchange emits events for the holders that left and the holders that entered.
 func (c *change) exchange(old, next *election.Pair) {
 	before, _ := old.Slots()
 	after, _ := next.Slots()
@@ -35,7 +35,7 @@ func (c *change) exchange(old, next *election.Pair) {
 	}
 }
 
-// slot reports that one holder entered or left. slots is the state after the change.
+// slot emits an event about one holder that entered or left. slots is the state after the change.
 func (c *change) slot(kind election.EventType, id string, slots election.Slots, initial bool) {
 	e := election.Event{Type: kind, Session: sanitize.Line(id, election.LabelLength), Holders: len(slots.Holders), Limit: slots.Limit, Initial: initial}
 	if s := c.t.sessions[id]; s != nil {
@@ -44,7 +44,7 @@ func (c *change) slot(kind election.EventType, id string, slots election.Slots, 
 	c.record(e)
 }
 
-// without returns the ids of all that are not in others. Both lists are sorted.
+// without returns the IDs in all that are not in others. Both lists are sorted.
 func without(all, others []string) []string {
 	var rest []string
 	for _, id := range all {

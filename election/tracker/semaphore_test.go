@@ -15,7 +15,7 @@ func slotKey(create, modify uint64, limit int, holders ...string) election.Pair 
 	for _, id := range holders {
 		named[id] = true
 	}
-	value, _ := json.Marshal(map[string]any{"Limit": limit, "Holders": named}) // this value can always be encoded
+	value, _ := json.Marshal(map[string]any{"Limit": limit, "Holders": named}) // json.Marshal cannot fail for this value
 	p := web("", 0, create, modify, string(value))
 	p.Flags = election.SemaphoreFlag
 	return p
@@ -38,7 +38,8 @@ func briefSlots(events []election.Event) string {
 	return strings.Join(parts, ", ")
 }
 
-// A semaphore has no elected, vacated, updated or overwritten events. Its events report holders that entered or left.
+// A semaphore has no elected, vacated, updated or overwritten events. Its events report that a holder entered or
+// left.
 func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 	none := election.Pair{}
 	unreadable := slotKey(10, 21, 0)
@@ -56,7 +57,7 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 		{"the last holder leaves", slotKey(10, 20, 2, "a"), slotKey(10, 21, 2), "left a 0/2", election.OfSemaphore},
 		{"a slot moves", slotKey(10, 20, 2, "a", "b"), slotKey(10, 21, 2, "b", "c"), "left a 2/2, entered c 2/2", election.OfSemaphore},
 		{"only the limit changes", slotKey(10, 20, 2, "a"), slotKey(10, 21, 3, "a"), "", election.OfSemaphore},
-		{"its value becomes unreadable", slotKey(10, 20, 2, "a"), unreadable, "left a 0/0", election.OfSemaphore},
+		{"its value becomes invalid", slotKey(10, 20, 2, "a"), unreadable, "left a 0/0", election.OfSemaphore},
 		{"appears", none, slotKey(30, 30, 2, "a"), "entered a 1/2", election.OfSemaphore},
 		{"appears without holders", none, slotKey(30, 30, 2), "", election.OfSemaphore},
 		{"deleted", slotKey(10, 20, 2, "a"), none, "left a 0/0, deleted(0)", election.Vacant},
@@ -66,8 +67,8 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 		},
 		{"a vacant lock becomes a semaphore", web("", 3, 10, 20, "v"), slotKey(10, 21, 2, "a"), "entered a 1/2", election.OfSemaphore},
 		{"a held lock becomes a semaphore", web("x", 3, 10, 20, "v"), slotKey(10, 21, 2, "a"), "vacated(3), entered a 1/2", election.OfSemaphore},
-		{"it becomes a vacant lock", slotKey(10, 20, 2, "a"), web("", 0, 10, 21, "v"), "left a 0/0", election.Vacant},
-		{"it becomes a held lock", slotKey(10, 20, 2, "a"), web("x", 1, 10, 22, "v"), "left a 0/0, elected(1)", election.Led},
+		{"a semaphore becomes a vacant lock", slotKey(10, 20, 2, "a"), web("", 0, 10, 21, "v"), "left a 0/0", election.Vacant},
+		{"a semaphore becomes a held lock", slotKey(10, 20, 2, "a"), web("x", 1, 10, 22, "v"), "left a 0/0, elected(1)", election.Led},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)
@@ -89,7 +90,7 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 	}
 }
 
-// The initial events of a semaphore name its holders.
+// The initial events of a semaphore contain its holders.
 func TestInitialEventsOfASemaphore(t *testing.T) {
 	for _, tt := range []struct {
 		pair election.Pair
@@ -104,7 +105,7 @@ func TestInitialEventsOfASemaphore(t *testing.T) {
 		}
 		for _, e := range s.tracker.Snapshot(s.now).Elections {
 			if state := e.State(s.now); state != election.OfSemaphore {
-				t.Errorf("the state is %s", state)
+				t.Errorf("state %s, want semaphore", state)
 			}
 		}
 	}
@@ -149,7 +150,7 @@ func TestJSONOfASemaphore(t *testing.T) {
 	}
 }
 
-// A value that lists ten thousand holders must not cause ten thousand events.
+// A value that lists 10,000 holders must not cause 10,000 events.
 func TestHoldersInEventsAreBounded(t *testing.T) {
 	s := newScene(t)
 	s.read(slotKey(10, 20, 2))

@@ -17,8 +17,8 @@ func (t *Tracker) surroundingsRead(s election.Surroundings, at time.Time) {
 	}
 }
 
-// sameList reports whether two lists share their memory. An observer passes the same list repeatedly until it has
-// read a new one.
+// sameList reports whether two lists share their memory. An observer passes the same list until it has read a new
+// one.
 func sameList(a, b []*election.Session) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
@@ -61,7 +61,7 @@ func (t *Tracker) listedUntil(at time.Time) time.Time {
 	return t.currentUntil(election.Part{Kind: election.PartSessions}, t.sessionList.At, at)
 }
 
-// noteSeen records when sessions were first reported.
+// noteSeen stores when sessions were first read.
 func (t *Tracker) noteSeen(at time.Time, sessions []*election.Session) {
 	for _, s := range sessions {
 		if _, known := t.seen[s.ID]; !known {
@@ -70,8 +70,8 @@ func (t *Tracker) noteSeen(at time.Time, sessions []*election.Session) {
 	}
 }
 
-// noteCreated finds the sessions that were created since the previous list. The list was watched without
-// interruption.
+// noteCreated marks the sessions that were created since the previous list. The caller ensures that the list was
+// watched without interruption.
 func (t *Tracker) noteCreated(sessions []*election.Session, before uint64) {
 	for _, s := range sessions {
 		if s.CreateIndex > before {
@@ -80,7 +80,7 @@ func (t *Tracker) noteCreated(sessions []*election.Session, before uint64) {
 	}
 }
 
-// seenOf returns when each of these sessions was first reported.
+// seenOf returns when each of these sessions was first read.
 func (t *Tracker) seenOf(sessions []*election.Session) map[string]election.Seen {
 	of := make(map[string]election.Seen, len(sessions))
 	for _, s := range sessions {
@@ -89,7 +89,7 @@ func (t *Tracker) seenOf(sessions []*election.Session) map[string]election.Seen 
 	return of
 }
 
-// pruneSeen removes sessions that are in no list and hold no key.
+// pruneSeen removes sessions that are in no list and hold no key, if there are too many.
 func (t *Tracker) pruneSeen() {
 	var lists [][]*election.Session
 	known := len(t.sessions)
@@ -148,7 +148,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if !fresh {
 		return
 	}
-	if t.surroundings != nil || t.sessionList != nil { // otherwise no consumer needs the ages of sessions
+	if t.surroundings != nil || t.sessionList != nil { // otherwise no consumer needs the age of a session
 		t.noteSeen(wall(o.At), o.Sessions)
 		t.pruneSeen()
 	}
@@ -159,7 +159,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 }
 
-// unreadLost records that a session that was not read no longer holds an election.
+// unreadLost records that a session that was not read no longer holds one of its elections.
 func (t *Tracker) unreadLost(session string) {
 	if t.unread[session]--; t.unread[session] <= 0 {
 		delete(t.unread, session)

@@ -15,14 +15,14 @@ func (s *scene) list() *election.SessionList { return s.tracker.Snapshot(s.now).
 func (s *scene) wantSeen(id string, at time.Time, created bool) {
 	s.t.Helper()
 	if seen := s.list().FirstSeen[id]; !seen.At.Equal(at) || seen.Created != created {
-		s.t.Errorf("%s was first reported at %v, created %v; want %v, %v", id, seen.At, seen.Created, at, created)
+		s.t.Errorf("session %s: first seen at %v, created: %v; want %v, %v", id, seen.At, seen.Created, at, created)
 	}
 }
 
 func TestSessionListKeepsWhatWasRead(t *testing.T) {
 	s := newScene(t)
 	if s.list() != nil {
-		t.Fatal("a list before it was read")
+		t.Fatal("the snapshot contains a session list before the first read")
 	}
 	s.observe(election.SessionListRead{At: second(0), Err: "denied"})
 	if l := s.list(); l.Err != "denied" || len(l.Sessions) != 0 {
@@ -35,7 +35,7 @@ func TestSessionListKeepsWhatWasRead(t *testing.T) {
 	s.wantSeen("a", second(1), false)
 	s.wantSeen("b", second(2), true)
 	if len(first.Sessions) != 1 || len(first.FirstSeen) != 1 {
-		t.Errorf("a snapshot was changed: %+v", first)
+		t.Errorf("an earlier snapshot changed: %+v", first)
 	}
 	s.observe(election.SessionListRead{At: second(3), Err: "lost"})
 	if l := s.list(); l.Err != "lost" || !l.Until.Equal(second(3)) || len(l.Sessions) != 2 || len(l.FirstSeen) != 2 {
@@ -48,7 +48,7 @@ func TestSessionListKeepsWhatWasRead(t *testing.T) {
 	s.wantSeen("b", second(2), true)
 }
 
-// The age of a session in the first list after a pause is unknown.
+// The creation time of a session in the first list after a pause is unknown.
 func TestCreationIsObservedOnlyWhileSessionsAreWatched(t *testing.T) {
 	for name, pause := range map[string]election.Observation{
 		"unwatched": election.SessionListUnwatched{At: second(2)},
@@ -67,7 +67,7 @@ func TestCreationIsObservedOnlyWhileSessionsAreWatched(t *testing.T) {
 	}
 }
 
-// A session that the token could not read before does not count as new.
+// A session that the token could not read before does not count as created.
 func TestReadableSessionIsNotCreated(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.SessionListRead{At: second(1), Index: 10, AfterGap: true})
@@ -96,7 +96,7 @@ func TestSessionAgeBeginsWithTheFirstReport(t *testing.T) {
 	s.wantSeen("a", second(101), false)
 }
 
-// The holder of a key may be reported before the first list that contains its session.
+// The session of a key's holder may be read before the first list that contains it.
 func TestCreationOfAReportedHolderIsObserved(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.SessionListRead{At: second(1), Index: 10, AfterGap: true})
@@ -119,7 +119,7 @@ func TestEndedSessionsAreDropped(t *testing.T) {
 		s.observe(election.KeysRead{At: second(i), Range: election.PrefixRange("")})
 	}
 	if n := len(s.tracker.seen); n > 600 {
-		t.Errorf("%d sessions are kept, of which 50 exist", n)
+		t.Errorf("%d sessions are kept, although only 50 exist", n)
 	}
 	s.wantSeen("99-7", second(99), false)
 }

@@ -68,7 +68,7 @@ func (b *board) write() {
 		p.Session = ""
 	default:
 		if b.sent++; b.r.IntN(3) == 0 {
-			b.sent -= b.r.IntN(min(b.sent, 5)) // a session that held this or another key before
+			b.sent -= b.r.IntN(min(b.sent, 5)) // use a session that held this or another key before
 		}
 		p.Session = fmt.Sprint("s", b.sent)
 		p.Flags = 0
@@ -108,7 +108,7 @@ func (b *board) step() {
 	}
 }
 
-// read returns a read of some of the keys, a part of which may be hidden.
+// read returns a read of some of the keys. Some of these keys may be hidden.
 func (b *board) read() election.KeysRead {
 	from := b.r.IntN(boardKeys)
 	o := election.KeysRead{At: b.at, Range: election.Range{From: boardKey(from), To: boardKey(from + 1 + b.r.IntN(boardKeys))}}
@@ -154,12 +154,12 @@ func TestSnapshotsNeverChange(t *testing.T) {
 			was := everything(shown)
 			readers.Go(func() { // these reads run while the tracker continues
 				if now := everything(shown); now != was {
-					t.Errorf("seed %d: a snapshot changed to\n%s\nwas\n%s", seed, now, was)
+					t.Errorf("seed %d: a snapshot changed to\n%s\nfrom\n%s", seed, now, was)
 				}
 			})
 			defer func() {
 				if now := everything(shown); now != was {
-					t.Errorf("seed %d: a snapshot changed to\n%s\nwas\n%s", seed, now, was)
+					t.Errorf("seed %d: a snapshot changed to\n%s\nfrom\n%s", seed, now, was)
 				}
 			}()
 		}
@@ -178,7 +178,7 @@ func TestHoldersGetSessionsThatAreReadLater(t *testing.T) {
 	}
 }
 
-// holds returns an error if an invariant of the tracker is broken between two observations.
+// holds returns an error if an invariant of the tracker is broken.
 func (b *board) holds() error {
 	unread := map[string]int{}
 	elections := b.tracker.Snapshot(b.at).Elections

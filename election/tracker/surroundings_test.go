@@ -9,7 +9,7 @@ import (
 func TestTheLatestSurroundingsAreKept(t *testing.T) {
 	s := newScene(t)
 	if s.tracker.Snapshot(s.now).Surroundings != nil {
-		t.Fatal("surroundings before they were read")
+		t.Fatal("the snapshot contains surroundings before the first read")
 	}
 	for _, key := range []string{"service/web/leader", "service/mail/leader"} {
 		if events := s.observe(election.SurroundingsRead{Surroundings: election.Surroundings{At: t0, Key: key}}); len(events) != 0 {

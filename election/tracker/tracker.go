@@ -18,7 +18,7 @@ type Options struct {
 	Patterns election.Patterns
 	// RecentEvents is the number of events in a snapshot, 1000 if 0.
 	RecentEvents int
-	// Searches is set if a NoCandidates follows once every key was read.
+	// Searches is set if the observer sends [election.NoCandidates] once every key has been read.
 	Searches bool
 }
 
@@ -54,9 +54,9 @@ type Tracker struct {
 
 	links map[string]election.LinkLost
 	conn  election.Connection
-	// seenUntil is when all data was last current, before the latest failure of the connection or of a part.
+	// seenUntil is when all data was last current before the latest failure of the connection or of a part.
 	seenUntil time.Time
-	stop      *stop // the latest gap, nil once every range was read after the gap
+	stop      *stop // the latest gap, nil once every range has been read after the gap
 	pending   map[termID]*pendingEnd
 	ends      []*pendingEnd // terms whose cause is not known yet, oldest first
 	actions   []ownAction
@@ -68,7 +68,7 @@ type Tracker struct {
 	firstTerms []election.Term
 }
 
-// New returns a tracker that has observed nothing yet.
+// New returns a tracker without observations.
 func New(o Options) *Tracker {
 	return &Tracker{
 		patterns: o.Patterns, recentN: cmp.Or(o.RecentEvents, defaultRecentEvents), searches: o.Searches,
@@ -175,12 +175,12 @@ func (t *Tracker) firstTerm(term election.Term) []election.Term {
 // rangeRead is a KeysRead observation and the state of processing it.
 type rangeRead struct {
 	election.KeysRead
-	// known are the elections of the range before the read.
+	// known contains the elections of the range before the read.
 	known []*election.Election
 	// lost and regained are set if one event reports that every election of the range became unreadable, or readable
 	// again.
 	lost, regained bool
-	// newest is the highest Raft index in all reads that are older than foundWithin.
+	// newest is the highest Raft index that was read at least foundWithin before this read.
 	newest uint64
 }
 
@@ -257,8 +257,8 @@ func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool
 	return m.result()
 }
 
-// merging builds a list of elections. Most reads change few elections, so it copies the known list only when it finds
-// the first difference. It ignores nil elections.
+// merging builds a list of elections. Most reads change few elections, so it copies the known list only at the first
+// difference. It ignores nil elections.
 type merging struct {
 	known  []*election.Election
 	same   int                  // length of the prefix that is equal to known
@@ -286,7 +286,7 @@ func (m *merging) result() (merged []*election.Election, changed bool) {
 	return m.merged, true
 }
 
-// replace stores the merged elections in place of the old ones. It does not modify a slice that a snapshot shares.
+// replace replaces the elections from lo to hi with merged. It does not modify a slice that a snapshot shares.
 func (t *Tracker) replace(lo, hi int, merged []*election.Election) {
 	if !t.lent {
 		t.elections = slices.Replace(t.elections, lo, hi, merged...)
@@ -295,7 +295,7 @@ func (t *Tracker) replace(lo, hi int, merged []*election.Election) {
 	t.elections, t.lent = slices.Concat(t.elections[:lo], merged, t.elections[hi:]), false
 }
 
-// set replaces one election whose key is known.
+// set replaces one election. The new election has the same key.
 func (t *Tracker) set(i int, e *election.Election) {
 	if t.lent {
 		t.elections, t.lent = slices.Clone(t.elections), false
@@ -314,7 +314,7 @@ func (t *Tracker) noteFiltered(o election.KeysRead) {
 	}
 }
 
-// precedes reports whether an election sorts before a pair of another key.
+// precedes reports whether an election sorts before a pair that has another key.
 func precedes(e *election.Election, p *election.Pair) bool {
 	if e.Key() == p.Key {
 		return e.Unaddressable && e.Pair.CreateIndex < p.CreateIndex

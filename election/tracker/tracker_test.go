@@ -45,7 +45,7 @@ func (s *scene) web() *election.Election {
 	s.t.Helper()
 	e := s.tracker.Snapshot(s.now).Find("service/web/leader")
 	if e == nil {
-		s.t.Fatal("no election web")
+		s.t.Fatal("service/web/leader is not an election")
 	}
 	return e
 }
@@ -152,17 +152,17 @@ func TestInitialEventsDescribeTheFirstRead(t *testing.T) {
 	}
 	for _, e := range events {
 		if !e.Initial {
-			t.Errorf("%s of %s is not initial", e.Type, e.Election)
+			t.Errorf("the event %s of %s is not initial", e.Type, e.Election)
 		}
 	}
 	if events[0].Leader != "" || events[1].Leader != "web-1" {
-		t.Errorf("leaders %q and %q: a value without a holder is no leader", events[0].Leader, events[1].Leader)
+		t.Errorf("leaders %q and %q, want none and web-1", events[0].Leader, events[1].Leader)
 	}
 	if e := s.web(); e.SinceKnown || !e.Since.Equal(s.now) {
-		t.Errorf("since %v known %v: the term began before the first read", e.Since, e.SinceKnown)
+		t.Errorf("start of the term %v, known: %v; want the first read, unknown", e.Since, e.SinceKnown)
 	}
 	if mail := s.tracker.Snapshot(s.now).Find("service/mail/leader"); mail.VacantSinceKnown {
-		t.Error("the vacancy began before the first read")
+		t.Error("the start of a vacancy at the first read is known")
 	}
 }
 
@@ -170,7 +170,7 @@ func TestVacancyAndHoldAreMeasured(t *testing.T) {
 	s := newScene(t)
 	s.read(web("", 3, 10, 20, "v"))
 	if e := s.read(web("a", 4, 10, 21, "v"))[0]; e.VacancyKnown {
-		t.Error("the vacancy began before the first read, but was measured")
+		t.Error("the duration of a vacancy that began before the first read is known")
 	}
 	if e := s.read(web("", 4, 10, 22, "v"))[0]; e.Held != time.Second || !e.HeldKnown {
 		t.Errorf("held %v known %v", e.Held, e.HeldKnown)
@@ -181,7 +181,7 @@ func TestVacancyAndHoldAreMeasured(t *testing.T) {
 	}
 	events := s.read(web("c", 6, 10, 25, "v"))
 	if e := events[1]; e.Vacancy != 0 || !e.VacancyKnown {
-		t.Errorf("vacancy of a change between two reads: %v known %v", e.Vacancy, e.VacancyKnown)
+		t.Errorf("vacancy of a change between two reads: %v, known: %v; want 0, known", e.Vacancy, e.VacancyKnown)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestNothingIsMeasuredAcrossAGap(t *testing.T) {
 		t.Errorf("%s, vacancy known %v", e.Type, e.VacancyKnown)
 	}
 	if e := s.web(); e.SinceKnown {
-		t.Error("since is known although the key was not observed")
+		t.Error("the start of the term is known, although the key was not observed")
 	}
 }
 
@@ -203,7 +203,7 @@ func TestSessionCompletesTheLeader(t *testing.T) {
 	s := newScene(t)
 	s.read(web("a-1", 3, 10, 20, ""))
 	if got := s.web().Leader; got != "session a" {
-		t.Errorf("leader %q before the session was read", got)
+		t.Errorf("leader %q before the session was read, want session a", got)
 	}
 	before := s.tracker.Snapshot(s.now)
 	s.sessions(&election.Session{ID: "a-1", Name: "web", Node: "node-1"})
@@ -221,17 +221,17 @@ func TestHiddenKeysAreKept(t *testing.T) {
 	s.now = s.now.Add(time.Second)
 	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Filtered: true, Hidden: []string{"service/web/leader"}})
 	if got := brief(events); got != "unreadable(3)" {
-		t.Errorf("events %s: a filtered response proves no change of a leader", got)
+		t.Errorf("events %s, want unreadable(3)", got)
 	}
 	if e := s.web(); !e.Unreadable || e.State(s.now) != election.Led {
 		t.Errorf("unreadable %v state %s", e.Unreadable, e.State(s.now))
 	}
 	if !s.tracker.Snapshot(s.now).Filtered {
-		t.Error("the snapshot does not report filtered responses")
+		t.Error("Filtered is not set in the snapshot")
 	}
 	s.read(web("a", 3, 10, 20, "v"))
 	if e := s.web(); e.Unreadable || s.tracker.Snapshot(s.now).Filtered {
-		t.Error("not reported as readable again")
+		t.Error("the election is still unreadable, or the snapshot is still filtered")
 	}
 }
 
@@ -275,7 +275,7 @@ func TestSnapshotIsLoadedOnceEveryRangeWasRead(t *testing.T) {
 	s := newScene(t, "service/*/leader", "vault/core/lock")
 	s.read()
 	if s.tracker.Snapshot(s.now).Loaded {
-		t.Error("loaded before vault/core/lock was read")
+		t.Error("Loaded is set before vault/core/lock was read")
 	}
 	s.observe(election.KeysRead{At: s.now, Range: election.KeyRange("vault/core/lock")})
 	if !s.tracker.Snapshot(s.now).Loaded {
@@ -295,7 +295,7 @@ func TestConnectionEventsAlternate(t *testing.T) {
 	}
 	s.observe(election.LinkUp{At: t0, Source: "a"})
 	if c := s.tracker.Snapshot(t0).Connection; c.State != election.Lost {
-		t.Errorf("%s while b is lost", c.State)
+		t.Errorf("state %s while source b is lost, want lost", c.State)
 	}
 	s.observe(election.LinkUp{At: t0.Add(time.Minute), Source: "b", Latency: time.Millisecond})
 	want := []election.EventType{election.ConnectionLost, election.ConnectionRestored}
@@ -326,10 +326,10 @@ func TestRecentEventsAreBoundedAndOldSnapshotsKeepTheirs(t *testing.T) {
 		}
 	}
 	if n := len(tr.Snapshot(t0).Events); n != 4 {
-		t.Errorf("%d recent events", n)
+		t.Errorf("%d recent events are kept", n)
 	}
 	if got := brief(first.Events); got != "elected(1) vacated(1) elected(2) vacated(2)" {
-		t.Errorf("the old snapshot's events became %s", got)
+		t.Errorf("the events of an earlier snapshot changed to %s", got)
 	}
 }
 
@@ -350,7 +350,7 @@ func TestSessionsReadBeforeTheirElectionsAreKept(t *testing.T) {
 		t.Error("the session was dropped before its election was read")
 	}
 	if n := len(tr.sessions); n != 1 {
-		t.Errorf("%d sessions are kept, but only 1 holds a key", n)
+		t.Errorf("%d sessions are kept, although only 1 holds a key", n)
 	}
 }
 
@@ -383,7 +383,7 @@ func TestOneResponseDoesNotMakeTheBoardCurrent(t *testing.T) {
 	}
 }
 
-// An election that was found vacant is idle until anything happens to it.
+// An election that was idle at the first read is vacant after any change.
 func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 	for name, change := range map[string]func(s *scene, e *election.Election){
 		"a client writes the value":          func(s *scene, _ *election.Election) { s.read(web("", 1, 1, 9, "x")) },
@@ -404,11 +404,11 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 			}
 			e := s.web()
 			if e.State(s.now) != election.Idle || found.State(s.now) != election.Vacant {
-				t.Errorf("%v; the earlier snapshot: %v", e.State(s.now), found.State(s.now))
+				t.Errorf("state %v, in the earlier snapshot %v; want idle, vacant", e.State(s.now), found.State(s.now))
 			}
 			s.read(web("", 1, 1, 5, ""))
 			if e = s.web(); e.State(s.now) != election.Idle {
-				t.Errorf("after a read without a change: %v", e.State(s.now))
+				t.Errorf("after a read without a change: state %v, want idle", e.State(s.now))
 			}
 			change(s, e)
 			if e = s.web(); e.State(s.now) != election.Vacant {
@@ -416,14 +416,14 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 			}
 			s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{found}}) // a late result
 			if e = s.web(); e.State(s.now) != election.Vacant {
-				t.Errorf("after a late result: %v", e.State(s.now))
+				t.Errorf("after a late result of the search: state %v, want vacant", e.State(s.now))
 			}
 		})
 	}
 }
 
-// An election that was found vacant is unsearched until a search for candidates ends, with or without a result, or
-// until it changes.
+// An election that was vacant at the first read is unsearched until a search for candidates ends, with or without a
+// result, or until the election changes.
 func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 	for name, end := range map[string]func(s *scene){
 		"no result":                  func(s *scene) { s.observe(election.NoCandidates{At: s.now}) },
@@ -447,11 +447,11 @@ func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 	s.tracker = New(Options{Patterns: s.tracker.patterns, Searches: true})
 	s.read()
 	if s.read(web("", 0, 7, 7, "")); s.web().Unsearched {
-		t.Error("a new key is unsearched, although no search follows")
+		t.Error("a new key is marked as unsearched, although no search follows")
 	}
 }
 
-// A term that a history records shows that the election was in use recently.
+// A recorded term shows that the election was recently in use.
 func TestARecentlyLedElectionIsNotIdle(t *testing.T) {
 	end := t0.Add(-time.Minute)
 	s := newScene(t)
@@ -467,9 +467,9 @@ func TestARecentlyLedElectionIsNotIdle(t *testing.T) {
 	}
 	s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{s.web()}})
 	if got := s.web().State(s.now); got != election.Vacant {
-		t.Errorf("%v one minute after its term", got)
+		t.Errorf("state %v one minute after the end of the term, want vacant", got)
 	}
 	if got := s.web().State(s.now.Add(24 * time.Hour)); got != election.Idle {
-		t.Errorf("%v a day after its term", got)
+		t.Errorf("state %v a day after the end of the term, want idle", got)
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"electop/election"
 )
 
-// If at least manyUnreadable elections become unreadable or readable at once, one event reports all of them. Separate
-// events would displace all other recent events.
+// If at least manyUnreadable elections of a range become unreadable or readable in one read, one event reports all of
+// them. Separate events would displace all other recent events.
 const manyUnreadable = 10
 
-// hides reports whether a key is absent from a response because the token may not read it. For a key that is not
-// [election.Addressable], this cannot be verified, so every filtered response hides it.
+// hides reports whether a key is not in the response because the token may not read it. For a key that is not
+// [election.Addressable], this cannot be verified, so every filtered response hides the key.
 func (r *rangeRead) hides(e *election.Election) bool {
 	if e.Unaddressable {
 		return r.Filtered
@@ -43,7 +43,8 @@ func (t *Tracker) announce(r *rangeRead) {
 	}
 }
 
-// emitForAll emits one event for a range. It does so only if changes is true for all elections that may selects.
+// emitForAll emits one event for a range if changes returns true for every election for which may returns true, and
+// if there are enough of these elections.
 func (t *Tracker) emitForAll(r *rangeRead, kind election.EventType, may, changes func(*election.Election) bool) bool {
 	var n uint64
 	for _, e := range r.known {
@@ -81,8 +82,8 @@ func (c *change) readable(announced bool) {
 	c.t.unreadable--
 }
 
-// recordPermission records an event. If announce has already emitted one event for all elections, it only appends the
-// event to the election's list.
+// recordPermission records an event. If announced is set, an event for all elections was already emitted, and this
+// event is only appended to the election's list.
 func (c *change) recordPermission(kind election.EventType, announced bool) {
 	if !announced {
 		c.record(election.Event{Type: kind})

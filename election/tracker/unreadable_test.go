@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// permission is a board of n led elections, named s00, s01 and so on.
+// permission is a board of n elections with leaders, named s00, s01 and so on.
 type permission struct {
 	*scene
 	pairs []election.Pair
@@ -46,14 +46,14 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 	}{
 		{"all of a few elections", 3, 0, 3, 3},
 		{"some of a few elections", 3, 2, 1, 1},
-		{"some of many elections", 40, 20, 20, 1}, // all lost keys become readable again
+		{"some of many elections", 40, 20, 20, 1}, // all unreadable keys become readable in one read
 		{"all of many elections", 40, 0, 1, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPermission(t, tt.elections)
 			lost := p.only(tt.left)
 			if len(lost) != tt.lost || len(p.only(tt.left)) != 0 {
-				t.Errorf("%d events, want %d, and none without a change", len(lost), tt.lost)
+				t.Errorf("%d events, want %d, and no events of a second read", len(lost), tt.lost)
 			}
 			checkCount(t, lost, election.Unreadable, tt.elections-tt.left)
 			for i, e := range p.tracker.Snapshot(p.now).Elections {
@@ -61,7 +61,7 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 					t.Errorf("%s: unreadable %v, %s, leader %q", e.Name, e.Unreadable, e.State(p.now), e.Leader)
 				}
 				if last := e.Events[len(e.Events)-1]; e.Unreadable != (last.Type == election.Unreadable) {
-					t.Errorf("%s: its latest event is %s", e.Name, last.Type)
+					t.Errorf("%s: the latest event %s does not match the field Unreadable", e.Name, last.Type)
 				}
 			}
 			regained := p.read(p.pairs...)
@@ -76,7 +76,7 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 	}
 }
 
-// checkCount checks that the events report n elections, one by one or in one event.
+// checkCount checks that the events report n elections, in one event each or in one event for all.
 func checkCount(t *testing.T, events []election.Event, kind election.EventType, n int) {
 	t.Helper()
 	told := 0
@@ -97,7 +97,7 @@ func checkCount(t *testing.T, events []election.Event, kind election.EventType, 
 	}
 }
 
-// While a key is unreadable it is not observed, so only bounds of its changes are known.
+// While a key is unreadable, it is not observed, so only bounds of its changes are known.
 func TestChangesOfAnUnreadableKeyAreNotObserved(t *testing.T) {
 	p := newPermission(t, 1)
 	p.only(0)

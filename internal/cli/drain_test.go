@@ -255,7 +255,7 @@ func TestDrainSkipsPatroniAndSemaphores(t *testing.T) {
 	if summary.Skipped != 4 || summary.Elections != 0 { // skipped: the leader key, two member keys and one slot
 		t.Errorf("%s", r.out)
 	}
-	has(t, r.errOut, "Skipped db: Patroni names its leader", "  better    patronictl switchover db", "no leader; end its holder", "still leads 1 election")
+	has(t, r.errOut, "Skipped db: Patroni stores the leader's name", "  better    patronictl switchover db", "no leader; stop the program that holds a slot", "still leads 1 election")
 	if w.get("service/db/leader").Session != leader {
 		t.Error("Patroni's key was released")
 	}
@@ -428,7 +428,7 @@ func TestDrainEndsWhenTheTokenIsRevoked(t *testing.T) {
 		}
 	}
 	r := end().must(t, exitDenied)
-	has(t, r.errOut, "connection to Consul lost: Consul does not accept this token", "web: failed, 1 release: Consul rejects this token")
+	has(t, r.errOut, "connection to Consul lost: Consul rejects this token", "web: failed, 1 release: Consul rejects this token")
 }
 
 func TestAnInterruptedDrainReportsEachElection(t *testing.T) {

@@ -146,7 +146,7 @@ func TestDrillAsksBeforeAndRefuses(t *testing.T) {
 	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, "drill", "web", "--pause", "5s").must(t, exitFailed)
 	has(t, r.errOut, "Release web (key service/web/leader).", "Release web 3 times, 5s apart? [y/N]", "nothing was done")
 	has(t, w.run("--read-only", "drill", "web", "--yes").must(t, exitUsage).errOut, "--read-only forbids drill")
-	has(t, w.run("drill", "db", "--yes").must(t, exitFailed).errOut, "drill of db stopped after 0 of 3: Patroni names its leader", "instead   patronictl switchover db")
+	has(t, w.run("drill", "db", "--yes").must(t, exitFailed).errOut, "drill of db stopped after 0 of 3: Patroni stores the leader's name", "instead   patronictl switchover db")
 	w.run("drill", "nothing", "--yes").must(t, exitNoElection)
 	for _, flag := range []string{"--times=0", "--pause=-1s", "--wait=0s"} {
 		w.run("drill", "web", "--yes", flag).must(t, exitUsage)

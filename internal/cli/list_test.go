@@ -163,7 +163,7 @@ func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 		{[]string{"watch", "nobody"}, exitNoElection, "no such election: nobody"},
 		{[]string{"release", "nobody", "--yes"}, exitNoElection, "no such election: nobody"},
 		{[]string{"show", "same", "-k", "a/*/x", "-k", "b/*/x"}, exitUsage, "a/same/x, b/same/x"},
-		{[]string{"list", "-k", "a**b"}, exitUsage, "** stands for whole segments"},
+		{[]string{"list", "-k", "a**b"}, exitUsage, "** must be a whole segment"},
 		{[]string{"list", "-k", "[a"}, exitUsage, `pattern "[a": [ is not supported`},
 		{[]string{"show", "web", "-k", "{a,b}"}, exitUsage, `pattern "{a,b}": { is not supported`},
 		{[]string{"watch", "-k", "service/*/leader", "-k", "a?"}, exitUsage, `pattern "a?": ? is not supported`},

@@ -38,14 +38,13 @@ type Agent struct {
 // Addr returns the host:port of the agent's HTTP API. It does not change with a restart.
 func (a *Agent) Addr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.http) }
 
-// ServerAddr returns the host:port at which other servers reach this server. Consul identifies its leader by this
-// address.
+// ServerAddr returns the host:port of this server for other servers. Consul uses this address to identify its leader.
 func (a *Agent) ServerAddr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.server) }
 
 // Client returns an API client for this agent, with the management token if it was started [WithACL].
 func (a *Agent) Client() *api.Client { return a.client }
 
-// Token returns the management token, or "" without ACLs.
+// Token returns the management token, "" without ACLs.
 func (a *Agent) Token() string { return a.set.token }
 
 // PID returns the agent's process ID, 0 while it is stopped.
@@ -70,8 +69,8 @@ func (a *Agent) Datacenter() string { return a.set.datacenter }
 // LogTail returns the last 4 KB of the agent's log.
 func (a *Agent) LogTail() string { return tail(a.logPath, logTailBytes) }
 
-// Stop ends the agent with SIGINT and returns when the process has ended. Blocked queries return, and the agent's
-// peers keep it as a failed member. Stopping a stopped agent has no effect.
+// Stop ends the agent with SIGINT and returns when the process has ended. The agent responds to blocked queries
+// before it ends, and its peers mark it as failed. Stop has no effect on a stopped agent.
 func (a *Agent) Stop() error { return a.end(os.Interrupt) }
 
 // Kill ends the agent with SIGKILL and returns when the process has ended.
@@ -141,8 +140,8 @@ func newAgent(binary, dir string, kind kind, set settings, p ports, join []strin
 	return a, nil
 }
 
-// WaitReady waits until the agent has all its peers and accepts writes, and its node's serfHealth check passes, which
-// sessions require.
+// WaitReady waits until the agent has all its peers and accepts writes. It also waits until the node's serfHealth
+// check passes, because sessions require this.
 func (a *Agent) WaitReady() error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 	defer cancel()
@@ -176,7 +175,7 @@ func (a *Agent) probe(ctx context.Context) error {
 	if len(peers) < a.peers {
 		return fmt.Errorf("%d of %d servers have joined", len(peers), a.peers)
 	}
-	// Only a successful write proves that the leader accepts writes.
+	// A response to a read does not prove that the leader accepts writes.
 	w := (&api.WriteOptions{}).WithContext(ctx)
 	key := "consultest/ready/" + a.set.node
 	if _, err := a.client.KV().Put(&api.KVPair{Key: key}, w); err != nil {

@@ -21,7 +21,7 @@ import (
 // Patience is the timeout for results that normally arrive immediately.
 const Patience = 20 * time.Second
 
-// Backend is the Consul that a test uses, real or in-process.
+// Backend is the Consul of a test, real or in-process.
 type Backend struct {
 	T    *testing.T
 	Addr string
@@ -56,7 +56,7 @@ func NewBackend(t *testing.T, addr string, client *api.Client) Backend {
 // Prefix returns a key prefix that no other test uses.
 func (b Backend) Prefix(t *testing.T) string {
 	t.Helper()
-	// A lock-delay may outlast a test, and applies to a key of the same name even after a delete.
+	// A lock-delay may last longer than a test, and applies to a key of the same name even after a delete.
 	p := fmt.Sprintf("test/%s_%d/", strings.NewReplacer("/", "_", "#", "_").Replace(t.Name()), time.Now().UnixNano())
 	t.Cleanup(func() {
 		if _, err := b.API.KV().DeleteTree(p, nil); err != nil {
@@ -98,7 +98,7 @@ func (b Backend) Acquire(t *testing.T, p api.KVPair) {
 	}
 }
 
-// Get reads a key. It returns nil if the key does not exist.
+// Get reads a key, nil if the key does not exist.
 func (b Backend) Get(t *testing.T, key string) *api.KVPair {
 	t.Helper()
 	p, _, err := b.API.KV().Get(key, nil)
@@ -122,13 +122,13 @@ type RoundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip calls the function.
 func (f RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Answer returns an HTTP response with this body.
+// Answer returns an HTTP response with this body and Consul's headers.
 func Answer(r *http.Request, status, index int, body string) *http.Response {
 	header := http.Header{"X-Consul-Index": {fmt.Sprint(index)}, "X-Consul-Knownleader": {"true"}}
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 }
 
-// Hook is an http.RoundTripper that calls functions before each request and after its response.
+// Hook is an http.RoundTripper that calls Before before each request, and After when the request has ended.
 type Hook struct {
 	Next          http.RoundTripper
 	Before, After func(*http.Request)
@@ -174,8 +174,8 @@ func ReverseProxy(t *testing.T, addr string, handle func(w http.ResponseWriter, 
 	forward.Transport = transport
 	forward.ErrorLog = log.New(io.Discard, "", 0)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The server closes the request body when the response begins. If the proxy still reads the body then, it
-		// logs an error.
+		// The server closes the request body when the response begins. If the proxy were still reading the body, it
+		// would log an error.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(Wrap(m)) }
 func TestSharedIsOneAgent(t *testing.T) {
 	a, b := Shared(t), Shared(t)
 	if a != b {
-		t.Fatal("two calls gave two agents")
+		t.Fatal("two calls of Shared returned two agents")
 	}
 	if strings.HasSuffix(a.Addr(), ":8500") {
 		t.Fatalf("the shared agent listens on %s", a.Addr())
@@ -28,17 +28,17 @@ func TestServerKeepsDataOverRestartAndKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := a.Client().Status().Leader(); err == nil {
-			t.Fatal("the agent still responds")
+			t.Fatal("the agent still responds after it was stopped")
 		}
 		addr := a.Addr()
 		if err := a.Restart(); err != nil {
 			t.Fatal(err)
 		}
 		if a.Addr() != addr {
-			t.Fatalf("the address moved from %s to %s", addr, a.Addr())
+			t.Fatalf("the address changed from %s to %s", addr, a.Addr())
 		}
 		if got := get(t, a, "kept"); got != "1" {
-			t.Fatalf("after the restart the key holds %q", got)
+			t.Fatalf("after the restart, the value of the key is %q", got)
 		}
 	}
 	self, err := a.Client().Agent().Self()
@@ -46,7 +46,7 @@ func TestServerKeepsDataOverRestartAndKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	if self["Config"]["NodeName"] != "keeper" || self["Config"]["Datacenter"] != "dc9" {
-		t.Fatalf("the agent is %v", self["Config"])
+		t.Fatalf("the agent has the configuration %v", self["Config"])
 	}
 }
 
@@ -80,7 +80,7 @@ func TestClusterSurvivesTheLossOfOneServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := get(t, agents[1], "kept"); got != "1" {
-		t.Fatalf("the rest of the cluster has %q", got)
+		t.Fatalf("the remaining servers returned the value %q", got)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestACLDeniesWithoutToken(t *testing.T) {
 	put(t, a, "secret", "1")
 	_, _, err := a.Client().KV().Get("secret", &api.QueryOptions{Token: "anonymous"})
 	if err == nil || !strings.Contains(err.Error(), "Permission denied") {
-		t.Fatalf("the anonymous token got %v", err)
+		t.Fatalf("a read with the anonymous token returned %v", err)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestStartFailureShowsTheLog(t *testing.T) {
 	_, err := startAll(Binary(t), t.TempDir(), kind{dev: true, servers: 1},
 		newSettings([]Option{WithConfig(`no_such_setting = true`)}))
 	if err == nil || !strings.Contains(err.Error(), "no_such_setting") {
-		t.Fatalf("the error does not show why: %v", err)
+		t.Fatalf("the error does not contain the reason: %v", err)
 	}
 }
 

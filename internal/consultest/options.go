@@ -34,8 +34,8 @@ func WithConfig(text string) Option {
 	return func(s *settings) { s.extra = append(s.extra, text) }
 }
 
-// WithACL enables ACLs with default policy deny. The agent's Client and Token have every permission; a test uses them
-// to create tokens with fewer permissions.
+// WithACL enables ACLs with default policy deny. Client and Token of the agent have every permission; a test uses
+// them to create tokens with fewer permissions.
 func WithACL() Option {
 	const managementToken = "e1ec0709-0000-4000-8000-000000000001"
 	return func(s *settings) {

@@ -12,15 +12,16 @@ type ports struct {
 	http, serf, server int
 }
 
-// Agents listen on ports from firstPort to lastPort. These exclude Consul's own ports, at which an agent of the
-// developer may listen, and the ports of outgoing connections (/proc/sys/net/ipv4/ip_local_port_range), one of which
-// could occupy a port while an agent restarts.
+// Agents listen on ports from firstPort to lastPort. These exclude Consul's own ports, on which an agent of the
+// developer may listen, and the ports of outgoing connections (/proc/sys/net/ipv4/ip_local_port_range): an outgoing
+// connection could occupy the agent's port during a restart.
 const (
 	firstPort = 10000
 	lastPort  = 32767
 )
 
-// pickPorts returns ports that are free now. Another program may bind one before the agent does, so callers retry.
+// pickPorts returns ports that are currently free. Another program may bind one of them before the agent does, so
+// callers retry.
 func pickPorts() (ports, error) {
 	var (
 		p    ports

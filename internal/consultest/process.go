@@ -32,7 +32,7 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		_ = cmd.Wait() // the log contains the reason of a failure
+		_ = cmd.Wait() // the log contains the reason for a failure
 	}()
 	return p, nil
 }
@@ -63,8 +63,8 @@ func (p *process) ended() bool {
 	}
 }
 
-// tail returns the last limit bytes of a file for a failure message. If the file cannot be read, it returns the
-// error's text.
+// tail returns the last limit bytes of a file for a failure message. If the file cannot be read, it returns the text
+// of the error.
 func tail(path string, limit int64) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -6,12 +6,11 @@ import (
 	"testing"
 )
 
-// LeaveOut skips a test whose software is not installed. In CI it fails the test instead, because a skip would not be
-// noticed.
+// LeaveOut skips a test whose software is not installed. In CI it fails the test, because a skip is easily overlooked.
 func LeaveOut(t testing.TB, missing, install string) {
 	t.Helper()
-	// `make test` sets this variable to the missing software. Because LeaveOut reads it, go test does not use a
-	// cached skip after the software is installed.
+	// `make test` sets this variable to the missing software. Because LeaveOut reads the variable, go test does not
+	// use a cached skip after the software has been installed.
 	_ = os.Getenv("ELECTOP_LEFT_OUT")
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("%s is missing: %s", missing, install)

@@ -15,23 +15,23 @@ import (
 
 // Fault is a fault that a [Proxy] injects. The zero value forwards everything unchanged.
 type Fault struct {
-	// Silent delays all bytes in both directions until it is reset, like a firewall that drops packets.
+	// Silent delays all bytes in both directions until the fault changes, like a firewall that drops packets.
 	Silent bool
 	// Latency delays every response.
 	Latency time.Duration
 	// Respond replaces Consul's response, also for pending requests.
 	Respond http.HandlerFunc
-	// Alter changes the body of a response. The Content-Length is not adapted.
+	// Alter changes the body of a response. The Content-Length stays the same.
 	Alter func(body []byte) []byte
-	// CutAfter is how long a request may wait before the proxy responds with 504.
+	// CutAfter is the time after which the proxy responds to a pending request with 504.
 	CutAfter time.Duration
 	// Trickle is the pause after each byte of a body.
 	Trickle time.Duration
-	// Only selects the requests that the fault concerns, nil selects all. Silent concerns all requests.
+	// Only selects the requests to which the fault applies; nil selects all. Silent applies to all requests.
 	Only func(*http.Request) bool
 }
 
-// Blocking selects blocking queries.
+// Blocking reports whether a request is a blocking query.
 func Blocking(r *http.Request) bool { return r.URL.Query().Has("index") }
 
 // Proxy forwards HTTP to a Consul agent and injects faults. Its methods are safe for concurrent use.
@@ -61,7 +61,7 @@ func StartProxy(tb testing.TB, target string, config *tls.Config) *Proxy {
 	}
 	p.server = &http.Server{
 		Handler: p, ReadHeaderTimeout: time.Hour, ConnContext: withConn,
-		ErrorLog: log.New(io.Discard, "", 0), // discard the TLS errors of clients that reject a certificate
+		ErrorLog: log.New(io.Discard, "", 0), // discard the TLS errors caused by clients that reject the certificate
 	}
 	var serve net.Listener = proxyListener{listener, p}
 	if config != nil {
@@ -94,10 +94,11 @@ func (p *Proxy) Set(f Fault) {
 	p.changed = make(chan struct{})
 }
 
-// Freeze makes all open connections silent until they are closed, as if they were half-open. New connections work.
+// Freeze makes all open connections silent until they are closed, like half-open connections. It does not affect new
+// connections.
 func (p *Proxy) Freeze() { p.each((*proxyConn).freeze) }
 
-// FreezeBlocked is Freeze for the connections on which a blocking query waits. It returns their number.
+// FreezeBlocked is like Freeze, but only for connections with a pending blocking query. It returns their number.
 func (p *Proxy) FreezeBlocked() (n int) {
 	p.each(func(c *proxyConn) {
 		if c.blocked.Load() > 0 {
@@ -184,7 +185,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer is Consul's response, nil if there is none.
+// answer is Consul's response. A nil pointer means that the request failed.
 type answer struct {
 	response *http.Response
 	body     []byte
@@ -207,7 +208,7 @@ func (p *Proxy) forward(ctx context.Context, r *http.Request, body []byte) *answ
 	return &answer{response, got}
 }
 
-// deliver forwards Consul's response. If Consul closed the connection, the proxy closes the connection of the client.
+// deliver forwards Consul's response. If the request to Consul failed, the proxy closes the connection of the client.
 func (p *Proxy) deliver(ctx context.Context, w http.ResponseWriter, r *http.Request, a *answer) {
 	fault, changed := p.faultOf(r)
 	if fault.Latency > 0 {
@@ -265,7 +266,7 @@ func trickle(ctx context.Context, w http.ResponseWriter, body []byte, pause time
 	return nil
 }
 
-// Reply returns a handler with a fixed response without Consul's headers.
+// Reply returns a handler that sends a fixed response without Consul's headers.
 func Reply(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)

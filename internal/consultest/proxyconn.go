@@ -34,7 +34,7 @@ type proxyConn struct {
 
 	freezing, closing sync.Once
 	frozen, closed    chan struct{}
-	blocked           atomic.Int32 // number of pending blocking queries on it
+	blocked           atomic.Int32 // number of pending blocking queries on this connection
 }
 
 type connKey struct{}
@@ -58,7 +58,7 @@ func (c *proxyConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// pass waits until the connection is neither silent nor frozen, or is closed.
+// pass waits until neither the proxy nor this connection is silent, or the connection is closed.
 func (c *proxyConn) pass() {
 	for {
 		fault, changed := c.p.current()

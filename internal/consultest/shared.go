@@ -12,7 +12,7 @@ type Runner interface {
 	Run() int
 }
 
-// sharedAgent is the shared agent of a test binary. It outlives every test, so TestMain ends it.
+// sharedAgent is the shared agent of a test binary. It runs longer than each test, so TestMain ends it.
 type sharedAgent struct {
 	mu    sync.Mutex
 	owned bool // set by Wrap, which TestMain must call

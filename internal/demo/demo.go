@@ -16,11 +16,11 @@ import (
 	"electop/consulx"
 )
 
-// MaxCandidates is the maximum number of candidates of all services together. Each uses one connection, and an agent
+// MaxCandidates is the maximum number of candidates of all services. Each candidate uses one connection, and an agent
 // accepts 200 connections per client address.
 const MaxCandidates = 120
 
-// RealPrefix is the prefix of all keys on a real Consul. Run removes them at its end.
+// RealPrefix is the prefix of all keys on a real Consul. Run removes these keys before it returns.
 const RealPrefix = "electop-demo/"
 
 // cleanupTimeout is the timeout for removing keys and nodes at the end.
@@ -28,11 +28,11 @@ const cleanupTimeout = 15 * time.Second
 
 // Options configure a demonstration.
 type Options struct {
-	// Services is the number of elections, Candidates the number per election.
+	// Services is the number of elections, Candidates the number of candidates per election.
 	Services, Candidates int
 	// Seed determines the order of the simulated failures and the services that they affect.
 	Seed uint64
-	// Every is the time between two failures.
+	// Every is the interval between two failures.
 	Every time.Duration
 	// Prefix is the prefix of every key: the key of web is Prefix + "web/leader".
 	Prefix string
@@ -67,11 +67,11 @@ type demonstration struct {
 	backup *service
 }
 
-// all returns the services and the lock.
+// all returns the services and the backup lock.
 func (d *demonstration) all() []*service { return append(slices.Clone(d.services), d.backup) }
 
 // Run sets up the services, simulates failures until ctx ends, and removes its keys and nodes. It returns only errors
-// of the setup and the removal.
+// of the setup and of the removal.
 func Run(ctx context.Context, o Options) error {
 	d, err := prepare(ctx, o)
 	if err != nil {
@@ -133,7 +133,7 @@ func prepare(ctx context.Context, o Options) (*demonstration, error) {
 }
 
 // cleanUp removes the keys and the nodes. The removal of a node ends the sessions of its crashed candidates; the
-// other candidates have already destroyed theirs.
+// other candidates have already destroyed their sessions.
 func (d *demonstration) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()

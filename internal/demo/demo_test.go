@@ -36,7 +36,7 @@ func play(t *testing.T, addr string, o Options, until func(lines []string) bool)
 		case line := <-told:
 			lines = append(lines, line)
 		case err := <-done:
-			t.Fatalf("the demonstration ended early: %v; it reported %q", err, lines)
+			t.Fatalf("the demonstration ended early: %v; reported lines: %q", err, lines)
 		}
 	}
 	cancel()

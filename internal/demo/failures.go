@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// firstFailure is the delay before the first failure, short so that the user need not wait.
+	// firstFailure is the delay before the first failure. It is short, so that the user does not have to wait.
 	firstFailure = 4 * time.Second
 	criticalTime = 12 * time.Second
 	warningTime  = 10 * time.Second
@@ -26,14 +26,14 @@ const (
 // failure is a simulated failure of a service's leader.
 type failure struct {
 	kind string
-	// inject causes the failure and returns a line that describes it. It passes the recovery to after.
+	// inject causes the failure and returns a line that describes it. It schedules the recovery with after.
 	inject func(ctx context.Context, m *member, after later) (string, error)
 }
 
 // later schedules a step after d. The step does not run if the demonstration ends first.
 type later func(d time.Duration, step func(ctx context.Context) error)
 
-// failures returns all kinds of failures. Each occurs once, in random order, before any is repeated.
+// failures returns all kinds of failures.
 func failures() []failure {
 	return []failure{
 		{"check", failCheck}, {"resign", stepDown}, {"overwrite", overwrite},
@@ -99,7 +99,7 @@ func (d *demonstration) returnNode(n *node) func(ctx context.Context) error {
 	}
 }
 
-// hasLostNode reports whether a node is removed. If a second one were removed, only one of three nodes would remain.
+// hasLostNode reports whether a node is removed. If a second node were removed, only one of three would remain.
 func (d *demonstration) hasLostNode() bool {
 	return slices.ContainsFunc(d.nodes, (*node).isLost)
 }

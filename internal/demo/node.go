@@ -9,8 +9,8 @@ import (
 	"electop/consulx"
 )
 
-// nodeCheck is the check of every node. It does not have serfHealth's ID, because Consul removes a node with that
-// check if the node is not a member of its cluster.
+// nodeCheck is the ID of the check of every node. It is not serfHealth, because Consul removes a node with that check
+// if the node is not a member of its cluster.
 const nodeCheck = "node-alive"
 
 // node is a node that exists only in Consul's catalog.

@@ -16,11 +16,12 @@ import (
 )
 
 const (
-	// resignPause prevents a member that resigned from leading again at once.
+	// resignPause prevents a member that has resigned from leading again immediately.
 	resignPause = 4 * time.Second
 	// retryPause is the pause after an error.
 	retryPause = time.Second
-	// sessionTTL is the minimum that Consul allows. A crashed member loses its session after about twice the TTL.
+	// sessionTTL is the minimum that Consul allows. The session of a crashed member expires after about twice the
+	// TTL.
 	sessionTTL = 10 * time.Second
 )
 
@@ -62,7 +63,7 @@ func (d *demonstration) newService(i int) (*service, error) {
 	}
 	for j := range d.o.Candidates {
 		n := i + j
-		if j == 1 && i%4 == 1 { // on the first candidate's node, so that a drain needs several releases
+		if j == 1 && i%4 == 1 { // a second candidate on the first candidate's node, so that a drain needs several releases
 			n = i
 		}
 		s.add(d.nodes[n%len(d.nodes)], 8000+10*i+j)
@@ -94,7 +95,7 @@ func (s *service) add(n *node, port int) {
 	})
 }
 
-// leader returns the member that leads, nil if none does.
+// leader returns the member that leads, nil if no member leads.
 func (s *service) leader() *member {
 	i := slices.IndexFunc(s.members, func(m *member) bool { return m.leads() })
 	if i < 0 {
@@ -140,7 +141,7 @@ func (m *member) setHealth(ctx context.Context, status, output string) error {
 	return m.node.setCheck(ctx, m, status, output)
 }
 
-// refresh registers the member's check with its present status.
+// refresh registers the member's check with its current status.
 func (m *member) refresh(ctx context.Context) error {
 	m.mu.Lock()
 	status, output := m.healthy, m.output
@@ -200,9 +201,9 @@ func (m *member) compete(life, ctx context.Context) {
 	_ = c.Close(closeCtx) // a crashed member must not destroy its session
 }
 
-// lead campaigns once and returns when leadership is lost or life ends. It reports false if the campaign failed.
+// lead campaigns once and returns when the leadership is lost or life ends. It returns false if the campaign failed.
 func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
-	wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can win
+	wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can lead
 	l, err := c.Campaign(life)
 	if err != nil {
 		return false
@@ -237,7 +238,7 @@ func (m *member) crash(pause time.Duration) {
 	}
 }
 
-// wait returns after d or when ctx ends.
+// wait waits until d has passed or ctx ends.
 func wait(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 // course is the state of one election during a drain. Its methods do no I/O. Time is a parameter.
 type course struct {
 	item *Item
-	// hold is the present hold. Its Session is empty if no session holds the key. since is the start of this state.
+	// hold is the current hold. Its Session is empty if no session holds the key. since is when this state began.
 	hold  election.Target
 	since time.Time
 	// delayed is the estimated end of a lock-delay.
@@ -25,13 +25,13 @@ type course struct {
 	pausing  bool // the drain pauses before the next release
 	jitter   time.Duration
 	rounds   int
-	spent    int // value of rounds when the election last moved; set with Watch only
-	// unconfirmed is the number of releases since then that Consul did not confirm.
+	spent    int // value of rounds when the election last moved; used only with Watch
+	// unconfirmed is the number of releases, since the election last moved, that Consul did not confirm.
 	unconfirmed int
 	tried       bool // the drain has tried to destroy the session
 	destroyed   bool
-	// acted is the hold on which the last action acted. outcome is the result of that action, actedAt the time of its
-	// end.
+	// acted is the hold that the last action targeted. outcome is the result of that action, actedAt is when it
+	// ended.
 	acted   election.Target
 	outcome insight.Outcome
 	actedAt time.Time
@@ -76,7 +76,7 @@ func (c *course) observe(e election.Event) {
 
 func (c *course) elected(e election.Event) {
 	if e.Initial && e.Session == c.hold.Session && e.CreateIndex == c.hold.CreateIndex && e.Term == c.hold.Term {
-		return // the event has no LockIndex, so hold is the hold in the plan
+		return // the event has no LockIndex, so the hold of the plan remains
 	}
 	if c.begun {
 		c.vacancy += e.Vacancy
@@ -89,8 +89,8 @@ func (c *course) elected(e election.Event) {
 	}
 }
 
-// see adds data that events do not contain to the present hold. If the last action found that the hold had changed,
-// see takes the hold from the snapshot.
+// see adds data that events do not contain to the current hold. If the last action reported that the hold had
+// changed, see replaces the hold with the state in the snapshot.
 func (c *course) see(e *election.Election, at time.Time) {
 	switch {
 	case e == nil:
@@ -108,7 +108,7 @@ func (c *course) see(e *election.Election, at time.Time) {
 	c.hold.Election, c.hold.Node = c.item.Target.Election, cmp.Or(c.hold.Node, node)
 }
 
-// place is the location of the present leader's session.
+// place is the location of the current leader's session.
 type place int
 
 const (
@@ -122,11 +122,11 @@ const (
 type policy struct {
 	Options
 	nodes map[string]bool
-	// sessions maps the known sessions to their nodes.
+	// sessions contains the node of each known session, by session ID.
 	sessions map[string]string
 	// lost is set while the connection to Consul is lost.
 	lost bool
-	// rejected is when Consul began to reject the token, zero if it does not.
+	// rejected is when Consul began to reject the token, zero if Consul accepts it.
 	rejected time.Time
 }
 
@@ -169,22 +169,22 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	}
 }
 
-// repeatAfter is the time until a release that Consul did not confirm is repeated.
+// repeatAfter is the time after which the drain repeats a release that Consul did not confirm.
 const repeatAfter = 2 * time.Second
 
-// repeats reports whether the last release may not have been applied, for example because Consul had no leader. It is
-// safe to repeat it: a release changes only the hold that it names.
+// repeats reports whether the last release may not have been applied, for example because Consul had no leader. To
+// repeat it is safe: a release changes only the hold that it targets.
 func (c *course) repeats(p *policy) bool {
 	failed := c.outcome.Kind == insight.OutcomeUnknown || c.outcome.Kind == insight.OutcomeFailed
 	return c.actedOnHold() && failed && c.outcome.Action == election.ActionRelease && c.rounds-c.spent < p.Rounds
 }
 
-// observedWithin is the longest time until a change is observed, according to docs/reliability.md.
+// observedWithin is the maximum time until a change is observed, according to docs/reliability.md.
 const observedWithin = 30 * time.Second
 
 func (c *course) set(s Status, reason string) { c.status, c.reason = s, reason }
 
-// rest sets the status if end has passed. Otherwise it returns end.
+// rest sets the status if end has passed. Otherwise it returns end as the time of the next decision.
 func (c *course) rest(now, end time.Time, s Status, reason string) (wake time.Time) {
 	if now.Before(end) {
 		c.set(Moving, "")
@@ -234,7 +234,7 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 	return "", time.Time{}
 }
 
-// pause returns how long the present leader keeps the key before the next release. There is no pause in the first
+// pause returns how long the drain waits before it releases the current leader again. There is no pause in the first
 // half of the rounds; docs/drain.md explains why.
 func (c *course) pause(p *policy) time.Duration {
 	if c.rounds-c.spent < (p.Rounds+1)/2 || c.item.Likely == 0 {
@@ -243,8 +243,8 @@ func (c *course) pause(p *policy) time.Duration {
 	return pauseAtLeast + c.jitter
 }
 
-// npm's client pauses: it polls every 5 s until two reads show the same leader. Only after that does it react to a
-// release at once. The random part of the pause varies which candidate polls first.
+// npm's client polls every 5 s until two reads show the same leader. Only then does it react to a release
+// immediately. Without the pause, it would miss the release. The random part varies which candidate polls first.
 const (
 	pauseAtLeast = 11 * time.Second
 	pauseJitter  = time.Second
@@ -266,10 +266,10 @@ func releases(n int) string {
 	return election.Plural(uint64(n), "release") //nolint:gosec // not negative
 }
 
-// actedOnHold reports whether the last action acted on the present hold.
+// actedOnHold reports whether the last action targeted the current hold.
 func (c *course) actedOnHold() bool { return c.begun && sameHold(c.hold, c.acted) }
 
-// ended reports whether the action ended the present hold and no later state was observed.
+// ended reports whether the action ended the current hold and no later state has been observed.
 func (c *course) ended() bool {
 	return c.actedOnHold() && !c.inFlight && c.outcome.Kind == insight.OutcomeDone
 }
@@ -278,7 +278,7 @@ func sameHold(a, b election.Target) bool {
 	return a.Session == b.Session && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex
 }
 
-// unchanged decides while no effect of the last action was observed.
+// unchanged decides while no effect of the last action has been observed.
 func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 	switch c.outcome.Kind {
 	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
@@ -286,7 +286,7 @@ func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 		if c.outcome.Reason != "" {
 			reason = c.outcome.Reason
 		}
-		limit := p.Wait // the effect may never occur
+		limit := p.Wait // the release may never take effect
 		if c.outcome.Kind == insight.OutcomeDone {
 			limit = max(limit, observedWithin)
 		}
@@ -332,15 +332,15 @@ func (c *course) restart(now time.Time) {
 	c.since, c.actedAt = later(c.since, now), later(c.actedAt, now)
 }
 
-// moving reports whether the election counts toward [Parallel]. A vacant election without a likely candidate does not:
-// it usually stays vacant for the whole [Options.Wait].
+// moving reports whether the election counts toward [Parallel]. A vacant election without a likely candidate does not
+// count, because it usually stays vacant for the whole time [Options.Wait].
 func (c *course) moving(p *policy) bool {
 	at := p.place(c.hold)
 	expected := at != elsewhere && (at != vacant || c.item.Likely != 0)
 	return c.inFlight || c.begun && c.status == Moving && !c.pausing && expected
 }
 
-// result describes the present state.
+// result describes the current state.
 func (c *course) result(p *policy) Result {
 	r := Result{
 		Item: c.item, Status: c.status, Rounds: c.rounds, Destroyed: c.destroyed, Since: c.since,

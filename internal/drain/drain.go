@@ -17,10 +17,10 @@ type Status string
 
 // The states of an election. A final state (see [Status.Final]) changes only with the leader.
 const (
-	Waiting Status = "waiting" // the drain has not acted on it yet
+	Waiting Status = "waiting" // the drain has not acted on the election yet
 	Moving  Status = "moving"
-	Moved   Status = "moved"   // another node has led it for the time Settle
-	Stayed  Status = "stayed"  // a drained node leads it after the last round
+	Moved   Status = "moved"   // a session on another node has led for the time Settle
+	Stayed  Status = "stayed"  // a session on a drained node leads after the last round
 	Vacant  Status = "vacant"  // no candidate acquired the key within the time Wait
 	Failed  Status = "failed"  // a release failed, or its result was not observed
 	Skipped Status = "skipped" // excluded from the drain
@@ -33,29 +33,29 @@ func (s Status) Final() bool { return s != Waiting && s != Moving }
 type Result struct {
 	Item   *Item
 	Status Status
-	// Rounds is the number of releases. Destroyed is set if the drain then destroyed the session.
+	// Rounds is the number of releases. Destroyed is set if the drain destroyed the session after them.
 	Rounds    int
 	Destroyed bool
-	// Leader is the present leader, zero if there is none. Here reports whether its session is on a drained node.
+	// Leader is the current leader, zero if there is none. Here is set if the leader's session is on a drained node.
 	Leader insight.Holder
 	Here   bool
 	// Pausing is set during the pause before the next release.
 	Pausing bool
-	// Since is the start of the present state: a leader, or none. It is zero if the state began before the drain.
+	// Since is when the current state (this leader, or no leader) began. It is zero if it began before the drain.
 	Since time.Time
-	// Vacancy is the total time without a leader since the first release. VacancyKnown reports whether all of this
-	// time was observed.
+	// Vacancy is the total time without a leader since the first release. VacancyKnown is set if all of this time was
+	// observed.
 	Vacancy      time.Duration
 	VacancyKnown bool
-	// Failure is the kind of failure of an action. For a skipped election whose leader stays on the node it is the
-	// kind of the reason, otherwise it is empty.
+	// Failure is the kind of failure of an action. For a skipped election whose leader remains on the node, it is the
+	// kind of the reason. Otherwise it is empty.
 	Failure insight.OutcomeKind
 	// Reason is one line that says why the election did not move. It may be empty.
 	Reason string
 }
 
-// Operator carries out an action on exactly one hold, or does nothing. ctx does not end when the drain is
-// interrupted, because the result of a write would then be unknown.
+// Operator carries out an action on exactly one hold, or does nothing. An interruption of the drain does not cancel
+// ctx, because the result of a write would then be unknown.
 type Operator interface {
 	Release(ctx context.Context, t election.Target) insight.Outcome
 	Destroy(ctx context.Context, t election.Target) insight.Outcome
@@ -67,21 +67,21 @@ type Options struct {
 	Rounds int
 	// Settle is how long a session on another node must lead until an election counts as moved.
 	Settle time.Duration
-	// Wait limits how long an election has no leader.
+	// Wait is the maximum time for which an election has no leader before its status is Vacant.
 	Wait time.Duration
 	// Destroy allows destroying the session after the last round.
 	Destroy bool
 	// Watch continues until ctx ends. Elections whose leader returns to the node are released again.
 	Watch bool
-	// OnResult receives every change of a result. Run calls it, one call at a time.
+	// OnResult receives every change of a result. Run makes all calls, one at a time.
 	OnResult func(Result)
-	// OnConnection receives the reason when the connection to Consul is lost, and "" when it is restored. Run calls it.
+	// OnConnection receives the error when the connection to Consul is lost, and "" when it is restored. Run makes
+	// all calls.
 	OnConnection func(err string)
-	// Admit returns the item for an election that is led by a drained node and is not in the plan, or nil to ignore
-	// the election. Only Watch uses it. It may read from Consul.
+	// Admit returns the item for an election that a session on a drained node leads and that is not in the plan, or
+	// nil to ignore the election. Only Watch uses it. It may read from Consul.
 	Admit func(ctx context.Context, s *election.Snapshot, e *election.Election) *Item
 }
 
-// Parallel is the maximum number of elections that move at the same time, and of concurrent writes. Vacant elections
-// without a likely candidate do not count as moving.
+// Parallel is the maximum number of elections that move at the same time, and of concurrent writes.
 const Parallel = 8

@@ -6,7 +6,7 @@ import (
 	"electop/election"
 )
 
-// inbox passes observations to the runner without blocking their source. It keeps every event, but only the newest
+// inbox passes observations to the runner without blocking the sender. It keeps every event, but only the newest
 // snapshot.
 type inbox struct {
 	ready chan struct{}
@@ -39,7 +39,7 @@ func (b *inbox) wake() {
 	}
 }
 
-// take returns the observations since the last call. snapshot is nil if there is none.
+// take returns the observations since the last call. snapshot is nil if there is no new one.
 func (b *inbox) take() (events []election.Event, snapshot *election.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,15 +9,15 @@ import (
 	"electop/election/insight"
 )
 
-// Facts are the data from which a plan is made.
+// Facts contains the data for a plan.
 type Facts struct {
 	Nodes    []string
 	Patterns election.Patterns
 	Snapshot *election.Snapshot
-	// Sessions are all sessions that the token can read.
+	// Sessions contains all sessions that the token can read.
 	Sessions []*election.Session
-	// Held are the keys that the nodes' sessions hold, found by a search of the whole KV store. They may include keys
-	// of the snapshot.
+	// Held contains the keys that the nodes' sessions hold, found by a search of the whole KV store. It may include
+	// keys of the snapshot.
 	Held []election.Pair
 }
 
@@ -43,7 +43,7 @@ func (f *Facts) SessionIDs() []string {
 	return all
 }
 
-// Unread returns the elections whose leader's session is not among the sessions. Their leaders may be on any node.
+// Unread returns the elections whose leader's session was not read. The sessions of these leaders may be on any node.
 func (f *Facts) Unread() []*election.Election {
 	known := map[string]bool{}
 	for _, s := range f.Sessions {
@@ -58,8 +58,7 @@ func (f *Facts) Unread() []*election.Election {
 	return all
 }
 
-// Elections returns what sessions on the nodes hold, by key: elections of the patterns, semaphores with a slot, and
-// other keys.
+// Elections returns the elections, semaphores and other keys that sessions on the nodes hold, sorted by key.
 func (f *Facts) Elections() []*election.Election {
 	here := f.sessions()
 	var all []*election.Election
@@ -79,7 +78,7 @@ func (f *Facts) Elections() []*election.Election {
 	return all
 }
 
-// heldHere returns the election with its session if one of these sessions holds it, otherwise nil.
+// heldHere returns the election with its session if one of the sessions in here holds it, otherwise nil.
 func heldHere(e *election.Election, here map[string]*election.Session) *election.Election {
 	session := here[e.Pair.Session]
 	switch {
@@ -98,7 +97,7 @@ func heldHere(e *election.Election, here map[string]*election.Session) *election
 	return nil
 }
 
-// lockOf returns the .lock key for a contender key of a semaphore, and "" for any other key.
+// lockOf returns the .lock key for a contender key of a semaphore, "" for any other key.
 func lockOf(p election.Pair) string {
 	folder, ok := strings.CutSuffix(p.Key, "/"+p.Session)
 	if !ok || p.Flags != election.SemaphoreFlag {
@@ -125,33 +124,33 @@ type Item struct {
 	Election *election.Election
 	// Target is the hold to release first.
 	Target election.Target
-	// Watched reports whether a pattern matches the key.
+	// Watched is set if a pattern matches the key.
 	Watched bool
-	// Next are the likely candidates on other nodes, most likely first. Likely is the number of them with a strong
-	// reason, -1 if unknown. Rivals is the number of candidates on the drained nodes.
+	// Next contains the candidates on other nodes, most likely first. Likely is the number of them that are not weak,
+	// -1 if unknown. Rivals is the number of candidates on the drained nodes.
 	Next   []insight.Candidate
 	Likely int
 	Rivals int
-	// Around are the surroundings from which the candidates were inferred.
+	// Around contains the surroundings from which the candidates were inferred.
 	Around election.Surroundings
-	// Effect is the effect of a release, Last that of a destroy.
+	// Effect describes the effect of a release, Last that of a destroy.
 	Effect, Last insight.Effect
-	// Skip is the reason why the drain does not act, empty if it acts. If the leader therefore stays on the node,
-	// Failure is the kind of this reason.
+	// Skip is why the drain does not act on the election, empty if it acts. If the leader remains on the node for
+	// this reason, Failure is the kind of the reason.
 	Skip    string
 	Failure insight.OutcomeKind
 }
 
-// Plan is the elections of a drain, by key.
+// Plan contains the elections of a drain, sorted by key.
 type Plan struct {
 	Nodes []string
 	Items []*Item
-	// nodes are the nodes of the sessions that were read.
+	// nodes contains the node of each session that was read, by session ID.
 	nodes map[string]string
 }
 
-// NewPlan makes the plan. around contains the surroundings by key. excluded returns why the user excludes an
-// election, and "" if the user does not.
+// NewPlan returns the plan for f. around contains the surroundings by key. excluded returns why the user excludes an
+// election, "" if the election is not excluded.
 func NewPlan(
 	f Facts, around map[string]election.Surroundings, excluded func(*election.Election) string,
 ) Plan {
@@ -193,7 +192,7 @@ func newItem(e *election.Election, nodes []string, board *insight.Board, around 
 func (i *Item) skip() {
 	switch {
 	case i.Election.Pair.Flags == election.SemaphoreFlag:
-		i.Skip = "a semaphore has slots and no leader; end its holder, or destroy the holder's session"
+		i.Skip = "a semaphore has slots and no leader; stop the program that holds a slot, or destroy its session"
 	case i.Effect.Refusal != "":
 		i.Skip = i.Effect.Refusal
 		if i.Effect.Kind != insight.HolderPatroniMember {

@@ -125,7 +125,7 @@ func TestPlanListsWatchedSemaphoresOnce(t *testing.T) {
 	}
 }
 
-// The key was acquired after the snapshot was taken and before the store was searched.
+// The key was acquired between the snapshot and the search of the store.
 func TestAKeyThatOnlyTheSearchFoundHasItsName(t *testing.T) {
 	f := facts()
 	f.Held = append(f.Held, pair("service/late/leader", "m1"))

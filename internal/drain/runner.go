@@ -9,7 +9,7 @@ import (
 	"electop/election/insight"
 )
 
-// Runner carries out a plan. An observer of the plan's keys must call [Runner.Observe] and [Runner.See], before and
+// Runner carries out a plan. An observer of the plan's keys must call [Runner.Observe] and [Runner.See] before and
 // during [Runner.Run].
 type Runner struct {
 	policy
@@ -36,7 +36,7 @@ type admission struct {
 	item     *Item
 }
 
-// NewRunner returns a runner for one Run.
+// NewRunner returns a runner for one call of Run.
 func NewRunner(p Plan, op Operator, o Options) *Runner {
 	if o.OnResult == nil {
 		o.OnResult = func(Result) {}
@@ -63,14 +63,14 @@ func (r *Runner) add(c *course) {
 	r.byKey[c.item.Target.Key] = c
 }
 
-// Observe queues events in their order. It does not block.
+// Observe queues events. It does not block.
 func (r *Runner) Observe(events []election.Event) { r.inbox.events(events) }
 
 // See stores the newest snapshot. It does not block.
 func (r *Runner) See(s *election.Snapshot) { r.inbox.see(s) }
 
-// Run moves the elections until all are in a final state or ctx ends. It returns the results in the order of the
-// plan. When ctx ends, it waits for the actions in progress.
+// Run releases the elections until each is in a final state or ctx ends, and then waits for the actions in progress.
+// It returns the results in the order of the plan.
 func (r *Runner) Run(ctx context.Context) []Result {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -130,8 +130,8 @@ func (r *Runner) takeInbox(ctx context.Context) {
 	r.askAdmissions(ctx)
 }
 
-// step decides for every election, first for those that the drain has already acted on. It returns the time of the
-// next decision, or zero to wait for an observation.
+// step makes a decision for every election, first for those on which the drain has already acted. It returns the time
+// of the next decision, or zero if it must wait for an observation.
 func (r *Runner) step(ctx context.Context) (next time.Time) {
 	now := time.Now()
 	moving, inFlight := 0, 0
@@ -164,7 +164,7 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 	return next
 }
 
-// act starts one action. Its context does not end with ctx: an interrupted drain waits for the write, which takes a
+// act starts one action. The action does not end with ctx: an interrupted drain waits for the write, which takes a
 // few milliseconds.
 func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
@@ -188,7 +188,7 @@ func (r *Runner) report() {
 	}
 }
 
-// done reports whether every election is in a final state. With Watch, the drain is never done.
+// done reports whether every election is in a final state. With Watch, it always returns false.
 func (r *Runner) done() bool {
 	return !r.Watch && !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.status.Final() || c.inFlight })
 }
@@ -218,7 +218,7 @@ func (r *Runner) results() []Result {
 	return all
 }
 
-// askAdmissions searches for elections that a drained node leads and that are not in the plan.
+// askAdmissions searches for elections that a session on a drained node leads and that are not in the plan.
 func (r *Runner) askAdmissions(ctx context.Context) {
 	if !r.Watch || r.Admit == nil {
 		return

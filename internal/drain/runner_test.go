@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeConsul has one key per election. Its candidates acquire a free key after a delay.
+// fakeConsul is a Consul with one key per election. Its candidates acquire a free key after a delay.
 type fakeConsul struct {
 	mu       sync.Mutex
 	keys     map[string]*key
@@ -32,27 +32,27 @@ type fakeConsul struct {
 }
 
 type key struct {
-	hold election.Target // "" while the key is free
+	hold election.Target // Session is empty while the key is free
 	term uint64
-	// next returns the node whose session acquires the key after n releases, or "".
+	// next returns the node whose session acquires the key after n releases, or "" if no session acquires it.
 	next  func(n int) string
 	delay time.Duration
-	// fails returns the outcome of a write. A write with another outcome than OutcomeDone changes nothing.
+	// fails returns the outcome of a write. A write whose outcome is not OutcomeDone changes nothing.
 	fails    func(n int) insight.OutcomeKind
 	releases int
 	freed    time.Time
-	likely   int // number of candidates on other nodes according to the plan
+	likely   int // number of likely candidates on other nodes in the plan
 }
 
-// latency is the time of one write.
+// latency is the duration of one write.
 const latency = time.Millisecond
 
 func newFakeConsul() *fakeConsul { return &fakeConsul{keys: map[string]*key{}} }
 
-// always returns a function that returns the same node each time.
+// always returns a function that returns the same node for each n.
 func always(node string) func(int) string { return func(int) string { return node } }
 
-// after returns a function that returns node-2 for n releases, and node-3 after that.
+// after returns a function that returns node-2 for the first n releases, and node-3 after that.
 func after(n int) func(int) string {
 	return func(releases int) string {
 		if releases <= n {
@@ -62,7 +62,7 @@ func after(n int) func(int) string {
 	}
 }
 
-// add creates an election that is led by a session on a node.
+// add creates an election whose leader is a session on a node.
 func (w *fakeConsul) add(name, node string, next func(int) string) *key {
 	k := &key{next: next, delay: 3 * time.Millisecond}
 	w.keys["service/"+name+"/leader"] = k
@@ -128,7 +128,7 @@ func (w *fakeConsul) free(k *key) {
 	w.report(election.Event{Time: k.freed, Type: election.Vacated, Key: old.Key, CreateIndex: 1, Session: old.Session, Term: old.Term})
 }
 
-// elect lets a session on a node acquire a key.
+// elect makes a session on a node acquire a key.
 func (w *fakeConsul) elect(name, node string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,8 +194,8 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 		if len(got) != 1 || r.Status != drain.Moved || r.Rounds != 4 || r.Leader.Node != "node-3" || r.Here || r.Reason != "" {
 			t.Errorf("%+v", r)
 		}
-		// The drain takes four rounds, each with 1 ms for the write and 3 ms for the next leader, and then the time
-		// Settle.
+		// The drain takes four rounds of 4 ms each, 1 ms for the write and 3 ms for the next leader, and then the
+		// time Settle.
 		if took := time.Since(start); took != 16*time.Millisecond+5*time.Second {
 			t.Errorf("took %s", took)
 		}
@@ -221,7 +221,7 @@ func TestAnElectionStaysAfterTheLastRound(t *testing.T) {
 	})
 }
 
-// A client that polls every 5 s until two reads are equal competes again only if the leader stays for 10 s.
+// A client that polls every 5 s until two reads are equal competes again only if the leader remains for 10 s.
 func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -254,14 +254,14 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
-		// During a pause, other elections move.
+		// During a pause, other elections must move.
 		if took := time.Since(start); took < 16*time.Second || took > 18*time.Second || w.most > drain.Parallel {
-			t.Errorf("took %s, %d writes at a time", took, w.most)
+			t.Errorf("the drain took %s; at most %d concurrent writes", took, w.most)
 		}
 	})
 }
 
-// If no candidate on another node is likely, a pause is useless.
+// If no candidate on another node is likely, there must be no pause.
 func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -273,7 +273,7 @@ func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
 	})
 }
 
-// The reason must not claim that the leader won again after a release that Consul did not confirm.
+// After releases that Consul did not confirm, the reason must not state that the leader led again after each release.
 func TestAReasonCountsUnconfirmedReleases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -334,7 +334,7 @@ func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
 	})
 }
 
-// Elections without a candidate do not delay each other.
+// Elections without a candidate must not delay each other.
 func TestManyElectionsWithoutACandidateAreVacantTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -348,12 +348,12 @@ func TestManyElectionsWithoutACandidateAreVacantTogether(t *testing.T) {
 			}
 		}
 		if took := time.Since(start); took > 16*time.Second || w.most > drain.Parallel {
-			t.Errorf("took %s, %d writes at a time", took, w.most)
+			t.Errorf("the drain took %s; at most %d concurrent writes", took, w.most)
 		}
 	})
 }
 
-// Wait limits the time without a leader. The observation of a release may take longer.
+// Wait limits only the time without a leader. The observation of a release may take longer.
 func TestAReleaseThatIsObservedLateDidNotFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -367,7 +367,7 @@ func TestAReleaseThatIsObservedLateDidNotFail(t *testing.T) {
 	})
 }
 
-// A session on the node acquires an election that was vacant or moved, while the drain of another election continues.
+// While the drain of another election continues, a session on the node acquires an election that was vacant or moved.
 func TestAnElectionThatReturnsDuringTheDrainIsReleasedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -400,7 +400,7 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 		w := newFakeConsul()
 		k := w.add("web", "node-2", always("node-3"))
 		plan := w.plan()
-		k.lead("web", "node-3") // the observer reports it as the initial state
+		k.lead("web", "node-3") // the observer reports this hold as the initial state
 		r := drain.NewRunner(plan, w, options())
 		r.Observe([]election.Event{{
 			Time: time.Now(), Type: election.Elected, Initial: true, Key: k.hold.Key, CreateIndex: 1, Session: k.hold.Session,
@@ -471,7 +471,7 @@ func TestAReleaseThatWasNotConfirmedWaitsForItsResult(t *testing.T) {
 	})
 }
 
-// If Consul has no leader for a moment, a release fails or is not confirmed.
+// While Consul has no leader, a release fails or is not confirmed.
 func TestAReleaseThatWasNotAppliedIsRepeated(t *testing.T) {
 	for _, kind := range []insight.OutcomeKind{insight.OutcomeUnknown, insight.OutcomeFailed} {
 		synctest.Test(t, func(t *testing.T) {
@@ -531,7 +531,7 @@ func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
 			}
 		}
 		if w.most > drain.Parallel || most > drain.Parallel || w.most < 2 {
-			t.Errorf("%d writes, %d elections at a time", w.most, most)
+			t.Errorf("at most %d writes and %d elections at the same time", w.most, most)
 		}
 	})
 }
@@ -550,7 +550,7 @@ func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
 	})
 }
 
-// An unknown token is rarely accepted again, and a script must end.
+// Consul rarely accepts a rejected token again, and a script must end.
 func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -566,7 +566,7 @@ func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 		start := time.Now()
 		got := w.run(t.Context(), o)
 		if took := time.Since(start); took != 21*time.Second || !slices.Equal(connection, []string{"rejected"}) {
-			t.Errorf("%s %q", took, connection)
+			t.Errorf("the drain took %s; connection events %q", took, connection)
 		}
 		if r := got["mail"]; r.Status != drain.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
 			t.Errorf("%+v", r)
@@ -590,7 +590,7 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 			w.cancel, w.cancelAt = cancel, at
 			first := w.run(ctx, options())
 			if w.inFlight != 0 {
-				t.Errorf("%d writes in flight", w.inFlight)
+				t.Errorf("%d writes are in progress after the end of the drain", w.inFlight)
 			}
 			for name, r := range first {
 				if r.Status.Final() {

@@ -21,7 +21,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// In each of these faults, Consul denies electop's requests, or electop rejects Consul's certificate.
+// In each of these faults, Consul denies electop's requests, or electop rejects the server's certificate.
 func TestAccessFaults(t *testing.T) {
 	for _, f := range []fault{tokenRevoked(), certificateReplaced(false), certificateReplaced(true)} {
 		t.Run(f.name, f.play)
@@ -42,7 +42,7 @@ func tokenRevoked() fault {
 	}
 }
 
-// readerToken creates a token with the permissions that observing requires.
+// readerToken creates a token with the permissions that an observer needs.
 func readerToken(t *testing.T, client *api.Client) *api.ACLToken {
 	t.Helper()
 	policy, _, err := client.ACL().PolicyCreate(&api.ACLPolicy{Name: "observer", Rules: `
@@ -74,8 +74,8 @@ func restore(client *api.Client, token *api.ACLToken) error {
 	return err
 }
 
-// certificateReplaced gives the proxy a new certificate and restarts it. Either the same authority signed the
-// certificate, or one that electop does not trust.
+// certificateReplaced restarts the proxy with a new certificate. trusted determines whether electop trusts the
+// authority that signed the certificate.
 func certificateReplaced(trusted bool) fault {
 	var current atomic.Pointer[tls.Certificate]
 	var first, second *tls.Certificate
@@ -122,7 +122,8 @@ func newAuthority(t *testing.T, name string) *authority {
 	return a
 }
 
-// serves returns a proxy with this TLS configuration, and makes electop trust its certificates.
+// serves returns the environment with a proxy that uses this TLS configuration, and makes electop trust the
+// authority's certificates.
 func (a *authority) serves(t *testing.T, config *tls.Config) setting {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ca.pem")
@@ -144,7 +145,7 @@ func (a *authority) issue(t *testing.T, serial int64) *tls.Certificate {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// sign creates a certificate with a new key. Without an authority, the certificate is self-signed.
+// sign creates a certificate with a new key. If by is nil, the certificate is self-signed.
 func sign(t *testing.T, template *x509.Certificate, by *authority) ([]byte, *x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// accuracyElections is the number of elections. They fail over concurrently, each about every two seconds.
+	// accuracyElections is the number of elections. In each of them, about every two seconds, a failover occurs.
 	accuracyElections = 20
-	// accurate is the maximum difference between the times in the history and in the log of the writes.
+	// accurate is the maximum difference between a time in the history and in the log of the writes.
 	accurate = 20 * time.Millisecond
 )
 
-// loggedTerm is a term according to the program that writes the key.
+// loggedTerm is a term according to the program that wrote the key.
 type loggedTerm struct {
 	termKey
-	// began and ended are the times at which the responses to the writes arrived. If Consul itself ended the term,
-	// ended is the time at which a separate query of the key returned.
+	// began and ended are when the responses to the writes arrived. If Consul ended the term without a write, ended
+	// is when a separate query for the key returned.
 	began, ended time.Time
 	how          string
 }
@@ -39,7 +39,7 @@ type termKey struct {
 }
 
 // TestRecordedTermsMatchTheWrites causes failovers of all kinds. Every term must be recorded or counted as missed.
-// `make accuracy ACCURACY=1h` sets the duration; only then do differences in time fail the test.
+// `make accuracy ACCURACY=1h` sets the duration. Only with this variable do differences in time fail the test.
 func TestRecordedTermsMatchTheWrites(t *testing.T) {
 	t.Parallel()
 	length, asked := 5*time.Second, os.Getenv("ACCURACY")
@@ -79,7 +79,7 @@ func TestRecordedTermsMatchTheWrites(t *testing.T) {
 	compareTimes(t, file, logged, &stalls, control, asked != "")
 }
 
-// failovers is one election with a candidate whose terms end in random ways.
+// failovers is one election with one candidate, whose terms end in random ways.
 type failovers struct {
 	t      *testing.T
 	client *api.Client
@@ -146,7 +146,7 @@ func (f *failovers) pause(ctx context.Context, least, most time.Duration) {
 	}
 }
 
-// register registers the node with a check of this status.
+// register registers the node, with a check that has this status.
 func (f *failovers) register(status string) {
 	_, err := f.client.Catalog().Register(&api.CatalogRegistration{
 		Node: f.node, Address: "127.0.0.1", Check: &api.AgentCheck{Node: f.node, CheckID: "alive", Name: "alive", Status: status},
@@ -154,7 +154,7 @@ func (f *failovers) register(status string) {
 	f.must(err)
 }
 
-// open creates a session that can end in the given way.
+// open creates a session that can end in the chosen way.
 func (f *failovers) open(how string) string {
 	s := &api.SessionEntry{Name: f.key, Node: f.node, NodeChecks: []string{"alive"}, LockDelay: time.Millisecond}
 	if f.rng.IntN(10) == 0 {
@@ -216,7 +216,7 @@ func (f *failovers) awaitEnd(key string) error {
 		}
 		options.WaitIndex = meta.LastIndex
 	}
-	return errors.New("the session did not expire")
+	return errors.New("the key was not released in time")
 }
 
 // awaitRecorded waits until the history contains the end of the latest term of each key.
@@ -239,13 +239,13 @@ func awaitRecorded(t *testing.T, file string, logged []loggedTerm) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the ends of %d elections are not recorded", waiting)
+			t.Fatalf("the latest ends of %d elections were not recorded in time", waiting)
 		}
 	}
 }
 
-// compareTimes compares the history with the log. With strict, a difference above 20 ms fails the test, unless the
-// control query of this process was also late.
+// compareTimes compares the history with the log. With strict, a difference of more than 20 ms fails the test, unless
+// the control query of this process was also late.
 func compareTimes(t *testing.T, file string, logged []loggedTerm, stalls *stallLog, control *control, strict bool) {
 	t.Helper()
 	recorded := map[termKey][]recordedTerm{}
@@ -284,10 +284,10 @@ func compareTimes(t *testing.T, file string, logged []loggedTerm, stalls *stallL
 		delete(recorded, l.termKey)
 	}
 	for k := range recorded {
-		t.Errorf("recorded but not in the log: %+v", k)
+		t.Errorf("a recorded term is not in the log: %+v", k)
 	}
 	if unrecorded > missed {
-		t.Errorf("%d terms are not recorded, %d are counted as missed", unrecorded, missed)
+		t.Errorf("%d terms are not recorded, but only %d are counted as missed", unrecorded, missed)
 	}
 	t.Logf("%d terms in the log, %d not recorded, %d counted as missed", len(logged), unrecorded, missed)
 	for i, what := range []string{"begin", "end", "vacancy"} {
@@ -299,7 +299,7 @@ func compareTimes(t *testing.T, file string, logged []loggedTerm, stalls *stallL
 	}
 }
 
-// nextOf returns the next term of the same key, nil if there is none. The terms of a key are consecutive.
+// nextOf returns the next term of the same key, nil if there is none. The terms of a key are adjacent in the log.
 func nextOf(logged []loggedTerm, i int) *loggedTerm {
 	if i+1 < len(logged) && logged[i+1].key == logged[i].key {
 		return &logged[i+1]
@@ -307,7 +307,7 @@ func nextOf(logged []loggedTerm, i int) *loggedTerm {
 	return nil
 }
 
-// differences contains the absolute differences between history and log.
+// differences contains the absolute differences between the times in the history and in the log.
 type differences struct {
 	all   []time.Duration
 	most  time.Duration
@@ -332,7 +332,8 @@ func (d *differences) String() string {
 	return fmt.Sprintf("p50 %v, p99 %v, max %v; %d of %d above %v", part(d.all, 50), part(d.all, 99), part(d.all, 100), above, len(d.all), accurate)
 }
 
-// stallLog records when the kernel did not schedule this process. The times in the log are then wrong.
+// stallLog contains the periods in which the kernel did not schedule this process. Times that were logged in these
+// periods are wrong.
 type stallLog struct{ all []period }
 
 func (s *stallLog) run(ctx context.Context) {
@@ -353,14 +354,14 @@ func (s *stallLog) run(ctx context.Context) {
 	}
 }
 
-// within reports whether a time is in a stall of this process, or close to one.
+// within reports whether a time is in or near such a period.
 func (s *stallLog) within(at time.Time) bool {
 	const reach = 20 * time.Millisecond
 	return slices.ContainsFunc(s.all, func(p period) bool { return at.After(p.start.Add(-reach)) && at.Before(p.end.Add(reach)) })
 }
 
-// control is a blocking query for all keys in this process. If it is late, then Consul or the machine caused the
-// delay.
+// control is a blocking query for all keys in this process. If the control is also late, Consul or the machine caused
+// the delay, not electop.
 type control struct {
 	client *api.Client
 	held   map[string]termKey // by key
@@ -400,7 +401,7 @@ func (c *control) run(ctx context.Context) {
 	}
 }
 
-// late reports whether the control query returned late for a term, or not at all.
+// late reports whether the control query returned a term late or not at all.
 func (c *control) late(l *loggedTerm) bool {
 	const late = accurate / 2
 	return c.began[l.termKey].Sub(l.began).Abs() > late || c.ended[l.termKey].Sub(l.ended).Abs() > late

@@ -13,7 +13,7 @@ import (
 func aServer(t *testing.T) setting   { return setting{agent: consultest.Server(t)} }
 func aDevAgent(t *testing.T) setting { return setting{agent: consultest.Dev(t)} }
 
-// In each of these faults, the agent that electop uses fails, or electop itself is stopped.
+// In each of these faults, the agent that electop uses fails, or electop itself is suspended.
 func TestAgentFaults(t *testing.T) {
 	for _, f := range []fault{
 		{
@@ -43,7 +43,7 @@ func TestAgentFaults(t *testing.T) {
 	}
 }
 
-// serversOfAClientAgent connects electop to a client agent and kills the server to which the client agent is
+// serversOfAClientAgent connects electop to a client agent, and kills the server to which the client agent is
 // connected.
 func serversOfAClientAgent() fault {
 	var server *consultest.Agent

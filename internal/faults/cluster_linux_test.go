@@ -10,7 +10,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// In each of these faults, servers of a cluster fail, but the server that electop uses keeps running.
+// In each of these faults, servers of a cluster fail, but the server that electop uses continues to run.
 func TestClusterFaults(t *testing.T) {
 	for _, f := range []fault{leaderKilled(), quorumLost("quorum lost for 10 s", 10*time.Second), quorumLost("quorum lost for 60 s", time.Minute)} {
 		t.Run(f.name, f.play)
@@ -27,7 +27,7 @@ func cluster(t *testing.T) []*consultest.Agent {
 	}
 	i := slices.IndexFunc(agents, func(a *consultest.Agent) bool { return a.ServerAddr() == addr })
 	if i < 0 {
-		t.Fatalf("no server is %s", addr)
+		t.Fatalf("no server has the leader's address %s", addr)
 	}
 	return append(slices.Delete(slices.Clone(agents), i, i+1), agents[i])
 }

@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// verdict is the result of comparing the events with the log.
+// verdict is the result of the comparison of the events with the log.
 type verdict struct {
 	terms       int      // terms in the log, without those before the first read
 	reported    int      // terms that an event reports
@@ -37,7 +37,7 @@ func (l *truth) compare(lines []line) *verdict {
 	}
 	for key := range byKey {
 		if l.keys[key] == nil {
-			v.blame(byKey[key][0], "no writer wrote this key")
+			v.blame(byKey[key][0], "no writer has written this key")
 		}
 	}
 	for key, k := range l.keys {
@@ -80,30 +80,30 @@ func (c *comparison) event(e line) {
 		c.verdict.missed += int(e.Count)
 	case election.Updated:
 		if !c.led {
-			c.blame(e, "an update without a leader")
+			c.blame(e, "an updated event without a leader")
 		}
 	case election.Explained, election.Unreadable, election.Readable:
 	default:
-		c.blame(e, "no writer made this change")
+		c.blame(e, "no writer has made this change")
 	}
 }
 
 func (c *comparison) elected(e line) {
 	if c.led {
-		c.blame(e, "the end of the previous term, %s, was not reported", c.k.terms[c.at].id)
+		c.blame(e, "the end of the previous term (%s) was not reported", c.k.terms[c.at].id)
 	}
 	i := slices.IndexFunc(c.k.terms[c.at+1:], func(t term) bool { return t.id == e.Leader })
 	if i < 0 {
-		c.blame(e, "the log has no such term after the previously reported one")
+		c.blame(e, "the log contains no such term after the previously reported term")
 		return
 	}
 	i += c.at + 1
 	t := &c.k.terms[i]
 	if t.session != e.Session || t.create != e.CreateIndex || t.lock != e.Term {
-		c.blame(e, "the log has session %s, create_index %d, term %d", t.session, t.create, t.lock)
+		c.blame(e, "the log contains session %s, create_index %d, term %d", t.session, t.create, t.lock)
 	}
 	if e.read.Before(t.asked) {
-		c.blame(e, "reported %v before the acquire was sent", t.asked.Sub(e.read))
+		c.blame(e, "the term was reported %v before the acquire was sent", t.asked.Sub(e.read))
 	}
 	c.led = true
 	if e.Initial && !c.initial {
@@ -121,7 +121,7 @@ func (c *comparison) elected(e line) {
 
 func (c *comparison) vacated(e line) {
 	if e.Initial && !c.initial {
-		// Terms up to this one began before the first read.
+		// Terms up to and including this one began before the first read.
 		c.initial = true
 		for ; c.first < len(c.k.terms); c.first++ {
 			t := &c.k.terms[c.first]
@@ -132,18 +132,18 @@ func (c *comparison) vacated(e line) {
 		return
 	}
 	if !c.led {
-		c.blame(e, "no start of a term was reported")
+		c.blame(e, "the start of the term was not reported")
 		return
 	}
 	t := &c.k.terms[c.at]
 	c.led = false
 	switch {
 	case t.id != e.Leader || t.session != e.Session:
-		c.blame(e, "the leader was %s with session %s", t.id, t.session)
+		c.blame(e, "the leader was %s, with session %s", t.id, t.session)
 	case t.ending.IsZero():
 		c.blame(e, "the term has not ended")
 	case e.read.Before(t.ending):
-		c.blame(e, "reported %v before the write that ended it", t.ending.Sub(e.read))
+		c.blame(e, "the end was reported %v before the write that ended the term", t.ending.Sub(e.read))
 	}
 }
 
@@ -164,12 +164,12 @@ func (c *comparison) account(key string) {
 	}
 	for create, n := range c.reported {
 		if total[create] < n {
-			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d reported, the log has %d", key, n, create, total[create]))
+			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d were reported, but the log contains %d", key, n, create, total[create]))
 		}
 	}
 	for create, n := range c.missed {
 		if total[create] < n+c.reported[create] {
-			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d reported and %d counted as missed, the log has %d",
+			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d were reported and %d counted as missed, but the log contains %d",
 				key, c.reported[create], create, n, total[create]))
 		}
 	}
@@ -183,7 +183,7 @@ func (c *comparison) account(key string) {
 			c.uncountable += rest
 			continue
 		}
-		c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d neither reported nor counted as missed (reported %d, missed %d)",
+		c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d were neither reported nor counted as missed (reported %d, missed %d)",
 			key, rest, create, c.reported[create], c.missed[create]))
 	}
 	if c.led != c.k.held || c.led && c.k.terms[c.at].id != c.k.terms[len(c.k.terms)-1].id {

@@ -21,15 +21,15 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// killed is a history whose recorder is killed repeatedly while writers make 50 changes a second.
+// killed is a history whose recorder is killed repeatedly while writers make 50 changes per second.
 type killed struct {
 	t    *testing.T
 	file string
 	args []string
 	rng  *rand.Rand
-	// seen contains the events that a reader found in the file before a kill.
+	// seen contains the events that a reader found in the file before one of the kills.
 	seen  map[string]bool
-	kills []period // periods from a kill to the start of the next recorder
+	kills []period // periods from each kill to the start of the next recorder
 }
 
 // TestNoStoredEventIsLostByKills kills `electop record` 5 times, or 100 times with
@@ -45,7 +45,7 @@ func TestNoStoredEventIsLostByKills(t *testing.T) {
 		t: t, file: filepath.Join(t.TempDir(), "h.db"), rng: rand.New(rand.NewPCG(1, 1)), seen: map[string]bool{},
 		args: []string{"--http-addr", agent.Addr(), "-k", "killed/*/leader"},
 	}
-	r := record(t, k.file, k.args...) // the recorder does not know terms before its first observation
+	r := record(t, k.file, k.args...) // the recorder has no data about terms before its first observation
 	log, stop := writeConstantly(t, agent, "killed")
 	for range times {
 		k.once(r)
@@ -60,7 +60,7 @@ func TestNoStoredEventIsLostByKills(t *testing.T) {
 	k.checkTerms(log)
 }
 
-// writeConstantly makes 50 changes a second until stop is called.
+// writeConstantly makes 50 changes per second until stop is called.
 func writeConstantly(t *testing.T, agent *consultest.Agent, prefix string) (log *truth, stop func()) {
 	const writers, keys, pause = 5, 12, 100 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
@@ -79,7 +79,7 @@ func writeConstantly(t *testing.T, agent *consultest.Agent, prefix string) (log 
 	return log, stop
 }
 
-// once kills the recorder after a random time and checks the file.
+// once kills the recorder after a random time, and then checks the file.
 func (k *killed) once(r *recording) {
 	f := k.open()
 	defer f.Close()
@@ -102,7 +102,7 @@ func (k *killed) open() *sqlite.File {
 	return f
 }
 
-// read stores the latest events of the file in seen.
+// read adds the latest events of the file to seen.
 func (k *killed) read(f *sqlite.File) {
 	page, err := f.Events(k.t.Context(), history.EventQuery{Limit: 200})
 	if err != nil {
@@ -113,7 +113,7 @@ func (k *killed) read(f *sqlite.File) {
 	}
 }
 
-// identity returns a text that differs between any two events.
+// identity returns text that differs between any two events.
 func identity(e *election.Event) string {
 	return fmt.Sprint(e.Type, e.Key, " ", e.CreateIndex, e.Term, e.ModifyIndex, e.Session, e.Cause, e.Initial)
 }
@@ -130,7 +130,7 @@ func (k *killed) checkFile() {
 	}
 }
 
-// awaitEnd waits until the history and the log agree on the state of each key.
+// awaitEnd waits until the history and the log have the same state of each key.
 func (k *killed) awaitEnd(log *truth) {
 	f := k.open()
 	defer f.Close()
@@ -186,8 +186,8 @@ func (k *killed) checkEvents() {
 	k.t.Logf("%d kills, %d events seen before one, %d stored", len(k.kills), len(k.seen), len(page.Events))
 }
 
-// checkGaps checks that no period of observation contains a kill, and that each is marked as ended unexpectedly. A
-// recorder that is killed before its first write leaves no period.
+// checkGaps checks that no period of observation contains a kill, and that each period except the last has no regular
+// end. A recorder that is killed before its first write leaves no period.
 func (k *killed) checkGaps() {
 	f := k.open()
 	defer f.Close()
@@ -199,7 +199,7 @@ func (k *killed) checkGaps() {
 	for i, o := range all[:len(all)-1] {
 		n := slices.IndexFunc(k.kills, func(p period) bool { return p.start.After(o.From) })
 		if n < 0 || o.Ending != "" || o.To.After(k.kills[n].start) || !all[i+1].From.After(k.kills[n].start) {
-			k.t.Errorf("no gap between %+v and %+v", o, all[i+1])
+			k.t.Errorf("the periods %+v and %+v have no gap between them", o, all[i+1])
 			continue
 		}
 		early = append(early, k.kills[n].start.Sub(o.To))
@@ -207,7 +207,7 @@ func (k *killed) checkGaps() {
 	k.t.Logf("%d periods of observation; a gap begins before the kill by p50 %v, at most %v", len(all), part(early, 50), part(early, 100))
 }
 
-// checkTerms checks that each term of the log was recorded once, was counted as missed, or happened in a gap. The
+// checkTerms checks that each term in the log was recorded once, was counted as missed, or occurred in a gap. The
 // history must contain no other terms.
 func (k *killed) checkTerms(log *truth) {
 	recorded := map[string]int{}
@@ -236,23 +236,23 @@ func (k *killed) checkTerms(log *truth) {
 			n := missed[fmt.Sprint(key, create)]
 			counted += n
 			if n > len(all) || n < len(all) && !truth.uncountable[create] {
-				k.t.Errorf("%s: %d terms are not recorded, %d are counted as missed: %+v", key, len(all), n, all)
+				k.t.Errorf("%s: %d terms are not recorded, but %d are counted as missed: %+v", key, len(all), n, all)
 			}
 			for _, t := range all[min(n, len(all)):] {
 				if inGaps++; !k.hidden(t) {
-					k.t.Errorf("%s: neither recorded nor in a gap: %+v", key, t)
+					k.t.Errorf("%s: a term is neither recorded nor in a gap: %+v", key, t)
 				}
 			}
 		}
 	}
 	for what := range recorded {
-		k.t.Errorf("recorded but not in the log: %s", what)
+		k.t.Errorf("a recorded term is not in the log: %s", what)
 	}
 	k.t.Logf("%d terms in the log: %d recorded, %d counted as missed, %d of keys that were deleted in a gap", terms, found, counted, inGaps)
 }
 
-// hidden reports whether a recorder could not observe a term of a deleted key: the term was in a gap, or too short
-// for a busy machine.
+// hidden reports whether a recorder may have missed a term of a deleted key, because the term was in a gap or too
+// short.
 func (k *killed) hidden(t term) bool {
 	const short = time.Second
 	if !t.ending.IsZero() && t.ending.Sub(t.asked) < short {

@@ -12,10 +12,10 @@ import (
 	"electop/internal/consultest"
 )
 
-// program is the path of the built binary; TestMain sets it.
+// program is the path of the built binary. TestMain sets it.
 var program string
 
-// patience is the timeout of every wait. It is long, so that a slow machine does not fail a test.
+// patience is the timeout of every wait. It is long, so that no test fails on a slow machine.
 const patience = 60 * time.Second
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// Most tests mainly wait, so many run in parallel. A flag on the command line takes precedence.
+	// Most tests mainly wait, so many tests run in parallel. A flag on the command line takes precedence.
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}

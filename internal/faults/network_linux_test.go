@@ -10,7 +10,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// proxied is a fault that the proxy injects for some time.
+// proxied returns a fault that the proxy injects for some time.
 func proxied(name string, lasts time.Duration, f consultest.Fault) fault {
 	return fault{
 		name: name, lasts: lasts,
@@ -21,7 +21,7 @@ func proxied(name string, lasts time.Duration, f consultest.Fault) fault {
 
 func nothing(*stage) {}
 
-// In each of these faults, the network or a proxy fails, but Consul keeps running.
+// In each of these faults, the network or a proxy fails, but Consul continues to run.
 func TestNetworkFaults(t *testing.T) {
 	cut := proxied("a proxy cuts queries after 30 s", 70*time.Second, consultest.Fault{CutAfter: 30 * time.Second})
 	cut.silent, cut.long = true, true
@@ -62,7 +62,8 @@ func freezeBlocked(s *stage) {
 	}
 }
 
-// hungTransactions deletes a key while no transaction is answered, so that electop cannot confirm that the key is gone.
+// hungTransactions deletes a key while no transaction gets a response, so that electop cannot confirm that the key no
+// longer exists.
 func hungTransactions() fault {
 	f := proxied("transactions hang", 10*time.Second, consultest.Fault{
 		Latency: time.Hour, Only: func(r *http.Request) bool { return r.URL.Path == "/v1/txn" },
@@ -84,7 +85,7 @@ func hungTransactions() fault {
 	return f
 }
 
-// http2 is a stage whose proxy serves HTTP/2, so that all queries share one connection.
+// http2 returns an environment with a proxy that serves HTTP/2, so that all queries share one connection.
 func http2(t *testing.T) setting {
 	authority := newAuthority(t, "one")
 	config := &tls.Config{Certificates: []tls.Certificate{*authority.issue(t, 2)}, NextProtos: []string{"h2"}}

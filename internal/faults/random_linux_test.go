@@ -47,7 +47,7 @@ func soakFaults() []randomFault {
 	return faults
 }
 
-// foreignResponse returns a response that does not come from Consul.
+// foreignResponse is a response that Consul did not send.
 type foreignResponse struct {
 	name    string
 	handler http.HandlerFunc
@@ -76,7 +76,7 @@ func corrupt(body []byte) []byte {
 	return body
 }
 
-// during injects a fault with the proxy for some time.
+// during makes the proxy inject a fault for some time.
 func (s *soak) during(ctx context.Context, d time.Duration, f consultest.Fault) {
 	s.proxy.Set(f)
 	s.wait(ctx, d)

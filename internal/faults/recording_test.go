@@ -16,7 +16,7 @@ import (
 type recording struct {
 	t    *testing.T
 	cmd  *exec.Cmd
-	done chan struct{} // closed at the end of its standard error
+	done chan struct{} // closed when its standard error ends
 }
 
 // record starts `electop record` and waits until it observes Consul.
@@ -52,7 +52,7 @@ func record(t *testing.T, file string, args ...string) *recording {
 			t.Fatalf("record: %q", line)
 		}
 	case <-limit.C:
-		t.Fatal("record does not start")
+		t.Fatal("electop record did not start in time")
 	}
 	return r
 }
@@ -67,7 +67,7 @@ func (r *recording) kill() {
 	_ = r.cmd.Wait()
 }
 
-// stop ends the process with SIGTERM, as systemd does, and expects exit code 0.
+// stop ends the process with SIGTERM, like systemd, and expects exit code 0.
 func (r *recording) stop() {
 	r.t.Helper()
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// dashboard is electop in a tmux server of its own.
+// dashboard is electop in a separate tmux server.
 type dashboard struct {
 	t      *testing.T
 	socket string
@@ -26,7 +26,7 @@ var dashboards atomic.Int64
 func openDashboard(t *testing.T, env []string, args ...string) *dashboard {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Fatal("the dashboard's tests need tmux (Debian: apt-get install tmux)")
+		t.Fatal("the tests of the dashboard need tmux (Debian: apt-get install tmux)")
 	}
 	d := &dashboard{t: t, socket: fmt.Sprintf("faults-%d-%d", os.Getpid(), dashboards.Add(1))}
 	command := []string{"-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "36"}
@@ -52,8 +52,8 @@ func (d *dashboard) tmux(args ...string) string {
 	return string(out)
 }
 
-// signal sends a signal to the processes of electop. A shell runs between tmux and electop, because tmux continues a
-// stopped child.
+// signal sends a signal to the processes of electop. A shell runs between tmux and electop, because tmux would
+// continue a stopped child.
 func (d *dashboard) signal(sig syscall.Signal) error {
 	out, err := exec.Command("tmux", "-L", d.socket, "display-message", "-p", "#{pane_pid}").Output()
 	if err != nil {
@@ -61,7 +61,7 @@ func (d *dashboard) signal(sig syscall.Signal) error {
 	}
 	all := descendants(strings.TrimSpace(string(out)))
 	if len(all) == 0 {
-		return errors.New("the dashboard does not run")
+		return errors.New("the dashboard is not running")
 	}
 	for _, pid := range all {
 		if err := syscall.Kill(pid, sig); err != nil {
@@ -71,7 +71,7 @@ func (d *dashboard) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// descendants lists the children of a process and their descendants.
+// descendants returns the IDs of all descendants of a process.
 func descendants(parent string) (pids []int) {
 	lists, _ := filepath.Glob("/proc/" + parent + "/task/*/children")
 	for _, list := range lists {
@@ -89,7 +89,7 @@ func descendants(parent string) (pids []int) {
 type view struct {
 	at         time.Time
 	live, lost bool
-	// aged is set if a banner shows the age of the data of web. banner is the text of the banner.
+	// aged is set if a banner shows the age of the data about web. banner is the text of the banner.
 	aged   bool
 	banner string
 	row    string // leader of the election web
@@ -126,7 +126,7 @@ func (d *dashboard) look() view {
 
 var age = regexp.MustCompile(`The board is \S+ old\.|next retry in \S+ ?|retrying now`)
 
-// says returns the banner without the parts that differ between runs.
+// says returns the text of the banner without the parts that differ between runs.
 func (v view) says() string {
 	return strings.Join(strings.Fields(age.ReplaceAllString(v.banner, " ")), " ")
 }
@@ -142,7 +142,7 @@ func (d *dashboard) until(what string, is func(view) bool) view {
 			return v
 		}
 		if time.Now().After(deadline) {
-			d.t.Fatalf("no %s within %v; the screen was:\n%s", what, patience, v.text)
+			d.t.Fatalf("timeout while waiting for %s (%v); screen:\n%s", what, patience, v.text)
 		}
 	}
 }

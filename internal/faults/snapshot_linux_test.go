@@ -10,8 +10,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// In each of these faults, an operator restores a snapshot: ended terms become current again, or later terms
-// disappear.
+// In each of these faults, an operator restores a snapshot: ended terms become current again, or later terms no
+// longer exist.
 func TestSnapshotFaults(t *testing.T) {
 	older := fault{
 		name: "older snapshot restored", at: aDevAgent, lasts: 6 * time.Second, silent: true, still: true,
@@ -58,7 +58,7 @@ func (s *stage) snapshot() []byte {
 	return image
 }
 
-// restore restores a snapshot and logs the leader.
+// restore restores a snapshot and logs the leader after the restore.
 func (s *stage) restore(image []byte) {
 	s.t.Helper()
 	asked := time.Now()

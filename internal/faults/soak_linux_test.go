@@ -15,7 +15,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// The load of the soak test is one change per writer and writePause: 20 changes a second.
+// The load of the soak test is one change per writer and writePause: 20 changes per second.
 const (
 	soakWriters = 5
 	soakKeys    = 12 // pause of each writer after a change
@@ -23,7 +23,7 @@ const (
 )
 
 // soak contains a cluster, a proxy in front of its first server, an electop that uses the proxy, and writers that do
-// not use it.
+// not use the proxy.
 type soak struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -34,7 +34,7 @@ type soak struct {
 	writers []*writer
 	watch   *watching
 	older   []byte // the latest snapshot
-	// faulty contains the periods with a fault. A period includes the time to recover.
+	// faulty contains the periods with a fault, including the time to recover.
 	faulty []period
 }
 
@@ -43,8 +43,8 @@ type period struct {
 	start, end time.Time
 }
 
-// This test injects random faults for a given time, at 20 changes a second: `make soak SOAK=30m`. Every event must be
-// true, and every term must be reported or counted as missed.
+// This test injects random faults for a given time, at 20 changes per second: `make soak SOAK=30m`. Every event must
+// be true, and every term must be reported or counted as missed.
 func TestSoak(t *testing.T) {
 	text := os.Getenv("SOAK")
 	if text == "" {
@@ -93,8 +93,7 @@ func keepDeadServers() consultest.Option {
 	return consultest.WithConfig(`autopilot { cleanup_dead_servers = false }`)
 }
 
-// play writes and injects faults for some time. It returns the resource usage before the first fault, and the
-// maximum.
+// play writes and injects faults for some time. It returns the resource usage before the first fault and the maximum.
 func (s *soak) play(length time.Duration) (first, worst usage) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), length)
 	defer cancel()
@@ -127,7 +126,7 @@ func (s *soak) play(length time.Duration) (first, worst usage) {
 	return first, worst
 }
 
-// wait returns after d or when the soak test ends.
+// wait waits until d has passed or the soak test ends.
 func (s *soak) wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -146,7 +145,7 @@ func (s *soak) settle() *verdict {
 		s.reconcile()
 		v := s.truth.compare(s.watch.all())
 		if len(v.wrong) == 0 || time.Since(start) > patience {
-			s.t.Logf("everything was reported %.1f s after the last change", time.Since(start).Seconds())
+			s.t.Logf("all changes were reported %.1f s after the last change", time.Since(start).Seconds())
 			return v
 		}
 		<-tick.C
@@ -181,7 +180,7 @@ func (s *soak) report(v *verdict, first, worst usage) {
 		}
 	}
 	s.t.Logf("%d faults, %d writes (%d without confirmation)", len(s.faulty), writes, failed)
-	s.t.Logf("%d terms: %d reported, %d counted as missed, %d of deleted or replaced keys, %d false", v.terms, v.reported, v.missed, v.uncountable, len(v.wrong))
+	s.t.Logf("%d terms: %d reported, %d counted as missed, %d of deleted or replaced keys; %d errors", v.terms, v.reported, v.missed, v.uncountable, len(v.wrong))
 	s.t.Logf("lag without a fault: p50 %v, p99 %v, longest %v (%d terms)", part(calm, 50), part(calm, 99), part(calm, 100), len(calm))
 	s.t.Logf("lag at any time: p50 %v, p99 %v, longest %v (%d terms)", part(all, 50), part(all, 99), part(all, 100), len(all))
 	s.t.Logf("usage: at the start %v, maximum %v, at the end %v", first, worst, usageOf(s.t, s.watch.pid()))
@@ -194,7 +193,7 @@ func (s *soak) report(v *verdict, first, worst usage) {
 	}
 }
 
-// recovery is the time after a fault in which delays still count as caused by the fault.
+// recovery is the time after a fault in which a delay still counts as an effect of the fault.
 const recovery = 2 * time.Second
 
 func (s *soak) disturbed(at time.Time) bool {

@@ -16,7 +16,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// stage is the election web, which electop observes through a proxy.
+// stage is the environment of a fault test: electop observes the election web through a proxy.
 type stage struct {
 	t      *testing.T
 	agent  *consultest.Agent
@@ -31,7 +31,7 @@ type stage struct {
 	leader  string
 }
 
-// setting is the environment of a stage, in addition to an agent.
+// setting is the part of a stage that a fault can choose, in addition to an agent.
 type setting struct {
 	agent   *consultest.Agent
 	writers []*api.Client // clients of other servers; if empty, the writers use the agent
@@ -63,7 +63,7 @@ func newStage(t *testing.T, at setting) *stage {
 	return s
 }
 
-// changeLeader ends the current term of web and begins a new one.
+// changeLeader ends the current term of web and begins another one.
 func (s *stage) changeLeader() error {
 	w, k := s.writer, s.writer.keys[0]
 	ctx := context.Background()
@@ -71,7 +71,7 @@ func (s *stage) changeLeader() error {
 	for before := w.next; k.doubtful || w.next == before || !k.held() || leaderOf(k.pair) != fmt.Sprintf("web-%d", w.next); {
 		switch {
 		case time.Now().After(deadline):
-			return fmt.Errorf("Consul accepts no write within %v", patience)
+			return fmt.Errorf("Consul accepted no write within %v", patience)
 		case k.doubtful:
 			w.reconcile(ctx, k)
 		case k.held():
@@ -92,7 +92,7 @@ func (s *stage) leads(id string) {
 }
 
 // current compares a view with the actual leader. right is set if the view shows this leader as current, wrong if it
-// shows another one as current. since is when the leader last changed.
+// shows another leader as current. since is when the leader last changed.
 func (s *stage) current(v view) (right, wrong bool, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,19 +111,19 @@ func (s *stage) must(err error) {
 	}
 }
 
-// fault is one row of the table.
+// fault is one row of the table in docs/reliability.md.
 type fault struct {
 	name string
-	// at prepares Consul; nil means the shared agent.
+	// at prepares Consul. If it is nil, the shared agent is used.
 	at func(t *testing.T) setting
 	// begin injects the fault, end removes it.
 	begin, end func(s *stage)
 	lasts      time.Duration
-	// silent is set if the screen shows no banner during the fault, and changes late.
+	// silent is set if the screen shows no banner during the fault, and changes only after it.
 	silent bool
-	// reports is set if a change during the fault appears on the screen although the fault lasts.
+	// reports is set if the screen shows a change while the fault lasts.
 	reports bool
-	// still is set if no change can be written during the fault.
+	// still is set if Consul accepts no write during the fault.
 	still bool
 	// long is set if `make test` omits the fault.
 	long bool
@@ -141,7 +141,7 @@ type result struct {
 func (f fault) play(t *testing.T) {
 	t.Parallel()
 	if f.long && os.Getenv("ELECTOP_FAULTS") != "all" {
-		t.Skip("takes long; `make faults` runs it")
+		t.Skip("takes long; run it with `make faults`")
 	}
 	at := setting{}
 	if f.at == nil {
@@ -167,7 +167,7 @@ func (f fault) play(t *testing.T) {
 	s.finish(f, &r)
 }
 
-// during watches the screen during the fault, and changes the leader meanwhile.
+// during watches the screen during the fault and changes the leader.
 func (s *stage) during(f fault, begun time.Time, r *result) {
 	turned := make(chan error, 1)
 	if f.still {
@@ -197,7 +197,7 @@ func (s *stage) during(f fault, begun time.Time, r *result) {
 			r.stale = max(r.stale, v.at.Sub(changed))
 		}
 		if wasLost && wrong {
-			s.t.Logf("the screen shows a live board while it is stale:\n%s", v.text)
+			s.t.Logf("the screen shows the stale board as live:\n%s", v.text)
 		}
 		wasLost = v.lost
 	}
@@ -263,7 +263,7 @@ func (s *stage) connections() (lost, restored int) {
 	return lost, restored
 }
 
-// Limits of the additional usage after a fault. Idle connections remain, and Go returns memory late.
+// These are the limits of the additional usage after a fault. Idle connections remain, and Go releases memory late.
 const (
 	fileSlack     = 8
 	memorySlackKB = 32 << 10
@@ -271,7 +271,7 @@ const (
 
 var table sync.Mutex
 
-// write logs the row of the table, and appends it to the file that an environment variable names.
+// write logs the row of the table, and appends it to the file in an environment variable.
 func (r *result) write(t *testing.T, f fault) {
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 	seen := "–"

@@ -8,30 +8,30 @@ import (
 
 // term is one hold of a key according to the writers.
 type term struct {
-	// id is the leader that the key's value names. It is unique to the term.
+	// id is the leader in the key's value. It is unique to the term.
 	id      string
 	session string
-	// create, lock and modify are the key's indexes in the response to the acquire.
+	// create, lock and modify are the indexes of the key in the response to the acquire.
 	create, lock, modify uint64
 	// asked is when the acquire was sent. began is when Consul confirmed it.
 	asked, began time.Time
 	// ending is when the write that ended the term was sent, zero while the term lasts.
 	ending time.Time
-	// restored is set if the term became current again with a restored snapshot.
+	// restored is set if a restored snapshot made the term current again.
 	restored bool
 }
 
 // keyTruth is the log of one key.
 type keyTruth struct {
 	terms   []term
-	deletes []time.Time // times at which writes were sent
-	// uncountable contains each CreateIndex with terms that LockIndex no longer counts, because the key was deleted
-	// or a snapshot was restored.
+	deletes []time.Time // when the deletes were sent
+	// uncountable contains each CreateIndex with terms that LockIndex does not count, because the key was deleted or
+	// a snapshot was restored.
 	uncountable map[uint64]bool
 	held        bool
 }
 
-// truth is the log of every write, independent of electop.
+// truth is the log of every write. It does not depend on electop.
 type truth struct {
 	mu     sync.Mutex
 	keys   map[string]*keyTruth
@@ -40,7 +40,7 @@ type truth struct {
 
 func newTruth() *truth { return &truth{keys: map[string]*keyTruth{}} }
 
-// with passes the log of one key to a function that runs with the mutex held.
+// with calls a function with the log of one key, while it holds the mutex.
 func (l *truth) with(key string, do func(*keyTruth)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +83,7 @@ func (l *truth) wrote() {
 	l.writes++
 }
 
-// restored records the state of a key in a restored snapshot. id is empty without a leader.
+// restored records the state of a key in a restored snapshot. id is empty if the key has no leader.
 func (l *truth) restored(key string, asked time.Time, exists bool, id string) {
 	l.with(key, func(k *keyTruth) {
 		for i := range k.terms {

@@ -41,11 +41,11 @@ func TestCompareFindsFalseEvents(t *testing.T) {
 			end.Leader, end.Session, end.read = "two", "s2", lines[2].read.Add(time.Second)
 			return append(lines, end)
 		}},
-		{"the end of a term is reported too early", "before the write that ended it", func(_ *truth, lines []line) []line {
+		{"the end of a term is reported too early", "before the write that ended the term", func(_ *truth, lines []line) []line {
 			lines[1].read = lines[0].read
 			return lines
 		}},
-		{"another session", "the log has session s2", func(_ *truth, lines []line) []line {
+		{"another session", "the log contains session s2", func(_ *truth, lines []line) []line {
 			lines[2].Session = "s1"
 			return lines
 		}},
@@ -59,12 +59,12 @@ func TestCompareFindsFalseEvents(t *testing.T) {
 			deleted.Type = election.Deleted
 			return append(lines, deleted)
 		}},
-		{"a write that never happened", "no writer made this change", func(_ *truth, lines []line) []line {
+		{"a write that never happened", "no writer has made this change", func(_ *truth, lines []line) []line {
 			overwritten := lines[2]
 			overwritten.Type = election.Overwritten
 			return append(lines, overwritten)
 		}},
-		{"the end is not reported", "according to electop: true, according to the log: false", func(l *truth, lines []line) []line {
+		{"the end of the term is not reported", "according to electop: true, according to the log: false", func(l *truth, lines []line) []line {
 			l.end("k", time.Now(), false)
 			return lines
 		}},

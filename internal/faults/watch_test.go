@@ -15,7 +15,7 @@ import (
 	"electop/election"
 )
 
-// line is one event of `electop watch -o json`, with the time at which it was read.
+// line is one event of `electop watch -o json` and the time at which it was read.
 type line struct {
 	election.Event
 	read time.Time
@@ -38,8 +38,8 @@ func watch(t *testing.T, env []string, args ...string) *watching {
 	w := &watching{t: t, more: make(chan struct{})}
 	w.cmd = exec.Command(program, append([]string{"watch", "-o", "json"}, args...)...)
 	w.cmd.Env = append(os.Environ(), env...)
-	// A separate group: if a process of the test's group stopped, the kernel would send SIGHUP to that group when the
-	// shell that started the test ends.
+	// watch gets its own process group: if a process of the test's group stopped, the kernel would send SIGHUP to
+	// that group when the shell that started the test ends.
 	w.cmd.SysProcAttr = ownGroup()
 	errors, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
@@ -87,12 +87,12 @@ func (w *watching) collect(scanner *bufio.Scanner) {
 
 func (w *watching) pid() int { return w.cmd.Process.Pid }
 
-// all returns the lines read so far.
+// all returns the lines that were read so far.
 func (w *watching) all() []line {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broken != nil {
-		w.t.Errorf("a line is not JSON: %v", w.broken)
+		w.t.Errorf("a line of watch is not valid JSON: %v", w.broken)
 	}
 	return slices.Clone(w.lines)
 }
@@ -114,7 +114,7 @@ func (w *watching) until(n int, what string, is func(line) bool) (line, int) {
 		select {
 		case <-more:
 		case <-ctx.Done():
-			w.t.Fatalf("no %s within %v; the latest lines: %s", what, patience, latest(lines))
+			w.t.Fatalf("timeout while waiting for %s (%v); latest lines: %s", what, patience, latest(lines))
 		}
 	}
 }

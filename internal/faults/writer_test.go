@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// writeTimeout is the timeout of a request of a writer. After a timeout, the writer reads the key to find out whether
+// writeTimeout is the timeout of a writer's request. After a timeout, the writer reads the key to determine whether
 // the write was applied.
 const writeTimeout = 2 * time.Second
 
@@ -23,21 +23,21 @@ type keyState struct {
 	pair *api.KVPair
 	// doubtful is set if the result of the latest write is unknown.
 	doubtful bool
-	// since is when the first unconfirmed write was sent, because Consul may apply it late. tried contains the
-	// leaders that unconfirmed writes may have created: their sessions by id.
+	// since is when the first unconfirmed write was sent; Consul may apply it late. tried contains the leaders that
+	// unconfirmed writes may have created, with their sessions.
 	since time.Time
 	tried map[string]string
 }
 
-// writer changes its own keys and logs the changes. It does not use the proxy. Only one goroutine at a time writes a
-// key.
+// writer changes its own keys and logs the changes. It does not use the proxy. Only one goroutine writes a key at any
+// time.
 type writer struct {
-	clients []*api.Client // the writer uses them in turn
+	clients []*api.Client // the writer uses the clients in turn
 	truth   *truth
 	rng     *rand.Rand
 	name    string
 
-	mu      sync.Mutex // locked during one change
+	mu      sync.Mutex // held during one change
 	keys    []*keyState
 	session string
 	next    int // number of the next term
@@ -53,7 +53,7 @@ func newWriter(name string, seed uint64, l *truth, clients []*api.Client, keys .
 	return w
 }
 
-// run makes one change per pause until the context ends.
+// run makes one change per pause until ctx ends.
 func (w *writer) run(ctx context.Context, pause time.Duration) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -62,12 +62,12 @@ func (w *writer) run(ctx context.Context, pause time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			w.change(context.WithoutCancel(ctx)) // Consul may apply a cancelled write
+			w.change(context.WithoutCancel(ctx)) // not cancelled by ctx, because Consul may apply a cancelled write
 		}
 	}
 }
 
-// change makes one change to a key chosen at random.
+// change makes one change of a randomly chosen key.
 func (w *writer) change(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,7 +124,7 @@ func (w *writer) update(ctx context.Context, k *keyState) bool {
 	})
 }
 
-// destroy ends the writer's session and releases all its locks.
+// destroy ends the writer's session, which releases all its locks.
 func (w *writer) destroy(ctx context.Context, k *keyState) {
 	ending := k.pair.Session
 	asked := time.Now()
@@ -197,8 +197,8 @@ func (w *writer) refusedSession(response *api.TxnResponse) bool {
 	return false
 }
 
-// reconcile reads the result of an unconfirmed write. It tries once. If Consul does not respond, the state of the key
-// remains unknown.
+// reconcile reads the result of an unconfirmed write once. If Consul does not respond, the state of the key remains
+// unknown.
 func (w *writer) reconcile(ctx context.Context, k *keyState) {
 	pair, err := w.read(ctx, k.key)
 	if err != nil {
@@ -213,7 +213,7 @@ func (k *keyState) settle(pair *api.KVPair, l *truth) {
 	before, wasHeld := k.pair, k.held()
 	k.doubtful, k.pair = false, pair
 	gone := before != nil && (pair == nil || pair.CreateIndex != before.CreateIndex)
-	// A key keeps its value when a term ends.
+	// The value of a key remains when a term ends.
 	id := leaderOf(pair)
 	session, began := k.tried[id]
 	began = began && (gone || id != leaderOf(before))
@@ -243,9 +243,9 @@ func (k *keyState) unconfirmed(asked time.Time) {
 	}
 }
 
-var errNoAnswer = errors.New("no server answers")
+var errNoAnswer = errors.New("no server responded")
 
-// read reads a key consistently from any server that responds.
+// read reads a key in consistent mode from the first server that responds.
 func (w *writer) read(ctx context.Context, key string) (*api.KVPair, error) {
 	for range w.clients {
 		limited, cancel := context.WithTimeout(ctx, writeTimeout)
@@ -267,7 +267,7 @@ func (w *writer) failedOnce() {
 	w.client++
 }
 
-// leaderOf returns the id that a value contains, empty if there is none.
+// leaderOf returns the id in a value, "" if the value contains none.
 func leaderOf(p *api.KVPair) string {
 	if p == nil {
 		return ""

@@ -10,10 +10,10 @@ import (
 const (
 	ResultDone        = "done"
 	ResultFailed      = "failed"
-	ResultUnconfirmed = "unconfirmed" // it may have been applied
+	ResultUnconfirmed = "unconfirmed" // the write may have been applied
 )
 
-// Action is an operator's action with electop.
+// Action is an action of an operator with electop.
 type Action struct {
 	Time time.Time `json:"time"`
 	// By is the operator, as user@host.
@@ -28,7 +28,7 @@ type Action struct {
 	Term        uint64 `json:"term,omitempty"`
 	Leader      string `json:"leader,omitempty"`
 	Node        string `json:"node,omitempty"`
-	// Result is done, failed or unconfirmed; Detail is one line about it.
+	// Result is done, failed or unconfirmed. Detail is one line about the result.
 	Result string `json:"result"`
 	Detail string `json:"detail,omitempty"`
 }

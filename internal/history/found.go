@@ -5,7 +5,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// Found returns the state of the elections in a snapshot as initial events, for a file that does not contain it.
+// Found returns the state of the elections in a snapshot as initial events, for a history file that does not contain
+// this state.
 func Found(s *election.Snapshot) []election.Event {
 	var events []election.Event
 	for _, e := range s.Elections {
@@ -32,7 +33,7 @@ func Found(s *election.Snapshot) []election.Event {
 	return events
 }
 
-// holders returns an event for each holder of a semaphore, or one event if there is none.
+// holders returns one event for each holder of a semaphore, or one event if there is no holder.
 func holders(found election.Event, slots election.Slots) []election.Event {
 	found.Holders, found.Limit, found.Type = len(slots.Holders), slots.Limit, election.Left
 	if len(slots.Holders) == 0 {

@@ -9,7 +9,7 @@ import (
 	"electop/internal/history"
 )
 
-// The events are those with which an observer that starts now would begin.
+// The events must equal the first events of an observer that starts now.
 func TestFoundIsTheInitialStateOfAnObserver(t *testing.T) {
 	at := time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
 	ps, err := election.ParsePatterns(nil)

@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// Periods are sorted time ranges that neither overlap nor touch.
+// Periods are sorted time ranges that do not overlap and have gaps between them.
 type Periods []Range
 
 // merge sorts ranges and joins those that touch.
@@ -40,7 +40,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// Within returns the total length of the periods inside a range.
+// Within returns the total length of the periods between from and to.
 func (p Periods) Within(from, to time.Time) time.Duration {
 	var sum time.Duration
 	for i := sort.Search(len(p), func(i int) bool { return p[i].Until.After(from) }); i < len(p) && p[i].Since.Before(to); i++ {
@@ -65,7 +65,7 @@ func (p Periods) LongestGap() (longest time.Duration) {
 	return longest
 }
 
-// End returns the end of the last period, zero if there is none.
+// End returns the end of the last period, zero if there are no periods.
 func (p Periods) End() time.Time {
 	if len(p) == 0 {
 		return time.Time{}
@@ -74,7 +74,7 @@ func (p Periods) End() time.Time {
 }
 
 const (
-	// AliveWithin is the age of the latest heartbeat above which an observation has ended.
+	// AliveWithin is the age of the latest heartbeat above which an observation counts as ended.
 	AliveWithin = 10 * time.Second
 	// shortestGap is the minimum time without observation that counts as a gap.
 	shortestGap = time.Second
@@ -102,7 +102,7 @@ func (g *coverGroup) covers(datacenter, key string) bool {
 	return ok
 }
 
-// NewCoverage cuts observations to a time range. An observation without an end ends with its latest heartbeat.
+// NewCoverage limits observations to a time range. An observation without an end ends with its latest heartbeat.
 func NewCoverage(all []Observation, r Range) *Coverage {
 	c := &Coverage{r: r, merged: map[string]Periods{}}
 	for _, o := range all {
@@ -121,15 +121,14 @@ func NewCoverage(all []Observation, r Range) *Coverage {
 	return c
 }
 
-// Gaps lists the times without any observer, oldest first. The range must have an end. If it has no start, it starts
-// with the first observation.
+// Gaps returns the times in which no observer was running, oldest first. The range must have an end. If it has no
+// start, it starts with the first observation.
 func (c *Coverage) Gaps() []Range { return c.gaps(c.Any()) }
 
-// GapsOf lists the times in which no observer watched a key. An empty datacenter
-// means any.
+// GapsOf returns the times in which no observer watched the key. An empty datacenter selects all datacenters.
 func (c *Coverage) GapsOf(datacenter, key string) []Range { return c.gaps(c.Of(datacenter, key)) }
 
-// Until returns the end of the latest observation of a key, zero if there is none.
+// Until returns the end of the latest observation of a key, zero if no observer watched the key.
 func (c *Coverage) Until(datacenter, key string) time.Time { return c.Of(datacenter, key).End() }
 
 func (c *Coverage) gaps(observed Periods) []Range {
@@ -153,7 +152,7 @@ func (c *Coverage) gaps(observed Periods) []Range {
 	return gaps
 }
 
-// Of returns the periods in which a key was observed. An empty datacenter means any.
+// Of returns the periods in which a key was observed. An empty datacenter selects all datacenters.
 func (c *Coverage) Of(datacenter, key string) Periods {
 	mark := make([]byte, len(c.groups))
 	for i := range c.groups {
@@ -190,7 +189,7 @@ func Covers(patterns, key string) bool {
 	return ok
 }
 
-// parsePatterns parses patterns, one a line. Invalid ones match no key.
+// parsePatterns parses patterns, one per line. It returns nil, which matches no key, if one is invalid.
 func parsePatterns(patterns string) election.Patterns {
 	ps, err := election.ParsePatterns(strings.Split(patterns, "\n"))
 	if err != nil {

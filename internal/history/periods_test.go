@@ -20,14 +20,14 @@ func TestGaps(t *testing.T) {
 		r        history.Range
 		want     []history.Range
 	}{
-		"nothing":                       {nil, span(0, 60), []history.Range{span(0, 60)}},
-		"nothing observed, no start":    {nil, history.Range{Until: at(60)}, nil},
-		"all the time":                  {[]history.Observation{period(-5, 70)}, span(0, 60), nil},
-		"in between":                    {[]history.Observation{period(-5, 10), period(20, 70)}, span(0, 60), []history.Range{span(10, 20)}},
-		"at both ends":                  {[]history.Observation{period(10, 50)}, span(0, 60), []history.Range{span(0, 10), span(50, 60)}},
-		"two observers":                 {[]history.Observation{period(0, 30, "a"), period(20, 60, "b")}, span(0, 60), nil},
-		"from the first observation on": {[]history.Observation{period(10, 20), period(30, 60)}, history.Range{Until: at(60)}, []history.Range{span(20, 30)}},
-		"a heartbeat is late":           {[]history.Observation{{Datacenter: "dc1", From: at(0), To: at(60).Add(-9 * time.Second)}}, span(0, 60), nil},
+		"no observation":                        {nil, span(0, 60), []history.Range{span(0, 60)}},
+		"no observation, no start of the range": {nil, history.Range{Until: at(60)}, nil},
+		"all the time":                          {[]history.Observation{period(-5, 70)}, span(0, 60), nil},
+		"a gap in the middle":                   {[]history.Observation{period(-5, 10), period(20, 70)}, span(0, 60), []history.Range{span(10, 20)}},
+		"gaps at both ends":                     {[]history.Observation{period(10, 50)}, span(0, 60), []history.Range{span(0, 10), span(50, 60)}},
+		"two observers":                         {[]history.Observation{period(0, 30, "a"), period(20, 60, "b")}, span(0, 60), nil},
+		"no start of the range":                 {[]history.Observation{period(10, 20), period(30, 60)}, history.Range{Until: at(60)}, []history.Range{span(20, 30)}},
+		"a heartbeat is late":                   {[]history.Observation{{Datacenter: "dc1", From: at(0), To: at(60).Add(-9 * time.Second)}}, span(0, 60), nil},
 	} {
 		got := history.NewCoverage(tt.observed, tt.r).Gaps()
 		if len(got) != len(tt.want) {

@@ -7,10 +7,10 @@ import (
 	"electop/election"
 )
 
-// recallWindow is the time before now in which the latest observation of each key is searched.
+// recallWindow limits the search for the latest observation of each key to this time before now.
 const recallWindow = 30 * 24 * time.Hour
 
-// Recall reads the latest known state of the elections from a history. An observer continues it.
+// Recall reads the latest known state of the elections from a history. An observer can continue from this state.
 func Recall(ctx context.Context, s Source, now time.Time) (election.HistoryRead, error) {
 	state, err := s.State(ctx, StateQuery{At: now})
 	if err != nil || len(state.Elections) == 0 {
@@ -30,7 +30,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (election.HistoryRead,
 	return read, nil
 }
 
-// latest returns when an election was last observed to change.
+// latest returns the time of the latest observed change of an election.
 func latest(e *election.Election) time.Time {
 	at := later(e.Since, e.VacantSince)
 	for _, t := range e.Terms {

@@ -10,7 +10,7 @@ import (
 	"electop/internal/history"
 )
 
-// source is a history that contains one state.
+// source is a history with one state.
 type source struct {
 	history.Source
 	state    history.State
@@ -47,7 +47,7 @@ func TestRecall(t *testing.T) {
 		}
 	}
 	if s.state.Elections[1].Recorded() {
-		t.Error("the state was changed")
+		t.Error("Recall changed the state")
 	}
 	failed := errors.New("unreachable")
 	if _, err := history.Recall(t.Context(), source{err: failed}, at(60)); !errors.Is(err, failed) {

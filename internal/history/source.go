@@ -22,13 +22,13 @@ type Election struct{ Name, Key string }
 type Source interface {
 	// Events returns a page of events, newest first.
 	Events(ctx context.Context, q EventQuery) (EventPage, error)
-	// Terms returns a page of terms, those that began last first.
+	// Terms returns a page of terms. The term that began last comes first.
 	Terms(ctx context.Context, q TermQuery) (TermPage, error)
 	// Stats returns statistics of terms and vacancies.
 	Stats(ctx context.Context, f Filter) (Stats, error)
-	// State returns the state of all elections at a moment.
+	// State returns the state of all elections at a given time.
 	State(ctx context.Context, q StateQuery) (State, error)
-	// Observations and Actions return lists, oldest first.
+	// Observations and Actions return all items in a range, oldest first.
 	Observations(ctx context.Context, r Range) ([]Observation, error)
 	Actions(ctx context.Context, r Range) ([]Action, error)
 	Close() error
@@ -37,18 +37,18 @@ type Source interface {
 // Range is a time range. A zero time means no limit.
 type Range struct{ Since, Until time.Time }
 
-// Filter selects elections and a range of time.
+// Filter selects elections and a time range.
 type Filter struct {
 	Range
-	// Names are the names or keys of elections. If it is empty, all are selected.
+	// Names are the names or keys of elections. An empty list selects all elections.
 	Names []string
 }
 
-// Cursor is a position between two items of a list. It stays valid when items are added or deleted. The empty cursor
-// is the newest end of the list.
+// Cursor is a position between two items of a list. It remains valid when items are added or deleted. The empty
+// cursor is the newest end of the list.
 type Cursor string
 
-// CursorAt returns the cursor before the oldest item that is not older than t, in a list of events or terms.
+// CursorAt returns the cursor before the oldest event or term that is not older than t.
 func CursorAt(t time.Time) Cursor {
 	if t.IsZero() {
 		return "0.0"
@@ -59,10 +59,11 @@ func CursorAt(t time.Time) Cursor {
 // EventQuery selects a page of events.
 type EventQuery struct {
 	Filter
-	// Types and Causes select events. If one is empty, it selects all.
+	// Types and Causes select events. An empty list selects all events.
 	Types  []election.EventType
 	Causes []election.Cause
-	// Before selects events older than the cursor, After newer ones. A page contains those closest to the cursor.
+	// Before selects events older than the cursor, After newer events. A page contains the events closest to the
+	// cursor.
 	Before, After Cursor
 	// Limit is the maximum number of events; 0 means 100.
 	Limit int
@@ -78,18 +79,18 @@ type EventPage struct {
 	More bool
 }
 
-// TermQuery selects a page of terms that overlap a range of time.
+// TermQuery selects a page of terms that overlap a time range.
 type TermQuery struct {
 	Filter
 	Causes []election.Cause
-	// Before selects terms that began before the cursor, After those that began after it. A page contains those
+	// Before selects terms that began before the cursor, After terms that began after it. A page contains the terms
 	// closest to the cursor.
 	Before, After Cursor
 	// Limit is the maximum number of terms; 0 means 100.
 	Limit int
 }
 
-// TermPage is a part of the terms, those that began last first.
+// TermPage is a part of the terms. The term that began last comes first.
 type TermPage struct {
 	Terms []Term
 	// Older and Newer are the cursors of the adjacent pages.
@@ -106,7 +107,7 @@ type Term struct {
 	Datacenter string
 	// By is the operator who ended the term with electop, as user@host.
 	By string
-	// Vacancy is how long no session held the key after the term. It is known if start and end of that time were
+	// Vacancy is how long no session held the key after the term. It is known if both its start and its end were
 	// observed.
 	Vacancy      time.Duration
 	VacancyKnown bool

@@ -6,23 +6,23 @@ import (
 	"electop/election"
 )
 
-// StateQuery selects the moment of a state.
+// StateQuery selects the time of a state.
 type StateQuery struct {
 	At time.Time
-	// Window is a time before At. The elections contain the terms of this time. 0 means an hour, which suffices for
-	// [election.Election.Changes].
+	// Window is the length of the time before At whose terms the elections contain. 0 means an hour, which is enough
+	// for [election.Election.Changes].
 	Window time.Duration
 }
 
-// State contains the known state of all elections at a moment.
+// State contains the known state of all elections at a given time.
 type State struct {
 	At time.Time
-	// Observed reports whether an observer was running at the moment. LastObserved is the latest observed time up to
-	// At, zero if there is none.
+	// Observed is set if an observer was running at that time. LastObserved is the latest observed time up to At,
+	// zero if there is none.
 	Observed     bool
 	LastObserved time.Time
-	// Elections are in the order of [election.Compare], with the terms of the window and the latest two. A history
-	// contains no values and sessions, so Pair.Value and Session are empty. Pair.ModifyIndex is an index that the key
-	// has reached.
+	// Elections are sorted by [election.Compare]. They contain the terms of the window and at least the latest two. A
+	// history contains no values and sessions, so Pair.Value and Session are empty. Pair.ModifyIndex may be lower
+	// than the current index.
 	Elections []*election.Election
 }

@@ -6,14 +6,14 @@ import (
 	"electop/election"
 )
 
-// Summary contains statistics of the terms and vacancies of one or several elections.
+// Summary contains statistics of the terms and vacancies of one or more elections.
 type Summary struct {
 	Election, Key, Datacenter string
-	// Terms is the number of terms that overlap the range. Missed is the number of terms that were not observed, from
-	// LockIndex.
+	// Terms is the number of terms that overlap the range. Missed is the number of terms that were not observed,
+	// according to LockIndex.
 	Terms  int
 	Missed uint64
-	// Mean and Longest are durations of terms. For a term that was observed in part, only this part counts.
+	// Mean and Longest are durations of terms. If only a part of a term was observed, only this part counts.
 	Mean, Longest time.Duration
 	// Observed is how long the election was observed. Led is how much of this time it had a leader. For several
 	// elections, both are sums.
@@ -26,7 +26,7 @@ type Summary struct {
 	Causes     map[election.Cause]int
 }
 
-// Availability is the share of the observed time with a leader. ok is false if no time was observed.
+// Availability returns the share of the observed time with a leader. ok is false if no time was observed.
 func (s *Summary) Availability() (share float64, ok bool) {
 	if s.Observed <= 0 {
 		return 0, false
@@ -34,7 +34,7 @@ func (s *Summary) Availability() (share float64, ok bool) {
 	return float64(s.Led) / float64(s.Observed), true
 }
 
-// Stats contains the summaries of the elections in a time range, by key.
+// Stats contains the summaries of the elections in a time range, sorted by key.
 type Stats struct {
 	Range
 	// Total is the summary of all elections.

@@ -25,7 +25,7 @@ func newAPILock(s *stage, value string) *apiLock {
 	return &apiLock{Lock: l}
 }
 
-// lead waits for the lock, which the cleanup of the test releases.
+// lead waits until the candidate has the lock. The cleanup of the test releases the lock.
 func (l *apiLock) lead(t *testing.T) {
 	t.Helper()
 	lost, err := l.Lock.Lock(nil)
@@ -41,7 +41,7 @@ func (l *apiLock) lead(t *testing.T) {
 	})
 }
 
-// Only the channel reports the loss to a holder. The holder keeps its session, and cannot compete again before it
+// Only the channel notifies a holder of the loss. The holder keeps its session and cannot compete again before it
 // calls Unlock.
 func TestAPILockAlone(t *testing.T) {
 	t.Parallel()
@@ -53,14 +53,14 @@ func TestAPILockAlone(t *testing.T) {
 			l.lead(t)
 			s.led()
 			h := s.act(verb)
-			t.Logf("the channel closed %v later", await(t, "the channel's end", closed(l.lost)).Round(time.Millisecond))
+			t.Logf("the channel was closed %v after the action", await(t, "the close of the channel", closed(l.lost)).Round(time.Millisecond))
 			pair := s.get()
 			h.mustKeep(pair)
 			if pair.Session != "" || pair.LockIndex != h.pair.LockIndex {
-				t.Errorf("the key is %+v", pair)
+				t.Errorf("the lock was not released: the key is %+v", pair)
 			}
 			if got, want := s.sessionLives(h.pair.Session), verb == "release"; got != want {
-				t.Errorf("the session still exists: %v", got)
+				t.Errorf("the session exists after the action: %v", got)
 			}
 			if _, err := l.Lock.Lock(nil); !errors.Is(err, api.ErrLockHeld) {
 				t.Errorf("Lock gives %v", err)
@@ -73,7 +73,7 @@ func TestAPILockAlone(t *testing.T) {
 			next := h.successor()
 			h.mustKeep(next)
 			if next.Session == h.pair.Session {
-				t.Error("the same session leads again")
+				t.Error("the application leads again with the same session")
 			}
 		})
 	}
@@ -95,12 +95,12 @@ func TestAPILockWithWaiter(t *testing.T) {
 				leads <- err
 			}()
 			h := s.act(verb)
-			await(t, "the channel's end", closed(l.lost))
+			await(t, "the close of the channel", closed(l.lost))
 			if err := <-leads; err != nil {
 				t.Fatal(err)
 			}
 			if next := h.successor(); string(next.Value) != "web-2" || next.Flags != h.pair.Flags {
-				t.Errorf("the key is %+v", next)
+				t.Errorf("the waiter does not lead: the key is %+v", next)
 			}
 			if err := waiter.Unlock(); err != nil {
 				t.Error(err)
@@ -110,7 +110,7 @@ func TestAPILockWithWaiter(t *testing.T) {
 	}
 }
 
-// If an application renews its session but ignores the channel, it continues to act as leader.
+// An application that renews its session but ignores the channel continues to act as leader.
 func TestAPILockThatIgnoresItsChannel(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "leader")
@@ -122,7 +122,7 @@ func TestAPILockThatIgnoresItsChannel(t *testing.T) {
 	waiter.lead(t)
 	h.successor()
 	if !s.sessionLives(h.pair.Session) {
-		t.Error("the old session ended")
+		t.Error("the session of the former holder ended")
 	}
 }
 

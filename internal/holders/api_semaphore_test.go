@@ -35,8 +35,8 @@ func holdSlot(t *testing.T, sem *api.Semaphore) <-chan struct{} {
 	return lost
 }
 
-// With its session, a holder loses its contender key and its slot. The slot is free at once, because the lock-delay
-// applies only to the contender key.
+// If a session is destroyed, its holder loses its contender key and its slot. The slot is free immediately, because
+// the lock-delay applies only to the contender key.
 func TestAPISemaphoreDestroy(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -58,13 +58,14 @@ func TestAPISemaphoreDestroy(t *testing.T) {
 	if r := s.electop("destroy", "--session", session, "--yes"); r.code != 0 {
 		t.Fatal(r)
 	}
-	gone := own.await(t, "the contender key's end", func(st state) bool { return st.pair == nil })
+	gone := own.await(t, "the deletion of the contender key", func(st state) bool { return st.pair == nil })
 	t.Logf("the waiter held the slot %v after the contender key was deleted", (<-leads).Sub(gone.at).Round(100*time.Microsecond))
-	await(t, "the channel's end", closed(lost))
+	await(t, "the close of the channel", closed(lost))
 }
 
-// If its contender key is released, a holder loses its slot, because the client also reads the contender keys. The
-// session remains, and the slot counts as taken until another contender writes the semaphore's key.
+// If the contender key of a holder is released, the holder loses its slot, because the client also reads the
+// contender keys. The session remains, and the slot counts as taken until another contender writes the semaphore's
+// key.
 func TestAPISemaphoreRelease(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -75,9 +76,9 @@ func TestAPISemaphoreRelease(t *testing.T) {
 	if r := s.electopOn(contenderKey, "release", contenderKey, "--yes"); r.code != 0 {
 		t.Fatal(r)
 	}
-	await(t, "the channel's end", closed(lost))
+	await(t, "the close of the channel", closed(lost))
 	if pair, _, err := s.client().KV().Get(contenderKey, nil); err != nil || pair == nil || pair.Session != "" {
-		t.Errorf("the contender key is %+v, %v", pair, err)
+		t.Errorf("the contender key is not unlocked: %+v, %v", pair, err)
 	}
 	if after := s.get(); after.ModifyIndex != before.ModifyIndex {
 		t.Errorf("the semaphore's key changed: %s", after.Value)
@@ -87,6 +88,6 @@ func TestAPISemaphoreRelease(t *testing.T) {
 	}
 	holdSlot(t, newSemaphore(s, 1))
 	if after := s.get(); string(after.Value) == string(before.Value) {
-		t.Errorf("the slot has no new holder: %s", after.Value)
+		t.Errorf("the value still contains the old holder: %s", after.Value)
 	}
 }

@@ -53,7 +53,7 @@ func TestConsulLockAlone(t *testing.T) {
 				mustStop(t, p)
 				p.says("Cleanup succeeded")
 				if pair := s.get(); pair != nil {
-					t.Errorf("the key is still there: %+v", pair)
+					t.Errorf("the key still exists: %+v", pair)
 				}
 				h.mustEnd()
 			})
@@ -112,7 +112,7 @@ func TestConsulLockDoesNotEndGrandchildren(t *testing.T) {
 	s.act("release")
 	mustStop(t, p)
 	if !alive(grandchild) {
-		t.Error("the grandchild ended, too")
+		t.Error("the grandchild ended with its parent")
 	}
 }
 
@@ -122,7 +122,7 @@ func TestConsulLockIsListedWithItsCommand(t *testing.T) {
 	consulLock(s).number("child")
 	for _, args := range [][]string{{"list", "-o", "json"}, {"show", s.key}} {
 		if r := s.electop(args...); r.code != 0 || !strings.Contains(r.stdout, "exec sleep 600") {
-			t.Errorf("electop %s does not name the command: %v", args[0], r)
+			t.Errorf("electop %s does not show the command: %v", args[0], r)
 		}
 	}
 	if got := s.listed()["state"]; got != "led" {
@@ -141,7 +141,7 @@ func TestConsulLockSemaphore(t *testing.T) {
 	waiter := consulLock(s, "-n", "2")
 	s.awaitSessions(3)
 	if got := s.listed()["state"]; got == "led" {
-		t.Error("the semaphore is listed as an election with one leader")
+		t.Error("the state of the semaphore is led")
 	}
 	if r := s.electop("destroy", "--session", session, "--yes"); r.code != 0 {
 		t.Fatal(r)

@@ -21,16 +21,16 @@ import (
 type contest struct {
 	kind string
 	key  string
-	// on are the numbers of the candidates' nodes. The first is the node of the first leader.
+	// on contains the numbers of the candidates' nodes. The first is the node of the first leader.
 	on []int
-	// once is set if the election has one candidate, which does not compete again after a loss.
+	// once is set if the only candidate does not compete again after a loss.
 	once bool
 }
 
 // drained is the number of the node that the trial drains.
 const drained = 2
 
-// want is the result that a drain must report, "" if it must not act.
+// want returns the result that a drain must report, "" if it must not act.
 func (c contest) want() string {
 	switch {
 	case c.on[0] != drained:
@@ -43,8 +43,9 @@ func (c contest) want() string {
 	return "stayed"
 }
 
-// contests returns 59 elections of five kinds of candidates. Each kind has every role: candidates on one or both other
-// nodes, a rival on the drained node, no candidate elsewhere, and a leader elsewhere.
+// contests returns 59 elections with five kinds of candidates. For each kind, there are elections with candidates on
+// one or both other nodes, with a rival on the drained node, with no candidate on another node, and with a leader on
+// another node.
 func contests() []contest {
 	roles := []contest{
 		{on: []int{2, 1}},
@@ -64,7 +65,7 @@ func contests() []contest {
 		{kindAPI, "trial/api-%d/leader", 14},
 		{kindLock, "trial/lock-%d/.lock", 8},
 		{kindRecipe, "trial/recipe-%d/leader", 14},
-		{kindNPM, "jobs/npm-%d", 12}, // the patterns of the trial do not select this key
+		{kindNPM, "jobs/npm-%d", 12}, // the trial's patterns do not select this key
 		{kindPython, "trial/python-%d/leader", 11},
 	} {
 		for i := range k.n {
@@ -80,7 +81,7 @@ func contests() []contest {
 	return all
 }
 
-// The kinds of candidates.
+// Kinds of candidates.
 const (
 	kindAPI    = "api.Lock"
 	kindLock   = "consul lock"
@@ -97,7 +98,8 @@ type arena struct {
 	stop map[string][]func()
 }
 
-// join starts one candidate for each contest of a kind on a node. npm's and Python's share one process.
+// join starts one candidate for each contest of a kind on a node. The candidates of npm's client share one process,
+// and so do those of Python's client.
 func (a *arena) join(kind string, node int, once bool, all []contest) {
 	a.t.Helper()
 	if len(all) == 0 {
@@ -157,7 +159,7 @@ func (a *arena) joinAll(all []contest) {
 		}
 	}
 	for _, c := range all {
-		// End the process of the leader, so that only its session remains.
+		// Ends the process of the leader, so that only its session remains.
 		if c.once && (c.kind == kindRecipe || c.kind == kindPython) {
 			a.end(c)
 		}
@@ -169,7 +171,7 @@ func (a *arena) joinAll(all []contest) {
 func (a *arena) joinRank(all []contest, rank int) {
 	for node := range len(a.agents) {
 		for _, kind := range []string{kindAPI, kindLock, kindRecipe, kindNPM, kindPython} {
-			// A candidate without a rival gets a process of its own, so that it can be ended.
+			// A candidate without a rival has a separate process, so that the trial can end it.
 			var shared []contest
 			for _, c := range all {
 				switch {
@@ -272,7 +274,7 @@ func competeAPI(t *testing.T, agent *consultest.Agent, key, value string, once b
 	return stop
 }
 
-// lockProgram runs `consul lock`, again and again unless once is set.
+// lockProgram runs `consul lock`, and restarts it whenever it exits, unless once is set.
 func lockProgram(t *testing.T, agent *consultest.Agent, prefix string, once bool) *process {
 	t.Helper()
 	script := `while "$0" lock "$1" "exec sleep 600"; do :; done`

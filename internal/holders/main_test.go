@@ -14,8 +14,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// asElectop is the environment variable that makes this test binary run as electop. A separate binary would not be
-// part of the cache key of go test.
+// asElectop is the environment variable that makes this test binary run as electop. If electop were a separate
+// binary, go test would not include it in its cache key.
 const asElectop = "HOLDERS_AS_ELECTOP"
 
 func TestMain(m *testing.M) {
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Main())
 	}
 	flag.Parse()
-	// Most tests mainly wait for other processes, so many run in parallel.
+	// Most tests mainly wait for other processes, so many tests run in parallel.
 	if err := flag.Set("test.parallel", "32"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

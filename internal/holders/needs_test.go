@@ -11,7 +11,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// nodeModules is the folder with npm's consul package, which `make holders` fills.
+// nodeModules returns the folder with npm's consul package, which `make holders` installs.
 func nodeModules(t *testing.T) string {
 	t.Helper()
 	consultest.Program(t, "node", "apt-get install nodejs npm, then make holders")
@@ -27,10 +27,10 @@ func nodeModules(t *testing.T) string {
 
 const installPatroni = "apt-get install patroni postgresql python3-consul"
 
-// needsPython skips the test if Debian's Python has no module consul.
+// needsPython skips the test if Debian's Python has no consul module.
 func needsPython(t *testing.T) {
 	t.Helper()
 	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
-		consultest.LeaveOut(t, "Python's module consul", installPatroni)
+		consultest.LeaveOut(t, "Python's consul module", installPatroni)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// npmLock starts a candidate that uses npm's consul package. If again is set, it competes again after it lost the
-// lock.
+// npmLock starts a candidate that uses npm's consul package. If again is set, the candidate competes again after it
+// has lost the lock.
 func npmLock(s *stage, value string, again bool) *process {
 	s.t.Helper()
 	modules := nodeModules(s.t)
@@ -51,13 +51,13 @@ func TestNPMLockOnce(t *testing.T) {
 			pair := s.get()
 			h.mustKeep(pair)
 			if pair.Session != "" {
-				t.Errorf("the key is %+v", pair)
+				t.Errorf("the key is not unlocked: %+v", pair)
 			}
 		})
 	}
 }
 
-// After the lock-delay, the client waits until the key changes, at most 15 s, before it retries.
+// After the lock-delay, the client waits until the key changes, at most 15 s, before it tries again.
 func TestNPMLockAgain(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"release", "destroy"} {
@@ -92,7 +92,7 @@ func TestNPMLockWithWaiter(t *testing.T) {
 			p.says("release\nend\n")
 			waiter.says("acquire\n") // a waiter rejects a key without the flags of a lock
 			if next := h.successor(); string(next.Value) != "web-2" || next.Flags != h.pair.Flags {
-				t.Errorf("the key is %+v", next)
+				t.Errorf("the key has another value or other flags: %+v", next)
 			}
 		})
 	}

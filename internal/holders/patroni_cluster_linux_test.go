@@ -20,7 +20,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// cluster is a Patroni cluster. The stage's key is that of its leader.
+// cluster is a Patroni cluster. The stage's key is the cluster's leader key.
 type cluster struct {
 	*stage
 	root  *testing.T // the test that owns the processes; stage contains the current subtest
@@ -88,8 +88,8 @@ func postgresPrograms(t *testing.T) string {
 	return filepath.Dir(found[len(found)-1])
 }
 
-// unprivileged returns the account that runs PostgreSQL, which does not run as root. It returns nil if the test does
-// not run as root.
+// unprivileged returns the account in which PostgreSQL runs, because PostgreSQL refuses to run as root. It returns
+// nil if the test does not run as root.
 func unprivileged(t *testing.T) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -193,7 +193,7 @@ postgresql:
 `, m.c.scope, m.name, consul, m.rest, m.sql, m.dir, m.c.bin, m.c.dir)
 }
 
-// freePort returns a port that was free at the time of the call.
+// freePort returns a port that is free at the time of the call.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -234,13 +234,13 @@ func (m *member) status() (s status) {
 	return s
 }
 
-// primary reports whether the daemon reports its PostgreSQL as the primary.
+// primary reports whether the daemon's status says that its PostgreSQL runs as the primary.
 func (m *member) primary() bool {
 	s := m.status()
 	return s.State == "running" && (s.Role == "master" || s.Role == "primary") // Patroni 4 uses "primary"
 }
 
-// writable reports whether PostgreSQL itself accepts writes.
+// writable reports whether PostgreSQL accepts writes.
 func (m *member) writable() bool {
 	return strings.TrimSpace(m.query("SELECT pg_is_in_recovery()").stdout) == "f"
 }
@@ -283,8 +283,9 @@ func (m *member) postmaster() int {
 	return pid
 }
 
-// kill first ends the daemon, which would restart PostgreSQL. It then ends every PostgreSQL process that keeps the
-// daemon's output open, with SIGQUIT: PostgreSQL ends at once, as in a crash, but frees its shared memory.
+// kill first ends the daemon, which would otherwise restart PostgreSQL. It then sends SIGQUIT to every PostgreSQL
+// process that keeps the daemon's output open. PostgreSQL then ends immediately, as in a crash, but frees its shared
+// memory.
 func (m *member) kill() {
 	m.daemon.signal(syscall.SIGKILL)
 	await(m.c.t, "the end of "+m.name, func() bool {
@@ -302,7 +303,7 @@ func (m *member) query(statement string) result {
 		"-p", strconv.Itoa(m.sql), "-U", "postgres", "-c", statement))
 }
 
-// patronictl runs Patroni's own tool.
+// patronictl runs Patroni's command-line tool.
 func (c *cluster) patronictl(args ...string) result {
 	c.t.Helper()
 	return execute(c.t, c.run("patronictl", append([]string{"-c", c.pg1.config()}, args...)...))

@@ -37,7 +37,7 @@ func TestPatroni(t *testing.T) {
 	}
 }
 
-// primary returns the member that leads and the other member.
+// primary returns the member that leads, and the other member.
 func (c *cluster) primary() (leader, other *member) {
 	c.t.Helper()
 	await(c.t, "a primary that leads", func() bool {
@@ -71,7 +71,7 @@ func unlockedKeyReturns(t *testing.T, c *cluster) {
 	next := h.successor()
 	h.mustKeep(next)
 	if next.Session != h.pair.Session || next.CreateIndex == h.pair.CreateIndex {
-		t.Errorf("the key is %+v", next)
+		t.Errorf("the key does not have its previous holder: %+v", next)
 	}
 	if !leader.primary() {
 		t.Error("the primary was demoted")
@@ -85,7 +85,7 @@ func destroyMovesNothing(t *testing.T, c *cluster) {
 	next := h.successor()
 	h.mustKeep(next)
 	if next.Session == h.pair.Session {
-		t.Error("the destroyed session leads")
+		t.Error("the destroyed session holds the key")
 	}
 	await(t, "the same primary", leader.leads)
 	if other.primary() || leader.status().Timeline != timeline {
@@ -103,7 +103,8 @@ func switchoverMoves(t *testing.T, c *cluster) {
 	t.Logf("patronictl switchover changed the leader in %v", time.Since(start).Round(time.Millisecond))
 }
 
-// Only the primary's daemon stops its PostgreSQL. If the daemon hangs, a replica becomes a second primary.
+// After a destroy, only the daemon of the old primary stops its PostgreSQL. If the daemon hangs, a replica becomes a
+// second primary.
 func destroyWithHungDaemon(t *testing.T, c *cluster) {
 	leader, other := c.primary()
 	leader.daemon.signal(syscall.SIGSTOP)
@@ -127,14 +128,14 @@ func destroyFailsOver(t *testing.T, c *cluster) {
 	leader.kill()
 	h := c.act("destroy")
 	if next := h.successor(); string(next.Value) != other.name {
-		t.Errorf("the key is %+v", next)
+		t.Errorf("the key does not show the new primary: %+v", next)
 	}
 	t.Logf("%s was writable %v later", other.name, await(t, "the new primary", other.leads).Round(time.Millisecond))
 	leader.rejoin()
 }
 
-// When the session of a dead primary ends, Consul deletes only keys that the session still holds. A released key
-// names the dead primary until a client deletes the key.
+// When the session of a dead primary ends, Consul deletes only the keys that the session still holds. A released key
+// contains the name of the dead primary until a client deletes the key.
 func unlockedKeyStopsFailover(t *testing.T, c *cluster) {
 	leader, other := c.primary()
 	leader.kill()

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// patience is the timeout of every wait. It is long, so that a slow machine does not fail a test.
+// patience is the timeout of every wait. It is so long that a test does not fail on a slow machine.
 const patience = 90 * time.Second
 
 // await polls until the condition is true and returns the time that this took.
@@ -48,15 +48,15 @@ type process struct {
 	output bytes.Buffer
 }
 
-// Write appends to the output. Several processes may write at the same time.
+// Write appends to the output. Several processes may write concurrently.
 func (p *process) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.output.Write(b)
 }
 
-// start runs the command until the test stops it or ends. The command has ended when its children have also closed
-// the output, at the latest after WaitDelay.
+// start runs the command until the test stops the command or ends. p.ended is true when the command has exited and
+// its children have closed the output, or WaitDelay later.
 func start(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, done: make(chan struct{})}
@@ -106,7 +106,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// says waits for a text in the output.
+// says waits until the output contains the text.
 func (p *process) says(text string) time.Duration {
 	p.t.Helper()
 	return await(p.t, fmt.Sprintf("%q from %s", text, p.cmd.Args[0]), func() bool { return strings.Contains(p.text(), text) })
@@ -133,8 +133,8 @@ func (p *process) exitCode() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// alive reports whether a process that is not a child of this one is running. An ended process remains in the process
-// table until its parent reaps it. The parent of an orphan is init.
+// alive reports whether a process that is not a child of this process is running. An ended process remains in the
+// process table until its parent reaps it. The parent of an orphan is init.
 func alive(pid int) bool {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		return !bytes.Contains(stat, []byte(") Z "))
@@ -153,7 +153,7 @@ func (r result) String() string {
 	return fmt.Sprintf("exit code %d\nstdout: %s\nstderr: %s", r.code, r.stdout, r.stderr)
 }
 
-// execute runs a command to its end.
+// execute runs a command and waits until it has ended.
 func execute(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// guide is a holder that follows Consul's guide with plain requests: a session without checks of its own, and a JSON
-// value.
+// guide is a candidate that follows Consul's leader election tutorial with plain requests: its session has no check
+// except the default one, and its value is JSON.
 type guide struct {
 	s       *stage
 	session string
@@ -38,8 +38,8 @@ func (g *guide) acquire() bool {
 	return ok
 }
 
-// If a holder refreshes its key with ?acquire=, it acquires the released key with its next write and begins a new
-// term, even if other sessions wait for the key.
+// If a holder refreshes its key with ?acquire=, its next write acquires the released key and begins a new term, even
+// if other sessions wait for the key.
 func TestRecipeThatRefreshesLeadsAgain(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "leader")
@@ -51,20 +51,20 @@ func TestRecipeThatRefreshesLeadsAgain(t *testing.T) {
 	pair := s.get()
 	h.mustKeep(pair)
 	if pair.Session != "" {
-		t.Fatalf("the key is %+v", pair)
+		t.Fatalf("the key is not unlocked: %+v", pair)
 	}
 	if !g.acquire() {
-		t.Fatal("not acquired again")
+		t.Fatal("the next write did not acquire the key")
 	}
 	again := s.get()
 	h.mustKeep(again)
 	if again.Session != g.session || again.LockIndex != h.pair.LockIndex+1 {
-		t.Errorf("the key is %+v", again)
+		t.Errorf("the write did not begin a new term: %+v", again)
 	}
 }
 
-// After a destroy, the same write never succeeds. Consul returns `false` during the lock-delay, as for a key that
-// another session holds, and then an error that names the session.
+// After a destroy, no write with the same session succeeds. During the lock-delay, Consul returns `false`, as for a
+// key that another session holds; afterwards, Consul returns an error that contains the session's ID.
 func TestRecipeAfterDestroy(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "leader")
@@ -93,7 +93,8 @@ func TestRecipeAfterDestroy(t *testing.T) {
 	h.successor()
 }
 
-// A holder that only renews its session does not detect the loss: the renewal succeeds while another session leads.
+// A holder that only renews its session does not detect the loss: the renewal also succeeds while another session
+// leads.
 func TestRecipeThatOnlyRenewsDoesNotNoticeTheLoss(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "leader")

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// rescue returns the problems and the fixes that electop finds for the stage's key.
+// rescue returns the problem and the fix that electop proposes for the stage's key.
 func (s *stage) rescue(args ...string) (problem, fix string) {
 	s.t.Helper()
 	r := s.electop(append([]string{"rescue", "-o", "json", "--history", "off"}, args...)...)
@@ -25,8 +25,8 @@ func (s *stage) rescue(args ...string) (problem, fix string) {
 	return line.Problem, line.Fix
 }
 
-// A release without flags makes waiting candidates fail, and the holder exits: then no session shows that the key
-// belongs to `consul lock`, and every new candidate fails as well.
+// A release without flags makes waiting candidates fail, and the holder exits. Then no session shows that the key
+// belongs to `consul lock`, and every new candidate fails, too.
 func TestRescueOfConsulLockWithWrongFlags(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -35,14 +35,14 @@ func TestRescueOfConsulLockWithWrongFlags(t *testing.T) {
 	waiter := consulLock(s)
 	s.awaitSessions(2)
 	if problem, _ := s.rescue("--dry-run"); problem != "" {
-		t.Errorf("a healthy election has the problem %s", problem)
+		t.Errorf("electop reports the problem %s for a healthy election", problem)
 	}
 	if ok, _, err := s.client().KV().Release(&api.KVPair{Key: s.key, Session: s.led().Session}, nil); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	p.exitCode()
 	if code := waiter.exitCode(); code == 0 {
-		t.Error("the waiter exits with 0")
+		t.Error("the exit code of the waiter is 0")
 	}
 	s.awaitSessions(0)
 	if p := consulLock(s); p.exitCode() == 0 || !strings.Contains(p.text(), "does not match lock use") {
@@ -54,8 +54,8 @@ func TestRescueOfConsulLockWithWrongFlags(t *testing.T) {
 	consulLock(s).number("child")
 }
 
-// The session of a killed holder expires, and a lock-delay follows. Nothing in Consul resolves the vacancy after that:
-// a new candidate does.
+// The session of a killed holder expires, and a lock-delay follows. Afterwards, the election stays vacant until a new
+// candidate starts.
 func TestRescueOfConsulLockThatWasKilled(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -63,7 +63,7 @@ func TestRescueOfConsulLockThatWasKilled(t *testing.T) {
 	p.number("child")
 	p.signal(syscall.SIGKILL)
 	if problem, _ := s.rescue("--dry-run"); problem != "" {
-		t.Errorf("before its session expires, the election has the problem %s", problem)
+		t.Errorf("electop reports the problem %s before the session expires", problem)
 	}
 	await(t, "the lock-delay", func() bool {
 		problem, fix := s.rescue("--dry-run")

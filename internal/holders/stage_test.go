@@ -19,7 +19,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// stage is one key on an agent, with the states that were observed.
+// stage is one key on an agent, with the observed states of the key.
 type stage struct {
 	t      *testing.T
 	agent  *consultest.Agent
@@ -66,7 +66,7 @@ func (s *stage) electopOn(pattern string, args ...string) result {
 	return execute(s.t, cmd)
 }
 
-// act releases or destroys the stage's key and returns the hold that it ended. The action must succeed.
+// act releases or destroys the stage's key and returns the hold that electop ended. The action must succeed.
 func (s *stage) act(verb string) hold {
 	s.t.Helper()
 	before := s.get()
@@ -116,7 +116,7 @@ func (s *stage) sessionLives(id string) bool {
 	return s.session(id) != nil
 }
 
-// led waits until a session holds the key.
+// led waits until a session holds the key, and returns the pair.
 func (s *stage) led() *api.KVPair {
 	s.t.Helper()
 	return s.log.await(s.t, "a leader of "+s.key, func(st state) bool { return st.session() != "" }).pair
@@ -136,8 +136,8 @@ func (h hold) successor() *api.KVPair {
 	return next.pair
 }
 
-// next reports whether the pair shows a later term. If the same session leads again, LockIndex is higher, or the key
-// was created again.
+// next reports whether the pair belongs to a later term. If the same session leads again, LockIndex is higher, or the
+// key was deleted and created again.
 func (h hold) next(st state) bool {
 	return st.session() != "" && st.pair.ModifyIndex > h.pair.ModifyIndex &&
 		(st.session() != h.pair.Session || st.pair.LockIndex != h.pair.LockIndex || st.pair.CreateIndex != h.pair.CreateIndex)
@@ -159,7 +159,7 @@ func (h hold) mustKeep(pair *api.KVPair) {
 // mustEnd waits until the hold's session has ended.
 func (h hold) mustEnd() {
 	h.s.t.Helper()
-	h.s.t.Logf("the old session ended %v later", await(h.s.t, "the session's end",
+	h.s.t.Logf("the old session ended %v later", await(h.s.t, "the end of the session",
 		func() bool { return !h.s.sessionLives(h.pair.Session) }).Round(time.Millisecond))
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // writeLog is a proxy in front of an agent that logs every write of electop. Before it forwards a release, it reads
-// the hold from another server.
+// the current hold from another server.
 type writeLog struct {
 	t    *testing.T
 	read *consultest.Agent
@@ -117,7 +117,7 @@ type drainLine struct {
 	ElapsedMS                             int64 `json:"elapsed_ms"`
 }
 
-// trial is a cluster with 60 elections and electop behind the log of its writes.
+// trial is a cluster with 60 elections. Its electop sends its requests to the proxy writeLog.
 type trial struct {
 	*arena
 	log     *writeLog
@@ -125,8 +125,8 @@ type trial struct {
 	patroni *cluster
 }
 
-// trialConfig allows the connections of all candidates from one address. It sets Consul's default timeouts, so that
-// the load of starting 150 processes does not cause an election of Consul's leader.
+// trialConfig allows the connections of all candidates from one address. It sets Consul's default Raft timeouts, so
+// that the load at the start of 150 processes does not cause an election of Consul's leader.
 const trialConfig = `limits { http_max_conns_per_client = 1000 } performance { raft_multiplier = 5 }`
 
 func newTrial(t *testing.T) *trial {
@@ -161,7 +161,7 @@ func (tr *trial) electop(args ...string) result {
 	return execute(tr.t, cmd)
 }
 
-// drain drains the node; the lines are by key.
+// drain drains the node. It returns the lines by key.
 func (tr *trial) drain(args ...string) (lines map[string]drainLine, summary drainLine, r result) {
 	tr.t.Helper()
 	r = tr.electop(append([]string{"drain", fmt.Sprintf("node-%d", drained), "-o", "json"}, args...)...)
@@ -229,7 +229,7 @@ func TestDrainOfSixtyElections(t *testing.T) {
 			continue
 		}
 		if pair, _ := tr.leader(c.key); reported || pair.ModifyIndex != elsewhere[c.key] {
-			t.Errorf("%s is led elsewhere, and was changed: %+v", c.key, pair)
+			t.Errorf("the drain changed %s, which is led on another node: %+v", c.key, pair)
 		}
 	}
 	tr.logResults(lines, summary)
@@ -244,7 +244,7 @@ func TestDrainOfSixtyElections(t *testing.T) {
 	tr.finish()
 }
 
-// logResults prints what docs/drain.md states.
+// logResults logs the numbers that docs/drain.md contains.
 func (tr *trial) logResults(lines map[string]drainLine, summary drainLine) {
 	results, rounds := map[string]map[string]int{}, map[string]int{}
 	for _, c := range tr.all {
@@ -259,7 +259,7 @@ func (tr *trial) logResults(lines map[string]drainLine, summary drainLine) {
 			}
 		}
 	}
-	tr.t.Logf("results %v; most releases of one that moved %v; %d releases, %d rejected, in %d ms",
+	tr.t.Logf("results %v; most releases of one moved election %v; %d releases, %d rejected, in %d ms",
 		results, rounds, summary.Releases, tr.log.rejected, summary.ElapsedMS)
 }
 
@@ -279,8 +279,8 @@ func (tr *trial) checkWrites() {
 	}
 }
 
-// finish does what the drain advises: it switches Patroni over, and ends candidates without a rival on another node.
-// A second drain must then succeed.
+// finish does what the drain advises: it switches Patroni over, and ends the candidates on the drained node that have
+// no rival on another node. A second drain must then succeed.
 func (tr *trial) finish() {
 	tr.t.Helper()
 	if r := tr.patroni.patronictl("switchover", tr.patroni.scope, "--leader", "pg1", "--force"); r.code != 0 {

@@ -48,7 +48,7 @@ func TestKeysInATooSmallWindowReleaseNothing(t *testing.T) {
 	term.await("left with 0")
 }
 
-// If a dialog does not fit, its action is enabled once all lines have been visible.
+// If a dialog does not fit into the window, its action is enabled after all lines have been visible.
 func TestALongDialogMustBeScrolledFirst(t *testing.T) {
 	s := newStage(t)
 	term := s.open(40, 10)
@@ -67,7 +67,7 @@ func TestALongDialogMustBeScrolledFirst(t *testing.T) {
 	term.await("more lines above", "[ Cancel ]    Release")
 	s.held("web", s.a)
 	term.keys("y")
-	term.until("the key released", func(string) bool { return s.get("web").Session == "" })
+	term.until("the release of web", func(string) bool { return s.get("web").Session == "" })
 }
 
 func TestADialogNamesHiddenMarks(t *testing.T) {
@@ -89,12 +89,12 @@ func TestADialogNamesHiddenMarks(t *testing.T) {
 		term.keys("Space")
 		term.await("Release mail", "included although hidden", "y release")
 		term.keys("y")
-		term.until("mail released", func(string) bool { return s.get("mail").Session == "" })
+		term.until("the release of mail", func(string) bool { return s.get("mail").Session == "" })
 		s.held("web", s.a)
 	})
 }
 
-// The result of an action on several elections lists each of them: one with a new leader, one that its leader
+// The result of an action on several elections lists each election: one with a new leader, one that its leader
 // acquired again, and one whose holder changed before the action.
 func TestABatchReportsEveryElection(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
@@ -154,7 +154,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 	})
 }
 
-// An action on several elections skips a Patroni key, which electop recognises by the sibling keys.
+// An action on several elections skips a Patroni key. electop recognises Patroni by the keys next to the leader key.
 func TestABatchSkipsAPatroniKey(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
@@ -167,7 +167,7 @@ func TestABatchSkipsAPatroniKey(t *testing.T) {
 		term.keys("g", "Space", "Space")
 		term.await("2 elections marked")
 		term.keys("r")
-		term.await("skipped: Patroni names its leader", "patronictl switchover db", "next likely web-")
+		term.await("skipped: Patroni stores the leader's name", "patronictl switchover db", "next likely web-")
 		for range 50 {
 			if strings.Contains(term.screen(), "y release") {
 				break

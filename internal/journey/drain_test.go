@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// node registers a node that exists only in the catalog, and returns its name.
+// node registers a node that exists only in the catalog, and returns the node's name.
 func (s *stage) node(name string) string {
 	s.t.Helper()
 	name = s.prefix + "-" + name
@@ -93,7 +93,7 @@ func TestANodeIsDrained(t *testing.T) {
 	})
 }
 
-// A drain that is stopped leaves the other elections as they are.
+// If a drain is stopped, it does not change the other elections.
 func TestADrainIsStopped(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// named creates a session without checks that ends with the test.
+// named creates a session without checks, with a name. The session ends with the test.
 func (s *stage) named(entry api.SessionEntry) string {
 	s.t.Helper()
 	id, _, err := s.agent.Client().Session().CreateNoChecks(&entry, nil)
@@ -19,7 +19,7 @@ func (s *stage) named(entry api.SessionEntry) string {
 	return id
 }
 
-// A key that was released with other flags makes every api.Lock candidate fail until f sets them.
+// If a key was released with other flags, every api.Lock candidate fails until f sets the flags.
 func TestFixSetsTheFlagsThatLocksExpect(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
@@ -34,7 +34,7 @@ func TestFixSetsTheFlagsThatLocksExpect(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := candidate.Lock(nil); err == nil {
-			t.Fatal("the flags are accepted")
+			t.Fatal("Lock accepted the flags")
 		}
 
 		readOnly := s.open(width, height, "--read-only")
@@ -76,8 +76,8 @@ func TestFixSetsTheFlagsThatLocksExpect(t *testing.T) {
 	})
 }
 
-// f shows a lock-delay, destroys the session of a holder whose service has failed, and proposes nothing for a healthy
-// election.
+// During a lock-delay, f only advises to wait. f destroys the session of a holder whose service has failed, and
+// proposes nothing for a healthy election.
 func TestFixOfOtherProblems(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)

@@ -60,11 +60,11 @@ func TestDashboardContinuesWithoutAHistory(t *testing.T) {
 	term.keys("q")
 	screen := term.await("left with 0", "not an electop history file")
 	if strings.Count(screen, "electop: ") != 1 {
-		t.Errorf("more than one line:\n%s", screen)
+		t.Errorf("electop printed more than one line:\n%s", screen)
 	}
 }
 
-// A write error is above the board while it lasts.
+// The dashboard shows a write error above the board while the error lasts.
 func TestDashboardShowsAHistoryThatFails(t *testing.T) {
 	s := newStage(t)
 	file := filepath.Join(t.TempDir(), "h.db")
@@ -87,8 +87,8 @@ func TestDashboardShowsAHistoryThatFails(t *testing.T) {
 	term.gone("keeps the file locked")
 }
 
-// recorded runs a recorder while web loses its leader to a destroyed session, and returns
-// the history after the recorder ended.
+// recorded runs a recorder while the session of web's leader is destroyed, and returns the history after the recorder
+// has ended.
 func recorded(t *testing.T, s *stage) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "h.db")
@@ -128,13 +128,13 @@ func TestDashboardOpenedDuringAnOutage(t *testing.T) {
 			}
 			screen := outage(t, s, address, file)
 			if address == "127.0.0.1:1" && !strings.Contains(screen, "From the history, observed until") {
-				t.Errorf("the board does not say that it is from the history:\n%s", screen)
+				t.Errorf("the board does not show that its data is from the history:\n%s", screen)
 			}
 		})
 	}
 }
 
-// outage opens the dashboard with a history in which web lost its leader.
+// outage opens the dashboard with a history in which web has lost its leader.
 func outage(t *testing.T, s *stage, address, history string) (screen string) {
 	t.Helper()
 	term := open(t, 120, 36, nil, program, "--http-addr", address, "-k", s.prefix+"/*/leader", "--history", history)
@@ -159,7 +159,7 @@ func TestDashboardContinuesTheHistory(t *testing.T) {
 	}
 }
 
-// yesterday stores a term of web that ended a day ago.
+// yesterday stores a term of web that ended one day ago.
 func yesterday(t *testing.T, s *stage, file string) {
 	t.Helper()
 	ps, err := election.ParsePatterns([]string{s.prefix + "/*/leader"})
@@ -198,7 +198,7 @@ func TestDashboardShowsYesterdayAfterARestart(t *testing.T) {
 			term.keys("2")
 			screen := term.await("vacated", "web-old, term 1", lost)
 			if n := strings.Count(screen, "vacated"); n != 1 {
-				t.Errorf("it was vacated once, not %d times:\n%s", n, screen)
+				t.Errorf("the screen shows the vacated event %d times, want 1:\n%s", n, screen)
 			}
 			term.keys("1")
 			term.await("web-a")

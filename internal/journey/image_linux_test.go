@@ -20,11 +20,11 @@ import (
 	"electop/internal/consultest"
 )
 
-// Like a container of the image: the root folder has the static program, CA certificates and the folder for the
-// history, and the user is not root. The environment, user and paths are those of the Dockerfile.
+// The environment, user and paths are those of the Dockerfile. The root folder contains only the static program, the
+// CA certificates and the folder for the history, and the user is not root.
 func TestTheStaticProgramRecordsInAnEmptyRoot(t *testing.T) {
 	if os.Getuid() != 0 {
-		consultest.LeaveOut(t, "root", "changing the root folder needs it")
+		consultest.LeaveOut(t, "root", "only root may change the root folder")
 	}
 	s := newStage(t)
 	image := readDockerfile(t)
@@ -100,7 +100,7 @@ func readDockerfile(t *testing.T) (im image) {
 	}
 	_, stage, found := strings.Cut(string(text), "\nFROM scratch\n")
 	if !found {
-		t.Fatal("the Dockerfile has no stage from scratch")
+		t.Fatal("no FROM scratch in the Dockerfile")
 	}
 	field := func(expression string) string {
 		m := regexp.MustCompile(`(?m)^` + expression + `$`).FindStringSubmatch(stage)
@@ -116,7 +116,7 @@ func readDockerfile(t *testing.T) (im image) {
 	return image{program: field(`ENTRYPOINT \["(.+)"\]`), user: uint32(user), env: []string{field(`ENV (.+)`)}, state: field(`VOLUME (.+)`)}
 }
 
-// root makes the root folder, with the certificate of a server as the only CA certificate.
+// root creates the root folder, with the certificate of a server as the only CA certificate.
 func (im image) root(t *testing.T, server *httptest.Server) string {
 	t.Helper()
 	root := t.TempDir()

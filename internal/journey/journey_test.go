@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// stage is a Consul with the election web, for which sessions a and b compete.
+// stage is a Consul agent with the election web, in which sessions a and b compete.
 type stage struct {
 	t      *testing.T
 	agent  *consultest.Agent
@@ -226,14 +226,14 @@ func TestFilterHelpAndQuit(t *testing.T) {
 		term.await("2 led", "mail-b", "web-a")
 		term.keys("/")
 		term.write("mail")
-		term.until("web filtered out", func(screen string) bool { return !strings.Contains(screen, "● web") })
+		term.until("the filter to hide web", func(screen string) bool { return !strings.Contains(screen, "● web") })
 		term.keys("Enter")
 		term.keys("Escape")
 		term.await("● web", "● mail")
 		term.keys("?")
 		term.await("─ Help")
 		term.keys("Escape")
-		term.gone("─ Help") // after escape, a key without a pause would form another key
+		term.gone("─ Help") // after escape, a key without a pause would be part of an escape sequence
 		term.keys("2")
 		term.await("elected")
 		term.keys("1")

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// click sends a click on the first place of a text below a line, as a terminal reports it (SGR).
+// click sends a click on the first occurrence of the text below a line, as a terminal reports the click (SGR).
 func (term *terminal) click(text string, below int) {
 	term.t.Helper()
 	for y, line := range strings.Split(term.screen(), "\n") {
@@ -36,7 +36,7 @@ func TestMouse(t *testing.T) {
 		term.click("Raw", 3)
 		term.await("Indexes")
 		term.keys("r")
-		term.await("[ Cancel ]", "y release") // complete, so that the buttons no longer move
+		term.await("[ Cancel ]", "y release") // this line is drawn last, so the buttons no longer move
 		term.click("[ Cancel ]", 3)
 		term.gone("[ Cancel ]")
 		term.keys("r")

@@ -9,7 +9,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// A user finds the locks that the patterns do not select, and changes the patterns, while the board stays as it is.
+// A user finds the locks that the patterns do not select, and changes the patterns. The board shows no false events.
 func TestPatternsAreChangedOnTheBoard(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		agent := consultest.Dev(t)

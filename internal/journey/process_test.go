@@ -58,11 +58,10 @@ func (s *shell) readModes() string {
 		"alternate #{alternate_on} mouse #{mouse_any_flag}#{mouse_button_flag}#{mouse_sgr_flag} cursor #{cursor_flag} keypad #{keypad_flag}")
 }
 
-// inForeground waits until the shell reads from the terminal again, because a program that ends discards earlier
-// input.
+// inForeground waits until the shell reads from the terminal again, because an ending program discards earlier input.
 func (s *shell) inForeground() {
 	s.t.Helper()
-	s.until("bash in the foreground", func(string) bool {
+	s.until("bash to run in the foreground", func(string) bool {
 		return s.tmux("display-message", "-p", "#{pane_current_command}") == "bash\n"
 	})
 }
@@ -74,7 +73,7 @@ func (s *shell) line(text string) {
 	s.keys("Enter")
 }
 
-// restored fails unless the terminal has the modes of the start.
+// restored fails the test unless the terminal has the same modes as at the start.
 func (s *shell) restored() {
 	s.t.Helper()
 	if modes := s.readModes(); modes != s.modes {
@@ -82,7 +81,7 @@ func (s *shell) restored() {
 	}
 }
 
-// dashboards returns the processes of the dashboard that runs in the shell.
+// dashboards contains the IDs of the two processes of the dashboard that runs in the shell.
 type dashboards struct{ parent, child int }
 
 // board starts the demonstration and waits for its board.
@@ -111,7 +110,7 @@ func (s *shell) processes(program string) (d dashboards) {
 	return d
 }
 
-// descendant returns the descendant of pid whose first argument is this name.
+// descendant returns the descendant of pid whose first argument is name.
 func (s *shell) descendant(pid int, name string) int {
 	s.t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -138,7 +137,7 @@ func (s *shell) descendant(pid int, name string) int {
 			}
 		}
 	}
-	s.t.Fatalf("no process %s under %d", name, pid)
+	s.t.Fatalf("process %[2]d has no descendant %[1]s", name, pid)
 	return 0
 }
 
@@ -215,7 +214,7 @@ func checkCrashLog(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(text, []byte("main.crash")) || !bytes.Contains(text, []byte("goroutine ")) {
-		t.Errorf("no stack in the log: %s", text)
+		t.Errorf("no stack trace in the log: %s", text)
 	}
 	if bytes.Contains(text, []byte(secret)) || bytes.ContainsRune(text, 0x1b) {
 		t.Errorf("the log contains the token or an escape sequence: %s", text)
@@ -261,7 +260,7 @@ func TestTerminalIsRestoredAfterEverySignal(t *testing.T) {
 	})
 }
 
-// If the dashboard cannot open, it reports the error like a command.
+// If the dashboard cannot open, electop reports the error like that of a command.
 func TestErrorsOfTheDashboardAreShown(t *testing.T) {
 	s := openShell(t)
 	for args, want := range map[string]string{
@@ -317,7 +316,7 @@ func TestSuspendAndContinue(t *testing.T) {
 	}
 }
 
-// electop cannot restore the terminal before a SIGSTOP, but it draws the dashboard again after fg.
+// electop cannot restore the terminal before a SIGSTOP, but redraws the dashboard after fg.
 func TestContinueAfterSIGSTOP(t *testing.T) {
 	for _, child := range []bool{false, true} {
 		t.Run(fmt.Sprint("child=", child), func(t *testing.T) {
@@ -346,7 +345,7 @@ func TestSuspendedDashboardInTheBackgroundIsKilled(t *testing.T) {
 	s.keys("C-z")
 	s.await("Stopped")
 	s.line("clear; bg")
-	s.until("the dashboard stopped because of its access to the terminal", func(string) bool {
+	s.until("the dashboard to be stopped by its access to the terminal", func(string) bool {
 		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.parent))
 		return bytes.Contains(state, []byte(") T "))
 	})
@@ -361,7 +360,7 @@ func TestSuspendedDashboardInTheBackgroundIsKilled(t *testing.T) {
 	s.restored()
 }
 
-// Without a shell that can continue it, electop does not stop.
+// If no shell can continue electop, Ctrl+Z does not stop it.
 func TestSuspendWithoutAShell(t *testing.T) {
 	term := open(t, 120, 36, nil, program, "demo", "--every", "60s")
 	term.await("8 led")

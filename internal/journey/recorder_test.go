@@ -45,13 +45,13 @@ func (s *stage) record(tokenFile string) *recorder {
 		}
 		return err == nil && response.StatusCode == http.StatusOK
 	}) {
-		s.t.Fatal("the recorder does not become healthy")
+		s.t.Fatal("timeout while waiting for a healthy recorder")
 	}
 	s.t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	return r
 }
 
-// awaitTerms waits until `electop history --terms` contains a text.
+// awaitTerms waits until the output of `electop history --terms` contains the text.
 func (r *recorder) awaitTerms(text string) {
 	r.t.Helper()
 	if !poll(func() bool { return strings.Contains(history(r.t, r.url, "history", "--terms"), text) }) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The dashboard of one operator shows actions that another operator performed on a command line.
+// The dashboard of one operator shows actions that another operator performed with a command.
 func TestDashboardShowsWhoReleased(t *testing.T) {
 	s := newStage(t)
 	file := filepath.Join(t.TempDir(), "h.db")

@@ -19,7 +19,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// While `electop watch` is stopped, it observes nothing, so durations of that time are unknown.
+// While `electop watch` is stopped, it does not observe, so it does not know durations that include this time.
 func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	agent := consultest.Dev(t)
 	client := agent.Client()
@@ -39,8 +39,8 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	lock(client.KV().Acquire, one)
 
 	cmd := exec.Command(program, "--http-addr", agent.Addr(), "watch", "-o", "json")
-	// A separate group: if a process of the test's group stopped, the kernel would send SIGHUP to that group when the
-	// shell that started the test ends.
+	// The process has a separate group. If a process of the test's group were stopped, the kernel would send SIGHUP
+	// to that group when the shell that started the test ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -77,7 +77,7 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 
-	// The process must be stopped for some time.
+	// The process must stay stopped for some time.
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// terminal is a program in a tmux server of its own.
+// terminal is a program in a separate tmux server.
 type terminal struct {
 	t      *testing.T
 	socket string
 }
 
-// patience is the timeout of every wait. It is long, so that a slow machine does not fail a test.
+// patience is the timeout of every wait. It is so long that a test does not fail on a slow machine.
 const patience = 40 * time.Second
 
 var terminals atomic.Int64
@@ -27,7 +27,7 @@ var terminals atomic.Int64
 func open(t *testing.T, width, height int, env []string, program ...string) *terminal {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Fatal("the journeys need tmux (Debian: apt-get install tmux)")
+		t.Fatal("tmux is missing (Debian: apt-get install tmux)")
 	}
 	term := &terminal{t: t, socket: fmt.Sprintf("electop-%d-%d", os.Getpid(), terminals.Add(1))}
 	quoted := make([]string, len(program))
@@ -60,13 +60,13 @@ func (term *terminal) tmux(args ...string) string {
 	return string(out)
 }
 
-// keys presses keys by their tmux names.
+// keys presses keys, which have tmux's names.
 func (term *terminal) keys(keys ...string) {
 	term.t.Helper()
 	term.tmux(append([]string{"send-keys"}, keys...)...)
 }
 
-// write types a text.
+// write types the text.
 func (term *terminal) write(text string) {
 	term.t.Helper()
 	term.tmux("send-keys", "-l", text)
@@ -86,7 +86,7 @@ func (term *terminal) screen() string {
 // await waits until all texts are on the screen.
 func (term *terminal) await(texts ...string) string {
 	term.t.Helper()
-	return term.until(fmt.Sprintf("%q on the screen", texts), func(screen string) bool {
+	return term.until(fmt.Sprintf("%q to appear", texts), func(screen string) bool {
 		for _, text := range texts {
 			if !strings.Contains(screen, text) {
 				return false
@@ -99,7 +99,7 @@ func (term *terminal) await(texts ...string) string {
 // gone waits until the text is no longer on the screen.
 func (term *terminal) gone(text string) string {
 	term.t.Helper()
-	return term.until(fmt.Sprintf("%q gone from the screen", text), func(screen string) bool {
+	return term.until(fmt.Sprintf("%q to disappear", text), func(screen string) bool {
 		return !strings.Contains(screen, text)
 	})
 }
@@ -107,12 +107,12 @@ func (term *terminal) gone(text string) string {
 func (term *terminal) until(what string, holds func(screen string) bool) (screen string) {
 	term.t.Helper()
 	if !poll(func() bool { screen = term.screen(); return holds(screen) }) {
-		term.t.Fatalf("no %s within %v; the screen was:\n%s", what, patience, screen)
+		term.t.Fatalf("timeout after %v while waiting for %s; the screen was:\n%s", patience, what, screen)
 	}
 	return screen
 }
 
-// poll waits until a condition is true. It returns false if that takes longer than patience.
+// poll waits until the condition is true. It returns false if patience has passed before.
 func poll(condition func() bool) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

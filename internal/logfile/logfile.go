@@ -1,5 +1,5 @@
 // Package logfile appends to a log file without blocking the program, even if the file is a FIFO without a reader or
-// on a network file system that does not respond.
+// the network file system does not respond.
 package logfile
 
 import (
@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// maxPending is the maximum size of the queue in bytes. At the start, electop logs one line per election, up to
-	// 10,000.
+	// maxPending is the maximum size of the queue in bytes. When it starts, electop logs one line per election, up to
+	// 10,000 lines.
 	maxPending = 4 << 20
-	// openTimeout is how long Open waits for an error.
+	// openTimeout is how long Open waits for an error of the file system.
 	openTimeout = 500 * time.Millisecond
-	// closeTimeout is how long Close waits. Half of it is available for a write to a pipe.
+	// closeTimeout is the timeout of Close. A write to a pipe may take half of it.
 	closeTimeout = 500 * time.Millisecond
 )
 
@@ -34,18 +34,18 @@ type File struct {
 
 	mu      sync.Mutex
 	filled  *sync.Cond
-	file    *os.File // nil until it is open
-	pending []byte   // number of queued lines
+	file    *os.File // nil until the file is open
+	pending []byte   // queued lines
 	writing int      // number of lines that are being written
 	lost    int      // number of lines dropped since the last notice in the file
 	noting  int      // number of lines in the notice that is being written
-	err     error    // why lines were dropped
-	ended   error    // error of closing the file
+	err     error    // the reason for dropped lines
+	ended   error    // the error of closing the file
 	closed  bool
 }
 
 // Open opens the file for appending and creates it if necessary. If the file cannot be opened within openTimeout,
-// Open returns without an error and the lines are queued.
+// Open returns no error, and Write queues the lines.
 func Open(path string) (*File, error) {
 	f := &File{done: make(chan struct{})}
 	f.filled = sync.NewCond(&f.mu)
@@ -63,7 +63,7 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Append appends a text to a file. It returns after at most one second.
+// Append appends text to a file. It returns after at most one second.
 func Append(path, text string) error {
 	f, err := Open(path)
 	if err != nil {
@@ -73,8 +73,8 @@ func Append(path, text string) error {
 	return f.Close()
 }
 
-// Write queues whole lines. It never blocks and never fails. If the queue is full, it drops the lines, and their
-// number is logged when the file accepts writes again.
+// Write queues whole lines. It never blocks and never fails. If the queue is full, it drops the lines. Their number
+// is logged when the file accepts writes again.
 func (f *File) Write(lines []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -45,7 +45,7 @@ func fifo(t *testing.T) string {
 	return path
 }
 
-// read opens the FIFO for reading, so that a writer can open it.
+// read opens the FIFO for reading, so that a writer can open the FIFO.
 func read(t *testing.T, path string) *os.File {
 	t.Helper()
 	r, err := os.Open(path)
@@ -79,7 +79,7 @@ func TestLinesAreAppendedInOrder(t *testing.T) {
 
 func TestFileThatCannotBeOpenedIsAnError(t *testing.T) {
 	if _, err := logfile.Open(filepath.Join(t.TempDir(), "no", "log")); err == nil {
-		t.Error("a folder that does not exist is no error")
+		t.Error("Open returned no error for a folder that does not exist")
 	}
 }
 
@@ -131,7 +131,7 @@ func TestDroppedLinesAreLoggedOnceTheFileAcceptsWrites(t *testing.T) {
 	}
 }
 
-// The pipe is full, because its reader has stopped.
+// The pipe is full, because its reader no longer reads.
 func TestReaderThatStopsDoesNotBlockClose(t *testing.T) {
 	path := fifo(t)
 	r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -178,7 +178,7 @@ func TestAppend(t *testing.T) {
 	}
 	blocked := fifo(t)
 	if err := logfile.Append(blocked, "a stack\n"); err == nil {
-		t.Error("a blocked file is no error")
+		t.Error("Append returned no error for a FIFO without a reader")
 	}
 	_, _ = io.ReadAll(read(t, blocked))
 }

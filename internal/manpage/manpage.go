@@ -12,18 +12,18 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Source describes the program that the pages belong to.
+// Source describes the program to which the pages belong.
 type Source struct {
 	Version string
 	Date    string // YYYY-MM-DD, or "" if unknown
 }
 
-// Name is the file name of the page of a command.
+// Name returns the file name of the page of a command.
 func Name(cmd *cobra.Command) string { return title(cmd) + ".1" }
 
 func title(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// Commands returns a command and all commands below it that its help lists.
+// Commands returns a command and all its subcommands that its help lists.
 func Commands(cmd *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{cmd}
 	for _, sub := range cmd.Commands() {
@@ -34,8 +34,8 @@ func Commands(cmd *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// Format returns the page of a command. It lists the flags of the command itself;
-// those of its parents are on their pages.
+// Format returns the page of a command. It describes the flags of the command itself; the pages of its parents
+// describe their flags.
 func Format(cmd *cobra.Command, from Source) string {
 	var p page
 	p.line(".TH %s 1 %s %s %s", quote(strings.ToUpper(title(cmd))), quote(from.Date), quote(from.Version), quote("electop manual"))
@@ -64,15 +64,14 @@ func description(cmd *cobra.Command) string {
 	return cmd.Long
 }
 
-// page is a page in the making.
+// page is an incomplete page.
 type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 func (p *page) heading(title string) { p.line(".SH %s", title) }
 
-// text writes paragraphs. Indented lines, and the lines between them, keep their line
-// breaks: they are tables.
+// text writes paragraphs. Indented lines are tables and keep their line breaks.
 func (p *page) text(text string) {
 	for i, block := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -91,7 +90,7 @@ func (p *page) text(text string) {
 	}
 }
 
-// run counts the first lines that are all indented, or all not.
+// run counts the lines at the beginning that are indented like the first line.
 func run(lines []string) int {
 	n := 1
 	for n < len(lines) && indented(lines[n]) == indented(lines[0]) {
@@ -102,10 +101,11 @@ func run(lines []string) int {
 
 func indented(line string) bool { return strings.HasPrefix(line, "  ") }
 
-// columns of a terminal, without the indentation of a paragraph.
+// columns is the number of columns of a terminal without the indentation of a paragraph.
 const columns = 80 - 7
 
-// verbatim writes lines as they are. Wide ones begin at the margin, so that a terminal of 80 columns does not wrap them.
+// verbatim writes lines unchanged. If a line is wide, all lines begin at the margin, so that a terminal of 80 columns
+// does not wrap them.
 func (p *page) verbatim(lines []string) {
 	p.line(".nf")
 	wide := slices.ContainsFunc(lines, func(line string) bool { return utf8.RuneCountInString(line) > columns })
@@ -144,7 +144,7 @@ func (p *page) flags(flags *pflag.FlagSet) {
 	})
 }
 
-// standard says what a flag is without a value on the command line.
+// standard returns the text about the default value of a flag, "" if the default is the zero value.
 func standard(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "0s", "[]":
@@ -181,8 +181,8 @@ func (p *page) seeAlso(cmd *cobra.Command) {
 
 func reference(cmd *cobra.Command) string { return `\fB` + escape(title(cmd)) + `\fR(1)` }
 
-// escape returns text that roff prints as it is: it would replace some characters by typographic ones, and take a line
-// that begins with a dot as a request.
+// escape returns text that roff prints unchanged. Without escapes, roff would replace some characters with
+// typographic ones and interpret a line that begins with a dot as a request.
 func escape(text string) string {
 	escapes := strings.NewReplacer(`\`, `\e`, `-`, `\-`, "`", `\(ga`, `'`, `\(aq`, `^`, `\(ha`, `~`, `\(ti`, `"`, `\(dq`)
 	lines := strings.Split(escapes.Replace(text), "\n")
@@ -194,5 +194,5 @@ func escape(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// quote returns one argument of a macro.
+// quote returns text as one argument of a macro.
 func quote(text string) string { return `"` + escape(text) + `"` }

@@ -74,7 +74,7 @@ func (a *Agent) serveServiceRegister(rq *request) (any, error) {
 	return nil, nil
 }
 
-// ownChecks returns the checks in a service's definition. It gives them the names that Consul gives them.
+// ownChecks returns the checks in a service's definition, with the names and IDs that Consul would set.
 func (d *serviceDefinition) ownChecks(node string) ([]ttlCheck, error) {
 	defs := d.Checks
 	// Consul ignores an empty check.
@@ -137,7 +137,7 @@ func (a *Agent) serveCheckDeregister(rq *request) (any, error) {
 	return nil, a.removeLocalCheck(rq.rest)
 }
 
-// serveCheckNote returns the handler of /v1/agent/check/pass, warn or fail.
+// serveCheckNote returns the handler of /v1/agent/check/pass, warn or fail, depending on status.
 func (a *Agent) serveCheckNote(status string) func(*request) (any, error) {
 	return func(rq *request) (any, error) {
 		return nil, a.updateCheck(rq.rest, status, rq.params.Get("note"))

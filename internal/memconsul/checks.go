@@ -17,8 +17,8 @@ type localChecks struct {
 	checks map[string]*ttlCheck
 }
 
-// ttlCheck is a check that turns critical unless a client updates it within its TTL. For a check of another type, TTL
-// is 0 and the status never changes, because this agent does not run checks.
+// ttlCheck is a check that becomes critical if no client updates it within its TTL. For a check of another type, the
+// TTL is 0 and the status never changes, because this agent does not run checks.
 type ttlCheck struct {
 	ttl time.Duration
 	def store.Check
@@ -46,7 +46,7 @@ type serviceDefinition struct {
 	Checks                  []*checkDefinition
 }
 
-// jsonDuration is a duration that JSON may contain as a string or as a number of nanoseconds.
+// jsonDuration is a duration that is a string or a number of nanoseconds in JSON.
 type jsonDuration time.Duration
 
 // UnmarshalJSON accepts "10s" and 10000000000.
@@ -74,7 +74,7 @@ func (d *jsonDuration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// kind returns the type of the check as Consul names it, or an error if the definition is invalid.
+// kind returns Consul's name for the type of the check, or an error if the definition is invalid.
 func (c *checkDefinition) kind() (string, error) {
 	name := ""
 	switch {
@@ -106,7 +106,7 @@ func validStatus(status string) bool {
 	return status == store.StatusPassing || status == store.StatusWarning || status == store.StatusCritical
 }
 
-// check returns the catalog entry of the check. A check without a status is critical at first.
+// check returns the catalog entry of the check. A check without a status is initially critical.
 func (c *checkDefinition) check(node, kind string) store.Check {
 	id := c.ID
 	if id == "" {
@@ -117,8 +117,8 @@ func (c *checkDefinition) check(node, kind string) store.Check {
 	return out
 }
 
-// addLocalCheck registers a check on the agent's own node. If the check is already registered, it keeps its status
-// and output.
+// addLocalCheck registers a check on the agent's own node. A check that is already registered keeps its status and
+// output.
 func (a *Agent) addLocalCheck(def store.Check, ttl time.Duration) error {
 	a.local.mu.Lock()
 	defer a.local.mu.Unlock()
@@ -133,7 +133,7 @@ func (a *Agent) addLocalCheck(def store.Check, ttl time.Duration) error {
 	return nil
 }
 
-// publish writes a check of the agent to the catalog.
+// publish writes one of the agent's checks to the catalog.
 func (a *Agent) publish(def store.Check) error {
 	return a.store.Register(store.Registration{Node: a.cfg.NodeName, SkipNodeUpdate: true, Checks: []*store.Check{&def}})
 }

@@ -12,7 +12,7 @@ import (
 	"electop/internal/memconsul"
 )
 
-// inBubble runs a case in a synctest bubble, which controls the agent's clock.
+// inBubble runs a case in a synctest bubble, in which the case controls the agent's clock.
 func inBubble(t *testing.T, run func(*fixture, *memconsul.Agent)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestSessionExpiresAfterTwiceItsTTL(t *testing.T) {
 			t.Errorf("renewed after 20s, a TTL of 15s ended after %s", took)
 		}
 		if got := f.sessionInfo(s); got != "[]" {
-			t.Errorf("session/info is %s", got)
+			t.Errorf("the session exists longer than its TTL: %s", got)
 		}
 	})
 }
@@ -79,12 +79,12 @@ func TestLockDelayLastsExactly(t *testing.T) {
 				if want > 0 {
 					pass(want - time.Microsecond)
 					if f.acquire("p/k", rival, "w") {
-						t.Errorf("it ended before %s", want)
+						t.Errorf("the lock-delay ended before %s", want)
 					}
 					pass(time.Microsecond)
 				}
 				if !f.acquire("p/k", rival, "w") {
-					t.Errorf("it lasts longer than %s", want)
+					t.Errorf("the lock-delay lasts longer than %s", want)
 				}
 			})
 		})
@@ -106,7 +106,7 @@ func TestWaitLasts(t *testing.T) {
 	}
 }
 
-// TestBlockedQueriesSleepThroughOtherChanges tests that a query returns only if its own objects change.
+// TestBlockedQueriesSleepThroughOtherChanges tests that a query returns only if the objects that it reads change.
 func TestBlockedQueriesSleepThroughOtherChanges(t *testing.T) {
 	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
 		f.mustPut("/v1/kv/p/a/k", "v")
@@ -129,13 +129,13 @@ func TestBlockedQueriesSleepThroughOtherChanges(t *testing.T) {
 			synctest.Wait()
 			select {
 			case <-query.done:
-				t.Errorf("another change woke %s", path)
+				t.Errorf("the change of another object ended the query of %s", path)
 			default:
 			}
 			change()
 			query.result(f)
 			if query.took != 0 {
-				t.Errorf("%s did not wake up", path)
+				t.Errorf("a change did not end the query of %s", path)
 			}
 		}
 	})
@@ -167,7 +167,7 @@ func TestTTLCheckNeedsReports(t *testing.T) {
 		}
 		pass(1)
 		if got := f.checkStatus("node-1", "c"); got != "critical" || f.sessionInfo(s) != "[]" {
-			t.Errorf("after the TTL, the check is %s", got)
+			t.Errorf("after the TTL, the check has the status %s or the session still exists", got)
 		}
 	})
 }
@@ -187,7 +187,7 @@ func TestCrashedLeaderIsFollowedAfterTTLAndLockDelay(t *testing.T) {
 		}
 		// After a rejected acquire, Consul's client waits 5 s (LockRetryTime).
 		if took := time.Since(begin); took < 35*time.Second || took > 40*time.Second {
-			t.Errorf("the next leader came after %s", took)
+			t.Errorf("the next leader was elected after %s", took)
 		}
 		if err := lock.Unlock(); err != nil {
 			t.Error(err)

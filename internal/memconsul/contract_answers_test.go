@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// updateAnswers is the flag that writes the golden file from the responses of the real agent.
+// updateAnswers is the flag with which the test writes the golden file from the responses of the real agent.
 var updateAnswers = flag.Bool("update", false, "write testdata/answers.golden from the real Consul agent")
 
-// answersScript has one request per line: method, path and body. {p} is the key prefix of the case, {n} its node, {s}
-// the latest session.
+// answersScript has one request per line: method, path and body. {p} is the key prefix of the case, {n} the node of
+// the case, and {s} the latest session.
 const answersScript = `
 GET /v1/kv/{p}none
 GET /v1/kv/{p}none?recurse

@@ -72,9 +72,8 @@ func TestQueriesWakeForTheirKeys(t *testing.T) {
 	}
 }
 
-// TestRecursiveDeleteAboveIsMissed: for a deleted tree, Consul keeps one tombstone under the deleted prefix, and a
-// listing of a longer prefix does not find it. If the longer prefix has an older tombstone, the index decreases and
-// the query stays blocked.
+// For a deleted tree, Consul keeps one tombstone with the deleted prefix. A listing of a longer prefix does not find
+// this tombstone. If the longer prefix has an older tombstone, the index decreases and the query stays blocked.
 func TestRecursiveDeleteAboveIsMissed(t *testing.T) {
 	contract(t, func(f *fixture) {
 		list, key := "/v1/kv/"+f.key("a/")+"?recurse", f.key("a/x")

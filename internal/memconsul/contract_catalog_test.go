@@ -23,11 +23,11 @@ func TestHealthState(t *testing.T) {
 			return false
 		}
 		if !lists("any") || !lists("passing") || lists("critical") {
-			f.Error("the passing check is listed wrongly")
+			f.Error("the passing check is missing, or is listed as critical")
 		}
 		f.setCheck(node, check, "critical", "down")
 		if !lists("any") || lists("passing") || !lists("critical") {
-			f.Error("the critical check is listed wrongly")
+			f.Error("the critical check is missing, or is listed as passing")
 		}
 	})
 }
@@ -70,7 +70,8 @@ func TestServiceRegistration(t *testing.T) {
 	})
 }
 
-// TestAgentDefersOutput tests that a changed output does not reach the catalog at once if the status is unchanged.
+// TestAgentDefersOutput tests that a changed output does not reach the catalog immediately if the status is
+// unchanged.
 func TestAgentDefersOutput(t *testing.T) {
 	contract(t, func(f *fixture) {
 		first, second := f.unique+"-1", f.unique+"-2"

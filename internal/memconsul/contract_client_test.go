@@ -80,7 +80,7 @@ func TestLockHandOver(t *testing.T) {
 			f.Fatal(err)
 		}
 		if e := f.entry(key); e.value() != "second" || e.LockIndex != 2 {
-			f.Errorf("the key is %+v", e)
+			f.Errorf("the second candidate does not hold the key: %+v", e)
 		}
 	})
 }
@@ -91,7 +91,7 @@ func TestReleaseWithoutFlagsBreaksWaitingLocks(t *testing.T) {
 		second := f.waitingCampaign(key)
 		f.mustPut("/v1/kv/"+key+"?release="+f.entry(key).session(), "first")
 		if err := second.result(f); !errors.Is(err, api.ErrLockConflict) {
-			f.Errorf("the waiting candidate got %v", err)
+			f.Errorf("the waiting candidate's campaign returned %v", err)
 		}
 	})
 }
@@ -119,7 +119,7 @@ func TestSemaphore(t *testing.T) {
 			return err == nil && len(keys) == 3
 		})
 		if lock := f.entry(f.key("sem/.lock")); lock.Flags != api.SemaphoreFlagValue || lock.session() != "" {
-			f.Errorf("the semaphore's key is %+v", lock)
+			f.Errorf("the semaphore's key has other flags or a holder: %+v", lock)
 		}
 		select {
 		case err := <-won:
@@ -151,7 +151,7 @@ func TestRenewPeriodic(t *testing.T) {
 			f.Error(err)
 		}
 		if info := f.sessionInfo(id); info != "[]" {
-			f.Errorf("the session outlives its renewal: %s", info)
+			f.Errorf("the session still exists after its renewal stopped: %s", info)
 		}
 	})
 }

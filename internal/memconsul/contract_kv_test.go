@@ -19,7 +19,7 @@ const (
 type keyState struct {
 	lock    uint64
 	modify  int
-	holder  string // "", "own" or "other"
+	holder  string // who holds the key: "", "own" or "other"
 	value   string // "null" if the key has no value
 	flags   uint64
 	missing bool
@@ -93,14 +93,14 @@ func (c keyCase) run(f *fixture, key string, ids map[string]string) {
 	}
 	query, body, _ := strings.Cut(c.act, " ")
 	if got := f.change(key, query, body, ids); got != c.answer {
-		f.Errorf("%s: the answer is %s, want %s", c.name, got, c.answer)
+		f.Errorf("%s: the response is %s, want %s", c.name, got, c.answer)
 	}
 	if got := stateOf(before, f.entry(key), ids); got != c.after {
-		f.Errorf("%s: the key is %+v, want %+v", c.name, got, c.after)
+		f.Errorf("%s: got the key %+v, want %+v", c.name, got, c.after)
 	}
 }
 
-// change sends the PUT or DELETE that a query of a keyCase describes.
+// change sends the PUT or DELETE that a query of a keyCase stands for.
 func (f *fixture) change(key, query, body string, ids map[string]string) string {
 	f.Helper()
 	method := http.MethodPut
@@ -174,11 +174,11 @@ func TestValueSizeLimit(t *testing.T) {
 		value := bytes.Repeat([]byte{0, 0xff}, limit/2)
 		f.mustPut("/v1/kv/"+f.key("k"), string(value))
 		if got := f.get("/v1/kv/" + f.key("k") + "?raw"); got.body != string(value) {
-			f.Errorf("%d bytes were returned as %d other bytes", len(value), len(got.body))
+			f.Errorf("the value of %d bytes was returned as %d other bytes", len(value), len(got.body))
 		}
 		r := f.do(http.MethodPut, "/v1/kv/"+f.key("k"), string(value)+"x")
 		if r.code != http.StatusRequestEntityTooLarge || !strings.Contains(r.body, "max size: 524288 bytes") {
-			f.Errorf("one byte more: %d %s", r.code, r.body)
+			f.Errorf("a value of 524,289 bytes: %d %s", r.code, r.body)
 		}
 	})
 }

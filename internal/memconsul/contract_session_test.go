@@ -24,7 +24,7 @@ func (f *fixture) setCheck(node, check, status, output string) {
 		node, check, status, output))
 }
 
-// TestInvalidation ends sessions in every way, with both behaviors. It then reads key, session and check.
+// TestInvalidation ends sessions in every way, with both behaviors. It then reads the key, the session and the check.
 func TestInvalidation(t *testing.T) {
 	type subject struct{ node, check, session, key string }
 	cases := []struct {
@@ -67,21 +67,21 @@ func TestInvalidation(t *testing.T) {
 
 					after := f.entry(s.key)
 					if gone := behavior == "delete" && !c.keeps; gone != (after == nil) {
-						f.Errorf("the key is %+v", after)
+						f.Errorf("the deletion does not match the behavior: %+v", after)
 					} else if !gone {
 						if after.session() != "" || after.LockIndex != 1 || after.value() != "v" || after.Flags != 7 ||
 							after.ModifyIndex <= before.ModifyIndex {
-							f.Errorf("the key is %+v, before %+v", after, before)
+							f.Errorf("a part of the key changed: %+v, before %+v", after, before)
 						}
 					}
 					if info := f.sessionInfo(s.session); (info != "[]") != c.lives {
-						f.Errorf("session/info is %s", info)
+						f.Errorf("whether the session exists is wrong: %s", info)
 					}
 					if got := f.checkStatus(node, check); got != c.health {
-						f.Errorf("the check is %s, want %s", got, c.health)
+						f.Errorf("the check has the status %s, want %s", got, c.health)
 					}
 					if got := f.acquire(s.key, rival, "w"); got == c.delay {
-						f.Errorf("the rival's acquire returns %v", got)
+						f.Errorf("the rival's acquire returned %v", got)
 					}
 				})
 			})
@@ -113,7 +113,7 @@ func TestDeleteOfAHeldKeyLeavesTheSession(t *testing.T) {
 			f.Error("the session no longer exists")
 		}
 		if !f.acquire(key, f.quickSession(), "w") {
-			f.Error("a lock-delay followed")
+			f.Error("the next acquire was rejected")
 		}
 	})
 }
@@ -179,7 +179,7 @@ func TestAgentChecks(t *testing.T) {
 				end(f)
 				f.eventually(patience, "the key is free", func() bool { return f.entry(f.key("k")).session() == "" })
 				if got := f.sessionInfo(s); got != "[]" {
-					f.Errorf("session/info is %s", got)
+					f.Errorf("the session exists although its check is critical: %s", got)
 				}
 			})
 		})
@@ -210,7 +210,7 @@ func TestLockDelay(t *testing.T) {
 		}
 		lose("0s")
 		if !f.acquire(key, rival, "w") {
-			f.Error("a lock-delay of 0s delays the acquire")
+			f.Error("the acquire was rejected although the lock-delay is 0s")
 		}
 		f.mustPut("/v1/kv/"+key+"?release="+rival, "w")
 
@@ -227,15 +227,16 @@ func TestLockDelay(t *testing.T) {
 		if got := f.entry(key).session(); got != "" && time.Since(begin) < delay {
 			f.Errorf("during the lock-delay, the key is held by %q", got)
 		}
-		// The lock-delay applies to the name of the key: other keys have none, and a delete does not end it.
+		// The lock-delay applies to the name of the key: other keys have no lock-delay, and a delete of the key does
+		// not end it.
 		if !f.acquire(f.key("k2"), rival, "w") {
-			f.Error("the lock-delay applies to another key")
+			f.Error("the acquire of another key was rejected")
 		}
 		f.do(http.MethodDelete, "/v1/kv/"+key, "")
 		early("the lock-delay ended with the key")
 		f.eventually(patience, "the end of the lock-delay", func() bool { return f.acquire(key, rival, "w") })
 		if took := time.Since(begin); took < delay {
-			f.Errorf("a lock-delay of %s took %s", delay, took)
+			f.Errorf("a lock-delay of %s lasted %s", delay, took)
 		}
 	})
 }

@@ -88,7 +88,7 @@ func (r response) index(t *testing.T) uint64 {
 	return n
 }
 
-// do sends one request. It fails the case if no response arrives.
+// do sends one request. It fails the case if it gets no response.
 func (f *fixture) do(method, path, body string) response {
 	f.Helper()
 	r, err := f.try(context.Background(), method, path, body)
@@ -98,7 +98,7 @@ func (f *fixture) do(method, path, body string) response {
 	return r
 }
 
-// try is do without Fatal, which only the test's own goroutine may call.
+// try is like do, but does not call Fatal, which only the test's goroutine may call.
 func (f *fixture) try(ctx context.Context, method, path, body string) (response, error) {
 	var reader io.Reader
 	if body != "" {
@@ -137,7 +137,7 @@ func (f *fixture) mustPut(path, body string) {
 	}
 }
 
-// kvEntry is a key as Consul shows it.
+// kvEntry is a key as in Consul's responses.
 type kvEntry struct {
 	LockIndex   uint64
 	Key         string
@@ -202,7 +202,7 @@ func (f *fixture) acquire(key, session, value string) bool {
 	return f.put("/v1/kv/"+key+"?acquire="+session, value) == "true"
 }
 
-// sessionInfo reads a session consistently.
+// sessionInfo reads a session in consistent mode.
 func (f *fixture) sessionInfo(id string) string {
 	f.Helper()
 	return compact(f.T, f.get("/v1/session/info/"+id+"?consistent").body)

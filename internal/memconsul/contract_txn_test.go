@@ -18,7 +18,7 @@ type txnAnswer struct {
 	}
 }
 
-// txn runs operations and returns status and response. Each operation is a KV object without its braces.
+// txn runs operations and returns the status and the response. Each operation is a KV object without braces.
 func (f *fixture) txn(ops ...string) (int, txnAnswer) {
 	f.Helper()
 	for i, op := range ops {
@@ -157,7 +157,8 @@ func TestTxnAddressesKeysExactly(t *testing.T) {
 	})
 }
 
-// TestSafeRelease tests the transaction that releases a lock, and its errors if the lock state has changed.
+// TestSafeRelease tests the transaction that releases a lock, and the errors of the transaction if the lock state has
+// changed.
 func TestSafeRelease(t *testing.T) {
 	contract(t, func(f *fixture) {
 		key, s, rival := f.key("k"), f.session(nil), f.quickSession()
@@ -176,13 +177,13 @@ func TestSafeRelease(t *testing.T) {
 		}
 		after := f.entry(key)
 		if after.session() != "" || after.value() != "v" || after.Flags != 7 || after.LockIndex != 1 {
-			f.Errorf("the key is %+v", after)
+			f.Errorf("a part of the key changed, or the key is held: %+v", after)
 		}
 		if f.sessionInfo(s) == "[]" {
 			f.Error("the session no longer exists")
 		}
 		if !f.acquire(key, rival, "w") {
-			f.Error("a lock-delay followed")
+			f.Error("the next acquire was rejected")
 		}
 		now := f.entry(key)
 		want := fmt.Sprintf(`0 failed index check for key "k", current modify index %d != %d
@@ -194,8 +195,8 @@ func TestSafeRelease(t *testing.T) {
 	})
 }
 
-// TestReleaseOfLongValues: the body of a transaction has at most 512 KB. With base64, the value has at most 393,216
-// bytes minus the rest of the body. The single-key release accepts the longest value that Consul allows.
+// The body of a transaction has at most 512 KB. With base64, the value has at most 393,216 bytes minus the rest of
+// the body. The release of a single key accepts the longest value that Consul allows.
 func TestReleaseOfLongValues(t *testing.T) {
 	contract(t, func(f *fixture) {
 		const limit = 512 << 10
@@ -209,7 +210,7 @@ func TestReleaseOfLongValues(t *testing.T) {
 			return f.do(http.MethodPut, "/v1/txn", body).code
 		}
 		if code := unlock(393_000); code != http.StatusOK || f.entry(key).session() != "" {
-			f.Errorf("the longest body: %d", code)
+			f.Errorf("the transaction with the longest body failed: %d", code)
 		}
 		if code := unlock(393_300); code != http.StatusRequestEntityTooLarge || f.entry(key).session() != s {
 			f.Errorf("a longer body: %d", code)

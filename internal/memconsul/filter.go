@@ -8,8 +8,8 @@ import (
 	"electop/internal/memconsul/store"
 )
 
-// parseCheckFilter supports one form of Consul's filter language: comparisons of CheckID with a quoted text, joined
-// by "or". An empty expression matches every check.
+// parseCheckFilter supports one form of Consul's filter language: comparisons of CheckID with quoted text, joined by
+// "or". An empty expression matches every check.
 func parseCheckFilter(expr string) (func(*store.Check) bool, error) {
 	if expr == "" {
 		return func(*store.Check) bool { return true }, nil

@@ -27,7 +27,7 @@ func (a *Agent) serveHealthState(rq *request) (any, error) {
 	return filteredChecks(rq, a.store.Checks(rq.rest))
 }
 
-// filteredChecks runs a query and removes the checks that do not pass the request's filter.
+// filteredChecks runs a query and removes the checks that do not match the request's filter.
 func filteredChecks(rq *request, q store.Query[[]*store.Check]) (any, error) {
 	pass, err := parseCheckFilter(rq.params.Get("filter"))
 	if err != nil {

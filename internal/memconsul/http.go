@@ -23,7 +23,7 @@ type request struct {
 	rest   string // the part of the path after the route's prefix
 }
 
-// route assigns a handler to a path. A path that ends with a slash is a prefix.
+// route assigns a handler to a path. A path that ends with a slash matches all paths below it.
 type route struct {
 	path    string
 	methods []string
@@ -74,7 +74,7 @@ type httpError struct {
 // Error returns the body of the response.
 func (e *httpError) Error() string { return e.text }
 
-// refused returns an error with status 500. Its text is Consul's, including the capital letter.
+// refused returns an error with status 500 and Consul's text, including the capital letter.
 func refused(format string, args ...any) error {
 	return &httpError{http.StatusInternalServerError, fmt.Sprintf(format, args...)}
 }
@@ -87,7 +87,7 @@ func notFound(format string, args ...any) error {
 	return &httpError{http.StatusNotFound, fmt.Sprintf(format, args...)}
 }
 
-// ServeHTTP answers one request of Consul's HTTP API.
+// ServeHTTP responds to one request of Consul's HTTP API.
 func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.ContainsFunc(r.URL.Path, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		w.WriteHeader(http.StatusBadRequest)
@@ -154,7 +154,7 @@ func writeError(w http.ResponseWriter, err error) {
 	_, _ = io.WriteString(w, err.Error())
 }
 
-// writeJSON writes the body like Consul: compact, or indented if the request has ?pretty.
+// writeJSON writes the body in Consul's format: compact, or indented if the request has ?pretty.
 func (rq *request) writeJSON(code int, contentType string, body any) {
 	var (
 		data []byte
@@ -198,7 +198,7 @@ func (a *Agent) serveLeader(*request) (any, error) { return a.rpcAddr(), nil }
 
 func (a *Agent) servePeers(*request) (any, error) { return []string{a.rpcAddr()}, nil }
 
-// rpcAddr returns the address at which a real server would listen for its peers.
+// rpcAddr returns the address on which a real server would listen for its peers.
 func (a *Agent) rpcAddr() string { return a.cfg.Address + ":8300" }
 
 func (a *Agent) serveAuthorize(*request) (any, error) {

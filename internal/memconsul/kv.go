@@ -36,7 +36,8 @@ func (a *Agent) serveKV(rq *request) (any, error) {
 	}
 }
 
-// cleanKey converts the path after /v1/kv/ to a key. Like Consul, it normalizes: "a//b" and "a/./b" become "a/b".
+// cleanKey converts the path after /v1/kv/ to a key. It normalizes the path like Consul: "a//b" and "a/./b" become
+// "a/b".
 func cleanKey(raw string) (string, error) {
 	if raw == "" {
 		return "", nil
@@ -107,7 +108,7 @@ func (a *Agent) kvKeys(rq *request, prefix string) (any, error) {
 		rq.w.WriteHeader(http.StatusNotFound)
 		return nil, nil
 	}
-	// Consul also accepts the older, misspelled parameter.
+	// Consul also accepts the old, misspelled parameter.
 	sep := rq.params.Get("seperator")
 	if rq.params.Has("separator") {
 		sep = rq.params.Get("separator")
@@ -122,7 +123,7 @@ func (a *Agent) kvKeys(rq *request, prefix string) (any, error) {
 	return keys, nil
 }
 
-// upToSeparator truncates a key after the first separator that follows the prefix.
+// upToSeparator truncates a key after the first separator behind the prefix.
 func upToSeparator(key, prefix, sep string) string {
 	if sep == "" {
 		return key
@@ -209,7 +210,7 @@ func uintParam(params url.Values, name string) (uint64, error) {
 	return strconv.ParseUint(params.Get(name), 10, 64)
 }
 
-// readValue reads the body. An empty body means no value, which the API shows as null.
+// readValue reads the body. It returns nil for an empty body, which the API encodes as null.
 func readValue(r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxValueSize {
 		return nil, tooLarge("Request body(%d bytes) too large, max size: %d bytes. See %s.", r.ContentLength, maxValueSize,

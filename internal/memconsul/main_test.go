@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// The cases mostly wait for timers, so many run in parallel.
+	// The cases mostly wait for timers, so many cases run in parallel.
 	if err := flag.Set("test.parallel", "64"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

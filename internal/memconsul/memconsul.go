@@ -6,7 +6,7 @@ import (
 	"electop/internal/memconsul/store"
 )
 
-// Version is the Consul version that this package imitates and that /v1/agent/self reports.
+// Version is the Consul version whose behavior this package implements. /v1/agent/self reports it.
 const Version = "1.22.7"
 
 // Config contains the names of the agent. The zero value is valid.
@@ -52,8 +52,8 @@ func New(cfg Config) *Agent {
 	return a
 }
 
-// Close ends every blocked query with the current result, and stops all timers. It returns when no timer function
-// runs. Later requests are served but do not block, and nothing expires. Close may be called again.
+// Close ends every blocked query with the current result and stops all timers. It returns when all timer functions
+// have ended. Later requests do not block, and nothing expires. Close may be called again.
 func (a *Agent) Close() { a.store.Close() }
 
 func (a *Agent) registerSelf() {

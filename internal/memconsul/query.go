@@ -15,7 +15,7 @@ const (
 	waitJitter  = 16 // Consul extends the wait by a random time of up to 1/waitJitter
 )
 
-// queryOptions are the parameters of every read.
+// queryOptions contains the parameters of a read.
 type queryOptions struct {
 	index       uint64
 	wait        time.Duration
@@ -63,7 +63,8 @@ func (o queryOptions) duration() time.Duration {
 	return d
 }
 
-// query runs q with the request's options and sets the response headers. It returns false if the client disconnected.
+// query runs q with the request's options and sets the response headers. It returns false if the client has
+// disconnected.
 func query[T any](rq *request, q store.Query[T]) (T, bool) {
 	result := q.Run(rq.r.Context(), rq.opts.index, rq.opts.duration())
 	if rq.r.Context().Err() != nil {
@@ -77,7 +78,7 @@ func query[T any](rq *request, q store.Query[T]) (T, bool) {
 	return result.Body, true
 }
 
-// plainQuery is query with the results of a handler. The body is nil if the client disconnected.
+// plainQuery is like query, but returns the results of a handler. The body is nil if the client has disconnected.
 func plainQuery[T any](rq *request, q store.Query[T]) (any, error) {
 	body, ok := query(rq, q)
 	if !ok {
@@ -86,7 +87,7 @@ func plainQuery[T any](rq *request, q store.Query[T]) (any, error) {
 	return body, nil
 }
 
-// catalogQuery is plainQuery for the catalog endpoints, whose responses have one more header.
+// catalogQuery is like plainQuery, but adds the header of the catalog endpoints.
 func catalogQuery[T any](rq *request, q store.Query[T]) (any, error) {
 	body, err := plainQuery(rq, q)
 	if body != nil {

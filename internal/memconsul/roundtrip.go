@@ -29,7 +29,7 @@ func (a *Agent) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // responseBuffer is a ResponseWriter that stores the response.
 type responseBuffer struct {
-	header http.Header // set by the handler
+	header http.Header // the handler sets these headers
 	sent   http.Header // copy of header at the time of WriteHeader
 	code   int
 	body   bytes.Buffer

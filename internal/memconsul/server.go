@@ -22,7 +22,7 @@ type Server struct {
 	silent   silentConns
 }
 
-// silentConns contains connections on which no request has arrived. A graceful shutdown would wait for them.
+// silentConns contains connections without a request. A graceful shutdown would wait for them.
 type silentConns struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
@@ -74,11 +74,11 @@ func (s *Server) Agent() *Agent { return s.agent }
 // Addr returns the host:port of the server.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Close stops the agent: blocked queries return the current result, timers stop, connections close. It returns when no
-// goroutine of the server runs, or with an error if a response could not be delivered within 5s.
+// Close stops the agent: blocked queries return the current result, timers stop, connections close. It returns when
+// all goroutines of the server have ended, or with an error if a response could not be sent within 5 s.
 func (s *Server) Close() error {
 	s.agent.Close()
-	_ = s.listener.Close() // fails in a second Close
+	_ = s.listener.Close() // fails if Close is called again
 	<-s.served
 	s.silent.close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)

@@ -15,7 +15,7 @@ func (a *Agent) serveSessionCreate(rq *request) (any, error) {
 		Behavior:   store.BehaviorRelease,
 	}
 	if rq.r.ContentLength > 0 {
-		// Consul ignores unknown fields here, unlike in other endpoints.
+		// For this endpoint, Consul ignores unknown fields.
 		if err := json.NewDecoder(rq.r.Body).Decode(sess); err != nil {
 			return nil, badRequest("Request decode failed: %v", err)
 		}

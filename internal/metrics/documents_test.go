@@ -52,7 +52,7 @@ func TestDocumentsNameMetricsThatExist(t *testing.T) {
 	}
 	for _, metric := range known {
 		if base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(metric, ""); !used[base] && !used[metric] {
-			t.Errorf("no document has %s", metric)
+			t.Errorf("no document contains %s", metric)
 		}
 	}
 }

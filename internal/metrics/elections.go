@@ -40,12 +40,12 @@ const labelRunes = 120
 
 func label(s string) string { return sanitize.Line(s, labelRunes) }
 
-// counts are the counters of one election.
+// counts contains the counters of one election.
 type counts struct {
 	changes uint64
 	without time.Duration
 	vacant  bool
-	at      time.Time // the time without a leader is counted until this time
+	at      time.Time // the time until which the time without a leader is counted
 }
 
 func (c *counts) count(at time.Time, vacant bool) {
@@ -58,8 +58,8 @@ func (c *counts) count(at time.Time, vacant bool) {
 	c.vacant = vacant
 }
 
-// elections is a collector that keeps the counters of each election. It reads all other values from a snapshot at
-// each scrape. A series therefore ends when its leader or its election no longer exists.
+// elections is a collector that keeps the counters of each election. At each scrape, it reads all other values from a
+// snapshot, so that a series ends when its leader or its election no longer exists.
 type elections struct {
 	Options
 	mu  sync.Mutex
@@ -87,14 +87,14 @@ func (m *elections) events(events []election.Event) {
 			}
 		case election.ConnectionLost:
 			for _, c := range m.all {
-				c.count(e.Time, false) // no time counts until a scrape after the connection was restored
+				c.count(e.Time, false) // no time counts until the first scrape after the connection is restored
 			}
 		default:
 		}
 	}
 }
 
-// counts returns the counters of an election, nil if the limit of elections is reached.
+// counts returns the counters of an election, nil if the maximum number of elections is reached.
 func (m *elections) counts(id string, at time.Time) *counts {
 	c := m.all[id]
 	if c == nil && len(m.all) < m.Elections {
@@ -161,8 +161,8 @@ func (s *series) collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// read returns the newest snapshot and the series of its elections. No event is counted meanwhile, so the snapshot
-// contains every counted event.
+// read returns the newest snapshot and the series of its elections. Its mutex blocks events, so the snapshot contains
+// every counted event.
 func (m *elections) read(now time.Time) (*election.Snapshot, []series) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

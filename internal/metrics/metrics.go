@@ -1,4 +1,4 @@
-// Package metrics exposes what electop observes as Prometheus metrics.
+// Package metrics exposes electop's observations as Prometheus metrics.
 package metrics
 
 import (
@@ -33,7 +33,7 @@ type Options struct {
 type Store struct {
 	Queued          int
 	Stored, Dropped uint64
-	// Failing is set while the file accepts no events.
+	// Failing is set while the file does not accept events.
 	Failing bool
 }
 

@@ -18,7 +18,7 @@ import (
 	"electop/internal/metrics"
 )
 
-// stage is a tracker that feeds the metrics with events and snapshots.
+// stage feeds the metrics with the events and snapshots of a tracker.
 type stage struct {
 	t       *testing.T
 	tracker *tracker.Tracker
@@ -87,7 +87,7 @@ func (s *stage) scrape() string {
 	return w.Body.String()
 }
 
-// has checks that the response to a scrape has these lines. A line that begins with ! must be absent.
+// has checks that the response to a scrape contains these lines. A line that begins with ! must be absent.
 func (s *stage) has(lines ...string) {
 	s.t.Helper()
 	text := s.scrape()
@@ -167,7 +167,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	if n := strings.Count(s.scrape(), "\nelectop_election_changes_total{"); n != 3 {
 		t.Errorf("%d elections", n)
 	}
-	// The events of elections without a series of their own still count.
+	// The events of elections without a separate series still count.
 	s.hold("web-4", "s2")
 	s.after(2 * time.Second)
 	s.has(`electop_terms_ended_total{cause="unknown"} 1`)
@@ -193,7 +193,7 @@ func TestStateOfTheHistory(t *testing.T) {
 	s.has(fmt.Sprintf(`electop_consul_last_contact_timestamp_seconds %g`, float64(s.now.Unix())))
 }
 
-// promtool runs Debian's promtool.
+// promtool runs Prometheus's promtool.
 func promtool(t *testing.T, stdin string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), consultest.Program(t, "promtool", "apt-get install prometheus"), args...)

@@ -14,7 +14,7 @@ type Record struct {
 	Fields []Field
 }
 
-// Field is one line of a record. A field without a text is omitted.
+// Field is one line of a record. A field without text is omitted.
 type Field struct{ Label, Text string }
 
 // WriteRecords writes records, wrapped to the width, with an empty line between them.
@@ -35,7 +35,7 @@ func WriteRecords(w io.Writer, width int, all []Record) error {
 	return err
 }
 
-// Fits reports whether no line that was written since the last Flush is wider than the width.
+// Fits reports whether all lines written since the last Flush are at most width wide.
 func (t *Table) Fits(width int) bool {
 	widths, last := map[int]int{}, 0
 	for line := range strings.Lines(t.buf.String()) {

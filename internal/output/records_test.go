@@ -33,7 +33,7 @@ func TestTableFits(t *testing.T) {
 	table := output.NewTable(&b)
 	fmt.Fprintf(table, "%s\t%s\n%s\t%s\n", "世界", "a", "b", "long")
 	if !table.Fits(10) || table.Fits(9) {
-		t.Error("the table is 10 cells wide")
+		t.Error("Fits does not report that the table has 10 cells")
 	}
 	if err := table.Flush(); err != nil || !strings.Contains(b.String(), "b     long\n") {
 		t.Errorf("%v %q", err, b.String())

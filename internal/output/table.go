@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// columnGap is the space between two columns, in cells.
+// columnGap is the space between two columns in terminal cells.
 const columnGap = 2
 
 // Table aligns columns like text/tabwriter. It measures terminal cells instead of runes, because a Chinese character
@@ -26,8 +26,8 @@ func NewTable(w io.Writer) *Table { return &Table{w: w} }
 // Write adds lines whose cells are separated by tabs.
 func (t *Table) Write(p []byte) (int, error) { return t.buf.Write(p) }
 
-// Flush writes all lines with aligned cells. It does not pad the last cell of a line. A column is never narrower than
-// in the lines that an earlier Flush wrote.
+// Flush writes all lines with aligned cells. It does not pad the last cell of a line. A column is at least as wide as
+// in earlier calls of Flush.
 func (t *Table) Flush() error {
 	var rows [][]string
 	for line := range strings.Lines(t.buf.String()) {

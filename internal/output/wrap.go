@@ -14,7 +14,7 @@ const (
 	LabelWidth = 12
 	// DefaultWidth is the line width if the output is not a terminal.
 	DefaultWidth = 80
-	// indentWidth is the indentation of the following lines if the text has no label.
+	// indentWidth is the indentation of continuation lines if the text has no label.
 	indentWidth = 4
 	// minWidth is the minimum space for text after a label.
 	minWidth = 2 * LabelWidth
@@ -33,8 +33,8 @@ func TerminalWidth(w io.Writer) int {
 	return width
 }
 
-// Wrap breaks a line between words and indents the following lines to the column of the text after the label. It does
-// not break a word that is longer than a line, so that users can copy the word.
+// Wrap breaks a line between words and indents the continuation lines to the text after the label. It does not break
+// a word that is longer than a line, so that users can copy the word.
 func Wrap(line string, width int) string {
 	width = max(width, minWidth)
 	if ansi.StringWidth(line) <= width {
@@ -62,7 +62,7 @@ func Wrap(line string, width int) string {
 	return b.String()
 }
 
-// labelWidth returns the column of the text after the label, 0 without a label.
+// labelWidth returns the column of the text after the label, 0 if the line has no label.
 func labelWidth(line string) int {
 	if len(line) > LabelWidth && strings.HasPrefix(line, "  ") && line[2] != ' ' && line[LabelWidth-1] == ' ' {
 		return LabelWidth

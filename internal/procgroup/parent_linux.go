@@ -10,5 +10,5 @@ import (
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
 // AdoptOrphans makes this process the parent of its orphaned descendants. It can then reap them even if process 1
-// does not.
+// does not reap them.
 func AdoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }

@@ -16,8 +16,8 @@ const Supported = true
 // pollInterval is the time between two polls for remaining processes.
 const pollInterval = 20 * time.Millisecond
 
-// Run runs cmd in a new process group and returns when the group has no process left. When ctx ends, it sends SIGTERM
-// to the group, and SIGKILL after the grace period.
+// Run runs cmd in a new process group and returns when the group has no processes. When ctx ends, it sends SIGTERM to
+// the group, and SIGKILL after the grace period.
 func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = grace // a process that left the group may keep the standard streams open
@@ -41,7 +41,7 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 // group is a running command and the processes that it started.
 type group struct {
 	id     int
-	exited chan error // receives the result of the command, nil afterwards
+	exited chan error // receives the result of the command; nil after that
 	err    error
 }
 
@@ -51,7 +51,7 @@ func (g *group) awaitFor(timeout time.Duration) bool {
 	return g.await(ctx)
 }
 
-// await waits until the group has no process left. It returns false if ctx ends first.
+// await waits until the group has no processes. It returns false if ctx ends first.
 func (g *group) await(ctx context.Context) bool {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -72,8 +72,8 @@ func (g *group) await(ctx context.Context) bool {
 // Signal sends a signal to every process of a group.
 func Signal(group int, sig syscall.Signal) error { return syscall.Kill(-group, sig) }
 
-// Gone reports whether a group has no process left. The caller must first wait for the first process of the group.
-// Gone also reaps orphans of which electop is the parent, for example as process 1 of a container.
+// Gone reports whether a group has no processes. The caller must first wait for the first process of the group. Gone
+// also reaps orphans whose parent is electop, for example if electop is process 1 of a container.
 func Gone(group int) bool {
 	for {
 		if pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); err != nil || pid <= 0 {
@@ -82,11 +82,12 @@ func Gone(group int) bool {
 	}
 }
 
-// NewSession starts a process in a new session, so that it receives no signals from the terminal, such as ctrl-z.
+// NewSession returns attributes that start a process in a new session. It then receives no signals from the terminal,
+// such as ctrl-z.
 func NewSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// NewGroup starts a process in a new process group. On Linux, the kernel kills the process when the thread that
-// started it ends.
+// NewGroup returns attributes that start a process in a new process group. On Linux, the kernel kills the process
+// when the thread that started it ends.
 func NewGroup() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(attr)

@@ -13,16 +13,16 @@ import (
 	"electop/internal/history"
 )
 
-// Incident is the history of one election in a range of time.
+// Incident is the history of one election in a time range.
 type Incident struct {
 	Name, Key string
 	Range     history.Range
-	// Terms are the terms that overlap the range. Terms, Events, Gaps and Actions are sorted, oldest first.
+	// Terms contains the terms that overlap the range. Terms, Events, Gaps and Actions are sorted, oldest first.
 	Terms   []history.Term
 	Events  []election.Event
 	Gaps    []history.Range
 	Actions []history.Action
-	// Cut is set if Events omits older events of the range.
+	// Cut is set if Events lacks older events of the range.
 	Cut bool
 	// Summary is the summary of the terms in the range.
 	Summary history.Summary
@@ -30,7 +30,7 @@ type Incident struct {
 	ObservedUntil time.Time
 }
 
-// textLength is the maximum length of a text from Consul, in runes.
+// textLength is the maximum length of text from Consul, in runes.
 const textLength = 400
 
 // Markdown formats the report. Times are in the local time zone.
@@ -74,7 +74,7 @@ func (i *Incident) endedWithin(t *history.Term) bool {
 	return t.Over() && !t.End.Before(i.Range.Since) && !t.End.After(i.Range.Until)
 }
 
-// totals describes the number of losses and the time without a leader.
+// totals returns sentences about the number of losses and the time without a leader.
 func (i *Incident) totals(lost int) string {
 	if len(i.Terms) == 0 {
 		return i.withoutTerms()
@@ -113,7 +113,7 @@ func (i *Incident) withoutTerms() string {
 	return fmt.Sprintf("The key is a semaphore. Holders that entered: %d. Holders that left: %d.", entered, left)
 }
 
-// loss describes the end of a term in one paragraph.
+// loss returns a paragraph about the end of a term.
 func (i *Incident) loss(n int) string {
 	t := &i.Terms[n]
 	var b strings.Builder
@@ -136,7 +136,7 @@ func (i *Incident) loss(n int) string {
 	return b.String()
 }
 
-// ending describes the last observed state in the period.
+// ending returns a sentence about the last observed state in the period.
 func (i *Incident) ending() string {
 	const late = 10 * time.Second // maximum age of the latest heartbeat while an observer runs
 	when := "At the end of the period"
@@ -188,7 +188,7 @@ func (i *Incident) writeTimeline(b *bytes.Buffer) {
 		return
 	}
 	if i.Cut {
-		fmt.Fprintf(b, "The latest %s; older ones are omitted.\n\n", election.Plural(uint64(len(i.Events)), "event"))
+		fmt.Fprintf(b, "The latest %s; older events are omitted.\n\n", election.Plural(uint64(len(i.Events)), "event"))
 	}
 	b.WriteString("| time | event | detail |\n| --- | --- | --- |\n")
 	for _, e := range i.Events {
@@ -214,7 +214,7 @@ func (i *Incident) writeActions(b *bytes.Buffer) {
 		b.WriteString("No actions with electop are recorded.\n")
 		return
 	}
-	b.WriteString("| time | who | action | leader | session | result |\n| --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("| time | operator | action | leader | session | result |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, a := range i.Actions {
 		result := a.Result
 		if a.Detail != "" {
@@ -224,7 +224,7 @@ func (i *Incident) writeActions(b *bytes.Buffer) {
 	}
 }
 
-// held formats how long a term lasted or was observed.
+// held returns how long a term lasted or was observed.
 func (i *Incident) held(t *history.Term) string {
 	held := duration(t.Held(i.ObservedUntil))
 	if !t.Over() || !t.HeldKnown() {
@@ -267,13 +267,13 @@ func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.0
 
 func duration(d time.Duration) string { return election.FormatDuration(max(0, d)) }
 
-// text makes a text from Consul safe to print and escapes Markdown in it.
+// text makes s safe to print and escapes Markdown in it.
 func text(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", `\<`, ">", `\>`,
 		"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, "!", `\!`, "&", `\&`).Replace(sanitize.Line(s, textLength))
 }
 
-// code formats a text as Markdown code. It replaces backquotes, which would end the code, by apostrophes.
+// code formats s as Markdown code. It replaces backquotes with apostrophes, because a backquote would end the code.
 func code(s string) string {
 	return "`" + strings.ReplaceAll(sanitize.Line(s, textLength), "`", "'") + "`"
 }

@@ -14,17 +14,17 @@ import (
 	"electop/election/insight"
 )
 
-// Inspector reads the data about elections at one moment.
+// Inspector reads the data about elections at one time.
 type Inspector struct {
 	Client *consulx.Client
-	// Elections are all elections that are known at Now.
+	// Elections contains all elections that are known at Now.
 	Elections []*election.Election
 	Now       time.Time
-	// Probe enables the test for a lock-delay. It requires write on the key.
+	// Probe enables the probe for a lock-delay, which requires write on the key.
 	Probe bool
 }
 
-// Inspect returns the chosen elections that have a problem, in their order.
+// Inspect returns the chosen elections that have a problem, in the order of chosen.
 func (in Inspector) Inspect(ctx context.Context, chosen []*election.Election) []*Item {
 	var vacant, held []*election.Election
 	for _, e := range chosen {
@@ -64,7 +64,7 @@ func (in Inspector) infer(chosen []*election.Election, all map[*election.Electio
 	return items
 }
 
-// facts are the data about one election.
+// facts contains the data about one election.
 type facts struct {
 	insight.FixFacts
 	taken bool // a session acquired the key after the first read
@@ -96,8 +96,8 @@ func (in Inspector) surroundings(ctx context.Context, vacant []*election.Electio
 	return all
 }
 
-// probe tests each vacant election for a lock-delay. If the test fails, for example without permission, the
-// lock-delay stays unknown.
+// probe probes each vacant election for a lock-delay. If the probe fails, for example without permission, the
+// lock-delay remains unknown.
 func (in Inspector) probe(ctx context.Context, all map[*election.Election]*facts) {
 	if !in.Probe {
 		return
@@ -118,7 +118,7 @@ func (in Inspector) probe(ctx context.Context, all map[*election.Election]*facts
 			return nil
 		})
 	}
-	_ = g.Wait() // errors are in the facts
+	_ = g.Wait() // the facts contain the errors
 }
 
 // readNodes reads the checks of the leaders' nodes.
@@ -130,7 +130,7 @@ func (in Inspector) readNodes(ctx context.Context, held []*election.Election, al
 	var mu sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
-	for _, node := range slices.Sorted(maps.Keys(checks)) { // the goroutines write to the map
+	for _, node := range slices.Sorted(maps.Keys(checks)) { // a sorted copy, because the goroutines write to the map
 		g.Go(func() error {
 			read := consulx.NodeChecks(ctx, in.Client, node)
 			mu.Lock()
@@ -139,7 +139,7 @@ func (in Inspector) readNodes(ctx context.Context, held []*election.Election, al
 			return nil
 		})
 	}
-	_ = g.Wait() // a node without checks gives no evidence
+	_ = g.Wait() // a node whose checks were not read gives no evidence
 	for _, e := range held {
 		all[e] = &facts{FixFacts: insight.FixFacts{Now: in.Now, Checks: checks[e.Session.Node]}}
 	}

@@ -17,7 +17,7 @@ import (
 type Item struct {
 	Election *election.Election
 	Fix      *insight.Fix
-	// Facts are the data from which the fix was inferred.
+	// Facts contains the data from which the fix was inferred.
 	Facts insight.FixFacts
 	board *insight.Board
 }

@@ -13,7 +13,7 @@ func Schema(title string, of []Setting) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// object is the schema of a section.
+// object returns the schema of a section.
 func object(of []Setting) map[string]any {
 	properties := map[string]any{}
 	for _, s := range of {
@@ -39,7 +39,7 @@ func (s Setting) schema() map[string]any {
 	return schema
 }
 
-// one is the schema of one value, without its description.
+// one returns the schema of one value, without its description.
 func (s Setting) one() map[string]any {
 	switch {
 	case s.Kind == Bool:
@@ -54,7 +54,7 @@ func (s Setting) one() map[string]any {
 	return map[string]any{"type": "string"}
 }
 
-// Template returns a file in which every setting is a comment, with its description.
+// Template returns a config file that contains every setting and its description as comments.
 func Template(head string, of []Setting) string {
 	var b strings.Builder
 	comment(&b, "# ", head)
@@ -84,7 +84,7 @@ func (s Setting) template(b *strings.Builder, indent string) {
 	}
 }
 
-// comment writes a text in lines that begin with lead.
+// comment writes text in lines that begin with lead.
 func comment(b *strings.Builder, lead, text string) {
 	const width = 100
 	line := lead

@@ -1,5 +1,4 @@
-// Package settings reads a config file in YAML. Each error names the file, the line and the
-// allowed values.
+// Package settings parses a config file in YAML. Each error contains the file, the line and the allowed values.
 package settings
 
 import (
@@ -16,8 +15,8 @@ import (
 // Kind is the form of a setting's value.
 type Kind uint8
 
-// The kinds. A list of one value may also be written without brackets. A section has the fields of the setting. In a
-// Named section, the user chooses the names of the members, and each member has these fields.
+// The kinds. A list with one value may be written without brackets. A Section contains the settings in Fields. In a
+// Named section, the user chooses the names of the members, and each member contains these settings.
 const (
 	Text Kind = iota
 	Bool
@@ -31,19 +30,19 @@ const (
 type Setting struct {
 	Name, About string
 	Kind        Kind
-	// Allowed are the possible values, nil for any.
+	// Allowed contains the allowed values. nil allows all values.
 	Allowed []string
-	// Check returns an error for wrong values; nil accepts all.
+	// Check returns an error for invalid values. nil accepts all values.
 	Check func(values []string) error
-	// Fields are the settings of a section, or of each of its named members.
+	// Fields contains the settings of a Section, or of each member of a Named section.
 	Fields []Setting
-	// CheckFields returns the wrong field of a section and its error, nil for none.
+	// CheckFields returns an invalid field of a section and its error, nil if all fields are valid.
 	CheckFields func(fields []Value) (field string, err error)
 	// Example is the value in the template, in YAML on one line.
 	Example string
 }
 
-// Value is a setting of a file. A section has fields, any other setting texts.
+// Value is a setting in a file. A section has Fields, every other setting has Texts.
 type Value struct {
 	Name   string
 	Line   int
@@ -51,7 +50,7 @@ type Value struct {
 	Fields []Value
 }
 
-// Field returns the field with this name, nil if there is none.
+// Field returns the field with this name, nil if the section does not contain it.
 func (v *Value) Field(name string) *Value {
 	for i := range v.Fields {
 		if v.Fields[i].Name == name {
@@ -61,7 +60,7 @@ func (v *Value) Field(name string) *Value {
 	return nil
 }
 
-// Error is a problem in a line of a file; line 0 is the whole file.
+// Error is a problem in a line of a file. Line 0 means the whole file.
 type Error struct {
 	Path string
 	Line int
@@ -76,7 +75,7 @@ func (e *Error) Error() string {
 	return "config file " + where + ": " + e.Text
 }
 
-// Parse reads the text of a file. Every error is an [Error].
+// Parse parses the text of a file. Every error is an [Error].
 func Parse(path string, text []byte, of []Setting) (Value, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
@@ -93,7 +92,7 @@ func Parse(path string, text []byte, of []Setting) (Value, error) {
 	return p.value("", root, Setting{Kind: Section, Fields: of})
 }
 
-// syntaxError takes the line from an error of the YAML library.
+// syntaxError separates the line number from the text of a YAML error.
 func syntaxError(path string, err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -111,7 +110,7 @@ func (p parser) fail(at *yaml.Node, format string, args ...any) error {
 	return &Error{p.path, at.Line, fmt.Sprintf(format, args...)}
 }
 
-// value reads one setting, whose full name is for errors.
+// value parses one setting. name is its full name for errors.
 func (p parser) value(name string, node *yaml.Node, of Setting) (Value, error) {
 	for node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -165,7 +164,7 @@ func (p parser) check(name string, node *yaml.Node, values []string, of Setting)
 	return nil
 }
 
-// section reads the fields of a section.
+// section parses the fields of a section.
 func (p parser) section(name string, node *yaml.Node, of Setting) (Value, error) {
 	v := Value{Name: of.Name, Line: node.Line}
 	if node.Kind != yaml.MappingNode {

@@ -82,7 +82,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("stale %+v", got)
 	}
 	if file.Field("number") != nil {
-		t.Error("a setting that the file does not have was found")
+		t.Error("Field returned a setting that the file does not contain")
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n"} {
 		if file, err := settings.Parse("f.yaml", []byte(empty), testSettings()); err != nil || len(file.Fields) > 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // AwaitReader returns EPIPE when the reader of a pipe closes its end, so that `electop watch | head -1` ends before
-// the next event. It returns nil at once if w is not a pipe.
+// the next event. If w is not a pipe, it immediately returns nil.
 func AwaitReader(ctx context.Context, w io.Writer) error {
 	f, ok := Unwrap(w).(*os.File)
 	if !ok || !isPipe(f) {

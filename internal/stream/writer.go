@@ -1,5 +1,5 @@
-// Package stream prevents a command from blocking on its standard streams: a write ends with the command, and the
-// command detects that a reader closed its end.
+// Package stream prevents a command from blocking on its standard streams: pending writes fail when the command ends,
+// and the command detects that a reader has closed its end.
 package stream
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// writeGrace is how long a write may take after the context has ended, so that a slow reader still receives complete
-// lines.
+// writeGrace is how long a write may take after the context has ended. Within this time, a slow reader can still
+// receive complete lines.
 const writeGrace = 250 * time.Millisecond
 
 type writer struct {
@@ -20,8 +20,8 @@ type writer struct {
 	abandoned atomic.Bool
 }
 
-// NewWriter returns a writer whose pending writes fail shortly after ctx ends. A write to a full pipe blocks, and a
-// signal does not interrupt it.
+// NewWriter returns a writer whose pending writes fail shortly after ctx ends. Without it, a write to a full pipe
+// would block, because a signal does not interrupt it.
 func NewWriter(ctx context.Context, w io.Writer) io.Writer { return &writer{ctx: ctx, w: w} }
 
 // Write fails immediately if an earlier write was abandoned.
@@ -34,7 +34,7 @@ func (s *writer) Write(p []byte) (int, error) {
 		err error
 	}
 	written := make(chan result, 1)
-	text := bytes.Clone(p) // a copy: the caller may reuse p while the abandoned write still reads it
+	text := bytes.Clone(p) // a copy, because the caller may reuse p while an abandoned write still reads it
 	go func() {
 		n, err := s.w.Write(text)
 		written <- result{n, err}

@@ -24,7 +24,7 @@ func TestWriterFailsAfterTheContextHasEnded(t *testing.T) {
 		synctest.Wait()
 		select {
 		case err := <-done:
-			t.Fatalf("the write ended before the context: %v", err)
+			t.Fatalf("Write returned before the context ended: %v", err)
 		default:
 		}
 		cancel()
@@ -32,7 +32,7 @@ func TestWriterFailsAfterTheContextHasEnded(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := w.Write([]byte("line\n")); !errors.Is(err, context.Canceled) {
-			t.Errorf("after an abandoned write: %v", err)
+			t.Errorf("the write after an abandoned write returned %v", err)
 		}
 		_ = r.Close()
 	})

@@ -17,19 +17,19 @@ import (
 const (
 	// sendTimeout is the timeout of a write to the supervisor, which may be frozen.
 	sendTimeout = 100 * time.Millisecond
-	// overdueLimit is how long a supervisor may be overdue. Then the campaign kills it together with the program.
+	// overdueLimit is how long a supervisor may be overdue before the campaign kills the supervisor and the program.
 	overdueLimit = 2 * time.Second
-	// outputTimeout is how long the output of the program is read after the end of the supervisor.
+	// outputTimeout is how long the client reads the program's output after the supervisor has ended.
 	outputTimeout = 2 * time.Second
 )
 
-// Streams are the standard streams of a program.
+// Streams contains the standard streams of a program.
 type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
 
-// Client starts a supervisor process and sends it the deadlines of the program.
+// Client starts a supervisor process and sends the deadlines of the program to it.
 type Client struct {
 	cmd       *exec.Cmd
 	deadlines *os.File
@@ -38,7 +38,7 @@ type Client struct {
 	err       error // result of the supervisor, set before done is closed
 }
 
-// Start runs this executable again, as the supervisor of a program. env is added to the environment.
+// Start runs this executable again as the supervisor of a program. It adds env to the environment.
 func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 	self, err := executable()
 	if err != nil {
@@ -67,7 +67,7 @@ func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 		_, _ = deadlines.Close(), groups.Close()
 		return nil, err
 	}
-	_ = group.Close() // the supervisor then has the only copy
+	_ = group.Close() // only the supervisor then has the pipe open for writing
 	go c.wait(groups)
 	return c, nil
 }
@@ -94,14 +94,14 @@ func (c *Client) wait(groups *os.File) {
 	}
 }
 
-// Done is closed when the supervisor has ended.
+// Done returns a channel that is closed when the supervisor has ended.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Result returns the error of the program. exited is false if a signal ended the supervisor. Call it after Done is
-// closed.
+// Result returns the error of the program. exited is false if a signal ended the supervisor. It may be called only
+// after Done is closed.
 func (c *Client) Result() (exited bool, err error) { return c.cmd.ProcessState.Exited(), c.err }
 
-// Extend sends new deadlines. If the supervisor is overdue, it kills the supervisor and the program.
+// Extend sends new deadlines. If the supervisor is overdue, Extend kills the supervisor and the program.
 func (c *Client) Extend(d Deadlines) {
 	c.send(d)
 	if reached(time.Now(), d.end().Add(overdueLimit)) {

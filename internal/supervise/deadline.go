@@ -15,7 +15,8 @@ type Deadlines struct {
 	Kill time.Time
 }
 
-// encode returns the deadlines as one line of wall clock times. Durations would be extended by a late delivery.
+// encode returns the deadlines as one line of wall clock times. A late delivery would extend durations, but not
+// times.
 func (d Deadlines) encode() string {
 	return fmt.Sprintf("%d %d %d\n", d.Term.UnixNano(), d.Grace, d.Kill.UnixNano())
 }
@@ -32,7 +33,7 @@ func decode(line string, now time.Time) (Deadlines, error) {
 	return d, nil
 }
 
-// end returns the latest time at which the program and its children are killed.
+// end returns the time at which the supervisor kills the program and its children at the latest.
 func (d Deadlines) end() time.Time {
 	if end := d.Term.Add(d.Grace); end.Before(d.Kill) {
 		return end
@@ -40,8 +41,8 @@ func (d Deadlines) end() time.Time {
 	return d.Kill
 }
 
-// reached reports whether the monotonic or the wall clock has reached t. The monotonic clock stops while the machine
-// is suspended, and the wall clock may be set back.
+// reached reports whether the monotonic clock or the wall clock has reached t. The monotonic clock stops while the
+// machine is suspended, and the wall clock can be set back.
 func reached(now, t time.Time) bool {
 	return !now.Before(t) || !now.Round(0).Before(t.Round(0))
 }

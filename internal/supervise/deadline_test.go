@@ -13,11 +13,11 @@ func TestDeadlinesDoNotMoveWhenTheyArriveLate(t *testing.T) {
 		t.Errorf("%v %+v, want %+v", err, got, d)
 	}
 	if _, err := decode("1 2\n", sent); err == nil {
-		t.Error("an incomplete line was decoded")
+		t.Error("decode accepted an incomplete line")
 	}
 	// While the machine is suspended, only the wall clock advances.
 	suspended := sent.Round(0).Add(time.Hour)
 	if !reached(suspended, got.Kill) || reached(sent, got.Kill) {
-		t.Error("an hour of suspension was not detected")
+		t.Error("reached does not detect one hour of suspension")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"electop/internal/procgroup"
 )
 
-// Command is the name of a hidden command. [Start] runs it, and the command must call [Run].
+// Command is the name of a hidden command that [Start] runs. The command must call [Run].
 const Command = "supervise"
 
 // tickInterval is the maximum delay of a signal. The supervisor polls, because a timer does not advance while the
@@ -30,14 +30,14 @@ const (
 )
 
 var (
-	// ErrStart means that the supervisor could not start the program.
+	// ErrStart reports that the supervisor could not start the program.
 	ErrStart = errors.New("cannot start the program")
 
 	errExpired = errors.New("stopped the program: electop did not confirm its leadership in time")
 )
 
-// Run runs the program in a new process group until the program ends or a deadline passes. The result is the
-// program's [exec.ExitError], an error that wraps [ErrStart], or the reason for stopping the program.
+// Run runs the program in a new process group until the program ends or a deadline passes. It returns the program's
+// [exec.ExitError], an error that wraps [ErrStart], or the reason for stopping the program.
 func Run(program []string, s Streams) error {
 	// The kernel kills the program when the thread that started it ends, so this thread must not end.
 	runtime.LockOSThread()
@@ -73,7 +73,7 @@ func Run(program []string, s Streams) error {
 	return err
 }
 
-// inherited returns the file of an inherited descriptor. The program does not inherit it.
+// inherited returns the file of an inherited descriptor. The supervised program does not inherit it.
 func inherited(fd int, name string) *os.File {
 	procgroup.CloseOnExec(fd)
 	return os.NewFile(uintptr(fd), name)
@@ -87,7 +87,7 @@ func readDeadlines(lines *bufio.Reader) (Deadlines, error) {
 	return decode(line, time.Now())
 }
 
-// receive sends each received deadline to the channel. It closes the channel when the campaign has ended.
+// receive sends each received deadline to the channel. It closes the channel when the pipe of the campaign is closed.
 func receive(lines *bufio.Reader, received chan<- Deadlines) {
 	defer close(received)
 	for {
@@ -110,7 +110,7 @@ type supervisor struct {
 	expired   bool      // SIGTERM was sent because a deadline passed or the campaign ended
 }
 
-// run sends signals when they are due, until the group has no process left. It returns the result of the program.
+// run sends signals when they are due, until the group has no processes. It returns the result of the program.
 func (v *supervisor) run(received <-chan Deadlines, exited <-chan error) (result error) {
 	tick := time.NewTicker(tickInterval)
 	defer tick.Stop()
@@ -125,7 +125,7 @@ func (v *supervisor) run(received <-chan Deadlines, exited <-chan error) (result
 			received, v.deadlines.Term = nil, time.Now()
 			v.sendSignals(time.Now(), true)
 		case result = <-exited:
-			// Child processes that the program left running must also end.
+			// Child processes of the program must also end.
 			exited, v.exited, v.deadlines.Term = nil, true, time.Now()
 			v.sendSignals(time.Now(), false)
 		case <-tick.C:
@@ -135,13 +135,13 @@ func (v *supervisor) run(received <-chan Deadlines, exited <-chan error) (result
 	return result
 }
 
-// finished reports whether the program has ended and its group has no process left.
+// finished reports whether the program has ended and its group has no processes.
 func (v *supervisor) finished(now time.Time) bool {
 	return v.exited && (procgroup.Gone(v.group) || !v.killed.IsZero() && now.Sub(v.killed) > procgroup.VanishTimeout)
 }
 
 // sendSignals sends the signals that are due. It repeats SIGKILL, because the first one does not reach a process that
-// is being started.
+// is just being started.
 func (v *supervisor) sendSignals(now time.Time, expired bool) {
 	term, kill := reached(now, v.deadlines.Term), reached(now, v.deadlines.Kill)
 	kill = kill || v.termed && reached(now, v.killAt)

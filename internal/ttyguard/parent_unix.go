@@ -17,14 +17,14 @@ import (
 )
 
 // restoreScreen resets every terminal mode that the dashboard may have set. It begins with CAN, which ends an
-// incomplete escape sequence, and with the scroll region, whose reset moves the cursor.
+// incomplete escape sequence, and with the reset of the scroll region, which moves the cursor.
 const restoreScreen = "\x18" + "\x1b[r" + ansi.ResetStyle + ansi.ResetModeSynchronizedOutput +
 	ansi.ResetModifyOtherKeys + "\x1b[<1u" + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseAnyEvent +
 	ansi.ResetModeMouseExtSgr + ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeUnicodeCore +
 	ansi.ResetModeAltScreenSaveCursor + ansi.SetModeTextCursorEnable + "\x1b]2;\x07" + "\r" + ansi.EraseLineRight
 
-// Run starts this program again with the same arguments, waits until this child has ended, and restores the terminal.
-// It returns an error only if it could not start the child.
+// Run starts this program again as a child with the same arguments, waits until the child has ended, and restores the
+// terminal after a crash. It returns an error only if it could not start the child.
 func Run(stdin, stdout *os.File) (End, error) {
 	terminal, err := term.GetState(stdin.Fd())
 	if err != nil {
@@ -44,8 +44,8 @@ func Run(stdin, stdout *os.File) (End, error) {
 	return end, nil
 }
 
-// forwarded contains the signals that the parent forwards to the dashboard. A signal that was ignored at the start
-// (nohup) stays ignored.
+// forwarded returns the signals that the parent forwards to the dashboard. A signal that was ignored at the start
+// (nohup) remains ignored.
 func forwarded() []os.Signal {
 	all := []os.Signal{
 		syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE,
@@ -65,7 +65,7 @@ type parent struct {
 	signals  chan os.Signal
 	output   chan []byte   // standard error of the child
 	requests chan struct{} // the child has restored the terminal and requests a stop
-	resume   *os.File      // signals to the child that the shell has continued it
+	resume   *os.File      // notifies the child that the shell has continued it
 }
 
 // start starts the child. It closes its own copies of the child's pipe ends, so that the pipes close when the child
@@ -101,7 +101,7 @@ func (p *parent) start(stdin, stdout *os.File) error {
 func (p *parent) read(r *os.File) {
 	defer r.Close()
 	text, _ := io.ReadAll(io.LimitReader(r, maxOutput))
-	_, _ = io.Copy(io.Discard, r) // read everything: a full pipe would block the child
+	_, _ = io.Copy(io.Discard, r) // read everything, because a full pipe would block the child
 	p.output <- text
 }
 
@@ -155,12 +155,12 @@ func (p *parent) wait(states chan<- syscall.WaitStatus) {
 
 func (p *parent) pass(sig os.Signal) {
 	if number, ok := sig.(syscall.Signal); ok {
-		_ = syscall.Kill(p.pid, number) // the child may have ended already
+		_ = syscall.Kill(p.pid, number) // the child may have already ended
 	}
 }
 
-// suspend stops the process group at the child's request. It does not resume a child that a signal has ended
-// meanwhile (`kill %1`), because the shell then uses the terminal.
+// suspend stops the process group when the child requests it. If a signal has ended the child in the meantime (`kill
+// %1`), suspend does not resume it, because the shell then uses the terminal.
 func (p *parent) suspend() {
 	stopGroup()
 	p.pass(syscall.SIGCONT)

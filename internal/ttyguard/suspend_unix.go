@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// stopTimeout is how long Suspend waits for SIGTTOU to stop this process. The kernel ignores the signal if no shell
-// can continue the process group.
+// stopTimeout is how long Suspend waits until SIGTTOU has stopped this process. The kernel ignores the signal if no
+// shell can continue the process group.
 const stopTimeout = 500 * time.Millisecond
 
 // Suspend stops the process group, including the parent, and returns when the shell continues it. The caller must
@@ -21,7 +21,7 @@ func Suspend() {
 		stopGroup()
 		return
 	}
-	// SIGCONT alone is not sufficient: the kernel drops a pending SIGCONT when the next SIGTSTP arrives.
+	// SIGCONT is not sufficient: the kernel drops a pending SIGCONT when the next SIGTSTP arrives.
 	if _, err := syscall.Write(requestFile, []byte{0}); err != nil {
 		return
 	}
@@ -32,8 +32,8 @@ func Suspend() {
 	}
 }
 
-// stopGroup stops every process of the group, as the kernel does for ctrl-z. It sends SIGTTOU instead of SIGTSTP.
-// This process handles SIGTSTP, and would stop the group again after the shell has continued it.
+// stopGroup stops every process of the group, like the kernel after ctrl-z. It sends SIGTTOU instead of SIGTSTP,
+// because this process handles SIGTSTP and would stop the group again after the shell has continued it.
 func stopGroup() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)

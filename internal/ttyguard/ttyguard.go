@@ -1,5 +1,5 @@
-// Package ttyguard runs the dashboard as a child process. It restores the terminal if the child cannot: after a panic
-// in any goroutine, a fatal error of the Go runtime, or SIGKILL.
+// Package ttyguard runs the dashboard as a child process. It restores the terminal if the child cannot, for example
+// after a panic in any goroutine, a fatal error of the Go runtime, or SIGKILL.
 package ttyguard
 
 import (
@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// childName is argv[0] of the child. An environment variable is not suitable, because programs that the child starts
-// would inherit it.
+// childName is argv[0] of the child. Programs that the child starts would inherit an environment variable.
 const childName = "electop-dashboard"
 
 // orderly is the last byte that a child writes to standard error unless it crashes.
@@ -20,19 +19,20 @@ const (
 	resumeFile  = 4
 )
 
-// maxOutput is how much of the child's standard error is kept, in bytes. A dump of 1,000 goroutines takes about 1 MB.
+// maxOutput is the maximum size of the child's standard error that is kept, in bytes. A dump of 1,000 goroutines
+// takes about 1 MB.
 const maxOutput = 8 << 20
 
 // Child reports whether [Run] started this process.
 func Child() bool { return os.Args[0] == childName }
 
-// Leave marks an orderly end of the child after it restored the terminal. The child must not write to standard error
-// afterwards.
+// Leave marks an orderly end of the child after the child has restored the terminal. The child must not write to
+// standard error afterwards.
 func Leave() { _, _ = os.Stderr.Write([]byte{orderly}) }
 
 // End describes how a child ended.
 type End struct {
-	// Crashed reports whether the child ended without [Leave].
+	// Crashed is set if the child ended without calling [Leave].
 	Crashed bool
 	// Code is the exit code. If a signal ended the child, it is 128 + Signal.
 	Code   int

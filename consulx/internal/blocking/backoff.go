@@ -10,13 +10,14 @@ const (
 	backoffFirst = 250 * time.Millisecond
 	// MaxBackoff is the longest pause.
 	MaxBackoff = 15 * time.Second
-	// maxPause is the longest pause of a loop while the probe succeeds. With minWait, a loop works again within 2 s
-	// after a fault. After a probe has failed, its next success restarts the loops.
+	// maxPause is the maximum pause of a loop while the probe succeeds. With minWait, a loop works again within 2 s
+	// after a fault. If the probe fails, its next success
+	// restarts the loops.
 	maxPause = 1300 * time.Millisecond
 )
 
-// Backoff is exponential: 250 ms, doubled after each failure, plus up to half of that at random. A pause is at most
-// 15 s.
+// Backoff computes exponential pauses: 250 ms, doubled after each failure, plus up to half of that at random. A pause
+// is at most 15 s.
 type Backoff struct{ failures int }
 
 // Next returns the pause after one more failure.
@@ -29,12 +30,12 @@ func (b *Backoff) Next() time.Duration {
 	return base + Jitter(base/2)
 }
 
-// Jitter returns a random part of d. It spreads the retries of simultaneous failures.
+// Jitter returns a random duration of at most d. It spreads the retries of simultaneous failures.
 func Jitter(d time.Duration) time.Duration {
 	return rand.N(d + 1) //nolint:gosec // not a secret
 }
 
-// Reset makes the next pause the shortest one.
+// Reset resets the next pause to the shortest one.
 func (b *Backoff) Reset() { b.failures = 0 }
 
 const (
@@ -43,11 +44,11 @@ const (
 	paceQuiet = time.Second
 )
 
-// pace slows a query that returns without a change, because every write to the store wakes a query over an empty
-// prefix. A new key is still seen within 100 ms.
+// pace delays the next query after a response without a change, because every write to the store ends a blocking
+// query for an empty prefix. A new key is still read within 100 ms.
 type pace struct{ pause time.Duration }
 
-// next is the pause after a response. took is how long the query waited for it.
+// next returns the pause after a response. took is how long the query waited for the response.
 func (p *pace) next(news bool, took time.Duration) time.Duration {
 	if news || took >= paceQuiet {
 		p.pause = 0

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Epochs restarts all loops at once after a lost connection. Otherwise blocked queries would wait on dead
+// Epochs restarts all loops at the same time after a lost connection. Otherwise blocked queries would wait on dead
 // connections, and failed loops would wait for their next retry.
 type Epochs struct {
 	parent context.Context
@@ -33,7 +33,7 @@ func (e *Epochs) Next() {
 	e.ctx, e.cancel = context.WithCancel(e.parent)
 }
 
-// Lose records that the probe fails. The next epoch begins when it succeeds again.
+// Lose records that the probe fails. The prober calls Next when the probe succeeds again.
 func (e *Epochs) Lose() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

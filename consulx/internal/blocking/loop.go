@@ -15,7 +15,7 @@ import (
 type Poller interface {
 	// Poll sends the query with these options and keeps the response.
 	Poll(q *api.QueryOptions) (*api.QueryMeta, error)
-	// Accept handles the response. changed is false if nothing relevant changed.
+	// Accept handles the response. It returns false if nothing relevant changed.
 	Accept(ctx context.Context, a Answer) (changed bool, err error)
 	// Failed receives an error and the time of the next attempt. A zero time means that the first retry has already
 	// started.
@@ -57,14 +57,14 @@ type Loop struct {
 
 	backoff  Backoff
 	pace     pace
-	confirm  bool // the latest response was outdated: read consistently
+	confirm  bool // the latest response was outdated: the next read is consistent
 	reread   bool // the latest response was dropped because it lacked keys
-	retried  bool // the latest failure was retried at once
+	retried  bool // the latest failure was retried immediately
 	rejected bool // blocking queries are rejected
 }
 
-// minWait is the time after which a response shows that blocking queries work. A proxy that rejects them responds
-// earlier.
+// minWait is the minimum duration of a query that shows that blocking queries work. A proxy that rejects blocking
+// queries responds earlier.
 const minWait = 500 * time.Millisecond
 
 // Run polls until ctx ends. It reports errors to the poller and retries.
@@ -79,8 +79,8 @@ func (l *Loop) Run(ctx context.Context) {
 		if err != nil {
 			l.Client.Close() // other connections may be dead too
 		}
-		// Only a query that was blocked shows that blocking queries work. A proxy that rejects them must not cause
-		// repeated reads of all keys.
+		// Only a query that was blocked shows that blocking queries work. If a proxy rejects blocking queries, the
+		// loop must not read all keys repeatedly without a pause.
 		proven := at.Index > 0 && (err == nil || time.Since(start) >= minWait && !Overdue(err))
 		switch {
 		case epoch.Err() != nil:
@@ -97,8 +97,8 @@ func (l *Loop) Run(ctx context.Context) {
 }
 
 // retry pauses after a failure. The first retry is immediate, because proxies and firewalls close idle connections.
-// The failure is reported only if the retry fails too. A timeout is reported before the retry, because the retry may
-// time out as well.
+// Only if it fails too is the failure reported. A timeout is reported before the retry, because the retry may also
+// time out.
 func (l *Loop) retry(ctx context.Context, at Position, err error) {
 	if at.Index > 0 && !l.retried {
 		l.retried = true
@@ -152,8 +152,9 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	return next, nil
 }
 
-// outdated reports whether a response is older than a previous one. A server with --stale can send one, and so can a
-// leader that still replays its log. A consistent read then decides whether the data was restored.
+// outdated reports whether a response is older than a previous one. Such a response can come from another server
+// (--stale), or from a leader that still replays its log. A consistent read then shows whether Consul restored older
+// data.
 func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
 	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
 	return l.confirm

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// fakePoller is a poller whose responses are set by the test.
+// fakePoller is a poller whose responses a test sets.
 type fakePoller struct {
 	poll   func(n int, q *api.QueryOptions) (index uint64, err error)
 	accept func(n int, a Answer) error
@@ -34,7 +34,8 @@ func (s *fakePoller) Read(ctx context.Context) *api.QueryOptions {
 
 func (s *fakePoller) Consistent(ctx context.Context) *api.QueryOptions { return s.Read(ctx) }
 
-// A firewall drops all idle connections together. If the client kept them, each would fail only after a deadline.
+// A firewall drops all idle connections at the same time. If the client kept them, each of them would fail only after
+// a deadline.
 func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
 	dead := errors.New("request timed out")
 	for what, failing := range map[string]struct{ poll, accept error }{
@@ -58,13 +59,13 @@ func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
 						return failing.accept
 					}
 					if n == 2 && s.closed != 1 {
-						t.Errorf("closed %d times after a failure", s.closed)
+						t.Errorf("idle connections were closed %d times after a failure, want once", s.closed)
 					}
 					return nil
 				}
 				(&Loop{Poller: s, Client: s, Epochs: NewEpochs(ctx), Wait: DefaultWait}).Run(ctx)
 				if s.n < 3 {
-					t.Errorf("polled %d times in a minute", s.n)
+					t.Errorf("only %d polls in a minute", s.n)
 				}
 			})
 		})

@@ -1,7 +1,7 @@
 package blocking
 
-// Notify wakes the receiver of a channel of capacity 1. It never blocks. Several calls before the receiver runs wake
-// it once.
+// Notify notifies the receiver of a channel of capacity 1. It never blocks. The receiver gets one notification for
+// all calls before it receives.
 func Notify(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

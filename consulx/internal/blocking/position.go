@@ -2,18 +2,18 @@ package blocking
 
 import "time"
 
-// Position is where a loop continues. Only this file computes the index of the next query.
+// Position is the position at which a loop continues. Only this file computes the index of the next query.
 type Position struct {
-	Index uint64 // the next query waits for changes after this index; 0 does not wait
+	Index uint64 // the next query waits for changes after this index; with 0 it does not wait
 	Gap   bool   // changes before the next response may have been missed
 	// Epoch is the epoch in which Index is valid; 0 means any epoch.
 	Epoch int
-	// Newest is the index of the newest response. A response with a smaller index is dropped until a consistent read
-	// confirms it.
+	// Newest is the index of the newest response. If a response has a smaller index, the loop drops it and repeats
+	// the read in consistent mode.
 	Newest uint64
 }
 
-// in returns the position at which a query of an epoch starts.
+// in returns the start position of a query in an epoch.
 func (p Position) in(epoch int) Position {
 	if p.Epoch != 0 && p.Epoch != epoch {
 		return Position{Gap: true, Epoch: epoch, Newest: p.Newest}
@@ -22,8 +22,9 @@ func (p Position) in(epoch int) Position {
 	return p
 }
 
-// after is the position after a response with the index got. If the index decreased (replaced data) or stayed equal
-// before the wait ended (restored snapshot), a query with that index would hang, so the position is the start.
+// after returns the position after a response with the index got. A query with that index would block forever if the
+// index decreased (data was replaced) or stayed equal before the wait ended (a snapshot was restored). The position
+// is then the start.
 func (p Position) after(got uint64, took, wait time.Duration) Position {
 	next := Position{Index: got, Epoch: p.Epoch, Newest: got}
 	if got < p.Index || got == p.Index && took < wait {
@@ -32,12 +33,12 @@ func (p Position) after(got uint64, took, wait time.Duration) Position {
 	return next
 }
 
-// dropped is the position after a response that was not used.
+// dropped returns the position after a response that was not used.
 func (p Position) dropped() Position {
 	return Position{Gap: p.Gap, Epoch: p.Epoch, Newest: p.Newest}
 }
 
-// Lost is the position after a failure.
+// Lost returns the position after a failure.
 func (p Position) Lost() Position { return Position{Gap: true, Newest: p.Newest} }
 
 // Join returns the start position of a query that replaces two others. The query reads all keys. The position has a
@@ -50,7 +51,7 @@ func (p Position) Join(other Position) Position {
 	return joined
 }
 
-// queryDeadline is the time after which a connection counts as dead. Consul may extend the wait by a sixteenth.
+// queryDeadline returns the time after which a connection counts as dead. Consul may extend the wait by a sixteenth.
 func queryDeadline(index uint64, wait time.Duration) time.Duration {
 	if index == 0 {
 		return FreshDeadline

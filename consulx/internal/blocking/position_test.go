@@ -19,11 +19,11 @@ func TestPositionAfterAResponse(t *testing.T) {
 		{"the wait ended", 7, 7, wait, 7},
 		{"the wait ended after Consul's extension", 7, 7, wait + wait/16, 7},
 		{"a restored snapshot: early and unchanged", 7, 7, wait - 1, 0},
-		{"a restored snapshot, at once", 7, 7, 0, 0},
+		{"a restored snapshot: immediate and unchanged", 7, 7, 0, 0},
 		{"the index decreased", 7, 6, time.Second, 0},
 		{"the index decreased to 1", 2493, 1, 0, 0},
 		{"the index decreased when the wait ended", 7, 3, wait, 0},
-		{"a response without an index", 7, 0, 0, 0},
+		{"a response with the index 0", 7, 0, 0, 0},
 		{"the index is 1, and the wait ended", 1, 1, wait, 1},
 	} {
 		at := Position{Index: c.asked, Gap: true, Epoch: 3}
@@ -35,10 +35,10 @@ func TestPositionAfterAResponse(t *testing.T) {
 
 func TestQueryDeadlineLeavesConsulItsJitter(t *testing.T) {
 	if d := queryDeadline(7, 16*time.Minute); d <= 17*time.Minute || d > 18*time.Minute {
-		t.Errorf("a wait of 16m has the deadline %s", d)
+		t.Errorf("a wait of 16m has the deadline %s, want 17m to 18m", d)
 	}
 	if d := queryDeadline(0, 16*time.Minute); d != FreshDeadline {
-		t.Errorf("a read without an index has the deadline %s", d)
+		t.Errorf("a read without an index has the deadline %s, want FreshDeadline", d)
 	}
 }
 
@@ -65,23 +65,23 @@ func TestPace(t *testing.T) {
 	want := []time.Duration{paceFirst, 2 * paceFirst, 4 * paceFirst, 8 * paceFirst, paceMax, paceMax}
 	for i, w := range want {
 		if got := p.next(false, time.Millisecond); got != w {
-			t.Errorf("the pause after wake-up %d without a change is %s, want %s", i+1, got, w)
+			t.Errorf("the pause after response %d without a change is %s, want %s", i+1, got, w)
 		}
 	}
 	if got := p.next(true, time.Millisecond); got != 0 {
-		t.Errorf("the pause after a change is %s", got)
+		t.Errorf("the pause after a change is %s, want 0", got)
 	}
 	if got := p.next(false, time.Millisecond); got != paceFirst {
-		t.Errorf("after a change, the pause after the first wake-up without a change is %s", got)
+		t.Errorf("the pause after the first response without a change is %s, want the shortest", got)
 	}
 	if got := p.next(false, paceQuiet); got != 0 {
-		t.Errorf("the pause after a response to a long wait is %s", got)
+		t.Errorf("the pause after a long wait is %s, want 0", got)
 	}
 }
 
 func TestAChangeIsNeverUnreportedFor30Seconds(t *testing.T) {
 	if worst := queryDeadline(1, DefaultWait); worst+2*time.Second > 30*time.Second {
-		t.Errorf("a silent connection is detected after %s; its keys must be read again afterwards", worst)
+		t.Errorf("a dead connection is detected only after %s", worst)
 	}
 }
 

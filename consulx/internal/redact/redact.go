@@ -1,4 +1,4 @@
-// Package redact removes tokens and passwords from texts.
+// Package redact removes tokens and passwords from text.
 package redact
 
 import (
@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// wordLength is the length below which a secret is hidden only as a whole word. Otherwise the secret "a" would
+	// wordLength is the minimum length of a secret that is also hidden inside a word. Otherwise the secret "a" would
 	// hide every letter a.
 	wordLength = 6
 	hidden     = "<hidden>"
 )
 
-// Secrets are the tokens and passwords that no message may contain, in every encoding in which a server may return
-// them, longest first.
+// Secrets contains the tokens and passwords that no message may contain, in every encoding in which a server may
+// return them, longest first.
 type Secrets []string
 
 // New collects the secrets of a client: its token and basic authentication.
@@ -53,7 +53,7 @@ func New(token string, auths ...*api.HttpBasicAuth) Secrets {
 	return slices.Compact(all)
 }
 
-// encodings returns a text and its forms in URLs, JSON, Go, HTML and base64.
+// encodings returns text and its forms in URLs, JSON, Go, HTML and base64.
 func encodings(text string) []string {
 	all := []string{text, url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text), unquoted(strconv.Quote(text))}
 	for _, escapeHTML := range []bool{false, true} {
@@ -69,7 +69,7 @@ func encodings(text string) []string {
 
 func unquoted(text string) string { return strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`) }
 
-// base64Cores returns the characters that encode a text inside a longer base64 text: one core for each alignment and
+// base64Cores returns the characters that encode text inside longer base64 text: one core for each alignment and
 // alphabet.
 func base64Cores(text string) []string {
 	var cores []string
@@ -78,7 +78,7 @@ func base64Cores(text string) []string {
 			core := enc.EncodeToString(append(make([]byte, before), text...))
 			core = core[(before*4+2)/3:]
 			if (before+len(text))%3 != 0 {
-				core = core[:len(core)-1] // the next character of the text changes the last one
+				core = core[:len(core)-1] // the last character also depends on the character after text
 			}
 			if len(core) >= wordLength {
 				cores = append(cores, core)
@@ -88,7 +88,7 @@ func base64Cores(text string) []string {
 	return cores
 }
 
-// Redact replaces every secret in a text.
+// Redact replaces every secret in text.
 func (s Secrets) Redact(text string) string {
 	for _, secret := range s {
 		if len(secret) >= wordLength {

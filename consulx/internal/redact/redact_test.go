@@ -6,7 +6,7 @@ import (
 	"electop/consulx/internal/redact"
 )
 
-// A short secret is hidden only as a whole word. Words that contain it are unchanged.
+// A short secret is hidden only as a whole word. Words that contain it remain.
 func TestShortSecretsLeaveOtherWordsAlone(t *testing.T) {
 	s := redact.New("no")
 	if got := s.Redact("no node knows (no), nor does no"); got != "<hidden> node knows (<hidden>), nor does <hidden>" {

@@ -21,8 +21,8 @@ type Address struct {
 	user   *url.Userinfo
 }
 
-// ParseAddress parses an address like Consul's library. It also accepts user:password@ before the host, which the
-// library would treat as part of the host and show in errors.
+// ParseAddress parses an address like Consul's library. It also accepts user:password@ before the host; the library
+// would treat these credentials as part of the host and show them in errors.
 func ParseAddress(address, scheme string) (Address, error) {
 	t := Address{Scheme: scheme}
 	rest := address
@@ -63,7 +63,7 @@ func unescape(text string) string {
 	return text
 }
 
-// Auth returns the credentials before the host, nil for none.
+// Auth returns the credentials before the host, nil if there are none.
 func (t Address) Auth() *api.HttpBasicAuth {
 	if t.user == nil {
 		return nil
@@ -72,7 +72,7 @@ func (t Address) Auth() *api.HttpBasicAuth {
 	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
 }
 
-// Shown is the address without credentials, for messages.
+// Shown returns the address without credentials, for messages.
 func (t Address) Shown() string {
 	if t.socket != "" {
 		return t.socket
@@ -80,7 +80,7 @@ func (t Address) Shown() string {
 	return t.host + t.prefix
 }
 
-// URL is the address for requests.
+// URL returns the address for requests.
 func (t Address) URL() *url.URL {
 	if t.socket != "" {
 		return &url.URL{Scheme: "http", Host: "localhost"}
@@ -88,7 +88,7 @@ func (t Address) URL() *url.URL {
 	return &url.URL{Scheme: t.Scheme, Host: t.host, Path: t.prefix}
 }
 
-// Outside is the address for other programs, without credentials. A socket has the scheme unix.
+// Outside returns the address for other programs, without credentials. The address of a socket has the scheme unix.
 func (t Address) Outside() string {
 	if t.socket != "" {
 		return "unix://" + t.socket

@@ -10,12 +10,12 @@ import (
 
 // Limits of a response body after decompression, in bytes.
 const (
-	// BodyLimit is several times the size of the lists of 100,000 elections (36 MB).
+	// BodyLimit is several times the size of a list of 100,000 elections (36 MB).
 	BodyLimit = 256 << 20
 	// errorLimit is far above the size of Consul's error bodies.
 	errorLimit = 64 << 10
-	// largeBody is the size above which bodies are read one at a time. Otherwise every query could use BodyLimit at
-	// once.
+	// largeBody is the size above which only one body is read at a time. Otherwise all queries could use BodyLimit at
+	// the same time.
 	largeBody = 8 << 20
 	// pieceSize is the size of the buffers into which collect reads.
 	pieceSize = 1 << 20
@@ -24,25 +24,25 @@ const (
 // errTooLarge reports a body above BodyLimit.
 var errTooLarge = fmt.Errorf("the response is larger than %d MB", BodyLimit>>20)
 
-// cutBody is the beginning of an error body. It ends without an error, as if it were complete.
+// cutBody is the beginning of an error body. It ends with io.EOF, as if it were complete.
 type cutBody struct {
 	io.Reader
 	io.Closer
 }
 
-// boundedBody is a body of at most BodyLimit bytes; a larger one is an error.
+// boundedBody is a body of at most BodyLimit bytes; reading a larger body fails.
 type boundedBody struct {
 	io.ReadCloser
-	slot   chan struct{}   // the reader of a body above largeBody holds it
-	done   <-chan struct{} // closed when the request's context ends; cause is the reason
+	slot   chan struct{}   // a body above largeBody occupies it
+	done   <-chan struct{} // closed when the request's context ends; cause returns the reason
 	cause  func() error
 	direct int64 // number of bytes that are not collected in advance
-	large  bool  // this body holds the slot
+	large  bool  // this body occupies the slot
 	rest   net.Buffers
 	err    error // error of reading rest
 }
 
-// Read returns the next bytes of the body. It fails with errTooLarge if the body is above BodyLimit.
+// Read returns the next bytes of the body. It fails with errTooLarge if the body is larger than BodyLimit.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.direct > 0 {
 		n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.direct)])
@@ -61,8 +61,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return b.rest.Read(p)
 }
 
-// collect reads up to limit bytes before the first byte is returned. Otherwise the buffer of the caller could grow to
-// four times BodyLimit before a body that is too large causes an error.
+// collect reads the rest of a body, at most limit bytes. If the caller read the body piece by piece, its buffer could
+// grow to four times BodyLimit before the error.
 func collect(in io.Reader, limit int64) (pieces net.Buffers, err error) {
 	for {
 		piece := bytes.NewBuffer(make([]byte, 0, pieceSize+bytes.MinRead))
@@ -90,7 +90,7 @@ func (b *boundedBody) enter() error {
 	}
 }
 
-// Close ends the body and releases the slot for large bodies.
+// Close closes the body and releases the slot for large bodies.
 func (b *boundedBody) Close() error {
 	if b.large {
 		b.large = false

@@ -9,20 +9,20 @@ import (
 	"sync/atomic"
 )
 
-// certificateWatch detects a server that closes connections because it requires a client certificate. In TLS 1.3 its
-// alert races with the request, so the error is often "broken pipe" or "use of closed network connection".
+// certificateWatch detects a server that closes connections because it requires a client certificate. In TLS 1.3, the
+// server's alert races with the request, so the error is often "broken pipe" or "use of closed network connection".
 type certificateWatch struct {
 	http.RoundTripper
 	given    bool        // a certificate is configured
-	asked    atomic.Bool // a server sent a CertificateRequest
-	answered atomic.Bool // a request got a response
+	asked    atomic.Bool // a server requested a certificate
+	answered atomic.Bool // a request received a response
 }
 
-// observe records in the TLS configuration that a server requests a certificate.
+// observe changes the TLS configuration so that it records whether a server requests a certificate.
 func (w *certificateWatch) observe(conf *tls.Config) {
 	certs := conf.Certificates
 	w.given = len(certs) > 0
-	// crypto/tls would select the same certificate without this function. The function records the request.
+	// crypto/tls selects the same certificate. This function only records the request.
 	conf.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		w.asked.Store(true)
 		for i := range certs {
@@ -61,7 +61,7 @@ type CertificateError struct {
 
 func (e *CertificateError) Error() string {
 	if e.given {
-		return "the server does not accept the client certificate (--client-cert, --client-key)"
+		return "the server rejects the client certificate (--client-cert, --client-key)"
 	}
 	return "the server requested a client certificate and closed the connection (--client-cert, --client-key)"
 }

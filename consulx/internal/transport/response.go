@@ -11,10 +11,11 @@ import (
 	"electop/election/sanitize"
 )
 
-// guard is the transport below Consul's library. It rejects responses that are not Consul's and limits their size.
+// guard is the transport below Consul's library. It rejects responses that Consul did not send, and limits their
+// size.
 type guard struct {
 	http.RoundTripper
-	large chan struct{} // the reader of a body above largeBody holds it
+	large chan struct{} // the reader of a body above largeBody occupies it
 }
 
 // RoundTrip sends a request and checks the response.
@@ -69,7 +70,7 @@ func writesLock(r *http.Request) bool {
 }
 
 // checkVerdict rejects a response to an acquire or release that is neither true nor false. Consul's library accepts
-// any text that contains "true".
+// every response that contains "true".
 func checkVerdict(response *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(response.Body, errorLimit))
 	_ = response.Body.Close() // the body was read completely, or cannot be read
@@ -84,12 +85,12 @@ func checkVerdict(response *http.Response) error {
 	return NotConsul("neither true nor false")
 }
 
-// NotConsul returns the error of a response that Consul never sends.
+// NotConsul returns the error for a response that Consul never sends.
 func NotConsul(found string) error {
 	return fmt.Errorf("the response is not Consul's: %s; check for a proxy between electop and Consul", found)
 }
 
-// indexed reports whether an endpoint's responses contain an index.
+// indexed reports whether the responses of an endpoint contain an index.
 func indexed(path string) bool {
 	for _, endpoint := range []string{"/v1/kv/", "/v1/session/", "/v1/health/", "/v1/catalog/node"} {
 		if strings.Contains(path, endpoint) {

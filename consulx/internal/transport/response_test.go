@@ -30,7 +30,7 @@ func endless(w io.Writer) {
 	}
 }
 
-// clientOf returns a client of a server that sends an index and then runs answer.
+// clientOf starts a server that sends an index and then runs answer. It returns a client and the server's URL.
 func clientOf(t *testing.T, answer func(w http.ResponseWriter)) (*http.Client, string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -83,7 +83,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// The memory for a body must be bounded for both readers that electop uses. Their buffers grow differently.
+// The memory for a body must be bounded for both kinds of readers in electop, because their buffers grow differently.
 func TestAnEndlessBodyTakesNoMoreThanItsLimit(t *testing.T) {
 	const allowed = BodyLimit + BodyLimit/4
 	for name, read := range map[string]func(io.Reader) error{
@@ -102,7 +102,7 @@ func TestAnEndlessBodyTakesNoMoreThanItsLimit(t *testing.T) {
 			err = read(response.Body)
 			runtime.ReadMemStats(&after)
 			if used := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, errTooLarge) || used > allowed {
-				t.Errorf("%v after %d MB, at most %d MB", err, used>>20, allowed>>20)
+				t.Errorf("got error %v after %d MB were allocated; want at most %d MB", err, used>>20, allowed>>20)
 			}
 		})
 	}

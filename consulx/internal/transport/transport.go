@@ -1,5 +1,5 @@
-// Package transport sends requests to one Consul agent. It rejects responses that are not Consul's and limits their
-// size.
+// Package transport sends requests to one Consul agent. It rejects responses that Consul did not send, and limits
+// their size.
 package transport
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The kernel reports a silent connection after 14 s: it probes after 5 s, then three more
-// times. Behind a proxy, the query's deadline applies.
+// The kernel reports a dead connection after 14 s: it probes after 5 s without data, then three times at intervals of
+// 3 s. Behind a proxy, the query's deadline applies.
 const (
 	keepAliveIdle     = 5 * time.Second
 	keepAliveInterval = 3 * time.Second
@@ -45,8 +45,8 @@ func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, larg
 // CloseIdleConnections closes the idle connections.
 func (t *Transport) CloseIdleConnections() { t.connections.CloseIdleConnections() }
 
-// RefuseRedirect keeps the token from other hosts. It also keeps a request from another key, because Consul redirects
-// paths that contain "//" or "..".
+// RefuseRedirect does not follow redirects, so that no other host receives the token. Consul also redirects paths
+// that contain "//" or "..", to a different key.
 func RefuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // newTransport creates the connections to an agent.

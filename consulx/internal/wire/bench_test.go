@@ -9,7 +9,7 @@ import (
 	"electop/consulx/internal/wire"
 )
 
-// list returns the response of a shard with 10,000 elections.
+// list returns the response to a query for the keys of a shard with 10,000 elections.
 func list(b *testing.B) []byte {
 	b.Helper()
 	var list []map[string]any
@@ -43,7 +43,7 @@ func BenchmarkPairs(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstPairs decodes the first response with as many elections.
+// BenchmarkFirstPairs decodes the first response, without a previous list.
 func BenchmarkFirstPairs(b *testing.B) {
 	text := list(b)
 	for b.Loop() {

@@ -1,5 +1,5 @@
 // Package wire translates between Consul's HTTP API and package election: it converts responses to election types,
-// and checks which keys a URL can name.
+// and checks which keys a URL can address.
 package wire
 
 import (
@@ -25,7 +25,7 @@ func Session(e *api.SessionEntry) *election.Session {
 		ID: e.ID, Name: e.Name, Node: e.Node, Behavior: e.Behavior, LockDelay: e.LockDelay,
 		CreateIndex: e.CreateIndex, NodeChecks: slices.Clone(e.NodeChecks),
 	}
-	// An empty TTL means that the session has none. ParseDuration accepts every other TTL that Consul accepts.
+	// An empty TTL means that the session has no TTL. ParseDuration accepts every other TTL that Consul accepts.
 	s.TTL, _ = time.ParseDuration(e.TTL)
 	for _, check := range e.ServiceChecks {
 		s.ServiceChecks = append(s.ServiceChecks, check.ID)

@@ -16,14 +16,14 @@ import (
 
 func TestMain(m *testing.M) { consultest.Main(m) }
 
-// consulsLists are lists of keys in the format that Consul writes.
+// consulsLists contains lists of keys in the format that Consul writes.
 var consulsLists = []string{
 	`[{"LockIndex":1,"Key":"service/web/leader","Flags":0,"Value":"d2ViLTE=","Session":"695bfbd0-6350-7587-addf-a18084928f3c","CreateIndex":40,"ModifyIndex":13061}]`,
 	`[{"LockIndex":0,"Key":"a","Flags":18446744073709551615,"Value":null,"CreateIndex":1,"ModifyIndex":1},{"LockIndex":0,"Key":"b","Flags":0,"Value":"","CreateIndex":2,"ModifyIndex":2}]`,
 	`[{"LockIndex":0,"Key":"a","Flags":0,"Value":"//+/","Partition":"default","Namespace":"default","CreateIndex":1,"ModifyIndex":1}]`,
 }
 
-// otherLists are texts in other formats, valid and invalid.
+// otherLists contains texts in other formats, valid and invalid.
 var otherLists = []string{
 	`]`,
 	`[]`, `null`, ``, ` [ ] `, `[`, `[]x`, `{}`, `[null]`, `[{}]`, `[{},{}]`, `[1]`, `[,]`, `[}]`, `[{"Key":"a"]`, `[{"Key":"a"}}`, `[{]`, `[{,}]`,
@@ -40,8 +40,8 @@ var otherLists = []string{
 	"[{}\v]", "\f[{}]", "[{}]\u0085", "[{}\u00a0]",
 }
 
-// FuzzPairs compares the result with that of encoding/json, with and without a previous list. It then overwrites the
-// texts, because the next response reuses the buffer.
+// FuzzPairs compares the result with that of encoding/json, with and without a previous list. Between the two
+// decodings it overwrites the first text, because the next response reuses its buffer.
 func FuzzPairs(f *testing.F) {
 	all := slices.Concat(consulsLists, otherLists)
 	for i, text := range all {

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// LiteralPrefix is the longest beginning of prefix that Consul's HTTP API does not normalize. Consul cleans paths:
-// "a//b", "a/./b" and "a/x/../b" name other keys. It rejects paths with characters that are not printable.
+// LiteralPrefix returns the longest beginning of prefix that Consul's HTTP API does not change. Consul cleans paths:
+// "a//b", "a/./b" and "a/x/../b" address other keys. It rejects paths with characters that are not printable.
 func LiteralPrefix(prefix string) string {
 	if i := strings.IndexFunc(prefix, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
 		prefix = prefix[:i]

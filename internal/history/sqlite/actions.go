@@ -9,11 +9,11 @@ import (
 	"electop/internal/history"
 )
 
-// actionReach is the maximum time between an action and the end of the term that it caused. A write times out after
-// 15 s, and a change is observed within 30 s.
+// actionReach is the maximum time between an action and the end of the term that the action caused. A write times out
+// after 15 s, and a change is observed within 30 s.
 const actionReach = int64(time.Minute)
 
-// action stores an action. It explains the terms that the action ended.
+// action stores an action and attributes to it the ends of terms that it caused.
 func (s *store) action(ctx context.Context, a *history.Action) error {
 	if _, err := s.Exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,
@@ -63,8 +63,8 @@ func (s *store) action(ctx context.Context, a *history.Action) error {
 	return nil
 }
 
-// attribute stores who ended a term. The observer of the same process may have stored the cause already, but it has
-// no name of the operator.
+// attribute stores the operator who ended a term. The observer in the same process may have already stored the cause,
+// but without the operator's name.
 func (s *store) attribute(ctx context.Context, sub subject, term int64, e *election.Event, a *history.Action) error {
 	t, err := s.term(ctx, "WHERE id = ?", term)
 	if err != nil || t == nil {
@@ -78,10 +78,10 @@ func (s *store) attribute(ctx context.Context, sub subject, term int64, e *elect
 	case a.Kind.Explains(election.Cause(t.cause), t.guess):
 		return s.explain(ctx, sub, t, e, a.By)
 	}
-	return nil // the term had ended before, for another reason
+	return nil // the term had already ended for another reason
 }
 
-// Actions lists the recorded actions in a range of time, oldest first.
+// Actions returns the recorded actions in a time range, oldest first.
 func (f *File) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
 	return list(ctx, f, scanAction, `SELECT time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail
 		FROM actions WHERE time >= ? AND time <= ? ORDER BY time, id`, since(r), until(r))

@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// transaction runs f in a transaction. If it fails, the state of the store in memory is restored.
+// transaction runs f in a transaction. If f fails, transaction also restores the store's state in memory.
 func (w *Writer) transaction(ctx context.Context, f func(context.Context) error) error {
 	before, latest := w.store.observation, w.store.latest
 	err := w.store.Transaction(ctx, f)
@@ -18,8 +18,8 @@ func (w *Writer) transaction(ctx context.Context, f func(context.Context) error)
 	return err
 }
 
-// batch stores the oldest part of the queue. Events stay in the queue until they are on disk. more reports whether
-// the queue is not empty.
+// batch stores the oldest part of the queue. Events remain in the queue until they are on disk. more is set if the
+// queue is not empty.
 func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	w.mu.Lock()
 	events, actions, lost := w.events[:min(len(w.events), batchSize)], w.actions, w.lost
@@ -101,7 +101,8 @@ func (w *Writer) drain(ctx context.Context) error {
 	}
 }
 
-// reopen opens the file at the path if the present one was deleted, moved or replaced. Queued events are stored in it.
+// reopen opens the file at the path if the current file was deleted, moved or replaced. The writer then stores queued
+// events in the new file.
 func (w *Writer) reopen(ctx context.Context) error {
 	if w.store != nil {
 		if !w.store.Moved() {
@@ -120,7 +121,7 @@ func (w *Writer) reopen(ctx context.Context) error {
 	return nil
 }
 
-// leave ends the period of observation in a file that was moved, and closes it.
+// leave ends the period of observation in a file that was moved, and closes the file.
 func (w *Writer) leave(ctx context.Context) error {
 	err := w.transaction(ctx, func(ctx context.Context) error { return w.store.stopObserving(ctx, wallNow(), endedStopped) })
 	return errors.Join(err, w.store.Abandon(ctx))

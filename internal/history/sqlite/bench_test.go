@@ -13,8 +13,8 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// benchFile returns a history of a million events: 1000 elections over 90 days, and for each term an elected, a
-// vacated and an explained event. ELECTOP_BENCH_HISTORY keeps the file between runs.
+// benchFile returns a history with this number of events: 1000 elections over 90 days, and for each term an elected, a
+// vacated and an explained event. ELECTOP_BENCH_HISTORY names a file that is kept between runs.
 func benchFile(b *testing.B, events int) string {
 	b.Helper()
 	path := os.Getenv("ELECTOP_BENCH_HISTORY")
@@ -82,7 +82,7 @@ func oneTerm(i int, at time.Time) []election.Event {
 	return []election.Event{e, v, x}
 }
 
-// BenchmarkHistory measures the queries that a user waits for, with a million events.
+// BenchmarkHistory measures the queries for which a user waits, with a million events.
 func BenchmarkHistory(b *testing.B) {
 	path := benchFile(b, 1_000_000)
 	info, err := os.Stat(path)

@@ -41,7 +41,7 @@ func (s *store) explain(ctx context.Context, sub subject, t *termRow, e *electio
 	return s.insert(ctx, sub, t, e)
 }
 
-// certainty ranks explanations. The higher one is kept.
+// certainty ranks explanations. The explanation with the higher rank is kept.
 func certainty(c election.Cause, guess bool) int {
 	switch {
 	case c == "":

@@ -10,16 +10,16 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// scenario lets two observers read the same keys.
+// scenario makes two observers read the same keys.
 type scenario func(a, b *observer)
 
-// both lets two observers read the same state. The other observer reads 2 ms later.
+// both makes two observers read the same state. The second observer reads 2 ms later.
 func both(a, b *observer, d time.Duration, pairs ...election.Pair) {
 	a.after(d).read(pairs...)
 	b.after(d).read(pairs...)
 }
 
-// TestTwoWritersStoreEachEventOnce stores the events of two observers in both orders and interleaved. The events of
+// TestTwoWritersStoreEachEventOnce stores the events of two observers, in both orders and interleaved. The events of
 // the second observer must add nothing.
 func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 	free := func(create, lock, modify uint64) election.Pair { return pair("", create, lock, modify) }
@@ -88,7 +88,7 @@ func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 			record(t, alone, a.events)
 			want := stored(t, alone)
 			if len(want) != len(a.events) {
-				t.Fatalf("one observer reported %d events, %d are stored:\n%s", len(a.events), len(want), list(want))
+				t.Fatalf("one observer reported %d events, but %d are stored:\n%s", len(a.events), len(want), list(want))
 			}
 			for order, batches := range map[string][][]election.Event{
 				"a, b":        {a.events, b.events},
@@ -113,7 +113,7 @@ func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 	}
 }
 
-// interleaved alternates between events of the first and of the second observer.
+// interleaved returns batches that alternate between the events of the two observers.
 func interleaved(a, b []election.Event) (batches [][]election.Event) {
 	others := slices.Collect(slices.Chunk(b, 4))
 	for part := range slices.Chunk(a, 4) {
@@ -139,7 +139,7 @@ func TestAnObserverWithFewerReadsAddsNothing(t *testing.T) {
 	a.after(time.Second).read(x)
 	both(a, b, time.Second, y)
 	a.after(time.Second).read(pair("", 10, 1, 13))
-	both(a, b, time.Second, pair("s2", 10, 2, 14)) // only the observer a reads the vacancy
+	both(a, b, time.Second, pair("s2", 10, 2, 14)) // only observer a reads the vacancy
 	z := pair("s2", 10, 2, 15)
 	z.Value = []byte("z")
 	both(a, b, time.Second, z)
@@ -154,7 +154,7 @@ func TestAnObserverWithFewerReadsAddsNothing(t *testing.T) {
 	}
 }
 
-// A second observer starts where the first one ended. Only its new information is stored.
+// A second observer starts after the first one has ended. Only its new information must be stored.
 func TestInitialEventsAreStoredOnlyIfTheyAreNew(t *testing.T) {
 	led, free := pair("s1", 10, 5, 50), pair("", 10, 5, 55)
 	for name, tt := range map[string]struct {
@@ -163,14 +163,14 @@ func TestInitialEventsAreStoredOnlyIfTheyAreNew(t *testing.T) {
 		terms         int
 		missed        uint64
 	}{
-		"the same term":            {[]election.Pair{led}, []election.Pair{led}, nil, 1, 0},
-		"still vacant":             {[]election.Pair{free}, []election.Pair{free}, nil, 0, 0},
-		"released meanwhile":       {[]election.Pair{led}, []election.Pair{free}, []election.EventType{election.Vacated}, 1, 0},
-		"the next term":            {[]election.Pair{led}, []election.Pair{pair("s2", 10, 6, 60)}, []election.EventType{election.Elected}, 2, 0},
-		"terms passed":             {[]election.Pair{led}, []election.Pair{pair("s2", 10, 9, 90)}, []election.EventType{election.Missed, election.Elected}, 2, 3},
-		"terms passed, now vacant": {[]election.Pair{led}, []election.Pair{pair("", 10, 9, 95)}, []election.EventType{election.Missed, election.Vacated}, 1, 4},
-		"created again":            {[]election.Pair{led}, []election.Pair{pair("s2", 80, 3, 90)}, []election.EventType{election.Missed, election.Elected}, 2, 2},
-		"the term without lock":    {[]election.Pair{led}, []election.Pair{pair("s1", 10, 0, 60)}, nil, 1, 0},
+		"the same term":                        {[]election.Pair{led}, []election.Pair{led}, nil, 1, 0},
+		"still vacant":                         {[]election.Pair{free}, []election.Pair{free}, nil, 0, 0},
+		"released in the gap":                  {[]election.Pair{led}, []election.Pair{free}, []election.EventType{election.Vacated}, 1, 0},
+		"the next term":                        {[]election.Pair{led}, []election.Pair{pair("s2", 10, 6, 60)}, []election.EventType{election.Elected}, 2, 0},
+		"several terms in the gap, now led":    {[]election.Pair{led}, []election.Pair{pair("s2", 10, 9, 90)}, []election.EventType{election.Missed, election.Elected}, 2, 3},
+		"several terms in the gap, now vacant": {[]election.Pair{led}, []election.Pair{pair("", 10, 9, 95)}, []election.EventType{election.Missed, election.Vacated}, 1, 4},
+		"created again":                        {[]election.Pair{led}, []election.Pair{pair("s2", 80, 3, 90)}, []election.EventType{election.Missed, election.Elected}, 2, 2},
+		"the term without lock":                {[]election.Pair{led}, []election.Pair{pair("s1", 10, 0, 60)}, nil, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b, path := newObserver(t, start()), newObserver(t, start().Add(time.Hour)), newPath(t)
@@ -189,7 +189,7 @@ func TestInitialEventsAreStoredOnlyIfTheyAreNew(t *testing.T) {
 				t.Errorf("stored %v, %d terms, %d missed; want %v, %d, %d", news, len(terms), missed, tt.news, tt.terms, tt.missed)
 			}
 			if len(terms) > 1 && (terms[0].StartKnown || terms[1].SeenUntil.IsZero() || terms[1].HeldKnown()) {
-				t.Errorf("the time of an unobserved change is known: %+v", terms)
+				t.Errorf("the time of an unobserved change is stored as known: %+v", terms)
 			}
 		})
 	}
@@ -211,7 +211,7 @@ func TestAStateRestoredWithoutAnObserverIsStored(t *testing.T) {
 	}
 }
 
-// An observer reads a key just before a release, and stores the result after the release was stored.
+// An observer reads a key just before a release, but stores the result after the release was stored.
 func TestAnObserverThatBeginsAtTheEndOfATermAddsNothing(t *testing.T) {
 	a, b := newObserver(t, start()), newObserver(t, start())
 	led, free := pair("s1", 10, 5, 50), pair("", 10, 5, 55)
@@ -230,7 +230,7 @@ func TestAnObserverThatBeginsAtTheEndOfATermAddsNothing(t *testing.T) {
 	}
 }
 
-// An observer starts while the latest terms still wait in the queue of another one.
+// An observer starts while the latest terms are still in the queue of another observer.
 func TestATermThatIsStoredLateIsNotMissed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		found []election.Pair // the state that the second observer reads
@@ -269,14 +269,14 @@ func TestATermThatAnotherObserverSawIsNotMissed(t *testing.T) {
 		last election.Pair // the state that the second observer reads after term 5
 		want uint64        // terms that no observer saw
 	}{
-		"held":                {pair("s3", 10, 8, 80), 0},
-		"held, much later":    {pair("s3", 10, 11, 110), 2},
-		"vacant":              {pair("", 10, 8, 85), 0},
-		"vacant, much later":  {pair("", 10, 11, 115), 3},
-		"one term, held":      {pair("s3", 10, 7, 70), 0},
-		"one term, vacant":    {pair("", 10, 6, 65), 0},
-		"nothing missed":      {pair("s3", 10, 6, 60), 0},
-		"nothing, and vacant": {pair("", 10, 5, 55), 0},
+		"held":                   {pair("s3", 10, 8, 80), 0},
+		"held, much later":       {pair("s3", 10, 11, 110), 2},
+		"vacant":                 {pair("", 10, 8, 85), 0},
+		"vacant, much later":     {pair("", 10, 11, 115), 3},
+		"one term, held":         {pair("s3", 10, 7, 70), 0},
+		"one term, vacant":       {pair("", 10, 6, 65), 0},
+		"nothing missed":         {pair("s3", 10, 6, 60), 0},
+		"nothing missed, vacant": {pair("", 10, 5, 55), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b, path := newObserver(t, start()), newObserver(t, start()), newPath(t)
@@ -300,7 +300,7 @@ func TestATermThatAnotherObserverSawIsNotMissed(t *testing.T) {
 	}
 }
 
-// Term numbers repeat after an overwrite, although there is only one observer.
+// Term numbers repeat after an overwrite, even if there is only one observer.
 func TestMissedTermsCountFromTheLatestReset(t *testing.T) {
 	a, path := newObserver(t, start()), newPath(t)
 	for i := range uint64(5) {
@@ -322,10 +322,10 @@ func TestMissedTermsCountFromTheLatestReset(t *testing.T) {
 	}
 }
 
-// One observer runs after another. Together they know more terms and vacancies than each of them.
+// One observer runs after another. The stored events of both contain more terms and vacancies than those of each.
 func TestAnotherObserverCompletesTermsAndVacancies(t *testing.T) {
 	path := newPath(t)
-	began := time.Now().Add(time.Hour).UTC() // heartbeats have the time of the clock
+	began := time.Now().Add(time.Hour).UTC() // heartbeats use the real time, so the test's times are later
 	first := newObserver(t, began)
 	first.session("s1", "node-1")
 	first.read(pair("", 10, 0, 11))
@@ -344,9 +344,9 @@ func TestAnotherObserverCompletesTermsAndVacancies(t *testing.T) {
 	for _, e := range stored(t, path) {
 		switch {
 		case e.Type == election.Vacated && e.Term == 1 && (!e.HeldKnown || e.Held != time.Hour):
-			t.Errorf("held for %v, %v: another observer saw the beginning", e.Held, e.HeldKnown)
+			t.Errorf("term held for %v, known: %v, although another observer saw its beginning", e.Held, e.HeldKnown)
 		case e.Type == election.Elected && e.Term == 2 && (!e.VacancyKnown || e.Vacancy != time.Hour):
-			t.Errorf("a vacancy of %v, %v: another observer saw the beginning", e.Vacancy, e.VacancyKnown)
+			t.Errorf("vacancy of %v, known: %v, although another observer saw its beginning", e.Vacancy, e.VacancyKnown)
 		}
 	}
 	if terms := termsIn(t, path); len(terms) != 2 || terms[1].Vacancy != time.Hour || !terms[1].VacancyKnown {
@@ -354,11 +354,11 @@ func TestAnotherObserverCompletesTermsAndVacancies(t *testing.T) {
 	}
 }
 
-// Terms that passed during several gaps are counted once, even if the key was created during a gap.
+// Terms in several gaps must be counted once, even if the key was created in a gap.
 func TestMissedTermsAreCountedOnce(t *testing.T) {
 	began := time.Now().Add(time.Hour).UTC()
 	for name, tt := range map[string]struct {
-		found []election.Pair // the states that one observer after another reads
+		found []election.Pair // the states that several observers read one after another
 		want  uint64
 	}{
 		"none":                                {[]election.Pair{pair("s1", 10, 1, 20), pair("s1", 10, 1, 20)}, 0},

@@ -16,13 +16,13 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// The environment of the helper process contains the file and the first index.
+// These are the environment variables of the helper process: the file and the first index.
 const (
 	recordEnv = "ELECTOP_TEST_RECORD"
 	startEnv  = "ELECTOP_TEST_START"
 )
 
-// killings returns how often the recorder is killed.
+// killings returns the number of times that the recorder is killed.
 func killings() int {
 	if os.Getenv("ELECTOP_FAULTS") == "all" {
 		return 100
@@ -30,7 +30,7 @@ func killings() int {
 	return 10
 }
 
-// recordUntilKilled records 50 changes a second and prints the index of each stored event. It returns only after an
+// recordUntilKilled records 50 changes per second and prints the index of each stored event. It returns only after an
 // error.
 func recordUntilKilled(path, from string) int {
 	i, err := strconv.ParseUint(from, 10, 64)
@@ -93,11 +93,11 @@ func TestStoredEventsSurviveAKill(t *testing.T) {
 	}
 	periods, err := open(t, path).Observations(t.Context(), history.Range{})
 	if err != nil || len(periods) != kills {
-		t.Fatalf("%v: %d periods of observation", err, len(periods))
+		t.Fatalf("error %v, %d periods of observation", err, len(periods))
 	}
 	for i := 1; i < len(periods); i++ {
 		if a, b := periods[i-1], periods[i]; a.Ending != "" || a.To.Before(a.From) || !b.From.After(a.To) {
-			t.Errorf("no gap between %+v and %+v", a, b)
+			t.Errorf("the periods %+v and %+v have no gap between them", a, b)
 		}
 	}
 	st, err := open(t, path).Stats(t.Context(), history.Filter{})
@@ -107,8 +107,8 @@ func TestStoredEventsSurviveAKill(t *testing.T) {
 	t.Logf("%d events acknowledged, %d stored", len(acknowledged), len(seen))
 }
 
-// killOnce records until some events are acknowledged, and kills the process. It returns the latest term that may be
-// recorded.
+// killOnce runs a recorder until some events are acknowledged, and kills it. It returns the index of the latest term
+// that may be recorded.
 func killOnce(t *testing.T, path string, from uint64, acknowledged map[string]bool) uint64 {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

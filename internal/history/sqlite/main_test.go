@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(consultest.Wrap(m))
 }
 
-// start is the time of the first observation in the tests.
+// start returns the time of the first observation in the tests.
 func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) }
 
 // observer is a tracker.Tracker with its own clock.
@@ -61,7 +61,7 @@ func (o *observer) read(pairs ...election.Pair) []election.Event {
 	return o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Pairs: pairs})
 }
 
-// after advances the clock. After a second, the tracker explains ended terms even without evidence.
+// after advances the clock. After a second, the tracker also explains ended terms without evidence.
 func (o *observer) after(d time.Duration) *observer {
 	o.now = o.now.Add(d)
 	o.observe(election.Clock{At: o.now})
@@ -116,7 +116,7 @@ func (w *writer) store(events []election.Event) {
 		case k := <-w.stored:
 			n += k
 		case err := <-w.done:
-			w.t.Fatal("the writer ended:", err)
+			w.t.Fatal("the writer ended early:", err)
 		case <-ctx.Done():
 			w.t.Fatal("not stored")
 		}
@@ -131,7 +131,7 @@ func (w *writer) stop() {
 	}
 }
 
-// record stores events with a writer that then stops.
+// record stores events with a writer, and stops the writer.
 func record(t *testing.T, path string, events []election.Event) {
 	t.Helper()
 	w := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion"})
@@ -149,7 +149,7 @@ func open(t *testing.T, path string) *sqlite.File {
 	return f
 }
 
-// stored lists the events of a file, oldest first.
+// stored returns the events of a file, oldest first.
 func stored(t *testing.T, path string) []election.Event {
 	t.Helper()
 	page, err := open(t, path).Events(t.Context(), history.EventQuery{Limit: 1 << 20})

@@ -10,8 +10,8 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// The reasons why a period of observation ended. If the process was killed or its machine stopped, there is no
-// reason; the last heartbeat is the end.
+// The reasons why a period of observation ended. If the process was killed or its machine failed, there is no reason,
+// and the period ends with the latest heartbeat.
 const (
 	endedStopped   = "stopped"
 	endedLost      = "connection_lost"
@@ -37,7 +37,7 @@ func (s *store) beat(ctx context.Context, at time.Time) error {
 	return err
 }
 
-// stopObserving ends the current period, if there is one.
+// stopObserving ends the current period. It does nothing if there is no current period.
 func (s *store) stopObserving(ctx context.Context, at time.Time, ending string) error {
 	if s.observation == 0 {
 		return nil
@@ -48,8 +48,8 @@ func (s *store) stopObserving(ctx context.Context, at time.Time, ending string) 
 	return err
 }
 
-// noteDropped counts events that were not stored, in the current period. If the connection was lost meanwhile, it
-// uses the previous period.
+// noteDropped adds n events that were not stored to the current period. If there is no current period because the
+// connection was lost, it adds them to the previous one.
 func (s *store) noteDropped(ctx context.Context, n uint64) error {
 	if n == 0 || s.latest == 0 {
 		return nil
@@ -58,7 +58,8 @@ func (s *store) noteDropped(ctx context.Context, n uint64) error {
 	return err
 }
 
-// lastObserved returns when an observer last watched the key before at, 0 if none did. It ignores the current period.
+// lastObserved returns when an observer last watched the key before at, 0 if no observer did. It ignores the current
+// period.
 func (s *store) lastObserved(ctx context.Context, datacenter, key string, at int64) (int64, error) {
 	stmt, err := s.Statement(ctx, `SELECT patterns, max(min(seen, ?)) FROM observations
 		WHERE datacenter = ? AND started <= ? AND id <> ? GROUP BY patterns`)
@@ -84,7 +85,7 @@ func (s *store) lastObserved(ctx context.Context, datacenter, key string, at int
 	return latest, rows.Err()
 }
 
-// Observations lists the periods that overlap a range of time, oldest first.
+// Observations returns the periods that overlap a time range, oldest first.
 func (f *File) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
 	return list(ctx, f, scanObservation, `SELECT observer, datacenter, patterns, started, seen, ended, ifnull(ending, ''), dropped
 		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id`, since(r), until(r))
@@ -100,7 +101,7 @@ func scanObservation(rows *sql.Rows) (o history.Observation, err error) {
 	return o, err
 }
 
-// watchOthers begins a new period if Observe has set other patterns.
+// watchOthers begins a new period if a call of Observe has replaced the patterns.
 func (w *Writer) watchOthers(ctx context.Context, now time.Time) error {
 	w.mu.Lock()
 	ps := w.patterns
@@ -118,13 +119,13 @@ func (w *Writer) watchOthers(ctx context.Context, now time.Time) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.patterns) == len(ps) && &w.patterns[0] == &ps[0] { // Observe has not replaced them
+	if len(w.patterns) == len(ps) && &w.patterns[0] == &ps[0] { // no later call of Observe has replaced the patterns
 		w.patterns = nil
 	}
 	return nil
 }
 
-// resume ends the period of observation, and begins another one at now.
+// resume ends the current period at since and begins another period at now.
 func (w *Writer) resume(ctx context.Context, since, now time.Time, ending string) error {
 	var datacenter string
 	_, err := w.store.Row(ctx, "SELECT datacenter FROM observations WHERE id = ?", []any{w.store.observation}, &datacenter)

@@ -15,7 +15,7 @@ import (
 
 func TestFilesThatCannotBeUsed(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Log("root can write everywhere, so the read-only folder is replaced by a file")
+		t.Log("root may write to a read-only folder, so the test uses a file instead")
 	}
 	runSQL := func(statement string) func(string) error {
 		return func(path string) error {
@@ -44,7 +44,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 			return os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600)
 		},
 			sqlite.ErrForeign, "not an electop history file"},
-		"another program's": {runSQL("CREATE TABLE t (x)"), sqlite.ErrForeign, "not an electop history file"},
+		"a file of another program": {runSQL("CREATE TABLE t (x)"), sqlite.ErrForeign, "not an electop history file"},
 		"newer": {func(path string) error { return errors.Join(good(path), runSQL("PRAGMA user_version = 99")(path)) },
 			sqlite.ErrNewer, "version 99"},
 		"damaged": {func(path string) error {
@@ -71,7 +71,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 				t.Errorf("OpenWriter: %v", err)
 			}
 			if _, err := sqlite.OpenFile(t.Context(), path); err == nil {
-				t.Error("OpenFile: no error")
+				t.Error("OpenFile returned no error")
 			}
 		})
 	}
@@ -87,7 +87,7 @@ func TestAReaderCreatesNoFile(t *testing.T) {
 	}
 }
 
-// The size of the file is limited, so that writes fail as on a full disk.
+// The size of the file is limited, so that writes fail like on a full disk.
 func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	path := newPath(t)
 	record(t, path, decade(t).events)
@@ -98,7 +98,7 @@ func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 		if st := w.Status(); err != nil && (st.Err == nil || st.Stored > 0 || st.Queued == 0) {
 			t.Errorf("%+v", st)
 		}
-		if err := w.LimitPages(context.Background(), 1<<30); err != nil { // now the disk has free space
+		if err := w.LimitPages(context.Background(), 1<<30); err != nil { // the disk has free space again
 			t.Error(err)
 		}
 	}})
@@ -120,7 +120,7 @@ func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := <-reports; err != nil {
-		t.Errorf("with free space again: %v", err)
+		t.Errorf("after the disk has free space again, OnError got %v", err)
 	}
 	cancel()
 	if err := <-done; err != nil {
@@ -131,7 +131,7 @@ func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	}
 }
 
-// A copy of a history, for example in a backup, must be readable in a read-only folder.
+// A copy of a history, for example in a backup, must be readable even if its folder is read-only.
 func TestAFileInAReadOnlyFolderIsReadable(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may write everywhere")

@@ -28,7 +28,7 @@ type File struct {
 
 // OpenFile opens a file for reading. Other processes may write to it at the same time.
 func OpenFile(ctx context.Context, path string) (*File, error) {
-	info, err := os.Stat(path) // before it is opened: if it is replaced meanwhile, Moved detects it
+	info, err := os.Stat(path) // before the file is opened: if another file replaces it in between, Moved detects this
 	if err != nil {
 		return nil, dbfile.Wrap(path, err)
 	}
@@ -39,7 +39,7 @@ func OpenFile(ctx context.Context, path string) (*File, error) {
 	return &File{path: path, info: info, db: db}, nil
 }
 
-// Moved reports whether the path no longer leads to this file.
+// Moved reports whether the path no longer refers to this file.
 func (f *File) Moved() bool { return dbfile.Moved(f.path, f.info) }
 
 // Close closes the file.
@@ -71,7 +71,8 @@ func scanOne[T any](rows *sql.Rows) (v T, err error) {
 	return v, err
 }
 
-// Elections lists the elections by key. A key that was observed in several datacenters is listed once.
+// Elections returns the elections, sorted by key. It returns a key that was observed in several datacenters only
+// once.
 func (f *File) Elections(ctx context.Context) ([]history.Election, error) {
 	scan := func(rows *sql.Rows) (e history.Election, err error) {
 		err = rows.Scan(&e.Name, &e.Key)
@@ -108,7 +109,7 @@ func (w *where) elections(ctx context.Context, f *File, column string, names []s
 		return err
 	}
 	if len(ids) == 1 {
-		w.add(column+" = ?", ids[0]) // with one election, the index also gives the order
+		w.add(column+" = ?", ids[0]) // with one election, the index also provides the order
 		return nil
 	}
 	w.add(column + " IN (" + joinInts(ids) + ")")
@@ -147,9 +148,9 @@ func joinInts(ids []int64) string {
 	return strings.Join(texts, ",")
 }
 
-// words adds the condition that a column is one of some constants. They are part of the query text, because SQLite
-// needs this for partial indexes. With several words, + disables the index of the column, because it does not give
-// the order of time.
+// words adds the condition that a column has one of some constant values. The values are part of the query's text,
+// because SQLite requires this for partial indexes. With several values, + disables the index of the column, because
+// this index does not provide the order by time.
 func words[T ~string](w *where, column string, all []T) {
 	word := regexp.MustCompile(`^[a-z_]+$`)
 	var quoted []string
@@ -167,7 +168,7 @@ func words[T ~string](w *where, column string, all []T) {
 	}
 }
 
-// ofTerms reports whether every term has an event of type t.
+// ofTerms reports whether every term can have an event of type t.
 func ofTerms(t election.EventType) bool {
 	return t == election.Elected || t == election.Vacated || t == election.Explained
 }
@@ -241,8 +242,9 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (history.EventP
 	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
-// orderOf adds the range and the cursors to the conditions, and returns the order of the query. A cursor replaces a
-// wider limit of the range. With both conditions, SQLite would search from the limit for each page.
+// orderOf adds the range and the cursors to the conditions, and returns the order of the query. If a cursor is
+// narrower than a limit of the range, it replaces the limit: with both conditions, SQLite would search from the limit
+// for each page.
 func orderOf(q *history.EventQuery, w *where) (string, error) {
 	limits := q.Range
 	for _, c := range []struct {
@@ -343,7 +345,7 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (history.TermPage
 	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
-// orderOfTerms is the same as orderOf, for terms.
+// orderOfTerms is like orderOf, for terms.
 func orderOfTerms(q *history.TermQuery, w *where) (order string, err error) {
 	until := until(q.Range)
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// decade records ten elections. One of them changes its leader every second.
+// decade records ten elections. The leader of one of them changes every second.
 func decade(t *testing.T) *observer {
 	o := newObserver(t, start())
 	o.session("s1", "node-1")
@@ -81,7 +81,7 @@ func TestPagesInBothDirections(t *testing.T) {
 		want := slices.DeleteFunc(slices.Clone(want), tt.drop)
 		tt.query.Limit = 7
 		if got := pages(t, f, tt.query, true); !slices.Equal(got, want) {
-			t.Errorf("%s, older: %d events, want %d", name, len(got), len(want))
+			t.Errorf("%s, older pages: %d events, want %d", name, len(got), len(want))
 		}
 		if len(want) == 0 {
 			continue
@@ -96,7 +96,7 @@ func TestPagesInBothDirections(t *testing.T) {
 			want = want[:len(want)-1]
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s, newer: %d events, want %d", name, len(got), len(want))
+			t.Errorf("%s, newer pages: %d events, want %d", name, len(got), len(want))
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestTermsAndStats(t *testing.T) {
 	if second.Over() || !second.StartKnown || second.Number != 2 || second.Node != "node-2" || second.VacancyKnown {
 		t.Errorf("%+v", second)
 	}
-	// The periods of observation use real time, this one the time of the test.
+	// The stored period of observation has the real time, this one has the time of the test.
 	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: start(), Until: start().Add(time.Hour)}})
 	if err != nil || len(st.Elections) != 1 {
 		t.Fatalf("%v: %+v", err, st)
@@ -193,7 +193,7 @@ func TestTermsAndStats(t *testing.T) {
 	}
 }
 
-// TestStateAtEachMomentIsThatOfTheLiveBoard compares the stored states with the tracker's snapshots of the same
+// TestStateAtEachMomentIsThatOfTheLiveBoard compares the stored states with the tracker's snapshots at the same
 // times.
 func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 	o, path := newObserver(t, start()), newPath(t)
@@ -216,7 +216,7 @@ func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 		live = append(live, o.tracker.Snapshot(o.now))
 		o.after(500 * time.Millisecond)
 		live = append(live, o.tracker.Snapshot(o.now))
-		o.after(700 * time.Millisecond) // after this time the cause is known
+		o.after(700 * time.Millisecond) // after this time, the cause is known
 		live = append(live, o.tracker.Snapshot(o.now))
 		o.after(5 * time.Minute)
 	}
@@ -231,14 +231,14 @@ func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 			if g := got.Elections[i]; describe(g, want.At) != describe(w, want.At) {
 				t.Errorf("at %s\n got %s\nwant %s", want.At.Format(time.TimeOnly), describe(g, want.At), describe(w, want.At))
 			} else if g.Pair.ModifyIndex == 0 || g.Pair.ModifyIndex > w.Pair.ModifyIndex || g.Pair.LockIndex != w.Pair.LockIndex {
-				t.Errorf("at %s: index %d, LockIndex %d; live %d and %d", want.At.Format(time.TimeOnly),
+				t.Errorf("at %s: ModifyIndex %d, LockIndex %d; on the live board %d and %d", want.At.Format(time.TimeOnly),
 					g.Pair.ModifyIndex, g.Pair.LockIndex, w.Pair.ModifyIndex, w.Pair.LockIndex)
 			}
 		}
 	}
 }
 
-// describe formats the state of an election that a history contains.
+// describe formats the fields of an election that a history contains.
 func describe(e *election.Election, at time.Time) string {
 	text := fmt.Sprintf("%s %s exists %t leader %q term %d since %s %t vacant %s %t delay %s changes %d", e.Key(), e.State(at), e.Exists,
 		e.Leader, e.Term, election.FormatTime(e.Since), e.SinceKnown, election.FormatTime(e.VacantSince), e.VacantSinceKnown,
@@ -252,7 +252,7 @@ func describe(e *election.Election, at time.Time) string {
 	return text
 }
 
-// A session releases its key and is destroyed afterwards. The destroy is not the cause of the loss.
+// A session releases its key and is then destroyed. The destroy must not become the cause of the loss.
 func TestADestroyExplainsNoReleaseBeforeIt(t *testing.T) {
 	destroy := history.Action{
 		Time: start().Add(20 * time.Minute), By: "ana@bastion", Kind: election.ActionDestroy, Datacenter: "dc1",

@@ -20,7 +20,8 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// The file of a running writer is deleted or moved: the next events are in a new file, and a moved file is complete.
+// The file of a running writer is deleted or moved. The next events must be in a new file, and a moved file must be
+// complete.
 func TestAFileThatIsDeletedOrMovedIsCreatedAgain(t *testing.T) {
 	for name, remove := range map[string]func(path, archive string) error{
 		"deleted": func(path, _ string) error { return os.Remove(path) },
@@ -113,7 +114,8 @@ func TestAFileThatIsReplacedByAnotherKindEndsTheWriter(t *testing.T) {
 	}
 }
 
-// Two processes write to one file that is then deleted. Each opens the new one, and neither removes the WAL of the other.
+// Two processes write to a file that is then deleted. Each must open the new file, and must not remove the WAL of the
+// other.
 func TestTwoProcessesFollowAFileThatIsDeleted(t *testing.T) {
 	path := newPath(t)
 	events := decade(t).events
@@ -136,7 +138,7 @@ func TestTwoProcessesFollowAFileThatIsDeleted(t *testing.T) {
 	}
 }
 
-// actEnv contains the file of a helper process.
+// actEnv is the environment variable with the file of a helper process.
 const actEnv = "ELECTOP_TEST_ACT"
 
 // act stores an action for each line of its standard input, and prints a line after each.

@@ -11,8 +11,8 @@ import (
 const trimStep = 2000
 
 // trim deletes one step of the data that is older than keep or exceeds maxBytes; 0 means no limit. It always keeps
-// current terms, and of each election the latest term and the latest event about its state. more reports whether more
-// data must be deleted.
+// current terms, and for each election the latest term and the latest event about its state. more is set if more data
+// must be deleted.
 func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (more bool, err error) {
 	err = s.Transaction(ctx, func(ctx context.Context) error {
 		before, err := s.trimBefore(ctx, now, keep, maxBytes)
@@ -49,7 +49,7 @@ func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, max
 	return more, s.Pragma(ctx, "PRAGMA incremental_vacuum(1000)")
 }
 
-// trimBefore returns the time before which all data must be deleted, 0 for none.
+// trimBefore returns the time before which data must be deleted, 0 if none must be deleted.
 func (s *store) trimBefore(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (int64, error) {
 	var before int64
 	if keep > 0 {

@@ -15,7 +15,7 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// State rebuilds the state at a moment.
+// State reconstructs the state at a given time.
 func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, error) {
 	if q.Window <= 0 {
 		q.Window = time.Hour
@@ -44,19 +44,19 @@ func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, 
 	return st, nil
 }
 
-// rebuilt is an election that is being rebuilt.
+// rebuilt is an election that is being reconstructed.
 type rebuilt struct {
 	e *election.Election
 	// first is when the election was first observed. firstKnown is set if the state of the election began at that
 	// time.
 	first      int64
 	firstKnown bool
-	// last is the type of the latest event other than explained, with its time and term.
+	// last is the type of the latest event that is not explained. lastTime and lastTerm are its time and term.
 	last     election.EventType
 	lastTime int64
 	lastTerm uint64
-	// slotsTime is when the holders of a semaphore last changed, 0 for none. limit is 0 if the key is no longer a
-	// semaphore.
+	// slotsTime is when the holders of a semaphore last changed, 0 if they never changed. limit is 0 if the key no
+	// longer belongs to a semaphore.
 	slotsTime int64
 	limit     int
 	// readable is the latest event about the permission to read the key.
@@ -64,18 +64,19 @@ type rebuilt struct {
 	readableTime int64
 	// overwritten is when a client last wrote the held key without the lock.
 	overwritten int64
-	// missed is when terms were last missed. missedGap is set if they may have passed before a gap ended.
+	// missed is the time of the latest missed event. missedGap is set if the event follows a gap: the missed terms
+	// may then have ended before missed.
 	missed    int64
 	missedGap bool
 	relabeled bool
-	// delays are the lock-delays, by index of the term. explained is when the lock-delay of the last term became
+	// delays contains the lock-delays by index of the term. explained is when the cause of the last term became
 	// known.
 	delays    map[int]time.Time
 	explained int64
 }
 
-// selectElectionsAt reads these events of each election: the first one, the latest one at a moment, and the latest
-// ones about a semaphore's holders and about permissions.
+// selectElectionsAt reads these events of each election: the first event, and, up to the given time, the latest event
+// and the latest events about a semaphore's holders and about permissions.
 const selectElectionsAt = `SELECT e.id, e.name, e.key, e.datacenter,
 	ifnull(a.time, 0), a.initial IS NULL AND a.gap IS NULL,
 	ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0),
@@ -90,7 +91,7 @@ const selectElectionsAt = `SELECT e.id, e.name, e.key, e.datacenter,
 		AND type IN ` + dbfile.StateTypes + ` AND type IN ('unreadable', 'readable') ORDER BY time DESC, id DESC LIMIT 1)
 	WHERE e.key <> ''`
 
-// electionsAt lists the elections that were known at the moment.
+// electionsAt returns the elections that were known at the given time.
 func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64]*rebuilt, error) {
 	rows, err := f.db.QueryContext(ctx, selectElectionsAt, nanos(q.At))
 	if err != nil {
@@ -123,7 +124,7 @@ func scanRebuilt(rows *sql.Rows) (id int64, r *rebuilt, err error) {
 	return id, r, err
 }
 
-// latestAt adds when each held key was last written without the lock, and when terms were last missed.
+// latestAt adds the time of the latest write to each held key without the lock, and of the latest missed event.
 func (f *File) latestAt(ctx context.Context, at time.Time, elections map[int64]*rebuilt) error {
 	type latest struct {
 		election, at int64
@@ -151,7 +152,8 @@ func (f *File) latestAt(ctx context.Context, at time.Time, elections map[int64]*
 	return err
 }
 
-// permissionsAt applies the events about whole prefixes: all of their keys became unreadable or readable at once.
+// permissionsAt applies the events about whole prefixes: all keys of a prefix became unreadable or readable in one
+// read.
 func (f *File) permissionsAt(ctx context.Context, at time.Time, elections map[int64]*rebuilt) error {
 	type turn struct {
 		kind               election.EventType
@@ -174,8 +176,8 @@ func (f *File) permissionsAt(ctx context.Context, at time.Time, elections map[in
 	return err
 }
 
-// termsAt adds the terms that overlap the window, and the two latest terms of each election, as they were known at
-// the moment.
+// termsAt adds the terms that overlap the window and the two latest terms of each election, with the causes that were
+// known at the given time.
 func (f *File) termsAt(ctx context.Context, q history.StateQuery, elections map[int64]*rebuilt) error {
 	rows, err := f.db.QueryContext(ctx, selectTermsAt, nanos(q.At), nanos(q.At.Add(-q.Window)))
 	if err != nil {
@@ -216,13 +218,13 @@ const selectTermsAt = `SELECT t.id, '', '', '', t.number, t.create_index, t.sess
 		UNION SELECT (SELECT id FROM terms WHERE election = e.id AND started <= ?1 ORDER BY started DESC, id DESC LIMIT 1 OFFSET 1) FROM elections e)
 	ORDER BY t.election, t.started, t.id`
 
-// A live board keeps deleted elections for a day, and at most a thousand of them (package tracker).
+// A live board keeps deleted elections for a day, and at most 1000 of them (package tracker).
 const (
 	keepDeleted = 24 * time.Hour
 	maxDeleted  = 1000
 )
 
-// listed returns the elections that a live board would have shown, in the order of the board.
+// listed returns the elections that a live board would have shown, in the same order.
 func listed(all map[int64]*rebuilt, at time.Time) []*election.Election {
 	elections, deleted := make([]*election.Election, 0, len(all)), []*rebuilt(nil)
 	for _, r := range all {
@@ -246,7 +248,7 @@ func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) e
 	e := r.e
 	last := len(e.Terms) - 1
 	e.Exists = r.last != election.Deleted
-	e.Unreadable = r.readable == election.Unreadable && r.lastTime <= r.readableTime // a later event proves a read
+	e.Unreadable = r.readable == election.Unreadable && r.lastTime <= r.readableTime // a later event shows that the key was read
 	if last >= 0 && !e.Terms[last].Over() {
 		return f.settleLed(ctx, at, id, r)
 	}
@@ -308,7 +310,7 @@ func (f *File) settleLed(ctx context.Context, at time.Time, id int64, r *rebuilt
 	return nil
 }
 
-// labelAt sets the label that the holder had at the moment. A holder can change it during its term.
+// labelAt sets the label that the holder had at the given time. A holder can change its label during its term.
 func (f *File) labelAt(ctx context.Context, at time.Time, id int64, t *election.Term) error {
 	labels, err := list(ctx, f, scanOne[string], `SELECT leader FROM events WHERE election = ? AND time BETWEEN ? AND ? AND (session IS NULL OR session = ?)
 		AND leader IS NOT NULL ORDER BY time DESC, id DESC LIMIT 1`, id, nanos(t.Start), nanos(at), t.Session)
@@ -318,7 +320,7 @@ func (f *File) labelAt(ctx context.Context, at time.Time, id int64, t *election.
 	return err
 }
 
-// slotEvents is the maximum number of events from which the holders of a semaphore are rebuilt.
+// slotEvents is the maximum number of events from which the holders of a semaphore are reconstructed.
 const slotEvents = 1000
 
 // semaphoreAt derives a semaphore's holders from its entered and left events.

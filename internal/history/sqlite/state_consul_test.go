@@ -17,7 +17,7 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// recording observes a Consul like the dashboard, and stores the events.
+// recording observes a Consul server like the dashboard, and stores the events.
 type recording struct {
 	t      *testing.T
 	mu     sync.Mutex
@@ -44,8 +44,8 @@ func (r *recording) latest(what string, ok func(*election.Snapshot) bool) {
 	}
 }
 
-// boards returns the boards of the snapshots. It omits a snapshot if an event was read before it but reached the
-// tracker after it.
+// boards returns the boards of the snapshots. It omits a snapshot if an event with an earlier time reached the
+// tracker after the snapshot.
 func (r *recording) boards() (all []board) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,8 +63,8 @@ func (r *recording) boards() (all []board) {
 	return all
 }
 
-// The leaders of a real Consul change in every possible way. The test compares what a dashboard showed with the
-// boards that the history rebuilds.
+// The leaders on a real Consul change in every possible way. The test compares the boards that a dashboard showed
+// with those that the history reconstructs.
 func TestTheStateAtAnyMomentOfARealIncident(t *testing.T) {
 	consultest.OnBoth(t, func(t *testing.T, addr string) {
 		client, err := consulx.NewClient(consulx.Config{Address: addr})
@@ -107,14 +107,14 @@ func TestTheStateAtAnyMomentOfARealIncident(t *testing.T) {
 		w.stop()
 		boards := r.boards()
 		if len(boards) < len(r.shown)/2 || len(boards) < 15 {
-			t.Fatalf("%d boards of %d snapshots", len(boards), len(r.shown))
+			t.Fatalf("only %d boards of %d snapshots can be compared", len(boards), len(r.shown))
 		}
 		t.Logf("%d boards of %d snapshots, %d events", len(boards), len(r.shown), len(r.events))
 		expectBoards(t, path, boards)
 	})
 }
 
-// play lets services lose and acquire their keys.
+// play makes services lose and acquire their keys.
 func play(t *testing.T, b consultest.Backend, r *recording, prefix string) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(7, 7))

@@ -39,7 +39,7 @@ func row(e *election.Election, at time.Time) string {
 	return text
 }
 
-// board is the content of a live board at one moment.
+// board is the content of a live board at one time.
 type board struct {
 	at   time.Time
 	rows []string
@@ -53,7 +53,7 @@ func boardOf(elections []*election.Election, at time.Time) board {
 	return b
 }
 
-// expectBoards rebuilds each moment from the file and compares it with the live board.
+// expectBoards reconstructs the board at each time from the file and compares it with the live board.
 func expectBoards(t *testing.T, path string, live []board) {
 	t.Helper()
 	f := open(t, path)
@@ -67,7 +67,7 @@ func expectBoards(t *testing.T, path string, live []board) {
 			continue
 		}
 		t.Errorf("at %s\n got %s\nwant %s", want.at.Format(time.StampNano), difference(got.rows, want.rows), difference(want.rows, got.rows))
-		return // stop: later differences have the same cause
+		return // stop, because later differences have the same cause
 	}
 }
 
@@ -137,7 +137,7 @@ func (c *consul) read(o *observer, afterGap bool) {
 	}
 }
 
-// explain reports the evidence for the end of a term, shortly after the end.
+// explain passes the evidence for the end of a term to the observer, shortly after the end.
 func (c *consul) explain(o *observer, vacated election.Event) {
 	o.now = o.now.Add(7 * time.Millisecond)
 	o.observe(election.TermEvidence{At: o.now, Event: vacated, Outcome: election.Evidence{
@@ -145,15 +145,15 @@ func (c *consul) explain(o *observer, vacated election.Event) {
 	}})
 }
 
-// failures changes a consul at random, and records what a live board shows.
+// failures changes a consul at random and records the live boards.
 type failures struct {
 	*consul
 	o    *observer
 	r    *rand.Rand
 	live []board
 	made int
-	// fresh contains the keys whose LockIndex restarted after the latest read. Further changes before the next read
-	// may cause no event.
+	// fresh contains the keys whose LockIndex restarted after the latest read. Further changes of these keys before
+	// the next read may cause no event.
 	fresh map[string]bool
 }
 
@@ -187,7 +187,7 @@ func (f *failures) lose(id string) {
 	}
 }
 
-// step changes one thing in Consul.
+// step makes one change in Consul.
 func (f *failures) step() {
 	key := f.key()
 	held := f.pairs[key].Session
@@ -243,7 +243,7 @@ func (f *failures) interrupt() {
 	f.look(true)
 }
 
-// look lets the observer read all keys, and records the board.
+// look makes the observer read all keys, and records the board.
 func (f *failures) look(afterGap bool) {
 	f.read(f.o, afterGap)
 	maps.DeleteFunc(f.fresh, func(key string, _ bool) bool { return !slices.Contains(f.hidden, key) })
@@ -283,7 +283,7 @@ func TestTheStateAtAnyMomentIsThatOfTheLiveBoard(t *testing.T) {
 	}
 }
 
-// observed lets an observer read after each step, and compares the boards.
+// observed makes an observer read after each step, and compares the boards.
 func observed(t *testing.T, f *failures, steps ...func()) {
 	t.Helper()
 	for _, step := range steps {
@@ -311,7 +311,7 @@ func TestTheStateOfASemaphore(t *testing.T) {
 		slots(`"s1":true,"s2":true`), slots(`"s2":true`), slots(``), slots(`"s3":true`),
 		func() { f.hidden = []string{key} }, func() { f.hidden = nil }, // the key is unreadable for some time
 		func() { f.index++; delete(f.pairs, key) }, slots(`"s4":true`),
-		func() { f.write(key, func(p *election.Pair) { p.Flags, p.Value = 0, nil }) }, // the key is no longer a semaphore
+		func() { f.write(key, func(p *election.Pair) { p.Flags, p.Value = 0, nil }) }, // the key no longer belongs to a semaphore
 		func() { f.acquire(key, f.session(), "jobs-1") }, func() { f.free(key) }, slots(`"s5":true`),
 	)
 }

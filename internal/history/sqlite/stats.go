@@ -54,7 +54,7 @@ type summing struct {
 	observed            history.Periods
 }
 
-// summaries lists the elections, with the time for which each was observed.
+// summaries returns the elections, with the time for which each was observed.
 func (f *File) summaries(ctx context.Context, q history.Filter, cover *history.Coverage) (map[int64]*summing, error) {
 	var w where
 	if err := w.elections(ctx, f, "e.id", q.Names); err != nil {
@@ -199,7 +199,7 @@ func (s *summing) finish() {
 	s.vacancies, s.observed = nil, nil
 }
 
-// percentile returns the smallest value that is not exceeded by p percent of the values.
+// percentile returns the smallest value that is greater than or equal to p percent of the values.
 func percentile(sorted []int64, p int) time.Duration {
 	return duration(sorted[max(0, (len(sorted)*p+99)/100-1)])
 }

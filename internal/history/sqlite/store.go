@@ -11,7 +11,8 @@ import (
 )
 
 // store writes to the file through one connection. All methods except openStore, leave and those of Conn must run
-// inside a transaction. It excludes other writers, so the data that a method reads stays current until its writes.
+// inside a transaction. The transaction excludes other writers, so data that a method reads remains current until the
+// method writes.
 type store struct {
 	*dbfile.Conn
 	// observation is the ID of the current period, 0 if there is none. latest is the ID of this process's latest
@@ -34,7 +35,7 @@ type subject struct {
 	isNew bool
 }
 
-// subjectOf finds or creates the row of the event's election.
+// subjectOf finds the row of the event's election, or creates it.
 func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, error) {
 	var sub subject
 	ident := ""
@@ -63,11 +64,11 @@ func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, erro
 	return sub, err
 }
 
-// sameRestore is the maximum time between the reports of two observers about the same restore. A query detects a
+// sameRestore is the maximum time between the reports of two observers about the same restore. An observer detects a
 // restore within 30 s (docs/reliability.md).
 const sameRestore = int64(time.Minute)
 
-// restored begins another epoch, unless another observer has reported the same restore.
+// restored begins another epoch, unless another observer has already reported the same restore.
 func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
 	var known int64
 	found, err := s.Row(ctx, "SELECT at FROM restores WHERE election = ? AND at BETWEEN ? AND ? ORDER BY at LIMIT 1",
@@ -89,7 +90,7 @@ func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
 	return err
 }
 
-// event stores the first of several events unless it is already stored. It also updates the terms.
+// event stores the first of several events, unless it is already stored. It also updates the terms.
 func (s *store) event(ctx context.Context, events []election.Event) error {
 	own := events[0] // a copy: the queue must not be changed
 	e := &own
@@ -129,8 +130,8 @@ func (s *store) event(ctx context.Context, events []election.Event) error {
 	return s.insert(ctx, sub, nil, e)
 }
 
-// insert stores an event. The unique indexes reject an event that is already stored. Values that are equal to those
-// of the term are stored as NULL. t may be nil.
+// insert stores an event. The unique indexes reject an event that is already stored. Values that equal those of the
+// term t are stored as NULL. t may be nil.
 func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election.Event) error {
 	var own termRow
 	if t != nil {
@@ -149,7 +150,7 @@ func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election
 	return err
 }
 
-// unless returns NULL if a text is empty or equal to that of the term.
+// unless returns NULL if text is empty or equals the text of the term.
 func unless(text, ofTerm string) any {
 	if text == ofTerm {
 		return nil
@@ -157,8 +158,8 @@ func unless(text, ofTerm string) any {
 	return text
 }
 
-// slot stores that a session entered or left a semaphore. The state of the session decides whether the event is new,
-// because observers that miss writes report different indexes.
+// slot stores that a session entered or left a semaphore. It compares the event with the stored state of the session,
+// because observers that miss writes report different indexes for the same change.
 func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error {
 	var before string
 	var modified, epoch int64
@@ -175,7 +176,8 @@ func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error 
 	return s.insert(ctx, sub, nil, e)
 }
 
-// permission stores that a key became unreadable or readable, once for all observers.
+// permission stores that a key became unreadable or readable. It ignores the event if another observer has already
+// stored it.
 func (s *store) permission(ctx context.Context, sub subject, e *election.Event) error {
 	var before string
 	found, err := s.Row(ctx, `SELECT type FROM events
@@ -187,7 +189,7 @@ func (s *store) permission(ctx context.Context, sub subject, e *election.Event) 
 	return s.insert(ctx, sub, nil, e)
 }
 
-// nanos returns the stored form of a time, 0 for the zero time.
+// nanos returns a time as Unix nanoseconds, 0 for the zero time.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -202,7 +204,7 @@ func moment(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// since and until return the limits of a range as numbers.
+// since and until return the limits of a range as Unix nanoseconds.
 func since(r history.Range) int64 {
 	if r.Since.IsZero() {
 		return math.MinInt64
@@ -217,14 +219,14 @@ func until(r history.Range) int64 {
 	return nanos(r.Until)
 }
 
-// index returns the stored form of a Raft index or a count. SQLite has signed numbers only.
+// index returns the stored form of a Raft index or a count. SQLite has only signed integers.
 func index(n uint64) int64 { return int64(min(n, 1<<63-1)) }
 
 func unsigned(n int64) uint64 { return uint64(max(0, n)) }
 
 func duration(n int64) time.Duration { return time.Duration(n) }
 
-// null returns NULL for the zero value, which saves space.
+// null returns NULL for the zero value, to save space.
 func null[T comparable](v T) any {
 	var zero T
 	if v == zero {

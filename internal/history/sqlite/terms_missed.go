@@ -7,7 +7,7 @@ import (
 	"electop/election"
 )
 
-// missed counts the terms that passed while no observer was running. LockIndex shows their number.
+// missed stores how many terms began while no observer was running, according to LockIndex.
 func (s *store) missed(ctx context.Context, sub subject, e *election.Event, held bool) error {
 	latest, known, err := s.latestNumber(ctx, sub, e)
 	if err != nil || !known {
@@ -26,8 +26,8 @@ func (s *store) missed(ctx context.Context, sub subject, e *election.Event, held
 	return s.insert(ctx, sub, nil, &m)
 }
 
-// latestNumber returns the LockIndex up to which the terms of a key are recorded or counted. It is 0 if the key was
-// created later. known is false if the history does not contain this information.
+// latestNumber returns the LockIndex up to which the terms of a key are recorded or counted. It returns 0 if the key
+// was created after the latest observation. known is false if the history does not contain this information.
 func (s *store) latestNumber(ctx context.Context, sub subject, e *election.Event) (number int64, known bool, err error) {
 	var term, event sql.NullInt64
 	if _, err := s.Row(ctx, `SELECT number FROM terms INDEXED BY terms_by_number WHERE election = ? AND create_index = ?
@@ -35,7 +35,7 @@ func (s *store) latestNumber(ctx context.Context, sub subject, e *election.Event
 		[]any{sub.id, index(e.CreateIndex), sub.epoch, index(e.ModifyIndex)}, &term); err != nil {
 		return 0, false, err
 	}
-	// A key that was vacant when an observer started has an event, but no term.
+	// A key that was vacant when an observer started has an event but no term.
 	if _, err := s.Row(ctx, `SELECT term FROM events INDEXED BY events_by_election WHERE election = ? AND create_index = ? AND epoch = ?
 		AND modify_index <= ? AND type IN ('elected', 'vacated', 'missed') ORDER BY time DESC, id DESC LIMIT 1`,
 		[]any{sub.id, index(e.CreateIndex), sub.epoch, index(e.ModifyIndex)}, &event); err != nil {
@@ -48,8 +48,8 @@ func (s *store) latestNumber(ctx context.Context, sub subject, e *election.Event
 	return 0, known, err
 }
 
-// createdUnobserved reports whether a key was created while no observer was running. In that case its index is larger
-// than all indexes that earlier observers recorded.
+// createdUnobserved reports whether a key was created while no observer was running. The key's CreateIndex is then
+// greater than all indexes that earlier observers recorded.
 func (s *store) createdUnobserved(ctx context.Context, e *election.Event) (bool, error) {
 	seen, err := s.lastObserved(ctx, e.Datacenter, e.Key, nanos(e.Time))
 	if err != nil || seen == 0 {
@@ -62,13 +62,13 @@ func (s *store) createdUnobserved(ctx context.Context, e *election.Event) (bool,
 	return found && index(e.CreateIndex) > newest, err
 }
 
-// begins reports whether an event begins the term at which an observer detected that it had missed terms.
+// begins reports whether e begins the term during which an observer detected that it had missed terms.
 func begins(e, missed *election.Event) bool {
 	return e.Type == election.Elected && e.Key == missed.Key && e.ModifyIndex == missed.ModifyIndex
 }
 
 // unseen stores how many terms an observer missed, without the terms that another observer stored. If held is set,
-// the latest term is current and was not missed.
+// the latest term is the current one and was not missed.
 func (s *store) unseen(ctx context.Context, sub subject, e *election.Event, held bool) error {
 	newest := index(e.Term)
 	if held {
@@ -90,8 +90,8 @@ func (s *store) unseen(ctx context.Context, sub subject, e *election.Event, held
 	return s.insert(ctx, sub, nil, &m)
 }
 
-// notMissed corrects the count of missed terms. An observer can store a term after another observer has counted it as
-// missed.
+// notMissed corrects the count of missed terms, because an observer can store a term that another observer has
+// already counted as missed.
 func (s *store) notMissed(ctx context.Context, sub subject, e *election.Event) error {
 	const counted = `election = ? AND epoch = ? AND create_index = ? AND modify_index > ?
 		AND type IN ('updated', 'overwritten', 'missed') AND type = 'missed'`

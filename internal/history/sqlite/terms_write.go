@@ -25,8 +25,8 @@ type termRow struct {
 const selectTerm = `SELECT id, epoch, number, first_index, last_index, started, start_known, ended, seen_until, session, leader, node, ifnull(cause, ''),
 	ifnull(evidence, ''), guess FROM terms `
 
-// term reads one term. Each query names its index: without statistics, SQLite could choose an index that reads every
-// term of the election.
+// term reads one term. Each query specifies an index: without statistics, SQLite could choose an index that reads
+// every term of the election.
 func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, error) {
 	var t termRow
 	found, err := s.Row(ctx, selectTerm+where, args, &t.id, &t.epoch, &t.number, &t.first, &t.last, &t.started, &t.startKnown,
@@ -37,11 +37,11 @@ func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, 
 	return &t, nil
 }
 
-// readWithin is the usual maximum time between two observers' reads of the same change.
+// readWithin is the usual maximum time between the reads of the same change by two observers.
 const readWithin = int64(time.Second)
 
-// termOf returns the term that an event names, nil if there is none. After a restore, several terms can have the same
-// number. It then returns the latest of them that began before the event.
+// termOf returns the term of an event, nil if it is not stored. After a restore, several terms can have the same
+// number. termOf then returns the latest one that began before the event.
 func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*termRow, error) {
 	create, number, at := index(e.CreateIndex), index(e.Term), nanos(e.Time)+readWithin
 	for _, q := range []struct {
@@ -67,7 +67,7 @@ func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*te
 		AND first_index <= ? AND last_index >= ? LIMIT 1`, sub.id, create, e.Session, index(e.ModifyIndex), index(e.ModifyIndex))
 }
 
-// elected begins a term, unless it is already known.
+// elected begins a term, unless the term is already stored.
 func (s *store) elected(ctx context.Context, sub subject, e *election.Event) error {
 	t, err := s.termOf(ctx, sub, e)
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *store) elected(ctx context.Context, sub subject, e *election.Event) err
 	return s.insert(ctx, sub, t, e)
 }
 
-// beganAgain reports whether the term is not the ended one with the same number and session. LockIndex restarts after
-// a write without the lock and after a restore.
+// beganAgain reports whether e begins a new term, although t, with the same number and session, has already ended.
+// LockIndex restarts after a write without the lock and after a restore.
 func (s *store) beganAgain(ctx context.Context, sub subject, t *termRow, e *election.Event) (bool, error) {
 	switch {
 	case t == nil || !t.ended.Valid:
@@ -128,8 +128,8 @@ func (s *store) begin(ctx context.Context, sub subject, e *election.Event, known
 	return s.insert(ctx, sub, t, e)
 }
 
-// measureVacancy completes an event with the length of the vacancy if another observer saw the end of the previous
-// term. LockIndex must show that no term passed in between.
+// measureVacancy adds the vacancy to an event if another observer saw the end of the previous term, and LockIndex
+// shows that no term was in between.
 func (s *store) measureVacancy(ctx context.Context, sub subject, e *election.Event) error {
 	if e.VacancyKnown || e.Initial || e.Gap || e.Term == 0 {
 		return nil
@@ -159,8 +159,7 @@ func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, 
 	return t, s.notMissed(ctx, sub, e)
 }
 
-// endUnobserved ends terms whose end was not observed. If an event shows another holder, or none, these terms have
-// ended.
+// endUnobserved ends the current terms of an election whose key, according to an event, has another holder or none.
 func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Event) error {
 	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND started <= ? AND (first_index <= ? OR epoch < ?) LIMIT 1",
 		sub.id, nanos(e.Time), index(e.ModifyIndex), sub.epoch)
@@ -177,7 +176,7 @@ func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Even
 	return err
 }
 
-// endDeleted ends a term that has no stored end although its key was deleted. Its end was not observed.
+// endDeleted ends a term that has no stored end although its key was deleted. The end was not observed.
 func (s *store) endDeleted(ctx context.Context, sub subject, e *election.Event) error {
 	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND create_index = ? AND started <= ? LIMIT 1",
 		sub.id, index(e.CreateIndex), nanos(e.Time))
@@ -192,14 +191,14 @@ func (s *store) endDeleted(ctx context.Context, sub subject, e *election.Event) 
 	return err
 }
 
-// vacated ends a term, unless its end is already known.
+// vacated ends a term, unless its end is already stored.
 func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) error {
 	t, err := s.termOf(ctx, sub, e)
 	if err != nil {
 		return err
 	}
 	if t == nil {
-		// The start of the term was dropped, or retention has deleted it.
+		// The start of the term was dropped, or retention deleted it.
 		if t, err = s.insertTerm(ctx, sub, e, e.Time.Add(-e.Held), e.HeldKnown); err != nil {
 			return err
 		}
@@ -218,7 +217,7 @@ func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) err
 	return s.insert(ctx, sub, t, e)
 }
 
-// measureHeld completes an event if another observer saw more of its term.
+// measureHeld extends the duration in an event if another observer observed more of the term.
 func measureHeld(t *termRow, e *election.Event) {
 	end := nanos(e.Time)
 	if !e.SeenUntil.IsZero() {
@@ -244,7 +243,7 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 		_, err := s.Exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
 		return err
 	case nanos(e.Time) <= t.ended.Int64, index(e.ModifyIndex) <= t.last && nanos(e.Time) <= t.ended.Int64+readWithin:
-		return nil // this read precedes the end, which another observer has stored
+		return nil // another observer has stored the end of the term, which is later than this read
 	default:
 		if err := s.restored(ctx, &sub, nanos(e.Time)); err != nil {
 			return err
@@ -295,14 +294,14 @@ func (s *store) relabel(ctx context.Context, sub subject, e *election.Event) err
 }
 
 // name stores the leader's label and node. changed is set if the holder wrote another value. If it is not set, the
-// label is new because the session was read later than the key.
+// label differs because the session was read after the key.
 func (s *store) name(ctx context.Context, t *termRow, e *election.Event, changed bool) error {
 	leader, node := cmp.Or(e.Leader, t.leader), cmp.Or(e.Node, t.node)
 	if leader == t.leader && node == t.node {
 		return nil
 	}
 	if leader != t.leader {
-		// The earlier events must keep their label.
+		// The earlier events must keep the previous label.
 		if _, err := s.Exec(ctx, "UPDATE events SET leader = ? WHERE term_id = ? AND type = 'elected' AND leader IS NULL", t.leader, t.id); err != nil {
 			return err
 		}

@@ -13,60 +13,61 @@ import (
 )
 
 const (
-	// defaultQueue is the maximum number of queued events: 20 minutes of 50 changes a second, or 30 MB.
+	// defaultQueue is the maximum number of queued events. It is enough for 20 minutes of 50 changes per second, and
+	// takes 30 MB.
 	defaultQueue = 1 << 16
 	// batchDelay is how long events are collected for one transaction, because each transaction waits for the disk.
 	batchDelay = 250 * time.Millisecond
-	// batchSize limits the events of a transaction.
+	// batchSize is the maximum number of events in a transaction.
 	batchSize = 2000
-	// heartbeat is the interval of heartbeats. If the process is killed, at most this time is missing from the
-	// observation. history.AliveWithin is several heartbeats plus the time to write a batch.
+	// heartbeat is the interval of heartbeats. If the process is killed, the recorded observation ends at most this
+	// time too early. history.AliveWithin is several heartbeats plus the time to write a batch.
 	heartbeat = 2 * time.Second
-	// retryEvery is the pause after the disk failed.
+	// retryEvery is the pause after a temporary error of the file.
 	retryEvery = 5 * time.Second
 	// trimEvery is the interval of retention.
 	trimEvery = 10 * time.Minute
-	// finishWithin bounds the last write of a command that ends.
+	// finishWithin is the timeout of the last write before the process exits.
 	finishWithin = 5 * time.Second
 )
 
 // WriterOptions configure a [Writer].
 type WriterOptions struct {
-	// Observer is the name of this process for users: user@host.
+	// Observer identifies this process to users: user@host.
 	Observer string
-	// Patterns are the observed patterns.
+	// Patterns contains the observed patterns.
 	Patterns election.Patterns
-	// Keep is the maximum age of events, and MaxBytes the maximum size of the file. Older events are deleted. 0 means
-	// no limit.
+	// Keep is the maximum age of events, MaxBytes the maximum size of the file. Retention deletes older events. 0
+	// means no limit.
 	Keep     time.Duration
 	MaxBytes int64
 	// Queue is the maximum number of queued events; 0 means 65,536.
 	Queue int
-	// OnStored receives events that are on disk. It runs on the goroutine of Run.
+	// OnStored receives events when they are on disk. It runs on the goroutine of Run.
 	OnStored func([]election.Event)
-	// OnError receives a one-line error when storing fails and will be retried, and nil when it works again. It runs
-	// on the goroutine of Run.
+	// OnError receives a one-line error when a write fails and will be retried, and nil when writes succeed again. It
+	// runs on the goroutine of Run.
 	OnError func(error)
-	// OnReopened is called after the file was deleted, moved or replaced, and events are stored in a new file at the
-	// path. The new file does not contain the state of the elections. incomplete is why the latest events may be missing
-	// from a moved file, nil if they are not. It runs on the goroutine of Run.
+	// OnReopened is called when the file was deleted, moved or replaced and the writer uses a new file. The new file
+	// lacks the state of the elections. incomplete is why a moved file may lack the latest events, nil if it is
+	// complete. It runs on the goroutine of Run.
 	OnReopened func(incomplete error)
 }
 
 // Status is the state of a writer.
 type Status struct {
-	// Stored counts the events that are in the file, Dropped those that are not stored.
+	// Stored counts the events that are in the file, Dropped those that will not be stored.
 	Stored, Dropped uint64
 	Queued          int
-	// Waiting is the time since the queue last was empty or became shorter.
+	// Waiting is the time since the queue was last empty or became shorter.
 	Waiting time.Duration
-	// Err is why events cannot be stored at present. It is nil if they can.
+	// Err is why events cannot currently be stored. It is nil if they can be stored.
 	Err error
-	// Reopened is when a file that was deleted, moved or replaced was last opened again.
+	// Reopened is when the writer last opened a new file because the previous one was deleted, moved or replaced.
 	Reopened time.Time
 }
 
-// Writer stores events in a file. Record and RecordAction may be called from any goroutine and never block.
+// Writer stores events in a file. Record and RecordAction never block and are safe for concurrent use.
 type Writer struct {
 	path   string
 	o      WriterOptions
@@ -75,7 +76,7 @@ type Writer struct {
 	pulse  time.Time // time at which Run was last scheduled
 	beatAt time.Time // time of the next heartbeat
 	trimAt time.Time
-	// incomplete is why the latest events may be missing from the file that was moved last.
+	// incomplete is why the file that was moved last may lack the latest events.
 	incomplete error
 
 	mu      sync.Mutex
@@ -85,14 +86,14 @@ type Writer struct {
 	// lost counts dropped events until their number is stored in the file.
 	lost   uint64
 	closed bool
-	// moved is when the queue last was empty or became shorter.
+	// moved is when the queue was last empty or became shorter.
 	moved time.Time
-	// patterns are those of the latest call of Observe, nil once a period of observation uses them.
+	// patterns contains the patterns of the latest call of Observe. It is nil once a period of observation uses them.
 	patterns election.Patterns
 }
 
-// NewWriter returns a writer. Its Run opens the file with the first event or action, so that a slow disk does not
-// delay the caller.
+// NewWriter returns a writer. Run opens the file when the first event or action is queued, so that a slow disk does
+// not delay the caller.
 func NewWriter(path string, o WriterOptions) *Writer {
 	if o.Queue <= 0 {
 		o.Queue = defaultQueue
@@ -122,7 +123,7 @@ func (w *Writer) open(ctx context.Context) (err error) {
 	return err
 }
 
-// Record queues events in their order. Events that exceed the queue are dropped and counted.
+// Record queues events. If the queue is full, it drops events and counts them.
 func (w *Writer) Record(events []election.Event) {
 	w.mu.Lock()
 	room := w.o.Queue - len(w.events)
@@ -152,13 +153,13 @@ func (w *Writer) RecordAction(a history.Action) {
 	w.notify()
 }
 
-// Observing returns an event that only begins a period of observation. It is for [Writer.Record] and for an observer
-// that finds no election.
+// Observing returns an event that only begins a period of observation. An observer that finds no election passes it
+// to [Writer.Record].
 func Observing(datacenter string, at time.Time) election.Event {
 	return election.Event{Time: at, Datacenter: datacenter}
 }
 
-// Observe begins a period of observation with other patterns.
+// Observe replaces the observed patterns. Run then begins another period of observation.
 func (w *Writer) Observe(ps election.Patterns) {
 	w.mu.Lock()
 	w.patterns = ps
@@ -184,8 +185,8 @@ func (w *Writer) notify() {
 	}
 }
 
-// Run stores queued events and actions until ctx ends and the queue is empty. Then it closes the file. It retries
-// after temporary errors, which it reports to OnError, and returns all others.
+// Run stores queued events and actions until ctx ends and the queue is empty. It then closes the file. It retries
+// after temporary errors, which it passes to OnError, and returns all others.
 func (w *Writer) Run(ctx context.Context) error {
 	if w.store == nil && !w.awaitFirst(ctx) {
 		return nil
@@ -208,17 +209,17 @@ func (w *Writer) Run(ctx context.Context) error {
 	if n := w.Status().Queued; n > 0 && errors.As(err, &why) {
 		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(uint64(n), "event"), why.Reason())}
 	}
-	if w.store == nil { // it could not be opened again
+	if w.store == nil { // the file could not be opened again
 		return err
 	}
 	return errors.Join(err, w.store.Close())
 }
 
-// awaitFirst waits for the first event or action. It returns false if there is none.
+// awaitFirst waits for the first event or action. It returns false if ctx ends first.
 func (w *Writer) awaitFirst(ctx context.Context) bool {
 	select {
 	case <-w.wake:
-		w.notify() // the loop must receive the signal too
+		w.notify() // the loop must also receive the notification
 	case <-ctx.Done():
 		w.refuse()
 	}
@@ -300,7 +301,8 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 	return more, err
 }
 
-// report reports each error once. retry is false if the error is permanent.
+// report passes an error to OnError when writes begin to fail, and nil when they succeed again. retry is false if the
+// error is permanent.
 func (w *Writer) report(err error) (retry bool) {
 	w.mu.Lock()
 	before := w.status.Err

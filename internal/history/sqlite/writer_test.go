@@ -17,7 +17,7 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// incident is an hour of one election, with two terms, a changed value and a vacancy.
+// incident returns an hour of one election, with two terms, a changed value and a vacancy.
 func incident(t *testing.T) *observer {
 	o := newObserver(t, start())
 	o.session("s1", "node-1")
@@ -64,7 +64,7 @@ func TestAFullQueueDropsAndCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := incident(t).events
-	w.Record(events) // no goroutine receives the events yet, so Record must not block
+	w.Record(events) // no goroutine receives the events, so Record must not block
 	if st := w.Status(); st.Waiting <= 0 || st.Queued != 3 || st.Dropped != uint64(len(events)-3) {
 		t.Errorf("%+v of %d events", st, len(events))
 	}
@@ -98,7 +98,7 @@ func TestDropsAreCountedWhenTheConnectionIsLostMeanwhile(t *testing.T) {
 	}
 	all, err := open(t, path).Observations(t.Context(), history.Range{})
 	if err != nil || len(all) != 1 || all[0].Ending != "connection_lost" || all[0].Dropped != uint64(len(o.events)-kept) {
-		t.Errorf("%v, %+v of %d events, %d kept", err, all, len(o.events), kept)
+		t.Errorf("error %v, periods %+v; %d events, %d kept", err, all, len(o.events), kept)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 		t.Errorf("%d of %d events remain", len(events), before)
 	}
 	if oldest := terms[len(terms)-2]; oldest.Key == "service/web/leader" && time.Since(oldest.Start) > 12*24*time.Hour {
-		t.Errorf("an old term remains: %+v", oldest)
+		t.Errorf("an expired term was not deleted: %+v", oldest)
 	}
 	f := open(t, path)
 	st, err := f.State(t.Context(), history.StateQuery{At: time.Now()})
@@ -197,7 +197,7 @@ func TestRetentionBySize(t *testing.T) {
 	}
 	w.stop()
 	if after, err := os.Stat(path); err != nil || after.Size() > before.Size()/2+1<<20 {
-		t.Errorf("%v: %d bytes of %d remain", err, after.Size(), before.Size())
+		t.Errorf("error %v, %d of %d bytes remain", err, after.Size(), before.Size())
 	}
 }
 
@@ -218,7 +218,7 @@ func TestAWriterWithoutEventsCreatesNoFile(t *testing.T) {
 	}
 }
 
-// The race is repeated, so that some writers open the file while another one creates it.
+// The race is repeated, because some writers must open the file while another one creates it.
 func TestSeveralWritersCreateAFileTogether(t *testing.T) {
 	const writers = 6
 	for range 20 {
@@ -244,7 +244,7 @@ func TestSeveralWritersCreateAFileTogether(t *testing.T) {
 }
 
 func TestAKeyThatWasDeletedUnobservedEndsItsTerm(t *testing.T) {
-	began := time.Now().Add(time.Hour).UTC() // heartbeats have the time of the clock
+	began := time.Now().Add(time.Hour).UTC() // heartbeats use the real time, so the test's times are later
 	o, path := newObserver(t, began), newPath(t)
 	o.session("s1", "node-1")
 	o.read(pair("s1", 10, 1, 20))
@@ -266,7 +266,7 @@ func TestAKeyThatWasDeletedUnobservedEndsItsTerm(t *testing.T) {
 	if err != nil || len(st.Elections) != 1 || st.Elections[0].Exists || st.Elections[0].Leader != "" {
 		t.Errorf("%v %+v", err, st.Elections)
 	}
-	// Another observer reports a deletion late. The next term must not end.
+	// Another observer reports a deletion late. The next term must not end because of it.
 	again := newObserver(t, began.Add(2*time.Hour))
 	again.read(pair("s1", 99, 1, 100))
 	record(t, path, append(again.events, found))
@@ -284,7 +284,7 @@ func TestObservationOfNoElectionIsAPeriod(t *testing.T) {
 	}
 }
 
-// No event may be in a period that a reader shows as unobserved.
+// No event may have a time that a reader shows as not observed.
 func TestAPeriodOfObservationReachesItsLastEvent(t *testing.T) {
 	o, path := newObserver(t, time.Now().Add(time.Hour)), newPath(t)
 	w := startWriter(t, path, sqlite.WriterOptions{})
@@ -293,6 +293,6 @@ func TestAPeriodOfObservationReachesItsLastEvent(t *testing.T) {
 	w.store(o.after(time.Minute).read(pair("", 10, 1, 21)))
 	all, err := open(t, path).Observations(t.Context(), history.Range{})
 	if last := o.events[len(o.events)-1].Time; err != nil || len(all) != 1 || all[0].To.Before(last) {
-		t.Errorf("%v %+v, want an end not before %v", err, all, last)
+		t.Errorf("error %v, periods %+v; want one that ends at or after %v", err, all, last)
 	}
 }

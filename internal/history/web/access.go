@@ -38,8 +38,8 @@ func (s *server) authorized(next http.Handler) http.Handler {
 	})
 }
 
-// namesLoopback reports whether a Host header names this host. After DNS rebinding, a web page's own name resolves to
-// 127.0.0.1, and the browser sends that name.
+// namesLoopback reports whether a Host header contains a name or address of this host. After DNS rebinding, the name
+// of an attacker's web page resolves to 127.0.0.1, and the browser sends that name.
 func namesLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -47,7 +47,7 @@ func namesLoopback(host string) bool {
 	return Loopback(strings.Trim(host, "[]"))
 }
 
-// Loopback reports whether a host name or address belongs to this host only.
+// Loopback reports whether a host name or address is reachable from this host only.
 func Loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -56,10 +56,10 @@ func Loopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// compressFrom is the size in bytes from which responses are compressed.
+// compressFrom is the minimum size of a compressed response in bytes.
 const compressFrom = 1 << 10
 
-// writeBody sends a response. It compresses the response if the client accepts that.
+// writeBody sends a response. It compresses the response if the client accepts compression.
 func writeBody(w http.ResponseWriter, r *http.Request, text []byte) {
 	w.Header().Set("Vary", "Accept-Encoding")
 	if len(text) < compressFrom || !acceptsGzip(r.Header.Get("Accept-Encoding")) {

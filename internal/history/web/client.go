@@ -20,19 +20,19 @@ import (
 
 const (
 	dialTimeout = 5 * time.Second
-	// clientTimeout bounds one request, including its response.
+	// clientTimeout is the timeout of one request, including its response.
 	clientTimeout = queryTimeout + 15*time.Second
-	// maxErrorBody is the maximum number of bytes that are read of an error response.
+	// maxErrorBody is the maximum number of bytes that the client reads from an error response.
 	maxErrorBody = 64 << 10
 )
 
-// ClientOptions select a recorder.
+// ClientOptions configure a client of a recorder.
 type ClientOptions struct {
-	// URL is http or https, with a path if a proxy adds one.
+	// URL has the scheme http or https. It has a path if a proxy adds one.
 	URL string
-	// Token is the bearer token. It is sent to this URL only.
+	// Token is the bearer token. It is sent only to this URL.
 	Token string
-	// CAs verify the recorder's certificate. nil means the CAs of the system.
+	// CAs contains the CAs that verify the recorder's certificate. nil means the CAs of the system.
 	CAs *x509.CertPool
 }
 
@@ -43,7 +43,7 @@ type Client struct {
 	http  *http.Client
 }
 
-// CheckURL returns an error if a text is not the URL of a recorder.
+// CheckURL returns an error if text is not the URL of a recorder.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -84,7 +84,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	}
 	return &Client{base: base, token: o.Token, http: &http.Client{
 		Transport: transport, Timeout: clientTimeout,
-		// The token must not reach another URL.
+		// No other URL may receive the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
@@ -95,7 +95,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// send sends a request. It returns only successful responses; the caller closes their body.
+// send sends a request. If the response is not a success, it returns an error. The caller must close the body of the
+// response.
 func (c *Client) send(ctx context.Context, method, path string, v url.Values, body io.Reader) (*http.Response, error) {
 	u := *c.base
 	u.Path, u.RawPath, u.RawQuery = strings.TrimSuffix(u.Path, "/")+path, "", v.Encode()
@@ -123,7 +124,7 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	return response, nil
 }
 
-// get reads the body of a response. The decompressed size is limited.
+// get reads the body of a response. It limits the size after decompression.
 func (c *Client) get(ctx context.Context, path string, v url.Values) ([]byte, http.Header, error) {
 	response, err := c.send(ctx, http.MethodGet, path, v, nil)
 	if err != nil {
@@ -192,26 +193,26 @@ func (c *Client) Stats(ctx context.Context, f history.Filter) (history.Stats, er
 	return j.decode(), err
 }
 
-// State returns the state of all elections at a moment.
+// State returns the state of all elections at a given time.
 func (c *Client) State(ctx context.Context, q history.StateQuery) (history.State, error) {
 	var j stateJSON
 	err := c.getObject(ctx, pathState, stateValues(q), &j)
 	return j.decode(), err
 }
 
-// Observations lists the periods that overlap a range of time, oldest first.
+// Observations returns the periods that overlap a time range, oldest first.
 func (c *Client) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
 	all, _, err := getLines(ctx, c, pathObservations, rangeValues(r), decodeObservation)
 	return all, err
 }
 
-// Actions lists the operators' actions of a range of time, oldest first.
+// Actions returns the operators' actions in a time range, oldest first.
 func (c *Client) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
 	all, _, err := getLines(ctx, c, pathActions, rangeValues(r), decodeAction)
 	return all, err
 }
 
-// Elections lists the elections in the order of their keys.
+// Elections returns the elections, sorted by key.
 func (c *Client) Elections(ctx context.Context) ([]history.Election, error) {
 	all, _, err := getLines(ctx, c, pathElections, nil, decodeElection)
 	return all, err
@@ -235,4 +236,6 @@ func (c *Client) errorf(format string, args ...any) error {
 	return fmt.Errorf("history at "+strings.ReplaceAll(c.base.Scheme+"://"+c.base.Host, "%", "%%")+": "+format, args...)
 }
 
-func (c *Client) errNotHistory() error { return c.errorf("the response is not that of electop record") }
+func (c *Client) errNotHistory() error {
+	return c.errorf("the response was not sent by electop record")
+}

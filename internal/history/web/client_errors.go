@@ -13,8 +13,8 @@ import (
 	"electop/internal/history"
 )
 
-// describe converts an error of the HTTP client to one line. Such an error can quote the response, and the response
-// can contain the token. Therefore only known types of errors are quoted.
+// describe converts an error of the HTTP client to one line. Some errors contain parts of the response, which can
+// contain the token. Therefore the result contains only the text of known types of errors.
 func (c *Client) describe(ctx context.Context, err error) error {
 	var (
 		errno    syscall.Errno
@@ -47,7 +47,7 @@ func (c *Client) describe(ctx context.Context, err error) error {
 	return c.errNotHistory()
 }
 
-// rejection converts a response that is not a success to an error. The error does not contain the body.
+// rejection converts an unsuccessful response to an error. The error does not contain the body.
 func (c *Client) rejection(r *http.Response) error {
 	var e errorJSON
 	if text, err := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)); err == nil && json.Unmarshal(text, &e) != nil {

@@ -23,7 +23,7 @@ import (
 
 var _ web.Source = (*web.Client)(nil)
 
-// same compares the results of the file and of the recorder.
+// same compares the results from the file with those from the recorder.
 func same[Q, T any](t *testing.T, name string, file, remote func(context.Context, Q) (T, error), q Q) T {
 	t.Helper()
 	want, err := file(t.Context(), q)
@@ -121,7 +121,7 @@ func TestPagesOfARecorderJoin(t *testing.T) {
 	}
 }
 
-// everything has all fields that the JSON of an event can have for its type.
+// The stored events have all fields that the JSON of an event can contain.
 func TestEventsKeepAllFields(t *testing.T) {
 	at := start()
 	events := []election.Event{
@@ -157,7 +157,7 @@ func TestEventsKeepAllFields(t *testing.T) {
 		}
 	}
 	if strings.Contains(body, "\u202e") {
-		t.Error("a bidirectional control reaches a terminal")
+		t.Error("the response contains an unsanitized bidirectional control character")
 	}
 }
 
@@ -202,7 +202,7 @@ func TestURLsOfRecorders(t *testing.T) {
 
 const theToken = `0b5c2f0e"2222<3333&4444%5555`
 
-// raw writes bytes that need not be valid HTTP.
+// raw returns a handler that writes bytes that need not be valid HTTP.
 func raw(format string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
@@ -248,13 +248,13 @@ func TestNoErrorContainsTheToken(t *testing.T) {
 		err3 := c.Record(t.Context(), history.Action{})
 		for _, err := range []error{err1, err2, err3} {
 			switch {
-			case err == nil && err3 == nil && (i == 0 || i == 7 || i == 13 || i == 18): // Record accepts any success
+			case err == nil && err3 == nil && (i == 0 || i == 7 || i == 13 || i == 18): // Record accepts any successful response
 			case err == nil:
 				t.Errorf("%d: no error", i)
 			case strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "history at "+s.URL+": "):
-				t.Errorf("%d: %q", i, err)
+				t.Errorf("response %d: got no error: %q", i, err)
 			case slices.ContainsFunc(leaks, func(leak string) bool { return strings.Contains(err.Error(), leak) }):
-				t.Errorf("%d: the token is in %q", i, err)
+				t.Errorf("response %d: the error contains the token: %q", i, err)
 			}
 		}
 		s.Close()
@@ -317,7 +317,7 @@ func TestTooManyNamesAreNotSent(t *testing.T) {
 }
 
 // Commands print some words of a response unchanged. A response of another server must not place escape sequences in
-// them.
+// these words.
 func TestWordsOfARecorderAreSafeToShow(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, `{"type":"\u001b[2J","cause":"\u001b[2J","action":"\u001b[2J","result":"\u001b[2J"}`)

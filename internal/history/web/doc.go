@@ -12,7 +12,7 @@ import (
 	"electop/internal/history"
 )
 
-// Source is a history that can also list its elections, ordered by key.
+// Source is a history that can also return its elections, sorted by key.
 type Source interface {
 	history.Source
 	Elections(ctx context.Context) ([]history.Election, error)

@@ -19,23 +19,23 @@ import (
 // Options configure the handler of a recorder.
 type Options struct {
 	Source Source
-	// Health returns nil while Consul is observed and events are stored, otherwise the reason. No token is required
-	// to read it.
+	// Health returns nil while Consul is observed and events are stored, otherwise the reason. Requests for it do not
+	// need a token.
 	Health func() error
 	// Metrics serves the metrics for Prometheus.
 	Metrics http.Handler
-	// Record stores an action of an electop on another host.
+	// Record stores an action of electop on another host.
 	Record func(history.Action)
-	// Token is the bearer token that all routes but /healthz require; empty for none.
+	// Token is the bearer token that all routes except /healthz require. If it is empty, no token is required.
 	Token string
-	// Local means that only this host can connect.
+	// Local is set if only this host can connect.
 	Local bool
-	// OnError receives errors that are not sent to clients.
+	// OnError receives errors that clients must not receive.
 	OnError func(error)
 }
 
 const (
-	// queryTimeout limits the time for reading the history for one response.
+	// queryTimeout is the timeout for reading the history for one response.
 	queryTimeout = 30 * time.Second
 	// maxQueries is the maximum number of responses that are prepared concurrently.
 	maxQueries = 8
@@ -47,7 +47,7 @@ type server struct {
 	slots chan struct{}
 }
 
-// NewHandler returns the routes of a recorder.
+// NewHandler returns the handler for all routes of a recorder.
 func NewHandler(o Options) http.Handler {
 	s := &server{Options: o, slots: make(chan struct{}, maxQueries)}
 	open, closed := http.NewServeMux(), http.NewServeMux()
@@ -75,7 +75,7 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, text) // fails if the client has disconnected
 }
 
-// serve prepares a complete response before it sends the first byte. Otherwise an error could follow a part of a
+// serve prepares the complete response before it sends the first byte, so that no error occurs in the middle of a
 // response.
 func (s *server) serve(body func(w io.Writer, h http.Header, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -102,7 +102,7 @@ func (s *server) serve(body func(w io.Writer, h http.Header, r *http.Request) er
 	}
 }
 
-// fail responds to a request that failed. Only errors about the request are sent, because other errors contain paths.
+// fail responds to a request that failed. It sends only errors about the request, because other errors contain paths.
 func (s *server) fail(w http.ResponseWriter, err error) {
 	var invalid *queryError
 	switch {
@@ -271,8 +271,8 @@ func (s *server) elections(w io.Writer, _ http.Header, r *http.Request) error {
 	return writeLines(w, all, encodeElection)
 }
 
-// postAction stores an action of another electop. The time is that of the recorder's clock, because it is compared
-// with the recorded ends of terms.
+// postAction stores an action of electop on another host. It uses the time of the recorder's clock, because the
+// recorder compares it with the recorded ends of terms.
 func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	if s.Token == "" && !s.Local {
 		writeError(w, http.StatusForbidden, errorJSON{Error: "a recorder without a bearer token stores no actions of other hosts"})

@@ -93,7 +93,7 @@ func TestAccess(t *testing.T) {
 		"action over the network":         {remote, "/v1/actions", post(action, nil), 403},
 		"action from a web page":          {open, "/v1/actions", post(action, set("Origin", "https://evil.example")), 403},
 		"action from another site":        {open, "/v1/actions", post(action, set("Sec-Fetch-Site", "cross-site")), 403},
-		"no action":                       {open, "/v1/actions", post("{", nil), 400},
+		"invalid action":                  {open, "/v1/actions", post("{", nil), 400},
 		"unknown action":                  {open, "/v1/actions", post(strings.Replace(action, "release", "explode", 1), nil), 400},
 		"action without a session":        {open, "/v1/actions", post(strings.Replace(action, `"session":"s"`, `"session":""`, 1), nil), 400},
 		"large action":                    {open, "/v1/actions", post(strings.Replace(action, "ana", strings.Repeat("a", 20_000), 1), nil), 413},
@@ -153,7 +153,7 @@ func TestActionsGetTheTimeOfTheRecorder(t *testing.T) {
 	}
 }
 
-// An action that ends a hold must name its session. An action on a free key must name the key.
+// An action that ends a hold must contain its session. An action on a free key must contain the key.
 func TestActionsNameWhatTheyChanged(t *testing.T) {
 	s := serve(t, nil)
 	c := client(t, web.ClientOptions{URL: s.URL})
@@ -207,7 +207,7 @@ func TestPagesLinkToTheNext(t *testing.T) {
 			next, _, _ = strings.Cut(strings.TrimPrefix(h.Get("Link"), "<"), ">")
 		}
 		if lines != strings.Count(want, "\n") || pages < 3 {
-			t.Errorf("%s: %d lines on %d pages, want %d", first, lines, pages, strings.Count(want, "\n"))
+			t.Errorf("%s: %d lines on %d pages, want %d lines", first, lines, pages, strings.Count(want, "\n"))
 		}
 	}
 }
@@ -237,7 +237,7 @@ func TestCompression(t *testing.T) {
 		}
 	}
 	if _, h, _ := get(t, s.URL+"/v1/actions", func(r *http.Request) { r.Header.Set("Accept-Encoding", "gzip") }); h.Get("Content-Encoding") != "" {
-		t.Error("a short response is compressed")
+		t.Error("a short response was compressed")
 	}
 }
 

@@ -26,7 +26,7 @@ func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 123_456_789, ti
 
 const second = time.Second + 1_234_567
 
-// past records elections with many types of events. It opens the file for reading.
+// past records elections with many types of events, and opens the file for reading.
 func past(t *testing.T) *sqlite.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "h.db")

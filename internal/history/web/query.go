@@ -21,7 +21,7 @@ func queryErrorf(format string, args ...any) error {
 	return &queryError{fmt.Sprintf(format, args...)}
 }
 
-// query reads the parameters of a request. The first invalid one sets err.
+// query parses the parameters of a request. The first invalid parameter sets err.
 type query struct {
 	values url.Values
 	now    time.Time
@@ -43,7 +43,7 @@ func (q *query) fail(err error) {
 	}
 }
 
-// time reads a time. Without a zone, it is UTC.
+// time parses a time. The default time zone is UTC.
 func (q *query) time(name string) time.Time {
 	text := q.get(name)
 	if text == "" {
@@ -93,7 +93,7 @@ func (q *query) window() time.Duration {
 	return d
 }
 
-// wordsOf reads a parameter that can be repeated and has a fixed set of values.
+// wordsOf parses a parameter that can be repeated and has a fixed set of values.
 func wordsOf[T ~string](q *query, name string, allowed []T) (all []T) {
 	q.known = append(q.known, name)
 	for _, text := range q.values[name] {
@@ -105,7 +105,7 @@ func wordsOf[T ~string](q *query, name string, allowed []T) (all []T) {
 	return all
 }
 
-// end returns the first error. An unknown parameter is an error, because without it the response would contain more
+// end returns the first error. It rejects unknown parameters, because a misspelled filter would otherwise select more
 // than requested.
 func (q *query) end() error {
 	for name := range q.values {
@@ -139,8 +139,6 @@ func (q *query) state() (history.StateQuery, error) {
 	}
 	return s, q.end()
 }
-
-// values of queries, as a client sends them.
 
 func setTime(v url.Values, name string, t time.Time) {
 	if !t.IsZero() {

@@ -26,7 +26,7 @@ type Listener struct {
 	scheme string
 }
 
-// Listen listens on an address. It uses TLS if there is a certificate.
+// Listen listens on an address. It uses TLS if certFile is set.
 func Listen(ctx context.Context, address, certFile, keyFile string) (*Listener, error) {
 	var config *tls.Config
 	if certFile != "" {
@@ -49,7 +49,7 @@ func Listen(ctx context.Context, address, certFile, keyFile string) (*Listener, 
 	return &Listener{tls.NewListener(l, config), "https"}, nil
 }
 
-// URL is the address for clients on this host.
+// URL returns the address for clients on this host.
 func (l *Listener) URL() string { return l.scheme + "://" + l.Addr().String() }
 
 // Serve handles requests until ctx ends, and then waits for the requests in progress. onError receives one line for

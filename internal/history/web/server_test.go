@@ -21,7 +21,7 @@ import (
 	"electop/internal/history/web"
 )
 
-// slow is a source that lists elections only after a signal.
+// slow is a source that returns elections only after a signal.
 type slow struct {
 	web.Source
 	begun, end chan bool
@@ -33,7 +33,7 @@ func (s slow) Elections(context.Context) ([]history.Election, error) {
 	return []history.Election{{Name: "web", Key: "service/web/leader"}}, nil
 }
 
-// certificate writes a self-signed certificate for 127.0.0.1 and returns its pool.
+// certificate writes a self-signed certificate for 127.0.0.1 and returns its files and a pool with it.
 func certificate(t *testing.T, folder string) (certFile, keyFile string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -9,7 +9,7 @@ import (
 	"electop/internal/history"
 )
 
-// nanos is a time as a number, 0 for the zero time.
+// nanos returns a time as Unix nanoseconds, 0 for the zero time.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -24,7 +24,7 @@ func moment(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// eventFields are the fields of an event that `electop watch -o json` does not print.
+// eventFields contains the fields of an event that `electop watch -o json` does not print.
 type eventFields struct {
 	TimeNS           int64         `json:"time_ns"`
 	VacancyNS        time.Duration `json:"vacancy_ns,omitempty"`
@@ -48,11 +48,11 @@ func encodeEvent(e election.Event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Both are JSON objects with at least one field.
+	// Each of the two is a JSON object with at least one field.
 	return append(append(known[:len(known)-1], ','), more[1:]...), nil
 }
 
-// word makes one of electop's words, such as an event type, safe to show. Commands print these words unchanged.
+// word makes one of electop's words, such as an event type, safe to print. Commands print these words unchanged.
 func word[T ~string](v T) T { return T(sanitize.Line(string(v), 40)) }
 
 func decodeEvent(text []byte) (e election.Event, err error) {
@@ -67,7 +67,7 @@ func decodeEvent(text []byte) (e election.Event, err error) {
 	return e, err
 }
 
-// termFields are a term without its election.
+// termFields contains a term without its election.
 type termFields struct {
 	Term        uint64         `json:"term"`
 	CreateIndex uint64         `json:"create_index"`
@@ -103,7 +103,7 @@ func (f *termFields) decode() election.Term {
 	}
 }
 
-// termJSON has the fields of `electop history --terms -o json`. The duration of a term that has not ended is missing.
+// termJSON has the fields of `electop history --terms -o json`. A term that has not ended has no duration.
 type termJSON struct {
 	Election   string `json:"election"`
 	Key        string `json:"key"`

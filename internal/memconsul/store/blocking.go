@@ -7,7 +7,7 @@ import (
 
 // Result is the result of one read of the store.
 type Result[T any] struct {
-	Index uint64 // X-Consul-Index of the result, 0 if there was never a write
+	Index uint64 // X-Consul-Index of the result, 0 if the table was never written
 	Body  T
 
 	missing bool // the requested object does not exist
@@ -20,8 +20,8 @@ type Query[T any] struct {
 	read  func(*Store) Result[T] // runs with the store's mutex held
 }
 
-// Run reads the store. If index is not 0, it waits until the index of the result exceeds index, at most for the time
-// wait. When ctx ends or the store is closed, it returns the current result.
+// Run reads the store. If index is not 0, it waits until the index of the result is greater than index, but at most
+// for wait. When ctx ends or the store is closed, it returns the current result.
 func (q Query[T]) Run(ctx context.Context, index uint64, wait time.Duration) Result[T] {
 	var timeout <-chan time.Time
 	if index > 0 {
@@ -32,7 +32,7 @@ func (q Query[T]) Run(ctx context.Context, index uint64, wait time.Duration) Res
 	known, wasMissing := index, false
 	for {
 		result, sig := q.readOrSubscribe(func(result Result[T]) bool {
-			// An object that still does not exist has not changed, whatever its index is.
+			// An object that still does not exist has not changed, even if its index has increased.
 			if result.missing && wasMissing {
 				known = result.Index
 			}
@@ -50,8 +50,8 @@ func (q Query[T]) Run(ctx context.Context, index uint64, wait time.Duration) Res
 	}
 }
 
-// readOrSubscribe reads and, unless done accepts the result, subscribes to the topic. It holds the mutex during both,
-// so that it misses no change in between. The signal is nil if done accepts the result.
+// readOrSubscribe reads, and subscribes to the topic if done rejects the result. It does both under the mutex, so
+// that it misses no change. The signal is nil if done accepts the result.
 func (q Query[T]) readOrSubscribe(done func(Result[T]) bool) (Result[T], *signal) {
 	q.store.mu.Lock()
 	defer q.store.mu.Unlock()
@@ -62,7 +62,7 @@ func (q Query[T]) readOrSubscribe(done func(Result[T]) bool) (Result[T], *signal
 	return result, q.store.subscribe(q.topic)
 }
 
-// wait reports whether the signal arrived before the timeout, the end of ctx and the close of the store.
+// wait waits for the signal. It returns false if the timeout, the end of ctx or the close of the store comes first.
 func (q Query[T]) wait(ctx context.Context, sig *signal, timeout <-chan time.Time) bool {
 	select {
 	case <-sig.changed:
@@ -95,14 +95,15 @@ const (
 	topicNodes                         // all nodes
 )
 
-// signal is closed when its topic changes. It counts its waiters, so that a topic without waiters can be removed.
+// signal announces a change of its topic by closing a channel. It counts its waiters, so that a topic without waiters
+// can be removed.
 type signal struct {
 	changed chan struct{}
 	waiters int
 }
 
-// subscribe returns the signal of a topic. The caller holds the mutex. It must call unsubscribe later, without the
-// mutex.
+// subscribe returns the signal of a topic. The caller holds the mutex. It must later call unsubscribe without holding
+// the mutex.
 func (s *Store) subscribe(t topic) *signal {
 	sig := s.topic[t]
 	if sig == nil {
@@ -122,7 +123,7 @@ func (s *Store) unsubscribe(t topic, sig *signal) {
 	}
 }
 
-// notify wakes all queries that wait for the topic. The caller holds the mutex.
+// notify notifies all queries that wait for the topic. The caller holds the mutex.
 func (s *Store) notify(table tableName, name string) {
 	t := topic{table, name}
 	if sig := s.topic[t]; sig != nil {
@@ -131,7 +132,7 @@ func (s *Store) notify(table tableName, name string) {
 	}
 }
 
-// notifyKey wakes all queries that wait for the key or for one of its prefixes, including the empty prefix and the
+// notifyKey notifies all queries that wait for the key or for a prefix of the key, including the empty prefix and the
 // key itself.
 func (s *Store) notifyKey(key string) {
 	s.notify(topicKey, key)

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// SerfHealth is the ID of the check on the node of every agent.
+// SerfHealth is the ID of the check that each agent's node has.
 const SerfHealth = "serfHealth"
 
 // Values of Check.Status.
@@ -18,7 +18,7 @@ const (
 	StatusCritical = "critical"
 )
 
-// NodeInfo is a node as the HTTP API shows it.
+// NodeInfo is a node in the form of the HTTP API.
 type NodeInfo struct {
 	ID              string
 	Node            string
@@ -30,7 +30,7 @@ type NodeInfo struct {
 	ModifyIndex     uint64
 }
 
-// Service is one instance of a service on a node as the HTTP API shows it.
+// Service is one instance of a service on a node in the form of the HTTP API.
 type Service struct {
 	ID                string
 	Service           string
@@ -57,7 +57,7 @@ type serviceProxy struct {
 	Expose      struct{}
 }
 
-// Check is a health check as the HTTP API shows it.
+// Check is a health check in the form of the HTTP API.
 type Check struct {
 	Node        string
 	CheckID     string
@@ -88,10 +88,10 @@ type node struct {
 	info     NodeInfo
 	services map[string]*Service
 	checks   map[string]*Check
-	index    uint64 // index of the latest change of the node or its services
+	index    uint64 // index of the latest change of the node or of one of its services
 }
 
-// catalogTable is the catalog. Its maps use folded names (see [Fold]).
+// catalogTable is the catalog. The keys of its maps are folded names (see [Fold]).
 type catalogTable struct {
 	nodes map[string]*node
 
@@ -153,7 +153,7 @@ type NodeServices struct {
 	Services map[string]*Service
 }
 
-// Nodes returns the query of all nodes, sorted by name.
+// Nodes returns a query for all nodes, sorted by name.
 func (s *Store) Nodes() Query[[]NodeInfo] {
 	return Query[[]NodeInfo]{s, topic{topicNodes, ""}, func(s *Store) Result[[]NodeInfo] {
 		infos := []NodeInfo{}
@@ -164,7 +164,7 @@ func (s *Store) Nodes() Query[[]NodeInfo] {
 	}}
 }
 
-// Node returns the query of a node and its services. The body is nil if the node does not exist.
+// Node returns a query for a node and its services. The body is nil if the node does not exist.
 func (s *Store) Node(name string) Query[*NodeServices] {
 	name = Fold(name)
 	return Query[*NodeServices]{s, topic{topicNode, name}, func(s *Store) Result[*NodeServices] {

@@ -23,19 +23,19 @@ func (t *catalogTable) instances(name string) []Instance {
 	return out
 }
 
-// NodeChecks returns the query of the checks of one node, sorted by ID.
+// NodeChecks returns a query for the checks of one node, sorted by ID.
 func (s *Store) NodeChecks(node string) Query[[]*Check] {
 	node = Fold(node)
 	return s.checks(topic{topicNodeChecks, node}, func(c *Check) bool { return Fold(c.Node) == node })
 }
 
-// ServiceChecks returns the query of the checks of one service, sorted by node and ID.
+// ServiceChecks returns a query for the checks of one service, sorted by node and ID.
 func (s *Store) ServiceChecks(service string) Query[[]*Check] {
 	service = Fold(service)
 	return s.checks(topic{topicServiceName, service}, func(c *Check) bool { return Fold(c.ServiceName) == service })
 }
 
-// Checks returns the query of all checks with a status, sorted by node and ID. The status "any" matches every check.
+// Checks returns a query for all checks with a status, sorted by node and ID. The status "any" matches every check.
 func (s *Store) Checks(status string) Query[[]*Check] {
 	return s.checks(topic{topicChecks, ""}, func(c *Check) bool { return status == "any" || c.Status == status })
 }
@@ -46,7 +46,7 @@ func (s *Store) checks(wake topic, match func(*Check) bool) Query[[]*Check] {
 	}}
 }
 
-// Instances returns the query of the instances of one service, sorted by node.
+// Instances returns a query for the instances of one service, sorted by node.
 func (s *Store) Instances(service string) Query[[]Instance] {
 	service = Fold(service)
 	return Query[[]Instance]{s, topic{topicServiceName, service}, func(s *Store) Result[[]Instance] {

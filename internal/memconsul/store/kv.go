@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Entry is one key as the HTTP API shows it. Value is nil for an empty value.
+// Entry is one key in the form of the HTTP API. Value is nil for an empty value.
 type Entry struct {
 	LockIndex   uint64
 	Key         string
@@ -97,8 +97,8 @@ func (t *kvTable) heldBy(session string) []string {
 	return keys
 }
 
-// listIndex returns the X-Consul-Index of a listing of the prefix: the index of the latest change or deletion under
-// the prefix, or the table's index if no key was ever under it.
+// listIndex returns the X-Consul-Index of a list of the prefix: the index of the latest change or deletion under the
+// prefix, or the table's index if no key was ever under the prefix.
 func (t *kvTable) listIndex(prefix string, entries []*Entry) uint64 {
 	if prefix == "" {
 		return t.index
@@ -118,7 +118,7 @@ func (t *kvTable) listIndex(prefix string, entries []*Entry) uint64 {
 	return newest
 }
 
-// Key returns the query of one key. The body is nil if the key does not exist.
+// Key returns a query for one key. The body is nil if the key does not exist.
 func (s *Store) Key(key string) Query[*Entry] {
 	return Query[*Entry]{s, topic{topicKey, key}, func(s *Store) Result[*Entry] {
 		e := s.kv.entries[key]
@@ -129,7 +129,7 @@ func (s *Store) Key(key string) Query[*Entry] {
 	}}
 }
 
-// Keys returns the query of all keys that begin with the prefix, sorted.
+// Keys returns a query for all keys that begin with the prefix, sorted.
 func (s *Store) Keys(prefix string) Query[[]*Entry] {
 	return Query[[]*Entry]{s, topic{topicPrefix, prefix}, func(s *Store) Result[[]*Entry] {
 		keys := s.kv.under(prefix)

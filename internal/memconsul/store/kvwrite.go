@@ -74,7 +74,7 @@ func applyFailed(err error) error {
 	return fmt.Errorf("raft apply failed: %w", err)
 }
 
-// kvTx collects the changes of one write request. All of them are committed, or none.
+// kvTx collects the changes of one write request. Either all changes are committed or none.
 type kvTx struct {
 	store      *Store
 	index      uint64
@@ -134,7 +134,7 @@ func (tx *kvTx) list(prefix string) []*Entry {
 	return out
 }
 
-// write stores e and sets its indexes. It does nothing if the key already has this content.
+// write stores e and sets its indexes. It does nothing if the key already has the content of e.
 func (tx *kvTx) write(e *Entry) {
 	old := tx.get(e.Key)
 	if old == nil {
@@ -150,8 +150,8 @@ func (tx *kvTx) write(e *Entry) {
 	tx.changed[e.Key] = e
 }
 
-// set stores e without checking the lock: the session stays, and LockIndex becomes e.LockIndex, which is 0 in every
-// request.
+// set stores e without checking the lock: the session of the key remains, and LockIndex becomes e.LockIndex, which is
+// 0 in every request.
 func (tx *kvTx) set(e *Entry) {
 	e.Session = ""
 	if old := tx.get(e.Key); old != nil {
@@ -220,7 +220,7 @@ func (tx *kvTx) remove(key string) {
 	tx.tombstones = append(tx.tombstones, key)
 }
 
-// removeCAS removes the key if its ModifyIndex equals index. A missing key counts as removed.
+// removeCAS removes the key if its ModifyIndex equals index. It also returns true if the key does not exist.
 func (tx *kvTx) removeCAS(key string, index uint64) bool {
 	old := tx.get(key)
 	if old == nil {
@@ -238,7 +238,7 @@ func (tx *kvTx) removeTree(prefix string) {
 	for _, e := range gone {
 		tx.changed[e.Key] = nil
 	}
-	// The empty prefix needs no tombstone, because a listing of all keys has the table's index.
+	// A deletion of all keys needs no tombstone, because a list of all keys has the table's index.
 	if len(gone) > 0 && prefix != "" {
 		tx.tombstones = append(tx.tombstones, prefix)
 	}

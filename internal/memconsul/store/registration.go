@@ -95,7 +95,7 @@ func (c *Check) SetDefaults(nodeName string) {
 }
 
 // Register adds or changes a node, a service on the node, and checks. It applies all changes or none. Every critical
-// check invalidates the sessions that depend on it, even if it was critical before.
+// check, even one that was critical before, invalidates the sessions that depend on it.
 func (s *Store) Register(r Registration) error {
 	if err := r.settle(); err != nil {
 		return err
@@ -257,8 +257,8 @@ func (s *Store) nodeChanged(n *node, index uint64) {
 	s.notify(topicNodes, "")
 }
 
-// checkChanged notifies the queries of the check and its service. A check of the node belongs to all services on the
-// node.
+// checkChanged notifies the queries for the check and for its service. A check of the node belongs to all services on
+// the node.
 func (s *Store) checkChanged(n *node, c *Check, index uint64) {
 	s.catalog.checksIndex = index
 	s.notify(topicNodeChecks, Fold(n.info.Node))

@@ -14,7 +14,7 @@ const (
 	BehaviorDelete  = "delete"
 )
 
-// DefaultLockDelay is the lock-delay of a session that is created without one.
+// DefaultLockDelay is the lock-delay of a session that is created without a lock-delay.
 const DefaultLockDelay = 15 * time.Second
 
 const (
@@ -25,7 +25,7 @@ const (
 	sessionTimerSpace = "session/"
 )
 
-// Session is one session as the HTTP API shows it.
+// Session is one session in the form of the HTTP API.
 type Session struct {
 	ID            string
 	Name          string
@@ -40,7 +40,7 @@ type Session struct {
 	ModifyIndex   uint64
 }
 
-// ServiceCheckRef names a check of a service.
+// ServiceCheckRef refers to a check of a service.
 type ServiceCheckRef struct {
 	ID        string
 	Namespace string
@@ -95,7 +95,7 @@ func (s *Session) ttl() time.Duration {
 }
 
 // SettleChecks sets the node checks of the session. Checks is the older name of NodeChecks. The default of both is
-// SerfHealth; if the client set one of them, that one is used.
+// SerfHealth; if the client set only one of them, this one applies.
 func (s *Session) SettleChecks() {
 	switch {
 	case len(s.Checks) == 0:
@@ -197,7 +197,8 @@ func (s *Store) armSession(sess *Session) {
 	}
 }
 
-// RenewSession restarts the TTL of a session and returns the session, nil if it does not exist. It changes no index.
+// RenewSession restarts the TTL of a session and returns the session, nil if it does not exist. A renewal changes no
+// index.
 func (s *Store) RenewSession(id string) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +209,7 @@ func (s *Store) RenewSession(id string) *Session {
 	return sess
 }
 
-// DestroySession ends a session, on a client's request or because it expired. It ignores an unknown ID.
+// DestroySession ends a session after a client's request or after its expiry. It ignores an unknown ID.
 func (s *Store) DestroySession(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +254,7 @@ func (s *Store) invalidateByCheck(node, checkID string, index uint64) {
 	}
 }
 
-// Session returns the query of one session. The body is empty if the session does not exist.
+// Session returns a query for one session. The body is empty if the session does not exist.
 func (s *Store) Session(id string) Query[[]*Session] {
 	return Query[[]*Session]{s, topic{topicSession, id}, func(s *Store) Result[[]*Session] {
 		sess := s.sessions.byID[id]
@@ -264,13 +265,13 @@ func (s *Store) Session(id string) Query[[]*Session] {
 	}}
 }
 
-// NodeSessions returns the query of the sessions of one node, sorted by ID.
+// NodeSessions returns a query for the sessions of one node, sorted by ID.
 func (s *Store) NodeSessions(node string) Query[[]*Session] {
 	node = Fold(node)
 	return s.sessionsWhere(topic{topicNodeSessions, node}, func(sess *Session) bool { return Fold(sess.Node) == node })
 }
 
-// Sessions returns the query of all sessions, sorted by ID.
+// Sessions returns a query for all sessions, sorted by ID.
 func (s *Store) Sessions() Query[[]*Session] {
 	return s.sessionsWhere(topic{topicSessions, ""}, func(*Session) bool { return true })
 }

@@ -37,7 +37,7 @@ func New() *Store {
 	return &Store{
 		Timers:   newTimers(),
 		closed:   make(chan struct{}),
-		index:    3, // a real agent has already written its own configuration when it serves requests
+		index:    3, // a real agent has already written its own configuration when it accepts requests
 		topic:    map[topic]*signal{},
 		kv:       newKVTable(),
 		delays:   lockDelays{until: map[string]time.Time{}},
@@ -46,14 +46,14 @@ func New() *Store {
 	}
 }
 
-// Close ends every blocked query with the current result, and stops all timers. It returns when no timer function
-// runs. Later queries do not block, and nothing expires. Close may be called again.
+// Close ends every blocked query with the current result and stops all timers. It returns when all timer functions
+// have ended. Later queries do not block, and nothing expires. Close may be called again.
 func (s *Store) Close() {
 	s.closeOnce.Do(func() { close(s.closed) })
 	s.Timers.close()
 }
 
-// nextIndex returns the index of a new write request. As in Consul, a request without effect also has an index.
+// nextIndex returns the index of a new write request. As in Consul, a request without effect also gets an index.
 func (s *Store) nextIndex() uint64 {
 	s.index++
 	return s.index

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Timers holds named timers. Its methods are safe for concurrent use.
+// Timers contains named timers. Its methods are safe for concurrent use.
 type Timers struct {
 	mu      sync.Mutex
 	timers  map[string]armed
-	armings uint64 // number of calls of Set; it distinguishes a timer from one that replaced it
+	armings uint64 // number of calls of Set; distinguishes a timer from its replacement
 	closed  bool
 	running sync.WaitGroup
 }
@@ -23,7 +23,7 @@ func newTimers() *Timers {
 	return &Timers{timers: map[string]armed{}}
 }
 
-// Set runs fn after d. It replaces the timer of the same name. It has no effect after Store.Close.
+// Set calls fn after d. It replaces the timer with the same name. It has no effect after Store.Close.
 func (s *Timers) Set(name string, d time.Duration, fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *Timers) Set(name string, d time.Duration, fn func()) {
 	s.timers[name] = armed{timer, own}
 }
 
-// begin reports whether the timer is still current. It may have been replaced after it fired.
+// begin reports whether the timer is still current, because it may have been replaced after it fired.
 func (s *Timers) begin(name string, arming uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -66,8 +66,7 @@ func kindOf(verb string) verbKind {
 	}
 }
 
-// RunTxn applies all operations or none. It returns false if it rejected the transaction before it applied an
-// operation.
+// RunTxn applies all operations or none. It returns false if it rejected the transaction before the first operation.
 func (s *Store) RunTxn(ops []*TxnOp) (TxnReply, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +98,7 @@ func (s *Store) RunTxn(ops []*TxnOp) (TxnReply, bool) {
 }
 
 // vetTxn checks the operations before the transaction becomes a Raft log entry. It also checks the lock-delay,
-// because that depends on the clock of the leader.
+// because the lock-delay depends on the leader's clock.
 func (s *Store) vetTxn(ops []*TxnOp) []TxnError {
 	var errs []TxnError
 	for i, op := range ops {
@@ -115,7 +114,7 @@ func (s *Store) vetTxn(ops []*TxnOp) []TxnError {
 	return errs
 }
 
-// run applies one operation and returns its results. Only reads return values.
+// run applies one operation and returns its results. Only the results of reads have values.
 func (tx *kvTx) run(op *TxnOp) ([]*Entry, error) {
 	if op.Writes() {
 		return tx.runWrite(op)

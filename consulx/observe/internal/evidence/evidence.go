@@ -1,4 +1,4 @@
-// Package evidence reads from Consul why terms ended.
+// Package evidence reads the sessions, checks, nodes and tombstones from which the tracker infers why terms ended.
 package evidence
 
 import (
@@ -13,15 +13,15 @@ import (
 	"electop/election"
 )
 
-// Loss is a term that ended, with the state before its end.
+// Loss is a term that ended, with the state before the end.
 type Loss struct {
 	Event   election.Event
 	Session *election.Session // nil if the session was never read
 	Deleted bool              // the key no longer exists
 }
 
-// Find reads the sessions that held the keys and their health checks. It returns the evidence for every loss. If ctx
-// ends first, the evidence states what could not be read.
+// Find reads the sessions that held the keys, their health checks and the tombstones of deleted keys. It returns the
+// evidence for every loss. If ctx ends first, the evidence contains the error.
 func Find(ctx context.Context, client *consulx.Client, all []Loss) []election.Observation {
 	i := &investigation{client: client}
 	fates := gather(all, func(l Loss) string { return l.Event.Session }, func(id string) sessionFate {
@@ -87,7 +87,7 @@ func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[s
 
 type investigation struct{ client *consulx.Client }
 
-// sessionFate states whether a session still exists.
+// sessionFate is the result of reading a session.
 type sessionFate struct {
 	read, exists bool
 	index        uint64
@@ -105,8 +105,8 @@ func (i *investigation) session(ctx context.Context, id string) sessionFate {
 	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
 }
 
-// deleteIndex returns the Raft index of a key's deletion, 0 if unknown. If no key has the prefix, a list of names
-// returns the index of the latest tombstone under it.
+// deleteIndex returns the Raft index of a key's deletion, 0 if unknown. If no key has the prefix, a list of names has
+// the index of the latest tombstone under the prefix.
 func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
 	if !shard.Askable(key) {
 		return 0
@@ -118,7 +118,7 @@ func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
 	return meta.LastIndex
 }
 
-// nodeState is the catalog's entry of a node.
+// nodeState is the result of reading a node and its checks.
 type nodeState struct {
 	read, exists bool
 	filtered     bool

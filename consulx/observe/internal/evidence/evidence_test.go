@@ -31,7 +31,7 @@ func TestFilteredChecksProveOnlyWhatTheyContain(t *testing.T) {
 	}
 }
 
-// A key's tombstone contains the index of its deletion. Later writes do not change it.
+// A key's tombstone has the index of the deletion. Later writes do not change it.
 func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 	consultest.OnBoth(t, func(t *testing.T, addr string) {
 		client, err := consulx.NewClient(consulx.Config{Address: addr})
@@ -52,14 +52,14 @@ func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 		later := b.Get(t, p+"later").ModifyIndex
 		i := &investigation{client: client}
 		if got := i.deleteIndex(t.Context(), key); got <= held || got >= later {
-			t.Errorf("held at %d, deleted at %d, before %d", held, got, later)
+			t.Errorf("index of the deletion %[2]d, want more than %[1]d and less than %[3]d", held, got, later)
 		}
 		b.Put(t, key+"-of-another", "x")
 		if got := i.deleteIndex(t.Context(), key); got != 0 {
-			t.Errorf("index %d, although other keys begin with the same text", got)
+			t.Errorf("index %d of the deletion is returned, although another key has the deleted key as a prefix", got)
 		}
 		if got := i.deleteIndex(t.Context(), p+"w\uFFFDb/leader"); got != 0 {
-			t.Errorf("index %d of a key that a request cannot name", got)
+			t.Errorf("index %d of the deletion is returned for a key that a request cannot address", got)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-// Package sessioncache reads every session once, because sessions never change.
+// Package sessioncache reads each session once, because sessions never change.
 package sessioncache
 
 import (
@@ -20,12 +20,12 @@ const (
 	sessionForget = 30 * time.Second
 	sessionPrune  = time.Minute
 	sessionLimit  = 10 * time.Second
-	// listPatience is how long responses about keys wait for the first list of sessions,
-	// so that the first board is complete.
+	// listPatience is how long responses about keys wait for the first list of sessions, so that the first board is
+	// complete.
 	listPatience = time.Second
 )
 
-// Cache reads every session once.
+// Cache reads each session once.
 type Cache struct {
 	client *consulx.Client
 	spawn  func(func())              // starts a goroutine; the observer waits for it
@@ -34,13 +34,13 @@ type Cache struct {
 
 	mu      sync.Mutex
 	known   map[string]*election.Session
-	older   map[string]*election.Session // known before the latest prune
+	older   map[string]*election.Session // sessions that were known before the latest prune
 	fetches map[string]*fetch
 	absent  map[string]time.Time // by ID: when the session could not be read
 	held    map[string][]string  // by name of the watch: the sessions that hold its keys
 	pruned  time.Time
 
-	first chan struct{} // closed when the first list has arrived; nil without one
+	first chan struct{} // closed when the first list has arrived; nil if ReadFirst was not called
 	// missed signals that a session could not be read.
 	missed chan struct{}
 }
@@ -70,11 +70,11 @@ func (b *Cache) ReadFirst() {
 		defer close(b.first)
 		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
 		defer cancel()
-		_, _ = b.List(ctx) // missing sessions are requested by their IDs
+		_, _ = b.List(ctx) // missing sessions are requested by ID
 	})
 }
 
-// List reads all sessions. With ErrPartly it returns the readable ones.
+// List reads all sessions. If some are not readable, it returns the readable ones and ErrPartly.
 func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
 	all, err := b.client.AllSessions(b.client.Read(ctx))
 	b.mu.Lock()
@@ -89,7 +89,7 @@ func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
 	return all, err
 }
 
-// Await returns the sessions with these IDs that arrive within patience. late receives the others.
+// Await returns the sessions with these IDs that arrive within patience. The function late receives the others.
 func (b *Cache) Await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
 	if len(ids) == 0 {
 		return nil
@@ -124,7 +124,7 @@ func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool
 	return false
 }
 
-// collect returns the known sessions. It marks the attempts to read the others as late.
+// collect returns the known sessions and marks the attempts to read the others as late.
 func (b *Cache) collect(ids []string) []*election.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,7 +153,7 @@ func (b *Cache) Get(id string) *election.Session {
 	return b.find(id)
 }
 
-// request starts reads of unknown sessions. It returns these and the running attempts for ids.
+// request starts a read of the unknown sessions. It returns all attempts that read one of the sessions.
 func (b *Cache) request(ids []string) (under []*fetch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -195,8 +195,8 @@ func (b *Cache) fetch(f *fetch, ids []string) {
 	b.settle(f, ids, found, missing)
 }
 
-// awaitFirst waits for the first list of all sessions. For a few sessions it returns at once, because reading them
-// alone is faster.
+// awaitFirst waits for the first list of all sessions. For a few sessions it returns immediately, because reading
+// only these is faster.
 func (b *Cache) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
 	if b.first == nil || len(ids) <= consulx.ManySessions {
 		return nil, ids
@@ -240,7 +240,7 @@ func (b *Cache) settle(f *fetch, ids []string, found []*election.Session, missin
 	}
 }
 
-// Holding records which sessions hold the keys of a shard.
+// Holding stores which sessions hold the keys of a shard.
 func (b *Cache) Holding(watch string, ids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -248,15 +248,15 @@ func (b *Cache) Holding(watch string, ids []string) {
 	b.pruneNowAndThen()
 }
 
-// Released removes the record of a shard that was closed.
+// Released removes the sessions of a shard that was closed.
 func (b *Cache) Released(watch string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.held, watch)
 }
 
-// pruneNowAndThen drops sessions that hold no key, after a delay, because a session that was just read may acquire
-// its key later.
+// pruneNowAndThen drops sessions that hold no key. At most once per sessionPrune, and it keeps them until the next
+// prune, because a session that was just read may acquire a key later.
 func (b *Cache) pruneNowAndThen() {
 	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
 		b.pruned = now

@@ -12,7 +12,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// The cache drops sessions that no longer exist, even if no election refers to them.
+// The cache must drop sessions that no longer exist, even if no key refers to them.
 func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
@@ -33,7 +33,7 @@ func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 			}
 		}
 		if len(b.known)+len(b.older) > 30 || b.Get("leads") == nil || b.Get("s59") == nil {
-			t.Errorf("%d and %d sessions are kept", len(b.known), len(b.older))
+			t.Errorf("the cache keeps %d current and %d older sessions", len(b.known), len(b.older))
 		}
 	})
 }

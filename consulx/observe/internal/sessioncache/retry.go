@@ -6,7 +6,7 @@ import (
 	"electop/consulx/internal/blocking"
 )
 
-// Retry rereads the missing sessions of leaders with growing pauses until ctx ends, because a session may become
+// Retry rereads the missing sessions of leaders with increasing pauses until ctx ends, because a session may become
 // readable without a change of its key.
 func (b *Cache) Retry(ctx context.Context) {
 	var pauses blocking.Backoff
@@ -28,7 +28,7 @@ func (b *Cache) Retry(ctx context.Context) {
 	}
 }
 
-// unknown returns the sessions of leaders that were not read yet.
+// unknown returns the sessions of leaders that have not been read.
 func (b *Cache) unknown() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -45,7 +45,7 @@ func (b *Cache) unknown() []string {
 	return ids
 }
 
-// readAgain rereads sessions once and reports those that exist.
+// readAgain rereads sessions once and passes those that exist to late.
 func (b *Cache) readAgain(ctx context.Context, ids []string) {
 	ctx, cancel := context.WithTimeout(ctx, sessionLimit)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// shardKeys is the number of keys that one query should read. Fewer keys make a query hardly faster, because
+	// shardKeys is the number of keys that one query should read. A query for fewer keys is hardly faster, because
 	// every response has a fixed cost.
 	shardKeys = 100
 	// shardFrom is the number of keys above which one query is divided.
@@ -33,7 +33,7 @@ type shard struct {
 }
 
 // Layout selects at most Limit disjoint watches that together read every election. If Fine is set, an election with
-// siblings gets a watch of its own. Fixed watches stay as long as Limit suffices for the other keys.
+// siblings gets a watch of its own. Watches in Fixed remain if Limit suffices for the other keys.
 type Layout struct {
 	Root  Watch
 	Limit int
@@ -48,8 +48,8 @@ func (l Layout) aim() int {
 	return shardKeys
 }
 
-// Next returns the layout for sorted keys. It changes the present layout as little as possible unless a new one is
-// much cheaper. Few keys need one watch: Root.
+// Next returns the layout for sorted keys. It changes the present layout as little as possible, unless another layout
+// is much cheaper. For few keys, it returns only Root.
 func (l Layout) Next(keys []Key, present []Watch) []Watch {
 	enough := shardFrom
 	if len(present) != 1 || present[0] != l.Root {
@@ -81,7 +81,7 @@ func watchesOf(shards []shard) []Watch {
 
 func isElection(l Key) bool { return l.Election }
 
-// cost is the number of keys that Consul sends if every key changes once.
+// cost returns the number of keys that Consul sends if every key changes once.
 func cost(all []shard) int {
 	sum := 0
 	for _, s := range all {
@@ -94,8 +94,8 @@ func newShard(w Watch, keys []Key) shard {
 	return shard{Watch: w, keys: Cut(keys, w.Range, KeyName)}
 }
 
-// ideal repeatedly divides the largest shard, up to Limit. It returns false if the fixed watches leave too few for
-// the other keys.
+// ideal repeatedly divides the largest shard, up to Limit. It returns false if the fixed watches leave too few
+// watches for the other keys.
 func (l Layout) ideal(keys []Key) ([]shard, bool) {
 	var done []shard
 	todo := []shard{newShard(l.Root, keys)}
@@ -127,8 +127,8 @@ func (l Layout) ideal(keys []Key) ([]shard, bool) {
 	return append(done, todo...), true
 }
 
-// split divides a shard at the first byte in which its elections differ. The parts omit other keys where possible. It
-// returns nil if the shard cannot be divided.
+// split divides a shard at the first byte in which its elections differ. Where possible, the parts do not read other
+// keys. It returns nil if the shard cannot be divided.
 func (s shard) split() []shard {
 	own := make([]string, 0, len(s.keys))
 	for _, l := range s.keys {
@@ -159,8 +159,8 @@ func (s shard) split() []shard {
 	return parts
 }
 
-// partWatch returns the widest watch for the keys whose byte at index at equals that of the first key. The keys are
-// sorted.
+// partWatch returns the widest watch for those of the sorted keys whose byte at offset at equals that of the first
+// key.
 func partWatch(keys []string, at int) (Watch, bool) {
 	first := keys[0]
 	if len(first) == at {
@@ -179,8 +179,8 @@ func partWatch(keys []string, at int) (Watch, bool) {
 	return Watch{}, false
 }
 
-// Askable reports whether a URL can contain a text unchanged. Consul replaces bytes that are not UTF-8 by a
-// replacement character, so a text with that character is ambiguous.
+// Askable reports whether a URL can contain text unchanged. Consul replaces invalid UTF-8 with a replacement
+// character, so text with that character is ambiguous.
 func Askable(text string) bool {
 	return wire.LiteralPrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
 }
@@ -196,7 +196,7 @@ func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	}
 	for _, key := range unread(keys, kept) {
 		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
-			continue // a watch that this loop added reads the key
+			continue // a watch that this loop added already reads the key
 		}
 		w, ok := l.widestAround(key, kept)
 		if !ok || len(kept) >= l.Limit {
@@ -233,7 +233,7 @@ func (l Layout) widestAround(key string, others []shard) (Watch, bool) {
 	return KeyWatch(key), Askable(key)
 }
 
-// Unite merges sorted lists into one. It removes duplicates.
+// Unite merges sorted lists into one sorted list without duplicates.
 func Unite(lists ...[]Key) []Key {
 	var all []Key
 	for _, list := range lists {
@@ -247,12 +247,12 @@ func Unite(lists ...[]Key) []Key {
 
 func compareListed(a, b Key) int { return strings.Compare(a.Name, b.Name) }
 
-// Differ reports whether two sorted lists name different keys.
+// Differ reports whether two sorted lists contain different keys.
 func Differ(a, b []Key) bool {
 	return !slices.EqualFunc(a, b, func(a, b Key) bool { return a.Name == b.Name })
 }
 
-// Cut returns the part of a sorted list whose keys are in a range.
+// Cut returns the elements of a sorted list whose keys are in a range.
 func Cut[T any](list []T, r election.Range, key func(T) string) []T {
 	search := func(at string) int {
 		i, _ := slices.BinarySearchFunc(list, at, func(e T, at string) int { return strings.Compare(key(e), at) })

@@ -19,7 +19,7 @@ func shownLayout(ws []Watch) string {
 	return strings.Join(shown, " ")
 }
 
-// listOf returns keys; those that end in "leader" are elections.
+// listOf returns keys. Those that end in "leader" are elections.
 func listOf(keys ...string) []Key {
 	all := make([]Key, len(keys))
 	for i, key := range keys {
@@ -43,7 +43,7 @@ func TestLayout(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		keys    []string
-		present string // empty: the root
+		present string // empty if the present layout is the root
 		limit   int
 		fine    bool
 		want    string
@@ -58,16 +58,16 @@ func TestLayout(t *testing.T) {
 		{"the limit is just sufficient", thousand, "", 10, false, tens},
 		{"one watch", thousand, "", 1, false, "s/"},
 		{"no change necessary", thousand, tens, 48, false, tens},
-		{"one goes", slices.DeleteFunc(slices.Clone(thousand), func(k string) bool { return strings.HasPrefix(k, "s/3") }), tens, 48, false, "s/0 s/1 s/2 s/4 s/5 s/6 s/7 s/8 s/9"},
-		{"one comes", append(slices.Clone(thousand), "s/new/leader"), tens, 48, false, tens + " s/n"},
-		{"a key appears above the others", append(slices.Clone(thousand), "s/1leader"), "s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/0 s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9", 48, false,
+		{"all keys of one watch are removed", slices.DeleteFunc(slices.Clone(thousand), func(k string) bool { return strings.HasPrefix(k, "s/3") }), tens, 48, false, "s/0 s/1 s/2 s/4 s/5 s/6 s/7 s/8 s/9"},
+		{"a key is added that no watch reads", append(slices.Clone(thousand), "s/new/leader"), tens, 48, false, tens + " s/n"},
+		{"a key is added that is a prefix of no watch", append(slices.Clone(thousand), "s/1leader"), "s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/0 s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9", 48, false,
 			"s/0 s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/1l s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9"},
 		{"other keys under one election only", append(numbered("s/b/x%03d", 900), append(numbered("s/a%02d/leader", 90), "s/b/leader")...), "", 48, false, "s/a =s/b/leader"},
 		{"single keys", []string{"s/a/config", "s/a/leader", "s/b/config", "s/b/leader"}, "", 48, true, "=s/a/leader =s/b/leader"},
 		{"one shard cannot be read", thousand, "!s/3 s/4 s/5", 48, false, tens},
 		{"one shard of few keys cannot be read", numbered("s/%03d/leader", 90), "!s/03", 48, false, "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08"},
 		{"the limit is reached with a shard that cannot be read", thousand, "!s/33", 10, false, tens},
-		{"a key above others", append(numbered("s/leader/%03d/leader", 300), "s/leader"), "", 48, false, "=s/leader s/leader/0 s/leader/1 s/leader/2"},
+		{"a key that is a prefix of others", append(numbered("s/leader/%03d/leader", 300), "s/leader"), "", 48, false, "=s/leader s/leader/0 s/leader/1 s/leader/2"},
 	} {
 		present, fixed := []Watch{root}, []Watch(nil)
 		if c.present != "" {
@@ -87,11 +87,11 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// For any set of keys and any change of it, exactly one Watch reads every election, every Watch reads at least one
-// election, and the limit holds.
+// For any set of keys and any change of the set, exactly one watch must read every election, every watch must read at
+// least one election, and the number of watches must not exceed the limit.
 func TestLayoutIsCompleteAndDisjoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	// A URL cannot name some of these keys. Their neighbours must stay in one Watch.
+	// A URL cannot contain some of these keys. Their neighbours must stay in one watch.
 	plain := []string{"a", "b", "c", "d/", "leader", "1", "2", "3"}
 	odd := append(slices.Clone(plain), "/", ".", "..", "//", "é", "\uFFFD")
 	for range 300 {
@@ -144,15 +144,15 @@ func checkLayout(t *testing.T, l Layout, keys []Key, got []Watch) {
 	for _, w := range got {
 		read := Cut(keys, w.Range, KeyName)
 		if !slices.ContainsFunc(read, isElection) && w != l.Root && !slices.Contains(l.Fixed, w) {
-			t.Fatalf("%q reads no election", w.Prefix)
+			t.Fatalf("the watch %q reads no election", w.Prefix)
 		}
 		if w != l.Root && !Askable(w.Prefix) {
-			t.Fatalf("a request cannot name %q", w.Prefix)
+			t.Fatalf("a request cannot contain the watch %q", w.Prefix)
 		}
 	}
 }
 
-// checkFixed checks that the fixed watches were kept, unless the limit leaves no room for the others.
+// checkFixed checks that the fixed watches were kept, unless the limit is too low for the other keys.
 func checkFixed(t *testing.T, l Layout, keys []Key, before, got []Watch) {
 	t.Helper()
 	if _, ok := l.ideal(keys); !ok {
@@ -160,12 +160,12 @@ func checkFixed(t *testing.T, l Layout, keys []Key, before, got []Watch) {
 	}
 	for _, w := range l.Fixed {
 		if !slices.Contains(got, w) {
-			t.Fatalf("%q was removed\nfrom %q\nin %q", w.Prefix, shownLayout(before), shownLayout(got))
+			t.Fatalf("the fixed watch %q was removed\nbefore %q\nafter  %q", w.Prefix, shownLayout(before), shownLayout(got))
 		}
 	}
 }
 
-// One added or removed key rarely changes more than one watch.
+// A key that is added or removed must rarely change more than one watch.
 func TestLayoutIsSteady(t *testing.T) {
 	l := Layout{Root: PrefixWatch("s/"), Limit: 47}
 	keys := listOf(numbered("s/%05d/leader", 10_000)...)

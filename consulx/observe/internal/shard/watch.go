@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// Watch is one blocking query over keys: all keys under Prefix, or only the key Prefix if Exact is set. Its response
+// Watch is one blocking query for keys: all keys under Prefix, or only the key Prefix if Exact is set. Its response
 // is complete for Range.
 type Watch struct {
 	Range  election.Range
@@ -18,17 +18,17 @@ type Watch struct {
 	Exact  bool
 }
 
-// PrefixWatch reads every key under a prefix.
+// PrefixWatch returns a watch that reads every key under a prefix.
 func PrefixWatch(prefix string) Watch {
 	return Watch{Range: election.PrefixRange(prefix), Prefix: prefix}
 }
 
-// KeyWatch reads one key.
+// KeyWatch returns a watch that reads one key.
 func KeyWatch(key string) Watch {
 	return Watch{Range: election.KeyRange(key), Prefix: key, Exact: true}
 }
 
-// Name identifies a watch.
+// Name returns a name that identifies the watch.
 func (w Watch) Name() string {
 	if w.Exact {
 		return "key " + w.Prefix
@@ -44,7 +44,7 @@ func (w Watch) Covers(o Watch) bool {
 	return strings.HasPrefix(o.Prefix, w.Prefix)
 }
 
-// Plan returns at most limit sorted, disjoint watches that read every key of the patterns.
+// Plan returns at most limit disjoint watches, sorted, that together read every key of the patterns.
 func Plan(ps election.Patterns, limit int) []Watch {
 	all := make([]Watch, 0, len(ps))
 	for _, p := range ps.Selecting() {
@@ -61,8 +61,8 @@ func Plan(ps election.Patterns, limit int) []Watch {
 	return all
 }
 
-// Disjoint omits watches that another one covers. A prefix sorts before everything that it covers, so each watch is
-// compared only with the last one that was kept.
+// Disjoint removes watches that another watch covers. A prefix sorts before all watches that it covers, so each watch
+// is compared only with the last one that was kept.
 func Disjoint(all []Watch) []Watch {
 	slices.SortFunc(all, func(a, b Watch) int {
 		return cmp.Or(strings.Compare(a.Prefix, b.Prefix), cmp.Compare(exactness(a), exactness(b)))

@@ -15,7 +15,7 @@ func TestPlanWatches(t *testing.T) {
 	for _, c := range []struct {
 		patterns string
 		limit    int
-		want     string // prefixes; a leading = marks a single key
+		want     string // prefixes; a leading = means a single key
 	}{
 		{"service/*/leader", 40, "service/"},
 		{"/service/*/leader", 40, "service/"},
@@ -59,7 +59,8 @@ func TestPlanWatches(t *testing.T) {
 	}
 }
 
-// For any patterns, every matched key is in exactly one range, and Consul normalizes the path of no watch.
+// For any patterns, every matching key must be in exactly one range, and Consul must not normalize the path of a
+// watch.
 func TestPlannedWatchesAreDisjointAndComplete(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "b", "/", "/", ".", "..", "*", "x"}
@@ -96,7 +97,7 @@ func TestPlannedWatchesAreDisjointAndComplete(t *testing.T) {
 	}
 }
 
-// keysLike returns a matching key for each pattern.
+// keysLike returns a key for each pattern that matches it.
 func keysLike(ps election.Patterns) []string {
 	var keys []string
 	for i, p := range ps {

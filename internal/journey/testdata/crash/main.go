@@ -1,5 +1,5 @@
-// Crash is electop with a goroutine of its own that panics, with the token in its
-// message, once the file that CRASH_FILE names exists.
+// Crash is electop with an additional goroutine. The goroutine panics once the file CRASH_FILE exists. The message of
+// the panic contains the token.
 package main
 
 import (

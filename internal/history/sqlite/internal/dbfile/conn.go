@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Conn is the connection of a writer. Its statements stay prepared.
+// Conn is the connection of a writer. It caches prepared statements.
 type Conn struct {
 	path     string
 	files    files
@@ -22,7 +22,7 @@ func Connect(ctx context.Context, path string) (*Conn, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, Wrap(path, err)
 	}
-	// The database is identified before it is opened: if it is replaced meanwhile, Moved detects it.
+	// The file is identified before it is opened: if another file replaces it in between, Moved detects this.
 	main, err := os.Stat(path)
 	if err != nil {
 		return nil, Wrap(path, err)
@@ -47,11 +47,12 @@ func (c *Conn) Close() error {
 	return errors.Join(c.conn.Close(), c.db.Close())
 }
 
-// Moved reports whether the path no longer leads to the file that this connection writes.
+// Moved reports whether the path no longer refers to the file that this connection writes.
 func (c *Conn) Moved() bool { return Moved(c.path, c.files[""]) }
 
-// Abandon closes the connection to a file that was moved or deleted. A moved file is complete without its WAL. Other
-// processes may already use a new file at the path, so only files of the old one are removed.
+// Abandon closes the connection to a file that was moved or deleted. It first writes the WAL into the file, so that a
+// moved file is complete. Other processes may already use a new file at the path, so Abandon removes only files of
+// the old one.
 func (c *Conn) Abandon(ctx context.Context) error {
 	_, err := c.conn.ExecContext(ctx, "PRAGMA wal_checkpoint")
 	err = errors.Join(err, c.Close())
@@ -76,13 +77,13 @@ func (c *Conn) Transaction(ctx context.Context, f func(context.Context) error) e
 		_, err = c.conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
-		// After some errors SQLite has already rolled back. Then this statement fails.
+		// After some errors SQLite has already rolled back, and this statement fails.
 		c.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck,gosec // see above
 	}
 	return Wrap(c.path, err)
 }
 
-// check fails if another process has changed the version of the file.
+// check fails if another process has changed the schema version of the file.
 func (c *Conn) check(ctx context.Context) error {
 	stmt, err := c.Statement(ctx, versionQuery)
 	if err != nil {
@@ -92,7 +93,7 @@ func (c *Conn) check(ctx context.Context) error {
 	return err
 }
 
-// Statement returns the prepared statement of a query.
+// Statement prepares a query, or returns the cached statement.
 func (c *Conn) Statement(ctx context.Context, query string) (*sql.Stmt, error) {
 	if stmt := c.prepared[query]; stmt != nil {
 		return stmt, nil
@@ -119,7 +120,7 @@ func (c *Conn) Pragma(ctx context.Context, statement string) error {
 	return Wrap(c.path, err)
 }
 
-// Row reads one row; found is false if there is none.
+// Row reads one row. found is false if there is no row.
 func (c *Conn) Row(ctx context.Context, query string, args []any, into ...any) (found bool, err error) {
 	stmt, err := c.Statement(ctx, query)
 	if err != nil {
@@ -132,7 +133,7 @@ func (c *Conn) Row(ctx context.Context, query string, args []any, into ...any) (
 	return err == nil, err
 }
 
-// files are the database and the files that SQLite keeps beside it, by suffix.
+// files contains the database and the additional files of SQLite, by suffix.
 type files map[string]fs.FileInfo
 
 func identify(path string, main fs.FileInfo) files {
@@ -145,7 +146,7 @@ func identify(path string, main fs.FileInfo) files {
 	return all
 }
 
-// Moved reports whether the path no longer leads to a file. An unreadable folder is no proof.
+// Moved reports whether the path no longer refers to file. It returns false if the folder cannot be read.
 func Moved(path string, file fs.FileInfo) bool {
 	now, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, file)

@@ -26,7 +26,7 @@ var (
 	ErrCorrupt = errors.New("the file is damaged")
 )
 
-// Error is a one-line error that names the file and the reason.
+// Error is a one-line error that contains the file's path and the reason.
 type Error struct {
 	Path string
 	Err  error
@@ -40,7 +40,7 @@ func (e *Error) Reason() string { return reason(e.Err) }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// reason translates SQLite errors that a user can resolve.
+// reason describes SQLite errors that a user can resolve.
 func reason(err error) string {
 	var s *sqlite.Error
 	if !errors.As(err, &s) {
@@ -65,7 +65,7 @@ func reason(err error) string {
 	return strings.ReplaceAll(s.Error(), "\n", " ")
 }
 
-// Wrap adds the file's name to an error.
+// Wrap adds the file's path to an error.
 func Wrap(path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -85,8 +85,8 @@ func Wrap(path string, err error) error {
 	return &Error{Path: path, Err: err}
 }
 
-// prepareFile creates the folder and the file. Only their owner has access. SQLite gives its additional files the
-// same permissions.
+// prepareFile creates the folder and the file. Only their owner has access. SQLite creates its additional files with
+// the same permissions.
 func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -98,8 +98,8 @@ func prepareFile(path string) error {
 	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
-// busyTimeout is how long, in ms, a statement waits for another process that writes. It is several times the duration
-// of the longest batch and of the longest step of retention.
+// busyTimeout is how long, in ms, a statement waits for another process that writes. It is several times longer than
+// the longest batch and the longest step of retention.
 const busyTimeout = 5000
 
 func openDB(path string, mode url.Values, pragmas ...string) (*sql.DB, error) {
@@ -116,8 +116,8 @@ func openDB(path string, mode url.Values, pragmas ...string) (*sql.DB, error) {
 	return sql.Open("sqlite", file.String())
 }
 
-// OpenForWriting opens the file. It creates or migrates the file if necessary. With synchronous FULL, stored data
-// survives a power failure.
+// OpenForWriting opens the file, and creates or migrates it if necessary. synchronous FULL ensures that a power
+// failure does not lose stored data.
 func OpenForWriting(ctx context.Context, path string) (*sql.DB, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, Wrap(path, err)
@@ -142,7 +142,7 @@ func OpenForWriting(ctx context.Context, path string) (*sql.DB, error) {
 const walPause = 10 * time.Millisecond
 
 // useWAL switches to WAL mode and retries: the switch fails if another process switches at the same time, and SQLite
-// does not apply the busy timeout to it.
+// does not apply the busy timeout to the switch.
 func useWAL(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, busyTimeout*time.Millisecond)
 	defer cancel()
@@ -193,8 +193,8 @@ func openReadOnly(ctx context.Context, path string, newest int) (*sql.DB, int, e
 	if !errors.As(err, &e) || e.Code()&0xff != sqlite3.SQLITE_CANTOPEN && e.Code()&0xff != sqlite3.SQLITE_READONLY {
 		return db, version, Wrap(path, err)
 	}
-	// In WAL mode SQLite creates files beside the file that it reads. If the folder is read-only and no process
-	// writes the file, the mode immutable avoids this.
+	// In WAL mode SQLite creates files next to the file that it reads. The mode immutable avoids this if the folder
+	// is read-only and no process writes the file.
 	if _, noWAL := os.Stat(path + "-wal"); errors.Is(noWAL, os.ErrNotExist) {
 		if db, version, err := openMode(ctx, path, url.Values{"mode": {"ro"}, "immutable": {"1"}}, newest); err == nil {
 			return db, version, nil
@@ -216,8 +216,8 @@ func openMode(ctx context.Context, path string, mode url.Values, newest int) (*s
 	return db, version, nil
 }
 
-// Transient reports whether an error may disappear without a change of the file, such as a full disk or a folder
-// without permission.
+// Transient reports whether an error may disappear without a change of the file, such as a full disk or missing
+// permissions for the folder.
 func Transient(err error) bool {
 	var s *sqlite.Error
 	if !errors.As(err, &s) {

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// DefaultPath returns the file for one cluster in the XDG state folder. cluster is the address of the agent, with the
-// partition and the namespace if these are set.
+// DefaultPath returns the path of the file for one cluster in the XDG state folder. cluster is the address of the
+// agent, followed by the partition and the namespace if these are set.
 func DefaultPath(cluster string) (string, error) {
 	folder := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(folder) { // the XDG specification ignores relative paths

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// applicationID is "elec". It identifies the file as electop's (PRAGMA application_id).
+// applicationID is "elec". It identifies the files of electop (PRAGMA application_id).
 const applicationID = 0x656c6563
 
 // migrations change the schema step by step: the step at index n changes version n to n+1. Never change a released
 // step.
 func migrations() []string { return []string{schemaV1} }
 
-// Times are nanoseconds since 1970 UTC and durations are nanoseconds, so an event is read exactly as it was observed.
-// NULL means "does not apply".
+// Times are nanoseconds since 1970 UTC and durations are nanoseconds, so that a reader gets exactly the observed
+// values. NULL means "does not apply".
 const schemaV1 = `
 CREATE TABLE elections (
   id         INTEGER PRIMARY KEY,
@@ -194,13 +194,13 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// versionQuery is one statement, which reads a consistent state even if another process creates the file at the same
-// time.
+// versionQuery is one statement, so that it reads a consistent state even if another process creates the file at the
+// same time.
 const versionQuery = `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 	FROM pragma_application_id, pragma_user_version`
 
-// schemaVersion reads the version of the file. It is 0 for an empty file. newest is the latest version that this
-// program supports.
+// schemaVersion reads the version of the file, 0 for an empty file. newest is the latest version that this program
+// supports.
 func schemaVersion(ctx context.Context, db querier, newest int) (version int, err error) {
 	return readVersion(db.QueryRowContext(ctx, versionQuery), newest)
 }

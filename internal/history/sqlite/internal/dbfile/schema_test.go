@@ -67,7 +67,7 @@ func TestMigrationsKeepWhatIsStored(t *testing.T) {
 	}
 }
 
-// TestQueriesUseTheirIndexes fails if SQLite scans a table, which may have a million rows.
+// TestQueriesUseTheirIndexes fails if SQLite scans a table, because a table may have a million rows.
 func TestQueriesUseTheirIndexes(t *testing.T) {
 	db, err := OpenForWriting(t.Context(), filepath.Join(t.TempDir(), "h.db"))
 	if err != nil {
