@@ -71,6 +71,10 @@ func (m *Model) frame() []string {
 		m.focus.locks.View(p, lines, w)
 	case modeDrain:
 		m.focus.drain.View(p, lines, w)
+	case modeCommands:
+		m.focus.commands.View(p, lines, w)
+	case modeDoctor:
+		m.focus.doctor.View(p, lines, w)
 	default:
 	}
 	return lines
@@ -199,6 +203,10 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.focus.locks.Keys(m.keys)
 	case m.focus.mode == modeDrain:
 		return m.focus.drain.Keys(m.keys)
+	case m.focus.mode == modeCommands:
+		return m.focus.commands.Keys(m.keys)
+	case m.focus.mode == modeDoctor:
+		return m.focus.doctor.Keys(m.keys)
 	case m.focus.view == viewEvents && m.events.Covered():
 		return m.events.Keys(m.keys)
 	case m.scene.Past != nil:
