@@ -78,12 +78,17 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
 	default: // the result of a component's command
-		return tea.Batch(
-			m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg), send(m, &m.focus.drain, msg),
-			send(m, &m.focus.commands, msg), send(m, &m.focus.doctor, msg),
-		)
+		return toOwner(m, msg)
 	}
 	return nil
+}
+
+// toOwner sends the result of a component's command to the components that may have started it.
+func toOwner(m *Model, msg tea.Msg) tea.Cmd {
+	return tea.Batch(
+		m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg), send(m, &m.focus.drain, msg),
+		send(m, &m.focus.commands, msg), send(m, &m.focus.doctor, msg),
+	)
 }
 
 // component is a part of the screen.

@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"slices"
+
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -8,7 +10,8 @@ import (
 const (
 	// frame is the number of lines that the page does not fill: the first and last of the window, and the title.
 	frame = 3
-	// tableWidth is the least width of the table. A narrower page has a paragraph for each row.
+	// tableWidth is the least width of a table whose texts wrap. If they do, a narrower page has a paragraph for each
+	// row.
 	tableWidth = 90
 	// subjectWidth is the maximum width of the first column, statusWidth the width of the second.
 	subjectWidth, statusWidth = 34, 9
@@ -42,8 +45,9 @@ func (m *Model) write(page *term.Page) {
 	for _, r := range m.run.rows {
 		subject = max(subject, min(subjectWidth, term.Width(scene.OneLine(r.Subject, textLength))))
 	}
+	table := page.Width >= tableWidth || m.fitsOn(page.Width-subject-2-statusWidth)
 	for i, r := range m.run.rows {
-		if page.Width >= tableWidth {
+		if table {
 			writeRow(page, r, subject)
 			continue
 		}
@@ -52,6 +56,13 @@ func (m *Model) write(page *term.Page) {
 		}
 		writeParagraph(page, r)
 	}
+}
+
+// fitsOn reports whether every detail and rule fits on one line of this width.
+func (m *Model) fitsOn(width int) bool {
+	return !slices.ContainsFunc(m.run.rows, func(r Row) bool {
+		return term.Width(r.Detail) > width || r.Rule != "" && term.SpansWidth(rule(r)) > width || term.Width(r.Subject) > subjectWidth
+	})
 }
 
 // role is the colour of a status.
