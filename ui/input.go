@@ -171,6 +171,8 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 		return m.pressed(keys.Press(area.Key))
 	case area.Item == term.NoItem:
 		return nil
+	case m.focus.mode == modePrompt: // a completion: the prompt draws no other item
+		return m.edited(m.focus.prompt.Pick(area.Index, completer(m)))
 	default:
 		return m.toPointed(scene.Clicked{Area: area}, area.Item == term.Tab)
 	}

@@ -169,8 +169,8 @@ func (m *Model) footer() []string {
 		return chrome.Menu(p, term.Span{term.Accent, "Copy:"}, m.keys.CopyMenu(m.focus.view == viewSessions), m.window.w)
 	}
 	var said []term.Span
-	if err := m.list().Filter().Err; err != nil && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {
-		said = []term.Span{{term.Bad, err.Error()}}
+	if f := m.list().Filter(); f.Err != nil && !f.Unfinished && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {
+		said = []term.Span{{term.Bad, f.Err.Error()}}
 	} else if s.Now.Before(m.note.until) {
 		said = []term.Span{{m.note.role, m.note.text}}
 	} else if m.out.travel.Busy() {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sahilm/fuzzy"
@@ -131,6 +132,11 @@ func (n Names) argument(c Usage, text string) (start int, options []string) {
 		return 0, find(text, []string{"-10m", "-1h", "-24h", "now"})
 	case APeriod:
 		return 0, find(text, []string{"15m", "1h", "24h", "7d"})
+	case AnOrder:
+		if key, rest, found := strings.Cut(text, " "); found && slices.Contains(n.Lists[AnOrder], key) {
+			return len(key) + 1, find(rest, []string{"reverse"})
+		}
+		return 0, find(text, n.Lists[AnOrder])
 	default:
 		return 0, find(text, n.Lists[c.Takes])
 	}
