@@ -36,7 +36,7 @@ func page(t *testing.T, w, h int, rows []doctor.Row, failure error) string {
 
 func TestLayoutByWidth(t *testing.T) {
 	short := []doctor.Row{{Subject: "agent", Status: "ok", Detail: "Consul 1.22"}}
-	long := append(short, doctor.Row{Subject: "keys", Status: "denied", Detail: strings.Repeat("word ", 20), Rule: `key "a" { policy = "read" }`})
+	long := append(slices.Clone(short), doctor.Row{Subject: "keys", Status: "denied", Detail: strings.Repeat("word ", 20), Rule: `key "a" { policy = "read" }`})
 	for _, c := range []struct {
 		rows  []doctor.Row
 		width int

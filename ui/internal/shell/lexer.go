@@ -153,6 +153,11 @@ func keywords() []string {
 	return []string{"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"}
 }
 
+// evaluators are words that execute an argument, or the subscript of a variable in it: a[$(command)].
+func evaluators() []string {
+	return []string{"eval", "let", "[[", "trap", "unset", "read", "declare", "typeset"}
+}
+
 // endWord ends the current word, which may be the program.
 func (f *frame) endWord() {
 	if f.inWord {
@@ -215,7 +220,7 @@ func (l *lexer) refuse() error {
 		return errors.New("a field must not follow <<; use printf and a pipe")
 	case f.program == "" && !f.assigns():
 		return errors.New("a field must not be the program to run")
-	case slices.Contains([]string{"eval ", "let ", "[[ "}, f.program):
+	case slices.Contains(evaluators(), strings.TrimSpace(f.program)):
 		return fmt.Errorf("a field must not be an argument of %s, which evaluates it", strings.TrimSpace(f.program))
 	}
 	return nil

@@ -77,6 +77,8 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		{"echo $({{value}})", "must not be the program"},
 		{"eval {{value}}", "an argument of eval"},
 		{"[[ {{value}} -eq 1 ]]", "an argument of [["},
+		{"unset {{value}}", "an argument of unset"},
+		{"trap {{value}} EXIT", "an argument of trap"},
 		{"cat <<END\n{{value}}\nEND", "must not follow <<"},
 		{"echo 'it", "' is not closed"},
 		{`echo "$(date`, "( is not closed"},
