@@ -47,10 +47,8 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.focus.mode, m.note = modeDrain, note{}
 	case scene.Drain:
 		return startDrain(m, a)
-	case scene.ShowResults:
-		m.focus.mode, m.note = modeResults, note{}
-	case scene.ShowLocks:
-		m.focus.mode, m.note = modeLocks, note{}
+	case scene.ShowResults, scene.ShowLocks, scene.ShowCommands, scene.ShowDoctor:
+		m.focus.mode, m.note = panel(a), note{}
 	case scene.Watch:
 		watch(m, a.Patterns)
 	case scene.Close:
@@ -76,6 +74,20 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return tea.Batch(cmds...)
 	}
 	return nil
+}
+
+// panel is the mode of an action that opens a panel.
+func panel(a scene.Action) mode {
+	switch a.(type) {
+	case scene.ShowLocks:
+		return modeLocks
+	case scene.ShowCommands:
+		return modeCommands
+	case scene.ShowDoctor:
+		return modeDoctor
+	default:
+		return modeResults
+	}
 }
 
 func ask(m *Model, a scene.Ask) tea.Cmd {
@@ -255,6 +267,7 @@ func (m *Model) closeOverlay(text string) {
 		m.focus.fix.End()
 	}
 	m.focus.drain.End()
+	m.focus.doctor.End()
 	m.dialog, m.focus.fix, m.focus.mode = nil, nil, modeBoard
 	if text != "" {
 		m.say(term.Quiet, text)
@@ -277,7 +290,7 @@ func (m *Model) resized(width, height int) tea.Cmd {
 		m.say(term.Delay, cancelledText)
 	case m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter: // the filter stays active and its banner shows it
 		m.focus.mode = modeBoard
-	case m.focus.mode == modePrompt, m.focus.mode == modeCopy:
+	case m.focus.mode == modePrompt, m.focus.mode == modeCopy, m.focus.mode == modeCommands:
 		m.focus.mode = modeBoard
 		m.say(term.Delay, cancelledText)
 	}

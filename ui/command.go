@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/doctor"
+	"electop/ui/internal/help"
 	"electop/ui/internal/locks"
 	"electop/ui/internal/past"
 	"electop/ui/internal/prompt"
@@ -16,8 +18,16 @@ import (
 	"electop/ui/internal/term"
 )
 
-// commandNames lists the commands for help and for the error message of an unknown one.
+// commandNames lists the commands for the error message of an unknown one.
 func commandNames() string { return strings.Join(prompt.CommandUsages(), "  ") }
+
+// commandHelp lists the commands for the help.
+func commandHelp() (all []help.Command) {
+	for _, c := range prompt.Commands() {
+		all = append(all, help.Command{Usage: c.String(), About: c.About})
+	}
+	return all
+}
 
 // command runs a line typed after ":".
 func (m *Model) command(text string) tea.Cmd {
@@ -27,12 +37,8 @@ func (m *Model) command(text string) tea.Cmd {
 	case "":
 	case "q", "quit":
 		return m.quit()
-	case "1", "elections":
-		return m.show(viewElections)
-	case "2", "events":
-		return m.show(viewEvents)
-	case "3", "sessions":
-		return m.show(viewSessions)
+	case "1", "elections", "2", "events", "3", "sessions":
+		return m.show(viewNamed(word))
 	case "sort":
 		return m.toTable(scene.SortBy{Text: rest})
 	case "filter", "f":
@@ -68,6 +74,8 @@ func (m *Model) command(text string) tea.Cmd {
 		unwatch(m, rest)
 	case "drain":
 		return openDrain(m, cmp.Or(rest, selectedNode(m)))
+	case "doctor":
+		return send(m, &m.focus.doctor, doctor.Open{})
 	case "theme":
 		setTheme(m, rest)
 	case "ctx", "context":
@@ -78,6 +86,11 @@ func (m *Model) command(text string) tea.Cmd {
 		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
 	}
 	return nil
+}
+
+// viewNamed is the view with a number or name, the Elections view for any other.
+func viewNamed(word string) view {
+	return map[string]view{"2": viewEvents, "events": viewEvents, "3": viewSessions, "sessions": viewSessions}[word]
 }
 
 // showHistory shows the history of the selected election in full.

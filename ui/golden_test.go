@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -123,11 +124,22 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			d.keys("k", "r", "c")
 			return d
 		},
-		"marked":       board("g", "space", "space"),
-		"release":      board("k", "r"),
-		"destroy":      board("k", "x", "right"),
-		"release-many": board("g", "space", "space", "r"),
-		"release-none": board("r"),
+		"commands":         menuOf(),
+		"commands-long":    menuOf("j"),
+		"commands-confirm": menuOf("r", "enter"),
+		"commands-none": func(t *testing.T, w, h int) *driver {
+			d := drive(t, mixedSnapshot(), w, h, runsNothing)
+			d.keys("!")
+			return d
+		},
+		"doctor":        doctorPage(nil),
+		"doctor-failed": doctorPage(errors.New("cannot reach Consul at 127.0.0.1:8500: connection refused")),
+		"help-commands": board("?", "shift+tab"),
+		"marked":        board("g", "space", "space"),
+		"release":       board("k", "r"),
+		"destroy":       board("k", "x", "right"),
+		"release-many":  board("g", "space", "space", "r"),
+		"release-none":  board("r"),
 		"checking": func(t *testing.T, w, h int) *driver {
 			d := drive(t, studiedSnapshot(""), w, h, searches)
 			d.unanswered = true

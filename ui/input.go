@@ -8,6 +8,7 @@ import (
 
 	"electop/election"
 	"electop/ui/internal/clip"
+	"electop/ui/internal/commands"
 	"electop/ui/internal/help"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/past"
@@ -27,22 +28,14 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 		return suspend(m.opts.Suspend)
 	}
 	switch m.focus.mode {
-	case modeDialog:
-		return m.toDialog(msg)
 	case modePrompt:
 		return m.promptKey(msg)
 	case modeCopy:
 		return copyKey(m, msg)
-	case modeHelp:
-		return send(m, &m.focus.help, msg)
-	case modeResults:
-		return send(m, &m.log, msg)
-	case modeLocks:
-		return send(m, &m.focus.locks, msg)
-	case modeDrain:
-		return send(m, &m.focus.drain, msg)
-	default:
+	case modeBoard:
 		return m.boardKey(msg)
+	default:
+		return toOverlay(m, msg)
 	}
 }
 
@@ -53,6 +46,9 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	if key.Matches(msg, m.keys.Copy) && m.focus.view != viewEvents {
 		return openCopyMenu(m)
+	}
+	if key.Matches(msg, m.keys.Run) && m.focus.view != viewEvents {
+		return openCommands(m)
 	}
 	if m.focus.view != viewElections {
 		return m.toView(msg)
@@ -148,6 +144,15 @@ func openCopyMenu(m *Model) tea.Cmd {
 	return nil
 }
 
+// openCommands opens the menu of commands about the selected election or session.
+func openCommands(m *Model) tea.Cmd {
+	about := commands.Open{Election: m.scene.Selected}
+	if m.focus.view == viewSessions {
+		about = commands.Open{Session: m.sessions.Selected()}
+	}
+	return send(m, &m.focus.commands, about)
+}
+
 func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
 	if m.focus.view == viewSessions {
@@ -166,6 +171,8 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 		return m.pressed(keys.Press(area.Key))
 	case area.Item == term.NoItem:
 		return nil
+	case m.focus.mode == modePrompt: // a completion: the prompt draws no other item
+		return m.edited(m.focus.prompt.Pick(area.Index, completer(m)))
 	default:
 		return m.toPointed(scene.Clicked{Area: area}, area.Item == term.Tab)
 	}
@@ -185,25 +192,13 @@ func (m *Model) areaAt(x, y int) term.Area {
 
 // toPointed sends a message to the overlay or, if none is open, to the pane or the list.
 func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
-	switch m.focus.mode {
-	case modeHelp:
-		return send(m, &m.focus.help, msg)
-	case modeDialog:
-		return m.toDialog(msg)
-	case modeResults:
-		return send(m, &m.log, msg)
-	case modeLocks:
-		return send(m, &m.focus.locks, msg)
-	case modeDrain:
-		return send(m, &m.focus.drain, msg)
-	case modeBoard:
-		if pane && m.focus.view == viewElections {
-			return send(m, &m.detail, msg)
-		}
-		return m.toView(msg)
-	default:
+	switch {
+	case m.focus.mode != modeBoard:
+		return toOverlay(m, msg)
+	case pane && m.focus.view == viewElections:
+		return send(m, &m.detail, msg)
 	}
-	return nil
+	return m.toView(msg)
 }
 
 // wheelStep is the number of lines per turn of the mouse wheel.

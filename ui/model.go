@@ -9,8 +9,10 @@ import (
 	"electop/election"
 	"electop/ui/internal/board"
 	"electop/ui/internal/chrome"
+	"electop/ui/internal/commands"
 	"electop/ui/internal/detail"
 	"electop/ui/internal/dialog"
+	"electop/ui/internal/doctor"
 	"electop/ui/internal/drain"
 	"electop/ui/internal/events"
 	"electop/ui/internal/fix"
@@ -67,6 +69,8 @@ const (
 	modeResults
 	modeLocks
 	modeDrain
+	modeCommands
+	modeDoctor
 )
 
 // focus is the current view and the part of the screen that receives keys.
@@ -79,10 +83,12 @@ type focus struct {
 	// typed are the lines typed before, by kind.
 	typed [2][]string
 	// fix is the open dialog about a problem, nil if none is open.
-	fix   *fix.Model
-	help  help.Model
-	locks locks.Model
-	drain drain.Model
+	fix      *fix.Model
+	help     help.Model
+	locks    locks.Model
+	drain    drain.Model
+	commands commands.Model
+	doctor   doctor.Model
 }
 
 // look holds the colours of the terminal and the painter for them.
@@ -155,7 +161,10 @@ func New(ctx context.Context, opts Options) Model {
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
-		log: results.New(ctx, opts.Operator, k), focus: focus{help: help.New(k, commandNames()), locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k)},
+		log: results.New(ctx, opts.Operator, k), focus: focus{
+			help: help.New(k, commandHelp()), locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k), doctor: doctor.New(ctx, opts.Doctor, k),
+			commands: commands.New(commands.Tools{Templates: opts.Commands, Run: opts.RunCommand, Release: inTerminal, File: opts.ConfigFile}, k),
+		},
 	}
 	m.renew()
 	for _, msg := range []tea.Msg{scene.SortBy{Text: opts.Sort.String()}, scene.Filtered{Text: opts.Filter}} {

@@ -8,6 +8,8 @@ import (
 	"electop/election/query"
 	"electop/internal/history"
 	"electop/ui/internal/board"
+	"electop/ui/internal/commands"
+	"electop/ui/internal/doctor"
 	"electop/ui/internal/fix"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/locks"
@@ -95,6 +97,16 @@ type Options struct {
 	// to a new file, and returns its name. It runs off the event loop; nil without a
 	// history.
 	Report func(ctx context.Context, keys []string, since time.Time) (file string, err error)
+	// Commands are the user's commands, which the key ! lists.
+	Commands []Command
+	// RunCommand runs a command of a shell and waits for it. It is called while the dashboard has released the
+	// terminal; nil if this system cannot do it.
+	RunCommand func(ShellCommand) CommandEnd
+	// ConfigFile is the path of the config file, for users without a command.
+	ConfigFile string
+	// Doctor checks what the address and the token can read and do, off the event loop. Rows found before an error
+	// are returned with it.
+	Doctor func(ctx context.Context) ([]DoctorRow, error)
 	// Suspend requests that the process stop until the user continues it. The function that stops it is then
 	// delivered by Suspensions. If Suspend is nil, Bubble Tea suspends the process.
 	Suspend func()
@@ -113,6 +125,29 @@ type Options struct {
 
 // Cluster is how a command of a shell reaches Consul.
 type Cluster = shell.Cluster
+
+type (
+	// Command is a command of the settings, with its template.
+	Command = commands.Template
+	// CommandEnd is how a command ended.
+	CommandEnd = commands.End
+	// ShellCommand is a template with the values of its fields.
+	ShellCommand = shell.Command
+	// Template is a command for sh with fields.
+	Template = shell.Template
+	// TemplateField is a field of a template.
+	TemplateField = shell.Field
+	// DoctorRow is one line of the page about permissions.
+	DoctorRow = doctor.Row
+	// DoctorStatus is the status of such a line.
+	DoctorStatus = doctor.Status
+)
+
+// ParseTemplate reads a template and checks where its fields are.
+func ParseTemplate(text string) (Template, error) { return shell.ParseTemplate(text) }
+
+// TemplateFields lists the fields of templates.
+func TemplateFields() []TemplateField { return shell.Fields() }
 
 // Keys are keys that replace the default ones.
 type Keys = keys.Custom

@@ -78,9 +78,17 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
 	default: // the result of a component's command
-		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg), send(m, &m.focus.drain, msg))
+		return toOwner(m, msg)
 	}
 	return nil
+}
+
+// toOwner sends the result of a component's command to the components that may have started it.
+func toOwner(m *Model, msg tea.Msg) tea.Cmd {
+	return tea.Batch(
+		m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg), send(m, &m.focus.drain, msg),
+		send(m, &m.focus.commands, msg), send(m, &m.focus.doctor, msg),
+	)
 }
 
 // component is a part of the screen.
@@ -151,17 +159,27 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 		cmds = append(cmds, send(m, &m.events, scene.Resized{Rect: now.body}), send(m, &m.sessions, scene.Resized{Rect: now.body}))
 	}
 	whole := scene.Resized{Rect: term.Rect{X: 0, Y: 0, W: m.window.w, H: m.window.h}}
-	cmds = append(cmds, send(m, &m.detail, scene.Changed{Before: before}), m.toDialog(whole))
+	return tea.Batch(append(cmds, send(m, &m.detail, scene.Changed{Before: before}), toOverlay(m, whole))...)
+}
+
+// toOverlay sends a message to the open overlay, if there is one.
+func toOverlay(m *Model, msg tea.Msg) tea.Cmd {
 	switch m.focus.mode {
+	case modeDialog:
+		return m.toDialog(msg)
 	case modeHelp:
-		cmds = append(cmds, send(m, &m.focus.help, whole))
+		return send(m, &m.focus.help, msg)
 	case modeResults:
-		cmds = append(cmds, send(m, &m.log, whole))
+		return send(m, &m.log, msg)
 	case modeLocks:
-		cmds = append(cmds, send(m, &m.focus.locks, whole))
+		return send(m, &m.focus.locks, msg)
 	case modeDrain:
-		cmds = append(cmds, send(m, &m.focus.drain, whole))
+		return send(m, &m.focus.drain, msg)
+	case modeCommands:
+		return send(m, &m.focus.commands, msg)
+	case modeDoctor:
+		return send(m, &m.focus.doctor, msg)
 	default:
+		return nil
 	}
-	return tea.Batch(cmds...)
 }

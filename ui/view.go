@@ -71,6 +71,10 @@ func (m *Model) frame() []string {
 		m.focus.locks.View(p, lines, w)
 	case modeDrain:
 		m.focus.drain.View(p, lines, w)
+	case modeCommands:
+		m.focus.commands.View(p, lines, w)
+	case modeDoctor:
+		m.focus.doctor.View(p, lines, w)
 	default:
 	}
 	return lines
@@ -165,8 +169,8 @@ func (m *Model) footer() []string {
 		return chrome.Menu(p, term.Span{term.Accent, "Copy:"}, m.keys.CopyMenu(m.focus.view == viewSessions), m.window.w)
 	}
 	var said []term.Span
-	if err := m.list().Filter().Err; err != nil && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {
-		said = []term.Span{{term.Bad, err.Error()}}
+	if f := m.list().Filter(); f.Err != nil && !f.Unfinished && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {
+		said = []term.Span{{term.Bad, f.Err.Error()}}
 	} else if s.Now.Before(m.note.until) {
 		said = []term.Span{{m.note.role, m.note.text}}
 	} else if m.out.travel.Busy() {
@@ -199,6 +203,10 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.focus.locks.Keys(m.keys)
 	case m.focus.mode == modeDrain:
 		return m.focus.drain.Keys(m.keys)
+	case m.focus.mode == modeCommands:
+		return m.focus.commands.Keys(m.keys)
+	case m.focus.mode == modeDoctor:
+		return m.focus.doctor.Keys(m.keys)
 	case m.focus.view == viewEvents && m.events.Covered():
 		return m.events.Keys(m.keys)
 	case m.scene.Past != nil:

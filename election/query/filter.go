@@ -18,6 +18,8 @@ type Filter struct {
 	Words []Word
 	// Err describes the first invalid word. Words omits invalid words, so that they do not exclude any element.
 	Err error
+	// Unfinished is set if Err is only about the missing value of the last word: the user may still be typing.
+	Unfinished bool
 }
 
 // Word is one word of a filter, compared with all texts or with one field.
@@ -35,11 +37,13 @@ type Word struct {
 // Parse parses text, !inverse, /regex/ and field:value, separated by blanks. Quotes make any text literal.
 func Parse(text string, s Scope) Filter {
 	f := Filter{Text: text}
-	for _, t := range scan(text) {
+	tokens := scan(text)
+	for i, t := range tokens {
 		w, err := t.word(s)
 		switch {
 		case err != nil && f.Err == nil:
 			f.Err = err
+			f.Unfinished = i == len(tokens)-1 && strings.TrimRight(t.value, "<>=") == "" && strings.TrimRight(text, " ") == text && exists(t, s)
 		case err == nil && (w.Value != "" || w.Field != ""):
 			f.Words = append(f.Words, w)
 		}
@@ -125,6 +129,12 @@ func (w Word) ofField(t token, s Scope) (Word, error) {
 		return w, fmt.Errorf("unknown %s %q: %s", f.Name, sanitize.Line(t.value, shownText), strings.Join(values, ", "))
 	}
 	return w, nil
+}
+
+// exists reports whether the field of a token exists.
+func exists(t token, s Scope) bool {
+	_, err := find(t, s)
+	return t.field != "" && err == nil
 }
 
 // find returns the field of a token.

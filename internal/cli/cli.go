@@ -27,6 +27,8 @@ type deps struct {
 	interactive bool
 	// guarded reports whether ttyguard started this process to run the dashboard.
 	guarded bool
+	// interrupts is the gate of the context's SIGINT, nil if the context has none.
+	interrupts *interruptGate
 }
 
 // warn writes a message to stderr.
@@ -41,11 +43,16 @@ func Main() int {
 	// With a handler, a closed pipe is an error of the write and not a signal. Unlike
 	// an ignored signal, a handler is not inherited by programs that electop runs.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	ctx, stop := notifyContext(context.Background(), endSignals()...)
+	gate := &interruptGate{}
+	ctx, stop := notifyContext(context.Background(), gate, endSignals()...)
 	defer stop()
 	d := deps{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, guarded: ttyguard.Child(),
+		interrupts: gate,
+		stdin:      os.Stdin, stdout: os.Stdout, stderr: os.Stderr, guarded: ttyguard.Child(),
 		interactive: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
+	}
+	if d.guarded {
+		ttyguard.Shield()
 	}
 	code := run(ctx, d, os.Args[1:])
 	if d.guarded {

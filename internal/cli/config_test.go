@@ -61,6 +61,14 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"keys:\n  release: esc", `:2: keys.release: "esc" is already the key of back`},
 		{"keys:\n  jump: x", `:2: unknown setting "keys.jump"; must be up, down, `},
 		{"contexts:\n  prod:\n    theme: dark", `:3: unknown setting "contexts.prod.theme"; must be ca-file, `},
+		{"commands:\n  - name: a", ":2: commands.1: command is missing"},
+		{"commands:\n  - name: a\n    command: echo {{nod}}", ":3: commands.1.command: {{nod}} is not a field; must be {{election}}, "},
+		{"commands:\n  - name: a\n    command: echo '{{node}}'", ":3: commands.1.command: {{node}}: a field must not be in quotes"},
+		{"commands:\n  - name: a\n    command: \"{{value}}\"", ":3: commands.1.command: {{value}}: a field must not be the program"},
+		{"commands:\n  - name: a\n    command: echo\n    key: ctrl+a", ":4: commands.1.key: must be one letter"},
+		{"commands:\n  - name: \"a\\e[2J\"\n    command: echo", ":2: commands.1.name: must have 1 to 100 visible characters"},
+		{"commands:\n  - {name: a, command: echo}\n  - {name: a, command: ls}", `:3: commands.2.name: another command has the name "a"`},
+		{"commands:\n  - {name: a, key: x, command: echo}\n  - {name: b, key: x, command: ls}", `:3: commands.2.key: another command has the key "x"`},
 		{"context: prod", `:1: unknown setting "context"`},
 	} {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -107,6 +115,12 @@ func TestTemplateAndDocumentHaveEverySetting(t *testing.T) {
 		if !strings.Contains(string(doc), "`"+s.Name+"`") {
 			t.Errorf("docs/settings.md lacks %s", s.Name)
 		}
+	}
+	for _, s := range commandsSetting().Fields {
+		has(t, string(doc), "| `"+s.Name+"` | ")
+	}
+	for _, f := range ui.TemplateFields() {
+		has(t, string(doc), "| `{{"+f.Name+"}}` | "+f.About+" |")
 	}
 	for _, action := range ui.KeyActions() {
 		if !strings.Contains(string(doc), "`"+action.Name+"`") {

@@ -26,6 +26,8 @@ type fileSettings struct {
 	file    settings.Value
 	columns []string
 	keys    ui.Keys
+	// commands are those of the key !.
+	commands []ui.Command
 	// given contains the flags of the command line that stay set when the user switches the context.
 	given map[string]string
 }
@@ -109,6 +111,12 @@ func (o *options) applySettings(flags *pflag.FlagSet, set func(name string) bool
 				return err
 			}
 			o.settings.keys = keys
+		case "commands":
+			commands, err := commandsOf(v.Fields)
+			if err != nil {
+				return err
+			}
+			o.settings.commands = commands
 		default:
 			if o.context == "" || !ofCluster(v.Name) {
 				values[v.Name] = v.Texts

@@ -201,7 +201,9 @@ func runScreen(ctx context.Context, d deps, b dashboard, observer *observe.Obser
 	}
 	closed := make(chan error, 1)
 	go func() {
-		unfinished, err := ui.Run(ctx, uiOptions(b, observer, op, jobs, drains.plan), options...)
+		opts := uiOptions(b, observer, op, jobs, drains.plan)
+		opts.RunCommand = b.commandRunner(ctx, d, jobs)
+		unfinished, err := ui.Run(ctx, opts, options...)
 		closed <- cmp.Or(err, reportUnfinished(d.stderr, unfinished))
 	}()
 	select {
@@ -233,6 +235,8 @@ func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jo
 	s := b.screen
 	o.Cluster = clusterOf(b.client, s.context)
 	o.ASCII, o.Theme, o.Columns, o.Keys = s.ascii, s.theme, s.columns, s.keys
+	o.Commands, o.ConfigFile = s.commands, s.configFile
+	o.Doctor = func(ctx context.Context) ([]ui.DoctorRow, error) { return b.doctor(ctx, observer.Patterns()) }
 	o.Filter, o.Sort = s.view.filter.Text, s.view.order
 	o.Context, o.Contexts, o.SwitchContext = s.context, s.contexts, s.switchTo
 	o.Discover, o.Nearby, o.SetPatterns = b.discover(observer), b.nearby, func(ps election.Patterns) {

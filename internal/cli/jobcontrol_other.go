@@ -13,6 +13,8 @@ func (*jobControl) close() {}
 
 func (*jobControl) suspend() {}
 
+func (*jobControl) lend() (back func()) { return func() {} }
+
 func (*jobControl) next(ctx context.Context) (func(), bool) {
 	<-ctx.Done()
 	return nil, false

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/charmbracelet/x/term"
@@ -21,6 +22,8 @@ type jobControl struct {
 	signals chan os.Signal
 	// tty is the dashboard's terminal. If it is no longer in raw mode, the shell has changed its mode.
 	tty uintptr
+	// lent is set while a command of the user has the terminal.
+	lent atomic.Bool
 }
 
 func newJobControl() *jobControl {
@@ -39,17 +42,36 @@ func (j *jobControl) suspend() { _ = syscall.Kill(os.Getpid(), syscall.SIGTSTP) 
 // next waits for the next stop or continue. The returned function suspends the program; call it while the terminal is
 // restored. It is nil if the screen must only be redrawn.
 func (j *jobControl) next(ctx context.Context) (func(), bool) {
-	select {
-	case <-ctx.Done():
-		return nil, false
-	case sig := <-j.signals:
-		switch {
-		case sig == syscall.SIGTSTP:
-			return j.stop, true
-		case j.raw(): // continued after a SIGSTOP: the content of the screen is unknown
-			return nil, true
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, false
+		case sig := <-j.signals:
+			switch {
+			case j.lent.Load():
+				if sig == syscall.SIGTSTP {
+					j.stop() // the terminal is restored; the event loop waits for the command
+				}
+			case sig == syscall.SIGTSTP:
+				return j.stop, true
+			case j.raw(): // continued after a SIGSTOP: the content of the screen is unknown
+				return nil, true
+			default:
+				return func() {}, true // the shell has changed the mode, so it must be set again
+			}
 		}
-		return func() {}, true // the shell has changed the mode, so it must be set again
+	}
+}
+
+// lend lets a command of the user use the terminal until back is called. The command is in the process group of the
+// dashboard, so that the shell stops and continues both; ctrl-\ ends only the command.
+func (j *jobControl) lend() (back func()) {
+	quits := make(chan os.Signal, 1)
+	signal.Notify(quits, syscall.SIGQUIT)
+	j.lent.Store(true)
+	return func() {
+		j.lent.Store(false)
+		signal.Stop(quits)
 	}
 }
 

@@ -16,6 +16,11 @@ type screenSettings struct {
 	columns []string
 	keys    ui.Keys
 	view    view
+	// commands are the user's commands, configFile is the file for more of them.
+	commands   []ui.Command
+	configFile string
+	// tokenFile is the file of the token if a flag or the config file selects it.
+	tokenFile string
 	// context is the name of the cluster, "" for none; contexts are all names.
 	context  string
 	contexts []string
@@ -25,6 +30,7 @@ type screenSettings struct {
 func (o *options) screen() screenSettings {
 	return screenSettings{
 		ascii: o.ascii, theme: o.theme, columns: o.settings.columns, keys: o.settings.keys, view: o.view,
+		commands: o.settings.commands, configFile: o.configPath(), tokenFile: o.consul.TokenFile,
 		context: o.context, contexts: o.settings.contextNames(),
 	}
 }

@@ -26,7 +26,7 @@ func allSettings() []settings.Setting {
 			ofContext = append(ofContext, s)
 		}
 	})
-	return append(all, columnsSetting(), keysSetting(), settings.Setting{
+	return append(all, columnsSetting(), keysSetting(), commandsSetting(), settings.Setting{
 		Name: "contexts", Kind: settings.Named, Fields: ofContext, Example: "production",
 		About: "Named clusters. --context NAME, " + contextEnv + " or :ctx NAME selects one; then neither CONSUL_* variables nor the connection settings outside of the context apply.",
 	})

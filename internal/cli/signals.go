@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -25,16 +26,28 @@ type signalError struct{ signal os.Signal }
 
 func (e signalError) Error() string { return e.signal.String() + " received" }
 
-// notifyContext is signal.NotifyContext with a signalError as the cause.
-func notifyContext(parent context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
+// interruptGate drops SIGINT while a command of the user has the terminal: ctrl-c then reaches both processes, and ends
+// the command only. A nil gate drops nothing.
+type interruptGate struct{ closed atomic.Bool }
+
+func (g *interruptGate) drops(s os.Signal) bool {
+	return g != nil && s == os.Interrupt && g.closed.Load()
+}
+
+// notifyContext is signal.NotifyContext with a signalError as the cause, and without the signals that the gate drops.
+func notifyContext(parent context.Context, gate *interruptGate, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, signals...)
 	go func() {
-		select {
-		case s := <-received:
-			cancel(signalError{s})
-		case <-ctx.Done():
+		for ctx.Err() == nil {
+			select {
+			case s := <-received:
+				if !gate.drops(s) {
+					cancel(signalError{s})
+				}
+			case <-ctx.Done():
+			}
 		}
 	}()
 	return ctx, func() {

@@ -15,11 +15,18 @@ func Schema(title string, of []Setting) ([]byte, error) {
 
 // object returns the schema of a section.
 func object(of []Setting) map[string]any {
-	properties := map[string]any{}
+	properties, required := map[string]any{}, []string{}
 	for _, s := range of {
 		properties[s.Name] = s.schema()
+		if s.Required {
+			required = append(required, s.Name)
+		}
 	}
-	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
 }
 
 func (s Setting) schema() map[string]any {
@@ -29,6 +36,8 @@ func (s Setting) schema() map[string]any {
 		schema = object(s.Fields)
 	case Named:
 		schema = map[string]any{"type": "object", "additionalProperties": object(s.Fields)}
+	case Sections:
+		schema = map[string]any{"type": "array", "items": object(s.Fields)}
 	case List:
 		item := s.one()
 		schema = map[string]any{"anyOf": []any{item, map[string]any{"type": "array", "items": item}}}
@@ -70,17 +79,23 @@ func (s Setting) template(b *strings.Builder, indent string) {
 	if s.Allowed != nil {
 		comment(b, "# "+indent, "Values: "+strings.Join(s.Allowed, ", "))
 	}
+	first := indent + "  "
 	switch s.Kind {
 	case Section:
 		b.WriteString("#" + indent + s.Name + ":\n")
+	case Sections:
+		b.WriteString("#" + indent + s.Name + ":\n")
+		first, indent = indent+"  - ", indent+"  "
 	case Named:
 		b.WriteString("#" + indent + s.Name + ":\n#" + indent + "  " + s.Example + ":\n")
 		indent += "  "
+		first = indent + "  "
 	default:
 		b.WriteString("#" + indent + s.Name + ": " + s.Example + "\n")
 	}
 	for _, f := range s.Fields {
-		b.WriteString("#" + indent + "  " + f.Name + ": " + f.Example + "\n")
+		b.WriteString("#" + first + f.Name + ": " + f.Example + "\n")
+		first = indent + "  "
 	}
 }
 

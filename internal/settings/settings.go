@@ -16,7 +16,8 @@ import (
 type Kind uint8
 
 // The kinds. A list with one value may be written without brackets. A Section contains the settings in Fields. In a
-// Named section, the user chooses the names of the members, and each member contains these settings.
+// Named section, the user chooses the names of the members, and each member contains these settings. Sections is a
+// list of sections.
 const (
 	Text Kind = iota
 	Bool
@@ -24,6 +25,7 @@ const (
 	List
 	Section
 	Named
+	Sections
 )
 
 // Setting describes one setting.
@@ -36,7 +38,10 @@ type Setting struct {
 	Check func(values []string) error
 	// Fields contains the settings of a Section, or of each member of a Named section.
 	Fields []Setting
-	// CheckFields returns an invalid field of a section and its error, nil if all fields are valid.
+	// Required is set for a field that each section must have.
+	Required bool
+	// CheckFields returns an invalid field of a section and its error, nil if all fields are valid. The fields of a
+	// list of sections are its items, whose names are their positions: "1".
 	CheckFields func(fields []Value) (field string, err error)
 	// Example is the value in the template, in YAML on one line.
 	Example string
@@ -116,8 +121,12 @@ func (p parser) value(name string, node *yaml.Node, of Setting) (Value, error) {
 		node = node.Alias
 	}
 	v := Value{Name: of.Name, Line: node.Line}
-	if of.Kind == Section || of.Kind == Named {
+	switch of.Kind {
+	case Section, Named:
 		return p.section(name, node, of)
+	case Sections:
+		return p.sections(name, node, of)
+	default:
 	}
 	switch {
 	case node.Kind == yaml.ScalarNode && node.Tag == "!!null":
@@ -189,6 +198,28 @@ func (p parser) section(name string, node *yaml.Node, of Setting) (Value, error)
 		}
 		value.Line = key.Line
 		v.Fields = append(v.Fields, value)
+	}
+	for _, field := range of.Fields {
+		if field.Required && v.Field(field.Name) == nil {
+			return v, p.fail(node, "%s: %s is missing", name, field.Name)
+		}
+	}
+	return v, p.checkFields(name, node, v.Fields, of)
+}
+
+// sections reads a list of sections.
+func (p parser) sections(name string, node *yaml.Node, of Setting) (Value, error) {
+	v := Value{Name: of.Name, Line: node.Line}
+	if node.Kind != yaml.SequenceNode {
+		return v, p.fail(node, "%s: must be a list, whose items begin with \"- \"", name)
+	}
+	for i, item := range node.Content {
+		number := strconv.Itoa(i + 1)
+		one, err := p.value(name+"."+number, item, Setting{Name: number, Kind: Section, Fields: of.Fields})
+		if err != nil {
+			return v, err
+		}
+		v.Fields = append(v.Fields, one)
 	}
 	return v, p.checkFields(name, node, v.Fields, of)
 }

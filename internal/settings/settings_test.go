@@ -33,12 +33,22 @@ func testSettings() []settings.Setting {
 			},
 		},
 		{Name: "contexts", About: "The clusters.", Kind: settings.Named, Fields: cluster, Example: "production"},
+		{
+			Name: "commands", About: "The commands.", Kind: settings.Sections,
+			Fields: []settings.Setting{{Name: "name", Example: "logs", Required: true}, {Name: "stale", Kind: settings.Bool, Example: "false"}},
+			CheckFields: func(items []settings.Value) (string, error) {
+				if len(items) == 2 && items[0].Field("name").Texts[0] == items[1].Field("name").Texts[0] {
+					return "2", errors.New("2.name: taken")
+				}
+				return "", nil
+			},
+		},
 	}
 }
 
 func TestErrorsNameTheLineAndTheAllowedValues(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"theme: dark\n\nthme: x", `f.yaml:3: unknown setting "thme"; must be theme, stale, number, columns, keys, contexts`},
+		{"theme: dark\n\nthme: x", `f.yaml:3: unknown setting "thme"; must be theme, stale, number, columns, keys, contexts, commands`},
 		{"theme: blue", `f.yaml:1: theme: "blue" is unknown; must be dark, light`},
 		{"theme: [dark]", "f.yaml:1: theme: must be a single value"},
 		{"theme:", "f.yaml:1: theme: the value is missing"},
@@ -54,6 +64,12 @@ func TestErrorsNameTheLineAndTheAllowedValues(t *testing.T) {
 		{"contexts:\n  prod:\n    addr: x", `f.yaml:3: unknown setting "contexts.prod.addr"; must be address, stale`},
 		{"contexts:\n  prod:\n    address: x\n    stale: 7", `f.yaml:4: contexts.prod.stale: "7" is unknown`},
 		{"contexts:\n  \"a\\e[2J\": {}", "f.yaml:2: contexts.a"},
+		{"commands: {name: a}", `f.yaml:1: commands: must be a list, whose items begin with "- "`},
+		{"commands:\n  - name: a\n  - b", "f.yaml:3: commands.2: must contain lines"},
+		{"commands:\n  - name: a\n\n  - stale: true", "f.yaml:4: commands.2: name is missing"},
+		{"commands:\n  - name: a\n    stale: 1", `f.yaml:3: commands.1.stale: "1" is unknown`},
+		{"commands:\n  - name: a\n    nam: b", `f.yaml:3: unknown setting "commands.1.nam"; must be name, stale`},
+		{"commands:\n  - name: a\n\n  - name: a", "f.yaml:4: commands.2.name: taken"},
 		{"- a", "f.yaml:1: must contain lines"},
 		{"theme: dark\n  stale: x", "f.yaml:2: mapping values are not allowed"},
 		{"theme: 'dark", "f.yaml"},
@@ -67,7 +83,7 @@ func TestErrorsNameTheLineAndTheAllowedValues(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	const text = "theme: dark\ncolumns: [b, a]\nkeys: {down: j}\ncontexts:\n  prod: {address: x}\n  test: {stale: true}\n"
+	const text = "theme: dark\ncolumns: [b, a]\nkeys: {down: j}\ncontexts:\n  prod: {address: x}\n  test: {stale: true}\ncommands:\n  - {name: a}\n  - {name: b}\n"
 	file, err := settings.Parse("f.yaml", []byte(text), testSettings())
 	if err != nil {
 		t.Fatal(err)
@@ -80,6 +96,9 @@ func TestParse(t *testing.T) {
 	}
 	if got := file.Field("contexts").Field("test").Field("stale"); got.Texts[0] != "true" || got.Line != 6 {
 		t.Errorf("stale %+v", got)
+	}
+	if got := file.Field("commands").Fields; len(got) != 2 || got[1].Field("name").Texts[0] != "b" || got[1].Line != 9 {
+		t.Errorf("commands %+v", got)
 	}
 	if file.Field("number") != nil {
 		t.Error("Field returned a setting that the file does not contain")
@@ -143,7 +162,7 @@ func TestSchemaHasEverySetting(t *testing.T) {
 			t.Errorf("%s is missing", s.Name)
 		}
 	}
-	for _, part := range []string{`"enum"`, `"boolean"`, `"integer"`, `"additionalProperties": false`, `"down"`, `"address"`} {
+	for _, part := range []string{`"enum"`, `"boolean"`, `"integer"`, `"additionalProperties": false`, `"down"`, `"address"`, `"array"`, `"required"`} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("no %s in\n%s", part, text)
 		}

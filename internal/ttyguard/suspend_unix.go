@@ -46,3 +46,9 @@ func stopGroup() {
 	case <-timeout.C:
 	}
 }
+
+// Shield prevents programs that the child runs from inheriting its descriptors.
+func Shield() {
+	syscall.CloseOnExec(requestFile)
+	syscall.CloseOnExec(resumeFile)
+}

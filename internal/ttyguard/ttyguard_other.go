@@ -12,3 +12,6 @@ func Run(_, _ *os.File) (End, error) { return End{}, errors.ErrUnsupported }
 
 // Suspend is not available on this system.
 func Suspend() {}
+
+// Shield does nothing: on this system, there is no child.
+func Shield() {}

@@ -11,8 +11,7 @@ const (
 	// MaxBackoff is the longest pause.
 	MaxBackoff = 15 * time.Second
 	// maxPause is the maximum pause of a loop while the probe succeeds. With minWait, a loop works again within 2 s
-	// after a fault. If the probe fails, its next success
-	// restarts the loops.
+	// after a fault. If the probe fails, its next success restarts the loops.
 	maxPause = 1300 * time.Millisecond
 )
 

@@ -1,4 +1,4 @@
-// Package help shows the keys, signs and commands: one page per view, and one about dialogs.
+// Package help shows the keys, signs and commands: one page per view, one about dialogs and one about commands.
 package help
 
 import (
@@ -12,18 +12,23 @@ import (
 
 // Model is the help. It covers the whole window except the first and the last line.
 type Model struct {
-	keys keys.Map
-	// commands lists the commands that follow ":".
-	commands string
+	keys     keys.Map
+	commands []Command
 	page     int
 	text     term.Reader
 }
+
+// Command is a command that follows ":", and what it does.
+type Command struct{ Usage, About string }
 
 // Open opens a page: that of the view with this index.
 type Open struct{ Page int }
 
 // New returns the help, with the list of commands.
-func New(k keys.Map, commands string) Model { return Model{keys: k, commands: commands} }
+func New(k keys.Map, commands []Command) Model { return Model{keys: k, commands: commands} }
+
+// pages are those of the keys, and one about commands.
+func (m Model) pages() []keys.Page { return append(m.keys.Pages(), keys.Page{Title: "Commands"}) }
 
 // Update handles a message. Keys that neither turn nor scroll a page close the help.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
@@ -43,7 +48,7 @@ func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 }
 
 func (m *Model) pressed(msg tea.KeyPressMsg) scene.Action {
-	pages := len(m.keys.Pages())
+	pages := len(m.pages())
 	step, moves := m.keys.Step(msg, max(1, m.text.Rows), len(m.text.Lines))
 	switch name := msg.String(); {
 	case moves:
@@ -82,7 +87,7 @@ func (m *Model) fit(sym *term.Symbols, width, height int) {
 // View draws the page over all lines except the first and last.
 func (m Model) View(p *term.Painter, lines []string, width int) {
 	var tabs []term.Control
-	for i, page := range m.keys.Pages() {
+	for i, page := range m.pages() {
 		role := term.Quiet
 		if i == m.page {
 			role = term.Accent
@@ -94,7 +99,7 @@ func (m Model) View(p *term.Painter, lines []string, width int) {
 	}
 	title := "Help"
 	if term.ControlsWidth(tabs)+len(title)+titleEdge > width {
-		title, tabs = title+": "+m.keys.Pages()[m.page].Title, []term.Control{term.BoundHint(m.keys.NextTab, "next page")}
+		title, tabs = title+": "+m.pages()[m.page].Title, []term.Control{term.BoundHint(m.keys.NextTab, "next page")}
 	}
 	lines[1] = p.RuleWith(width, []term.Span{{Role: term.Strong, Text: title}}, tabs)
 	var page []string

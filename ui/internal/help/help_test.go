@@ -13,15 +13,16 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// commands contains no word that is longer than a line.
-const commands = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide"
+func commands() []help.Command {
+	return []help.Command{{":q", "quit"}, {":sort KEY [reverse]", "sort the list"}, {":report [SINCE]", "write an incident report about the election or the listed events"}}
+}
 
 func open(w, h, page int, ascii bool) (help.Model, *scene.Scene) {
 	s := uitest.Scene(uitest.Mixed(), uitest.Now())
 	if ascii {
 		s.Sym = term.ASCII()
 	}
-	m := help.New(keys.Default(ascii), commands)
+	m := help.New(keys.Default(ascii), commands())
 	m, _ = m.Update(help.Open{Page: page}, s)
 	m, _ = m.Update(scene.Resized{Rect: term.Rect{W: w, H: h}}, s)
 	return m, s
@@ -50,7 +51,7 @@ func TestNoTextIsCut(t *testing.T) {
 func notCut(t *testing.T, k keys.Map) {
 	for page, content := range k.Pages() {
 		for w := 40; w <= 200; w += 7 {
-			m := help.New(k, commands)
+			m := help.New(k, commands())
 			s := uitest.Scene(uitest.Mixed(), uitest.Now())
 			m, _ = m.Update(help.Open{Page: page}, s)
 			m, _ = m.Update(scene.Resized{Rect: term.Rect{W: w, H: 300}}, s)
@@ -91,13 +92,13 @@ func TestPagesTurnAndScroll(t *testing.T) {
 		t.Errorf("nothing shows that there is more:\n%s", first)
 	}
 	press("G")
-	if last := draw(m, 60, 16); !strings.Contains(last, ":wide") || strings.Contains(last, "below") {
+	if last := draw(m, 60, 16); !strings.Contains(last, "advice:any") || strings.Contains(last, "below") {
 		t.Errorf("the end:\n%s", last)
 	}
 	if press("tab"); !strings.Contains(draw(m, 60, 16), "the list follows it") {
 		t.Error("tab does not turn to the events")
 	}
-	for range len(keys.Default(false).Pages()) - 1 {
+	for range len(keys.Default(false).Pages()) {
 		press("tab")
 	}
 	if draw(m, 60, 16) != first {
@@ -105,6 +106,9 @@ func TestPagesTurnAndScroll(t *testing.T) {
 	}
 	if press("shift+tab", "left", "right", "right"); draw(m, 60, 16) != first {
 		t.Error("shift+tab, left and right do not turn back")
+	}
+	if press("shift+tab"); !strings.Contains(draw(m, 60, 16), ":sort KEY [reverse]") || !strings.Contains(draw(m, 60, 16), "sort the list") {
+		t.Error("the last page lacks the commands")
 	}
 	if _, closes := press("x").(scene.Close); !closes {
 		t.Error("x does not close the help")

@@ -7,27 +7,39 @@ import (
 )
 
 // The widths of a column of keys, of the usual keys in it, of the gap between columns, and of an example of a filter's
-// word, in cells.
+// word, and of a command, in cells.
 const (
 	leastColumn  = 34
 	keyWidth     = 8
 	columnGap    = 2
 	exampleWidth = 24
+	commandWidth = 22
 )
 
-// lines returns the keys of the page, in as many columns as fit, then its signs and the
-// commands.
+// lines returns the keys of the page, in as many columns as fit, then its signs. The last page has the commands.
 func (m *Model) lines(sym *term.Symbols, width int) [][]term.Span {
-	pages := m.keys.Pages()
+	pages := m.pages()
 	page := &term.Page{Width: width, Sym: sym, Lines: columns(pages[m.page].Groups, width, sym)}
+	if m.page == len(pages)-1 {
+		m.commandLines(page)
+		return page.Lines
+	}
 	for _, sign := range m.signs(sym)[m.page] {
 		page.Beside([]term.Span{{Role: term.Head, Text: sign.label}}, labelWidth, sign.text...)
 	}
 	if m.page < len(scopes()) {
 		filterWords(page, scopes()[m.page])
 	}
-	page.Beside([]term.Span{{Role: term.Head, Text: "Commands"}}, labelWidth, term.Span{Role: term.Text, Text: m.commands})
 	return page.Lines
+}
+
+// commandLines explains the commands.
+func (m *Model) commandLines(page *term.Page) {
+	page.Para(term.Text, m.keys.Command.Help().Key+" opens a line for a command; tab completes commands, elections and nodes.")
+	page.Blank()
+	for _, c := range m.commands {
+		page.Beside([]term.Span{{Role: term.Key, Text: c.Usage}}, commandWidth, term.Span{Role: term.Text, Text: c.About})
+	}
 }
 
 // scopes are what the filter of each view applies to, in the order of the pages.

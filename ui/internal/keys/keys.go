@@ -13,7 +13,7 @@ type Map struct {
 	NextTrouble, PrevTrouble                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
-	Release, Destroy, Fix, Results, Scan, Report              key.Binding
+	Release, Destroy, Fix, Results, Scan, Report, Run         key.Binding
 	Drain, MarkAll, Invert, MarkRange, Unmark                 key.Binding
 	Elections, Events, Sessions                               key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
@@ -44,7 +44,7 @@ func (k *Map) named() []action {
 		{"filter", &k.Filter}, {"sort", &k.Sort}, {"reverse", &k.Reverse}, {"wide", &k.Wide}, {"pause", &k.Pause},
 		{"mark", &k.Mark}, {"mark-all", &k.MarkAll}, {"mark-range", &k.MarkRange}, {"invert-marks", &k.Invert}, {"unmark", &k.Unmark},
 		{"copy", &k.Copy}, {"command", &k.Command}, {"release", &k.Release}, {"destroy", &k.Destroy}, {"fix", &k.Fix},
-		{"drain", &k.Drain}, {"results", &k.Results}, {"scan", &k.Scan}, {"report", &k.Report},
+		{"drain", &k.Drain}, {"results", &k.Results}, {"scan", &k.Scan}, {"report", &k.Report}, {"run", &k.Run},
 		{"elections", &k.Elections}, {"events", &k.Events}, {"sessions", &k.Sessions},
 		{"earlier", &k.Earlier}, {"later", &k.Later}, {"shorter-lane", &k.ShorterLane}, {"longer-lane", &k.LongerLane},
 		{"mouse", &k.Mouse}, {"help", &k.Help}, {"suspend", &k.Suspend}, {"quit", &k.Quit},
@@ -81,6 +81,7 @@ func Default(ascii bool) Map {
 		MarkRange: bind("V", "mark a range", "V"), Unmark: bind("A", "unmark all", "A"),
 		Scan:      bind("f", "scan all keys", "f"),
 		Report:    bind("E", "write an incident report", "E"),
+		Run:       bind("!", "run a command of the settings", "!"),
 		Results:   bind("u", "actions and their results", "u"),
 		Elections: bind("1", "elections", "1"), Events: bind("2", "events", "2"),
 		Sessions: bind("3", "sessions", "3"),
@@ -192,6 +193,21 @@ func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 // Menu lists the keys of the footer of a menu.
 func (k Map) Menu() []key.Binding {
 	return []key.Binding{k.Down, says(k.Fixed.Enter, "choose"), k.Fixed.Esc}
+}
+
+// RunMenu lists the keys of the footer of the menu of commands.
+func (k Map) RunMenu() []key.Binding {
+	return []key.Binding{k.Down, says(k.Fixed.Enter, "run the command"), says(k.Fixed.Esc, "close")}
+}
+
+// RunConfirmation lists the keys of the footer while the user confirms a command.
+func (k Map) RunConfirmation() []key.Binding {
+	return []key.Binding{says(k.Fixed.Confirm, "run it"), says(k.Fixed.Esc, "back")}
+}
+
+// DoctorPage lists the keys of the footer of the page about permissions.
+func (k Map) DoctorPage() []key.Binding {
+	return []key.Binding{says(k.Down, "scroll"), says(k.Fixed.Refresh, "run again"), says(k.Fixed.Esc, "close")}
 }
 
 // Plan lists the keys of the footer of the plan of a drain. long is true if some elections may be hidden.

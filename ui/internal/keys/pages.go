@@ -33,7 +33,7 @@ func (k Map) Pages() []Page {
 				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.LongerLane, "longer lanes, to 30 days"), says(k.ShorterLane, "shorter lanes, to 5 minutes"), says(k.Copy, "copy, also as a command"), k.Report,
 			}},
 			marks,
-			{"Act", []key.Binding{k.Release, k.Destroy, says(k.Fix, "fix: why there is no leader")}},
+			{"Act", []key.Binding{k.Release, k.Destroy, says(k.Fix, "fix: why there is no leader"), k.Run}},
 			always,
 		}},
 		{"Events", []Group{
@@ -44,7 +44,7 @@ func (k Map) Pages() []Page {
 		{"Sessions", []Group{
 			{"Move", moves(k.Top)},
 			{"Look", []key.Binding{k.Open, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.Copy, "copy, such as the session ID"), k.Scan}},
-			{"Act", []key.Binding{k.Mark, says(k.Destroy, "destroy the session")}},
+			{"Act", []key.Binding{k.Mark, says(k.Destroy, "destroy the session"), k.Run}},
 			always,
 		}},
 		{"Dialogs", []Group{
@@ -58,6 +58,8 @@ func (k Map) Pages() []Page {
 				says(k.Fixed.ListAll, "list all elections of a long plan, or only those that need attention"),
 			}},
 			{"Drain in progress", []key.Binding{says(k.Fixed.Stop, "stop the drain")}},
+			{"Commands of the settings", []key.Binding{says(k.Fixed.Enter, "run the command"), says(k.Fixed.Confirm, "run it, if it needs a confirmation")}},
+			{"Doctor", []key.Binding{says(k.Fixed.Refresh, "run the checks again")}},
 			{"Discovered locks", []key.Binding{says(k.Wide, "watch all of them")}},
 			{"Filter and command", []key.Binding{
 				says(k.Fixed.Tab, "complete; again: the next completion"), says(k.Fixed.Recall, "an earlier line; down: a later one"),

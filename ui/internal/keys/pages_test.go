@@ -61,6 +61,7 @@ func TestFootersShowKnownKeys(t *testing.T) {
 	for _, footer := range [][]key.Binding{
 		k.Board(), k.Vacant(), k.Past(), k.Zoom(), k.EventList(false, false), k.EventList(true, false), k.EventList(true, true), k.SessionList(true), k.SessionList(false),
 		k.Prompt(true), k.Prompt(false), k.Dialog(true, true), k.Dialog(false, true), k.Menu(), k.HelpPage(), k.ResultList(true), k.ResultList(false), k.LockList(true), k.Empty(),
+		k.RunMenu(), k.RunConfirmation(), k.DoctorPage(),
 	} {
 		for _, b := range footer {
 			if !known[b.Keys()[0]] {
@@ -87,8 +88,12 @@ func TestDocumentListsTheKeys(t *testing.T) {
 		}
 	}
 	b.WriteString("\n## Commands\n\n`:` opens a line for a command; `tab` completes it.\n\n")
-	for _, usage := range prompt.CommandUsages() {
-		fmt.Fprintf(&b, "- `%s`\n", usage)
+	b.WriteString("| command | action |\n| --- | --- |\n")
+	for _, c := range prompt.Commands() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", c, c.About)
+		if c.About == "" {
+			t.Errorf("%s has no description", c)
+		}
 	}
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {

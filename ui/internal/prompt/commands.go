@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sahilm/fuzzy"
@@ -30,6 +31,7 @@ const (
 type Usage struct {
 	Name, Argument string
 	Takes          Argument
+	About          string
 }
 
 func (c Usage) String() string { return strings.TrimSpace(":" + c.Name + " " + c.Argument) }
@@ -37,29 +39,30 @@ func (c Usage) String() string { return strings.TrimSpace(":" + c.Name + " " + c
 // Commands lists all commands.
 func Commands() []Usage {
 	return []Usage{
-		{Name: "q"},
-		{Name: "1"},
-		{Name: "2"},
-		{Name: "3"},
-		{"sort", "KEY [reverse]", AnOrder},
-		{"filter", "TEXT", AFilter},
-		{"go", "NAME", AnElection},
-		{"at", "TIME", ATime},
-		{"since", "24h", APeriod},
-		{"report", "[SINCE]", APeriod},
-		{Name: "history"},
-		{Name: "pause"},
-		{Name: "wide"},
-		{"release", "[FILTER]", AFilter},
-		{"destroy", "[FILTER]", AFilter},
-		{"drain", "[NODE]", ANode},
-		{Name: "fix"},
-		{Name: "discover"},
-		{"watch", "PATTERN", APattern},
-		{"unwatch", "PATTERN", AWatched},
-		{"theme", "NAME", ATheme},
-		{"ctx", "NAME", AContext},
-		{Name: "help"},
+		{Name: "q", About: "quit"},
+		{Name: "1", About: "the elections"},
+		{Name: "2", About: "the events"},
+		{Name: "3", About: "the sessions"},
+		{"sort", "KEY [reverse]", AnOrder, "sort the list"},
+		{"filter", "TEXT", AFilter, "filter the list, as / does"},
+		{"go", "NAME", AnElection, "select an election by name or key"},
+		{"at", "TIME", ATime, "show a moment of the past, or now"},
+		{"since", "24h", APeriod, "show the events of this period"},
+		{"report", "[SINCE]", APeriod, "write an incident report about the election or the listed events"},
+		{Name: "history", About: "the history of the election"},
+		{Name: "pause", About: "freeze the board, or continue"},
+		{Name: "wide", About: "wide table, or not"},
+		{"release", "[FILTER]", AFilter, "release the election, those marked, or all that match"},
+		{"destroy", "[FILTER]", AFilter, "destroy their sessions"},
+		{"drain", "[NODE]", ANode, "move every leader off a node"},
+		{Name: "fix", About: "why the election has no leader, and the fix"},
+		{Name: "discover", About: "find all locks in the store"},
+		{"watch", "PATTERN", APattern, "watch more keys"},
+		{"unwatch", "PATTERN", AWatched, "do not watch these keys"},
+		{Name: "doctor", About: "what this address and token can read and do"},
+		{"theme", "NAME", ATheme, "change the colours"},
+		{"ctx", "NAME", AContext, "change to another cluster of the settings"},
+		{Name: "help", About: "keys, signs and commands"},
 	}
 }
 
@@ -129,6 +132,11 @@ func (n Names) argument(c Usage, text string) (start int, options []string) {
 		return 0, find(text, []string{"-10m", "-1h", "-24h", "now"})
 	case APeriod:
 		return 0, find(text, []string{"15m", "1h", "24h", "7d"})
+	case AnOrder:
+		if key, rest, found := strings.Cut(text, " "); found && slices.Contains(n.Lists[AnOrder], key) {
+			return len(key) + 1, find(rest, []string{"reverse"})
+		}
+		return 0, find(text, n.Lists[AnOrder])
 	default:
 		return 0, find(text, n.Lists[c.Takes])
 	}

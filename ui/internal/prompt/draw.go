@@ -27,21 +27,21 @@ func (m Model) Draw(p *term.Painter, width int, complete Completer, b Beside) st
 	result := []term.Span{{term.Quiet, b.Result}}
 	room := l.Room() - term.SpansWidth(result) - 6
 	right := m.hint(room, complete, b)
-	switch {
-	case len(right) > 0 && b.Result != "":
-		right = append(append(right, term.Span{term.Text, "   "}), result...)
-	case b.Result != "":
-		right = result
+	if len(right) > 0 && b.Result != "" {
+		right = append(right, term.Blank(3))
 	}
-	if n := term.SpansWidth(right); n > 0 && l.Room() >= n+2 {
+	if b.Result != "" {
+		right = append(right, term.Label(result...))
+	}
+	if n := term.ControlsWidth(right); n > 0 && l.Room() >= n+2 {
 		l.To(width - n - 1)
-		l.Texts(right...)
+		l.Controls(right...)
 	}
 	return l.Done()
 }
 
-// hint returns the completions, or else examples.
-func (m Model) hint(room int, complete Completer, b Beside) []term.Span {
+// hint returns the completions, which a click inserts, or else examples.
+func (m Model) hint(room int, complete Completer, b Beside) []term.Control {
 	if room < 8 {
 		return nil
 	}
@@ -51,9 +51,9 @@ func (m Model) hint(room int, complete Completer, b Beside) []term.Span {
 	}
 	switch typed := strings.TrimSpace(m.before()[min(start, len(m.before())):]); {
 	case len(m.cycle.options) > 1:
-		return optionSpans(options, m.cycle.at, room)
+		return optionControls(options, m.cycle.at, room)
 	case len(options) > 0 && (typed != "" || m.Kind == Command && start > 0):
-		return optionSpans(options, -1, room)
+		return optionControls(options, -1, room)
 	case m.Kind == Command:
 		return fitting(usages(m.Text()), room)
 	case m.Kind == Filter:
@@ -72,7 +72,7 @@ func examples(s query.Scope) []string {
 }
 
 // fitting returns as many texts as fit.
-func fitting(texts []string, room int) []term.Span {
+func fitting(texts []string, room int) []term.Control {
 	var spans []term.Span
 	for _, text := range texts {
 		if room -= term.Width(text) + 2; room < -2 || len(spans) == maxShown {
@@ -83,15 +83,18 @@ func fitting(texts []string, room int) []term.Span {
 		}
 		spans = append(spans, term.Span{term.Quiet, text})
 	}
-	return spans
+	if len(spans) == 0 {
+		return nil
+	}
+	return []term.Control{term.Label(spans...)}
 }
 
-// optionSpans returns as many options as fit, the inserted one in another colour.
-func optionSpans(options []string, inserted, room int) []term.Span {
-	spans := []term.Span{{term.Key, "tab"}}
+// optionControls returns as many options as fit, the inserted one in another colour.
+func optionControls(options []string, inserted, room int) []term.Control {
+	controls := []term.Control{term.Label(term.Span{term.Key, "tab"})}
 	room -= 3
 	from := max(0, min(inserted, len(options)-1)-1)
-	for i := from; i < len(options) && len(spans) <= maxShown; i++ {
+	for i := from; i < len(options) && len(controls) <= maxShown; i++ {
 		text := "  " + sanitize.Text(shortened(options[i]))
 		if room -= term.Width(text); room < 0 {
 			break
@@ -100,12 +103,12 @@ func optionSpans(options []string, inserted, room int) []term.Span {
 		if i == inserted {
 			r = term.Accent
 		}
-		spans = append(spans, term.Span{r, text})
+		controls = append(controls, term.Control{Area: term.Area{Item: term.Row, Index: i}, Spans: []term.Span{{r, text}}})
 	}
-	if len(spans) == 1 {
+	if len(controls) == 1 {
 		return nil
 	}
-	return spans
+	return controls
 }
 
 // shortened is an option without the field that the user has already typed.

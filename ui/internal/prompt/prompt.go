@@ -111,12 +111,27 @@ func (m *Model) complete(step int, complete Completer) {
 		m.show((m.cycle.at + step + len(m.cycle.options)) % len(m.cycle.options))
 		return
 	}
-	start, options := complete(m.before())
-	if len(options) == 0 {
-		return
+	m.offer(complete)
+	if len(m.cycle.options) > 0 {
+		m.show(0)
 	}
+}
+
+// offer finds the options for the text before the cursor.
+func (m *Model) offer(complete Completer) {
+	start, options := complete(m.before())
 	m.cycle = cycle{options: options, start: utf8.RuneCountInString(m.before()[:start]), end: m.input.At}
-	m.show(0)
+}
+
+// Pick inserts the option that the line shows with this index.
+func (m Model) Pick(option int, complete Completer) Model {
+	if len(m.cycle.options) < 2 {
+		m.offer(complete)
+	}
+	if option < len(m.cycle.options) {
+		m.show(option)
+	}
+	return m
 }
 
 // show replaces the part that is being completed.

@@ -60,6 +60,12 @@ type ShowResults struct{}
 // ShowLocks opens the panel of discovered locks.
 type ShowLocks struct{}
 
+// ShowCommands opens the menu of commands.
+type ShowCommands struct{}
+
+// ShowDoctor opens the page about permissions.
+type ShowDoctor struct{}
+
 // Watch adds patterns to the watched ones.
 type Watch struct{ Patterns []string }
 
@@ -121,6 +127,8 @@ func (ConfirmFix) isAction()   {}
 func (Refresh) isAction()      {}
 func (ShowResults) isAction()  {}
 func (ShowLocks) isAction()    {}
+func (ShowCommands) isAction() {}
+func (ShowDoctor) isAction()   {}
 func (Watch) isAction()        {}
 func (ShowPlan) isAction()     {}
 func (Drain) isAction()        {}

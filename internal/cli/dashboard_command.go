@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/muesli/cancelreader"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/procgroup"
+	"electop/internal/settings"
+	"electop/internal/stream"
+	"electop/ui"
+)
+
+// commandsSetting describes the commands of the user, which the dashboard runs.
+func commandsSetting() settings.Setting {
+	return settings.Setting{
+		Name: "commands", Kind: settings.Sections, CheckFields: repeatedCommand,
+		About: "Commands that the key ! of the dashboard runs for the selected election or session.",
+		Fields: []settings.Setting{
+			{Name: "name", About: "The name in the menu.", Required: true, Example: "logs", Check: oneLine},
+			{
+				Name: "command", Required: true, Example: "ssh -- {{node}} journalctl -n 50 -u {{quote election}}",
+				About: "The command for sh -c. Fields: " + templateFields() + ". {{quote FIELD}} is for a second shell, such as that of ssh.",
+				Check: func(values []string) error { _, err := ui.ParseTemplate(values[0]); return err },
+			},
+			{Name: "key", About: "A letter that selects the command in the menu.", Example: "l", Check: oneLetter},
+			{Name: "description", About: "What the menu shows next to the name.", Example: "the latest log of the leader", Check: oneLine},
+			{Name: "confirm", Kind: settings.Bool, About: "Whether the user must confirm the command.", Example: "false"},
+		},
+	}
+}
+
+func templateFields() string {
+	var names []string
+	for _, f := range ui.TemplateFields() {
+		names = append(names, "{{"+f.Name+"}}")
+	}
+	return strings.Join(names, ", ")
+}
+
+// commandTextLength is the maximum length of the name and the description of a command, in runes.
+const commandTextLength = 100
+
+func oneLine(values []string) error {
+	if text := values[0]; text == "" || sanitize.Line(text, commandTextLength) != text {
+		return fmt.Errorf("must have 1 to %d visible characters on one line", commandTextLength)
+	}
+	return nil
+}
+
+func oneLetter(values []string) error {
+	r := []rune(values[0])
+	if len(r) != 1 || !unicode.IsLetter(r[0]) {
+		return errors.New("must be one letter")
+	}
+	return nil
+}
+
+// repeatedCommand returns an error if two commands have the same name or key.
+func repeatedCommand(items []settings.Value) (string, error) {
+	seen := map[[2]string]bool{}
+	for _, item := range items {
+		for _, name := range []string{"name", "key"} {
+			field := item.Field(name)
+			if field == nil {
+				continue
+			}
+			value := [2]string{name, field.Texts[0]}
+			if seen[value] {
+				return item.Name, fmt.Errorf("%s.%s: another command has the %s %q", item.Name, name, name, field.Texts[0])
+			}
+			seen[value] = true
+		}
+	}
+	return "", nil
+}
+
+// commandsOf returns the commands of the settings, which Parse has checked.
+func commandsOf(items []settings.Value) ([]ui.Command, error) {
+	var all []ui.Command
+	for _, item := range items {
+		text := func(name string) string {
+			if field := item.Field(name); field != nil {
+				return field.Texts[0]
+			}
+			return ""
+		}
+		template, err := ui.ParseTemplate(text("command"))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ui.Command{
+			Name: text("name"), About: text("description"), Key: text("key"), Confirm: text("confirm") == "true", Command: template,
+		})
+	}
+	return all, nil
+}
+
+// commandEnvironment returns the environment of a command: programs in it reach the Consul of the dashboard. The token
+// is not added; it stays in the variables, files and contexts that the user has chosen.
+func (b dashboard) commandEnvironment() []string {
+	e := b.client.Endpoint()
+	set := map[string]string{contextEnv: b.screen.context, environment("token-file"): b.screen.tokenFile}
+	for name, value := range map[string]string{
+		"http-addr": e.URL, "namespace": e.Namespace, "partition": e.Partition, "ca-file": e.CAFile, "ca-path": e.CAPath,
+		"client-cert": e.ClientCert, "client-key": e.ClientKey, "tls-server-name": e.TLSServerName,
+	} {
+		set[environment(name)] = value
+	}
+	all := slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		value, found := set[name]
+		return found && (value != "" || name == contextEnv)
+	})
+	for name, value := range set {
+		if value != "" {
+			all = append(all, name+"="+value)
+		}
+	}
+	return all
+}
+
+// commandRunner returns the function that runs a command in the terminal, nil if this system cannot do it.
+func (b dashboard) commandRunner(ctx context.Context, d deps, jobs *jobControl) func(ui.ShellCommand) ui.CommandEnd {
+	tty, isFile := d.stdin.(*os.File)
+	out, isTerminal := stream.Unwrap(d.stdout).(*os.File)
+	if !procgroup.Supported || !isFile || !isTerminal {
+		return nil
+	}
+	return func(c ui.ShellCommand) ui.CommandEnd {
+		defer jobs.lend()()
+		if d.interrupts != nil {
+			d.interrupts.closed.Store(true)
+			defer d.interrupts.closed.Store(false)
+		}
+		end := runInTerminal(shellCommand(ctx, c, b.commandEnvironment()), tty, out)
+		awaitEnter(ctx, tty, out, "electop: the command "+end.Text+". Press Enter to return. ")
+		return end
+	}
+}
+
+// shellCommand returns the process of a command. sh never parses the arguments.
+func shellCommand(ctx context.Context, c ui.ShellCommand, env []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", c.Script, "electop"}, c.Args...)...)
+	cmd.Env = env
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = execGrace
+	return cmd
+}
+
+// runInTerminal runs a command until it ends, and restores the modes of the terminal.
+func runInTerminal(cmd *exec.Cmd, tty, out *os.File) ui.CommandEnd {
+	mode, err := term.GetState(tty.Fd())
+	if err == nil {
+		defer func() { _ = term.Restore(tty.Fd(), mode) }() // ignore the error: the terminal may no longer exist
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, out, out
+	return commandEnd(cmd.Run())
+}
+
+// commandEnd describes the result of a command.
+func commandEnd(err error) ui.CommandEnd {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return ui.CommandEnd{OK: true, Text: "ended with exit code 0"}
+	case !errors.As(err, &exit):
+		return ui.CommandEnd{Text: "could not be started: " + sanitize.Line(err.Error(), commandTextLength)}
+	case exit.ExitCode() < 0:
+		return ui.CommandEnd{Text: "was ended by a signal: " + strings.TrimPrefix(exit.Error(), "signal: ")}
+	}
+	return ui.CommandEnd{Text: fmt.Sprintf("ended with exit code %d", exit.ExitCode())}
+}
+
+// awaitEnter waits until the user presses Enter or ctrl-c, or ctx ends. In raw mode, ctrl-c is not a signal.
+func awaitEnter(ctx context.Context, tty, out *os.File, prompt string) {
+	fmt.Fprint(out, "\r\n"+prompt)
+	mode, err := term.MakeRaw(tty.Fd())
+	if err != nil {
+		return
+	}
+	defer func() {
+		_ = term.Restore(tty.Fd(), mode)
+		fmt.Fprintln(out)
+	}()
+	keys, err := cancelreader.NewReader(tty)
+	if err != nil {
+		return
+	}
+	defer keys.Close()
+	defer context.AfterFunc(ctx, func() { keys.Cancel() })()
+	for one := make([]byte, 1); ; {
+		if n, err := keys.Read(one); err != nil || n > 0 && strings.IndexByte("\r\n\x03", one[0]) >= 0 {
+			return
+		}
+	}
+}
+
+// doctor checks what the address and the token can read and do. Errors are one line without secrets.
+func (b dashboard) doctor(ctx context.Context, patterns election.Patterns) ([]ui.DoctorRow, error) {
+	report, err := consulx.Doctor(ctx, b.client, patterns)
+	rows := make([]ui.DoctorRow, len(report.Rows))
+	for i, r := range report.Rows {
+		rows[i] = ui.DoctorRow{Subject: r.Subject, Status: ui.DoctorStatus(r.Status), Detail: r.Detail, Rule: r.Rule}
+	}
+	if err != nil {
+		err = errors.New(b.client.Redact(consulx.Describe(err)))
+	}
+	return rows, err
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/internal/settings"
+	"electop/ui"
+)
+
+// commandOf returns the process of a template with one value in all fields, as the dashboard runs it.
+func commandOf(t *testing.T, text, value string) *exec.Cmd {
+	t.Helper()
+	template, err := ui.ParseTemplate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{}
+	for _, f := range ui.TemplateFields() {
+		values[f.Name] = value
+	}
+	c, err := template.Expand(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := shellCommand(t.Context(), c, os.Environ())
+	cmd.Dir = t.TempDir()
+	return cmd
+}
+
+func TestCommandReceivesAHostileValueAsOneArgument(t *testing.T) {
+	for _, value := range []string{"$(touch x)", "`touch x`", "a;touch x", "'", `"; touch x; "`, "a\nb", "*", "a  b", "é"} {
+		cmd := commandOf(t, `printf '%s|' {{value}} "$#" "$0"`, value)
+		out, err := cmd.Output()
+		if err != nil || string(out) != value+"|1|electop|" {
+			t.Errorf("%q: %v %q", value, err, out)
+		}
+		if files, err := os.ReadDir(cmd.Dir); err != nil || len(files) > 0 {
+			t.Errorf("%q was executed: %v %v", value, files, err)
+		}
+	}
+}
+
+func TestEndsOfCommands(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want ui.CommandEnd
+	}{
+		{"true", ui.CommandEnd{OK: true, Text: "ended with exit code 0"}},
+		{"exit 3", ui.CommandEnd{Text: "ended with exit code 3"}},
+		{"kill -INT $$", ui.CommandEnd{Text: "was ended by a signal: interrupt"}},
+	} {
+		if got := commandEnd(commandOf(t, c.text, "a").Run()); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.text, got, c.want)
+		}
+	}
+	cmd := commandOf(t, "true", "a")
+	cmd.Path = filepath.Join(cmd.Dir, "missing")
+	if got := commandEnd(cmd.Run()); got.OK || !strings.HasPrefix(got.Text, "could not be started: ") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Programs in a command reach the Consul of the dashboard, and electop the same context. No secret is added.
+func TestEnvironmentOfCommands(t *testing.T) {
+	for name, value := range map[string]string{
+		"CONSUL_HTTP_ADDR": "http://other:8500", "CONSUL_HTTP_TOKEN": "", "CONSUL_HTTP_TOKEN_FILE": "", contextEnv: "other", "CONSUL_NAMESPACE": "kept",
+	} {
+		t.Setenv(name, value)
+	}
+	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1", Token: "5ec2e7aa-0000-4000-8000-abadcafe0001"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := dashboard{client: client, screen: screenSettings{context: "prod", tokenFile: "/run/token"}}
+	env := b.commandEnvironment()
+	for _, want := range []string{"CONSUL_HTTP_ADDR=http://127.0.0.1:1", "ELECTOP_CONTEXT=prod", "CONSUL_HTTP_TOKEN_FILE=/run/token", "CONSUL_NAMESPACE=kept"} {
+		name, _, _ := strings.Cut(want, "=")
+		var got []string
+		for _, entry := range env {
+			if strings.HasPrefix(entry, name+"=") {
+				got = append(got, entry)
+			}
+		}
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q", want, got)
+		}
+	}
+	if strings.Contains(strings.Join(env, "\n"), "5ec2e7aa") {
+		t.Error("the token is in the environment")
+	}
+	b.screen.context = ""
+	if slices.ContainsFunc(b.commandEnvironment(), func(entry string) bool { return strings.HasPrefix(entry, contextEnv) }) {
+		t.Error("a command would use another context")
+	}
+}
+
+func TestCommandsOfTheSettings(t *testing.T) {
+	const text = "commands:\n  - name: logs\n    key: l\n    description: the log\n    confirm: true\n    command: |\n      echo {{node}}\n      echo\n  - {name: b, command: ls}\n"
+	file, err := settings.Parse("f", []byte(text), allSettings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := commandsOf(file.Field("commands").Fields)
+	if err != nil || len(all) != 2 || all[0].Name != "logs" || all[0].Key != "l" || all[0].About != "the log" || !all[0].Confirm || all[1].Confirm {
+		t.Fatalf("%+v %v", all, err)
+	}
+	if c, err := all[0].Command.Expand(map[string]string{"node": "n"}); err != nil || c.Script != "echo \"${1}\"\necho\n" {
+		t.Errorf("%+v %v", c, err)
+	}
+}
+
+// The page of :doctor has the rows of electop doctor, without the token.
+func TestDoctorOfTheDashboard(t *testing.T) {
+	const token = "5ec2e7aa-0000-4000-8000-abadcafe0001"
+	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1", Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := dashboard{client: client}.doctor(t.Context(), election.Patterns{})
+	if err == nil || len(rows) != 0 || strings.Contains(err.Error(), token) {
+		t.Errorf("%+v %v", rows, err)
+	}
+	ps, err := election.ParsePatterns([]string{"service/*/leader"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err = consulx.NewClient(consulx.Config{Address: onMemory(t).addr, Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err = dashboard{client: client}.doctor(t.Context(), ps)
+	text := fmt.Sprint(rows, err)
+	has(t, text, "address", "consensus leader", "keys service/*/leader", "ok")
+	if strings.Contains(text, token) {
+		t.Error("the page contains the token")
+	}
+}

@@ -1,0 +1,138 @@
+//go:build unix
+
+package journey
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+const commandsConfig = `commands:
+  - name: value
+    description: print the value
+    command: printf 'value <%s>\n' {{value}}; exit 3
+  - name: wait
+    key: w
+    confirm: true
+    command: |
+      trap 'echo; echo interrupted; exit 7' INT
+      echo "waiting in $$"
+      sleep 1000
+`
+
+// openCommands opens the dashboard from a shell with job control, with the commands of commandsConfig.
+func openCommands(t *testing.T, s *stage) *shell {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(commandsConfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	term := openShell(t)
+	term.line(program + " --config " + path + " --http-addr " + s.agent.Addr() + " -k '" + s.prefix + "/*/leader'; echo left with $?")
+	term.await("● web")
+	return term
+}
+
+func TestCommandOfTheSettings(t *testing.T) {
+	s := newStage(t)
+	canary := filepath.Join(t.TempDir(), "canary")
+	value := "$(touch " + canary + ")';touch " + canary + ";'"
+	s.acquire("web", s.a, value)
+	term := openCommands(t, s)
+	term.keys("!")
+	term.await("Run a command for web", "print the value", "$ printf 'value <%s>", "[ Run ]")
+	term.keys("Enter")
+	term.await("value <"+value+">", "electop: the command ended with exit code 3. Press Enter to return.")
+	term.keys("x", "Enter")
+	term.await("● web", "The command value ended with exit code 3.")
+	if _, err := os.Stat(canary); !os.IsNotExist(err) {
+		t.Errorf("the value was executed: %v", err)
+	}
+	term.keys("q")
+	term.left()
+	term.restored()
+}
+
+func TestCtrlCEndsTheCommandOnly(t *testing.T) {
+	term := openCommands(t, newStage(t))
+	term.keys("!", "w", "Enter")
+	term.await("run this command")
+	term.keys("y")
+	term.await("waiting in ")
+	term.keys("C-c")
+	term.await("interrupted", "ended with exit code 7. Press Enter to return.")
+	term.keys("C-c") // returns as well
+	term.await("● web", "The command wait ended with exit code 7.")
+	term.keys("!", "w", "Enter")
+	term.await("run this command")
+	term.keys("y")
+	term.await("waiting in ")
+	term.keys("C-\\")
+	term.await("Press Enter to return.")
+	term.keys("Enter")
+	term.await("● web")
+	term.keys("q")
+	term.left()
+	term.restored()
+}
+
+// The shell stops and continues electop together with the command.
+func TestCtrlZStopsTheCommand(t *testing.T) {
+	term := openCommands(t, newStage(t))
+	term.keys("!", "w", "Enter")
+	term.await("run this command")
+	term.keys("y")
+	term.await("waiting in ")
+	term.keys("C-z")
+	term.await("Stopped")
+	term.inForeground()
+	term.line("fg")
+	term.await("fg")
+	term.until("the command in the foreground", func(string) bool {
+		return term.tmux("display-message", "-p", "#{pane_current_command}") != "bash\n"
+	})
+	term.keys("C-c")
+	term.await("ended with exit code 7. Press Enter to return.")
+	term.keys("Enter")
+	term.await("● web")
+	term.keys("q")
+	term.left()
+	term.restored()
+}
+
+func TestSIGTERMEndsTheCommandToo(t *testing.T) {
+	term := openCommands(t, newStage(t))
+	term.keys("!", "w", "Enter")
+	term.await("run this command")
+	d := term.processes(program)
+	term.keys("y")
+	screen := term.await("waiting in ")
+	var command int
+	if _, err := fmt.Sscanf(row(screen, "waiting in "), "waiting in %d", &command); err != nil {
+		t.Fatal(err)
+	}
+	term.kill(d.parent, syscall.SIGTERM)
+	term.ended(command)
+	term.left()
+	term.ended(d.child)
+	term.restored()
+}
+
+func TestDoctorInTheDashboard(t *testing.T) {
+	s := newStage(t)
+	term := s.open(80, 24)
+	term.await("1 led")
+	term.keys(":")
+	term.write("doctor")
+	term.keys("Enter")
+	term.await("─ Doctor", "as of", "consensus leader", "keys "+s.prefix)
+	term.keys("r")
+	term.await("as of", "consensus leader")
+	term.keys("Escape")
+	term.gone("─ Doctor")
+	term.keys("q")
+	term.await("left with 0")
+}

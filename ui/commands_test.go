@@ -1,0 +1,200 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+// runs records the commands that the dashboard runs.
+type runs struct {
+	all []ShellCommand
+	end CommandEnd
+}
+
+func template(t testing.TB, text string) Template {
+	t.Helper()
+	parsed, err := ParseTemplate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// runnable gives a dashboard three commands.
+func runnable(t testing.TB, r *runs) func(*Options) {
+	return func(o *Options) {
+		o.Commands = []Command{
+			{Name: "logs", Key: "l", About: "the latest log of the leader", Command: template(t, "ssh -- {{node}} journalctl -n 50 -u {{quote election}}")},
+			{Name: "value", About: "the value, formatted", Command: template(t, "printf '%s' {{value}} |\n\tjq .")},
+			{Name: "restart", Key: "r", Confirm: true, Command: template(t, "ssh -- {{node}} sudo systemctl restart {{quote election}}")},
+		}
+		o.ConfigFile = "/home/ana/.config/electop/config.yaml"
+		o.RunCommand = func(c ShellCommand) CommandEnd {
+			r.all = append(r.all, c)
+			return r.end
+		}
+	}
+}
+
+// runsNothing is a system that can run commands, without a command.
+func runsNothing(o *Options) {
+	o.RunCommand = func(ShellCommand) CommandEnd { return CommandEnd{} }
+	o.ConfigFile = "/home/ana/.config/electop/config.yaml"
+}
+
+func menuOf(keys ...string) func(*testing.T, int, int) *driver {
+	return func(t *testing.T, w, h int) *driver {
+		d := drive(t, mixedSnapshot(), w, h, runnable(t, &runs{}))
+		d.open(keyOf("billing"))
+		d.keys(append([]string{"!"}, keys...)...)
+		return d
+	}
+}
+
+// A command runs while the dashboard has released the terminal. Then the dashboard shows how it ended.
+func TestCommandRunsInTheTerminal(t *testing.T) {
+	snaps := make(chan *election.Snapshot, 1)
+	snaps <- mixedSnapshot()
+	var out recorder
+	in, keyboard := io.Pipe()
+	const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
+	r := &runs{end: CommandEnd{Text: "ended with exit code 3"}}
+	opts := Options{Snapshots: snaps, Now: testNow}
+	runnable(t, r)(&opts)
+	run, before := opts.RunCommand, make(chan string, 1)
+	opts.RunCommand = func(c ShellCommand) CommandEnd { before <- out.String(); return run(c) }
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := Run(ctx, opts, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+		done <- err
+	}()
+	awaitText(t, done, out.String, enter, "billing")
+	for _, keys := range []string{"g!", "\r"} {
+		if _, err := io.WriteString(keyboard, keys); err != nil {
+			t.Fatal(err)
+		}
+		if keys == "g!" {
+			awaitText(t, done, out.String, "Run a command for")
+		}
+	}
+	text := <-before
+	if strings.Count(text, enter) != strings.Count(text, leave) {
+		t.Errorf("the alternate screen was still active: %q", text)
+	}
+	awaitText(t, done, func() string { return strings.TrimPrefix(out.String(), text) }, enter, "billing", "The command logs ended with exit code 3.")
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	want := ShellCommand{Script: `ssh -- "${1}" journalctl -n 50 -u "${2}"`, Args: []string{"node-2", "auth"}}
+	if len(r.all) != 1 || r.all[0].Script != want.Script || !slices.Equal(r.all[0].Args, want.Args) {
+		t.Errorf("%+v, want %+v", r.all, want)
+	}
+}
+
+func TestCommandsOfASession(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 80, 24, searches, runnable(t, &runs{}))
+	d.keys("3", "!")
+	d.wants("Run a command for session ", "This command cannot run: the election is empty or unknown.")
+	d.keys("esc")
+	d.lacks("Run a command")
+}
+
+func TestCommandsAreRefused(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 80, 24)
+	d.keys("!")
+	d.wants("Unavailable: commands need a POSIX shell")
+	d = drive(t, emptySnapshot(false), 80, 24, runnable(t, &runs{}))
+	d.keys("!")
+	d.wants("There is no election or session to run a command for.")
+	d = drive(t, mixedSnapshot(), 80, 24, runnable(t, &runs{}))
+	d.keys("2", "!") // an event has no fields
+	d.lacks("Run a command")
+	d.keys("1", "!")
+	d.send(tea.WindowSizeMsg{Width: 30, Height: 8})
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.lacks("Run a command")
+}
+
+// --read-only forbids writes of electop. A command is the user's own.
+func TestReadOnlyAllowsCommands(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 80, 24, runnable(t, &runs{}), func(o *Options) { o.ReadOnly = true })
+	d.keys("!")
+	d.wants("Run a command for")
+}
+
+func TestCommandMenuWithTheMouse(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 80, 24, runnable(t, &runs{}))
+	d.open(keyOf("billing"))
+	d.keys("!")
+	for y, line := range strings.Split(d.text(), "\n") {
+		if x := strings.Index(line, "restart"); x >= 0 {
+			d.send(clickAt(x, y))
+			break
+		}
+	}
+	d.wants("systemctl restart billing")
+}
+
+// reports returns a check with rows of each status.
+func reports(err error) func(*Options) {
+	return func(o *Options) {
+		o.Doctor = func(context.Context) ([]DoctorRow, error) {
+			return []DoctorRow{
+				{Subject: "address", Status: "ok", Detail: "127.0.0.1:8500"},
+				{Subject: "ACLs", Status: "limited", Detail: "on, default policy deny; no token was given, the anonymous one is used (CONSUL_HTTP_TOKEN, --token)"},
+				{Subject: "keys service/*/leader", Status: "denied", Detail: "none readable; with this token the response is empty even if elections exist", Rule: `key_prefix "service/" { policy = "read" }`},
+				{Subject: "checks of services", Status: "unknown", Detail: `Consul does not report it; requires service_prefix "" { policy = "read" }`},
+			}, err
+		}
+	}
+}
+
+func doctorPage(err error) func(*testing.T, int, int) *driver {
+	return func(t *testing.T, w, h int) *driver {
+		d := drive(t, mixedSnapshot(), w, h, reports(err))
+		d.send(firstOf(t, d.keys(":", "'doctor", "enter")))
+		return d
+	}
+}
+
+func TestDoctorPage(t *testing.T) {
+	checks, ends := 0, []context.Context{}
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
+		o.Doctor = func(ctx context.Context) ([]DoctorRow, error) {
+			checks++
+			ends = append(ends, ctx)
+			return []DoctorRow{{Subject: "run", Status: "ok", Detail: fmt.Sprint("number ", checks)}}, nil
+		}
+	})
+	check := d.keys(":", "'doctor", "enter")
+	d.wants("Doctor", "Reading what this address")
+	d.keys("r") // one run at a time
+	d.send(firstOf(t, check))
+	d.wants("run", "ok", "number 1", "as of ")
+	again := d.keys("r")
+	d.lacks("number 1")
+	d.send(firstOf(t, again))
+	d.wants("number 2")
+	late := d.keys("r")
+	d.keys("esc")
+	d.lacks("Doctor")
+	d.send(firstOf(t, late))
+	d.lacks("number")
+	if checks != 3 || ends[2].Err() == nil {
+		t.Errorf("%d runs, %v", checks, ends[2].Err())
+	}
+	d = drive(t, mixedSnapshot(), 120, 36)
+	d.keys(":", "'doctor", "enter")
+	d.wants("Unavailable: this dashboard cannot check its permissions.")
+}

@@ -1,0 +1,228 @@
+// Package commands is the menu of the user's commands: templates of the settings, with the fields of an election or a
+// session.
+package commands
+
+import (
+	"maps"
+	"slices"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/shell"
+	"electop/ui/internal/term"
+)
+
+// Template is a command of the settings. Its texts are safe to show.
+type Template struct {
+	Name, About string
+	// Key selects the command in the menu, empty for none.
+	Key string
+	// Confirm is set if the user must confirm the command.
+	Confirm bool
+	Command shell.Template
+}
+
+// End is how a command ended. Text has a verb and no subject: "ended with exit code 0".
+type End struct {
+	OK   bool
+	Text string
+}
+
+// Ended is the message about the end of a command.
+type Ended struct {
+	Name string
+	End
+}
+
+// Tools are what the menu needs from the program.
+type Tools struct {
+	Templates []Template
+	// Run runs a command in the terminal and waits for its end; nil if this system cannot.
+	Run func(shell.Command) End
+	// Release returns a command that calls run while it has the terminal, and then returns the message of done.
+	Release func(run func(), done func(error) tea.Msg) tea.Cmd
+	// File is the path of the config file.
+	File string
+}
+
+// Open opens the menu about an election or, if it is not nil, a session.
+type Open struct {
+	Election *election.Election
+	Session  *election.Session
+}
+
+// Model is the menu.
+type Model struct {
+	keys  keys.Map
+	tools Tools
+	// about is what the menu is about: the title, and the IDs to find it again.
+	about struct{ title, election, session string }
+	// values are the fields that the menu shows. A command runs with these or not at all.
+	values     map[string]string
+	at         scene.Cursor
+	confirming bool
+	layout     layout
+}
+
+// New returns a closed menu.
+func New(tools Tools, k keys.Map) Model { return Model{keys: k, tools: tools} }
+
+// Keys returns the key bindings for the footer.
+func (m Model) Keys(k keys.Map) []key.Binding {
+	switch {
+	case m.confirming:
+		return k.RunConfirmation()
+	case len(m.tools.Templates) == 0:
+		return k.ResultList(false)
+	}
+	return k.RunMenu()
+}
+
+// Update handles a message and returns an action for the program.
+func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	action := m.update(msg, s)
+	return m, action
+}
+
+func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
+	switch msg := msg.(type) {
+	case Open:
+		return m.open(msg, s)
+	case Ended:
+		role := term.Led
+		if !msg.OK {
+			role = term.Bad
+		}
+		return scene.Say{Role: role, Text: "The command " + msg.Name + " " + msg.Text + "."}
+	case scene.Resized:
+		m.fit(s, msg.W, msg.H)
+	case scene.Clicked:
+		m.moveTo(msg.Index)
+	case scene.Wheeled:
+		m.move(msg.Step)
+	case tea.KeyPressMsg:
+		return m.pressed(msg, s)
+	}
+	return nil
+}
+
+func (m *Model) open(o Open, s *scene.Scene) scene.Action {
+	if text := m.refusal(o, s); text != "" {
+		return scene.Say{Role: term.Delay, Text: text}
+	}
+	m.at, m.confirming, m.layout = scene.Cursor{}, false, layout{}
+	m.about.election, m.about.session = "", ""
+	if ses := o.Session; ses != nil {
+		m.about.session, m.about.title = ses.ID, "session "+election.ShortID(ses.ID)
+	} else {
+		m.about.election, m.about.title = o.Election.ID(), scene.OneLine(o.Election.Name, 40)
+	}
+	m.values = m.present(s)
+	return scene.ShowCommands{}
+}
+
+// refusal explains why no command can run. It is empty if one can.
+func (m *Model) refusal(o Open, s *scene.Scene) string {
+	switch {
+	case s.Past != nil:
+		return "This is the past: commands are disabled. Press esc to return to now."
+	case m.tools.Run == nil:
+		return "Unavailable: commands need a POSIX shell and a terminal with job control."
+	case o.Session != nil:
+		return ""
+	case o.Election == nil:
+		return "There is no election or session to run a command for."
+	case o.Election.Recorded():
+		return "Unavailable until " + scene.OneLine(o.Election.Name, 60) + " is read: this data is from the history."
+	}
+	return ""
+}
+
+// present returns the fields of the election or session as they are now, nil if it is gone.
+func (m *Model) present(s *scene.Scene) map[string]string {
+	if m.about.session != "" {
+		for _, ses := range s.Sessions() {
+			if ses.ID == m.about.session {
+				return map[string]string{"session": ses.ID, "node": ses.Node, "datacenter": s.Shown.Datacenter}
+			}
+		}
+		return nil
+	}
+	e := s.Shown.Find(m.about.election)
+	if e == nil {
+		return nil
+	}
+	return map[string]string{
+		"election": e.Name, "key": e.Key(), "leader": e.Leader, "session": e.Pair.Session, "node": e.Node(),
+		"datacenter": e.Datacenter, "value": string(e.Pair.Value),
+	}
+}
+
+func (m *Model) moveTo(i int) {
+	m.at.MoveTo(i, len(m.tools.Templates))
+	m.confirming = false
+}
+
+func (m *Model) move(step int) {
+	m.layout.howTo.Scroll(step)
+	m.moveTo(m.at.Index + step)
+}
+
+func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
+	all, name := m.tools.Templates, msg.String()
+	if m.confirming {
+		m.confirming = false
+		if name == "y" {
+			return m.start(s)
+		}
+		return nil
+	}
+	step, moves := m.keys.Step(msg, max(1, m.layout.rows, m.layout.howTo.Rows), max(len(all), len(m.layout.howTo.Lines)))
+	switch own := slices.IndexFunc(all, func(t Template) bool { return t.Key == name }); {
+	case own >= 0:
+		m.moveTo(own)
+	case moves:
+		m.move(step)
+	case name == "enter" && len(all) > 0:
+		return m.choose(s)
+	case name == "esc", name == "enter", name == "q", name == "ctrl+c":
+		return scene.Close{}
+	}
+	return nil
+}
+
+// choose runs the selected command, or requests its confirmation.
+func (m *Model) choose(s *scene.Scene) scene.Action {
+	t := m.tools.Templates[m.at.Index]
+	_, err := t.Command.Expand(m.values)
+	switch {
+	case err != nil:
+		return scene.Say{Role: term.Delay, Text: "The command was not run: " + err.Error() + "."}
+	case t.Confirm:
+		m.confirming = true
+		return nil
+	}
+	return m.start(s)
+}
+
+// start runs the visible command, unless the fields have changed since.
+func (m *Model) start(s *scene.Scene) scene.Action {
+	if now := m.present(s); !maps.Equal(now, m.values) {
+		m.values = now
+		return scene.Say{Role: term.Delay, Text: "The command was not run: the fields changed. Read it again."}
+	}
+	t := m.tools.Templates[m.at.Index]
+	c, err := t.Command.Expand(m.values)
+	if err != nil {
+		return nil // [Model.choose] has shown the error
+	}
+	end := End{Text: "was not run: electop could not release the terminal"}
+	return scene.All{scene.Close{}, scene.Run{Cmd: m.tools.Release(
+		func() { end = m.tools.Run(c) },
+		func(error) tea.Msg { return Ended{t.Name, end} },
+	)}}
+}

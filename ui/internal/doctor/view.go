@@ -1,0 +1,128 @@
+package doctor
+
+import (
+	"slices"
+
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+const (
+	// frame is the number of lines that the page does not fill: the first and last of the window, and the title.
+	frame = 3
+	// tableWidth is the least width of a table whose texts wrap. If they do, a narrower page has a paragraph for each
+	// row.
+	tableWidth = 90
+	// subjectWidth is the maximum width of the first column, statusWidth the width of the second.
+	subjectWidth, statusWidth = 34, 9
+	// textLength is the maximum length of a text, in runes.
+	textLength = 300
+)
+
+// fit lays the page out for a window.
+func (m *Model) fit(sym *term.Symbols, width, height int) {
+	if m.run == nil {
+		return
+	}
+	page, rows := &term.Page{Width: width - 2, Sym: sym}, height-frame
+	m.write(page)
+	if len(page.Lines) > rows {
+		rows-- // for the position
+	}
+	m.text.Show(page.Lines, width, max(0, rows))
+}
+
+func (m *Model) write(page *term.Page) {
+	if !m.run.over {
+		page.Para(term.Accent, "Reading what this address and token can read and do.")
+		return
+	}
+	if m.run.err != nil {
+		page.Para(term.Bad, "The check failed: "+scene.OneLine(m.run.err.Error(), textLength))
+		page.Blank()
+	}
+	subject := 0
+	for _, r := range m.run.rows {
+		subject = max(subject, min(subjectWidth, term.Width(scene.OneLine(r.Subject, textLength))))
+	}
+	table := page.Width >= tableWidth || m.fitsOn(page.Width-subject-2-statusWidth)
+	for i, r := range m.run.rows {
+		if table {
+			writeRow(page, r, subject)
+			continue
+		}
+		if i > 0 {
+			page.Blank()
+		}
+		writeParagraph(page, r)
+	}
+}
+
+// fitsOn reports whether every detail and rule fits on one line of this width.
+func (m *Model) fitsOn(width int) bool {
+	return !slices.ContainsFunc(m.run.rows, func(r Row) bool {
+		return term.Width(r.Detail) > width || r.Rule != "" && term.SpansWidth(rule(r)) > width || term.Width(r.Subject) > subjectWidth
+	})
+}
+
+// role is the colour of a status.
+func (s Status) role() term.Role {
+	switch s {
+	case "ok":
+		return term.Led
+	case "limited":
+		return term.Delay
+	case "denied":
+		return term.Bad
+	}
+	return term.Quiet
+}
+
+// writeRow writes a row of the table. A missing rule is below the detail.
+func writeRow(page *term.Page, r Row, subject int) {
+	name := scene.OneLine(r.Subject, textLength)
+	first := []term.Span{{term.Strong, term.PadTo(name, subject+2)}}
+	if term.Width(name) > subject {
+		page.Indented(0, term.Span{term.Strong, name})
+		first = []term.Span{{term.Text, term.PadTo("", subject+2)}}
+	}
+	first = append(first, term.Span{r.Status.role(), term.PadTo(string(r.Status), statusWidth)})
+	column := subject + 2 + statusWidth
+	page.Beside(first, column, term.Span{term.Text, scene.OneLine(r.Detail, textLength)})
+	if r.Rule != "" {
+		page.Indented(column, rule(r)...)
+	}
+}
+
+func writeParagraph(page *term.Page, r Row) {
+	page.Indented(0, term.Span{term.Strong, scene.OneLine(r.Subject, textLength) + "  "}, term.Span{r.Status.role(), string(r.Status)})
+	page.Indented(2, term.Span{term.Text, scene.OneLine(r.Detail, textLength)})
+	if r.Rule != "" {
+		page.Indented(2, rule(r)...)
+	}
+}
+
+func rule(r Row) []term.Span {
+	return []term.Span{{term.Quiet, "missing rule: "}, {term.Accent, scene.OneLine(r.Rule, textLength)}}
+}
+
+// View draws the page over all lines except the first and last.
+func (m Model) View(p *term.Painter, lines []string, width int) {
+	if m.run == nil {
+		return
+	}
+	about := "checking"
+	if m.run.over {
+		about = "as of " + term.ClockTime(m.run.at)
+	}
+	title := []term.Span{{term.Strong, "Doctor"}}
+	lines[1] = p.RuleWith(width, title, []term.Control{term.Label(term.Span{term.Quiet, about})})
+	var page []string
+	for _, spans := range m.text.Window() {
+		page = append(page, p.Draw(width, append([]term.Span{{term.Text, " "}}, spans...)...))
+	}
+	if text := m.text.Position(); text != "" {
+		page = append(page, p.Draw(width, term.Span{term.Key, " " + p.Sym.KeyMove}, term.Span{term.Quiet, " " + text}))
+	}
+	copy(lines[2:], p.Pad(page, width, len(lines)-frame))
+}
