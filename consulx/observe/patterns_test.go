@@ -48,7 +48,7 @@ func TestPatternsChangeWhileObserving(t *testing.T) {
 		shows("a/web", "b/web")
 		b.unlock(t, p+"a/web", s)
 		board.event(0, election.Explained, p+"a/web") // an election that no pattern selects is not explained
-		b.unlock(t, p+"a/mail", s) // no pattern selects this key now
+		b.unlock(t, p+"a/mail", s)                    // no pattern selects this key now
 		board.o.SetPatterns(patterns(t, p+"a/*"))
 		shows("mail", "web")
 		board.o.SetPatterns(patterns(t, p+"c/*"))
