@@ -166,14 +166,14 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	return fmt.Sprintf("Consul answered %d: %s", s.Code, text), nil
 }
 
-const tokenRejected = "Consul rejects this token"
+const rejection = "Consul rejects this token"
 
 // describeFailure returns the text of an error response's body without prefixes, and its sentinel error.
 func describeFailure(body string) (text string, kind error) {
 	body = strings.TrimSpace(strings.TrimPrefix(body, "rpc error making call: "))
 	switch {
 	case tokenUnknown(body):
-		return tokenRejected + ": it does not exist in this datacenter, or was revoked", ErrDenied
+		return rejection + ": it does not exist in this datacenter, or was revoked", ErrDenied
 	case denial(body):
 		return body, ErrDenied
 	case strings.Contains(body, "No cluster leader"):

@@ -36,7 +36,7 @@ func ReadProblem(what string, err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case strings.HasPrefix(err.Error(), tokenRejected):
+	case strings.HasPrefix(err.Error(), rejection):
 		return what + ": Consul rejects this token"
 	case errors.Is(err, ErrDenied):
 		return what + ": not readable with this token"

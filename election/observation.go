@@ -10,8 +10,8 @@ type Observation interface{ Observed() time.Time }
 type KeysRead struct {
 	At    time.Time
 	Range Range
-	// Asked is when the request was sent; zero means At. If a request was sent before a [Gap], its response proves
-	// nothing about the time after the gap.
+	// Asked is the time at which the request was sent; if it is zero, At is used. If a request was sent before a
+	// [Gap], its response proves nothing about the time after the gap.
 	Asked time.Time
 	// Pairs are sorted by [ComparePairs]. The tracker ignores keys that match no pattern.
 	Pairs []Pair

@@ -395,7 +395,7 @@ func TestTheFirstCompleteBoardIsNotDelayed(t *testing.T) {
 			run.Wait()
 			loaded := slices.IndexFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
 			if loaded < 1 || got[loaded].At.Sub(f.start) > 2*time.Millisecond {
-				t.Errorf("%d snapshots, the first complete one has the index %d or is too late", len(got), loaded)
+				t.Errorf("got %d snapshots; the first complete snapshot has the index %d, or arrived too late", len(got), loaded)
 			}
 			if more := len(got) - 1 - loaded; eventsOnly != (more == 0) {
 				t.Errorf("events only: %v, and %d snapshots after the first complete board", eventsOnly, more)

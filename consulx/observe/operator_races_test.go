@@ -21,7 +21,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// These are the numbers of races on the real Consul. With -short, the test uses only the in-process Consul. Each race
+// Numbers of races on the real Consul. With -short, the test uses only the in-process Consul. Each race
 // begins with a random state.
 const (
 	raceRounds      = 1000

@@ -13,7 +13,7 @@ import (
 // FixKind is the kind of action that resolves a problem.
 type FixKind string
 
-// The kinds of fixes. Every kind except [FixManual] and [FixWait] is one write to Consul.
+// Kinds of fixes. Every kind except [FixManual] and [FixWait] is one write to Consul.
 const (
 	FixWait     FixKind = "wait"            // wait until the lock-delay ends
 	FixSetFlags FixKind = "set_flags"       // write the same value with the flags of Consul's lock
@@ -25,7 +25,7 @@ const (
 // Problem is why an election has no leader, or only a leader that has failed.
 type Problem string
 
-// The problems.
+// Kinds of problems.
 const (
 	ProblemLockDelay   Problem = "lock_delay"       // Consul rejects every acquire
 	ProblemLockFlags   Problem = "lock_flags"       // waiting api.Lock candidates reject the key's flags

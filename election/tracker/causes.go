@@ -133,7 +133,7 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 	}
 	switch {
 	case late != nil:
-		x.Evidence += "; its check " + sanitize.Line(late.ID, election.LabelLength) + " is critical, but changed only after the key did"
+		x.Evidence += "; its check " + sanitize.Line(late.ID, election.LabelLength) + " is critical, but became critical only after the key had changed"
 	case len(s.Checks()) > 0:
 		x.Evidence += "; its checks are not critical"
 	}

@@ -61,7 +61,7 @@ func TestConsulLockAlone(t *testing.T) {
 	}
 }
 
-// The old holder deletes the key unless the waiter already holds it, so its CreateIndex may change.
+// The old holder deletes the key unless the waiter already holds it, so the CreateIndex of the key may change.
 func TestConsulLockWithWaiter(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"release", "destroy"} {

@@ -11,7 +11,7 @@ import (
 	"electop/election"
 )
 
-// Pair converts one key.
+// Pair converts a key of Consul's API.
 func Pair(p *api.KVPair) election.Pair {
 	return election.Pair{
 		Key: p.Key, Value: p.Value, Flags: p.Flags, Session: p.Session, LockIndex: p.LockIndex,
