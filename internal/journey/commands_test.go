@@ -10,6 +10,7 @@ import (
 	"testing"
 )
 
+// The menu shows waiting$((40+2)), the terminal waiting42.
 const commandsConfig = `commands:
   - name: value
     description: print the value
@@ -19,7 +20,7 @@ const commandsConfig = `commands:
     confirm: true
     command: |
       trap 'echo; echo interrupted; exit 7' INT
-      echo "waiting in $$"
+      echo "waiting$((40+2)) in $$"
       sleep 1000
 `
 
@@ -61,7 +62,7 @@ func TestCtrlCEndsTheCommandOnly(t *testing.T) {
 	term.keys("!", "w", "Enter")
 	term.await("run this command")
 	term.keys("y")
-	term.await("waiting in ")
+	term.await("waiting42 in ")
 	term.keys("C-c")
 	term.await("interrupted", "ended with exit code 7. Press Enter to return.")
 	term.keys("C-c") // returns as well
@@ -69,7 +70,7 @@ func TestCtrlCEndsTheCommandOnly(t *testing.T) {
 	term.keys("!", "w", "Enter")
 	term.await("run this command")
 	term.keys("y")
-	term.await("waiting in ")
+	term.await("waiting42 in ")
 	term.keys("C-\\")
 	term.await("Press Enter to return.")
 	term.keys("Enter")
@@ -85,7 +86,7 @@ func TestCtrlZStopsTheCommand(t *testing.T) {
 	term.keys("!", "w", "Enter")
 	term.await("run this command")
 	term.keys("y")
-	term.await("waiting in ")
+	term.await("waiting42 in ")
 	term.keys("C-z")
 	term.await("Stopped")
 	term.inForeground()
@@ -109,9 +110,9 @@ func TestSIGTERMEndsTheCommandToo(t *testing.T) {
 	term.await("run this command")
 	d := term.processes(program)
 	term.keys("y")
-	screen := term.await("waiting in ")
+	screen := term.await("waiting42 in ")
 	var command int
-	if _, err := fmt.Sscanf(row(screen, "waiting in "), "waiting in %d", &command); err != nil {
+	if _, err := fmt.Sscanf(row(screen, "waiting42 in "), "waiting42 in %d", &command); err != nil {
 		t.Fatal(err)
 	}
 	term.kill(d.parent, syscall.SIGTERM)
