@@ -290,7 +290,7 @@ func TestHealthOfARecording(t *testing.T) {
 		"not read yet":    {election.Connection{State: election.Connecting}, false, false, sqlite.Status{}, "the elections have not been read yet"},
 		"partly read":     {live, false, false, sqlite.Status{}, "the elections have not been read yet"},
 		"no Consul":       {lost, true, false, sqlite.Status{}, "the connection to Consul has been lost since 2026-11-20T03:00:00.000Z: refused"},
-		"stale elections": {stale, true, false, sqlite.Status{}, "1 election stale: Consul does not respond to some queries"},
+		"stale elections": {stale, true, false, sqlite.Status{}, "1 election stale: some queries fail"},
 		"a full disk":     {live, true, false, sqlite.Status{Err: &sqlite.Error{Path: "/secret", Err: errors.New("the disk\nis full")}}, "events are not stored: the disk is full"},
 		"other error":     {live, true, false, sqlite.Status{Err: errors.New("/secret")}, "events are not stored"},
 		"a stalled disk":  {live, true, false, sqlite.Status{Queued: 7, Waiting: time.Minute}, "7 events are queued, and none was stored for 1m0s: the disk does not respond"},
