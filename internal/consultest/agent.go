@@ -195,3 +195,21 @@ func (a *Agent) probe(ctx context.Context) error {
 	}
 	return errors.New("the node's serfHealth check is not passing")
 }
+
+// awaitDatacenter waits until the agent's servers reach a datacenter.
+func (a *Agent) awaitDatacenter(ctx context.Context, name string) error {
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		q := (&api.QueryOptions{Datacenter: name}).WithContext(ctx)
+		_, _, err := a.client.KV().Get("consultest/ready", q)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("consultest: %s does not reach %s within %s: %w", a.Datacenter(), name, readyTimeout, err)
+		case <-tick.C:
+		}
+	}
+}

@@ -15,6 +15,9 @@ type kind struct {
 	// client starts a client agent that joins the servers at the addresses in join.
 	client bool
 	join   []string
+	// wan enables federation with the servers of other datacenters at the addresses in joinWAN.
+	wan     bool
+	joinWAN []string
 }
 
 // writeConfig writes the agent's configuration to dir and returns the command line of the agent.
@@ -33,6 +36,10 @@ func writeConfig(dir string, k kind, set settings, p ports, join []string) ([]st
 			"http": p.http, "serf_lan": p.serf, "server": p.server,
 			"https": -1, "dns": -1, "grpc": -1, "grpc_tls": -1, "serf_wan": -1,
 		},
+	}
+	if k.wan {
+		cfg["ports"].(map[string]any)["serf_wan"] = p.wan
+		cfg["retry_join_wan"], cfg["retry_interval_wan"] = k.joinWAN, "1s"
 	}
 	args := []string{"agent"}
 	if k.dev {

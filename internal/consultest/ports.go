@@ -9,7 +9,7 @@ import (
 )
 
 type ports struct {
-	http, serf, server int
+	http, serf, server, wan int
 }
 
 // Agents listen on ports from firstPort to lastPort. These exclude Consul's own ports, on which an agent of the
@@ -32,7 +32,7 @@ func pickPorts() (ports, error) {
 			_ = h.Close()
 		}
 	}()
-	for _, target := range []*int{&p.http, &p.serf, &p.server} {
+	for _, target := range []*int{&p.http, &p.serf, &p.server, &p.wan} {
 		tcp, udp, err := holdPort()
 		if err != nil {
 			return ports{}, err

@@ -1,6 +1,7 @@
 package consultest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -52,6 +53,28 @@ func Client(tb testing.TB, servers []*Agent, opts ...Option) *Agent {
 		k.join = append(k.join, fmt.Sprintf("127.0.0.1:%d", a.ports.serf))
 	}
 	return start(tb, k, append([]Option{WithNode("client")}, opts...))[0]
+}
+
+// Federation starts a development agent in each datacenter and joins them. Each answers requests for the others.
+func Federation(tb testing.TB, datacenters ...string) []*Agent {
+	tb.Helper()
+	var agents []*Agent
+	k := kind{dev: true, servers: 1, wan: true}
+	for _, name := range datacenters {
+		a := start(tb, k, []Option{WithDatacenter(name)})[0]
+		agents = append(agents, a)
+		k.joinWAN = append(k.joinWAN, fmt.Sprintf("127.0.0.1:%d", a.ports.wan))
+	}
+	ctx, cancel := context.WithTimeout(tb.Context(), readyTimeout)
+	defer cancel()
+	for _, a := range agents {
+		for _, name := range datacenters {
+			if err := a.awaitDatacenter(ctx, name); err != nil {
+				tb.Fatal(err)
+			}
+		}
+	}
+	return agents
 }
 
 func start(tb testing.TB, k kind, opts []Option) []*Agent {
