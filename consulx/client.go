@@ -226,17 +226,21 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return info, c.Wrap(err)
 }
 
-// localDatacenter returns the first datacenter of the list, which Consul sorts by distance. The library's function
-// accepts no context.
+// localDatacenter returns the first datacenter of the list.
 func (c *Client) localDatacenter(ctx context.Context) (string, error) {
-	var all []string
-	if _, err := c.api.Raw().Query("/v1/catalog/datacenters", &all, c.Read(ctx)); err != nil {
+	all, err := c.Datacenters(ctx)
+	if len(all) == 0 {
 		return "", err
 	}
-	if len(all) == 0 {
-		return "", nil
-	}
 	return all[0], nil
+}
+
+// Datacenters lists the datacenters that the agent's servers have in their list, the nearest first, which is the
+// agent's own.
+func (c *Client) Datacenters(ctx context.Context) (all []string, err error) {
+	// The library's function accepts no context.
+	_, err = c.api.Raw().Query("/v1/catalog/datacenters", &all, c.Read(ctx))
+	return all, c.Wrap(err)
 }
 
 // ConsensusLeader returns the address of Consul's leader, "" if there is none.

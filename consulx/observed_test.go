@@ -21,7 +21,7 @@ func observed(b backend, t *testing.T, key string) *election.Election {
 	if err != nil || s == nil {
 		t.Fatal(s, err)
 	}
-	return &election.Election{Exists: true, Pair: p, Session: wire.Session(s)}
+	return &election.Election{Exists: true, Pair: p, Session: wire.Session(s, "")}
 }
 
 func TestAnObservedHoldIsReleasedWithOneRequest(t *testing.T) {

@@ -48,6 +48,9 @@ func (op *Operator) ReleaseObserved(ctx context.Context, e *election.Election) (
 }
 
 func (op *Operator) releaseSeen(ctx context.Context, t election.Target, seen *election.Pair) (released Released, err error) {
+	if err := op.elsewhere(t); err != nil {
+		return released, err
+	}
 	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
 	err = op.act(a, func() (err error) {
 		if seen != nil {
@@ -85,6 +88,9 @@ func (op *Operator) release(ctx context.Context, t election.Target) (released Re
 // DestroySession fails with ErrMoved. It reads the key immediately before the destroy, because Consul has no
 // conditional destroy. After ErrUnknown, the session may have been destroyed.
 func (op *Operator) DestroySession(ctx context.Context, t election.Target) error {
+	if err := op.elsewhere(t); err != nil {
+		return err
+	}
 	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: t.Session}, func() error { return op.destroy(ctx, t) })
 }
 
@@ -114,6 +120,15 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 		err = transport.NotConsul("a destroy without confirmation")
 	}
 	return err
+}
+
+// elsewhere returns an error if a target is in another datacenter than the one of the client.
+func (op *Operator) elsewhere(t election.Target) error {
+	if own := op.client.datacenter; own != "" && t.Datacenter != "" && t.Datacenter != own {
+		return Fail(ErrRefused, "the target is in datacenter %s, this connection is to %s; nothing was written",
+			sanitize.Line(t.Datacenter, 60), sanitize.Line(own, 60))
+	}
+	return nil
 }
 
 // act runs an action. It calls note before and after the action.

@@ -44,7 +44,7 @@ func (c *Client) ListSessions(q *api.QueryOptions) ([]*election.Session, *api.Qu
 	}
 	sessions := make([]*election.Session, len(entries))
 	for i, entry := range entries {
-		sessions[i] = wire.Session(entry)
+		sessions[i] = wire.Session(entry, c.datacenter)
 	}
 	return sessions, meta, nil
 }
@@ -80,7 +80,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 			case err != nil:
 				return err
 			case entry != nil:
-				found = append(found, wire.Session(entry))
+				found = append(found, wire.Session(entry, c.datacenter))
 			default:
 				hidden = hidden || c.Filtered(meta)
 			}
@@ -123,5 +123,5 @@ func (c *Client) session(ctx context.Context, id string) (*election.Session, err
 	case entry == nil:
 		return nil, Fail(ErrNoSession, "session %s does not exist", sanitize.Line(id, 40))
 	}
-	return wire.Session(entry), nil
+	return wire.Session(entry, c.datacenter), nil
 }

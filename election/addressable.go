@@ -17,22 +17,97 @@ func Addressable(key string) bool {
 	return true
 }
 
-// ID identifies the election: its key, followed by the CreateIndex if the key is not [Addressable].
-func (e *Election) ID() string { return electionID(e.Key(), e.Pair.CreateIndex, e.Unaddressable) }
+// ID identifies an election by its datacenter and key, and by its CreateIndex if the key is not [Addressable]. A key
+// without a datacenter is the ID of the first election with this key. Another type than string, because the same key
+// can exist in several datacenters.
+type ID string
 
-func electionID(key string, createIndex uint64, unaddressable bool) string {
+// ID identifies the election.
+func (e *Election) ID() ID { return newID(e.Datacenter, e.Ident()) }
+
+// ID identifies the election of the target. It is empty for a session without an election.
+func (t Target) ID() ID { return newID(t.Datacenter, ident(t.Key, t.CreateIndex, !Addressable(t.Key))) }
+
+// ElectionID is the [Election.ID] of the event's election, empty if it has none.
+func (e Event) ElectionID() ID { return newID(e.Datacenter, e.Ident()) }
+
+// Of reports whether this is the ID of an election. Unlike a comparison of two IDs, it allocates no memory.
+func (id ID) Of(e *Election) bool {
+	n, ident := len(e.Datacenter), e.Ident()
+	return len(id) == n+len(datacenterMark)+len(ident) && string(id[:n]) == e.Datacenter &&
+		string(id[n:n+len(datacenterMark)]) == datacenterMark && string(id[n+len(datacenterMark):]) == ident
+}
+
+// KeyID is the ID of the first election with this key, in any datacenter.
+func KeyID(key string) ID { return ID(datacenterMark + key) }
+
+func newID(datacenter, ident string) ID {
+	if ident == "" {
+		return ""
+	}
+	return ID(datacenter + datacenterMark + ident)
+}
+
+// Ident identifies the election in its datacenter: its key, followed by the CreateIndex if the key is not
+// [Addressable].
+func (e *Election) Ident() string { return ident(e.Key(), e.Pair.CreateIndex, e.Unaddressable) }
+
+// Ident is the [Election.Ident] of the event's election, empty if it has none.
+func (e Event) Ident() string { return ident(e.Key, e.CreateIndex, !Addressable(e.Key)) }
+
+func ident(key string, createIndex uint64, unaddressable bool) string {
 	if !unaddressable {
 		return key
 	}
-	return key + idMark + strconv.FormatUint(createIndex, 10)
+	return key + indexMark + strconv.FormatUint(createIndex, 10)
 }
 
-// idMark separates the key from the CreateIndex in an [Election.ID].
-const idMark = "\x00#"
+// datacenterMark separates the datacenter from the key in an [ID], indexMark the key from the CreateIndex. The name of
+// a datacenter contains no NUL.
+const (
+	datacenterMark = "\x00"
+	indexMark      = "\x00#"
+)
 
-// Compare orders elections by key, then by CreateIndex, as in [Snapshot.Elections].
+// identity is the content of an [ID].
+type identity struct {
+	datacenter, key string
+	createIndex     uint64
+	indexed         bool // createIndex is set
+}
+
+func (id ID) parse() identity {
+	datacenter, key, qualified := strings.Cut(string(id), datacenterMark)
+	if !qualified {
+		return identity{key: string(id)}
+	}
+	of := identity{datacenter: datacenter, key: key}
+	if key, text, marked := cutLast(key, indexMark); marked && !Addressable(key) {
+		n, err := strconv.ParseUint(text, 10, 64)
+		of.key, of.createIndex, of.indexed = key, n, err == nil
+	}
+	return of
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// identifies reports whether the identity is that of an election with the same key. An empty datacenter is unknown.
+func (of identity) identifies(e *Election) bool {
+	return (of.datacenter == "" || e.Datacenter == "" || of.datacenter == e.Datacenter) &&
+		(!of.indexed || e.Unaddressable && of.createIndex == e.Pair.CreateIndex)
+}
+
+// Compare orders elections by key, then by datacenter and CreateIndex, as in [Snapshot.Elections].
 func Compare(a, b *Election) int {
-	if c := strings.Compare(a.Key(), b.Key()); c != 0 || !a.Unaddressable {
+	if c := strings.Compare(a.Key(), b.Key()); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Datacenter, b.Datacenter); c != 0 || !a.Unaddressable {
 		return c
 	}
 	return compareUint(a.Pair.CreateIndex, b.Pair.CreateIndex)

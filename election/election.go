@@ -178,7 +178,7 @@ func MovedEvents(events []Event, move func(*time.Time)) []Event {
 // Target returns the current hold as the target of an operator's action.
 func (e *Election) Target() Target {
 	t := Target{
-		Election: e.Name, Key: e.Key(), Session: e.Pair.Session, ModifyIndex: e.Pair.ModifyIndex,
+		Election: e.Name, Datacenter: e.Datacenter, Key: e.Key(), Session: e.Pair.Session, ModifyIndex: e.Pair.ModifyIndex,
 		Leader: e.Leader, Term: e.Term, CreateIndex: e.Pair.CreateIndex, LockIndex: e.Pair.LockIndex,
 	}
 	if e.Session != nil {
@@ -196,7 +196,9 @@ func (t Target) SameHold(p Pair) bool {
 
 // Target is the hold that an operator selected. If this hold has ended, the action changes nothing.
 type Target struct {
-	Election    string
+	Election string
+	// Datacenter is empty if the name is unknown.
+	Datacenter  string
 	Key         string
 	Session     string
 	ModifyIndex uint64

@@ -205,9 +205,6 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// ElectionID returns the [Election.ID] of the event's election, "" if the event has no key.
-func (e Event) ElectionID() string { return electionID(e.Key, e.CreateIndex, !Addressable(e.Key)) }
-
 // OfSlot reports whether the event is about a slot of a semaphore.
 func (e Event) OfSlot() bool { return e.Type == Entered || e.Type == Left }
 

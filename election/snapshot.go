@@ -9,9 +9,13 @@ import (
 // Snapshot is the known state of all elections and of the connection at one time. It is immutable and safe for
 // concurrent use.
 type Snapshot struct {
-	At         time.Time
+	At time.Time
+	// Datacenter is empty if the name is unknown, and in a snapshot of several datacenters.
 	Datacenter string
-	// Elections are sorted by key.
+	// Parts are the snapshots of several datacenters, in a fixed order; nil for one datacenter. Data that belongs to
+	// one datacenter is only in its part: Checks, Surroundings and the stale parts of Connection. See [Snapshot.In].
+	Parts []*Snapshot
+	// Elections are sorted by [Compare].
 	Elections []*Election
 	// Events contains the latest events of all elections and of the connection, oldest first.
 	Events []Event
@@ -46,30 +50,49 @@ type NodeChecks struct {
 	Err string
 }
 
-// Find returns the election with this [Election.ID], or the first one with this key. It returns nil if there is none.
-func (s *Snapshot) Find(id string) *Election {
-	key, mark, marked := strings.Cut(id, idMark)
-	if !marked || Addressable(key) {
-		key, mark = id, ""
+// Find returns the election with this [ID], nil if there is none.
+func (s *Snapshot) Find(id ID) *Election {
+	of := id.parse()
+	i, _ := slices.BinarySearchFunc(s.Elections, of.key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })
+	for ; i < len(s.Elections) && s.Elections[i].Key() == of.key; i++ {
+		if of.identifies(s.Elections[i]) {
+			return s.Elections[i]
+		}
 	}
-	i, found := slices.BinarySearchFunc(s.Elections, key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })
-	for ; found && mark != "" && s.Elections[i].ID() != id; i++ {
-		found = i+1 < len(s.Elections) && s.Elections[i+1].Key() == key
-	}
-	if !found {
-		return nil
-	}
-	return s.Elections[i]
+	return nil
 }
 
-// Named returns the elections with this name or full key. Several elections may share a name, but several elections
-// share a key only if it is not [Addressable].
+// In returns the snapshot of one datacenter: s itself if it has no parts. A part of an unknown datacenter is empty and
+// not connected.
+func (s *Snapshot) In(datacenter string) *Snapshot {
+	if s.Parts == nil {
+		return s
+	}
+	for _, part := range s.Parts {
+		if part.Datacenter == datacenter {
+			return part
+		}
+	}
+	return &Snapshot{At: s.At, Datacenter: datacenter}
+}
+
+// Datacenters returns the parts, or s itself if it has none.
+func (s *Snapshot) Datacenters() []*Snapshot {
+	if s.Parts == nil {
+		return []*Snapshot{s}
+	}
+	return s.Parts
+}
+
+// ChecksOf returns the known health checks of the election's datacenter, by node.
+func (s *Snapshot) ChecksOf(e *Election) map[string]NodeChecks { return s.In(e.Datacenter).Checks }
+
+// Named returns the elections with this full key or, if there are none, with this name. Several elections may share a
+// name; they share a key only in several datacenters, or if it is not [Addressable].
 func (s *Snapshot) Named(name string) []*Election {
 	wanted := func(e *Election) bool { return e.Name == name }
-	if e := s.Find(name); e != nil && e.Unaddressable {
-		wanted = func(o *Election) bool { return o.Key() == e.Key() }
-	} else if e != nil {
-		return []*Election{e}
+	if s.Find(KeyID(name)) != nil {
+		wanted = func(e *Election) bool { return e.Key() == name }
 	}
 	var found []*Election
 	for _, e := range s.Elections {
@@ -151,8 +174,14 @@ func (s *Snapshot) StaleSince(key string) (since time.Time, stale bool) {
 	return since, stale
 }
 
-// CountStale counts the elections in stale parts.
+// CountStale counts the elections whose sources do not respond while other sources do.
 func (s *Snapshot) CountStale() (n int) {
+	for _, part := range s.Parts {
+		if part.Connection.State == Lost {
+			n += len(part.Elections)
+		}
+		n += part.CountStale()
+	}
 	at := func(key string) int {
 		i, _ := slices.BinarySearchFunc(s.Elections, key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })
 		return i

@@ -1,11 +1,13 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"electop/election"
 	"electop/election/sanitize"
 	"electop/ui/internal/dialog"
 	"electop/ui/internal/drain"
@@ -91,10 +93,30 @@ func panel(a scene.Action) mode {
 }
 
 func ask(m *Model, a scene.Ask) tea.Cmd {
+	names := datacentersOf(slices.Concat(a.Visible, a.Hidden))
+	if m.scene.Several() && len(names) != 1 {
+		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in one datacenter at a time; the filter dc:"+names[0]+" shows one.")
+		return nil
+	}
+	in := m.scene.In(names[0])
+	if reason := in.Refusal(a.Kind); reason != "" {
+		m.say(term.Delay, reason)
+		return nil
+	}
 	m.out.travel.Cancel() // a dialog acts on the present
-	d := dialog.New(a, m.out.tools, m.scene)
+	d := dialog.New(a, m.out.tools(names[0]), in)
 	m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
 	return m.toDialog(scene.Changed{Before: m.scene})
+}
+
+// datacentersOf returns the datacenters of targets, each once.
+func datacentersOf(targets []scene.Target) []string {
+	var names []string
+	for _, t := range targets {
+		names = append(names, scene.OneLine(t.Datacenter, 60))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // note is a message that the footer shows until a deadline.
@@ -176,7 +198,7 @@ func (m *Model) show(v view) tea.Cmd {
 
 // showElection selects an election in the Elections view. It clears a filter that hides the election.
 func (m *Model) showElection(id string) tea.Cmd {
-	if m.scene.Shown.Find(id) == nil {
+	if m.scene.Shown.Find(election.ID(id)) == nil {
 		m.say(term.Delay, "This election is not on the board.")
 		return nil
 	}
@@ -222,7 +244,7 @@ func (m *Model) started(log results.Log, action scene.Action) tea.Cmd {
 // openFix opens the fix dialog about the selected election. If there is nothing to fix, it shows the reason in the
 // footer.
 func openFix(m *Model, by string) tea.Cmd {
-	d, action := fix.Open(m.scene.Selected, by, m.out.diagnose, m.keys, m.scene)
+	d, action := fix.Open(m.scene.Selected, by, m.out.diagnose, m.keys, m.scene.In(selectedDatacenter(m)))
 	if d != nil {
 		m.out.travel.Cancel() // a dialog is about the present
 		m.focus.fix, m.focus.mode, m.note = d, modeDialog, note{}
@@ -244,7 +266,19 @@ func openDrain(m *Model, node string) tea.Cmd {
 	if m.log.Draining() != "" {
 		return send(m, &m.log, scene.ListActions{})
 	}
-	return send(m, &m.focus.drain, drain.Open{Node: node})
+	datacenter := selectedDatacenter(m)
+	return sendIn(m, &m.focus.drain, drain.Open{Node: node, Datacenter: datacenter}, m.scene.In(datacenter))
+}
+
+// selectedDatacenter is the datacenter of the selected election or session.
+func selectedDatacenter(m *Model) string {
+	switch e, session := m.scene.Selected, m.sessions.Selected(); {
+	case m.focus.view == viewSessions && session != nil:
+		return session.Datacenter
+	case e != nil:
+		return e.Datacenter
+	}
+	return m.scene.Live.Datacenters()[0].Datacenter
 }
 
 // selectedNode is the node of the selected leader or session. It is empty if nothing is selected.

@@ -28,7 +28,7 @@ func BenchmarkFrame(b *testing.B) {
 func BenchmarkFrameWithHistory(b *testing.B) {
 	snap := crowd(10_000)
 	d := drive(b, snap, 200, 50)
-	lanes := &scene.Lanes{At: testNow(), Window: 30 * 24 * time.Hour, Terms: map[string][]election.Term{}, Observed: map[string]history.Periods{}}
+	lanes := &scene.Lanes{At: testNow(), Window: 30 * 24 * time.Hour, Terms: map[election.ID][]election.Term{}, Observed: map[election.ID]history.Periods{}}
 	observed := history.Periods{{Since: ago(20 * 24 * time.Hour), Until: ago(9 * 24 * time.Hour)}, {Since: ago(8 * 24 * time.Hour), Until: testNow()}}
 	for _, e := range snap.Elections {
 		terms := make([]election.Term, 200)

@@ -67,7 +67,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "fix":
 		return openFix(m, ":fix")
 	case "discover":
-		return send(m, &m.focus.locks, locks.Open{})
+		return send(m, &m.focus.locks, locks.Open{Datacenter: selectedDatacenter(m)})
 	case "watch":
 		watch(m, strings.Fields(rest))
 	case "unwatch":
@@ -152,7 +152,7 @@ func (m *Model) goTo(name string) tea.Cmd {
 	case 0:
 		m.say(term.Delay, "No election is named "+scene.OneLine(name, 60)+".")
 	case 1:
-		return m.showElection(found[0].ID())
+		return m.showElection(string(found[0].ID()))
 	default:
 		m.say(term.Delay, scene.OneLine(name, 60)+" is ambiguous ("+term.Plural(len(found), "election")+"): use the full key.")
 	}

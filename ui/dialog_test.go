@@ -167,7 +167,7 @@ func TestChangesMustBeVisibleBeforeConfirmation(t *testing.T) {
 		d.keys("j")
 	}
 	changed := studiedSnapshot("service/auth/leader")
-	ses := changed.Find(keyOf("auth")).Session
+	ses := changed.Find(election.KeyID(keyOf("auth"))).Session
 	ses.LockDelay, ses.Behavior = time.Minute, election.BehaviorDelete
 	d.send(snapshotMsg{changed})
 	if d.wants("scroll up: the text changed"); d.ready() {
@@ -329,7 +329,7 @@ func TestEffectOfADestroyIsThatOfAllHolds(t *testing.T) {
 
 func TestScanErrorsAreShown(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
-		o.Holdings = func(context.Context, []string, func(int, int)) ([]election.Pair, bool, error) {
+		o.Holdings = func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error) {
 			return nil, false, errors.New("boom\x1b[2J")
 		}
 	})

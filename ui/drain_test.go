@@ -44,7 +44,7 @@ func drainStep(name string, status plan.Status, text string) plan.Step {
 // drains returns an option: the dashboard can drain node-2, which leads four elections of the fixture.
 func drains(run *fakeDrain, asked *[]string) func(*Options) {
 	return func(o *Options) {
-		o.Drain = func(_ context.Context, node string, progress func(done, total int)) (DrainPlan, error) {
+		o.Drain = func(_ context.Context, _, node string, progress func(done, total int)) (DrainPlan, error) {
 			*asked = append(*asked, node)
 			progress(214, 214)
 			if node == "node-9" {
@@ -53,7 +53,7 @@ func drains(run *fakeDrain, asked *[]string) func(*Options) {
 			effect := insight.Effect{Key: "The key is unlocked.", Holder: "The client is notified immediately.", Delay: "No lock-delay follows."}
 			last := insight.Effect{Key: "The session is destroyed.", Holder: "The client is notified immediately.", Delay: "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."}
 			item := func(name, next string) DrainItem {
-				e := mixedSnapshot().Find(keyOf(name))
+				e := mixedSnapshot().Find(election.KeyID(keyOf(name)))
 				return DrainItem{Target: e.Target(), Name: name, Watched: true, Next: next, Likely: !strings.HasPrefix(next, "none"), Effect: effect, Last: last}
 			}
 			db := item("users", "")
@@ -233,8 +233,8 @@ func TestTheLastResortIsChosenInThePlan(t *testing.T) {
 // longPlan adds 1,000 elections to the plan. Four have no likely candidate on another node.
 func longPlan(o *Options) {
 	next := o.Drain
-	o.Drain = func(ctx context.Context, node string, progress func(done, total int)) (DrainPlan, error) {
-		p, err := next(ctx, node, progress)
+	o.Drain = func(ctx context.Context, _, node string, progress func(done, total int)) (DrainPlan, error) {
+		p, err := next(ctx, "", node, progress)
 		for i := range 1000 {
 			item := p.Items[0]
 			item.Name, item.Target.Key = fmt.Sprintf("job-%03d", i), fmt.Sprintf("service/job-%03d/leader", i)
@@ -418,12 +418,12 @@ func TestElsewhereANodeIsChosen(t *testing.T) {
 func TestTheDrainKeyIsGreyWithoutRights(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 160, 36, drains(&fakeDrain{}, new([]string)))
 	d.open(keyOf("billing"))
-	pair := mixedSnapshot().Find(keyOf("billing")).Pair
+	pair := mixedSnapshot().Find(election.KeyID(keyOf("billing"))).Pair
 	enabled := func() bool { return greyed(d.m.keys, d.m.scene, d.m.selectedTarget()).Drain.Enabled() }
 	if !enabled() {
 		t.Fatal("grey without a reason")
 	}
-	d.send(rightsMsg{hold{pair.Key, pair.Session}, denied(pair.Key)})
+	d.send(rightsMsg{hold{mixedSnapshot().Find(election.KeyID(pair.Key)).ID(), pair.Session}, denied(pair.Key)})
 	if enabled() {
 		t.Error("not grey")
 	}

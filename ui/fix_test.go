@@ -160,7 +160,7 @@ func TestFixOfAHolderThatIsGone(t *testing.T) {
 	d.wants("Fix legacy", "orphaned_session", "Destroy session "+election.ShortID(sessionID(8)), "y apply")
 	d.perform(d.keys("y"))
 	s := released(studiedSnapshot(""), keyOf("legacy"), false)
-	s.Find(keyOf("legacy")).LockDelayUntil = testNow().Add(15 * time.Second)
+	s.Find(election.KeyID(keyOf("legacy"))).LockDelayUntil = testNow().Add(15 * time.Second)
 	d.send(snapshotMsg{s})
 	d.wants("legacy: legacy-2 → no leader yet", "lock-delay for about")
 	d.now = testNow().Add(20 * time.Second)

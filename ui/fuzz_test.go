@@ -117,7 +117,7 @@ func (p *poisoner) options(o *Options) {
 	o.Rights = func(context.Context, election.Target) (election.Rights, error) {
 		return election.Rights{Known: true, ReleaseRule: p.text("key"), DestroyRule: p.text("session")}, errors.New(p.text("no response"))
 	}
-	o.Holdings = func(_ context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+	o.Holdings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(1, 2)
 		var found []election.Pair
 		for _, session := range sessions {

@@ -189,6 +189,19 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			d.send(firstOf(t, d.keys(":", "'discover", "enter")))
 			return d
 		},
+		"datacenters":      snap(uitest.Federated, twoDatacenters),
+		"datacenters-lost": snap(uitest.WithoutSecond, twoDatacenters),
+		"datacenters-events": func(t *testing.T, w, h int) *driver {
+			d := drive(t, uitest.WithoutSecond(), w, h, twoDatacenters)
+			d.keys("2")
+			return d
+		},
+		"datacenters-release": func(t *testing.T, w, h int) *driver {
+			d := drive(t, uitest.Federated(), w, h, twoDatacenters)
+			d.filter("dc:dc2 billing")
+			d.keys("r")
+			return d
+		},
 		"lost":  snap(lostSnapshot),
 		"stale": snap(staleSnapshot),
 		"stale-detail": func(t *testing.T, w, h int) *driver {
@@ -337,7 +350,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 		snap := studiedSnapshot(key)
 		d := drive(t, snap, w, h, searches, func(o *Options) {
 			if slices.Contains(keys, "search") || slices.Contains(keys, "scan") {
-				o.Holdings = func(_ context.Context, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
+				o.Holdings = func(_ context.Context, _ string, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
 					progress(1200, 9800)
 					return nil, false, nil
 				}
@@ -356,7 +369,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 					snap.Checks[node] = election.NodeChecks{Err: "not readable with this token"}
 				}
 			case "deny":
-				d.send(rightsMsg{hold{key, snap.Find(key).Pair.Session}, denied(key)})
+				d.send(rightsMsg{hold{snap.Find(election.KeyID(key)).ID(), snap.Find(election.KeyID(key)).Pair.Session}, denied(key)})
 			case "search":
 				firstOf(t, d.keys("f")) // the scan stays in progress
 			case "scan":

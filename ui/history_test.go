@@ -52,11 +52,11 @@ func TestSinceCommand(t *testing.T) {
 }
 
 func TestReportKey(t *testing.T) {
-	var keys []string
+	var keys []Subject
 	var since time.Time
 	var err error
 	report := func(o *Options) {
-		o.Report = func(_ context.Context, k []string, s time.Time) (string, error) {
+		o.Report = func(_ context.Context, k []Subject, s time.Time) (string, error) {
 			keys, since = k, s
 			return "electop-report-billing-20261120-1201.md", err
 		}
@@ -69,7 +69,7 @@ func TestReportKey(t *testing.T) {
 	d.wants("A report is already being written.")
 	d.send(cmd())
 	d.wants("Wrote electop-report-billing-20261120-1201.md")
-	if !slices.Equal(keys, []string{"service/billing/leader"}) || !since.Equal(ago(24*time.Hour)) {
+	if !slices.Equal(keys, []Subject{{Datacenter: "dc1", Key: "service/billing/leader"}}) || !since.Equal(ago(24*time.Hour)) {
 		t.Errorf("%v since %s", keys, since)
 	}
 	err = errors.New("permission\x1b denied")
@@ -87,7 +87,7 @@ func TestReportKey(t *testing.T) {
 	d.keys("enter")
 	err = nil
 	d.send(d.keys(":", "'report", "enter")())
-	if !slices.Equal(keys, []string{"service/billing/leader"}) || !since.Equal(uitest.Yesterday().Recorded[0].Time) {
+	if !slices.Equal(keys, []Subject{{Datacenter: "dc1", Key: "service/billing/leader"}}) || !since.Equal(uitest.Yesterday().Recorded[0].Time) {
 		t.Errorf("%v since %s", keys, since)
 	}
 }

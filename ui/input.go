@@ -156,7 +156,7 @@ func openCommands(m *Model) tea.Cmd {
 func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
 	if m.focus.view == viewSessions {
-		return m.do(clip.Session(msg.String(), m.sessions.Selected(), m.scene.Shown.Datacenter, m.opts.Cluster))
+		return m.do(clip.Session(msg.String(), m.sessions.Selected(), m.scene.Shown.In(selectedDatacenter(m)).Datacenter, m.opts.Cluster))
 	}
 	return m.do(clip.Election(msg.String(), m.scene, m.opts.Cluster))
 }

@@ -12,7 +12,7 @@ import (
 
 // discovers sets a search that finds several groups of locks.
 func discovers(o *Options) {
-	o.Discover = func(_ context.Context, progress func(done, total int)) (DiscoveredLocks, error) {
+	o.Discover = func(_ context.Context, _ string, progress func(done, total int)) (DiscoveredLocks, error) {
 		progress(10_040, 10_040)
 		return DiscoveredLocks{Scanned: 10_040, Result: discovery.Result{
 			Locks: 11, Unwatched: 4, Groups: []discovery.Group{

@@ -113,17 +113,19 @@ type links struct {
 	// suspension waits for the next suspension; nil if the caller requests none.
 	suspension tea.Cmd
 	// warning waits for the next warning; nil if the caller sends no warnings.
-	warning  tea.Cmd
-	tools    dialog.Tools
+	warning tea.Cmd
+	// tools returns the tools of a dialog about a datacenter.
+	tools    func(datacenter string) dialog.Tools
 	rights   *rightsBook
 	diagnose fix.Reader
 	report   *past.Reporter
 	travel   *travel.Traveler
 	insights scene.InsightCache
-	// watched, studied and listing are the latest arguments of WatchChecks, Study and
-	// WatchSessions.
-	watched, studied string
-	listing          bool
+	// watched, studied and listing are the latest arguments of WatchChecks, Study and WatchSessions; watched by
+	// datacenter.
+	watched map[string]string
+	studied election.ID
+	listing bool
 	// hint searches for locks outside the patterns. It runs once and is nil after that.
 	hint tea.Cmd
 }
@@ -141,7 +143,7 @@ func New(ctx context.Context, opts Options) Model {
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), suspension: nextSuspension(ctx, opts.Suspensions), warning: nextWarning(ctx, opts.Warnings),
-		tools:    dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey), Cluster: opts.Cluster},
+		tools: func(datacenter string) dialog.Tools { return dialogTools(ctx, k, opts, datacenter) }, watched: map[string]string{},
 		diagnose: fix.NewReader(ctx, opts.Diagnose),
 		rights:   newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
 		travel: travel.New(ctx, opts.History, opts.Patterns),
@@ -160,7 +162,7 @@ func New(ctx context.Context, opts Options) Model {
 	}
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
-		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
+		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Holdings, "")),
 		log: results.New(ctx, opts.Operator, k), focus: focus{
 			help: help.New(k, commandHelp()), locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k), doctor: doctor.New(ctx, opts.Doctor, k),
 			commands: commands.New(commands.Tools{Templates: opts.Commands, Run: opts.RunCommand, Release: inTerminal, File: opts.ConfigFile}, k),
@@ -171,6 +173,16 @@ func New(ctx context.Context, opts Options) Model {
 		m.board, _ = m.board.Update(msg, m.scene)
 	}
 	return m
+}
+
+func dialogTools(ctx context.Context, k keys.Map, opts Options, datacenter string) dialog.Tools {
+	cluster := opts.Cluster
+	if len(opts.Datacenters) > 1 {
+		cluster.Datacenter = datacenter
+	}
+	return dialog.Tools{
+		Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings, datacenter), Survey: dialog.NewSurveyor(ctx, opts.Survey, datacenter), Cluster: cluster,
+	}
 }
 
 // Init starts the clock, requests the terminal's background colour and waits for the first
@@ -184,7 +196,7 @@ func (m *Model) renew() {
 	s := &scene.Scene{
 		Shown: f.shown, Live: f.live, AsOf: f.asOf(), Now: f.now, Latency: f.latency, Sym: m.look.painter.Sym,
 		Stale: f.stale(), Paused: f.paused, Past: f.past, Lanes: f.shownLanes(), Warning: f.warning,
-		ReadOnly: m.opts.ReadOnly, Patterns: m.look.place.Patterns, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
+		ReadOnly: m.opts.ReadOnly, Datacenters: m.opts.Datacenters, Patterns: m.look.place.Patterns, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier, Followed: m.log.Followed(f.now),
 	}

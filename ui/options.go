@@ -15,6 +15,7 @@ import (
 	"electop/ui/internal/locks"
 	"electop/ui/internal/plan"
 	"electop/ui/internal/results"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/shell"
 	"electop/ui/internal/term"
 )
@@ -28,6 +29,8 @@ type Options struct {
 	// show why they are disabled.
 	Operator Operator
 	ReadOnly bool
+	// Datacenters are the names of several datacenters, in the order of [election.Snapshot.Parts]; nil for one.
+	Datacenters []string
 	// Address is Consul's address, shown in the header and the window's title. It must not
 	// contain a token.
 	Address string
@@ -57,13 +60,13 @@ type Options struct {
 	// Demo, if not empty, marks the dashboard as a demonstration and describes it in one
 	// line.
 	Demo string
-	// WatchChecks receives the nodes whose health checks are displayed, most important first, whenever the set
-	// changes. It runs on the event loop and must not block.
-	WatchChecks func(nodes []string)
-	// Study receives the key of the selected election whenever it changes, "" for none;
+	// WatchChecks receives the nodes of a datacenter whose health checks are displayed, most important first, whenever
+	// the set changes. It runs on the event loop and must not block.
+	WatchChecks func(datacenter string, nodes []string)
+	// Study receives the datacenter and the key of the selected election whenever it changes, "" for none;
 	// snapshots should then carry its [election.Snapshot.Surroundings]. It runs on the
 	// event loop and must not block.
-	Study func(key string)
+	Study func(datacenter, key string)
 	// WatchSessions is called when the sessions view opens and closes; while it is open,
 	// snapshots should carry [election.Snapshot.SessionList]. It runs on the event loop
 	// and must not block.
@@ -71,16 +74,16 @@ type Options struct {
 	// Rights reads the token's permissions for a hold, or for a session if the target has
 	// no key. It runs off the event loop.
 	Rights func(ctx context.Context, t election.Target) (election.Rights, error)
-	// Holdings searches the KV store for keys that the sessions hold, off the event loop. complete is false if the
-	// token cannot read all keys. The keys found before an error are returned with it. Any goroutine may call
+	// Holdings searches the KV store of a datacenter, or of all for "", for keys that the sessions hold, off the event
+	// loop. complete is false if the token cannot read all keys. The keys found before an error are returned with it. Any goroutine may call
 	// progress until Holdings returns.
-	Holdings func(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
-	// Survey reads the surroundings of elections once and returns them in the order of keys. Errors are in the
+	Holdings func(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
+	// Survey reads the surroundings of elections of a datacenter once and returns them in the order of keys. Errors are in the
 	// results. A dialog calls it off the event loop and waits for it.
-	Survey func(ctx context.Context, keys []string) []election.Surroundings
-	// Discover searches the whole store for locks, off the event loop. Any goroutine may
+	Survey func(ctx context.Context, datacenter string, keys []string) []election.Surroundings
+	// Discover searches the whole store of a datacenter for locks, off the event loop. Any goroutine may
 	// call progress until it returns.
-	Discover func(ctx context.Context, progress func(done, total int)) (DiscoveredLocks, error)
+	Discover func(ctx context.Context, datacenter string, progress func(done, total int)) (DiscoveredLocks, error)
 	// Nearby counts locks that no pattern selects, with a bounded search off the event loop. The count is a minimum
 	// unless complete is true.
 	Nearby func(ctx context.Context) (locks int, complete bool)
@@ -93,10 +96,9 @@ type Options struct {
 	// Drain plans the drain of a node; nil if drains are unavailable. With ReadOnly, D shows that drains are
 	// disabled.
 	Drain plan.Planner
-	// Report writes an incident report about the elections with these keys since a moment
-	// to a new file, and returns its name. It runs off the event loop; nil without a
+	// Report writes an incident report about elections since a moment to a new file, and returns its name. It runs off the event loop; nil without a
 	// history.
-	Report func(ctx context.Context, keys []string, since time.Time) (file string, err error)
+	Report func(ctx context.Context, of []Subject, since time.Time) (file string, err error)
 	// Commands are the user's commands, which the key ! lists.
 	Commands []Command
 	// RunCommand runs a command of a shell and waits for it. It is called while the dashboard has released the
@@ -122,6 +124,9 @@ type Options struct {
 	// Now is the clock, time.Now if nil.
 	Now func() time.Time
 }
+
+// Subject is an election of a report.
+type Subject = scene.Subject
 
 // Cluster is how a command of a shell reaches Consul.
 type Cluster = shell.Cluster

@@ -127,8 +127,8 @@ func TestEarlierKeysConfirmNothing(t *testing.T) {
 	d.keys("right")
 	d.send(snapshotMsg{func() *election.Snapshot {
 		s := mixedSnapshot()
-		s.Find(keyOf("billing")).Session.LockDelay = time.Minute
-		s.Find(keyOf("billing")).Session.Behavior = election.BehaviorDelete
+		s.Find(election.KeyID(keyOf("billing"))).Session.LockDelay = time.Minute
+		s.Find(election.KeyID(keyOf("billing"))).Session.Behavior = election.BehaviorDelete
 		return s
 	}()})
 	d.wants("[(Release)]")
@@ -144,9 +144,9 @@ func TestEarlierKeysConfirmNothing(t *testing.T) {
 // A session that leads several marked elections is destroyed once. Each election has its own outcome.
 func TestElectionsThatShareASession(t *testing.T) {
 	s := mixedSnapshot()
-	auth := s.Find(keyOf("auth"))
+	auth := s.Find(election.KeyID(keyOf("auth")))
 	for _, name := range []string{"billing", "orders"} {
-		e := s.Find(keyOf(name))
+		e := s.Find(election.KeyID(keyOf(name)))
 		e.Session, e.Pair.Session = auth.Session, auth.Pair.Session
 	}
 	d := drive(t, s, 120, 40)

@@ -138,7 +138,7 @@ func TestAwaitingALeader(t *testing.T) {
 	d.perform(d.keys("y"))
 	d.wants("billing: billing-3: its session was destroyed")
 	s := released(mixedSnapshot(), keyOf("billing"), false)
-	s.Find(keyOf("billing")).LockDelayUntil = testNow().Add(15 * time.Second)
+	s.Find(election.KeyID(keyOf("billing"))).LockDelayUntil = testNow().Add(15 * time.Second)
 	d.now = d.now.Add(4 * time.Second)
 	d.send(snapshotMsg{s})
 	d.wants("billing: billing-3 → no leader yet, 4s; lock-delay for about 11s more")
@@ -228,7 +228,7 @@ func TestManyResultsScroll(t *testing.T) {
 // its keys have changed.
 func TestElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
 	s := studiedSnapshot("")
-	auth, billing := s.Find(keyOf("auth")), s.Find(keyOf("billing"))
+	auth, billing := s.Find(election.KeyID(keyOf("auth"))), s.Find(election.KeyID(keyOf("billing")))
 	billing.Session, billing.Pair.Session = auth.Session, auth.Pair.Session
 	d := drive(t, s, 120, 46, searches)
 	d.mark("auth") // the destroy must not remove this mark
@@ -263,7 +263,7 @@ func TestShortTermsAreNotZero(t *testing.T) {
 		{20 * time.Millisecond, false, "≥20ms"}, {time.Second, true, "1s"}, {time.Hour, false, "≥1h00m"},
 	} {
 		s := mixedSnapshot()
-		mail := s.Find(keyOf("mail"))
+		mail := s.Find(election.KeyID(keyOf("mail")))
 		last := &mail.Terms[len(mail.Terms)-1]
 		last.Start, last.StartKnown = last.End.Add(-c.held), c.known
 		for i := range s.Events {
@@ -283,7 +283,7 @@ func TestUnobservedStartOfATermIsUnknown(t *testing.T) {
 	d.keys("g")
 	d.wants("Since        Nov 18 08:01 or earlier  ≥2d04h; the start was not observed")
 	s := mixedSnapshot() // a term that began before the observation
-	s.Find(keyOf("billing")).SinceKnown = false
+	s.Find(election.KeyID(keyOf("billing"))).SinceKnown = false
 	d = drive(t, s, 120, 36)
 	d.keys("g", "j")
 	d.wants("or earlier  ≥3m12s; it began during a gap in observation")

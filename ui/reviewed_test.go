@@ -62,7 +62,7 @@ func TestHiddenChecksAreNotGone(t *testing.T) {
 	d.wants("service:auth-2  service check, not readable with this token", "✓ 1 ? 1")
 	d.lacks("not registered")
 	s = mixedSnapshot()
-	auth = s.Find(auth.Key())
+	auth = s.Find(auth.ID())
 	auth.Session = nil
 	d.send(snapshotMsg{s})
 	d.wants(auth.Pair.Session+"  not readable with this token", "its session: not readable with this token")
@@ -137,9 +137,9 @@ func TestManySessionsAreSearchedAtOnce(t *testing.T) {
 	calls := 0
 	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
 		look := o.Holdings
-		o.Holdings = func(ctx context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+		o.Holdings = func(ctx context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 			calls++
-			return look(ctx, sessions, progress)
+			return look(ctx, "", sessions, progress)
 		}
 	})
 	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "space", "x")

@@ -12,10 +12,13 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// hold is a key and the session that holds it; permissions are cached for this pair.
-type hold struct{ key, session string }
+// hold is a key and the session that holds it; permissions are cached for it.
+type hold struct {
+	id      election.ID
+	session string
+}
 
-func holdOf(t election.Target) hold { return hold{t.Key, t.Session} }
+func holdOf(t election.Target) hold { return hold{t.ID(), t.Session} }
 
 // rightsMsg carries the token's permissions for one hold. Zero fields are unknown permissions.
 type rightsMsg struct {
@@ -128,7 +131,7 @@ func (m *Model) selectedTarget() *election.Target {
 		if s == nil {
 			return nil
 		}
-		t = scene.BindSession(s, false).Target
+		t = m.scene.BindSession(s, false).Target
 		return &t
 	}
 	e := m.scene.Selected

@@ -15,7 +15,7 @@ type outside struct {
 }
 
 func (o *outside) options(opts *Options) {
-	opts.Study = func(key string) { o.studied = append(o.studied, key) }
+	opts.Study = func(_, key string) { o.studied = append(o.studied, key) }
 	opts.WatchSessions = func(on bool) { o.listings = append(o.listings, on) }
 	opts.Rights = func(_ context.Context, t election.Target) (election.Rights, error) {
 		o.asked = append(o.asked, t)
@@ -25,15 +25,15 @@ func (o *outside) options(opts *Options) {
 
 // studies is an option: the dashboard reads surroundings and sessions, and cannot search the store.
 func studies(o *Options) {
-	o.Study = func(string) {}
-	o.Survey = func(context.Context, []string) []election.Surroundings { return nil } // the driver responds
+	o.Study = func(string, string) {}
+	o.Survey = func(context.Context, string, []string) []election.Surroundings { return nil } // the driver responds
 	o.WatchSessions = func(bool) {}
 }
 
 // searches is an option: a search finds two more keys of every session.
 func searches(o *Options) {
 	studies(o)
-	o.Holdings = func(_ context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+	o.Holdings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(9800, 9800)
 		var found []election.Pair
 		for _, session := range sessions {

@@ -22,7 +22,7 @@ import (
 // Patroni.
 func hiddenPatroni() *election.Snapshot {
 	s := studiedSnapshot("")
-	s.Find(keyOf("pg")).Session = nil
+	s.Find(election.KeyID(keyOf("pg"))).Session = nil
 	return s
 }
 
@@ -81,7 +81,7 @@ func TestPatroniIsRecognisedBySiblingKeys(t *testing.T) {
 
 func TestPatroniIsRecognisedForASession(t *testing.T) {
 	s := studiedSnapshot("")
-	ses := s.Find(keyOf("pg")).Session
+	ses := s.Find(election.KeyID(keyOf("pg"))).Session
 	ses.Behavior, ses.LockDelay, ses.Name = election.BehaviorRelease, 0, "odd"
 	s.Surroundings = &election.Surroundings{Key: keyOf("pg"), Siblings: []election.Pair{{Key: "service/pg/config", Value: []byte(`{"loop_wait":10}`)}}}
 	d := drive(t, s, 120, 40, studies)
@@ -104,7 +104,7 @@ func TestCandidatesOfEveryTargetAreChecked(t *testing.T) {
 // The dialog of a destroy names every election that the session leads.
 func TestADestroyWarnsOfTheOtherElectionsOfTheSession(t *testing.T) {
 	s := studiedSnapshot("")
-	auth, legacy, users := s.Find(keyOf("auth")), s.Find(keyOf("legacy")), s.Find(keyOf("users"))
+	auth, legacy, users := s.Find(election.KeyID(keyOf("auth"))), s.Find(election.KeyID(keyOf("legacy"))), s.Find(election.KeyID(keyOf("users")))
 	for _, e := range []*election.Election{auth, legacy} {
 		e.Session, e.Pair.Session = users.Session, users.Pair.Session
 	}
@@ -155,7 +155,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 	for _, key := range []string{"esc", "q", "ctrl+c"} {
 		var ended context.Context
 		d := drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) {
-			o.Survey = func(ctx context.Context, keys []string) []election.Surroundings {
+			o.Survey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
 				ended = ctx
 				return []election.Surroundings{{Key: keys[0]}}
 			}
@@ -204,10 +204,10 @@ func TestAFailedCheckIsReported(t *testing.T) {
 // A survey fails after its timeout.
 func TestTheCheckHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, run := dialog.NewSurveyor(t.Context(), func(ctx context.Context, keys []string) []election.Surroundings {
+		_, run := dialog.NewSurveyor(t.Context(), func(ctx context.Context, _ string, keys []string) []election.Surroundings {
 			<-ctx.Done()
 			return []election.Surroundings{{Key: keys[0], SiblingsErr: "sibling keys: timeout"}}
-		})([]string{"a"})
+		}, "")([]string{"a"})
 		began := time.Now()
 		if msg := run().(dialog.Surveyed); len(msg.Found) != 1 || time.Since(began) != 10*time.Second {
 			t.Errorf("%v after %s", msg.Found, time.Since(began))
@@ -219,7 +219,7 @@ func TestTheCheckHasATimeLimit(t *testing.T) {
 func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	var asked [][]string
 	count := func(o *Options) {
-		o.Survey = func(_ context.Context, keys []string) []election.Surroundings {
+		o.Survey = func(_ context.Context, _ string, keys []string) []election.Surroundings {
 			asked = append(asked, keys)
 			return nil
 		}
@@ -254,7 +254,7 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	d.readOn()
 	d.wants("y destroy")
 	n := studiedSnapshot("")
-	auth, billing := n.Find(keyOf("auth")), n.Find(keyOf("billing"))
+	auth, billing := n.Find(election.KeyID(keyOf("auth"))), n.Find(election.KeyID(keyOf("billing")))
 	auth.Session, auth.Pair.Session = billing.Session, billing.Pair.Session
 	d.unanswered = true
 	d.send(snapshotMsg{n})
@@ -284,7 +284,7 @@ func TestAScanServesTheFirstView(t *testing.T) {
 	d.wants("locks/nightly is released, not watched", "2 keys in all, as of 12:01:09, <1m ago", "f scans the store again", insight.MayHoldMore)
 	d.keys("esc")
 	s := studiedSnapshot("") // two elections of one session
-	auth, billing := s.Find(keyOf("auth")), s.Find(keyOf("billing"))
+	auth, billing := s.Find(election.KeyID(keyOf("auth"))), s.Find(election.KeyID(keyOf("billing")))
 	billing.Session, billing.Pair.Session = auth.Session, auth.Pair.Session
 	d.send(snapshotMsg{s})
 	d.mark("auth", "billing")
@@ -356,7 +356,7 @@ func TestALostConnectionEndsTheCheck(t *testing.T) {
 // The list of names before a warning is truncated, and can be expanded like other lists.
 func TestNamesBeforeAWarningCanBeShown(t *testing.T) {
 	s := studiedSnapshot("")
-	users := s.Find(keyOf("users"))
+	users := s.Find(election.KeyID(keyOf("users")))
 	for i := range 5 {
 		e := ledElection(400+i, "zz-"+string(rune('a'+i)), 1, time.Hour)
 		e.Session, e.Pair.Session = users.Session, users.Pair.Session

@@ -19,23 +19,42 @@ func (m *Model) tell() {
 		if m.focus.view == viewSessions && m.sessions.Open() {
 			open = m.sessions.Selected()
 		}
-		nodes := watchedNodes(open, looked)
-		if all := strings.Join(nodes, "\x00"); all != m.out.watched {
-			m.out.watched = all
-			m.opts.WatchChecks(nodes)
-		}
+		watchChecks(m, open, looked)
 	}
-	studied := ""
+	var studied election.ID
+	datacenter, key := "", ""
 	if e := m.scene.Selected; e != nil && m.focus.view == viewElections {
-		studied = e.Key()
+		studied, datacenter, key = e.ID(), e.Datacenter, e.Key()
 	}
 	if m.opts.Study != nil && studied != m.out.studied {
 		m.out.studied = studied
-		m.opts.Study(studied)
+		m.opts.Study(datacenter, key)
 	}
 	if on := m.focus.view == viewSessions; m.opts.WatchSessions != nil && on != m.out.listing {
 		m.out.listing = on
 		m.opts.WatchSessions(on)
+	}
+}
+
+// watchChecks passes on the nodes of each datacenter. A board of one datacenter does not name it.
+func watchChecks(m *Model, open *election.Session, looked []*election.Election) {
+	names := m.scene.Datacenters
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for _, name := range names {
+		of, session := looked, open
+		if name != "" {
+			of = slices.DeleteFunc(slices.Clone(looked), func(e *election.Election) bool { return e == nil || e.Datacenter != name })
+		}
+		if name != "" && open != nil && open.Datacenter != name {
+			of, session = nil, nil
+		}
+		nodes := watchedNodes(session, of)
+		if all := strings.Join(nodes, "\x00"); all != m.out.watched[name] {
+			m.out.watched[name] = all
+			m.opts.WatchChecks(name, nodes)
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 // toOwner sends the result of a component's command to the components that may have started it.
 func toOwner(m *Model, msg tea.Msg) tea.Cmd {
 	return tea.Batch(
-		m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg), send(m, &m.focus.drain, msg),
+		m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg), toDrain(m, msg),
 		send(m, &m.focus.commands, msg), send(m, &m.focus.doctor, msg),
 	)
 }
@@ -97,8 +97,11 @@ type component[T any] interface {
 }
 
 // send passes a message to a component and carries out the action that the component returns.
-func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd {
-	next, action := (*to).Update(msg, m.scene)
+func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd { return sendIn(m, to, msg, m.scene) }
+
+// sendIn is send for a component that is about one datacenter.
+func sendIn[T component[T]](m *Model, to *T, msg tea.Msg, in *scene.Scene) tea.Cmd {
+	next, action := (*to).Update(msg, in)
 	*to = next
 	m.renew()
 	return m.do(action)
@@ -118,11 +121,15 @@ func (m *Model) toView(msg tea.Msg) tea.Cmd {
 func (m *Model) toDialog(msg tea.Msg) tea.Cmd {
 	switch {
 	case m.focus.fix != nil:
-		return send(m, m.focus.fix, msg)
+		return sendIn(m, m.focus.fix, msg, m.scene.In(m.focus.fix.Datacenter()))
 	case m.dialog != nil:
-		return send(m, m.dialog, msg)
+		return sendIn(m, m.dialog, msg, m.scene.In(m.dialog.Datacenter()))
 	}
 	return nil
+}
+
+func toDrain(m *Model, msg tea.Msg) tea.Cmd {
+	return sendIn(m, &m.focus.drain, msg, m.scene.In(m.focus.drain.Datacenter()))
 }
 
 func (m *Model) changed() tea.Cmd {
@@ -174,7 +181,7 @@ func toOverlay(m *Model, msg tea.Msg) tea.Cmd {
 	case modeLocks:
 		return send(m, &m.focus.locks, msg)
 	case modeDrain:
-		return send(m, &m.focus.drain, msg)
+		return toDrain(m, msg)
 	case modeCommands:
 		return send(m, &m.focus.commands, msg)
 	case modeDoctor:

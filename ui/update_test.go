@@ -225,7 +225,7 @@ func TestNotesExplainUnavailableActions(t *testing.T) {
 func TestWatchChecks(t *testing.T) {
 	var calls [][]string
 	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
-		o.WatchChecks = func(nodes []string) { calls = append(calls, nodes) }
+		o.WatchChecks = func(_ string, nodes []string) { calls = append(calls, nodes) }
 	})
 	if len(calls) != 1 || !slices.Equal(calls[0], []string{"node-2", "node-3", "node-1"}) {
 		t.Fatalf("told %v", calls)

@@ -82,7 +82,7 @@ func (m *Model) frame() []string {
 
 func drawDialog(m *Model, lines []string) {
 	if m.focus.fix != nil {
-		m.focus.fix.View(m.look.painter, m.scene, lines, m.window.w)
+		m.focus.fix.View(m.look.painter, m.scene.In(m.focus.fix.Datacenter()), lines, m.window.w)
 		return
 	}
 	m.dialog.View(m.look.painter, lines, m.window.w)

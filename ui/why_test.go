@@ -146,7 +146,7 @@ func TestHostileRules(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 80, 24, searches)
 	d.keys("g")
 	e := d.m.board.Selected()
-	d.send(rightsMsg{hold{e.Key(), e.Pair.Session}, election.Rights{Known: true, DestroyRule: strings.Repeat("key \"\x1b[2J世\u202e\" ", 30)}})
+	d.send(rightsMsg{hold{e.ID(), e.Pair.Session}, election.Rights{Known: true, DestroyRule: strings.Repeat("key \"\x1b[2J世\u202e\" ", 30)}})
 	d.keys("x")
 	checkFrame(t, d, 80, 24, "a hostile rule")
 }
@@ -188,7 +188,7 @@ func TestDialogShowsTheEffect(t *testing.T) {
 func TestSearchShowsProgressAndStops(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	d := drive(t, studiedSnapshot(""), 120, 36, func(o *Options) {
-		o.Holdings = func(ctx context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+		o.Holdings = func(ctx context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 			progress(1200, 9800)
 			close(started)
 			<-ctx.Done()

@@ -213,7 +213,7 @@ func sameBoard(b *board, held api.KVPairs) bool {
 		}
 	}
 	for _, p := range held {
-		e := b.last.Find(p.Key)
+		e := b.last.Find(election.KeyID(p.Key))
 		if e == nil || !e.Exists || e.Pair.ModifyIndex != p.ModifyIndex || e.Pair.Session != p.Session || !bytes.Equal(e.Pair.Value, p.Value) {
 			return false
 		}

@@ -172,7 +172,7 @@ func TestTheLastReportOfAShardCounts(t *testing.T) {
 		settling := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
 			s.arrange.Store(nil)
 			s.Put(s.T, late, "v")
-			s.board.until("the key", func() bool { return s.board.last.Find(late) != nil })
+			s.board.until("the key", func() bool { return s.board.last.Find(election.KeyID(late)) != nil })
 			return l.Next(keys, []shard.Watch{l.Root})
 		})
 		s.arrange.Store(&settling)
@@ -440,7 +440,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 		pass(time.Minute)
 		failing.Store(false)
 		s.untilStale(0)
-		s.board.until("the missed changes", func() bool { return string(s.board.last.Find(numberedKey(7)).Pair.Value) == "missed" })
+		s.board.until("the missed changes", func() bool { return string(s.board.last.Find(election.KeyID(numberedKey(7))).Pair.Value) == "missed" })
 		s.checkLosses()
 	})
 }
@@ -475,8 +475,8 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 					key := fmt.Sprintf("service/%c%d/leader", 'a'+i, i)
 					start := time.Now()
 					s.Put(t, key, "v")
-					s.board.until("the key", func() bool { return s.board.last.Find(key) != nil })
-					e := s.board.snapshot().Find(key)
+					s.board.until("the key", func() bool { return s.board.last.Find(election.KeyID(key)) != nil })
+					e := s.board.snapshot().Find(election.KeyID(key))
 					if late := e.VacantSince.Sub(start); late+snapshotGap > c.soon {
 						t.Errorf("%s was found after %s", key, late)
 					}

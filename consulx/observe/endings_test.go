@@ -180,7 +180,7 @@ func (s scenario) run(t *testing.T, b *board, p *trial) measurement {
 	t.Helper()
 	s.begin(p)
 	b.until("the session of "+p.key, func() bool {
-		e := b.last.Find(p.key)
+		e := b.last.Find(election.KeyID(p.key))
 		return e != nil && e.Session != nil
 	})
 	_, n := b.event(0, election.Elected, p.key)
@@ -326,7 +326,7 @@ func TestReleaseBeforeADestroyIsAGuess(t *testing.T) {
 			one := &trial{backend: b, key: fmt.Sprint(p, i, "/leader"), node: fmt.Sprint("node-", time.Now().UnixNano())}
 			scenario{entry: api.SessionEntry{TTL: "60s"}}.begin(one)
 			board.until("its session", func() bool {
-				e := board.last.Find(one.key)
+				e := board.last.Find(election.KeyID(one.key))
 				return e != nil && e.Session != nil
 			})
 			_, n := board.event(0, election.Elected, one.key)

@@ -84,7 +84,7 @@ func TestObserverFollowsARestore(t *testing.T) {
 	}
 	restore()
 	board.until("the restored leader", func() bool {
-		e := board.last.Find(key)
+		e := board.last.Find(election.KeyID(key))
 		return e != nil && e.Pair.Session == one
 	})
 	n := board.count()
@@ -222,7 +222,7 @@ func TestOnce(t *testing.T) {
 		if led != consulx.ManySessions+80 || vacant != 0 {
 			t.Errorf("%d led, %d vacant", led, vacant)
 		}
-		if e := snapshot.Find(p + "free"); e == nil || e.State(snapshot.At) != election.Idle {
+		if e := snapshot.Find(election.KeyID(p + "free")); e == nil || e.State(snapshot.At) != election.Idle {
 			t.Errorf("a key without a leader and without a candidate is not idle: %+v", e)
 		}
 		for _, e := range snapshot.Elections {

@@ -79,7 +79,7 @@ func estimate(t *testing.T, delay time.Duration) string {
 	back.Acquire(t, api.KVPair{Key: p.key, Session: p.session})
 	_, n := b.event(0, election.Elected, p.key)
 	b.until("its session", func() bool {
-		e := b.last.Find(p.key)
+		e := b.last.Find(election.KeyID(p.key))
 		return e != nil && e.Session != nil
 	})
 	if err := p.destroy(); err != nil {
@@ -111,10 +111,10 @@ func TestNoLockDelayAfterARelease(t *testing.T) {
 		}
 		why, _ := board.event(n, election.Explained, key)
 		board.until("the cause on the board", func() bool {
-			e := board.last.Find(key)
+			e := board.last.Find(election.KeyID(key))
 			return e != nil && e.LastTerm() != nil && e.LastTerm().Cause == election.Released
 		})
-		e := board.snapshot().Find(key)
+		e := board.snapshot().Find(election.KeyID(key))
 		if !why.LockDelayUntil.IsZero() || e.State(time.Now()) != election.Vacant {
 			t.Fatalf("explained event %+v, state %s; want no lock-delay", why, e.State(time.Now()))
 		}
@@ -224,7 +224,7 @@ func TestPatroniFailovers(t *testing.T) {
 func patroniSurroundings(t *testing.T, board *board, key string, replicas ...string) {
 	t.Helper()
 	board.until("both replicas as candidates", func() bool {
-		s, e := board.last.Surroundings, board.last.Find(key)
+		s, e := board.last.Surroundings, board.last.Find(election.KeyID(key))
 		if s == nil || e == nil || s.Key != key {
 			return false
 		}
@@ -235,7 +235,7 @@ func patroniSurroundings(t *testing.T, board *board, key string, replicas ...str
 		return found[replicas[0]] && found[replicas[1]]
 	})
 	s := board.snapshot()
-	e := s.Find(key)
+	e := s.Find(election.KeyID(key))
 	if software := insight.DetectSoftware(e, s.Surroundings); software == nil || software.Name != "Patroni" {
 		t.Errorf("identified as %+v", software)
 	}

@@ -100,6 +100,9 @@ func New(c *consulx.Client, o Options) *Observer {
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.patterns.Store(&o.Patterns)
+	if name := c.Datacenter(); name != "" { // no snapshot may be without it
+		observer.tracker.Observe(election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
+	}
 	observer.publisher.onLoaded = observer.delivery.load
 	observer.sessions = sessioncache.New(c, observer.work.Go, func(late []*election.Session) {
 		observer.send(true, election.SessionsRead{At: time.Now(), Sessions: late})

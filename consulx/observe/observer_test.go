@@ -177,9 +177,9 @@ func TestOperatorActionIsTheCause(t *testing.T) {
 			s := b.Session(t, &api.SessionEntry{Name: "s"})
 			b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("me")})
 			board.until("the election", func() bool {
-				return board.last != nil && board.last.Find(key) != nil && board.last.Find(key).Session != nil
+				return board.last != nil && board.last.Find(election.KeyID(key)) != nil && board.last.Find(election.KeyID(key)).Session != nil
 			})
-			if err := act(board.snapshot().Find(key).Target()); err != nil {
+			if err := act(board.snapshot().Find(election.KeyID(key)).Target()); err != nil {
 				t.Fatal(err)
 			}
 			e, _ := board.event(0, election.Explained, key)

@@ -122,7 +122,7 @@ func TestPatternsChangeDuringFailovers(t *testing.T) {
 		})
 		workers.Wait()
 		board.until("the last term", func() bool {
-			e := board.last.Find(key)
+			e := board.last.Find(election.KeyID(key))
 			return e != nil && e.Term == terms+1 && e.Exists
 		})
 		elected, missed := 0, 0

@@ -49,8 +49,8 @@ func TestObserverContinuesAHistory(t *testing.T) {
 			if s == nil || !s.Loaded {
 				return false
 			}
-			web := s.Find(p + "web/leader")
-			return web != nil && web.SinceKnown && web.Since.Equal(until.Add(-time.Hour).Round(0)) && web.Session != nil && !s.Find(p+"gone/leader").Exists
+			web := s.Find(election.KeyID(p + "web/leader"))
+			return web != nil && web.SinceKnown && web.Since.Equal(until.Add(-time.Hour).Round(0)) && web.Session != nil && !s.Find(election.KeyID(p+"gone/leader")).Exists
 		})
 	})
 }

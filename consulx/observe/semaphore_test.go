@@ -39,7 +39,7 @@ func TestObserverReportsHoldersOfASemaphore(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		board.until("a full semaphore", func() bool {
-			full := board.last.Find(key)
+			full := board.last.Find(election.KeyID(key))
 			return full != nil && full.State(board.last.At) == election.OfSemaphore
 		})
 		if err := first.Release(); err != nil {

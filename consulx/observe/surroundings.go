@@ -198,7 +198,7 @@ func (o *Observer) findIdle(ctx context.Context) {
 // reviewIdle ends the idle state of an election if its surroundings show a candidate.
 func (o *Observer) reviewIdle(around *election.Surroundings) {
 	s := o.snapshot()
-	e := s.Find(around.Key)
+	e := s.Find(election.KeyID(around.Key))
 	if e == nil || !e.Candidateless {
 		return
 	}

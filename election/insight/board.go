@@ -29,7 +29,7 @@ type lead struct {
 }
 
 // Program identifies the sessions that one program on one node creates.
-type Program struct{ Name, Node, checks string }
+type Program struct{ Name, Datacenter, Node, checks string }
 
 // NewBoard indexes all watched elections and all sessions of the datacenter. sessions is nil if they were not read.
 func NewBoard(elections []*election.Election, sessions []*election.Session) *Board {
@@ -65,7 +65,7 @@ func mayBeOrphan(s *election.Session) bool { return s.TTL == 0 && s.Name != "" &
 
 // ProgramOf returns the program that created a session.
 func ProgramOf(s *election.Session) Program {
-	return Program{Name: s.Name, Node: s.Node, checks: strings.Join(s.Checks(), "\x00")}
+	return Program{Name: s.Name, Datacenter: s.Datacenter, Node: s.Node, checks: strings.Join(s.Checks(), "\x00")}
 }
 
 // median returns the median number of elections per session, or 1 for fewer than minUsual sessions.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"electop/election"
@@ -14,7 +15,7 @@ type adviceIndex struct {
 	all      []*election.Election
 	sessions []*election.Session
 	since    time.Time
-	board    *insight.Board
+	boards   map[string]*insight.Board // by datacenter
 	advice   map[*election.Election][]insight.Advice
 }
 
@@ -31,13 +32,13 @@ func (x *adviceIndex) next(all []*election.Election, sessions []*election.Sessio
 	}
 	n := &adviceIndex{all: all, sessions: sessions, since: at}
 	if fresh {
-		n.since, n.board, n.advice = x.since, x.board, maps.Clone(x.advice)
+		n.since, n.boards, n.advice = x.since, x.boards, maps.Clone(x.advice)
 	} else {
-		n.board, n.advice = insight.NewBoard(all, sessions), make(map[*election.Election][]insight.Advice, len(all))
+		n.boards, n.advice = boardsOf(all, sessions), make(map[*election.Election][]insight.Advice, len(all))
 	}
 	for _, e := range all {
 		if _, found := n.advice[e]; !found {
-			n.advice[e] = n.board.Advise(e, nil, at)
+			n.advice[e] = n.advise(e, at)
 		}
 	}
 	return n
@@ -48,7 +49,32 @@ func (x *adviceIndex) of(e *election.Election, at time.Time) []insight.Advice {
 	if known, found := x.advice[e]; found {
 		return known
 	}
-	return x.board.Advise(e, nil, at)
+	return x.advise(e, at)
+}
+
+func (x *adviceIndex) advise(e *election.Election, at time.Time) []insight.Advice {
+	board := x.boards[e.Datacenter]
+	if board == nil {
+		board = insight.NewBoard(nil, nil)
+	}
+	return board.Advise(e, nil, at)
+}
+
+// boardsOf compares elections only with those of the same datacenter. All sessions belong to the only one.
+func boardsOf(all []*election.Election, sessions []*election.Session) map[string]*insight.Board {
+	elections := map[string][]*election.Election{}
+	for _, e := range all {
+		elections[e.Datacenter] = append(elections[e.Datacenter], e)
+	}
+	boards := make(map[string]*insight.Board, len(elections))
+	for name, es := range elections {
+		own := sessions
+		if len(elections) > 1 {
+			own = slices.DeleteFunc(slices.Clone(sessions), func(s *election.Session) bool { return s.Datacenter != name })
+		}
+		boards[name] = insight.NewBoard(es, own)
+	}
+	return boards
 }
 
 // same reports whether two slices share memory. Snapshots are immutable, so shared memory means equal content.

@@ -46,6 +46,7 @@ func Fields() []Field {
 		{Name: "node", Example: "node:node-2", Means: "a part of the node's name; without a leader, the last leader's node", Scopes: all},
 		{Name: "session", Example: "session:4f5a", Means: "the beginning of the session's ID, or a part of its name", Scopes: all},
 		{Name: "key", Example: "key:service/web", Means: "a part of the key", Scopes: all},
+		{Name: "dc", Example: "dc:dc1", Means: "the whole name of the datacenter", Scopes: all},
 		{Name: "cause", Example: "cause:check_critical", Means: "why the last term ended", Scopes: []Scope{Elections, Events}, values: causes},
 		{Name: "for", Example: "for:<10m", Means: "how long the election has been led or vacant; < needs a known beginning", Scopes: []Scope{Elections}, parse: parseAge},
 		{Name: "changes", Example: "changes:>3", Means: "new leaders in the last hour", Scopes: []Scope{Elections}, parse: parseCount},

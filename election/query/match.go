@@ -72,6 +72,8 @@ func (m Matcher) matches(w *Word, e *election.Election) bool {
 		return w.In(e.Key())
 	case "election":
 		return w.Names(e.Name, e.Key())
+	case "dc":
+		return w.Is(e.Datacenter)
 	case "cause":
 		last := e.LastTerm()
 		return last != nil && strings.HasPrefix(string(last.Cause), w.Value)
@@ -115,6 +117,14 @@ func (w *Word) Names(name, key string) bool {
 	return strings.EqualFold(name, w.Value) || strings.EqualFold(key, w.Value)
 }
 
+// Is reports whether text is exactly the value, ignoring case, or matches the regex.
+func (w *Word) Is(text string) bool {
+	if w.regex != nil {
+		return w.In(text)
+	}
+	return strings.EqualFold(text, w.Value)
+}
+
 // In reports whether text contains the value, ignoring case, or matches the regex.
 func (w *Word) In(text string) bool {
 	switch {
@@ -150,6 +160,8 @@ func (w *Word) matchesEvent(ev *election.Event) bool {
 		return w.In(ev.Key)
 	case "election":
 		return w.Names(ev.Election, ev.Key)
+	case "dc":
+		return w.Is(ev.Datacenter)
 	case "cause":
 		return strings.HasPrefix(string(ev.Cause), w.Value)
 	}

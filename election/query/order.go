@@ -44,7 +44,7 @@ type Order struct {
 // Facts contains the data, in addition to the elections, that an order depends on.
 type Facts struct {
 	At     time.Time
-	Checks map[string]election.NodeChecks
+	Checks func(e *election.Election) map[string]election.NodeChecks
 }
 
 // reverseWord after a property reverses the order.
@@ -150,7 +150,7 @@ func (f Facts) rank(e *election.Election, k OrderKey) ranked {
 	case ByTerm:
 		r.num = int64(min(e.Term, 1<<62))
 	case ByChecks:
-		r.num = insight.TallyChecks(e.Session, f.Checks).Worst()
+		r.num = insight.TallyChecks(e.Session, f.checks(e)).Worst()
 	case ByChanges:
 		r.num = int64(e.Changes(f.At, ChangesWindow))
 	default:
@@ -182,8 +182,16 @@ func (f Facts) ProblemRank(e *election.Election) int64 {
 	}
 }
 
+// checks are the health checks of the election's datacenter, nil if they are unknown.
+func (f Facts) checks(e *election.Election) map[string]election.NodeChecks {
+	if f.Checks == nil {
+		return nil
+	}
+	return f.Checks(e)
+}
+
 func (f Facts) ledRank(e *election.Election) int64 {
-	t := insight.TallyChecks(e.Session, f.Checks)
+	t := insight.TallyChecks(e.Session, f.checks(e))
 	switch {
 	case t.Critical > 0:
 		return 3

@@ -56,13 +56,13 @@ func TestEachKeyHasAnIDToBeFoundBy(t *testing.T) {
 	s := newScene(t)
 	s.read(web("c", 1, 12, 22, "web"), twin("a", 1, 10, 20, "one"), twin("b", 1, 11, 21, "two"))
 	snapshot := s.tracker.Snapshot(s.now)
-	ids := map[string]bool{}
+	ids := map[election.ID]bool{}
 	for _, e := range snapshot.Elections {
 		ids[e.ID()] = true
 		if snapshot.Find(e.ID()) != e {
 			t.Errorf("Find(%q) returned another election", e.ID())
 		}
-		if e.Unaddressable == election.Addressable(e.Key()) || (e.ID() == e.Key()) == e.Unaddressable {
+		if e.Unaddressable == election.Addressable(e.Key()) || (e.Ident() == e.Key()) == e.Unaddressable {
 			t.Errorf("%q: unaddressable %v", e.ID(), e.Unaddressable)
 		}
 	}
@@ -75,7 +75,7 @@ func TestEachKeyHasAnIDToBeFoundBy(t *testing.T) {
 	if e := snapshot.Find("service/w\uFFFDb/leader"); e == nil || e.Pair.CreateIndex != 10 {
 		t.Errorf("Find with the key returned %v", e)
 	}
-	for _, id := range []string{"service/w\uFFFDb/leader\x00#12", "service/w\uFFFDb", "service/x", "service/web/leader\x00#12"} {
+	for _, id := range []election.ID{"\x00service/w\uFFFDb/leader\x00#12", "service/w\uFFFDb", "service/x", "\x00service/web/leader\x00#12"} {
 		if snapshot.Find(id) != nil {
 			t.Errorf("%q is found", id)
 		}

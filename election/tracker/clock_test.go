@@ -79,7 +79,7 @@ func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	rest := election.Range{From: "service/n", To: election.PrefixRange("service/").To}
 	s.observe(election.KeysRead{At: s.now, Range: first, Pairs: []election.Pair{mail}})
 	mail.Session, mail.ModifyIndex = "", 21
-	if e := s.observe(election.KeysRead{At: s.now, Range: first, Pairs: []election.Pair{mail}})[0]; s.tracker.Snapshot(s.now).Find(mail.Key).VacantSinceKnown != true {
+	if e := s.observe(election.KeysRead{At: s.now, Range: first, Pairs: []election.Pair{mail}})[0]; s.tracker.Snapshot(s.now).Find(election.KeyID(mail.Key)).VacantSinceKnown != true {
 		t.Errorf("%s was read after the suspension, but the start of its vacancy is unknown", e.Key)
 	}
 	s.observe(election.KeysRead{At: s.now, Range: rest, Pairs: []election.Pair{web("", 1, 10, 21, "v")}})

@@ -17,7 +17,7 @@ func reached(p *election.Pair) furthest {
 // furthest returns the highest indexes of an election. t.peaks contains them only if the current indexes are lower,
 // which is rare.
 func (t *Tracker) furthest(e *election.Election) furthest {
-	if peak, behind := t.peaks[e.ID()]; behind {
+	if peak, behind := t.peaks[e.Ident()]; behind {
 		return peak
 	}
 	return reached(&e.Pair)
@@ -39,9 +39,9 @@ func (t *Tracker) replacePair(e *election.Election, p *election.Pair) {
 	}
 	e.Pair = *p
 	if peak == reached(p) {
-		delete(t.peaks, e.ID())
+		delete(t.peaks, e.Ident())
 	} else {
-		t.peaks[e.ID()] = peak
+		t.peaks[e.Ident()] = peak
 	}
 }
 

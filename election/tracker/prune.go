@@ -96,7 +96,7 @@ func (t *Tracker) pruneGone(at time.Time) {
 	room := maxGone
 	for _, e := range t.elections {
 		if !e.Exists && (goneSince(e).Before(oldest) || room == 0) {
-			delete(t.peaks, e.ID())
+			delete(t.peaks, e.Ident())
 			if e.Recorded() {
 				t.recorded.left--
 			}

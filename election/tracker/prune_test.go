@@ -134,7 +134,7 @@ func TestElectionsDeletedLongestAgoAreDroppedFirst(t *testing.T) {
 	}
 	// An election whose key exists again does not count as deleted.
 	s.read(pairs[0])
-	if s.tracker.gone != maxGone-1 || s.tracker.Snapshot(s.now).Find(pairs[0].Key).State(s.now) != election.Led {
+	if s.tracker.gone != maxGone-1 || s.tracker.Snapshot(s.now).Find(election.KeyID(pairs[0].Key)).State(s.now) != election.Led {
 		t.Errorf("%d gone", s.tracker.gone)
 	}
 }

@@ -106,7 +106,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 		}
 	}
 	if peak != reached(&r.Pair) { // an overwrite after these terms reset LockIndex
-		t.peaks[r.ID()] = peak
+		t.peaks[r.Ident()] = peak
 	}
 	if r.Session = nil; r.Exists && r.Pair.Held() {
 		if r.Session = t.sessions[r.Pair.Session]; r.Session == nil {
@@ -118,7 +118,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 
 // dropRecorded removes the data that the tracker stores outside a recorded election.
 func (t *Tracker) dropRecorded(e *election.Election) {
-	delete(t.peaks, e.ID())
+	delete(t.peaks, e.Ident())
 	if e.Exists && e.Pair.Held() && e.Session == nil {
 		t.unreadLost(e.Pair.Session)
 	}

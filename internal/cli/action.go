@@ -56,13 +56,13 @@ func (a *action) run(ctx context.Context, names []string) error {
 	if err := a.validate(names); err != nil {
 		return err
 	}
-	l, err := a.o.lookUp(ctx, a.d)
+	ls, err := a.o.lookUpAll(ctx, a.d, noPast)
 	if err != nil {
 		return err
 	}
-	defer l.client.Close()
-	b := &batch{action: a, lookup: l}
-	if err := b.choose(ctx, names); err != nil {
+	defer ls.close()
+	b, err := a.locate(ctx, ls, names)
+	if err != nil {
 		return err
 	}
 	b.assess(ctx)

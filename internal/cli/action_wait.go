@@ -68,7 +68,7 @@ func (b *batch) awaitLeaders(ctx context.Context, snapshots <-chan *election.Sna
 			last = s
 		}
 		for _, s := range b.unresolved() {
-			if s.outcome = s.outcome.Follow(last.Find(s.target().Key)); s.outcome.Settled() {
+			if s.outcome = s.outcome.Follow(last.Find(election.KeyID(s.target().Key))); s.outcome.Settled() {
 				b.report(s)
 			}
 		}
@@ -81,7 +81,7 @@ func waitEnded(o insight.Outcome, last *election.Snapshot, wait time.Duration, i
 	var e *election.Election
 	stale := false
 	if last != nil {
-		e = last.Find(o.Target.Key)
+		e = last.Find(election.KeyID(o.Target.Key))
 		_, stale = last.StaleSince(o.Target.Key)
 	}
 	reason := ""

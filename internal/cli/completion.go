@@ -55,20 +55,32 @@ func needsNoQuotes(name string) bool {
 // elections completes the names of elections.
 func (c completer) elections() cobra.CompletionFunc {
 	return c.list(func(ctx context.Context) ([]string, error) {
-		client, ps, err := c.o.connect()
-		if err != nil {
-			return nil, err
-		}
-		defer client.Close()
-		s, err := observe.Once(ctx, client, ps)
+		clients, ps, err := c.o.connectAll(ctx)
 		if err != nil {
 			return nil, err
 		}
 		var names []string
-		for _, e := range s.Elections {
-			names = append(names, e.Name)
+		for _, client := range clients {
+			defer client.Close()
+			s, err := observe.Once(ctx, client, ps)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range s.Elections {
+				names = append(names, e.Name)
+			}
 		}
 		return names, nil
+	})
+}
+
+// datacenters completes the names of datacenters.
+func (c completer) datacenters() cobra.CompletionFunc {
+	return c.list(func(ctx context.Context) ([]string, error) {
+		own := *c.o
+		own.consul.Datacenter = allDatacenters
+		names, err := own.datacenterNames(ctx)
+		return append(names, allDatacenters), err
 	})
 }
 
@@ -162,16 +174,17 @@ func listOf(words []string) cobra.CompletionFunc {
 func flagCompletions(o *options) map[string]cobra.CompletionFunc {
 	elections, nodes := completer{o}.elections(), completer{o}.nodes()
 	complete := map[string]cobra.CompletionFunc{
-		"behavior": oneOf(election.BehaviorRelease, election.BehaviorDelete),
-		"cause":    listOf(words(election.Causes())),
-		"context":  completeContexts(o),
-		"exclude":  elections,
-		"history":  cobra.FixedCompletions([]string{historyOff}, cobra.ShellCompDirectiveDefault),
-		"include":  elections,
-		"node":     nodes,
-		"preset":   listOf(strings.Split(presetNames(), ", ")),
-		"type":     listOf(words(election.EventTypes())),
-		"ca-path":  cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+		"behavior":   oneOf(election.BehaviorRelease, election.BehaviorDelete),
+		"cause":      listOf(words(election.Causes())),
+		"context":    completeContexts(o),
+		"datacenter": completer{o}.datacenters(),
+		"exclude":    elections,
+		"history":    cobra.FixedCompletions([]string{historyOff}, cobra.ShellCompDirectiveDefault),
+		"include":    elections,
+		"node":       nodes,
+		"preset":     listOf(strings.Split(presetNames(), ", ")),
+		"type":       listOf(words(election.EventTypes())),
+		"ca-path":    cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	for name, values := range allowedValues() {
 		complete[name] = oneOf(values...)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,11 +16,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
-	"electop/consulx/nearby"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/history"
+	"electop/internal/source"
 	"electop/internal/stream"
 	"electop/ui"
 )
@@ -47,7 +46,14 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 // runContext runs the dashboard of one cluster until it ends, and returns the options of the next
 // one if the user switched the context.
 func runContext(ctx context.Context, d deps, o *options) (next *options, err error) {
-	client, ps, err := o.connect()
+	ps, err := o.parsePatterns()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkConnections(); err != nil {
+		return nil, err
+	}
+	all, err := o.openDatacenters(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +65,36 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	}
 	defer closeLog()
 	warnings := &lateWarnings{log: log}
-	rec := o.record(client, ps, warnings.add)
+	for _, c := range all {
+		c.recorder = o.record(c.client, ps, warnings.add)
+	}
 	err = openDashboard(ctx, d, dashboard{
-		client: client, connect: func() (*consulx.Client, error) { return consulx.NewClient(o.consul) },
-		patterns: ps, log: log, recorder: rec, history: o.historySource(client),
+		datacenters: all, patterns: ps, log: log, history: o.historySource(all[0].client),
 		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, screen: screen,
 	})
-	rec.finish()
+	for _, c := range all {
+		c.recorder.finish()
+	}
 	warnings.write(d)
 	return next, err
+}
+
+// openDatacenters connects to each datacenter. It sends no request, except for the names of all.
+func (o *options) openDatacenters(ctx context.Context) ([]*datacenter, error) {
+	configs, err := o.datacenters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []*datacenter
+	for _, config := range configs {
+		connect := func() (*consulx.Client, error) { return consulx.NewClient(config) }
+		client, err := connect()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &datacenter{client: client, connect: connect})
+	}
+	return all, nil
 }
 
 // lateWarnings keeps warnings until the screen is closed.
@@ -104,18 +131,16 @@ func (l *lateWarnings) write(d deps) {
 
 // dashboard holds the data sources and the settings of the dashboard.
 type dashboard struct {
-	client   *consulx.Client
-	connect  func() (*consulx.Client, error) // returns another client of the same Consul
-	patterns election.Patterns
-	log      *slog.Logger
-	recorder *historyRecorder // nil without a history
-	history  history.Source   // nil without a history; closed with the dashboard
-	unusable string           // reason why the history cannot be used, "" if it can be used or is off
-	remote   bool             // the history is read from a recorder
-	readOnly bool
-	screen   screenSettings
-	demo     string
-	warnings chan string // receives warnings about the history
+	datacenters []*datacenter
+	patterns    election.Patterns
+	log         *slog.Logger
+	history     history.Source // of all datacenters, nil without a history; closed with the dashboard
+	unusable    string         // reason why the history cannot be used, "" if it can be used or is off
+	remote      bool           // the history is read from a recorder
+	readOnly    bool
+	screen      screenSettings
+	demo        string
+	warnings    chan string // receives warnings about the history
 }
 
 // checkHistory returns a function that returns why the history cannot be used, and the time between two calls. The
@@ -126,8 +151,8 @@ func (b dashboard) checkHistory() (check func(context.Context) string, every tim
 		return func(context.Context) string { return b.unusable }, recorderEvery
 	case b.remote && b.history != nil:
 		return func(ctx context.Context) string { return checkRecorder(ctx, b.history) }, recorderEvery
-	case b.recorder != nil:
-		return b.recorder.problem, fileEvery
+	case b.datacenters[0].recorder != nil: // all write to the same file
+		return b.datacenters[0].recorder.problem, fileEvery
 	}
 	return nil, 0
 }
@@ -149,20 +174,15 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	if b.history != nil {
 		defer b.history.Close()
 	}
-	logEvents := eventLogger(b.log)
 	shared := newSharedActions(b.history)
-	observer := observe.New(b.client, observe.Options{
-		Patterns: b.patterns, Logger: b.log, Recall: b.recall(), OnLoaded: b.recorder.loaded(b.client, b.patterns),
-		OnEvents: func(events []election.Event) {
-			logEvents(events)
-			b.recorder.events(events)
-			shared.events(events)
-		},
-	})
-	b.recorder.observedAs(observer.Snapshot)
+	places := b.observe(shared)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return observer.Run(ctx) })
-	g.Go(func() error { return shared.run(ctx, observer.Note) })
+	for _, c := range b.datacenters {
+		g.Go(func() error { return c.observer.Run(ctx) })
+	}
+	group := b.group()
+	g.Go(func() error { return group.Run(ctx) })
+	g.Go(func() error { return shared.run(ctx, noteIn(places)) })
 	if check, every := b.checkHistory(); check != nil {
 		b.warnings = make(chan string)
 		g.Go(func() error { return watchHistory(ctx, every, check, b.warnings) })
@@ -177,7 +197,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	var screen error
 	g.Go(func() error {
 		defer cancel()
-		screen = runScreen(ctx, d, b, observer)
+		screen = runScreen(ctx, d, b, group, noteIn(places))
 		return screen
 	})
 	if err := g.Wait(); !errors.Is(err, context.Canceled) {
@@ -186,11 +206,48 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	return screen // the other goroutine may have ended first
 }
 
-func runScreen(ctx context.Context, d deps, b dashboard, observer *observe.Observer) error {
-	op := consulx.NewOperator(b.client, observer.Note)
+// observe creates the observer of each datacenter.
+func (b dashboard) observe(shared *sharedActions) []observed {
+	logEvents := eventLogger(b.log)
+	places := make([]observed, len(b.datacenters))
+	for i, c := range b.datacenters {
+		c.observe(observe.Options{
+			Patterns: b.patterns, Logger: b.log, Recall: b.recall(), OnEvents: func(events []election.Event) {
+				logEvents(events)
+				shared.events(events)
+			},
+		})
+		places[i] = observed{c.client, c.observer}
+	}
+	return places
+}
+
+// group joins the datacenters.
+func (b dashboard) group() *source.Group {
+	sources := make([]source.Source, len(b.datacenters))
+	for i, c := range b.datacenters {
+		sources[i] = c
+	}
+	return source.NewGroup(sources...)
+}
+
+// in returns a datacenter, nil for an unknown name. One datacenter has any name.
+func (b dashboard) in(name string) *datacenter {
+	if len(b.datacenters) == 1 {
+		return b.datacenters[0]
+	}
+	for _, c := range b.datacenters {
+		if c.Datacenter() == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func runScreen(ctx context.Context, d deps, b dashboard, group *source.Group, note func(election.OperatorAction)) error {
 	jobs := newJobControl()
 	defer jobs.close()
-	drains := newDashboardDrains(ctx, b, observer.Patterns, observer.Note)
+	drains := newDashboardDrains(ctx, b, note)
 	defer drains.close()
 	options := []tea.ProgramOption{
 		tea.WithInput(d.stdin), tea.WithOutput(stream.Unwrap(d.stdout)),
@@ -201,7 +258,7 @@ func runScreen(ctx context.Context, d deps, b dashboard, observer *observe.Obser
 	}
 	closed := make(chan error, 1)
 	go func() {
-		opts := uiOptions(b, observer, op, jobs, drains.plan)
+		opts := uiOptions(b, group, jobs, drains.plan)
 		opts.RunCommand = b.commandRunner(ctx, d, jobs)
 		unfinished, err := ui.Run(ctx, opts, options...)
 		closed <- cmp.Or(err, reportUnfinished(d.stderr, unfinished))
@@ -225,27 +282,25 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 	return worstExit(outcomes, false)
 }
 
-func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl, drains ui.DrainPlanner) ui.Options {
+func uiOptions(b dashboard, group *source.Group, jobs *jobControl, drains ui.DrainPlanner) ui.Options {
+	first := b.datacenters[0]
 	o := ui.Options{
-		Snapshots: observer.Snapshots(), Operator: operator{op, b.recorder}, ReadOnly: b.readOnly,
-		Address: b.client.Address(), Patterns: b.patterns.Strings(), Demo: b.demo, History: b.history, Warnings: b.warnings,
-		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
-		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Drain: drains, Diagnose: fixer{b, op}.diagnose, Suspend: jobs.suspend, Suspensions: jobs.next,
+		Snapshots: group.Snapshots(), Operator: group, ReadOnly: b.readOnly, Datacenters: group.Names(),
+		Address: first.client.Address(), Patterns: b.patterns.Strings(), Demo: b.demo, History: b.history, Warnings: b.warnings,
+		WatchChecks: group.WatchChecks, Study: group.Study, WatchSessions: group.WatchSessions, SetPatterns: group.SetPatterns,
+		Rights: group.Rights, Holdings: group.Holdings, Survey: group.Survey, Drain: drains, Diagnose: b.diagnose, Suspend: jobs.suspend, Suspensions: jobs.next,
 	}
 	s := b.screen
-	o.Cluster = clusterOf(b.client, s.context)
+	o.Cluster = clusterOf(first.client, s.context)
 	o.ASCII, o.Theme, o.Columns, o.Keys = s.ascii, s.theme, s.columns, s.keys
 	o.Commands, o.ConfigFile = s.commands, s.configFile
-	o.Doctor = func(ctx context.Context) ([]ui.DoctorRow, error) { return b.doctor(ctx, observer.Patterns()) }
+	o.Doctor = b.doctor
 	o.Filter, o.Sort = s.view.filter.Text, s.view.order
 	o.Context, o.Contexts, o.SwitchContext = s.context, s.contexts, s.switchTo
-	o.Discover, o.Nearby, o.SetPatterns = b.discover(observer), b.nearby, func(ps election.Patterns) {
-		b.recorder.watches(ps)
-		observer.SetPatterns(ps)
-	}
+	o.Discover, o.Nearby = b.discover, b.nearby
 	if b.history != nil {
-		o.Report = func(ctx context.Context, keys []string, since time.Time) (string, error) {
-			return writeIncidents(ctx, b.history, keys, history.Range{Since: since, Until: time.Now()})
+		o.Report = func(ctx context.Context, of []ui.Subject, since time.Time) (string, error) {
+			return writeIncidents(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
 		}
 	}
 	return o
@@ -261,61 +316,23 @@ func clusterOf(client *consulx.Client, context string) ui.Cluster {
 	}
 }
 
-// discover returns a function that searches for locks and compares them with the watched patterns.
-func (b dashboard) discover(observer *observe.Observer) func(context.Context, func(done, total int)) (ui.DiscoveredLocks, error) {
-	return func(ctx context.Context, progress func(done, total int)) (ui.DiscoveredLocks, error) {
-		found, err := discoverLocks(ctx, b.client, "", observer.Patterns(), progress)
-		problem := found.SessionsErr
-		if found.Incomplete {
-			problem = "This token cannot read all keys: locks may be missing. See electop doctor."
-		}
-		return ui.DiscoveredLocks{Result: found.Result, Scanned: found.Scanned, Problem: problem}, err
+// discover searches one datacenter for locks.
+func (b dashboard) discover(ctx context.Context, name string, progress func(done, total int)) (ui.DiscoveredLocks, error) {
+	c := b.in(name)
+	if c == nil {
+		return ui.DiscoveredLocks{}, errUnknownDatacenter
 	}
+	return c.discover(ctx, progress)
 }
 
-// nearby counts locks that no pattern selects or excludes, without the keys of Patroni's members. The result is only
-// a hint, so errors are ignored.
+var errUnknownDatacenter = errors.New("the datacenter is unknown")
+
+// nearby counts the locks of all datacenters that no pattern selects.
 func (b dashboard) nearby(ctx context.Context) (locks int, complete bool) {
-	found, _ := nearby.Find(ctx, b.client, b.patterns, func(key string) bool {
-		folder, member := strings.CutSuffix(election.Parent(key), "members/")
-		_, watched := b.patterns.Match(folder + "leader")
-		return member && watched || b.patterns.Exclude(key)
-	})
-	return len(found.Locked), found.Complete
-}
-
-// survey reads the surroundings of several elections.
-func (b dashboard) survey(ctx context.Context, keys []string) []election.Surroundings {
-	return consulx.Surveys(ctx, b.client, keys)
-}
-
-// holdings searches the store for keys of sessions. The second result is false if the
-// token cannot read all keys.
-func (b dashboard) holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
-	keys, err := consulx.Holdings(ctx, b.client, sessions, progress)
-	if errors.Is(err, consulx.ErrIncomplete) {
-		return keys, false, nil
+	complete = true
+	for _, c := range b.datacenters {
+		n, all := c.nearby(ctx)
+		locks, complete = locks+n, complete && all
 	}
-	return keys, err == nil, err
-}
-
-// operator returns the results of actions as outcomes, and records them.
-type operator struct {
-	*consulx.Operator
-	recorder *historyRecorder
-}
-
-// Release releases the key that the target names.
-func (o operator) Release(ctx context.Context, t election.Target) insight.Outcome {
-	released, err := o.Operator.Release(ctx, t)
-	outcome := withNote(outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
-	o.recorder.action(outcome)
-	return outcome
-}
-
-// DestroySession destroys the session that the target names.
-func (o operator) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
-	outcome := outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: t}, o.Operator.DestroySession(ctx, t))
-	o.recorder.action(outcome)
-	return outcome
+	return locks, complete
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 	"github.com/muesli/cancelreader"
 
 	"electop/consulx"
-	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/procgroup"
 	"electop/internal/settings"
@@ -111,7 +111,7 @@ func commandsOf(items []settings.Value) ([]ui.Command, error) {
 // commandEnvironment returns the environment of a command: programs in it reach the Consul of the dashboard. The token
 // is not added; it stays in the variables, files and contexts that the user has chosen.
 func (b dashboard) commandEnvironment() []string {
-	e := b.client.Endpoint()
+	e := b.datacenters[0].client.Endpoint() // the same for all datacenters
 	set := map[string]string{contextEnv: b.screen.context, environment("token-file"): b.screen.tokenFile}
 	for name, value := range map[string]string{
 		"http-addr": e.URL, "namespace": e.Namespace, "partition": e.Partition, "ca-file": e.CAFile, "ca-path": e.CAPath,
@@ -208,15 +208,29 @@ func awaitEnter(ctx context.Context, tty, out *os.File, prompt string) {
 	}
 }
 
-// doctor checks what the address and the token can read and do. Errors are one line without secrets.
-func (b dashboard) doctor(ctx context.Context, patterns election.Patterns) ([]ui.DoctorRow, error) {
-	report, err := consulx.Doctor(ctx, b.client, patterns)
+// doctor checks what the address and the token can read and do. It names the datacenters if there are several.
+func (b dashboard) doctor(ctx context.Context) (rows []ui.DoctorRow, err error) {
+	for _, c := range b.datacenters {
+		own, failed := c.doctor(ctx)
+		for i := range own {
+			if len(b.datacenters) > 1 {
+				own[i].Subject = sanitize.Line(c.Datacenter(), 40) + ": " + own[i].Subject
+			}
+		}
+		rows, err = append(rows, own...), cmp.Or(err, failed)
+	}
+	return rows, err
+}
+
+// doctor checks one datacenter. Errors are one line without secrets.
+func (c *datacenter) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
+	report, err := consulx.Doctor(ctx, c.client, c.observer.Patterns())
 	rows := make([]ui.DoctorRow, len(report.Rows))
 	for i, r := range report.Rows {
 		rows[i] = ui.DoctorRow{Subject: r.Subject, Status: ui.DoctorStatus(r.Status), Detail: r.Detail, Rule: r.Rule}
 	}
 	if err != nil {
-		err = errors.New(b.client.Redact(consulx.Describe(err)))
+		err = errors.New(c.client.Redact(consulx.Describe(err)))
 	}
 	return rows, err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/settings"
 	"electop/ui"
@@ -79,7 +80,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := dashboard{client: client, screen: screenSettings{context: "prod", tokenFile: "/run/token"}}
+	b := dashboard{datacenters: []*datacenter{{client: client}}, screen: screenSettings{context: "prod", tokenFile: "/run/token"}}
 	env := b.commandEnvironment()
 	for _, want := range []string{"CONSUL_HTTP_ADDR=http://127.0.0.1:1", "ELECTOP_CONTEXT=prod", "CONSUL_HTTP_TOKEN_FILE=/run/token", "CONSUL_NAMESPACE=kept"} {
 		name, _, _ := strings.Cut(want, "=")
@@ -124,7 +125,12 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := dashboard{client: client}.doctor(t.Context(), election.Patterns{})
+	watched := func(client *consulx.Client, ps election.Patterns) *datacenter {
+		c := &datacenter{client: client}
+		c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
+		return c
+	}
+	rows, err := dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}.doctor(t.Context())
 	if err == nil || len(rows) != 0 || strings.Contains(err.Error(), token) {
 		t.Errorf("%+v %v", rows, err)
 	}
@@ -136,7 +142,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err = dashboard{client: client}.doctor(t.Context(), ps)
+	rows, err = dashboard{datacenters: []*datacenter{watched(client, ps)}}.doctor(t.Context())
 	text := fmt.Sprint(rows, err)
 	has(t, text, "address", "consensus leader", "keys service/*/leader", "ok")
 	if strings.Contains(text, token) {

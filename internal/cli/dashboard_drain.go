@@ -21,15 +21,14 @@ import (
 // observer of its own: the dashboard's observer does not read keys outside the patterns.
 type dashboardDrains struct {
 	b       dashboard
-	watched func() election.Patterns
 	note    func(election.OperatorAction)
 	ctx     context.Context //nolint:containedctx // ends the drains with the dashboard
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-func newDashboardDrains(ctx context.Context, b dashboard, watched func() election.Patterns, note func(election.OperatorAction)) *dashboardDrains {
-	x := &dashboardDrains{b: b, watched: watched, note: note}
+func newDashboardDrains(ctx context.Context, b dashboard, note func(election.OperatorAction)) *dashboardDrains {
+	x := &dashboardDrains{b: b, note: note}
 	x.ctx, x.cancel = context.WithCancel(ctx)
 	return x
 }
@@ -40,31 +39,35 @@ func (x *dashboardDrains) close() {
 	x.running.Wait()
 }
 
-// plan reads what a drain of the node would do.
-func (x *dashboardDrains) plan(ctx context.Context, node string, progress func(done, total int)) (ui.DrainPlan, error) {
+// plan reads what a drain of a node of a datacenter would do.
+func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress func(done, total int)) (ui.DrainPlan, error) {
+	c := x.b.in(name)
+	if c == nil {
+		return ui.DrainPlan{}, errUnknownDatacenter
+	}
 	w := &warnings{log: x.b.log}
 	r := &drainRun{drainCommand: newDrain(deps{stderr: w}), progress: progress, note: x.note}
-	p, err := x.makePlan(ctx, r, node)
+	p, err := makePlan(ctx, c, r, node)
 	if err != nil {
 		return ui.DrainPlan{}, errors.New(consulx.Describe(err))
 	}
 	p.Gaps = append(p.Gaps, w.take()...)
-	p.Start = func(c ui.DrainChoice) ui.Drain {
-		r.apply(c)
-		return x.start(r, w)
+	p.Start = func(choice ui.DrainChoice) ui.Drain {
+		r.apply(choice)
+		return x.start(c, r, w)
 	}
 	return p, nil
 }
 
-func (x *dashboardDrains) makePlan(ctx context.Context, r *drainRun, node string) (ui.DrainPlan, error) {
-	client, err := x.b.connect()
+func makePlan(ctx context.Context, c *datacenter, r *drainRun, node string) (ui.DrainPlan, error) {
+	client, err := c.connect()
 	if err != nil {
 		return ui.DrainPlan{}, err
 	}
 	defer client.Close()
 	once, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	patterns := x.watched()
+	patterns := c.observer.Patterns()
 	s, err := observe.Once(once, client, patterns)
 	if err != nil {
 		return ui.DrainPlan{}, err
@@ -109,26 +112,26 @@ func (r *drainRun) apply(c ui.DrainChoice) {
 }
 
 // start carries out the plan.
-func (x *dashboardDrains) start(r *drainRun, w *warnings) ui.Drain {
+func (x *dashboardDrains) start(c *datacenter, r *drainRun, w *warnings) ui.Drain {
 	ctx, cancel := context.WithCancel(x.ctx)
 	f := &drainFeed{stop: cancel, ready: make(chan struct{}, 1), ended: make(chan struct{}), changes: map[*drain.Item]drain.Result{}}
 	x.running.Go(func() {
 		defer cancel()
-		results, err := x.move(ctx, r, f)
+		results, err := move(ctx, c, r, f)
 		f.warning = strings.Join(w.take(), "; ")
 		f.end(r, results, err)
 	})
 	return f
 }
 
-func (x *dashboardDrains) move(ctx context.Context, r *drainRun, f *drainFeed) ([]drain.Result, error) {
-	client, err := x.b.connect()
+func move(ctx context.Context, c *datacenter, r *drainRun, f *drainFeed) ([]drain.Result, error) {
+	client, err := c.connect()
 	if err != nil {
 		return nil, err
 	}
 	defer client.Close()
 	r.client = client
-	return r.move(ctx, x.b.recorder, f.changed)
+	return r.move(ctx, c.recorder, f.changed)
 }
 
 // drainFeed passes the changes of a drain to the dashboard. A slow screen never delays the drain.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/drain"
@@ -19,10 +20,17 @@ func newDrains(t *testing.T, addr string) *dashboardDrains {
 	if err != nil {
 		t.Fatal(err)
 	}
+	connect := func() (*consulx.Client, error) { return consulx.NewClient(consulx.Config{Address: addr}) }
+	client, err := connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &datacenter{client: client, connect: connect}
+	c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
 	x := newDashboardDrains(t.Context(), dashboard{
 		patterns: ps, log: slog.New(slog.DiscardHandler),
-		connect: func() (*consulx.Client, error) { return consulx.NewClient(consulx.Config{Address: addr}) },
-	}, func() election.Patterns { return ps }, func(election.OperatorAction) {})
+		datacenters: []*datacenter{c},
+	}, func(election.OperatorAction) {})
 	t.Cleanup(x.close)
 	return x
 }
@@ -50,7 +58,7 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 	w.acquire("jobs/backup", here, "backup")
 	contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
 	contend(t, w, "jobs/backup", w.sessionOn(b), "backup-2")
-	p, err := newDrains(t, w.addr).plan(t.Context(), a, noProgress)
+	p, err := newDrains(t, w.addr).plan(t.Context(), "", a, noProgress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +79,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	w := onMemory(t)
 	a, _, _ := threeNodes(t, w)
 	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
-	p, err := newDrains(t, w.addr).plan(t.Context(), a, noProgress)
+	p, err := newDrains(t, w.addr).plan(t.Context(), "", a, noProgress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +98,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 func TestThePlanOfAnUnknownNodeFails(t *testing.T) {
 	w := onMemory(t)
 	threeNodes(t, w)
-	_, err := newDrains(t, w.addr).plan(t.Context(), "node-x", noProgress)
+	_, err := newDrains(t, w.addr).plan(t.Context(), "", "node-x", noProgress)
 	if err == nil || !strings.Contains(err.Error(), "no such node: node-x") {
 		t.Errorf("%v", err)
 	}
@@ -111,7 +119,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	w.acquire("service/mail/leader", excluded, "mail-1")
 	w.acquire("service/web/leader", here, "web-1")
 	contend(t, w, "service/web/leader", here, "web-1")
-	p, err := newDrains(t, w.addr).plan(t.Context(), a, noProgress)
+	p, err := newDrains(t, w.addr).plan(t.Context(), "", a, noProgress)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,6 +72,9 @@ func (c *demoCommand) run(ctx context.Context, real bool) error {
 
 func (c *demoCommand) perform(ctx context.Context, real bool) error {
 	if real {
+		if err := c.o.oneDatacenter(); err != nil {
+			return err
+		}
 		c.play.Prefix, c.play.NodePrefix = demo.RealPrefix, strings.ReplaceAll(demo.RealPrefix, "/", "-")
 		return c.playOn(ctx, c.o.consul, "on "+sanitize.Line(c.o.consul.Address, 60))
 	}
@@ -131,7 +134,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 		g.Go(func() error {
 			defer cancel()
 			return c.openDashboard(gctx, dashboard{
-				client: client, connect: c.play.Connect, patterns: ps, log: log, readOnly: c.o.readOnly, screen: c.o.screen(),
+				datacenters: []*datacenter{{client: client, connect: c.play.Connect}}, patterns: ps, log: log, readOnly: c.o.readOnly, screen: c.o.screen(),
 				demo: fmt.Sprintf("%s, a simulated failure every %s", where, c.play.Every),
 			})
 		})
@@ -154,7 +157,7 @@ func (c *demoCommand) openDashboard(ctx context.Context, b dashboard) error {
 	rec.optional = true
 	rec.start(sqlite.NewWriter(path, rec.options(b.patterns, c.o.keep)))
 	defer rec.finish()
-	b.recorder, b.history = rec, &lazyHistory{path: path}
+	b.datacenters[0].recorder, b.history = rec, &lazyHistory{path: path}
 	return openDashboard(ctx, c.d, b)
 }
 

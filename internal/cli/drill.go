@@ -216,7 +216,7 @@ func (r *drill) failover(
 			break
 		}
 		r.last = snapshot
-		s.outcome = s.outcome.Follow(snapshot.Find(target.Key))
+		s.outcome = s.outcome.Follow(snapshot.Find(election.KeyID(target.Key)))
 	}
 	return s.outcome
 }
@@ -250,7 +250,7 @@ func (r *drill) hold(ctx context.Context, snapshots <-chan *election.Snapshot, o
 			return first, ""
 		}
 		r.last = s
-		if _, problem = holdOf(s, o); problem == "" && !first.SameHold(s.Find(first.Key).Pair) {
+		if _, problem = holdOf(s, o); problem == "" && !first.SameHold(s.Find(election.KeyID(first.Key)).Pair) {
 			problem = "the new leader lost the lock during the pause and leads again"
 		}
 	}
@@ -262,7 +262,7 @@ func holdOf(s *election.Snapshot, o insight.Outcome) (election.Target, string) {
 	if _, stale := s.StaleSince(o.Target.Key); stale {
 		return election.Target{}, "the connection to Consul was lost during the pause"
 	}
-	e := s.Find(o.Target.Key)
+	e := s.Find(election.KeyID(o.Target.Key))
 	switch {
 	case e == nil || e.Unreadable || e.State(s.At) != election.Led:
 		return election.Target{}, "the new leader lost the lock during the pause"

@@ -65,7 +65,7 @@ func (o *options) connectionFlags() *pflag.FlagSet {
 	for _, flag := range consulFlags(c) {
 		f.StringVar(flag.value, flag.name, "", flag.usage+" ("+flag.env+")")
 	}
-	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter to query (default: the agent's own)")
+	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter, several as dc1,dc2, or all (default: the agent's own)")
 	f.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
 	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per address")
 	f.StringVar(&o.historyTokenFile, "history-token-file", "", "file that contains the bearer token for the URL of --history ("+historyTokenEnv+")")
@@ -144,17 +144,27 @@ func (o *options) parsePatterns() (election.Patterns, error) {
 	return ps, nil
 }
 
-// connect returns the client and the patterns of a command. It sends no request.
+// connect returns the client and the patterns of a command that works in one datacenter. It sends no request.
 func (o *options) connect() (*consulx.Client, election.Patterns, error) {
 	ps, err := o.parsePatterns()
 	if err != nil {
 		return nil, nil, err
 	}
-	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
-		return nil, nil, usagef("--max-watches %d: must be %d to %d", n, minMaxWatches, maxMaxWatches)
+	if err := o.checkConnections(); err != nil {
+		return nil, nil, err
+	}
+	if err := o.oneDatacenter(); err != nil {
+		return nil, nil, err
 	}
 	client, err := consulx.NewClient(o.consul)
 	return client, ps, err
+}
+
+func (o *options) checkConnections() error {
+	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
+		return usagef("--max-watches %d: must be %d to %d", n, minMaxWatches, maxMaxWatches)
+	}
+	return nil
 }
 
 // outputFlag adds -o with the formats of a command. The first format is the default.

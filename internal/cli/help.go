@@ -16,6 +16,10 @@ them. Those with an environment variable use its value if the flag is not given.
 --max-watches and --history-… are electop's own, the others are those of the
 Consul command line.
 
+--datacenter dc1,dc2 or all selects several datacenters for the dashboard, list,
+show, watch, release and destroy. An action reaches only one: if a NAME exists in
+several, choose one with --datacenter.
+
 --context sets them from a context of the config file. Then the environment
 variables do not apply. Flags of the command line override the context.
 

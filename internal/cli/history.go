@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
@@ -162,7 +163,9 @@ func (o *options) openHistory(ctx context.Context) (web.Source, error) {
 	}
 	path := o.history
 	if path == "" {
-		client, _, err := o.connect()
+		own := o.consul
+		own.Datacenter = "" // a history contains all datacenters
+		client, err := consulx.NewClient(own)
 		if err != nil {
 			return nil, err
 		}

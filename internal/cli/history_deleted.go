@@ -51,7 +51,7 @@ func deletedUnobserved(
 	}
 	absent := slices.DeleteFunc(st.Elections, func(e *election.Election) bool {
 		_, matches := ps.Match(e.Key())
-		return !matches || !e.Exists || e.Unaddressable || e.Datacenter != s.Datacenter || s.Find(e.Key()) != nil
+		return !matches || !e.Exists || e.Unaddressable || e.Datacenter != s.Datacenter || s.Find(election.KeyID(e.Key())) != nil
 	})
 	var events []election.Event
 	for some := range slices.Chunk(absent, consulx.TxnReads) {

@@ -60,19 +60,23 @@ func (c *historyCommand) eventWriter(ctx context.Context, f history.Source, filt
 		w := csvEvents{csv.NewWriter(c.d.stdout)}
 		return w, w.Write(eventColumns())
 	}
+	observed, err := f.Observations(ctx, filter.Range)
+	if err != nil {
+		return nil, err
+	}
 	var gaps []history.Range
 	if len(c.types)+len(c.causes) == 0 {
-		observed, err := f.Observations(ctx, filter.Range)
-		if err != nil {
-			return nil, err
-		}
 		cover := history.NewCoverage(observed, filter.Range)
 		if gaps = cover.Gaps(); len(filter.Names) == 1 {
 			gaps = cover.GapsOf("", filter.Names[0])
 		}
 	}
-	_, err := fmt.Fprintf(c.d.stdout, "%-23s  %-16s  %-12s  %s\n", "TIME", "ELECTION", "EVENT", "DETAIL")
-	return &textEvents{c.d.stdout, gaps}, err
+	several, where := severalIn(observed), ""
+	if several {
+		where = fmt.Sprintf("%-8s  ", "DC")
+	}
+	_, err = fmt.Fprintf(c.d.stdout, "%-23s  %s%-16s  %-12s  %s\n", "TIME", where, "ELECTION", "EVENT", "DETAIL")
+	return &textEvents{c.d.stdout, gaps, several}, err
 }
 
 type jsonEvents struct{ w io.Writer }
@@ -87,11 +91,18 @@ func (jsonEvents) end() error { return nil }
 type textEvents struct {
 	w    io.Writer
 	gaps []history.Range
+	// several is set if the events are of several datacenters.
+	several bool
+}
+
+// severalIn reports whether several datacenters were observed.
+func severalIn(observed []history.Observation) bool {
+	return slices.ContainsFunc(observed, func(o history.Observation) bool { return o.Datacenter != observed[0].Datacenter })
 }
 
 func (t *textEvents) write(events []election.Event) error {
 	return writeLines(t.w, events, func(e election.Event) ([]byte, error) {
-		return append(t.gapsBefore(e.Time), eventLine(e)...), nil
+		return append(t.gapsBefore(e.Time), eventLine(e, t.several)...), nil
 	})
 }
 

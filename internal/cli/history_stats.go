@@ -36,13 +36,14 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 
 func (c *historyCommand) writeStatsTable(st *history.Stats) error {
 	tw := output.NewTable(c.d.stdout)
-	fmt.Fprintln(tw, "ELECTION\tTERMS\tMISSED\tMEAN\tLONGEST\tAVAILABILITY\tVACANCIES\tP50\tP95\tMAX\tCAUSES")
+	several := slices.ContainsFunc(st.Elections, func(s history.Summary) bool { return s.Datacenter != st.Elections[0].Datacenter })
+	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tTERMS\tMISSED\tMEAN\tLONGEST\tAVAILABILITY\tVACANCIES\tP50\tP95\tMAX\tCAUSES")
 	row := func(name string, s *history.Summary) {
 		p50, p95, most := "-", "-", "-"
 		if s.Vacancies > 0 {
 			p50, p95, most = election.FormatDuration(s.VacancyP50), election.FormatDuration(s.VacancyP95), election.FormatDuration(s.VacancyMax)
 		}
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", name, s.Terms, s.Missed, rounded(s.Mean),
+		fmt.Fprintf(tw, "%s%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", inDatacenter(cmp.Or(s.Datacenter, "-"), several), name, s.Terms, s.Missed, rounded(s.Mean),
 			rounded(s.Longest), availability(s), s.Vacancies, p50, p95, most, causeCounts(s.Causes))
 	}
 	for i := range st.Elections {

@@ -40,12 +40,17 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 		}
 		return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeTermRecords(w, terms) })
 	}
+	observed, err := f.Observations(ctx, filter.Range)
+	if err != nil {
+		return err
+	}
+	several := severalIn(observed)
 	tw := output.NewTable(c.d.stdout)
-	fmt.Fprintln(tw, "ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY")
-	return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeTermRows(tw, terms) })
+	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY")
+	return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeTermRows(tw, terms, several) })
 }
 
-func writeTermRows(tw *output.Table, terms []observedTerm) error {
+func writeTermRows(tw *output.Table, terms []observedTerm, several bool) error {
 	for i := range terms {
 		t := &terms[i]
 		from, to, held := termTimes(t)
@@ -53,7 +58,7 @@ func writeTermRows(tw *output.Table, terms []observedTerm) error {
 		if t.VacancyKnown {
 			vacancy = election.FormatDuration(t.Vacancy)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(t.Election, 80), sanitize.Line(t.Leader, 40),
+		fmt.Fprintf(tw, "%s%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", inDatacenter(t.Datacenter, several), sanitize.Line(t.Election, 80), sanitize.Line(t.Leader, 40),
 			cmp.Or(sanitize.Line(t.Node, 40), "-"), termNumber(t), from, to, held, termCause(&t.Term), vacancy)
 	}
 	return tw.Flush()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -22,29 +23,31 @@ func newListCommand(d deps, o *options) *cobra.Command {
 		Long: `List the current state of the elections, or with --advice the risks of their
 configuration. Risks that need observation over time, such as flapping, are not
 listed. In a terminal that is too narrow for the table, each advice is a paragraph
-with all its elections.`,
+with all its elections.
+
+With --datacenter dc1,dc2 or all, the elections of several datacenters are listed.
+Those that cannot be read are reported, and the exit code is 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			l, err := o.lookUpWithPast(cmd.Context(), d)
+			ls, err := o.lookUpAllWithPast(cmd.Context(), d)
 			if err != nil {
 				return err
 			}
-			defer l.client.Close()
-			chosen, err := l.elections(cmd.Context(), names)
+			defer ls.close()
+			chosen, err := ls.elections(cmd.Context(), names)
 			if err != nil {
 				return err
 			}
-			if chosen, err = shown.apply(cmd.Context(), d, l, chosen); err != nil {
+			if err := shown.apply(cmd.Context(), d, ls, chosen); err != nil {
 				return err
 			}
-			switch {
-			case advice:
-				return listAdvice(cmd.Context(), d, l, chosen, format)
-			case format == "json":
-				return writeElectionsJSON(d.stdout, chosen, l.snapshot.At)
+			if advice {
+				err = listAdvice(cmd.Context(), d, ls, shown.sort(ls, chosen), format)
+			} else {
+				err = writeElections(d, ls, shown.sort(ls, chosen), format)
 			}
-			return writeElectionsTable(d.stdout, chosen, l.snapshot.At)
+			return cmp.Or(err, ls.result())
 		},
 	}
 	shown.flags(cmd, "checks")
@@ -53,14 +56,24 @@ with all its elections.`,
 	return cmd
 }
 
+// writeElections writes the elections in a format.
+func writeElections(d deps, ls lookups, chosen []*election.Election, format string) error {
+	if format == "json" {
+		return writeElectionsJSON(d.stdout, chosen, ls.at())
+	}
+	return writeElectionsTable(d.stdout, chosen, ls.at(), ls.several())
+}
+
 func writeElectionsJSON(w io.Writer, elections []*election.Election, now time.Time) error {
 	return output.WriteArray(w, elections, func(e *election.Election) ([]byte, error) { return e.JSON(now) })
 }
 
-func writeElectionsTable(w io.Writer, elections []*election.Election, now time.Time) error {
+// writeElectionsTable writes a table. It names the datacenters if there are several.
+func writeElectionsTable(w io.Writer, elections []*election.Election, now time.Time, several bool) error {
 	tw := output.NewTable(w)
-	fmt.Fprintln(tw, "ELECTION\tSTATE\tLEADER\tNODE\tTERM\tSESSION\tTTL\tLOCK-DELAY\tKEY")
+	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tSTATE\tLEADER\tNODE\tTERM\tSESSION\tTTL\tLOCK-DELAY\tKEY")
 	for _, e := range elections {
+		fmt.Fprint(tw, inDatacenter(e.Datacenter, several))
 		leader, node, session, ttl, delay := "no leader", "-", "-", "-", "-"
 		if e.State(now) == election.Led {
 			leader, session = e.Leader, election.ShortID(e.Pair.Session)
@@ -78,6 +91,14 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 			sanitize.Line(leader, 40), node, shortTerm(e), session, ttl, delay, keyText(e))
 	}
 	return tw.Flush()
+}
+
+// inDatacenter returns the first cell of a row, "" unless there are several datacenters.
+func inDatacenter(name string, several bool) string {
+	if !several {
+		return ""
+	}
+	return sanitize.Line(name, 40) + "\t"
 }
 
 func shortTerm(e *election.Election) string {

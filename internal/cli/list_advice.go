@@ -22,15 +22,21 @@ type electionAdvice struct {
 }
 
 // listAdvice writes the advice for the chosen elections.
-func listAdvice(ctx context.Context, d deps, l lookup, chosen []*election.Election, format string) error {
-	sessions, err := readableSessions(ctx, d, l)
-	if err != nil {
-		return err
+func listAdvice(ctx context.Context, d deps, ls lookups, chosen []*election.Election, format string) error {
+	boards := map[string]*insight.Board{} // by datacenter
+	for _, l := range ls.all {
+		sessions, err := readableSessions(ctx, d, l)
+		if err != nil {
+			return err
+		}
+		board := insight.NewBoard(l.snapshot.Elections, sessions)
+		for _, e := range l.snapshot.Elections {
+			boards[e.Datacenter] = board
+		}
 	}
-	board := insight.NewBoard(l.snapshot.Elections, sessions)
 	var all []electionAdvice
 	for _, e := range chosen {
-		for _, a := range board.Advise(e, nil, l.snapshot.At) {
+		for _, a := range boards[e.Datacenter].Advise(e, nil, ls.at()) {
 			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Advice: a})
 		}
 	}
@@ -40,37 +46,41 @@ func listAdvice(ctx context.Context, d deps, l lookup, chosen []*election.Electi
 	if len(all) == 0 {
 		fmt.Fprintln(d.stderr, "electop: no advice for these elections")
 	}
-	return writeAdvice(d.stdout, terminalWidth(d.stdout), all)
+	return writeAdvice(d.stdout, terminalWidth(d.stdout), all, ls.several())
 }
 
 // writeAdvice writes a table or, if that is wider than the terminal, one record per advice. A
 // width of 0 is no terminal.
-func writeAdvice(w io.Writer, width int, all []electionAdvice) error {
+func writeAdvice(w io.Writer, width int, all []electionAdvice, several bool) error {
 	tw := output.NewTable(w)
-	fmt.Fprintln(tw, "ELECTION\tCODE\tURGENT\tWHY\tDO")
+	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tCODE\tURGENT\tWHY\tDO")
 	for _, a := range all {
 		urgent := "-"
 		if a.Urgent {
 			urgent = "urgent"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", sanitize.Line(a.Election, 80), a.Code, urgent,
+		fmt.Fprintf(tw, "%s%s\t%s\t%s\t%s\t%s\n", inDatacenter(a.Datacenter, several), sanitize.Line(a.Election, 80), a.Code, urgent,
 			sanitize.Line(a.Why, 300), sanitize.Line(a.Do, 300))
 	}
 	if width > 0 && !tw.Fits(width) {
-		return output.WriteRecords(w, width, adviceRecords(all))
+		return output.WriteRecords(w, width, adviceRecords(all, several))
 	}
 	return tw.Flush()
 }
 
 // adviceRecords returns one record for all elections with the same advice.
-func adviceRecords(all []electionAdvice) []output.Record {
+func adviceRecords(all []electionAdvice, several bool) []output.Record {
 	var order []insight.Advice
 	names := map[insight.Advice][]string{}
 	for _, a := range all {
 		if names[a.Advice] == nil {
 			order = append(order, a.Advice)
 		}
-		names[a.Advice] = append(names[a.Advice], sanitize.Line(a.Election, 80))
+		name := sanitize.Line(a.Election, 80)
+		if several {
+			name += " (" + sanitize.Line(a.Datacenter, 40) + ")"
+		}
+		names[a.Advice] = append(names[a.Advice], name)
 	}
 	records := make([]output.Record, 0, len(order))
 	for _, a := range order {

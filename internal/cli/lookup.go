@@ -31,37 +31,64 @@ type lookup struct {
 
 // lookUp connects and reads all elections once. The caller closes the client.
 func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
-	return o.lookUpAfter(ctx, d, func(context.Context, *consulx.Client) election.HistoryRead { return election.HistoryRead{} })
+	return o.lookUpAfter(ctx, d, noPast)
 }
 
 // lookUpWithPast is like lookUp, and adds the past of the elections from the history.
 func (o *options) lookUpWithPast(ctx context.Context, d deps) (lookup, error) {
 	l, err := o.lookUpWithDeleted(ctx, d)
 	if err == nil {
-		l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
+		l.omitDeleted()
 	}
 	return l, err
 }
 
+// lookUpAllWithPast is like lookUpWithPast for each datacenter of --datacenter.
+func (o *options) lookUpAllWithPast(ctx context.Context, d deps) (lookups, error) {
+	ls, err := o.lookUpAll(ctx, d, o.recorded(d))
+	for _, l := range ls.all {
+		l.omitDeleted()
+	}
+	return ls, err
+}
+
+// omitDeleted removes the elections whose key was deleted.
+func (l lookup) omitDeleted() {
+	l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
+}
+
+func noPast(context.Context, *consulx.Client) election.HistoryRead { return election.HistoryRead{} }
+
 // lookUpWithDeleted is like lookUpWithPast, and includes elections whose key was deleted.
 func (o *options) lookUpWithDeleted(ctx context.Context, d deps) (lookup, error) {
-	return o.lookUpAfter(ctx, d, func(ctx context.Context, client *consulx.Client) election.HistoryRead {
+	return o.lookUpAfter(ctx, d, o.recorded(d))
+}
+
+// recorded reads the past from the history.
+func (o *options) recorded(d deps) pastReader {
+	return func(ctx context.Context, client *consulx.Client) election.HistoryRead {
 		source := o.historySource(client)
 		if source == nil {
 			return election.HistoryRead{}
 		}
 		defer source.Close()
 		return recall(ctx, source, d.warn)
-	})
+	}
 }
 
-func (o *options) lookUpAfter(
-	ctx context.Context, d deps, past func(context.Context, *consulx.Client) election.HistoryRead,
-) (lookup, error) {
+func (o *options) lookUpAfter(ctx context.Context, d deps, past pastReader) (lookup, error) {
 	client, ps, err := o.connect()
 	if err != nil {
 		return lookup{}, err
 	}
+	return lookUpIn(ctx, d, client, ps, past)
+}
+
+// pastReader reads the past of the elections of one datacenter.
+type pastReader func(context.Context, *consulx.Client) election.HistoryRead
+
+// lookUpIn reads all elections of one datacenter once.
+func lookUpIn(ctx context.Context, d deps, client *consulx.Client, ps election.Patterns, past pastReader) (lookup, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	s, err := observe.OnceAfter(ctx, client, ps, past(ctx, client))

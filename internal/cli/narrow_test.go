@@ -37,7 +37,7 @@ func TestAdviceFitsNarrowTerminals(t *testing.T) {
 	urgent := insight.Advice{Code: "overwritten", Urgent: true, Why: "w", Do: "d"}
 	all := []electionAdvice{{Election: "auth", Advice: advice}, {Election: "mail", Advice: urgent}, {Election: "web", Advice: advice}}
 	var b strings.Builder
-	if err := writeAdvice(&b, 60, all); err != nil {
+	if err := writeAdvice(&b, 60, all, false); err != nil {
 		t.Fatal(err)
 	}
 	has(t, b.String(), "no_checks\n  elections auth, web\n  why ", "overwritten, urgent\n  elections mail\n")
@@ -45,7 +45,7 @@ func TestAdviceFitsNarrowTerminals(t *testing.T) {
 		t.Errorf("wider than 60, or not grouped:\n%s", b.String())
 	}
 	b.Reset()
-	if err := writeAdvice(&b, 0, all); err != nil || strings.Count(b.String(), "no_checks") != 2 {
+	if err := writeAdvice(&b, 0, all, false); err != nil || strings.Count(b.String(), "no_checks") != 2 {
 		t.Errorf("%v: without a terminal it is a table:\n%s", err, b.String())
 	}
 }

@@ -30,7 +30,8 @@ release that would do harm (Patroni).
 }
 
 // actionHelp is the help text that release and destroy share.
-const actionHelp = `If a NAME does not exist, nothing is done. One plan and one confirmation cover
+const actionHelp = `If a NAME does not exist, or exists in several datacenters, nothing is done:
+--datacenter chooses one. One plan and one confirmation cover
 all elections; electop then acts on each in turn. Elections without a leader,
 keys that electop refuses, and keys that the token may not change are reported
 and skipped.

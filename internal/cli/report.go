@@ -3,12 +3,16 @@ package cli
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/internal/report"
+	"electop/ui"
 )
 
 // reportEvents is the maximum number of events in a report.
@@ -43,6 +47,9 @@ time zone, or in UTC with TZ=UTC.`,
 }
 
 func writeReportOf(ctx context.Context, d deps, o *options, name string, r history.Range) error {
+	if err := o.oneDatacenter(); err != nil {
+		return err
+	}
 	f, err := o.openHistory(ctx)
 	if err != nil {
 		return err
@@ -52,7 +59,7 @@ func writeReportOf(ctx context.Context, d deps, o *options, name string, r histo
 	if err != nil {
 		return err
 	}
-	incident, err := readIncident(ctx, f, keys[0], r)
+	incident, err := readIncident(ctx, f, ui.Subject{Datacenter: o.consul.Datacenter, Key: keys[0]}, r)
 	if err != nil {
 		return err
 	}
@@ -60,19 +67,29 @@ func writeReportOf(ctx context.Context, d deps, o *options, name string, r histo
 	return err
 }
 
-// readIncident reads the history of the election with this key.
-func readIncident(ctx context.Context, f history.Source, key string, r history.Range) (*report.Incident, error) {
-	i := &report.Incident{Name: key, Key: key, Range: r}
-	filter := history.Filter{Range: r, Names: []string{key}}
+// readIncident reads the history of an election. If the history contains its key in several datacenters, the subject
+// must name one.
+func readIncident(ctx context.Context, f history.Source, of ui.Subject, r history.Range) (*report.Incident, error) {
+	i := &report.Incident{Name: of.Key, Key: of.Key, Range: r}
+	filter := history.Filter{Range: r, Names: []string{of.Key}}
+	st, err := f.Stats(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	if i.Summary, i.Datacenter, err = summaryIn(st, of); err != nil {
+		return nil, err
+	}
 	page, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents})
 	if err != nil {
 		return nil, err
 	}
-	i.Events, i.Cut = page.Events, page.More
+	i.Events, i.Cut = slices.DeleteFunc(page.Events, func(e election.Event) bool { return !in(e.Datacenter, of) }), page.More
 	slices.Reverse(i.Events)
 	err = eachTerms(ctx, f, history.TermQuery{Filter: filter, Limit: historyPage}, func(terms []observedTerm) error {
 		for _, t := range terms {
-			i.Terms, i.Name = append(i.Terms, t.Term), t.Election
+			if in(t.Datacenter, of) {
+				i.Terms, i.Name = append(i.Terms, t.Term), t.Election
+			}
 		}
 		return nil
 	})
@@ -82,23 +99,42 @@ func readIncident(ctx context.Context, f history.Source, key string, r history.R
 	if len(i.Events) > 0 {
 		i.Name = i.Events[0].Election
 	}
-	st, err := f.Stats(ctx, filter)
-	if err != nil {
-		return nil, err
-	}
-	i.Summary = st.Total
 	observed, err := f.Observations(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	cover := history.NewCoverage(observed, r)
-	i.Gaps, i.ObservedUntil = cover.GapsOf("", key), cover.Until("", key)
+	i.Gaps, i.ObservedUntil = cover.GapsOf(of.Datacenter, of.Key), cover.Until(of.Datacenter, of.Key)
 	actions, err := f.Actions(ctx, r)
 	for _, a := range actions {
 		// The action that destroyed a session may have no key.
-		if a.Key == key || a.Key == "" && slices.ContainsFunc(i.Terms, func(t history.Term) bool { return t.Session == a.Session }) {
+		if in(a.Datacenter, of) && a.Key == of.Key || a.Key == "" && slices.ContainsFunc(i.Terms, func(t history.Term) bool { return t.Session == a.Session }) {
 			i.Actions = append(i.Actions, a)
 		}
 	}
 	return i, err
+}
+
+// in reports whether a datacenter is that of a subject, which may name none.
+func in(datacenter string, of ui.Subject) bool {
+	return of.Datacenter == "" || datacenter == "" || datacenter == of.Datacenter
+}
+
+// summaryIn returns the statistics of a subject, and its datacenter if the history contains the key in several.
+func summaryIn(st history.Stats, of ui.Subject) (s history.Summary, datacenter string, err error) {
+	var names []string
+	for _, e := range st.Elections {
+		names = append(names, e.Datacenter)
+		if e.Datacenter == of.Datacenter {
+			s = e
+		}
+	}
+	slices.Sort(names)
+	switch names = slices.Compact(names); {
+	case len(names) < 2:
+		return st.Total, "", nil
+	case of.Datacenter == "":
+		return s, "", usagef("%s is in the datacenters %s; choose one with --datacenter", sanitize.Line(of.Key, 100), sanitize.Line(strings.Join(names, ", "), 200))
+	}
+	return s, of.Datacenter, nil
 }

@@ -10,20 +10,21 @@ import (
 	"unicode"
 
 	"electop/internal/history"
+	"electop/ui"
 )
 
 // reportFiles is the maximum number of reports with the same name and minute.
 const reportFiles = 100
 
-// writeIncidents writes an incident report about the elections with these keys to a new
+// writeIncidents writes an incident report about elections to a new
 // file in the current folder, and returns its name. Elections without a history are left
 // out.
-func writeIncidents(ctx context.Context, source history.Source, keys []string, r history.Range) (string, error) {
+func writeIncidents(ctx context.Context, source history.Source, all []ui.Subject, r history.Range) (string, error) {
 	var text []byte
 	var names []string
 	var unknown error
-	for _, key := range keys {
-		incident, err := readIncident(ctx, source, key, r)
+	for _, of := range all {
+		incident, err := readIncident(ctx, source, of, r)
 		switch {
 		case errors.Is(err, history.ErrNoElection):
 			unknown = err

@@ -10,6 +10,7 @@ import (
 	"electop/election"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
+	"electop/ui"
 )
 
 // storedHistory is a history in which elections were led at a moment.
@@ -30,6 +31,13 @@ func storedHistory(t *testing.T, at time.Time, names ...string) history.Source {
 	return source
 }
 
+func subjects(keys ...string) (all []ui.Subject) {
+	for _, key := range keys {
+		all = append(all, ui.Subject{Key: key})
+	}
+	return all
+}
+
 func TestReportFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	now := time.Date(2026, 11, 21, 3, 12, 40, 0, time.Local)
@@ -45,7 +53,7 @@ func TestReportFiles(t *testing.T) {
 		{[]string{other}, "electop-report-a-..-b-c--2J-20261121-0312.md"},
 		{[]string{web, other, "unknown"}, "electop-report-2-elections-20261121-0312.md"},
 	} {
-		file, err := writeIncidents(t.Context(), source, tt.keys, r)
+		file, err := writeIncidents(t.Context(), source, subjects(tt.keys...), r)
 		if err != nil || file != tt.want {
 			t.Errorf("%v: %q, %v", tt.keys, file, err)
 			continue
@@ -59,13 +67,13 @@ func TestReportFiles(t *testing.T) {
 			t.Errorf("%s: %v\n%s", file, err, text)
 		}
 	}
-	if file, err := writeIncidents(t.Context(), source, []string{"unknown"}, r); err == nil {
+	if file, err := writeIncidents(t.Context(), source, subjects("unknown"), r); err == nil {
 		t.Errorf("%s about an election that is not in the history", file)
 	}
 	if err := os.Chmod(".", 0o500); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writeIncidents(t.Context(), source, []string{web}, r); err == nil && os.Getuid() != 0 {
+	if _, err := writeIncidents(t.Context(), source, subjects(web), r); err == nil && os.Getuid() != 0 {
 		t.Error("a file in a folder that cannot be written")
 	}
 }

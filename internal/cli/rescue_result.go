@@ -64,7 +64,7 @@ func (i *rescueItem) awaitsLeader() bool {
 
 // follow sets the result if the election has a leader again.
 func (i *rescueItem) follow(s *election.Snapshot) {
-	e := s.Find(i.Election.Key())
+	e := s.Find(election.KeyID(i.Election.Key()))
 	if _, stale := s.StaleSince(i.Election.Key()); stale || e == nil || !i.awaitsLeader() {
 		return
 	}

@@ -45,11 +45,15 @@ func (s *show) run(ctx context.Context, name string) error {
 	if s.probe && s.o.readOnly {
 		return usagef("--read-only forbids --probe: it is a write to Consul, although no key changes")
 	}
-	l, err := s.o.lookUpWithPast(ctx, s.d)
+	ls, err := s.o.lookUpAllWithPast(ctx, s.d)
 	if err != nil {
 		return err
 	}
-	defer l.client.Close()
+	defer ls.close()
+	l, err := ls.one(ctx, []string{name})
+	if err != nil {
+		return err
+	}
 	e, err := l.election(ctx, name)
 	if err != nil {
 		return err

@@ -93,20 +93,31 @@ func (f *orderFlag) Set(text string) error {
 	return err
 }
 
-// apply filters and sorts the elections of a lookup.
-func (v *view) apply(ctx context.Context, d deps, l lookup, chosen []*election.Election) ([]*election.Election, error) {
-	var sessions []*election.Session
-	if v.filter.Has("advice") {
-		var err error
-		if sessions, err = readableSessions(ctx, d, l); err != nil {
-			return nil, err
+// apply filters the chosen elections of each datacenter.
+func (v *view) apply(ctx context.Context, d deps, ls lookups, chosen [][]*election.Election) error {
+	for i, l := range ls.all {
+		var sessions []*election.Session
+		if v.filter.Has("advice") {
+			var err error
+			if sessions, err = readableSessions(ctx, d, l); err != nil {
+				return err
+			}
 		}
+		chosen[i] = v.filter.On(l.snapshot.Elections, sessions, l.snapshot.At).Select(chosen[i])
 	}
-	shown := v.filter.On(l.snapshot.Elections, sessions, l.snapshot.At).Select(chosen)
-	if v.sorted {
-		v.order.Sort(shown, query.Facts{At: l.snapshot.At})
+	return nil
+}
+
+// sort joins the elections of all datacenters.
+func (v *view) sort(ls lookups, chosen [][]*election.Election) []*election.Election {
+	all := slices.Concat(chosen...)
+	switch {
+	case v.sorted:
+		v.order.Sort(all, query.Facts{At: ls.at()})
+	case ls.several():
+		slices.SortStableFunc(all, election.Compare)
 	}
-	return shown, nil
+	return all
 }
 
 // readableSessions reads all sessions. Without the permission it warns and returns those that the token can read.

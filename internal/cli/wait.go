@@ -214,7 +214,7 @@ func (s waited) update(snapshot *election.Snapshot) waited {
 		return s
 	}
 	s.at, s.unknown, s.denied = snapshot.At, "", snapshot.Connection.Refused
-	e := snapshot.Find(s.key)
+	e := snapshot.Find(election.KeyID(s.key))
 	if e != nil {
 		named := *e // the exact pattern names the election after its key
 		named.Name = s.name

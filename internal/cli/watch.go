@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,7 +97,7 @@ func (w *watch) validate(cmd *cobra.Command) error {
 }
 
 func (w *watch) run(ctx context.Context, names []string) error {
-	client, ps, err := w.o.connect()
+	clients, ps, err := w.o.connectAll(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,32 +106,33 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		return err
 	}
 	defer closeLog()
-	return w.follow(ctx, names, client, ps, log)
+	return w.follow(ctx, names, clients, ps, log)
 }
 
 // follow observes and writes events until ctx ends or the output is closed.
-func (w *watch) follow(ctx context.Context, names []string, client *consulx.Client, ps election.Patterns, log *slog.Logger) error {
-	rec := w.o.record(client, ps, logged(w.d.warn, log))
-	defer rec.finish()
-	source := w.o.historySource(client)
+func (w *watch) follow(ctx context.Context, names []string, clients []*consulx.Client, ps election.Patterns, log *slog.Logger) error {
+	source := w.o.historySource(clients[0]) // the history contains all datacenters
 	if source != nil {
 		defer source.Close()
 	}
 	shared := newSharedActions(source)
 	queue := newEventQueue()
 	logEvents := eventLogger(log)
-	observer := observe.New(client, observe.Options{
-		Patterns: ps, Logger: log, EventsOnly: true, OnLoaded: rec.loaded(client, ps), OnEvents: func(events []election.Event) {
-			logEvents(events)
-			rec.events(events)
-			shared.events(events)
-			queue.push(events)
-		},
-	})
-	rec.observedAs(observer.Snapshot)
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return observer.Run(gctx) })
-	g.Go(func() error { return shared.run(gctx, observer.Note) })
+	places := make([]observed, len(clients))
+	for i, client := range clients {
+		rec := w.o.record(client, ps, logged(w.d.warn, log))
+		defer rec.finish()
+		places[i] = newObserved(client, rec, observe.Options{
+			Patterns: ps, Logger: log, EventsOnly: true, OnEvents: func(events []election.Event) {
+				logEvents(events)
+				shared.events(events)
+				queue.push(events)
+			},
+		})
+		g.Go(func() error { return places[i].observer.Run(gctx) })
+	}
+	g.Go(func() error { return shared.run(gctx, noteIn(places)) })
 	g.Go(func() error { return stream.AwaitReader(gctx, w.d.stdout) })
 	execQueue := newEventQueue()
 	if w.exec != "" {
@@ -137,15 +140,14 @@ func (w *watch) follow(ctx context.Context, names []string, client *consulx.Clie
 		g.Go(func() error { return r.run(gctx) })
 	}
 	g.Go(func() error {
-		first, err := awaitSnapshot(gctx, client, ps, observer.Snapshots())
+		found, err := w.awaitAll(gctx, places, ps)
 		if err != nil {
 			return err
 		}
-		find := lookup{w.d.stderr, client, ps, first}
 		if len(names) == 0 {
-			g.Go(func() error { find.warnMissing(gctx); return nil }) // events must not wait for this warning
+			g.Go(func() error { _, err := found.elections(gctx, nil); return err }) // events must not wait for its warnings
 		}
-		if w.filter.keys, err = selectKeys(gctx, find, names); err != nil {
+		if err := w.choose(gctx, found, names, len(places) > 1); err != nil {
 			return err
 		}
 		return w.write(gctx, queue, execQueue)
@@ -156,20 +158,69 @@ func (w *watch) follow(ctx context.Context, names []string, client *consulx.Clie
 	return nil
 }
 
-// selectKeys returns the keys of the elections with these names, nil for all.
-func selectKeys(ctx context.Context, find lookup, names []string) (map[string]bool, error) {
+// observed is one datacenter and its observer.
+type observed struct {
+	client   *consulx.Client
+	observer *observe.Observer
+}
+
+// newObserved returns an idle observer that also records the events.
+func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options) observed {
+	events := o.OnEvents
+	o.OnLoaded = rec.loaded(client, o.Patterns)
+	o.OnEvents = func(all []election.Event) {
+		rec.events(all)
+		events(all)
+	}
+	observer := observe.New(client, o)
+	rec.observedAs(observer.Snapshot)
+	return observed{client, observer}
+}
+
+// noteIn returns a function that passes an action to the observers of all datacenters. A session exists in only one.
+func noteIn(places []observed) func(election.OperatorAction) {
+	return func(a election.OperatorAction) {
+		for _, p := range places {
+			p.observer.Note(a)
+		}
+	}
+}
+
+// awaitAll waits for the first complete snapshot of each datacenter. One of several that does not respond is no error:
+// its observer retries, and its connection is an event.
+func (w *watch) awaitAll(ctx context.Context, places []observed, ps election.Patterns) (lookups, error) {
+	first, failed := make([]*election.Snapshot, len(places)), make([]error, len(places))
+	var waits sync.WaitGroup
+	for i, p := range places {
+		waits.Go(func() { first[i], failed[i] = awaitSnapshot(ctx, p.client, ps, p.observer.Snapshots()) })
+	}
+	waits.Wait()
+	var ls lookups
+	for i, p := range places {
+		if failed[i] == nil {
+			ls.all = append(ls.all, lookup{w.d.stderr, p.client, ps, first[i]})
+		} else if ls.failed == nil {
+			ls.failed = failed[i]
+		}
+	}
+	if len(ls.all) == 0 {
+		return ls, ls.failed
+	}
+	return ls, nil
+}
+
+// choose limits the events to those of the elections with these names, if there are any.
+func (w *watch) choose(ctx context.Context, found lookups, names []string, several bool) error {
+	w.filter.several = several
 	if len(names) == 0 {
-		return nil, nil
+		return nil
 	}
-	chosen, err := find.elections(ctx, names)
-	if err != nil {
-		return nil, err
+	chosen, err := found.elections(ctx, names)
+	w.filter.keys = map[watchedKey]bool{}
+	for _, e := range slices.Concat(chosen...) {
+		w.filter.keys[w.filter.keyIn(e.Datacenter, e.Key())] = true
 	}
-	keys := map[string]bool{}
-	for _, e := range chosen {
-		keys[e.Key()] = true
-	}
-	return keys, nil
+	return err
 }
 
 // write writes the selected events, then queues them for --exec.
@@ -218,7 +269,7 @@ func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) e
 
 func (w *watch) format(e election.Event) ([]byte, error) {
 	if w.output == "text" {
-		return []byte(eventLine(e)), nil
+		return []byte(eventLine(e, w.filter.several)), nil
 	}
 	return jsonLine(e)
 }
@@ -232,11 +283,15 @@ func jsonLine(e election.Event) ([]byte, error) {
 // eventTime is the format of the time of an event.
 const eventTime = "2006-01-02 15:04:05.000"
 
-// eventLine formats an event as text, safe to show.
-func eventLine(e election.Event) string {
+// eventLine formats an event as text, safe to show. It names the datacenter if there are several.
+func eventLine(e election.Event, several bool) string {
+	where := ""
+	if several {
+		where = fmt.Sprintf("%-8s  ", sanitize.Line(e.Datacenter, 40))
+	}
 	name := sanitize.Line(e.Election, 40)
 	if e.Key == "" {
 		name = "-"
 	}
-	return fmt.Sprintf("%s  %-16s  %-12s  %s\n", e.Time.Local().Format(eventTime), name, e.Type, e.Summary())
+	return fmt.Sprintf("%s  %s%-16s  %-12s  %s\n", e.Time.Local().Format(eventTime), where, name, e.Type, e.Summary())
 }

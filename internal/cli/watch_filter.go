@@ -14,7 +14,21 @@ import (
 type eventFilter struct {
 	types     []string
 	noInitial bool
-	keys      map[string]bool // nil for all; connection events have no key and are always written
+	// keys are those of the selected elections in their datacenter, nil for all. Connection events have no key and are
+	// always written.
+	keys map[watchedKey]bool
+	// several is set if there are several datacenters. One needs no name, which may be read late.
+	several bool
+}
+
+// watchedKey is a key of a datacenter, which is empty if there is only one.
+type watchedKey struct{ datacenter, key string }
+
+func (f *eventFilter) keyIn(datacenter, key string) watchedKey {
+	if !f.several {
+		datacenter = ""
+	}
+	return watchedKey{datacenter, key}
 }
 
 func (f *eventFilter) flags(cmd *cobra.Command) {
@@ -33,7 +47,7 @@ func (f *eventFilter) validate(cmd *cobra.Command) error {
 // selected returns the events that pass the filter, in order.
 func (f *eventFilter) selected(events []election.Event) []election.Event {
 	return slices.DeleteFunc(events, func(e election.Event) bool {
-		return f.noInitial && e.Initial || f.keys != nil && e.Key != "" && !f.keys[e.Key] ||
+		return f.noInitial && e.Initial || f.keys != nil && e.Key != "" && !f.keys[f.keyIn(e.Datacenter, e.Key)] ||
 			len(f.types) > 0 && !slices.Contains(f.types, string(e.Type))
 	})
 }

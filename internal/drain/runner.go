@@ -125,7 +125,7 @@ func (r *Runner) takeInbox(ctx context.Context) {
 		r.rejected = snapshot.Connection.Since
 	}
 	for _, c := range r.courses {
-		c.see(snapshot.Find(c.item.Target.Key), snapshot.At)
+		c.see(snapshot.Find(c.item.Target.ID()), snapshot.At)
 	}
 	r.askAdmissions(ctx)
 }
@@ -241,6 +241,6 @@ func (r *Runner) admit(a admission) {
 		c := newCourse(a.item)
 		c.hold = a.election.Target()
 		r.add(c)
-		c.see(r.snapshot.Find(a.election.Key()), r.snapshot.At)
+		c.see(r.snapshot.Find(a.election.ID()), r.snapshot.At)
 	}
 }

@@ -17,6 +17,8 @@ import (
 type Incident struct {
 	Name, Key string
 	Range     history.Range
+	// Datacenter is set if the history contains the key in several datacenters.
+	Datacenter string
 	// Terms contains the terms that overlap the range. Terms, Events, Gaps and Actions are sorted, oldest first.
 	Terms   []history.Term
 	Events  []election.Event
@@ -38,6 +40,9 @@ func (i *Incident) Markdown() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Incident report: %s\n\n", text(i.Name))
 	fmt.Fprintf(&b, "- Key: %s\n", code(i.Key))
+	if i.Datacenter != "" {
+		fmt.Fprintf(&b, "- Datacenter: %s\n", code(i.Datacenter))
+	}
 	fmt.Fprintf(&b, "- Period: %s to %s (%s)\n", i.Range.Since.Local().Format(time.DateTime), i.Range.Until.Local().Format(time.DateTime), i.Range.Until.Sub(i.Range.Since).Round(time.Second))
 	fmt.Fprintf(&b, "- Times: by the observer's clock, time zone %s\n", i.Range.Until.Local().Format("MST (-07:00)"))
 	i.writeStory(&b)

@@ -19,10 +19,10 @@ func Pair(p *api.KVPair) election.Pair {
 	}
 }
 
-// Session converts one session.
-func Session(e *api.SessionEntry) *election.Session {
+// Session converts one session of a datacenter, "" for the agent's own.
+func Session(e *api.SessionEntry, datacenter string) *election.Session {
 	s := &election.Session{
-		ID: e.ID, Name: e.Name, Node: e.Node, Behavior: e.Behavior, LockDelay: e.LockDelay,
+		ID: e.ID, Name: e.Name, Node: e.Node, Datacenter: datacenter, Behavior: e.Behavior, LockDelay: e.LockDelay,
 		CreateIndex: e.CreateIndex, NodeChecks: slices.Clone(e.NodeChecks),
 	}
 	// An empty TTL means that the session has no TTL. ParseDuration accepts every other TTL that Consul accepts.

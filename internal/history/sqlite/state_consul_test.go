@@ -121,7 +121,7 @@ func play(t *testing.T, b consultest.Backend, r *recording, prefix string) {
 	sessions := map[string]string{}
 	key := func(i int) string { return fmt.Sprintf("%ssvc-%d/leader", prefix, i) }
 	find := func(s *election.Snapshot, key string) *election.Election {
-		if e := s.Find(key); e != nil {
+		if e := s.Find(election.KeyID(key)); e != nil {
 			return e
 		}
 		return &election.Election{}

@@ -40,7 +40,7 @@ func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, erro
 	var sub subject
 	ident := ""
 	if e.Key != "" {
-		ident = e.ElectionID()
+		ident = e.Ident()
 	}
 	found, err := s.Row(ctx, `SELECT id, (SELECT count(*) FROM restores r WHERE r.election = e.id AND r.at <= ?)
 		FROM elections e WHERE datacenter = ? AND ident = ?`, []any{nanos(e.Time), e.Datacenter, ident}, &sub.id, &sub.epoch)

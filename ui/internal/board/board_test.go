@@ -179,7 +179,7 @@ func TestFirstSnapshotSelectsAProblem(t *testing.T) {
 func TestTheEndOfTheSearchSelectsAProblem(t *testing.T) {
 	unsearched := func(s *election.Snapshot, e *election.Election) *election.Election {
 		changed := *e
-		changed.Unsearched = s.Find(e.Key()).Pair.Session == ""
+		changed.Unsearched = s.Find(e.ID()).Pair.Session == ""
 		return &changed
 	}
 	s := uitest.Mixed()
@@ -360,7 +360,7 @@ func TestSort(t *testing.T) {
 			return cmp.Compare(b.Changes(uitest.Now(), time.Hour), a.Changes(uitest.Now(), time.Hour))
 		},
 		"problems": func(a, b *election.Election) int {
-			facts := query.Facts{At: uitest.Now(), Checks: snap.Checks}
+			facts := query.Facts{At: uitest.Now(), Checks: snap.ChecksOf}
 			return cmp.Compare(facts.ProblemRank(a), facts.ProblemRank(b))
 		},
 	} {

@@ -39,6 +39,8 @@ func (m Model) drawCell(l *term.Line, e *election.Election, r *row, c column, s 
 		l.Fill(r.signRole, r.sign, 1)
 		l.Gap(1)
 		drawName(l, &r.name, &r.mark, c.width-2)
+	case colDatacenter:
+		l.Cell(term.Text, scene.Clean(e.Datacenter), c.width)
 	case colLeader:
 		drawLeader(l, r, c.width)
 	case colNode:

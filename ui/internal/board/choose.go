@@ -1,7 +1,6 @@
 package board
 
 import (
-	"cmp"
 	"slices"
 
 	"electop/election"
@@ -80,9 +79,8 @@ func (m Model) marked(s *scene.Scene) (visible, hidden []*election.Election) {
 			hidden = append(hidden, e)
 		}
 	}
-	byKey := func(a, b *election.Election) int { return cmp.Compare(a.Key(), b.Key()) }
-	slices.SortFunc(visible, byKey)
-	slices.SortFunc(hidden, byKey)
+	slices.SortFunc(visible, election.Compare)
+	slices.SortFunc(hidden, election.Compare)
 	return visible, hidden
 }
 

@@ -12,6 +12,7 @@ type columnID uint8
 
 const (
 	colElection columnID = iota
+	colDatacenter
 	colLeader
 	colNode
 	colFor
@@ -38,6 +39,8 @@ type column struct {
 // extent is the width of the table's content, in cells.
 type extent struct {
 	name, leader, address, node, term int
+	// datacenter is 0 unless there are several.
+	datacenter int
 }
 
 // bounds are the widths of a column in cells: the minimum, the usual one and the maximum.
@@ -53,21 +56,22 @@ func columnBounds(c extent) [columnCount]bounds {
 	both := leader + term.ColumnGap + max(c.address, followedWidth)
 	number := max(4, c.term)
 	return [columnCount]bounds{
-		colElection: {min(name, 12), min(name, 34), min(name, 60)},
-		colLeader:   {min(leader, 15), min(leader, 30), min(both, 52)},
-		colNode:     {min(max(6, c.node), 8), min(max(6, c.node), 22), min(max(6, c.node), 40)},
-		colFor:      {9, 10, 10},
-		colTerm:     {number, number, number},
-		colSession:  {shortSession, shortSession, shortSession},
-		colChecks:   {7, 7, 11},
-		colLane:     {10, 20, 60},
-		colChanges:  {5, 9, 9},
+		colElection:   {min(name, 12), min(name, 34), min(name, 60)},
+		colDatacenter: {min(max(2, c.datacenter), 6), min(max(2, c.datacenter), 12), min(max(2, c.datacenter), 24)},
+		colLeader:     {min(leader, 15), min(leader, 30), min(both, 52)},
+		colNode:       {min(max(6, c.node), 8), min(max(6, c.node), 22), min(max(6, c.node), 40)},
+		colFor:        {9, 10, 10},
+		colTerm:       {number, number, number},
+		colSession:    {shortSession, shortSession, shortSession},
+		colChecks:     {7, 7, 11},
+		colLane:       {10, 20, 60},
+		colChanges:    {5, 9, 9},
 	}
 }
 
 // ColumnNames lists the columns in their usual order.
 func ColumnNames() []string {
-	return []string{"election", "leader", "node", "for", "term", "session", "checks", "lane", "changes"}
+	return []string{"election", "dc", "leader", "node", "for", "term", "session", "checks", "lane", "changes"}
 }
 
 // chooseIDs returns the columns with these names, or all columns if there are no names. If the names do not contain
@@ -117,12 +121,14 @@ func (m Model) columns(width int, past bool) []column {
 	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, m.shown(past)), m.Window())
 }
 
-// shown returns the columns that are not empty.
+// shown returns the columns that are not empty. Several datacenters always have their column, because names repeat.
 func (m Model) shown(past bool) []columnID {
-	if !past {
-		return m.chosen
+	several := m.totals.widths.datacenter > 0
+	chosen := slices.DeleteFunc(slices.Clone(m.chosen), func(id columnID) bool { return past && id == colChecks || !several && id == colDatacenter })
+	if several && !slices.Contains(chosen, colDatacenter) {
+		chosen = slices.Insert(chosen, slices.Index(chosen, colElection)+1, colDatacenter)
 	}
-	return slices.DeleteFunc(slices.Clone(m.chosen), func(id columnID) bool { return id == colChecks })
+	return chosen
 }
 
 // setLaneTitle puts the time window into the title of the lane column.
@@ -175,8 +181,8 @@ func chooseColumns(width int, c extent, wide bool, of []columnID) []column {
 	}
 	want := func(b bounds) int { return b.want }
 	most := func(b bounds) int { return b.most }
-	grow(want, colFor, colElection, colLeader, colNode, colLane, colChanges)
-	grow(most, colLeader, colElection, colChecks, colNode, colLane)
+	grow(want, colFor, colElection, colDatacenter, colLeader, colNode, colLane, colChanges)
+	grow(most, colDatacenter, colLeader, colElection, colChecks, colNode, colLane)
 	if room < 0 { // the window is narrower than the sum of the minimum widths
 		widths[colElection] = max(6, widths[colElection]+room)
 	}
@@ -195,7 +201,7 @@ func listColumns(of []columnID, shown [columnCount]bool, widths [columnCount]int
 
 func columnTitle(id columnID, width int) string {
 	title := [columnCount]string{
-		"ELECTION", "LEADER", "NODE", "FOR", "TERM", "SESSION", "CHECKS", "", "CHANGES/h",
+		"ELECTION", "DC", "LEADER", "NODE", "FOR", "TERM", "SESSION", "CHECKS", "", "CHANGES/h",
 	}[id]
 	if id == colChanges && width < len(title) {
 		return "CHG/h"

@@ -153,7 +153,7 @@ func TestLanesWithHistory(t *testing.T) {
 		e := &election.Election{Terms: c.live, VacantSince: at(0.9)}
 		e.Pair.Key = "service/lane/leader"
 		lanes := &scene.Lanes{
-			At: at(1), Window: 15 * time.Minute, Terms: map[string][]election.Term{e.ID(): c.stored}, Observed: map[string]history.Periods{e.ID(): c.observed},
+			At: at(1), Window: 15 * time.Minute, Terms: map[election.ID][]election.Term{e.ID(): c.stored}, Observed: map[election.ID]history.Periods{e.ID(): c.observed},
 		}
 		if got, ascii := lanesOf(t, e, lanes); got != c.want || ascii != c.ascii {
 			t.Errorf("%s: %s %s, want %s %s", c.what, got, ascii, c.want, c.ascii)

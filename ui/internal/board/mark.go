@@ -14,8 +14,8 @@ import (
 
 // markRange is a range of marks from a row to the cursor.
 type markRange struct {
-	from   string // ID of the election where it began
-	before map[string]bool
+	from   election.ID // of the election where it began
+	before map[election.ID]bool
 }
 
 func (m *Model) markKey(msg tea.KeyPressMsg, s *scene.Scene) (action scene.Action, done bool) {
@@ -49,7 +49,7 @@ func (m *Model) markKey(msg tea.KeyPressMsg, s *scene.Scene) (action scene.Actio
 func (m *Model) setMarks(es []*election.Election, mark func(marked bool) bool) {
 	marks := maps.Clone(m.marks)
 	if marks == nil {
-		marks = map[string]bool{}
+		marks = map[election.ID]bool{}
 	}
 	for _, e := range es {
 		if mark(marks[e.ID()]) {
@@ -85,7 +85,7 @@ func (m *Model) stretch() {
 	if m.between == nil {
 		return
 	}
-	from := slices.IndexFunc(m.order, func(e *election.Election) bool { return e.ID() == m.between.from })
+	from := slices.IndexFunc(m.order, func(e *election.Election) bool { return m.between.from.Of(e) })
 	if from < 0 { // the row is hidden or deleted
 		m.between = nil
 		return
@@ -97,6 +97,6 @@ func (m *Model) stretch() {
 func (m *Model) unmark(targets []scene.Target) {
 	m.marks, m.between = maps.Clone(m.marks), nil
 	for _, t := range targets {
-		delete(m.marks, t.Key)
+		delete(m.marks, t.ID())
 	}
 }

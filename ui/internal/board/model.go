@@ -27,8 +27,8 @@ type Model struct {
 	at     scene.Cursor
 	order  []*election.Election // filtered and sorted
 	vacant []int                // the rows without a leader
-	cursor string               // ID of the election under the cursor
-	marks  map[string]bool      // by ID
+	cursor election.ID          // of the election under the cursor
+	marks  map[election.ID]bool
 	// between is the unfinished range of marks, nil for none.
 	between *markRange
 	filter  query.Filter
@@ -93,7 +93,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 func (m *Model) changed(before, s *scene.Scene) {
 	unsearched := m.totals.counts.Unsearched > 0
 	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {
-		m.totals = computeTotals(s.Shown, s.AsOf)
+		m.totals = computeTotals(s)
 		m.refresh(s)
 	}
 	m.window = max(m.window, laneWindow(m.totals.seen(s.AsOf)))
@@ -106,10 +106,14 @@ func (m *Model) changed(before, s *scene.Scene) {
 }
 
 func sameBoard(a, b *election.Snapshot) bool {
-	return scene.SameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
-		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool {
-			return x.At.Equal(y.At) && x.Until.Equal(y.Until) && x.Err == y.Err
-		})
+	return scene.SameSlice(a.Elections, b.Elections) && slices.EqualFunc(a.Datacenters(), b.Datacenters(), sameState)
+}
+
+// sameState compares the connections and the checks of one datacenter.
+func sameState(a, b *election.Snapshot) bool {
+	return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool {
+		return x.At.Equal(y.At) && x.Until.Equal(y.Until) && x.Err == y.Err
+	})
 }
 
 // movesByItself reports whether counts or order can change without new data: lock-delays end, and old changes leave
@@ -132,14 +136,17 @@ func (m *Model) setFilter(text string, s *scene.Scene) {
 }
 
 func (m *Model) goTo(to scene.GoTo, s *scene.Scene) scene.Action {
-	m.cursor = to.ID
+	e := s.Shown.Find(election.ID(to.ID))
+	if e == nil {
+		if to.Reveal {
+			return scene.Say{Role: term.Delay, Text: "This election is not on the board."}
+		}
+		return nil
+	}
+	m.cursor = e.ID()
 	m.relocate()
-	switch {
-	case m.cursor == to.ID || !to.Reveal:
-	case s.Shown.Find(to.ID) == nil:
-		return scene.Say{Role: term.Delay, Text: "This election is not on the board."}
-	default:
-		m.cursor = to.ID
+	if m.cursor != e.ID() && to.Reveal {
+		m.cursor = e.ID()
 		m.setFilter("", s)
 	}
 	return nil
@@ -160,16 +167,12 @@ func (m *Model) back(s *scene.Scene) scene.Action {
 	return nil
 }
 
-// Listed returns the keys of the elections that the filter shows, nil without a filter.
-func (m Model) Listed() []string {
+// Listed returns the elections that the filter shows, nil without a filter.
+func (m Model) Listed() []*election.Election {
 	if len(m.filter.Words) == 0 {
 		return nil
 	}
-	keys := make([]string, 0, len(m.order))
-	for _, e := range m.order {
-		keys = append(keys, e.Key())
-	}
-	return keys
+	return append([]*election.Election{}, m.order...)
 }
 
 // Selected is the election under the cursor, nil for none.
@@ -193,7 +196,7 @@ func (m Model) Result(s *scene.Scene) string {
 }
 
 // Cursor is the ID of the selected election, empty for none.
-func (m Model) Cursor() string { return m.cursor }
+func (m Model) Cursor() string { return string(m.cursor) }
 
 // Wide reports whether the table uses the full width of the screen.
 func (m Model) Wide() bool { return m.wide }

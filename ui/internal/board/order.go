@@ -22,7 +22,7 @@ func (m *Model) refresh(s *scene.Scene) {
 		}
 	}
 	m.marks = maps.Clone(m.marks)
-	maps.DeleteFunc(m.marks, func(id string, _ bool) bool { return s.Live.Find(id) == nil })
+	maps.DeleteFunc(m.marks, func(id election.ID, _ bool) bool { return s.Live.Find(id) == nil })
 	m.relocate()
 }
 
@@ -52,7 +52,7 @@ func justChanged(e *election.Election, s *scene.Scene) bool {
 
 // relocate finds the cursor's row in a new order.
 func (m *Model) relocate() {
-	i := slices.IndexFunc(m.order, func(e *election.Election) bool { return e.ID() == m.cursor })
+	i := slices.IndexFunc(m.order, func(e *election.Election) bool { return m.cursor.Of(e) })
 	if i < 0 {
 		i = m.at.Index
 	}

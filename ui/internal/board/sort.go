@@ -9,7 +9,7 @@ import (
 )
 
 // facts are what sorting depends on besides the elections.
-func facts(s *scene.Scene) query.Facts { return query.Facts{At: s.AsOf, Checks: s.Shown.Checks} }
+func facts(s *scene.Scene) query.Facts { return query.Facts{At: s.AsOf, Checks: s.Shown.ChecksOf} }
 
 // sortColumn is the column with the sort marker. That of the elections shows it as a sign for orders that have no
 // column of their own.

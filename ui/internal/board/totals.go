@@ -20,8 +20,20 @@ type totals struct {
 	earliest time.Time
 }
 
-func computeTotals(snap *election.Snapshot, asOf time.Time) totals {
+func computeTotals(s *scene.Scene) totals {
+	snap := s.Shown
 	c := totals{widths: extent{address: addressWidth(snap.Elections)}}
+	for _, part := range snap.Datacenters() {
+		c.add(part, s.AsOf)
+	}
+	for _, name := range s.Datacenters {
+		c.widths.datacenter = max(c.widths.datacenter, term.Width(scene.Clean(name)))
+	}
+	return c
+}
+
+// add adds the elections of one datacenter.
+func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
 	failing := failingNodes(snap.Checks)
 	for _, e := range snap.Elections {
 		state := scene.DisplayStateOf(e, asOf)
@@ -32,7 +44,6 @@ func computeTotals(snap *election.Snapshot, asOf time.Time) totals {
 		c.widths.measure(e)
 		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}, e.Terms))
 	}
-	return c
 }
 
 // seen is how long elections have been observed.

@@ -17,7 +17,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	columns := m.columns(r.W, s.Past != nil)
 	lines = append(lines, m.head(p, columns, r.W))
 	l := term.NewLine(p, r.W)
-	ctx := rowContext{sym: p.Sym, checks: s.Shown.Checks, fullID: slices.ContainsFunc(columns, func(c column) bool { return c.width == fullSession && c.id == colSession })}
+	ctx := rowContext{sym: p.Sym, fullID: slices.ContainsFunc(columns, func(c column) bool { return c.width == fullSession && c.id == colSession })}
 	rows := m.rows(r.H)
 	for i, e := range m.visible(rows) {
 		ground := p.Tone
@@ -32,7 +32,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 			ground = ground.Changed()
 		}
 		l.Reset(ground)
-		ctx.asOf, ctx.stale, ctx.followed = s.AsOf, s.PartStale(), s.Followed(e)
+		ctx.asOf, ctx.checks, ctx.stale, ctx.followed = s.AsOf, s.Shown.ChecksOf(e), s.PartStale(), s.Followed(e)
 		l.Area(term.Area{Item: term.Row, Index: m.at.Offset + i})
 		m.drawRow(l, e, describe(e, ctx), columns, s, selected)
 		lines = append(lines, l.Done())

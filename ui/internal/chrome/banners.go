@@ -39,9 +39,7 @@ func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int) [
 	default:
 		lines = append(lines, []term.Span{{term.Alarm, recordedText(s)}, {term.Text, " Connecting to Consul" + sym.Ellipsis}})
 	}
-	if b := staleBanner(s, width); b != nil && s.Past == nil {
-		lines = append(lines, b)
-	}
+	lines = append(lines, partBanners(s, width)...)
 	if s.Paused {
 		lines = append(lines, []term.Span{
 			{term.Badge, " " + sym.Paused + " PAUSED "},

@@ -65,7 +65,7 @@ func placeSpans(s *scene.Scene, at Place, room int) []term.Span {
 	if s.ReadOnly {
 		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Badge, " READ-ONLY "})
 	}
-	var where []string
+	var where []string // several datacenters are named with their connections
 	if dc := s.Live.Datacenter; dc != "" {
 		where = append(where, scene.Clean(dc))
 	}
@@ -151,6 +151,9 @@ func riskSpans(s *scene.Scene, c scene.Counts, words bool) []term.Span {
 
 // linkSpans returns the state of the connection to Consul.
 func linkSpans(s *scene.Scene, width int) []term.Span {
+	if s.Several() && s.Live.Parts != nil {
+		return datacenterSpans(s, width)
+	}
 	c, sym := s.Live.Connection, s.Sym
 	lead := "  "
 	if width < 80 {

@@ -60,7 +60,10 @@ type Model struct {
 	keys  keys.Map
 	tools Tools
 	// about is what the menu is about: the title, and the IDs to find it again.
-	about struct{ title, election, session string }
+	about struct {
+		title, session string
+		election       election.ID
+	}
 	// values are the fields that the menu shows. A command runs with these or not at all.
 	values     map[string]string
 	at         scene.Cursor
@@ -122,6 +125,9 @@ func (m *Model) open(o Open, s *scene.Scene) scene.Action {
 		m.about.election, m.about.title = o.Election.ID(), scene.OneLine(o.Election.Name, 40)
 	}
 	m.values = m.present(s)
+	if s.Several() {
+		m.about.title += " in " + scene.OneLine(m.values["datacenter"], 40)
+	}
 	return scene.ShowCommands{}
 }
 
@@ -147,7 +153,7 @@ func (m *Model) present(s *scene.Scene) map[string]string {
 	if m.about.session != "" {
 		for _, ses := range s.Sessions() {
 			if ses.ID == m.about.session {
-				return map[string]string{"session": ses.ID, "node": ses.Node, "datacenter": s.Shown.Datacenter}
+				return map[string]string{"session": ses.ID, "node": ses.Node, "datacenter": s.Shown.In(ses.Datacenter).Datacenter}
 			}
 		}
 		return nil

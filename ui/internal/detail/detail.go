@@ -133,13 +133,14 @@ func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 }
 
 func whyVacant(s *scene.Scene, e *election.Election) string {
-	link := s.Live.Connection
+	live := s.Live.In(e.Datacenter).Connection
+	link := live
 	if s.Past != nil {
 		link = election.Connection{State: election.Live}
 	}
 	// WhyVacant computes ages relative to AsOf, but the age of the last response must be relative to now.
 	link.LastContact = link.LastContact.Add(s.AsOf.Sub(s.Now))
-	if s.Live.Connection.LastContact.IsZero() {
+	if live.LastContact.IsZero() {
 		link.LastContact = time.Time{}
 	}
 	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely()})
@@ -228,7 +229,7 @@ func valueDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 
 // riskDetail warns that Consul may invalidate the leader's session.
 func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
-	switch critical, warning := insight.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
+	switch critical, warning := insight.TallyChecks(e.Session, s.Shown.ChecksOf(e)).Risk(); {
 	case critical:
 		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul invalidates the session, which ends the term.")
 	case warning:

@@ -26,7 +26,7 @@ type driver struct {
 
 func look(snap *election.Snapshot, key string) *scene.Scene {
 	s := uitest.Scene(snap, uitest.Now())
-	s.Selected = snap.Find(key)
+	s.Selected = snap.Find(election.KeyID(key))
 	s.Look(&scene.InsightCache{})
 	return s
 }

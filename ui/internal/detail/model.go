@@ -3,6 +3,8 @@
 package detail
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -33,8 +35,8 @@ type Model struct {
 	keys   keys.Map
 	rect   term.Rect
 	tab    tab
-	of     string // ID of the election
-	offset int    // first line on the screen
+	of     election.ID
+	offset int // first line on the screen
 	raw    rawText
 	stored storedTerms
 }
@@ -196,7 +198,7 @@ func sign(s *scene.Scene, e *election.Election) term.Span {
 	if state != scene.StateLed {
 		return term.Span{r, text}
 	}
-	switch critical, warning := insight.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
+	switch critical, warning := insight.TallyChecks(e.Session, s.Shown.ChecksOf(e)).Risk(); {
 	case critical:
 		r = term.Bad
 	case warning || e.Overwritten():
@@ -211,6 +213,9 @@ func (m Model) title(p *term.Painter, s *scene.Scene, width int) string {
 		left = append(left, sign(s, e), term.Span{term.Strong, " " + sanitize.Text(e.Name)})
 		if e.Key() != e.Name {
 			left = append(left, term.Span{term.Quiet, "  " + sanitize.Text(e.Key())})
+		}
+		if s.Several() {
+			left = slices.Insert(left, 2, term.Span{term.Quiet, "  " + scene.Clean(e.Datacenter)})
 		}
 	}
 	for t := range tabCount {

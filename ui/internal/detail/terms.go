@@ -22,7 +22,7 @@ const (
 // storedTerms holds the recorded terms of one election, latest first.
 type storedTerms struct {
 	past past.Reader
-	of   string // ID of the election
+	of   election.ID
 	// asked is set once the first page was requested.
 	asked bool
 	terms []history.Term
@@ -35,7 +35,7 @@ type storedTerms struct {
 }
 
 // forget discards the terms. The next load reads the terms of election id.
-func (t *storedTerms) forget(id string) {
+func (t *storedTerms) forget(id election.ID) {
 	if t.req != nil {
 		t.req.Cancel()
 	}

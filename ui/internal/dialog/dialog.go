@@ -69,7 +69,7 @@ type affectedKey struct {
 	unwatched bool
 }
 
-// New opens a dialog about the chosen targets.
+// New opens a dialog about the chosen targets, which are in one datacenter. It reads the scene of this datacenter.
 func New(ask scene.Ask, tools Tools, s *scene.Scene) Model {
 	d := Model{tools: tools, kind: ask.Kind, chosen: ask.Chosen}
 	d.choose(s)
@@ -92,6 +92,14 @@ func (d Model) Awaits() (*Survey, *Change) {
 		change = nil
 	}
 	return survey, change
+}
+
+// Datacenter is the datacenter of all targets.
+func (d Model) Datacenter() string {
+	for _, t := range append(d.chosen.Visible[:len(d.chosen.Visible):len(d.chosen.Visible)], d.chosen.Hidden...) {
+		return t.Datacenter
+	}
+	return ""
 }
 
 // Targets returns the holds or sessions that the dialog acts on.
@@ -169,7 +177,7 @@ func (d *Model) heldBy(t *target, live *election.Snapshot) []election.Pair {
 	var pairs []election.Pair
 	watched := map[string]bool{}
 	for _, f := range d.affected {
-		if e := live.Find(f.key); e != nil && f.session == t.Session {
+		if e := live.Find(election.KeyID(f.key)); e != nil && f.session == t.Session {
 			watched[f.key] = true
 			p := e.Pair
 			p.Session = t.Session
@@ -182,7 +190,7 @@ func (d *Model) heldBy(t *target, live *election.Snapshot) []election.Pair {
 
 // unwatched returns the pairs whose keys are not watched.
 func unwatched(live *election.Snapshot, pairs []election.Pair) []election.Pair {
-	return slices.DeleteFunc(slices.Clone(pairs), func(p election.Pair) bool { return live.Find(p.Key) != nil })
+	return slices.DeleteFunc(slices.Clone(pairs), func(p election.Pair) bool { return live.Find(election.KeyID(p.Key)) != nil })
 }
 
 // appendHeld appends the session's pairs whose keys are not in known.

@@ -31,18 +31,18 @@ func screen(d dialog.Model) string {
 // open opens a dialog to release an election and completes its survey.
 func open(t *testing.T, s *scene.Scene, key string) dialog.Model {
 	t.Helper()
-	read := func(_ context.Context, all []string) []election.Surroundings {
+	read := func(_ context.Context, _ string, all []string) []election.Surroundings {
 		return []election.Surroundings{*uitest.Surroundings(s.Live, all[0])}
 	}
-	tools := dialog.Tools{Keys: keys.Default(false), Survey: dialog.NewSurveyor(t.Context(), read)}
-	target := s.Bind(s.Live.Find(key), false)
+	tools := dialog.Tools{Keys: keys.Default(false), Survey: dialog.NewSurveyor(t.Context(), read, "")}
+	target := s.Bind(s.Live.Find(election.KeyID(key)), false)
 	d := dialog.New(scene.Ask{Kind: election.ActionRelease, Chosen: scene.Chosen{Visible: []scene.Target{target}}}, tools, s)
 	d, _ = d.Update(fits(), s)
 	survey, _ := d.Awaits()
 	if survey == nil || !strings.Contains(screen(d), "sibling keys of 1 election") {
 		t.Fatalf("the dialog starts no survey:\n%s", screen(d))
 	}
-	d, _ = d.Update(dialog.Surveyed{Of: survey, Found: read(t.Context(), survey.Keys)}, s)
+	d, _ = d.Update(dialog.Surveyed{Of: survey, Found: read(t.Context(), "", survey.Keys)}, s)
 	d, _ = d.Update(fits(), s)
 	return d
 }

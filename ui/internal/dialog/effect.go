@@ -28,7 +28,7 @@ func (d *Model) effectOf(t *target, held []*election.Election, live *election.Sn
 	if d.chosen.SessionOnly {
 		f = insight.EffectOfSession(t.SessionOnly, d.heldBy(t, live), d.searchedAll())
 	} else {
-		f = d.effectOn(live.Find(t.Key))
+		f = d.effectOn(live.Find(t.ID()))
 	}
 	if d.kind == election.ActionRelease {
 		return f

@@ -33,8 +33,8 @@ const surveyTime = 10 * time.Second
 // Surveyor creates a survey and the command that runs it.
 type Surveyor func(keys []string) (*Survey, tea.Cmd)
 
-// NewSurveyor binds surveys to the program's context. It returns nil if read is nil.
-func NewSurveyor(ctx context.Context, read func(ctx context.Context, keys []string) []election.Surroundings) Surveyor {
+// NewSurveyor binds surveys of a datacenter to the program's context. It returns nil if read is nil.
+func NewSurveyor(ctx context.Context, read func(ctx context.Context, datacenter string, keys []string) []election.Surroundings, datacenter string) Surveyor {
 	if read == nil {
 		return nil
 	}
@@ -44,7 +44,7 @@ func NewSurveyor(ctx context.Context, read func(ctx context.Context, keys []stri
 		s.cancel = cancel
 		return s, func() tea.Msg {
 			defer cancel()
-			return Surveyed{Of: s, Found: read(ctx, s.Keys)}
+			return Surveyed{Of: s, Found: read(ctx, datacenter, s.Keys)}
 		}
 	}
 }
@@ -64,7 +64,7 @@ func (s *Survey) ended(found []election.Surroundings, live *election.Snapshot) {
 	}
 	board := insight.NewBoard(live.Elections, found[0].Sessions)
 	for i := range found {
-		if e := live.Find(found[i].Key); e != nil {
+		if e := live.Find(election.KeyID(found[i].Key)); e != nil {
 			s.found[e.Key()] = &scene.Assessment{Around: &found[i], Candidates: board.Candidates(e, &found[i])}
 		}
 	}

@@ -23,7 +23,7 @@ type target struct {
 func rebind(s *scene.Scene, old []scene.Target) []scene.Target {
 	bound := slices.Clone(old)
 	for i, t := range bound {
-		if e := s.Live.Find(t.Key); e != nil && scene.DisplayStateOf(e, s.AsOf) == scene.StateLed {
+		if e := s.Live.Find(t.ID()); e != nil && scene.DisplayStateOf(e, s.AsOf) == scene.StateLed {
 			bound[i] = s.Bind(e, t.Hidden)
 		}
 	}
@@ -35,7 +35,7 @@ func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
 	if d.chosen.SessionOnly {
 		return sessionChange(t.Session, live.SessionList)
 	}
-	return changeOf(t, live.Find(t.Key))
+	return changeOf(t, live.Find(t.ID()))
 }
 
 // changeOf describes the change of a hold since the user selected it, empty for none.
@@ -99,7 +99,7 @@ func unwatchedSiblings(live *election.Snapshot, sessions []string, siblings []el
 	}
 	var unwatched []election.Pair
 	for _, p := range siblings {
-		if p.Held() && wanted[p.Session] && !known[p.Key] && live.Find(p.Key) == nil {
+		if p.Held() && wanted[p.Session] && !known[p.Key] && live.Find(election.KeyID(p.Key)) == nil {
 			known[p.Key] = true
 			unwatched = append(unwatched, p)
 		}

@@ -65,12 +65,13 @@ func (d *Model) title() string {
 	case len(d.targets) == 0:
 		return term.Capital(string(d.kind)) + " marked " + d.noun() + "s"
 	case d.chosen.SessionOnly && len(d.targets) == 1:
-		return "Destroy " + d.targets[0].Label()
+		return "Destroy " + d.targets[0].Label() + d.targets[0].In()
 	case d.chosen.SessionOnly:
-		return "Destroy " + term.Plural(len(d.targets), "session")
+		return "Destroy " + term.Plural(len(d.targets), "session") + d.targets[0].In()
 	case len(d.targets) == 1:
 		what = scene.OneLine(d.targets[0].Election, 40)
 	}
+	what += d.targets[0].In()
 	if d.refused() {
 		what += ": refused"
 	}

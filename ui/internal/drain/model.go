@@ -20,8 +20,8 @@ import (
 // Kind is the name of the action in messages.
 const Kind election.ActionKind = "drain"
 
-// Open requests the dialog for a node, or the choice of one for the empty name.
-type Open struct{ Node string }
+// Open requests the dialog for a node of a datacenter, or the choice of one for the empty name.
+type Open struct{ Node, Datacenter string }
 
 // stage is the current step of the dialog.
 type stage uint8
@@ -42,6 +42,8 @@ type Model struct {
 
 	stage stage
 	node  string
+	// datacenter is the one of the node. where names it if the board shows several, otherwise it is empty.
+	datacenter, where string
 	// nodes are the choices. at is the position of the selected one.
 	nodes []choice
 	at    scene.Cursor
@@ -109,6 +111,9 @@ func (d *Model) kept() int { return len(d.plan.Planned()) - len(d.choice.Exclude
 // long reports whether the plan has so many elections that those that need no attention can be hidden.
 func (d *Model) long() bool { return len(d.plan.Planned()) > longPlan }
 
+// Datacenter is the datacenter of the node.
+func (d Model) Datacenter() string { return d.datacenter }
+
 func (d *Model) open(node string, s *scene.Scene) scene.Action {
 	refusal := s.Refusal(Kind)
 	if refusal == "" && d.plans == nil {
@@ -162,7 +167,7 @@ func (d *Model) start(node string, s *scene.Scene) scene.Action {
 	d.choice, d.line, d.items, d.toggled, d.typed = plan.Choice{Exclude: map[string]bool{}}, -1, nil, -1, nil
 	d.asOf = s.Now
 	d.read = newRequest(d.ctx)
-	return scene.Run{Cmd: d.read.commands(d.plans, node)}
+	return scene.Run{Cmd: d.read.commands(d.plans, d.datacenter, node)}
 }
 
 // End cancels the request for the plan and closes the dialog. A caller that closes the dialog must call it.

@@ -39,10 +39,10 @@ type Tick struct{ of *request }
 const tickTime = 200 * time.Millisecond
 
 // commands returns the commands that read the plan and redraw the progress.
-func (r *request) commands(plans plan.Planner, node string) tea.Cmd {
+func (r *request) commands(plans plan.Planner, datacenter, node string) tea.Cmd {
 	return tea.Batch(func() tea.Msg {
 		defer r.cancel()
-		p, err := plans(r.ctx, node, func(done, total int) {
+		p, err := plans(r.ctx, datacenter, node, func(done, total int) {
 			r.total.Store(int64(total))
 			r.done.Store(int64(done))
 		})

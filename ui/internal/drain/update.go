@@ -15,6 +15,10 @@ func (d Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 func (d *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
 	case Open:
+		d.datacenter, d.where = msg.Datacenter, ""
+		if s.Several() {
+			d.where = " in " + scene.OneLine(msg.Datacenter, 40)
+		}
 		return d.open(msg.Node, s)
 	case scene.Resized:
 		return scene.Run{Cmd: d.fit(s, msg.W, msg.H)}

@@ -54,10 +54,10 @@ func (d *Model) placeCursor() {
 
 // View draws the dialog over lines, which are width cells wide.
 func (d Model) View(p *term.Painter, lines []string, width int) {
-	title, edge := "Drain "+d.shownNode(), term.Accent
+	title, edge := "Drain "+d.shownNode()+d.where, term.Accent
 	switch {
 	case d.stage == choosing:
-		title = "Drain a node"
+		title = "Drain a node" + d.where
 	case d.choice.Destroy:
 		edge = term.Vacant
 	}

@@ -234,7 +234,7 @@ func (m *Model) refresh(s *scene.Scene) {
 	at, before := m.selected(), m.at.Index
 	m.lines = m.list(s)
 	m.full.renew(m.lines)
-	m.names = max(m.names, nameWidth(m.lines), s.NameWidth)
+	m.names = max(m.names, nameWidth(m.lines, s), s.NameWidth+datacenterWidth(s))
 	if m.follow || at == nil {
 		m.moveTo(0)
 		return

@@ -209,7 +209,7 @@ func TestOpeningTwiceShowsTheElection(t *testing.T) {
 	d := drive(t, eventful(3))
 	d.keys("enter")
 	d.wants("its election")
-	if show, ok := d.keys("enter").(scene.ShowElection); !ok || show.ID != "service/web/leader" {
+	if show, ok := d.keys("enter").(scene.ShowElection); !ok || show.ID != "\x00service/web/leader" {
 		t.Errorf("%+v", show)
 	}
 }

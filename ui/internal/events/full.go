@@ -75,7 +75,7 @@ func (m *Model) pressedFull(msg tea.KeyPressMsg) scene.Action {
 		m.closeFull()
 	default:
 		m.closeFull()
-		return scene.ShowElection{ID: ev.ElectionID()}
+		return scene.ShowElection{ID: string(ev.ElectionID())}
 	}
 	return nil
 }
@@ -92,6 +92,9 @@ func writeEvent(page *term.Page, s *scene.Scene, line *scene.EventLine) {
 	page.Field("Event", append([]term.Span{{Role: scene.EventRole(ev), Text: scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, ev)...)...)
 	if ev.Election != "" {
 		page.Field("Election", term.Span{Role: term.Strong, Text: sanitize.Text(ev.Election)})
+	}
+	if s.Several() {
+		text("Datacenter", scene.Clean(ev.Datacenter))
 	}
 	text("Key", sanitize.Text(ev.Key))
 	text("Keys", sanitize.Text(ev.Prefix))

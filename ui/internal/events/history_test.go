@@ -377,12 +377,12 @@ func TestReportOfTheListedElections(t *testing.T) {
 	d := remember(t, uitest.Mixed(), uitest.Yesterday())
 	d.answer(scene.Filtered{Text: "billing"})
 	r, ok := d.keys("E").(scene.WriteReport)
-	if !ok || !slices.Equal(r.Keys, []string{"service/billing/leader"}) || !r.Since.Equal(uitest.Yesterday().Recorded[0].Time) {
+	if !ok || !slices.Equal(r.Of, []scene.Subject{{Datacenter: "dc1", Key: "service/billing/leader"}}) || !r.Since.Equal(uitest.Yesterday().Recorded[0].Time) {
 		t.Errorf("%+v", r)
 	}
 	since := uitest.Now().Add(-time.Hour)
 	d.answer(scene.Filtered{}, scene.Since{At: since})
-	if r, ok := d.send(scene.Report{}).(scene.WriteReport); !ok || len(r.Keys) != 5 || !r.Since.Equal(since) {
+	if r, ok := d.send(scene.Report{}).(scene.WriteReport); !ok || len(r.Of) != 5 || !r.Since.Equal(since) {
 		t.Errorf("%+v", r)
 	}
 	d.answer(scene.Filtered{Text: "zebra"})

@@ -1,7 +1,9 @@
 package events
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -142,26 +144,28 @@ const reportLimit = 20
 // report requests a report about the elections of the listed events. It begins at the limit of the list or, without
 // one, at the oldest listed event.
 func (m *Model) report() scene.Action {
-	var keys []string
+	var of []scene.Subject
 	since := m.stored.since
 	for _, l := range m.lines {
 		if l.Ev.Key == "" {
 			continue
 		}
-		if !slices.Contains(keys, l.Ev.Key) {
-			keys = append(keys, l.Ev.Key)
+		if one := (scene.Subject{Datacenter: l.Ev.Datacenter, Key: l.Ev.Key}); !slices.Contains(of, one) {
+			of = append(of, one)
 		}
 		if m.stored.since.IsZero() {
 			since = scene.Earlier(since, l.Ev.Time)
 		}
 	}
-	switch n := len(keys); {
+	switch n := len(of); {
 	case n == 0:
 		return scene.Say{Role: term.Delay, Text: "No election is listed to report on."}
 	case n > reportLimit:
 		return scene.Say{Role: term.Delay, Text: "A report covers at most " + term.Plural(reportLimit, "election") +
 			", " + term.Plural(n, "election") + " are listed: filter them first (/)."}
 	}
-	slices.Sort(keys)
-	return scene.WriteReport{Keys: keys, Since: since}
+	slices.SortFunc(of, func(a, b scene.Subject) int {
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Datacenter, b.Datacenter))
+	})
+	return scene.WriteReport{Of: of, Since: since}
 }

@@ -15,7 +15,7 @@ func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 	lines := append(make([]string, 0, r.H), p.Rule(r.W, []term.Span{{term.Head, "Latest events"}}, nil))
 	news := scene.FoldEvents(s.Shown.Events, func(l scene.EventLine) bool { return !l.Ev.Initial }, r.H-1)
 	l := term.NewLine(p, r.W)
-	c := columns{names: s.NameWidth, dated: len(news) > 0 && !term.IsToday(news[len(news)-1].Ev.Time, s.Now)}
+	c := columns{names: s.NameWidth + datacenterWidth(s), dated: len(news) > 0 && !term.IsToday(news[len(news)-1].Ev.Time, s.Now)}
 	for _, el := range news {
 		l.Reset(p.Tone)
 		l.Gap(1)
@@ -38,9 +38,17 @@ type columns struct {
 }
 
 // nameWidth is the width of the longest name of an election.
-func nameWidth(lines []scene.EventLine) (width int) {
+func nameWidth(lines []scene.EventLine, s *scene.Scene) (width int) {
 	for _, l := range lines {
 		width = max(width, term.Width(sanitize.Text(l.Ev.Election)))
+	}
+	return width + datacenterWidth(s)
+}
+
+// datacenterWidth is the width of a datacenter before a name, 0 if there is only one.
+func datacenterWidth(s *scene.Scene) (width int) {
+	for _, name := range s.Datacenters {
+		width = max(width, term.Width(scene.Clean(name))+1)
 	}
 	return width
 }
@@ -53,7 +61,13 @@ func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, c columns) {
 	}
 	l.Right(term.Quiet, term.Dated(el.Ev.Time, s.Now, seconds), width)
 	l.Gap(term.ColumnGap)
-	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), max(6, min(c.names, l.Width/5)))
+	where, room := datacenterWidth(s), max(6, min(c.names, l.Width/5))
+	if where > 0 {
+		room = max(where+6, min(c.names, l.Width/4))
+		l.Cell(term.Quiet, scene.Clean(el.Ev.Datacenter), where-1)
+		l.Gap(1)
+	}
+	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), room-where)
 	l.Gap(term.ColumnGap)
 	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(12, l.Width/6)))
 	l.Texts(scene.EventSpans(l.Sym, el.Ev)...)

@@ -111,6 +111,9 @@ func refusal(e *election.Election, read Reader, s *scene.Scene) string {
 	return ""
 }
 
+// Datacenter is the datacenter of the election.
+func (m Model) Datacenter() string { return m.election.Datacenter }
+
 // healthy describes an election without a problem.
 func healthy(e *election.Election) string {
 	switch {

@@ -36,6 +36,9 @@ func (m *Model) write(page *term.Page, s *scene.Scene) {
 // writeState describes the election as it was diagnosed.
 func (m *Model) writeState(page *term.Page, s *scene.Scene) {
 	e := m.election
+	if s.Several() {
+		page.Field("Datacenter", term.Span{term.Strong, scene.OneLine(e.Datacenter, 60)})
+	}
 	page.Field("Key", term.Span{term.Strong, sanitize.Text(e.Key())})
 	if e.Exists && e.Pair.Held() {
 		session := []term.Span{{term.Text, scene.Clean(e.Pair.Session)}}

@@ -24,12 +24,12 @@ type Found struct {
 	Problem string
 }
 
-// Search searches the whole store, off the event loop. Any goroutine may call progress
+// Search searches the whole store of a datacenter, off the event loop. Any goroutine may call progress
 // until it returns.
-type Search func(ctx context.Context, progress func(done, total int)) (Found, error)
+type Search func(ctx context.Context, datacenter string, progress func(done, total int)) (Found, error)
 
-// Open starts a search and opens the panel.
-type Open struct{}
+// Open starts a search in a datacenter and opens the panel.
+type Open struct{ Datacenter string }
 
 // Model is the panel of discovered locks.
 type Model struct {
@@ -38,6 +38,8 @@ type Model struct {
 	search Search
 	run    *run // nil while the panel is closed
 	text   term.Reader
+	// where names the datacenter if the board shows several, otherwise it is empty.
+	where string
 }
 
 // run is one search. The command of the search writes the counters. Only the event loop may use the other fields.
@@ -76,7 +78,11 @@ func (m Model) Keys(k keys.Map) []key.Binding {
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	switch msg := msg.(type) {
 	case Open:
-		return m.open()
+		m.where = ""
+		if s.Several() {
+			m.where = " in " + scene.OneLine(msg.Datacenter, 40)
+		}
+		return m.open(msg.Datacenter)
 	case ended:
 		if msg.of == m.run {
 			m.run.over, m.run.found, m.run.err = true, msg.found, msg.err
@@ -95,7 +101,7 @@ func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	return m, nil
 }
 
-func (m Model) open() (Model, scene.Action) {
+func (m Model) open(datacenter string) (Model, scene.Action) {
 	if m.search == nil {
 		return m, scene.Say{Role: term.Delay, Text: "Unavailable: this dashboard cannot search the store."}
 	}
@@ -104,7 +110,7 @@ func (m Model) open() (Model, scene.Action) {
 	m.run, m.text = r, term.Reader{}
 	look := func() tea.Msg {
 		defer cancel()
-		found, err := m.search(ctx, func(done, total int) {
+		found, err := m.search(ctx, datacenter, func(done, total int) {
 			r.total.Store(int64(total))
 			r.done.Store(int64(done))
 		})

@@ -110,7 +110,7 @@ func (m Model) View(pt *term.Painter, lines []string, width int) {
 		where = []term.Span{{Role: term.Key, Text: pt.Sym.KeyMove}, {Role: term.Quiet, Text: " " + text}}
 	}
 	b := term.Box{
-		Edge: term.Accent, Title: "Locks in the store", Body: m.text.Window(),
+		Edge: term.Accent, Title: "Locks in the store" + m.where, Body: m.text.Window(),
 		Foot: [][]term.Span{where}, Controls: append([]term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]")}, foot...),
 	}
 	b.Draw(pt, lines, m.text.Width, width)

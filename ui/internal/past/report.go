@@ -20,7 +20,7 @@ const (
 )
 
 // WriteReport is the type of ui.Options.Report.
-type WriteReport func(ctx context.Context, keys []string, since time.Time) (file string, err error)
+type WriteReport func(ctx context.Context, of []scene.Subject, since time.Time) (file string, err error)
 
 // Reporter writes incident reports, one at a time. Only the event loop may use it.
 type Reporter struct {
@@ -50,11 +50,11 @@ func (r *Reporter) Start(a scene.WriteReport) scene.Action {
 	}
 	r.writing = true
 	return scene.All{
-		scene.Say{Role: term.Quiet, Text: "Writing a report about " + term.Plural(len(a.Keys), "election") + " since " + a.Since.Format("Jan 02 15:04") + "."},
+		scene.Say{Role: term.Quiet, Text: "Writing a report about " + term.Plural(len(a.Of), "election") + " since " + a.Since.Format("Jan 02 15:04") + "."},
 		scene.Run{Cmd: func() tea.Msg {
 			ctx, cancel := context.WithTimeout(r.ctx, reportTime)
 			defer cancel()
-			file, err := r.write(ctx, a.Keys, a.Since)
+			file, err := r.write(ctx, a.Of, a.Since)
 			return Reported{file, err}
 		}},
 	}
@@ -82,7 +82,7 @@ func ReportOn(e *election.Election, since string, now time.Time) scene.Action {
 	if e == nil {
 		return scene.Say{Role: term.Delay, Text: "There is no election to report on."}
 	}
-	return scene.WriteReport{Keys: []string{e.Key()}, Since: at}
+	return scene.WriteReport{Of: []scene.Subject{{Datacenter: e.Datacenter, Key: e.Key()}}, Since: at}
 }
 
 // ShowSince requests the events since a moment. text is what the user typed; "" and "all" show all events.

@@ -51,6 +51,8 @@ func valueOf(e *election.Election, field string) string {
 		return e.Node()
 	case "key":
 		return e.Key()
+	case "dc":
+		return e.Datacenter
 	case "session":
 		if e.Session != nil {
 			return e.Session.Name

@@ -98,13 +98,13 @@ func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 	if a.done.IsZero() || a.over {
 		return false
 	}
-	e := live.Find(a.Target.Key)
+	e := live.Find(a.Target.ID())
 	next := a.Follow(e)
 	if a.Action == election.ActionFix {
 		next = a.FollowFix(e, a.at)
 	}
 	a.over = next.Settled()
-	if _, stale := live.StaleSince(a.Target.Key); !a.over && now.Sub(a.done) > nextLeaderTime && !stale {
+	if _, stale := live.In(a.Target.Datacenter).StaleSince(a.Target.Key); !a.over && now.Sub(a.done) > nextLeaderTime && !stale {
 		a.over = true
 		if next.Kind == insight.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
 			next.Kind, next.Reason = insight.OutcomeVacant, "none within "+term.Duration(nextLeaderTime)

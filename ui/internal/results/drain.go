@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
@@ -111,7 +112,7 @@ func (l Log) Draining() string {
 // stepWords describes the state of an election of a drain, with its age if it is current.
 func (a *action) stepWords(s *scene.Scene) string {
 	text := a.step.Text
-	if !a.over && !a.step.Since.IsZero() && s.Live.Connection.State == election.Live {
+	if !a.over && !a.step.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
 		text += " for " + term.Duration(s.Now.Sub(a.step.Since))
 	}
 	return text
@@ -167,7 +168,7 @@ func (b batch) events(s *scene.Scene) []*election.Event {
 	var all []*election.Event
 	if d := b[0].drain; d != nil {
 		all = append(all, &election.Event{
-			Time: b[0].at, Type: scene.ActionEvent, Election: d.node, Datacenter: s.Live.Datacenter, Node: d.node, Evidence: "drain: " + b.tally() + d.doubt(),
+			Time: b[0].at, Type: scene.ActionEvent, Election: d.node, Datacenter: cmp.Or(b[0].Target.Datacenter, s.Live.Datacenter), Node: d.node, Evidence: "drain: " + b.tally() + d.doubt(),
 		})
 	}
 	for _, a := range b {

@@ -16,7 +16,7 @@ const followedTime = 30 * time.Second
 func (r *record) index(b batch) {
 	for _, a := range b {
 		if a.Target.Key != "" && a.drain == nil {
-			r.newest[a.Target.Key] = a
+			r.newest[a.Target.ID()] = a
 		}
 	}
 }
@@ -25,7 +25,7 @@ func (r *record) index(b batch) {
 // "destroyed" or "fixed" and, once a leader is elected, the time without a leader.
 func (l Log) Followed(now time.Time) func(e *election.Election) string {
 	return func(e *election.Election) string {
-		a, held := l.newest[e.Key()], e.Exists && e.Pair.Held()
+		a, held := l.newest[e.ID()], e.Exists && e.Pair.Held()
 		switch {
 		case a == nil || a.done.IsZero():
 			return ""

@@ -26,13 +26,13 @@ type Log struct {
 
 // record is shared by all copies of a log, so that a panic that discards a copy does not lose started actions.
 type record struct {
-	batches []batch            // oldest first
-	newest  map[string]*action // by key of the election
+	batches []batch // oldest first
+	newest  map[election.ID]*action
 }
 
 // New returns an empty log. Cancelling ctx cancels the operator's calls.
 func New(ctx context.Context, op Operator, k keys.Map) Log {
-	return Log{keys: k, run: newRunner(ctx, op), record: &record{newest: map[string]*action{}}}
+	return Log{keys: k, run: newRunner(ctx, op), record: &record{newest: map[election.ID]*action{}}}
 }
 
 // Keys returns the key bindings for the footer while the panel is shown.
@@ -84,7 +84,7 @@ func withElections(targets []scene.Target, live *election.Snapshot) []scene.Targ
 			continue
 		}
 		for _, e := range led[t.Session] {
-			all = append(all, scene.Target{Target: e.Target()})
+			all = append(all, scene.Target{Target: e.Target(), Where: t.Where})
 		}
 	}
 	return all

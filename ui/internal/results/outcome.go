@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,9 +24,9 @@ func (a *action) words(s *scene.Scene) string {
 	case a.Target.Key == "" && a.Kind == insight.OutcomeDone:
 		return "destroyed"
 	case a.Kind == insight.OutcomeDone:
-		text = a.awaiting(s.Live.Find(a.Target.Key), s.Now)
+		text = a.awaiting(s.Live.Find(a.Target.ID()), s.Now)
 	case a.Kind == insight.OutcomeUnknown && a.Target.Key != "":
-		text += "; " + leaderNow(s.Live.Find(a.Target.Key))
+		text += "; " + leaderNow(s.Live.Find(a.Target.ID()))
 	}
 	return strings.ReplaceAll(text, "→", s.Sym.Arrow)
 }
@@ -177,7 +178,7 @@ func (a *action) result() string {
 
 func (a *action) event(s *scene.Scene) *election.Event {
 	return &election.Event{
-		Time: a.at, Type: scene.ActionEvent, Election: a.name, Key: a.Target.Key, Datacenter: s.Live.Datacenter,
+		Time: a.at, Type: scene.ActionEvent, Election: a.name, Key: a.Target.Key, Datacenter: cmp.Or(a.Target.Datacenter, s.Live.Datacenter),
 		Term: a.Target.Term, CreateIndex: a.Target.CreateIndex, Leader: a.Target.Leader,
 		Session: a.Target.Session, Node: a.Target.Node, Evidence: string(a.Action) + ": " + a.words(s),
 	}

@@ -100,7 +100,7 @@ func (p *panel) fit(s *scene.Scene, width, height int) {
 	if d := p.batches[0][0].drain; !p.all && d != nil && d.warning != "" {
 		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, term.Capital(d.warning) + "."})
 	}
-	if c := s.Live.Connection; p.drain() != nil && c.State != election.Live {
+	if c := s.Live.In(p.batches[0][0].Target.Datacenter).Connection; p.drain() != nil && c.State != election.Live {
 		text := "Consul is unreachable: this data is stale, and the drain waits."
 		if c.Refused {
 			text = "Consul rejects this token: this data is stale, and the drain will end soon."

@@ -81,11 +81,14 @@ type Close struct{ Text string }
 // Run runs a command; the component receives its message.
 type Run struct{ Cmd tea.Cmd }
 
-// WriteReport writes an incident report about the elections with these keys to a file.
+// WriteReport writes an incident report about elections to a file.
 type WriteReport struct {
-	Keys  []string
+	Of    []Subject
 	Since time.Time
 }
+
+// Subject is an election of a report.
+type Subject struct{ Datacenter, Key string }
 
 // ShowSince shows the events since a moment, all for the zero time.
 type ShowSince struct{ At time.Time }

@@ -154,7 +154,7 @@ func WhySpans(sym *term.Symbols, ev *election.Event) []term.Span {
 
 // SameEvent reports whether events of two snapshots are the same event.
 func SameEvent(a, b *election.Event) bool {
-	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session
+	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Datacenter == b.Datacenter && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session
 }
 
 // Types of lines in the Events view other than events: an action of an operator, and a gap in observation.

@@ -17,6 +17,8 @@ func WhyNoCandidate(s *Scene, in *Assessment) string {
 		return insight.NoCandidate(in.Around)
 	case in.Around == nil && !s.Studies:
 		return "candidates are not read"
+	case s.Unreachable:
+		return "unknown: Consul is unreachable"
 	case s.Stale && s.Live.Connection.State != election.Lost:
 		return "unknown until Consul is connected"
 	case s.Stale:

@@ -27,6 +27,8 @@ type Scene struct {
 	Lanes *Lanes
 	// StaleSince is set by [Scene.Of] if the drawn election is stale and others are not.
 	StaleSince time.Time
+	// Unreachable is set by [Scene.Of] if the datacenter of the drawn election does not respond while others do.
+	Unreachable bool
 	// Latency of the connection at the last clock tick.
 	Latency time.Duration
 	Sym     *term.Symbols
@@ -36,6 +38,9 @@ type Scene struct {
 	ReadOnly, CanAct, Studies, Lists bool
 	// Patterns are the watched patterns.
 	Patterns []string
+	// Datacenters are the names of the datacenters that the board shows, also in the scene of one of them. It is nil
+	// if the board shows one.
+	Datacenters []string
 
 	// Selected is the election under the board's cursor, nil for none.
 	Selected *election.Election
@@ -64,7 +69,7 @@ func (s *Scene) Look(c *InsightCache) {
 		s.insight, s.insightOf = &Assessment{Semaphore: election.ReadSemaphore(e, nil)}, e
 	default:
 		part := s.Of(e)
-		s.insight, s.insightOf = c.Look(e, s.around(e), s.Shown.Elections, part.AsOf), e
+		s.insight, s.insightOf = c.Look(e, s.around(e), s.Shown.In(e.Datacenter).Elections, part.AsOf), e
 	}
 }
 
@@ -78,7 +83,7 @@ func (s *Scene) Insight(e *election.Election) *Assessment {
 
 // around returns an election's surroundings. While paused, it prefers those of the paused snapshot.
 func (s *Scene) around(e *election.Election) *election.Surroundings {
-	for _, snap := range []*election.Snapshot{s.Shown, s.Live} {
+	for _, snap := range []*election.Snapshot{s.Shown.In(e.Datacenter), s.Live.In(e.Datacenter)} {
 		if snap.Surroundings != nil && snap.Surroundings.Key == e.Key() {
 			return snap.Surroundings
 		}
@@ -89,12 +94,16 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 // Of returns the scene for drawing an election. If the election is stale or from the history, AsOf is the time when
 // its data was last current.
 func (s *Scene) Of(e *election.Election) *Scene {
-	if e == nil || s.Past != nil || !e.Recorded() && (s.Stale || len(s.Live.Connection.Stale) == 0) {
+	if e == nil || s.Past != nil {
+		return s
+	}
+	live := s.Live.In(e.Datacenter)
+	if !e.Recorded() && (s.Stale || len(live.Connection.Stale) == 0 && live.Connection.State != election.Lost) {
 		return s
 	}
 	since, stale := e.RecordedUntil, true
 	if !e.Recorded() {
-		since, stale = s.Live.StaleSince(e.Key())
+		since, stale = live.StaleSince(e.Key())
 	}
 	if !stale {
 		return s
@@ -103,8 +112,28 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	if !s.Stale {
 		part.StaleSince = since
 	}
+	part.Unreachable = live.Connection.State == election.Lost
 	if since.Before(s.AsOf) {
 		part.AsOf = since
+	}
+	return &part
+}
+
+// Several reports whether the board shows several datacenters.
+func (s *Scene) Several() bool { return len(s.Datacenters) > 1 }
+
+// In returns the scene of one datacenter, for a component that is about this datacenter only.
+func (s *Scene) In(datacenter string) *Scene {
+	if s.Live.Parts == nil {
+		return s
+	}
+	part := *s
+	part.Live, part.Shown = s.Live.In(datacenter), s.Shown.In(datacenter)
+	if c := part.Live.Connection; c.State == election.Lost && s.Past == nil {
+		part.Stale = true
+		if !c.LastContact.IsZero() && c.LastContact.Before(s.AsOf) {
+			part.AsOf = c.LastContact
+		}
 	}
 	return &part
 }
@@ -195,8 +224,8 @@ type Lanes struct {
 	At     time.Time
 	Window time.Duration
 	// The keys of Terms and Observed are values of [election.Election.ID].
-	Terms    map[string][]election.Term
-	Observed map[string]history.Periods
+	Terms    map[election.ID][]election.Term
+	Observed map[election.ID]history.Periods
 }
 
 // Of returns the terms of an election and when it was observed until At. known is false if

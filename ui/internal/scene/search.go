@@ -44,10 +44,10 @@ const searchTick = 200 * time.Millisecond
 type Searcher func(sessions []string, now time.Time) (*Search, tea.Cmd)
 
 // holdings is the type of ui.Options.Holdings.
-type holdings func(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error)
+type holdings func(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error)
 
-// NewSearcher binds searches to the program's context. It returns nil if look is nil.
-func NewSearcher(ctx context.Context, look holdings) Searcher {
+// NewSearcher binds searches of a datacenter, or of all for "", to the program's context. It returns nil if look is nil.
+func NewSearcher(ctx context.Context, look holdings, datacenter string) Searcher {
 	if look == nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func NewSearcher(ctx context.Context, look holdings) Searcher {
 		s.cancel = cancel
 		return s, func() tea.Msg {
 			defer cancel()
-			found, complete, err := look(ctx, sessions, s.Progress)
+			found, complete, err := look(ctx, datacenter, sessions, s.Progress)
 			return Searched{Of: s, found: found, complete: complete, Err: err}
 		}
 	}

@@ -47,7 +47,7 @@ func lostSpans(sym *term.Symbols, ses *election.Session) []term.Span {
 }
 
 func checksDetail(d *term.Page, s *Scene, ses *election.Session) {
-	known, read := s.Shown.Checks[ses.Node]
+	known, read := s.Shown.In(ses.Datacenter).Checks[ses.Node]
 	label := "Checks"
 	if len(ses.NodeChecks)+len(ses.ServiceChecks) == 0 {
 		d.Field(label, term.Span{term.Delay, "none"}, term.Span{term.Quiet, "  only its TTL, a destroy or the removal of its node ends this session"})

@@ -13,17 +13,27 @@ type Target struct {
 	SessionOnly *election.Session
 	// Hidden is set if the filter hides the target.
 	Hidden bool
+	// Where is the datacenter if the board shows several, otherwise empty.
+	Where string
 }
 
 // Bind returns a target for an election's current hold.
 func (s *Scene) Bind(e *election.Election, hidden bool) Target {
-	return Target{Target: e.Target(), HeldFor: Held(s.Sym, s.AsOf.Sub(e.Since), e.SinceKnown), Hidden: hidden}
+	return Target{Target: e.Target(), HeldFor: Held(s.Sym, s.AsOf.Sub(e.Since), e.SinceKnown), Hidden: hidden, Where: s.where(e.Datacenter)}
+}
+
+// where returns the name of a datacenter if the board shows several.
+func (s *Scene) where(datacenter string) string {
+	if !s.Several() {
+		return ""
+	}
+	return OneLine(datacenter, 40)
 }
 
 // BindSession returns a target for a session. The keys of the session do not matter.
-func BindSession(ses *election.Session, hidden bool) Target {
-	return Target{Target: election.Target{
-		Session: ses.ID, Node: ses.Node, Behavior: ses.Behavior, LockDelay: ses.EnforcedLockDelay(),
+func (s *Scene) BindSession(ses *election.Session, hidden bool) Target {
+	return Target{Where: s.where(ses.Datacenter), Target: election.Target{
+		Datacenter: ses.Datacenter, Session: ses.ID, Node: ses.Node, Behavior: ses.Behavior, LockDelay: ses.EnforcedLockDelay(),
 	}, SessionOnly: ses, Hidden: hidden}
 }
 
@@ -38,12 +48,21 @@ func (t *Target) Label() string {
 	return "session " + election.ShortID(t.Session)
 }
 
-// Title is the name of a target in a list. It contains the session ID because session names are not unique.
+// In names the datacenter, as " in dc2". It is empty if the board shows only one.
+func (t *Target) In() string {
+	if t.Where == "" {
+		return ""
+	}
+	return " in " + t.Where
+}
+
+// Title is the name of a target in a list of several datacenters. It contains the session ID because session names are
+// not unique.
 func (t *Target) Title() string {
 	if t.SessionOnly != nil && t.SessionOnly.Name != "" {
-		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session)
+		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session) + t.In()
 	}
-	return t.Label()
+	return t.Label() + t.In()
 }
 
 // Chosen holds the marked targets or, without marks, the one under the cursor.

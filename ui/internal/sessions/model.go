@@ -39,8 +39,8 @@ type Model struct {
 	scan    storeScan
 	scanned time.Time
 	tally   tally
-	// name, node and hold are the maximum widths of these columns, in cells.
-	name, node, hold int
+	// name, node and hold are the maximum widths of these columns, in cells. datacenter is 0 unless there are several.
+	name, node, hold, datacenter int
 }
 
 // New returns a view without sessions. search is nil if the store cannot be searched.

@@ -29,9 +29,11 @@ func (s state) word() string { return [...]string{"orphan", "idle", "holding"}[s
 
 // row is one session and its known keys.
 type row struct {
-	ses   *election.Session
-	state state
-	holds []*election.Election
+	ses *election.Session
+	// datacenter is the name of the session's datacenter.
+	datacenter string
+	state      state
+	holds      []*election.Election
 	// slots are the semaphores in which it holds a slot.
 	slots []*election.Election
 	// others are the unwatched keys that a scan found. scanned is set if the scan covered the session, partly if the
@@ -46,7 +48,7 @@ type row struct {
 
 // measure computes the maximum column widths.
 func (v *Model) measure() {
-	v.name, v.node, v.hold = 0, 0, 0
+	v.name, v.node, v.hold, v.datacenter = 0, 0, 0, 0
 	for i := range v.rows {
 		r := &v.rows[i]
 		v.name = max(v.name, term.Width(scene.Clean(r.ses.Name)))
@@ -66,7 +68,7 @@ func (v *Model) build(snap *election.Snapshot) {
 	programs := map[insight.Program]int{}
 	v.rows = make([]row, 0, len(v.list.Sessions))
 	for _, s := range v.list.Sessions {
-		r := row{ses: s, state: holding, holds: holds[s.ID], slots: slots[s.ID]}
+		r := row{ses: s, datacenter: snap.In(s.Datacenter).Datacenter, state: holding, holds: holds[s.ID], slots: slots[s.ID]}
 		r.setSeen(v.list.FirstSeen[s.ID])
 		v.addScanned(&r, snap)
 		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
@@ -79,6 +81,9 @@ func (v *Model) build(snap *election.Snapshot) {
 	}
 	v.count(programs, snap.Elections)
 	v.measure()
+	for _, part := range snap.Parts {
+		v.datacenter = max(v.datacenter, 2, term.Width(scene.Clean(part.Datacenter)))
+	}
 	v.marks = maps.Clone(v.marks)
 	maps.DeleteFunc(v.marks, func(id string, _ bool) bool {
 		return !slices.ContainsFunc(v.list.Sessions, func(s *election.Session) bool { return s.ID == id })
@@ -98,8 +103,9 @@ func (r *row) setSeen(first election.Seen) {
 // addScanned adds the keys of the latest scan. It omits watched keys, because the snapshot is newer.
 func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 	r.scanned, r.partly = v.scan.result.of[r.ses.ID], v.scan.result.partial
+	own := snap.In(r.ses.Datacenter)
 	for _, p := range v.scan.result.keys[r.ses.ID] {
-		if snap.Find(p.Key) == nil {
+		if own.Find(election.KeyID(p.Key)) == nil {
 			r.others = append(r.others, p.Key)
 		}
 	}
@@ -169,6 +175,8 @@ func matchWord(w *query.Word, r *row) bool {
 		return strings.HasPrefix(r.state.word(), w.Value)
 	case "node":
 		return w.In(r.ses.Node)
+	case "dc":
+		return w.Is(r.datacenter)
 	case "session":
 		return strings.HasPrefix(r.ses.ID, w.Value) || w.In(r.ses.Name)
 	case "key":

@@ -75,7 +75,7 @@ func TestNewerSessionsAreNotCovered(t *testing.T) {
 
 func TestAScanShowsProgressAndStops(t *testing.T) {
 	started, end := make(chan struct{}), make(chan struct{})
-	d := drive(t, uitest.Studied(""), func(ctx context.Context, ids []string, progress func(int, int)) ([]election.Pair, bool, error) {
+	d := drive(t, uitest.Studied(""), func(ctx context.Context, _ string, ids []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(1200, 9800)
 		close(started)
 		<-ctx.Done()
@@ -100,11 +100,11 @@ func TestAScanShowsProgressAndStops(t *testing.T) {
 
 func TestAFailedScanKeepsTheResult(t *testing.T) {
 	fails := false
-	d := drive(t, uitest.Studied(""), func(ctx context.Context, ids []string, progress func(int, int)) ([]election.Pair, bool, error) {
+	d := drive(t, uitest.Studied(""), func(ctx context.Context, _ string, ids []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		if fails {
 			return nil, false, errors.New("no \x1b[2J answer")
 		}
-		return found(someKeys(), false)(ctx, ids, progress)
+		return found(someKeys(), false)(ctx, "", ids, progress)
 	})
 	d.scan()
 	d.wants("this token cannot read all keys", "no readable key")

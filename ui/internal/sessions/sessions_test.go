@@ -27,12 +27,12 @@ type driver struct {
 	rect term.Rect
 }
 
-type holdings = func(ctx context.Context, ids []string, progress func(int, int)) ([]election.Pair, bool, error)
+type holdings = func(ctx context.Context, datacenter string, ids []string, progress func(int, int)) ([]election.Pair, bool, error)
 
 // drive shows a snapshot in a view of 120x33 cells. look may be nil: the store cannot be searched.
 func drive(t *testing.T, snap *election.Snapshot, look holdings) *driver {
 	d := &driver{t: t, s: uitest.Scene(snap, uitest.Now()), rect: term.Rect{W: 120, H: 33}}
-	d.m = sessions.New(keys.Default(false), scene.NewSearcher(t.Context(), look))
+	d.m = sessions.New(keys.Default(false), scene.NewSearcher(t.Context(), look, ""))
 	d.send(scene.Resized{Rect: d.rect})
 	d.show(snap)
 	return d
@@ -122,7 +122,7 @@ func said(action scene.Action) string {
 }
 
 func found(keys map[string][]string, complete bool) holdings {
-	return func(_ context.Context, ids []string, progress func(int, int)) ([]election.Pair, bool, error) {
+	return func(_ context.Context, _ string, ids []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(9800, 9800)
 		var pairs []election.Pair
 		for _, id := range ids {

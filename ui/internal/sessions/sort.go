@@ -33,13 +33,13 @@ func (s sorting) compare(a, b *row) int {
 	return strings.Compare(a.ses.Name, b.ses.Name)
 }
 
-// sortRows orders sessions; equal ones by name, node and ID.
+// sortRows orders sessions; equal ones by name, datacenter, node and ID.
 func sortRows(rows []*row, s sorting) {
 	slices.SortFunc(rows, func(a, b *row) int {
 		c := s.compare(a, b)
 		if s.reverse {
 			c = -c
 		}
-		return cmp.Or(c, strings.Compare(a.ses.Name, b.ses.Name), strings.Compare(a.ses.Node, b.ses.Node), strings.Compare(a.ses.ID, b.ses.ID))
+		return cmp.Or(c, strings.Compare(a.ses.Name, b.ses.Name), strings.Compare(a.datacenter, b.datacenter), strings.Compare(a.ses.Node, b.ses.Node), strings.Compare(a.ses.ID, b.ses.ID))
 	})
 }

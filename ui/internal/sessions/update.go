@@ -216,20 +216,20 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 		return scene.Say{Role: term.Delay, Text: refusal}
 	}
 	if c.Filter != "" {
-		return v.chooseMatching(c)
+		return v.chooseMatching(c, s)
 	}
-	return scene.Ask{Kind: kind, Chosen: v.chosen(c.By)}
+	return scene.Ask{Kind: kind, Chosen: v.chosen(c.By, s)}
 }
 
 // chooseMatching requests the destroy of all sessions that match a filter.
-func (v *Model) chooseMatching(c scene.Choose) scene.Action {
+func (v *Model) chooseMatching(c scene.Choose, s *scene.Scene) scene.Action {
 	f, chosen := query.Parse(c.Filter, query.Sessions), scene.Chosen{SessionOnly: true, By: c.By}
 	if err := f.Check(); err != nil {
 		return scene.Unknown(err)
 	}
 	for i := range v.rows {
 		if match(f, &v.rows[i]) {
-			chosen.Visible = append(chosen.Visible, scene.BindSession(v.rows[i].ses, false))
+			chosen.Visible = append(chosen.Visible, s.BindSession(v.rows[i].ses, false))
 		}
 	}
 	if len(chosen.Visible) == 0 {
@@ -239,19 +239,19 @@ func (v *Model) chooseMatching(c scene.Choose) scene.Action {
 }
 
 // chosen returns the marked sessions or, without marks, the selected one.
-func (v *Model) chosen(by string) scene.Chosen {
+func (v *Model) chosen(by string, s *scene.Scene) scene.Chosen {
 	c := scene.Chosen{SessionOnly: true, By: by}
 	for i := range v.rows {
 		switch r := &v.rows[i]; {
 		case !v.marks[r.ses.ID]:
 		case match(v.filter, r):
-			c.Visible = append(c.Visible, scene.BindSession(r.ses, false))
+			c.Visible = append(c.Visible, s.BindSession(r.ses, false))
 		default:
-			c.Hidden = append(c.Hidden, scene.BindSession(r.ses, true))
+			c.Hidden = append(c.Hidden, s.BindSession(r.ses, true))
 		}
 	}
 	if r := v.selected(); r != nil && len(c.Visible) == 0 {
-		t := scene.BindSession(r.ses, false)
+		t := s.BindSession(r.ses, false)
 		if len(c.Hidden) == 0 {
 			c.Visible = append(c.Visible, t)
 		} else {

@@ -13,6 +13,7 @@ type column uint8
 
 const (
 	colName column = iota
+	colDatacenter
 	colNode
 	colHolds
 	colAge
@@ -24,12 +25,12 @@ const (
 )
 
 func (c column) title() string {
-	return [...]string{"SESSION", "NODE", "HOLDS", "AGE", "TTL", "BEHAVIOR", "LOCK-DELAY", "ID"}[c]
+	return [...]string{"SESSION", "DC", "NODE", "HOLDS", "AGE", "TTL", "BEHAVIOR", "LOCK-DELAY", "ID"}[c]
 }
 
 // sortWord is the column's sort key, empty for none.
 func (c column) sortWord() string {
-	return [...]string{"name", "node", "holds", "age", "ttl", "", "", ""}[c]
+	return [...]string{"name", "", "node", "holds", "age", "ttl", "", "", ""}[c]
 }
 
 // leastHolds is the minimum width of the HOLDS column. The column grows up to mostHolds at the expense of other
@@ -44,13 +45,15 @@ const fullID = 36
 
 // widths returns the column widths, 0 for a hidden column.
 func (v *Model) widths(width int) [columns]int {
-	w := [columns]int{colName: 11, colNode: 6, colHolds: leastHolds, colAge: 8, colTTL: 6, colBehavior: 8, colDelay: 10, colID: 8}
+	w := [columns]int{colName: 11, colDatacenter: v.datacenter, colNode: 6, colHolds: leastHolds, colAge: 8, colTTL: 6, colBehavior: 8, colDelay: 10, colID: 8}
 	w[colHolds] = max(leastHolds, min(mostHolds, v.hold))
 	w[colName] = max(w[colName], min(28, 2+v.name))
 	w[colNode] = max(w[colNode], min(24, v.node))
 	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
 	for _, n := range w {
-		room -= n + term.ColumnGap
+		if n > 0 {
+			room -= n + term.ColumnGap
+		}
 	}
 	for _, c := range []column{colDelay, colBehavior, colID, colTTL, colAge, colNode} {
 		if room >= 0 {
@@ -244,6 +247,8 @@ func drawCell(l *term.Line, s *scene.Scene, r *row, c column, w int, mark bool) 
 		l.Text(sign.Role, sign.Text)
 		l.Gap(1)
 		l.Cell(name.Role, name.Text, w-2)
+	case colDatacenter:
+		l.Cell(term.Text, scene.Clean(r.datacenter), w)
 	case colNode:
 		l.Cell(term.Text, scene.Clean(r.ses.Node), w)
 	case colHolds:

@@ -79,25 +79,40 @@ func (q *request) query() history.EventQuery {
 	} else {
 		query.After = history.CursorAt(q.at.Add(1))
 	}
-	if len(q.keys) <= maxNames {
-		query.Names = q.keys
+	if len(q.listed) <= maxNames {
+		for _, e := range q.listed {
+			query.Names = append(query.Names, e.Key())
+		}
 	}
 	return query
 }
 
 // matches reports whether the filter shows the election of an event.
 func (q *request) matches(ev *election.Event) bool {
-	return q.keys == nil || slices.Contains(q.keys, ev.Key)
+	return q.listed == nil || q.ids[ev.ElectionID()]
 }
 
 // shows reports whether a key belongs to the board: a history may contain keys of other datacenters and patterns.
 // Events of the connection have an empty key.
 func (r reader) shows(datacenter, key string, q *request) bool {
-	if q.datacenter != "" && datacenter != "" && datacenter != q.datacenter {
+	if datacenter != "" && !q.covers(datacenter) {
 		return false
 	}
 	_, ok := r.patterns.Match(key)
 	return ok || key == "" || len(r.patterns) == 0
+}
+
+// covers reports whether the board shows a datacenter.
+func (q *request) covers(datacenter string) bool {
+	return q.datacenters == nil || slices.Contains(q.datacenters, datacenter)
+}
+
+// name is the name of the only datacenter, "" for several.
+func (q *request) name() string {
+	if len(q.datacenters) != 1 {
+		return ""
+	}
+	return q.datacenters[0]
 }
 
 // read reads the state at a moment. ev is the event to which the user stepped, nil for none.
@@ -113,7 +128,7 @@ func (r reader) read(ctx context.Context, q *request, at time.Time, ev *election
 	past := &scene.Past{
 		At: at.In(q.now.Location()), Event: ev, Observed: st.observed, Gap: st.gap, Lanes: st.lanes,
 		Snapshot: &election.Snapshot{
-			At: at, Datacenter: q.datacenter, Elections: st.elections, Events: events, Loaded: true,
+			At: at, Datacenter: q.name(), Elections: st.elections, Events: events, Loaded: true,
 			Connection: election.Connection{State: election.Live, Since: at, LastContact: at},
 		},
 	}
@@ -188,13 +203,14 @@ func (r reader) shown(stored []*election.Election, q *request) []*election.Elect
 		}
 		elections = append(elections, e)
 	}
+	slices.SortFunc(elections, election.Compare)
 	return elections
 }
 
 // observations returns the observations of the board's datacenter.
 func (r reader) observations(ctx context.Context, q *request, all history.Range) ([]history.Observation, error) {
 	observed, err := r.source.Observations(ctx, all)
-	observed = slices.DeleteFunc(observed, func(o history.Observation) bool { return q.datacenter != "" && o.Datacenter != q.datacenter })
+	observed = slices.DeleteFunc(observed, func(o history.Observation) bool { return !q.covers(o.Datacenter) })
 	for i := range observed {
 		if observed[i].Lasting { // its latest heartbeat may be some seconds old
 			observed[i].To = q.now
@@ -228,7 +244,7 @@ func gapAt(observed []history.Observation, since, at, now time.Time) (gap histor
 
 func lanesOf(elections []*election.Election, observed []history.Observation, at time.Time, window time.Duration) *scene.Lanes {
 	l := &scene.Lanes{
-		At: at, Window: window, Terms: make(map[string][]election.Term, len(elections)), Observed: make(map[string]history.Periods, len(elections)),
+		At: at, Window: window, Terms: make(map[election.ID][]election.Term, len(elections)), Observed: make(map[election.ID]history.Periods, len(elections)),
 	}
 	coverage := history.NewCoverage(observed, history.Range{Since: at.Add(-window), Until: at})
 	for _, e := range elections {

@@ -41,11 +41,13 @@ type request struct {
 	// step is -1 for the nearest event before at, 1 for the nearest one after it, and 0 for the moment itself.
 	step int
 	at   time.Time
-	// keys limits the events to these elections. nil is no limit.
-	keys       []string
-	window     time.Duration
-	now        time.Time
-	datacenter string
+	// listed limits the events to these elections, with these ids. nil is no limit.
+	listed []*election.Election
+	ids    map[election.ID]bool
+	window time.Duration
+	now    time.Time
+	// datacenters are those of the board, nil if their names are unknown.
+	datacenters []string
 	// event is the event to which the user stepped, nil for none.
 	event *election.Event
 }
@@ -57,17 +59,20 @@ type Arrived struct {
 	err  error
 }
 
-// Step moves to the nearest event before (-1) or after (1) the displayed moment. keys are the keys of the elections
-// that match the filter, nil without a filter.
-func (t *Traveler) Step(step int, s *scene.Scene, keys []string, window time.Duration) scene.Action {
+// Step moves to the nearest event before (-1) or after (1) the displayed moment. listed are the elections that
+// match the filter, nil without a filter.
+func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election, window time.Duration) scene.Action {
 	switch {
-	case keys != nil && len(keys) == 0:
+	case listed != nil && len(listed) == 0:
 		return say("No election matches the filter, so there is no event to step to.")
 	case step > 0 && s.Past == nil && t.current == nil:
 		return say("The board shows the present: there is no later event.")
 	}
 	q := newRequest(s, window)
-	q.step, q.at, q.keys = step, s.AsOf, keys
+	q.step, q.at, q.listed, q.ids = step, s.AsOf, listed, make(map[election.ID]bool, len(listed))
+	for _, e := range listed {
+		q.ids[e.ID()] = true
+	}
 	return t.ask(q)
 }
 
@@ -86,7 +91,13 @@ func (t *Traveler) Jump(text string, s *scene.Scene, window time.Duration) scene
 }
 
 func newRequest(s *scene.Scene, window time.Duration) *request {
-	return &request{window: window, now: s.Now, datacenter: s.Live.Datacenter}
+	q := &request{window: window, now: s.Now}
+	for _, part := range s.Live.Datacenters() {
+		if part.Datacenter != "" {
+			q.datacenters = append(q.datacenters, part.Datacenter)
+		}
+	}
+	return q
 }
 
 // Leave returns to the present.
@@ -143,7 +154,7 @@ func (t *Traveler) Arrived(msg Arrived) scene.Action {
 	default:
 		visit := scene.Visit{Past: msg.past}
 		if msg.of.step != 0 && msg.past.Event.Key != "" { // not an event of the connection
-			visit.Cursor = msg.past.Event.ElectionID()
+			visit.Cursor = string(msg.past.Event.ElectionID())
 		}
 		all = append(all, visit)
 	}
@@ -160,7 +171,7 @@ func (t *Traveler) Arrived(msg Arrived) scene.Action {
 
 func noEvent(q *request) string {
 	of := ""
-	if q.keys != nil {
+	if q.listed != nil {
 		of = " of the elections that the filter shows"
 	}
 	if q.step < 0 {

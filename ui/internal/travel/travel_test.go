@@ -3,6 +3,7 @@ package travel_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,11 +138,20 @@ func TestStepsOfManyElections(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"many": append(many, "service/billing/leader"), "few": {"service/billing/leader"}, "one unknown": {"service/billing/leader", "service/new/leader"},
 	} {
-		past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Step(-1, s, keys, time.Hour) })
+		past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Step(-1, s, listed(keys), time.Hour) })
 		if past == nil || past.Event.Key != "service/billing/leader" || past.Event.Type != election.Elected {
 			t.Errorf("%s: %s %+v", name, note, past)
 		}
 	}
+}
+
+// listed are elections of the board with these keys.
+func listed(keys []string) []*election.Election {
+	var all []*election.Election
+	for _, key := range keys {
+		all = append(all, &election.Election{Datacenter: "dc1", Pair: election.Pair{Key: key}})
+	}
+	return all
 }
 
 // strict is a history that returns an error if a query names an election without events.
@@ -183,5 +193,45 @@ func TestEventsAtOneTimeAreOneStep(t *testing.T) {
 	}
 	if steps != 5 {
 		t.Errorf("%d steps", steps)
+	}
+}
+
+// The past of a board of two datacenters has the elections of both, and of no other.
+func TestThePastOfTwoDatacenters(t *testing.T) {
+	source := uitest.Incident()
+	for i := range source.All {
+		switch e := &source.All[i]; e.Election {
+		case "shop":
+			e.Datacenter = "dc2"
+		case "mail":
+			e.Datacenter = "dc3"
+		}
+	}
+	s := uitest.Scene(uitest.Federated(), uitest.Now())
+	past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Jump("03:15", s, time.Hour) })
+	if past == nil {
+		t.Fatal(note)
+	}
+	var got []string
+	for _, e := range past.Snapshot.Elections {
+		got = append(got, e.Datacenter+" "+e.Name)
+		if past.Snapshot.Find(e.ID()) != e {
+			t.Errorf("%q finds another election", e.ID())
+		}
+	}
+	if want := []string{"dc1 auth", "dc1 billing", "dc2 shop"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	shop := []*election.Election{{Datacenter: "dc2", Pair: election.Pair{Key: "service/shop/leader"}}}
+	elsewhere := []*election.Election{{Datacenter: "dc1", Pair: election.Pair{Key: "service/shop/leader"}}}
+	step := func(listed []*election.Election) *scene.Past {
+		past, _ := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Step(-1, s, listed, time.Hour) })
+		return past
+	}
+	if past := step(shop); past == nil || past.Event.Datacenter != "dc2" {
+		t.Errorf("%+v", past)
+	}
+	if past := step(elsewhere); past != nil {
+		t.Errorf("a step to an event of another datacenter: %+v", past.Event)
 	}
 }

@@ -198,7 +198,7 @@ func Hostile() *election.Snapshot {
 	}
 	s.SessionList.Err = bad
 	s.Surroundings = &election.Surroundings{
-		Key: s.Find(s.Elections[4].Key()).Key(), Sessions: s.SessionList.Sessions, SiblingsErr: bad, SiblingsCut: true,
+		Key: s.Elections[4].Key(), Sessions: s.SessionList.Sessions, SiblingsErr: bad, SiblingsCut: true,
 	}
 	for _, ses := range s.SessionList.Sessions {
 		s.Surroundings.Siblings = append(s.Surroundings.Siblings, election.Pair{Key: election.Parent(s.Surroundings.Key) + bad, Session: ses.ID})

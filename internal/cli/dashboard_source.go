@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"electop/consulx"
+	"electop/consulx/nearby"
+	"electop/consulx/observe"
+	"electop/election"
+	"electop/election/insight"
+	"electop/internal/source"
+	"electop/ui"
+)
+
+// datacenter is one datacenter of Consul: the [source.Source] of a dashboard, and how to reach it.
+type datacenter struct {
+	client   *consulx.Client
+	connect  func() (*consulx.Client, error) // returns another client of the same datacenter
+	recorder *historyRecorder                // nil without a history
+	observer *observe.Observer
+	operator *consulx.Operator
+}
+
+var _ source.Source = (*datacenter)(nil)
+
+// observe creates the observer and the operator.
+func (c *datacenter) observe(o observe.Options) {
+	c.observer = newObserved(c.client, c.recorder, o).observer
+	c.operator = consulx.NewOperator(c.client, c.observer.Note)
+}
+
+// Datacenter is the configured name, empty for the agent's own.
+func (c *datacenter) Datacenter() string { return c.client.Datacenter() }
+
+// Snapshots implements [source.Source].
+func (c *datacenter) Snapshots() <-chan *election.Snapshot { return c.observer.Snapshots() }
+
+// WatchChecks implements [source.Source].
+func (c *datacenter) WatchChecks(nodes []string) { c.observer.WatchChecks(nodes) }
+
+// Study implements [source.Source].
+func (c *datacenter) Study(key string) { c.observer.Study(key) }
+
+// WatchSessions implements [source.Source].
+func (c *datacenter) WatchSessions(on bool) { c.observer.WatchSessions(on) }
+
+// SetPatterns implements [source.Source]. The history begins another period of observation.
+func (c *datacenter) SetPatterns(ps election.Patterns) {
+	c.recorder.watches(ps)
+	c.observer.SetPatterns(ps)
+}
+
+// Release releases the key that the target names, and records the outcome.
+func (c *datacenter) Release(ctx context.Context, t election.Target) insight.Outcome {
+	released, err := c.operator.Release(ctx, t)
+	outcome := withNote(outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
+	c.recorder.action(outcome)
+	return outcome
+}
+
+// DestroySession destroys the session that the target names, and records the outcome.
+func (c *datacenter) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
+	outcome := outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: t}, c.operator.DestroySession(ctx, t))
+	c.recorder.action(outcome)
+	return outcome
+}
+
+// Rights implements [source.Source].
+func (c *datacenter) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
+	return c.operator.Rights(ctx, t)
+}
+
+// Survey implements [source.Source].
+func (c *datacenter) Survey(ctx context.Context, keys []string) []election.Surroundings {
+	return consulx.Surveys(ctx, c.client, keys)
+}
+
+// Holdings implements [source.Source].
+func (c *datacenter) Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
+	keys, err := consulx.Holdings(ctx, c.client, sessions, progress)
+	if errors.Is(err, consulx.ErrIncomplete) {
+		return keys, false, nil
+	}
+	return keys, err == nil, err
+}
+
+// discover searches for locks and compares them with the watched patterns.
+func (c *datacenter) discover(ctx context.Context, progress func(done, total int)) (ui.DiscoveredLocks, error) {
+	found, err := discoverLocks(ctx, c.client, "", c.observer.Patterns(), progress)
+	problem := found.SessionsErr
+	if found.Incomplete {
+		problem = "This token cannot read all keys: locks may be missing. See electop doctor."
+	}
+	return ui.DiscoveredLocks{Result: found.Result, Scanned: found.Scanned, Problem: problem}, err
+}
+
+// nearby counts locks that no pattern selects or excludes, without the keys of Patroni's members. The result is only
+// a hint, so errors are ignored.
+func (c *datacenter) nearby(ctx context.Context) (locks int, complete bool) {
+	patterns := c.observer.Patterns()
+	found, _ := nearby.Find(ctx, c.client, patterns, func(key string) bool {
+		folder, member := strings.CutSuffix(election.Parent(key), "members/")
+		_, watched := patterns.Match(folder + "leader")
+		return member && watched || patterns.Exclude(key)
+	})
+	return len(found.Locked), found.Complete
+}

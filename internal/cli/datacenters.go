@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// allDatacenters is the value of --datacenter for all that the agent's servers know.
+const allDatacenters = "all"
+
+// maxDatacenters is how many datacenters fit into the connections that one agent accepts: a client needs at least 13.
+const maxDatacenters = maxMaxWatches / 13
+
+// severalDatacenters reports whether --datacenter may select more than one.
+func (o *options) severalDatacenters() bool {
+	return o.consul.Datacenter == allDatacenters || strings.Contains(o.consul.Datacenter, ",")
+}
+
+// oneDatacenter returns a usage error for a command that works in one datacenter.
+func (o *options) oneDatacenter() error {
+	if !o.severalDatacenters() {
+		return nil
+	}
+	return usagef("--datacenter %s: this command works in one datacenter; name one. Several are possible for the dashboard, list, show, watch, release and destroy",
+		sanitize.Line(o.consul.Datacenter, 80))
+}
+
+// datacenters returns the configuration for each datacenter of --datacenter. They share the connections of
+// --max-watches. It reads the names for "all".
+func (o *options) datacenters(ctx context.Context) ([]consulx.Config, error) {
+	if !o.severalDatacenters() {
+		return []consulx.Config{o.consul}, nil
+	}
+	names, err := o.datacenterNames(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(names) > maxDatacenters:
+		return nil, usagef("--datacenter %s: these are %d datacenters; at most %d are possible, because an agent limits the connections",
+			sanitize.Line(o.consul.Datacenter, 80), len(names), maxDatacenters)
+	}
+	all := make([]consulx.Config, len(names))
+	for i, name := range names {
+		all[i] = o.consul
+		all[i].Datacenter, all[i].MaxConnections = name, o.consul.MaxConnections/len(names)
+	}
+	return all, nil
+}
+
+// datacenterNames returns the names of several datacenters, each once.
+func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
+	if o.consul.Datacenter != allDatacenters {
+		var names []string
+		for name := range strings.SplitSeq(o.consul.Datacenter, ",") {
+			switch name = strings.TrimSpace(name); {
+			case name == "":
+				return nil, usagef("--datacenter %q: a name is empty", sanitize.Line(o.consul.Datacenter, 80))
+			case name == allDatacenters:
+				return nil, usagef("--datacenter %s: all cannot be combined with names", sanitize.Line(o.consul.Datacenter, 80))
+			case !slices.Contains(names, name):
+				names = append(names, name)
+			}
+		}
+		return names, nil
+	}
+	own := o.consul
+	own.Datacenter = ""
+	client, err := consulx.NewClient(own)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	names, err := client.Datacenters(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("--datacenter all: %w", err)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// connectAll returns a client for each datacenter, and the patterns of a command.
+func (o *options) connectAll(ctx context.Context) ([]*consulx.Client, election.Patterns, error) {
+	ps, err := o.parsePatterns()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := o.checkConnections(); err != nil {
+		return nil, nil, err
+	}
+	configs, err := o.datacenters(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	clients := make([]*consulx.Client, len(configs))
+	for i, config := range configs {
+		if clients[i], err = consulx.NewClient(config); err != nil {
+			return nil, nil, err
+		}
+	}
+	return clients, ps, nil
+}
+
+// lookups are the elections of one or several datacenters.
+type lookups struct {
+	all []lookup
+	// failed is the error of the first datacenter that could not be read while others could.
+	failed error
+}
+
+// lookUpAll reads the elections of each datacenter of --datacenter once. It fails if none can be read. The caller
+// closes the clients.
+func (o *options) lookUpAll(ctx context.Context, d deps, past pastReader) (lookups, error) {
+	clients, ps, err := o.connectAll(ctx)
+	if err != nil {
+		return lookups{}, err
+	}
+	found, failed := make([]lookup, len(clients)), make([]error, len(clients))
+	var reads sync.WaitGroup
+	for i, client := range clients {
+		reads.Go(func() { found[i], failed[i] = lookUpIn(ctx, d, client, ps, past) })
+	}
+	reads.Wait()
+	return newLookups(d, clients, found, failed)
+}
+
+// newLookups returns what could be read, and warns about each error. It fails if nothing could be read.
+func newLookups(d deps, clients []*consulx.Client, found []lookup, failed []error) (ls lookups, err error) {
+	var warnings []string
+	for i, client := range clients {
+		err := failed[i]
+		if err == nil {
+			ls.all = append(ls.all, found[i])
+			continue
+		}
+		if len(clients) > 1 {
+			err = fmt.Errorf("datacenter %s: %w", sanitize.Line(client.Datacenter(), 60), err)
+		}
+		ls.failed = cmp.Or(ls.failed, err)
+		warnings = append(warnings, consulx.Describe(err))
+	}
+	if len(ls.all) == 0 {
+		return lookups{}, ls.failed
+	}
+	for _, line := range warnings {
+		d.warn(line)
+	}
+	return ls, nil
+}
+
+// close closes the clients.
+func (ls lookups) close() {
+	for _, l := range ls.all {
+		l.client.Close()
+	}
+}
+
+// at is the time of the latest snapshot.
+func (ls lookups) at() (at time.Time) {
+	for _, l := range ls.all {
+		if l.snapshot.At.After(at) {
+			at = l.snapshot.At
+		}
+	}
+	return at
+}
+
+// several reports whether there are several datacenters, also if not all could be read.
+func (ls lookups) several() bool { return len(ls.all) > 1 || ls.failed != nil }
+
+// result is the exit code for a datacenter that could not be read, which a message has reported.
+func (ls lookups) result() error {
+	if ls.failed == nil {
+		return nil
+	}
+	return exitError(exitFailed)
+}
+
+// elections returns for each datacenter the elections with these names, or all if there are no names. Each name must
+// exist in one of them.
+func (ls lookups) elections(ctx context.Context, names []string) ([][]*election.Election, error) {
+	found := make([][]*election.Election, len(ls.all))
+	if len(names) == 0 {
+		for i, l := range ls.all {
+			l.warnMissing(ctx)
+			found[i] = l.snapshot.Elections
+		}
+		return found, nil
+	}
+	for _, name := range names {
+		known := false
+		for i, l := range ls.all {
+			e, err := findElection(l.snapshot, name)
+			var missing *missingError
+			switch {
+			case errors.As(err, &missing):
+			case err != nil:
+				return nil, err
+			default:
+				known, found[i] = true, append(found[i], e)
+			}
+		}
+		if !known {
+			_, err := ls.all[0].election(ctx, name)
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// one returns the datacenter in which all names exist. It is an error if a name exists in several, because an action
+// must not choose one.
+func (ls lookups) one(ctx context.Context, names []string) (lookup, error) {
+	if len(ls.all) == 1 && ls.failed == nil {
+		return ls.all[0], nil
+	}
+	if ls.failed != nil {
+		return lookup{}, fmt.Errorf("the names cannot be assigned to datacenters, because one of them cannot be read: %w", ls.failed)
+	}
+	var in []int
+	for _, name := range names {
+		found, err := ls.elections(ctx, []string{name})
+		if err != nil {
+			return lookup{}, err
+		}
+		var here []int
+		for i := range found {
+			if len(found[i]) > 0 {
+				here = append(here, i)
+			}
+		}
+		if len(here) > 1 {
+			return lookup{}, usagef("%q exists in the datacenters %s; choose one with --datacenter", sanitize.Line(name, 100), ls.names(here))
+		}
+		if in = append(in, here...); len(in) > 0 && here[0] != in[0] {
+			return lookup{}, usagef("the elections are in the datacenters %s; this command acts in one, choose it with --datacenter", ls.names([]int{in[0], here[0]}))
+		}
+	}
+	return ls.all[in[0]], nil
+}
+
+// names lists datacenters for a message.
+func (ls lookups) names(which []int) string {
+	names := make([]string, len(which))
+	for i, n := range which {
+		names[i] = sanitize.Line(ls.all[n].client.Datacenter(), 60)
+	}
+	return strings.Join(names, ", ")
+}

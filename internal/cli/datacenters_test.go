@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
+	"electop/internal/consultest"
+	"electop/internal/memconsul"
+)
+
+// federation is a Consul with two datacenters, which tests reach through an agent of dc1.
+type federation struct {
+	*testConsul             // in dc1
+	dc2         *testConsul // the same agent, for requests about dc2
+	lose        func()      // ends dc2
+}
+
+// onFederations runs a test on in-process agents and on real ones.
+func onFederations(t *testing.T, test func(t *testing.T, f *federation)) {
+	t.Run("memconsul", func(t *testing.T) { test(t, memoryFederation(t)) })
+	t.Run("consul", func(t *testing.T) { test(t, realFederation(t)) })
+}
+
+func newFederation(t *testing.T, addr string, lose func()) *federation {
+	t.Helper()
+	conf := api.DefaultNonPooledConfig()
+	conf.Address, conf.Datacenter = addr, "dc2"
+	client, err := api.NewClient(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &federation{newTestConsul(t, addr), &testConsul{t: t, addr: addr, client: client}, lose}
+}
+
+func memoryFederation(t *testing.T) *federation {
+	t.Helper()
+	agents := map[string]*memconsul.Agent{}
+	for _, name := range []string{"dc1", "dc2"} {
+		agents[name] = memconsul.New(memconsul.Config{Datacenter: name, NodeName: "node-1"})
+	}
+	var lost atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.URL.Query().Get("dc")
+		switch {
+		case r.URL.Path == "/v1/catalog/datacenters":
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode([]string{"dc1", "dc2"})
+		case name == "dc2" && !lost.Load():
+			agents["dc2"].ServeHTTP(w, r)
+		case name == "" || name == "dc1":
+			agents["dc1"].ServeHTTP(w, r)
+		default:
+			http.Error(w, "No path to datacenter", http.StatusInternalServerError)
+		}
+	}))
+	end := sync.OnceFunc(func() {
+		lost.Store(true)
+		agents["dc2"].Close()
+	})
+	t.Cleanup(func() {
+		end()
+		agents["dc1"].Close()
+		server.Close()
+	})
+	return newFederation(t, strings.TrimPrefix(server.URL, "http://"), end)
+}
+
+func realFederation(t *testing.T) *federation {
+	t.Helper()
+	agents := consultest.Federation(t, "dc1", "dc2")
+	return newFederation(t, agents[0].Addr(), func() {
+		if err := agents[1].Kill(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// both holds the same key in both datacenters, and one key in each.
+func (f *federation) both() {
+	for name, w := range map[string]*testConsul{"dc1": f.testConsul, "dc2": f.dc2} {
+		s := w.session(nil)
+		w.acquire("service/web/leader", s, "web-in-"+name)
+		w.acquire("service/only-"+name+"/leader", s, "one")
+	}
+}
+
+func names(all []listed) (texts []string) {
+	for _, e := range all {
+		texts = append(texts, e.Datacenter+" "+e.Election+" "+e.Leader)
+	}
+	return texts
+}
+
+func TestListShowsSeveralDatacenters(t *testing.T) {
+	onFederations(t, func(t *testing.T, f *federation) {
+		f.both()
+		want := []string{"dc1 only-dc1 one", "dc2 only-dc2 one", "dc1 web web-in-dc1", "dc2 web web-in-dc2"}
+		for _, value := range []string{"dc1,dc2", "dc2, dc1,dc1", "all"} {
+			if got := names(list(t, f.testConsul, "--datacenter", value)); !slices.Equal(got, want) {
+				t.Errorf("%s: %q", value, got)
+			}
+		}
+		if got := names(list(t, f.testConsul, "--datacenter", "all", "web")); !slices.Equal(got, want[2:]) {
+			t.Errorf("%q", got)
+		}
+		if got := names(list(t, f.testConsul, "--datacenter", "all", "--filter", "dc:dc2", "--sort", "leader reverse")); !slices.Equal(got, []string{want[3], want[1]}) {
+			t.Errorf("%q", got)
+		}
+		table := f.run("list", "--datacenter", "all").must(t, exitOK).out
+		if !strings.HasPrefix(table, "DC ") || strings.Count(table, "\ndc2 ") != 2 {
+			t.Error(table)
+		}
+		if one := f.run("list").must(t, exitOK).out; !strings.HasPrefix(one, "ELECTION") || strings.Contains(one, "only-dc2") {
+			t.Error(one)
+		}
+		f.run("list", "--datacenter", "dc1,dc2", "nothing").must(t, exitNoElection)
+	})
+}
+
+func TestListWithoutOneDatacenter(t *testing.T) {
+	onFederations(t, func(t *testing.T, f *federation) {
+		f.both()
+		f.lose()
+		r := f.run("list", "--datacenter", "dc1,dc2", "-o", "json").must(t, exitFailed)
+		if !strings.Contains(r.errOut, "datacenter dc2: ") || !strings.Contains(r.out, "web-in-dc1") || strings.Contains(r.out, "dc2") {
+			t.Error(r)
+		}
+		f.run("release", "--yes", "--datacenter", "dc1,dc2", "web").must(t, exitFailed)
+		if f.get("service/web/leader").Session == "" {
+			t.Error("released although the name may also exist in dc2")
+		}
+	})
+}
+
+// Both datacenters have the same key. An action reaches only the named one.
+func TestActionsReachOneDatacenter(t *testing.T) {
+	onFederations(t, func(t *testing.T, f *federation) {
+		f.both()
+		held := func() (dc1, dc2 bool) {
+			return f.get("service/web/leader").Session != "", f.dc2.get("service/web/leader").Session != ""
+		}
+		for _, args := range [][]string{{"release", "--yes", "web"}, {"destroy", "--yes", "web"}, {"show", "web"}, {"release", "--yes", "--node", "node-1"}} {
+			r := f.run(append(args, "--datacenter", "dc1,dc2")...).must(t, exitUsage)
+			if !strings.Contains(r.errOut, "dc1, dc2; choose one with --datacenter") {
+				t.Error(args, r.errOut)
+			}
+		}
+		r := f.run("release", "--yes", "only-dc1", "only-dc2", "--datacenter", "all").must(t, exitUsage)
+		if !strings.Contains(r.errOut, "this command acts in one") {
+			t.Error(r.errOut)
+		}
+		if dc1, dc2 := held(); !dc1 || !dc2 {
+			t.Fatal("an ambiguous name had an effect")
+		}
+		f.run("release", "--yes", "web", "--datacenter", "dc2").must(t, exitOK)
+		if dc1, dc2 := held(); !dc1 || dc2 {
+			t.Fatalf("dc1 %v, dc2 %v", dc1, dc2)
+		}
+		f.run("release", "--yes", "only-dc2", "--wait", "1ms", "--datacenter", "all").must(t, exitFailed)
+		f.run("show", "only-dc1", "--datacenter", "all").must(t, exitOK)
+		if f.dc2.get("service/only-dc2/leader").Session != "" || f.get("service/only-dc1/leader").Session == "" {
+			t.Error("released in the wrong datacenter")
+		}
+		session := f.get("service/web/leader").Session
+		f.run("destroy", "--yes", "--session", session, "--datacenter", "all", "--no-scan").must(t, exitOK)
+		if dc1, _ := held(); dc1 {
+			t.Error("the session was not destroyed")
+		}
+		f.run("destroy", "--yes", "--session", session, "--datacenter", "all").must(t, exitFailed)
+	})
+}
+
+func TestWatchSeveralDatacenters(t *testing.T) {
+	onFederations(t, func(t *testing.T, f *federation) {
+		f.both()
+		l := f.follow("watch", "-o", "json", "--datacenter", "all", "web")
+		first := []string{l.event()["datacenter"].(string), l.event()["datacenter"].(string)}
+		slices.Sort(first)
+		if !slices.Equal(first, []string{"dc1", "dc2"}) {
+			t.Fatal(first)
+		}
+		f.unlockHeld("service/web/leader")
+		if e := l.until("vacated"); e["datacenter"] != "dc1" || e["leader"] != "web-in-dc1" {
+			t.Error(e)
+		}
+		f.lose()
+		if e := l.until("connection_lost"); e["datacenter"] != "dc2" {
+			t.Error(e)
+		}
+		f.acquire("service/web/leader", f.session(nil), "next")
+		if e := l.until("elected"); e["datacenter"] != "dc1" || e["leader"] != "next" {
+			t.Error(e)
+		}
+	})
+}
+
+// unlockHeld releases a key of dc1.
+func (f *federation) unlockHeld(key string) { f.unlock(key, f.get(key).Session) }
+
+func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
+	f := memoryFederation(t)
+	for _, args := range [][]string{
+		{"drain", "node-1", "--yes"}, {"drill", "web", "--yes"}, {"campaign", "k"}, {"wait", "web", "--led"}, {"rescue"}, {"doctor"}, {"discover"}, {"record"}, {"demo", "--headless"},
+	} {
+		for _, value := range []string{"dc1,dc2", "all"} {
+			r := f.run(append(args, "--datacenter", value)...).must(t, exitUsage)
+			if !strings.Contains(r.errOut, "this command works in one datacenter") {
+				t.Error(args, r.errOut)
+			}
+		}
+	}
+	for _, value := range []string{"dc1,", "all,dc1", ",", "a,b,c,d,e,f,g,h,i,j,k,l"} {
+		f.run("list", "--datacenter", value).must(t, exitUsage)
+	}
+}
+
+func TestDoctorOfTheDashboardChecksEachDatacenter(t *testing.T) {
+	f := memoryFederation(t)
+	o := &options{consul: consulx.Config{Address: f.addr, Datacenter: "all", MaxConnections: defaultMaxWatches}}
+	all, err := o.openDatacenters(t.Context())
+	if err != nil || len(all) != 2 || all[0].Datacenter() != "dc1" || all[1].Datacenter() != "dc2" {
+		t.Fatal(all, err)
+	}
+	ps, err := election.ParsePatterns(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		if n := c.client.Budget().ForKeys(); n > defaultMaxWatches/2 {
+			t.Errorf("%s may use %d connections", c.Datacenter(), n)
+		}
+		c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
+	}
+	rows, err := dashboard{datacenters: all}.doctor(t.Context())
+	if err != nil || !strings.HasPrefix(rows[0].Subject, "dc1: ") || !strings.HasPrefix(rows[len(rows)-1].Subject, "dc2: ") {
+		t.Error(rows, err)
+	}
+}

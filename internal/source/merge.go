@@ -1,0 +1,126 @@
+package source
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"electop/election"
+)
+
+// Join returns the snapshot of several datacenters. Each snapshot needs a name.
+func Join(parts ...*election.Snapshot) *election.Snapshot { return new(merger).merge(parts) }
+
+// merger joins the snapshots of several datacenters. It keeps the previous result, because equal slices of two
+// snapshots mean that nothing has changed.
+type merger struct {
+	parts []*election.Snapshot
+	last  *election.Snapshot
+}
+
+// merge returns the joined snapshot.
+func (m *merger) merge(parts []*election.Snapshot) *election.Snapshot {
+	parts = slices.Clone(parts)
+	s := &election.Snapshot{Parts: parts, Connection: connection(parts), Loaded: loaded(parts)}
+	for _, p := range parts {
+		s.At = later(s.At, p.At)
+		s.RecordedUntil = later(s.RecordedUntil, p.RecordedUntil)
+		s.Filtered = s.Filtered || p.Filtered
+	}
+	s.SessionList = sessionList(parts)
+	if m.last != nil && m.unchanged(parts) {
+		s.Elections, s.Events = m.last.Elections, m.last.Events
+	} else {
+		s.Elections = joined(parts, func(p *election.Snapshot) []*election.Election { return p.Elections })
+		slices.SortFunc(s.Elections, election.Compare)
+		s.Events = joined(parts, func(p *election.Snapshot) []election.Event { return p.Events })
+		slices.SortStableFunc(s.Events, func(a, b election.Event) int { return a.Time.Compare(b.Time) })
+	}
+	m.parts, m.last = parts, s
+	return s
+}
+
+// unchanged reports whether elections and events are those of the previous snapshots.
+func (m *merger) unchanged(parts []*election.Snapshot) bool {
+	return slices.EqualFunc(m.parts, parts, func(a, b *election.Snapshot) bool {
+		return same(a.Elections, b.Elections) && same(a.Events, b.Events)
+	})
+}
+
+// same reports whether two slices of immutable snapshots share memory.
+func same[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+func joined[T any](parts []*election.Snapshot, list func(*election.Snapshot) []T) []T {
+	var all []T
+	for _, p := range parts {
+		all = append(all, list(p)...)
+	}
+	return all
+}
+
+// loaded reports whether the elections of every datacenter that responds have been read.
+func loaded(parts []*election.Snapshot) bool {
+	some := false
+	for _, p := range parts {
+		if !p.Loaded && p.Connection.State != election.Lost {
+			return false
+		}
+		some = some || p.Loaded
+	}
+	return some
+}
+
+// connection is live if one of the connections is, and lost if all are. Each part has its own state.
+func connection(parts []*election.Snapshot) election.Connection {
+	best := parts[0].Connection
+	for _, p := range parts[1:] {
+		c := p.Connection
+		switch better := rank(c.State) - rank(best.State); {
+		case better > 0 || better == 0 && c.State == election.Lost && c.LastContact.After(best.LastContact):
+			best = c
+		case better == 0:
+			best.Latency = max(best.Latency, c.Latency)
+		}
+	}
+	best.Stale = nil
+	return best
+}
+
+func rank(s election.ConnectionState) int {
+	return slices.Index([]election.ConnectionState{election.Lost, election.Connecting, election.Live}, s)
+}
+
+// sessionList joins the lists of sessions, nil if no list was read. It is as old as the oldest list.
+func sessionList(parts []*election.Snapshot) *election.SessionList {
+	var all *election.SessionList
+	for _, p := range parts {
+		l := p.SessionList
+		switch {
+		case l == nil:
+			continue
+		case all == nil:
+			all = &election.SessionList{At: l.At, FirstSeen: map[string]election.Seen{}}
+		}
+		if l.At.Before(all.At) {
+			all.At = l.At
+		}
+		if all.Until.IsZero() || !l.Until.IsZero() && l.Until.Before(all.Until) {
+			all.Until = l.Until
+		}
+		if all.Err == "" && l.Err != "" {
+			all.Err = p.Datacenter + ": " + l.Err
+		}
+		all.Sessions = append(all.Sessions, l.Sessions...)
+		maps.Copy(all.FirstSeen, l.FirstSeen)
+	}
+	return all
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,288 @@
+package source_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/internal/source"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fake is a source that records the requests.
+type fake struct {
+	name      string
+	snapshots chan *election.Snapshot
+	released  []election.Target
+	destroyed []election.Target
+	nodes     []string
+	studied   string
+	listing   bool
+	patterns  election.Patterns
+	failure   error
+}
+
+func newFake(name string) *fake { return &fake{name: name, snapshots: make(chan *election.Snapshot)} }
+
+func (f *fake) Datacenter() string                   { return f.name }
+func (f *fake) Snapshots() <-chan *election.Snapshot { return f.snapshots }
+func (f *fake) WatchChecks(nodes []string)           { f.nodes = nodes }
+func (f *fake) Study(key string)                     { f.studied = key }
+func (f *fake) WatchSessions(on bool)                { f.listing = on }
+func (f *fake) SetPatterns(ps election.Patterns)     { f.patterns = ps }
+func (f *fake) Release(_ context.Context, t election.Target) insight.Outcome {
+	f.released = append(f.released, t)
+	return insight.Outcome{Target: t, Kind: insight.OutcomeDone}
+}
+
+func (f *fake) DestroySession(_ context.Context, t election.Target) insight.Outcome {
+	f.destroyed = append(f.destroyed, t)
+	return insight.Outcome{Target: t, Kind: insight.OutcomeDone}
+}
+
+func (f *fake) Rights(context.Context, election.Target) (election.Rights, error) {
+	return election.Rights{Known: true, ReleaseRule: f.name}, nil
+}
+
+func (f *fake) Survey(_ context.Context, keys []string) []election.Surroundings {
+	return []election.Surroundings{{Key: f.name + " " + keys[0]}}
+}
+
+func (f *fake) Holdings(_ context.Context, _ []string, progress func(done, total int)) ([]election.Pair, bool, error) {
+	progress(5, 10)
+	return []election.Pair{{Key: f.name}}, f.failure == nil, f.failure
+}
+
+func held(datacenter, name string) *election.Election {
+	return &election.Election{
+		Name: name, Datacenter: datacenter, Exists: true, Pair: election.Pair{Key: "service/" + name + "/leader", Session: datacenter + "-session"},
+	}
+}
+
+func snapshot(datacenter string, state election.ConnectionState, names ...string) *election.Snapshot {
+	at := time.Date(2026, 11, 20, 12, 0, len(names), 0, time.UTC)
+	s := &election.Snapshot{
+		At: at, Datacenter: datacenter, Loaded: true, Connection: election.Connection{State: state, Since: at, LastContact: at},
+		Checks: map[string]election.NodeChecks{"node-1": {At: at, Err: datacenter}},
+	}
+	for _, name := range names {
+		s.Elections = append(s.Elections, held(datacenter, name))
+	}
+	return s
+}
+
+func TestJoinKeepsTheDatacentersApart(t *testing.T) {
+	one, two := snapshot("dc1", election.Live, "a", "web"), snapshot("dc2", election.Lost, "b", "web", "x")
+	s := source.Join(one, two)
+	var got []string
+	for _, e := range s.Elections {
+		got = append(got, e.Datacenter+" "+e.Name)
+	}
+	if want := []string{"dc1 a", "dc2 b", "dc1 web", "dc2 web", "dc2 x"}; !slices.Equal(got, want) {
+		t.Fatalf("%q", got)
+	}
+	for _, e := range s.Elections {
+		if !e.ID().Of(e) || e.ID().Of(held("dc3", e.Name)) || e.ID().Of(held(e.Datacenter, "other")) || election.ID("").Of(e) {
+			t.Errorf("%q is not the ID of exactly this election", e.ID())
+		}
+		if s.Find(e.ID()) != e || s.Find(e.Target().ID()) != e || s.In(e.Datacenter).Find(e.ID()) != e {
+			t.Errorf("%q finds another election", e.ID())
+		}
+		if _, stale := s.In(e.Datacenter).StaleSince(e.Key()); stale != (e.Datacenter == "dc2") {
+			t.Errorf("%s: stale %v", e.ID(), stale)
+		}
+	}
+	if s.In("dc1").Find(held("dc2", "web").ID()) != nil || s.Find("dc3\x00service/web/leader") != nil {
+		t.Error("an ID finds an election of another datacenter")
+	}
+	if n := len(s.Named("web")); n != 2 {
+		t.Errorf("%d elections named web", n)
+	}
+	if n := len(s.Named("service/web/leader")); n != 2 {
+		t.Errorf("%d elections with the key", n)
+	}
+	if s.Connection.State != election.Live || !s.At.Equal(two.At) || s.CountStale() != 3 || s.ChecksOf(two.Elections[0])["node-1"].Err != "dc2" {
+		t.Errorf("%+v, %d stale", s.Connection, s.CountStale())
+	}
+	if none := s.In("dc3"); len(none.Elections) != 0 || none.Connection.State == election.Live {
+		t.Errorf("%+v", none)
+	}
+}
+
+func TestJoinedConnections(t *testing.T) {
+	for _, c := range []struct{ one, two, want election.ConnectionState }{
+		{election.Live, election.Live, election.Live}, {election.Lost, election.Live, election.Live},
+		{election.Connecting, election.Lost, election.Connecting}, {election.Lost, election.Lost, election.Lost},
+	} {
+		if got := source.Join(snapshot("dc1", c.one), snapshot("dc2", c.two)).Connection.State; got != c.want {
+			t.Errorf("%s and %s: %s", c.one, c.two, got)
+		}
+	}
+	loading := snapshot("dc2", election.Connecting)
+	loading.Loaded = false
+	if source.Join(snapshot("dc1", election.Live), loading).Loaded {
+		t.Error("loaded before dc2 is read")
+	}
+	loading.Connection.State = election.Lost
+	if !source.Join(snapshot("dc1", election.Live), loading).Loaded {
+		t.Error("a lost datacenter delays the others")
+	}
+}
+
+func TestJoinedSessions(t *testing.T) {
+	one, two := snapshot("dc1", election.Live), snapshot("dc2", election.Live)
+	if source.Join(one, two).SessionList != nil {
+		t.Error("a list that was not read")
+	}
+	at := one.At
+	one.SessionList = &election.SessionList{At: at, Sessions: []*election.Session{{ID: "1", Datacenter: "dc1"}}}
+	two.SessionList = &election.SessionList{At: at.Add(-time.Second), Until: at, Sessions: []*election.Session{{ID: "2", Datacenter: "dc2"}}, Err: "no answer"}
+	list := source.Join(one, two).SessionList
+	if len(list.Sessions) != 2 || !list.At.Equal(two.SessionList.At) || !list.Until.Equal(at) || list.Err != "dc2: no answer" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// await reads joined snapshots until one is as wanted.
+func await(t *testing.T, g *source.Group, ok func(*election.Snapshot) bool) *election.Snapshot {
+	t.Helper()
+	for {
+		select {
+		case s, more := <-g.Snapshots():
+			if !more {
+				t.Fatal("the group has ended")
+			}
+			if ok(s) {
+				return s
+			}
+		case <-t.Context().Done():
+			t.Fatal("no such snapshot")
+		}
+	}
+}
+
+func TestAGroupJoinsTheNewestSnapshots(t *testing.T) {
+	one, two := newFake("dc1"), newFake("dc2")
+	g := source.NewGroup(one, two)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- g.Run(ctx) }()
+	one.snapshots <- snapshot("dc1", election.Live, "a")
+	first := await(t, g, func(s *election.Snapshot) bool { return len(s.Elections) == 1 })
+	if c := first.In("dc2").Connection.State; c != election.Connecting || first.Loaded {
+		t.Errorf("%s, loaded %v", c, first.Loaded)
+	}
+	both := snapshot("dc2", election.Live, "a", "b")
+	two.snapshots <- both
+	second := await(t, g, func(s *election.Snapshot) bool { return len(s.Elections) == 3 })
+	latency := *both
+	latency.Connection.Latency = time.Millisecond
+	two.snapshots <- &latency
+	third := await(t, g, func(s *election.Snapshot) bool { return s.In("dc2").Connection.Latency > 0 })
+	if &third.Elections[0] != &second.Elections[0] {
+		t.Error("unchanged elections are another slice, so that the board is sorted again")
+	}
+	if names := g.Names(); !slices.Equal(names, []string{"dc1", "dc2"}) {
+		t.Error(names)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestAGroupOfOneIsThatSource(t *testing.T) {
+	one := newFake("")
+	g := source.NewGroup(one)
+	go func() { one.snapshots <- snapshot("dc1", election.Live, "a") }()
+	if s := await(t, g, func(*election.Snapshot) bool { return true }); s.Parts != nil || g.Names() != nil {
+		t.Errorf("%+v", s)
+	}
+	g.Release(t.Context(), held("dc1", "a").Target())
+	g.Study("dc1", "key")
+	g.WatchChecks("", []string{"node"})
+	if len(one.released) != 1 || one.studied != "key" || len(one.nodes) != 1 {
+		t.Errorf("%+v", one)
+	}
+}
+
+func TestActionsReachTheDatacenterOfTheTarget(t *testing.T) {
+	one, two := newFake("dc1"), newFake("dc2")
+	g := source.NewGroup(one, two)
+	t1, t2 := held("dc1", "web").Target(), held("dc2", "web").Target()
+	g.Release(t.Context(), t2)
+	g.DestroySession(t.Context(), t1)
+	if len(one.released)+len(two.destroyed) != 0 || len(two.released) != 1 || len(one.destroyed) != 1 {
+		t.Errorf("%+v %+v", one, two)
+	}
+	unknown := t1
+	for _, name := range []string{"", "dc3"} {
+		unknown.Datacenter = name
+		if o := g.Release(t.Context(), unknown); o.Kind != insight.OutcomeRefused || o.Target != unknown {
+			t.Errorf("%+v", o)
+		}
+		if o := g.DestroySession(t.Context(), unknown); o.Kind != insight.OutcomeRefused {
+			t.Errorf("%+v", o)
+		}
+		if _, err := g.Rights(t.Context(), unknown); err == nil {
+			t.Error("rights in an unknown datacenter")
+		}
+	}
+	if len(one.released)+len(two.destroyed) != 0 || len(two.released) != 1 || len(one.destroyed) != 1 {
+		t.Errorf("%+v %+v", one, two)
+	}
+	if r, _ := g.Rights(t.Context(), t2); r.ReleaseRule != "dc2" {
+		t.Errorf("%+v", r)
+	}
+	if s := g.Survey(t.Context(), "dc2", []string{"k"}); s[0].Key != "dc2 k" || g.Survey(t.Context(), "dc3", []string{"k"}) != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestAGroupSelectsWhatTheSourcesRead(t *testing.T) {
+	one, two := newFake("dc1"), newFake("dc2")
+	g := source.NewGroup(one, two)
+	g.Study("dc1", "a")
+	g.Study("dc2", "b")
+	g.WatchChecks("dc2", []string{"node-1"})
+	g.WatchSessions(true)
+	g.SetPatterns(election.Patterns{election.KeyPattern("a")})
+	if one.studied != "" || two.studied != "b" || one.nodes != nil || len(two.nodes) != 1 || !one.listing || !two.listing || len(one.patterns)+len(two.patterns) != 2 {
+		t.Errorf("%+v %+v", one, two)
+	}
+}
+
+func TestHoldingsOfDatacenters(t *testing.T) {
+	one, two := newFake("dc1"), newFake("dc2")
+	g := source.NewGroup(one, two)
+	search := func(datacenter string) (keys string, last [2]int, complete bool, err error) {
+		found, complete, err := g.Holdings(t.Context(), datacenter, []string{"s"}, func(done, total int) { last = [2]int{done, total} })
+		for _, p := range found {
+			keys += p.Key + " "
+		}
+		return keys, last, complete, err
+	}
+	if keys, last, complete, err := search(""); keys != "dc1 dc2 " || last != [2]int{15, 20} || !complete || err != nil {
+		t.Error(keys, last, complete, err)
+	}
+	if keys, _, complete, err := search("dc2"); keys != "dc2 " || !complete || err != nil {
+		t.Error(keys, complete, err)
+	}
+	if _, _, complete, err := search("dc3"); complete || err == nil {
+		t.Error("a search of an unknown datacenter is complete")
+	}
+	two.failure = errors.New("lost")
+	if _, _, complete, err := search(""); complete || err != nil {
+		t.Error(complete, err)
+	}
+	if _, _, complete, err := search("dc2"); complete || err == nil {
+		t.Error(complete, err)
+	}
+}

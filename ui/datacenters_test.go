@@ -1,0 +1,139 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"electop/election"
+	"electop/ui/internal/uitest"
+)
+
+func twoDatacenters(o *Options) { o.Datacenters = []string{"dc1", "dc2"} }
+
+// rowWith returns the line of the table with these words.
+func (d *driver) rowWith(words ...string) string {
+	d.t.Helper()
+lines:
+	for line := range strings.Lines(d.text()) {
+		for _, word := range words {
+			if !strings.Contains(line, word) {
+				continue lines
+			}
+		}
+		return line
+	}
+	d.t.Fatalf("no row with %q in\n%s", words, d.text())
+	return ""
+}
+
+func TestTheSameKeyOfTwoDatacentersHasTwoRows(t *testing.T) {
+	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters)
+	d.wants("DC", "● dc1 3ms", "● dc2 41ms")
+	d.rowWith("billing", "dc1", "billing-3")
+	d.rowWith("billing", "dc2", "billing-eu-2")
+	d.filter("dc:dc2")
+	d.wants("4 of 12 elections")
+	d.lacks("billing-3")
+	d.filter("dc:dc")
+	d.wants("0 of 12 elections")
+}
+
+func TestAnActionReachesTheDatacenterOfItsRow(t *testing.T) {
+	for _, name := range []string{"dc1", "dc2"} {
+		d := drive(t, uitest.Federated(), 120, 36, twoDatacenters)
+		d.filter("dc:" + name + " billing")
+		d.keys("r")
+		d.wants("Release billing in " + name)
+		d.readOn()
+		d.perform(d.keys("y"))
+		if len(d.op.released) != 1 || d.op.released[0].Datacenter != name || !strings.HasSuffix(d.op.released[0].Key, "billing/leader") {
+			t.Errorf("%s: %+v", name, d.op.released)
+		}
+	}
+}
+
+func TestOneDialogActsInOneDatacenter(t *testing.T) {
+	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters)
+	d.filter("billing")
+	d.keys("a", "r")
+	if d.m.dialog != nil {
+		t.Fatal("a dialog about two datacenters is open")
+	}
+	d.wants("The chosen rows are in dc1, dc2.")
+}
+
+func TestALostDatacenterGreysOutOnlyItsRows(t *testing.T) {
+	d := drive(t, uitest.WithoutSecond(), 120, 36, twoDatacenters)
+	d.wants("dc2 is unreachable. Its 4 elections are 15s old.", "dc2 lost 14s", "● dc1 3ms")
+	for _, e := range d.m.scene.Shown.Elections {
+		if stale := d.m.scene.Of(e).PartStale(); stale != (e.Datacenter == "dc2") {
+			t.Errorf("%s in %s: stale %v", e.Name, e.Datacenter, stale)
+		}
+	}
+	d.filter("dc:dc2 billing")
+	d.keys("r")
+	d.wants("Unavailable while Consul is unreachable")
+	if d.m.dialog != nil {
+		t.Fatal("a dialog about a lost datacenter is open")
+	}
+	d.filter("dc:dc1 billing")
+	d.keys("r")
+	if d.m.dialog == nil {
+		t.Fatalf("no dialog:\n%s", d.text())
+	}
+}
+
+// A dialog that is open when its datacenter is lost acts no more.
+func TestADialogNoticesThatItsDatacenterIsLost(t *testing.T) {
+	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters)
+	d.filter("dc:dc2 billing")
+	d.keys("r")
+	d.readOn()
+	d.send(snapshotMsg{uitest.WithoutSecond()})
+	d.wants("The connection to Consul is lost: no action is possible")
+	d.keys("y")
+	if len(d.op.released) != 0 {
+		t.Errorf("%+v", d.op.released)
+	}
+}
+
+func TestTheCursorStaysInItsDatacenter(t *testing.T) {
+	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters)
+	id := d.m.scene.Shown.In("dc2").Elections[1].ID()
+	d.open(string(id))
+	for _, text := range []string{"dc:dc2", "billing", ""} {
+		d.filter(text)
+		if e := d.m.scene.Selected; e == nil || e.ID() != id {
+			t.Errorf("%q: %+v", text, e)
+		}
+	}
+}
+
+// Each datacenter has its own set of watched nodes, and one election of all is studied.
+func TestEachDatacenterIsAskedForItsOwnData(t *testing.T) {
+	nodes, studied := map[string][]string{}, ""
+	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters, func(o *Options) {
+		o.WatchChecks = func(datacenter string, all []string) { nodes[datacenter] = all }
+		o.Study = func(datacenter, key string) { studied = datacenter + " " + key }
+	})
+	d.filter("dc:dc2 cart")
+	d.send(tickMsg(d.now))
+	if studied != "dc2 service/cart/leader" || len(nodes["dc1"]) != 0 || len(nodes["dc2"]) != 1 || nodes["dc2"][0] != "node-1" {
+		t.Errorf("%q %v", studied, nodes)
+	}
+	d.filter("dc:dc1 billing")
+	d.send(tickMsg(d.now))
+	if studied != "dc1 service/billing/leader" || len(nodes["dc2"]) != 0 || len(nodes["dc1"]) != 1 {
+		t.Errorf("%q %v", studied, nodes)
+	}
+}
+
+// Nodes of two datacenters may have the same name: their checks differ.
+func TestChecksBelongToTheDatacenter(t *testing.T) {
+	s := uitest.Federated()
+	s.In("dc2").Checks["node-2"] = election.NodeChecks{At: uitest.Now(), Checks: uitest.Passing("node-2", "billing-2", "critical", "down")}
+	d := drive(t, s, 160, 36, twoDatacenters)
+	if one, two := d.rowWith("auth", "auth-2", "dc1"), d.rowWith("billing", "dc2", "billing-eu-2"); strings.Contains(one, "✗") || !strings.Contains(two, "✗") {
+		t.Errorf("%s%s", one, two)
+	}
+}

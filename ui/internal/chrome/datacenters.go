@@ -1,0 +1,103 @@
+package chrome
+
+import (
+	"strconv"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// namedDatacenters is the maximum number of datacenters that the header names. Of more, it names those with a problem.
+const namedDatacenters = 3
+
+// datacenterSpans returns the state of the connection to each datacenter.
+func datacenterSpans(s *scene.Scene, width int) []term.Span {
+	spans := []term.Span{{term.Text, " "}}
+	live := 0
+	for _, part := range s.Live.Parts {
+		state := datacenterSpan(s, part, width)
+		if state.Role == term.Led {
+			live++
+			if len(s.Live.Parts) > namedDatacenters {
+				continue
+			}
+		}
+		spans = append(spans, term.Span{term.Text, " "}, state)
+	}
+	if len(s.Live.Parts) > namedDatacenters {
+		text := s.Sym.Live + " " + strconv.Itoa(live) + " of " + strconv.Itoa(len(s.Live.Parts)) + " live"
+		spans = append([]term.Span{{term.Text, "  "}, {term.Led, text}}, spans[1:]...)
+	}
+	return spans
+}
+
+// datacenterSpan returns the state of the connection to one datacenter.
+func datacenterSpan(s *scene.Scene, part *election.Snapshot, width int) term.Span {
+	c, name := part.Connection, scene.OneLine(part.Datacenter, 16)
+	switch word := staleWord(s.In(part.Datacenter)); {
+	case c.State == election.Lost:
+		return term.Span{term.Bad, s.Sym.Lost + " " + name + " " + lostWord(c) + " " + term.Duration(s.Now.Sub(c.Since))}
+	case c.State != election.Live:
+		return term.Span{term.Delay, s.Sym.Connecting + " " + name}
+	case word != "":
+		return term.Span{term.Delay, s.Sym.Warning + " " + name + " stale"}
+	case c.Latency > 0 && width >= latencyWidth:
+		return term.Span{term.Led, s.Sym.Live + " " + name + " " + latency(c.Latency)}
+	}
+	return term.Span{term.Led, s.Sym.Live + " " + name}
+}
+
+// latencyWidth is the minimum width of a header that shows the latency of several datacenters.
+const latencyWidth = 110
+
+// partBanners shows what is stale: one line for each datacenter that does not respond while others do, and for each
+// with stale parts.
+func partBanners(s *scene.Scene, width int) [][]term.Span {
+	if s.Past != nil {
+		return nil
+	}
+	if !s.Several() {
+		if b := staleBanner(s, width); b != nil {
+			return [][]term.Span{b}
+		}
+		return nil
+	}
+	var lines [][]term.Span
+	for _, part := range s.Live.Parts {
+		name := scene.OneLine(part.Datacenter, 40)
+		if part.Connection.State == election.Lost && s.Live.Connection.State != election.Lost {
+			lines = append(lines, lostDatacenter(s, part, name))
+		}
+		in := s.In(part.Datacenter)
+		if b := staleBanner(in, width-term.Width(name)-2); b != nil {
+			b[0].Text = " " + name + ":" + b[0].Text
+			lines = append(lines, b)
+		}
+	}
+	return lines
+}
+
+// lostDatacenter shows that one datacenter does not respond, since when, and until when its rows are current.
+func lostDatacenter(s *scene.Scene, part *election.Snapshot, name string) []term.Span {
+	c := part.Connection
+	text := " " + name + " is unreachable. "
+	if c.Refused {
+		text = " " + name + " rejects this token. "
+	}
+	if n := len(part.Elections); n > 0 && !c.LastContact.IsZero() {
+		text += "Its " + term.Plural(n, "election") + verb(n) + term.Duration(s.Now.Sub(c.LastContact)) + " old. "
+	}
+	b := []term.Span{{term.Alarm, text}, {term.Text, " "}, {term.Bad, retryText(s, c.RetryAt)}}
+	if c.Error != "" {
+		b = append(b, term.Span{term.Text, "  " + scene.OneLine(c.Error, 200)})
+	}
+	return b
+}
+
+func verb(n int) string {
+	if n == 1 {
+		return " is "
+	}
+	return " are "
+}

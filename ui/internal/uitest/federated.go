@@ -1,0 +1,65 @@
+package uitest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"electop/election"
+	"electop/internal/source"
+)
+
+// Federated returns a snapshot of the datacenters dc1 and dc2, which have some keys and node names in common.
+func Federated() *election.Snapshot { return source.Join(first(), second()) }
+
+// WithoutSecond returns the snapshot of Federated after dc2 was lost.
+func WithoutSecond() *election.Snapshot {
+	lost := second()
+	lost.Connection = election.Connection{
+		State: election.Lost, Since: ago(14 * time.Second), LastContact: ago(15 * time.Second), RetryAt: Now().Add(3 * time.Second),
+		Error: "HTTP 500: rpc error making call: No path to datacenter",
+	}
+	return source.Join(first(), lost)
+}
+
+// first returns the snapshot of dc1.
+func first() *election.Snapshot {
+	s := Mixed()
+	for _, e := range s.Elections {
+		if e.Session != nil {
+			e.Session.Datacenter = "dc1"
+		}
+	}
+	return s
+}
+
+// second returns the snapshot of dc2.
+func second() *election.Snapshot {
+	s := &election.Snapshot{
+		At: Now(), Datacenter: "dc2", Loaded: true,
+		Connection: election.Connection{State: election.Live, Since: ago(time.Hour), LastContact: Now(), Latency: 41 * time.Millisecond},
+		Checks: map[string]election.NodeChecks{
+			"node-1": {At: Now(), Checks: append(Passing("node-1", "auth-1", "passing", "TTL ok"), Passing("node-1", "cart-1", "passing", "TTL ok")...)},
+			"node-2": {At: Now(), Checks: Passing("node-2", "billing-2", "passing", "TTL ok")},
+		},
+	}
+	for i, name := range []string{"auth", "billing", "cart"} {
+		e := Led(20+i, name, 1+i%2, time.Duration(i+1)*20*time.Minute)
+		e.Datacenter, e.Session.Datacenter = "dc2", "dc2"
+		e.Leader = fmt.Sprintf("%s-eu-%d", name, 1+i%2)
+		for k := range e.Terms {
+			e.Terms[k].Leader = e.Leader
+		}
+		s.Elections = append(s.Elections, e)
+	}
+	idle := Vacant(23, "web", 1, 2*time.Hour, 90*time.Second, 0, election.Released, "the session still exists and no longer holds the key")
+	idle.Datacenter = "dc2"
+	s.Elections = append(s.Elections, idle)
+	slices.SortFunc(s.Elections, election.Compare)
+	lost := election.Event{
+		Time: ago(90 * time.Second), Type: election.Vacated, Election: "web", Key: idle.Key(), Datacenter: "dc2", Term: idle.Term,
+		CreateIndex: 40, Leader: "web-1", Session: SessionID(101), Node: "node-1", Held: 2 * time.Hour, HeldKnown: true,
+	}
+	s.Events = []election.Event{lost}
+	return s
+}
