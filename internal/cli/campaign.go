@@ -37,17 +37,18 @@ func newCampaignCommand(d deps, o *options) *cobra.Command {
 `+"`consul lock`"+` but on the key itself, and exit when it ends. Without CMD, lead
 until a signal arrives, and compete again when the leadership is lost.
 
-NAME is an election's name or a full key. A name that does not exist yet replaces
-the wildcard of the first pattern. On exit, electop releases the key (value and
-flags are kept; --behavior delete deletes the key) and destroys the session.
+NAME is an election's name or a full key. A name that does not exist yet
+replaces the wildcard of the first pattern. On exit, electop releases the key
+(value and flags are kept; --behavior delete deletes the key) and destroys the
+session.
 
 When the leadership is lost, electop sends SIGTERM to the process group of CMD
-and SIGKILL after %[1]s. If Consul does not confirm a renewal, CMD ends %[2]s before
-the shorter of --ttl and --lock-delay has passed, so no other candidate leads
-while CMD runs. A supervisor process, "electop supervise", stops CMD if electop
-itself is frozen or killed. Two leaders are still possible if another client
-releases or deletes the key, because no lock-delay follows, and if CMD starts
-processes that leave its process group. See docs/campaign.md.
+and SIGKILL after %[1]s. If Consul does not confirm a renewal, CMD ends %[2]s
+before the shorter of --ttl and --lock-delay has passed, so no other candidate
+leads while CMD runs. A supervisor process, "electop supervise", stops CMD if
+electop itself is frozen or killed. Two leaders are still possible if another
+client releases or deletes the key, because no lock-delay follows, and if CMD
+starts processes that leave its process group. See docs/campaign.md.
 
 Exit codes: that of CMD, or 128 + N if signal N ended it; 128 + N if signal N
 ended the campaign; 126 if CMD cannot be run, 127 if it is not found (both are

@@ -17,10 +17,11 @@ func newConfigCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Create or check the config file",
-		Long: `The config file is ` + defaultConfigText + `, or that of --config.
-It sets flags by their names, the columns and keys of the dashboard, and contexts:
-named clusters for --context. Flags override contexts, contexts override
-environment variables, and these override the rest of the file.`,
+		Long: `The config file is ` + defaultConfigText + `,
+or that of --config. It sets flags by their names, the columns and keys of the
+dashboard, and contexts: named clusters for --context. Flags override contexts,
+contexts override environment variables, and these override the rest of the
+file.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("unknown command %q; see electop config --help", args[0])

@@ -32,12 +32,12 @@ func newDemoCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a demonstration on an in-process agent with simulated failures",
-		Long: `Start an in-process agent and services whose candidates compete through its HTTP API.
-Simulate failures of the services, and open the dashboard for this agent.
+		Long: `Start an in-process agent and services whose candidates compete through its HTTP
+API. Simulate failures of the services, and open the dashboard for this agent.
 
-With --http-addr, the services use a real Consul agent instead. electop creates keys
-that begin with ` + demo.RealPrefix + ` and nodes whose names begin with electop-demo-,
-and removes them at the end.`,
+With --http-addr, the services use a real Consul agent instead. electop creates
+keys that begin with ` + demo.RealPrefix + ` and nodes whose names begin
+with electop-demo-, and removes them at the end.`,
 		Example: "  electop demo\n  electop demo --every 2s --seed 7\n  electop demo --headless      # in another terminal: electop --http-addr ADDRESS",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -21,12 +21,12 @@ func newDoctorCommand(d deps, o *options) *cobra.Command {
 		Use:   "doctor",
 		Short: "Show what this address and token can read and do",
 		Long: `Show, rule by rule, what this address and token can read and do, and what an
-empty response means. It never writes. In a terminal that is too narrow for the table,
-each row is a paragraph.
+empty response means. It never writes. In a terminal that is too narrow for the
+table, each row is a paragraph.
 
-Exit codes: 0 the token can read everything that electop observes, 5 it cannot read
-some of it, 1 Consul cannot be reached or has no consensus leader. The permissions
-for release and destroy are shown, but do not change the exit code.`,
+Exit codes: 0 the token can read everything that electop observes, 5 it cannot
+read some of it, 1 Consul cannot be reached or has no consensus leader. The
+permissions for release and destroy are shown, but do not change the exit code.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), d, o, format) },

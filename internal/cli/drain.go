@@ -77,13 +77,14 @@ the slots of semaphores are listed and skipped.
 
 At most 8 elections move at a time. electop releases an election only while the
 session that it read leads it. If a session on a drained node leads it again,
-electop releases it again at once: frequent releases give a candidate that polls on
-another node more chances to acquire the key. In the second half of the --rounds,
-electop waits 11 to 12 s before each release if another node may have a candidate:
-clients such as npm's pause before they compete again. An election has moved when
-another node has led it for --settle. It is vacant when no candidate acquired it
-within --wait; this does not fail the drain. electop never acquires a key on
-behalf of a candidate, and never acts on an election that another node leads.
+electop releases it again at once: frequent releases give a candidate that polls
+on another node more chances to acquire the key. In the second half of the
+--rounds, electop waits 11 to 12 s before each release if another node may have
+a candidate: clients such as npm's pause before they compete again. An election
+has moved when another node has led it for --settle. It is vacant when no
+candidate acquired it within --wait; this does not fail the drain. electop never
+acquires a key on behalf of a candidate, and never acts on an election that
+another node leads.
 
 --destroy destroys the leader's session after the last round, once for each
 election, unless the session holds a key that is not part of the drain. No

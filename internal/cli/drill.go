@@ -32,9 +32,9 @@ type drill struct {
 }
 
 const drillHelp = `Release the lock of an election --times times, and measure how long it had no
-leader each time, as observed through Consul. Each release is the same as that of
-electop release: it is bound to the exact lock state, keeps value, flags and the
-session, and is refused where it would do harm (Patroni).
+leader each time, as observed through Consul. Each release is the same as that
+of electop release: it is bound to the exact lock state, keeps value, flags and
+the session, and is refused where it would do harm (Patroni).
 
 The drill stops at the first problem: no leader within --wait, the same session
 leads again, terms that were not observed, a leader that changes during a pause,
@@ -46,7 +46,8 @@ the leaders that took over, and a histogram. Clients of the service may need
 longer to notice the new leader. -o json writes one object:
 
   {"election":"web","key":"service/web/leader","datacenter":"dc1",
-   "times":3,"result":"done","failovers":[{…}],"p50_ms":2,"p95_ms":3,"max_ms":3,
+   "times":3,"result":"done","failovers":[{…}],
+   "p50_ms":2,"p95_ms":3,"max_ms":3,
    "winners":[{"leader":"web-2","count":2}],
    "histogram":[{"up_to_ms":5,"count":3}]}
 

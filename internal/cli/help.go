@@ -17,8 +17,8 @@ them. Those with an environment variable use its value if the flag is not given.
 Consul command line.
 
 --datacenter dc1,dc2 or all selects several datacenters for the dashboard, list,
-show, watch, release and destroy. An action reaches only one: if a NAME exists in
-several, choose one with --datacenter.
+show, watch, release and destroy. An action reaches only one: if a NAME exists
+in several, choose one with --datacenter.
 
 --context sets them from a context of the config file. Then the environment
 variables do not apply. Flags of the command line override the context.

@@ -37,16 +37,16 @@ func newHistoryCommand(d deps, o *options) *cobra.Command {
 		Use:   "history [NAME…]",
 		Short: "Print events, terms and statistics from the history",
 		Long: `Print what the dashboard, watch and record stored: events, or with --terms one
-line per term, or with --stats a summary per election, oldest first. electop does
-not contact Consul: --history selects a recorder or a file, by default the file for
-the Consul address. -k selects the elections whose keys match.
+line per term, or with --stats a summary per election, oldest first. electop
+does not contact Consul: --history selects a recorder or a file, by default the
+file for the Consul address. -k selects the elections whose keys match.
 
 --since and --until take a duration before now (24h, 7d) or a time
 (2026-11-20T03:12, local time unless it has a zone).
 
-A term that began before observation started has FROM "before …" and HELD ">= …";
-one that ended while no observer was running has TO "by …". In the table of
-events, "unobserved" lines show when no observer was running.
+A term that began before observation started has FROM "before …" and
+HELD ">= …"; one that ended while no observer was running has TO "by …".
+In the table of events, "unobserved" lines show when no observer was running.
 
 -o json prints one object per line, events as electop watch does. In -o csv, a
 text that begins with = + - or @ gets a leading apostrophe: spreadsheets would

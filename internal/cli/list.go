@@ -22,11 +22,11 @@ func newListCommand(d deps, o *options) *cobra.Command {
 		Short: "List the current state of the elections",
 		Long: `List the current state of the elections, or with --advice the risks of their
 configuration. Risks that need observation over time, such as flapping, are not
-listed. In a terminal that is too narrow for the table, each advice is a paragraph
-with all its elections.
+listed. In a terminal that is too narrow for the table, each advice is a
+paragraph with all its elections.
 
-With --datacenter dc1,dc2 or all, the elections of several datacenters are listed.
-Those that cannot be read are reported, and the exit code is 1.`,
+With --datacenter dc1,dc2 or all, the elections of several datacenters are
+listed. Those that cannot be read are reported, and the exit code is 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {

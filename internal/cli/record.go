@@ -23,18 +23,19 @@ func newRecordCommand(d deps, o *options) *cobra.Command {
 		Use:   "record",
 		Short: "Observe without a screen and store the history",
 		Long: `Observe the elections without a screen and store every event and term in the
-history, until a signal ends it. It prints a line to standard error when it starts
-to record, and when the connection to Consul is lost or restored.
+history, until a signal ends it. It prints a line to standard error when it
+starts to record, and when the connection to Consul is lost or restored.
 
-It fails at once if Consul cannot be read or the file cannot be used. After that,
-it continues when Consul or the disk fails, and ends with exit code 1 only if the
-file becomes unusable.
+It fails at once if Consul cannot be read or the file cannot be used. After
+that, it continues when Consul or the disk fails, and ends with exit code 1 only
+if the file becomes unusable.
 
-With --metrics or --listen it serves Prometheus metrics (/metrics), its own health
-(/healthz) and the history (/v1/events, /v1/terms and more), which the dashboard
-and every command of another host can use: electop --history https://HOST:PORT.
---metrics is for this host only. docs/recording.md describes the API and has a
-systemd unit, a Consul service definition, alert rules and a Grafana dashboard.`,
+With --metrics or --listen it serves Prometheus metrics (/metrics), its own
+health (/healthz) and the history (/v1/events, /v1/terms and more), which the
+dashboard and every command of another host can use: electop --history
+https://HOST:PORT. --metrics is for this host only. docs/recording.md describes
+the API and has a systemd unit, a Consul service definition, alert rules and a
+Grafana dashboard.`,
 		Example: `  electop record --metrics :9273
   electop record -k 'vault/core/lock' --history /var/lib/electop/dc1.db --keep 365d
   electop record --listen :9273 --tls-cert cert.pem --tls-key key.pem --bearer-token-file token`,

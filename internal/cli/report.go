@@ -28,8 +28,8 @@ what happened, the terms, a timeline with causes and evidence, gaps in
 observation, and the operators' actions. electop does not contact Consul.
 
 --since and --until take a duration before now (24h, 7d) or a time
-(2026-11-20T03:12, local time unless it has a zone). Times are shown in the local
-time zone, or in UTC with TZ=UTC.`,
+(2026-11-20T03:12, local time unless it has a zone). Times are shown in the
+local time zone, or in UTC with TZ=UTC.`,
 		Example:           "  electop report billing --since 2h\n  TZ=UTC electop report billing --since 2026-11-20T03:00 --until 2026-11-20T04:00 > incident.md",
 		Args:              exactName,
 		ValidArgsFunction: first(completeHistory(o), cobra.ShellCompDirectiveNoFileComp),

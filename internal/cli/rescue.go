@@ -28,9 +28,9 @@ type rescueCommand struct {
 	items    []*rescueItem
 }
 
-const rescueHelp = `Show every election that has no leader or whose leader has failed, with the reason
-and the fix. electop applies a fix that writes to Consul only after a confirmation,
-and only if the state is still the one that electop read:
+const rescueHelp = `Show every election that has no leader or whose leader has failed, with the
+reason and the fix. electop applies a fix that writes to Consul only after a
+confirmation, and only if the state is still the one that electop read:
 
   problem           fix
   lock_delay        wait: the lock-delay ends by itself
@@ -47,23 +47,23 @@ and only if the state is still the one that electop read:
   no_candidate      manual: start a candidate
   unknown           manual: the token cannot read the key
 
-electop reports a leader as failed only with such evidence. If the session has no
-TTL and no checks and its node is healthy, Consul does not show whether the
+electop reports a leader as failed only with such evidence. If the session has
+no TTL and no checks and its node is healthy, Consul does not show whether the
 leader's process runs.
 
 The history contains deleted keys: without a history, rescue does not list them.
 Without NAME, rescue omits a deleted key if no candidate was seen.
 
-electop tests whether a lock-delay is active. The test changes no key, but writes
-one Raft log entry per election unless a lock-delay is active. With --read-only,
-electop skips the test and applies no fix.
+electop tests whether a lock-delay is active. The test changes no key, but
+writes one Raft log entry per election unless a lock-delay is active. With
+--read-only, electop skips the test and applies no fix.
 
 --wait DURATION waits until each election has a leader, after the fixes.
 
--o json writes one object per election, one per line, with "problem", "why", "fix",
-"do", "lock_delay_until" and "result": proposed (with --dry-run or --read-only),
-applied, waiting (for a lock-delay), manual, led (with --wait), changed, denied,
-refused, failed or unknown; "reason" explains the last five.
+-o json writes one object per election, one per line, with "problem", "why",
+"fix", "do", "lock_delay_until" and "result": proposed (with --dry-run or
+--read-only), applied, waiting (for a lock-delay), manual, led (with --wait),
+changed, denied, refused, failed or unknown; "reason" explains the last five.
 
 Exit codes, the first that applies:
   1  a fix failed, or was not confirmed
@@ -71,8 +71,8 @@ Exit codes, the first that applies:
   3  no such election
   5  denied by Consul's ACLs, or unknown token
   4  the state changed before a fix; nothing was written
-  7  an election has no leader, and electop applied no fix; with --wait also if no
-     leader followed
+  7  an election has no leader, and electop applied no fix; with --wait also if
+     no leader followed
   0  no problem, or every fix was applied; always with --dry-run`
 
 func newRescueCommand(d deps, o *options) *cobra.Command {

@@ -32,9 +32,9 @@ its state. LEADER is the leader as electop list shows it, or the ID of its
 session. An election in its lock-delay has no leader.
 
 With --led and --leader the key need not exist yet: the first candidate creates
-it. NAME must then be a key that a pattern matches, or the part of the key that the
-wildcards match. With --vacant the key must exist at the start or in the history:
-otherwise a mistyped NAME would count as an election without a leader.
+it. NAME must then be a key that a pattern matches, or the part of the key that
+the wildcards match. With --vacant the key must exist at the start or in the
+history: otherwise a mistyped NAME would count as an election without a leader.
 
 -o json writes the state as in electop list -o json, also after a timeout.
 

@@ -37,28 +37,30 @@ const watchHelp = `Write every event as soon as it is known, one per line.
 
 The first events are the current state of each election ("initial": true): one
 event per election, and for a semaphore one entered event per holder. A vacated
-event does not wait for its cause: an explained event follows within a second, and
-another one if the history shows that another electop process ended the term.
+event does not wait for its cause: an explained event follows within a second,
+and another one if the history shows that another electop process ended the
+term.
 
 The events are also stored in the history; see electop history.
 
 --type and --no-initial select events for the output and for --exec. The history
 contains all events.
 
-With --exec, a shell runs the command for each event, in order, one at a time.
-A command that is slow or fails delays no output and loses no event. A command ends when all processes of its process group have ended.
-After --exec-timeout the group gets SIGTERM, 2s later SIGKILL, and the command
-for the next event starts. When watch ends, a running command is stopped in the
-same way. With --exec-parallel N, up to N commands run at once; those for the same
-election still run one at a time, in order.
+With --exec, a shell runs the command for each event, in order, one at a time. A
+command that is slow or fails delays no output and loses no event. A command
+ends when all processes of its process group have ended. After --exec-timeout
+the group gets SIGTERM, 2s later SIGKILL, and the command for the next event
+starts. When watch ends, a running command is stopped in the same way. With
+--exec-parallel N, up to N commands run at once; those for the same election
+still run one at a time, in order.
 
 The command gets the event as JSON on standard input and in variables, which are
 empty if they do not apply:
 
 ` + execEnvHelp + `
 Services choose these values: use the variables in double quotes, as in
-"$ELECTOP_LEADER". Each value is one line without control characters, cut at 1000
-characters; the JSON has the exact values.`
+"$ELECTOP_LEADER". Each value is one line without control characters, cut at
+1000 characters; the JSON has the exact values.`
 
 func newWatchCommand(d deps, o *options) *cobra.Command {
 	w := &watch{d: d, o: o}

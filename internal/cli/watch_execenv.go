@@ -18,7 +18,7 @@ const execEnvLength = 1000
 const execEnvHelp = `  ELECTOP_TYPE          the type, such as vacated
   ELECTOP_TIME          when it was observed, in RFC 3339
   ELECTOP_ELECTION      the name          ELECTOP_KEY      the key
-  ELECTOP_DATACENTER    the datacenter    ELECTOP_TERM     the number of the term
+  ELECTOP_DATACENTER    the datacenter    ELECTOP_TERM     number of the term
   ELECTOP_LEADER        the leader        ELECTOP_SESSION  its session
   ELECTOP_NODE          its node          ELECTOP_INITIAL  true at the start
   ELECTOP_CAUSE         why the term ended, with ELECTOP_EVIDENCE
