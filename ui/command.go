@@ -154,6 +154,10 @@ func (m *Model) goTo(name string) tea.Cmd {
 	case 1:
 		return m.showElection(string(found[0].ID()))
 	default:
+		if m.scene.Several() && found[0].Key() == found[1].Key() {
+			m.say(term.Delay, scene.OneLine(name, 60)+" exists in several datacenters: use the filter election:"+scene.OneLine(name, 60)+" or a row.")
+			return nil
+		}
 		m.say(term.Delay, scene.OneLine(name, 60)+" is ambiguous ("+term.Plural(len(found), "election")+"): use the full key.")
 	}
 	return nil

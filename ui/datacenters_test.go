@@ -137,3 +137,13 @@ func TestChecksBelongToTheDatacenter(t *testing.T) {
 		t.Errorf("%s%s", one, two)
 	}
 }
+
+func TestGoToANameOfTwoDatacenters(t *testing.T) {
+	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters)
+	d.keys(":", "'go cart", "enter")
+	if e := d.m.scene.Selected; e.Name != "cart" || e.Datacenter != "dc2" {
+		t.Errorf("%s in %s", e.Name, e.Datacenter)
+	}
+	d.keys(":", "'go billing", "enter")
+	d.wants("billing exists in several datacenters")
+}
