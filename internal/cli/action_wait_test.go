@@ -40,9 +40,9 @@ func contend(t *testing.T, w *testConsul, key, session, value string) {
 }
 
 // followed reports whether a text says when a leader followed. Without an observed vacancy of a millisecond, it
-// followed "at once".
+// followed "immediately".
 func followed(text, leader string) bool {
-	return strings.Contains(text, leader+" after ") || strings.Contains(text, leader+" at once")
+	return strings.Contains(text, leader+" after ") || strings.Contains(text, leader+" immediately")
 }
 
 // resultLine is one line of `release -o json`.

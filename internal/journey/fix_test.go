@@ -63,9 +63,9 @@ func TestFixSetsTheFlagsThatLocksExpect(t *testing.T) {
 		if _, err := candidate.Lock(nil); err != nil {
 			t.Fatal(err)
 		}
-		term.await("2 led", "mail: mail-b leads after ")
+		term.await("2 led", "mail: mail-b leads ")
 		term.keys("u")
-		term.await("Actions since electop started", "fix ", "mail-b leads after ", "complete")
+		term.await("Actions since electop started", "fix ", "mail-b leads ", "complete")
 		term.keys("Escape")
 		term.gone("Actions since")
 		term.keys("q")
@@ -116,9 +116,9 @@ func TestFixOfOtherProblems(t *testing.T) {
 			return err == nil && e == nil
 		})
 		s.acquire("shop", s.b, "shop-b")
-		term.await("shop: shop-a → shop-b after")
+		term.await("shop: shop-a → shop-b")
 		term.keys("u")
-		term.await("destroy", "shop-a → shop-b after", "complete")
+		term.await("destroy", "shop-a → shop-b", "complete")
 		s.held("web", s.a)
 		term.keys("q")
 		term.gone("Actions since")

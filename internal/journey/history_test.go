@@ -35,7 +35,7 @@ func TestDashboardRecordsEventsAndActions(t *testing.T) {
 	term.keys("y")
 	term.await("1 vacant", "no leader")
 	s.acquire("web", s.b, "web-b")
-	term.await("web-a → web-b after")
+	term.await("web-a → web-b")
 	term.keys("q")
 	term.await("left with 0")
 	terms := history(t, file, "history", "--terms")

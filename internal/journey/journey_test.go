@@ -138,7 +138,7 @@ func TestReleaseWithR(t *testing.T) {
 			t.Errorf("%+v", pair)
 		}
 		s.acquire("web", s.b, "web-b")
-		term.await("web-a → web-b after")
+		term.await("web-a → web-b")
 		term.keys("q")
 		term.await("left with 0")
 	})
