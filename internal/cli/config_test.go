@@ -53,7 +53,7 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"max-watches: 7", ":1: max-watches: 7: must be 24 to 150"},
 		{"keep: soon", ":1: keep: "},
 		{"preset: [vault, nothing]", `:1: preset: --preset "nothing" is unknown; the presets are `},
-		{"columns: [election, colour]", `:1: columns: "colour" is unknown; must be election, leader, node, `},
+		{"columns: [election, colour]", `:1: columns: "colour" is unknown; must be election, dc, leader, node, `},
 		{"keys:\n  wide: f", `:2: keys.wide: "f" is already the key of fix`},
 		{"keys:\n  down: n\n  next-problem: N", `:2: keys.down: "n" has another meaning in dialogs`},
 		{"keys:\n  release: ctrl+q\n  destroy: ctrl+q", `"ctrl+q" is already the key of release`},
