@@ -110,7 +110,7 @@ func sessionList(parts []*election.Snapshot) *election.SessionList {
 			all.Until = l.Until
 		}
 		if all.Err == "" && l.Err != "" {
-			all.Err = p.Datacenter + ": " + l.Err
+			all.Err = "datacenter " + p.Datacenter + ": " + l.Err
 		}
 		all.Sessions = append(all.Sessions, l.Sessions...)
 		maps.Copy(all.FirstSeen, l.FirstSeen)

@@ -145,7 +145,7 @@ func TestJoinedSessions(t *testing.T) {
 	one.SessionList = &election.SessionList{At: at, Sessions: []*election.Session{{ID: "1", Datacenter: "dc1"}}}
 	two.SessionList = &election.SessionList{At: at.Add(-time.Second), Until: at, Sessions: []*election.Session{{ID: "2", Datacenter: "dc2"}}, Err: "no answer"}
 	list := source.Join(one, two).SessionList
-	if len(list.Sessions) != 2 || !list.At.Equal(two.SessionList.At) || !list.Until.Equal(at) || list.Err != "dc2: no answer" {
+	if len(list.Sessions) != 2 || !list.At.Equal(two.SessionList.At) || !list.Until.Equal(at) || list.Err != "datacenter dc2: no answer" {
 		t.Errorf("%+v", list)
 	}
 }
