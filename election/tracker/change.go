@@ -232,8 +232,7 @@ func (c *change) lastTerm() *election.Term {
 	return &c.e.Terms[last]
 }
 
-// missed records the terms between two reads that were not observed. LockIndex counts these terms and the current
-// term.
+// missed records the terms between two reads that were not observed. LockIndex counts them and the current term.
 func (c *change) missed(p *election.Pair, from uint64) {
 	to := p.LockIndex
 	if p.Held() && to > 0 {

@@ -19,8 +19,7 @@ func (t *Tracker) checksRead(o election.ChecksRead) {
 	t.pruneChecks()
 }
 
-// checksUnwatched keeps the last checks and marks them as outdated. It clears the error, because the next read may
-// succeed.
+// checksUnwatched keeps the last checks, marks them as outdated and clears the error: the next read may succeed.
 func (t *Tracker) checksUnwatched(node string, at time.Time) {
 	known, read := t.checks[node]
 	if !read {

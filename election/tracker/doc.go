@@ -16,10 +16,8 @@
 // # Time
 //
 // A [Tracker] stores wall clock readings without the monotonic reading ([time.Time.Round]): the monotonic clock stops
-// while the machine sleeps, so a term that lasted all night would appear to have lasted minutes. Consumers compute
-// durations from wall clock readings too: now minus [election.Election.Since] does that because only one of the two has
-// a monotonic reading. The tracker therefore needs an [election.ClockSet] when the wall clock is set: it shifts every
-// stored time, including those of events, so that durations stay correct. [election.ClockJump] detects a clock that was set
-// back. A clock that was set forward cannot be distinguished from a machine that slept: it counts as a gap, and as
-// elapsed time. No duration is negative, even without a ClockSet.
+// while the machine sleeps, so a term that lasted all night would appear to have lasted minutes. Consumers subtract
+// wall clock readings too. When the wall clock is set, an [election.ClockSet] shifts every stored time.
+// [election.ClockJump] detects a clock that was set back. A clock that was set forward cannot be distinguished from a
+// machine that slept: it counts as a gap, and as elapsed time. No duration is negative.
 package tracker

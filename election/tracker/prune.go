@@ -7,8 +7,7 @@ import (
 	"electop/election"
 )
 
-// The size of a tracker is limited by the number of keys in Consul and by these constants. docs/reliability.md lists
-// them.
+// The number of keys in Consul and these constants, which docs/reliability.md lists, limit the size of a tracker.
 const (
 	// keptPerElection is the maximum number of terms, and of events, of one election. keptInAll is the maximum of all
 	// elections together, but each election keeps at least keptAtLeast.
@@ -19,8 +18,7 @@ const (
 	// elections.
 	keepDeleted = 24 * time.Hour
 	maxGone     = 1000
-	// maxGoneValue is the maximum length of the value of a deleted key. Short values are kept because they identify
-	// the software.
+	// maxGoneValue is the maximum length of a deleted key's value. Short values are kept: they identify the software.
 	maxGoneValue = 256
 	// maxIdleSessions is the limit for pruneSessions while some keys have not been read. pruneSessions compares it
 	// with the number of all sessions minus two per election.

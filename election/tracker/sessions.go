@@ -17,8 +17,7 @@ func (t *Tracker) surroundingsRead(s election.Surroundings, at time.Time) {
 	}
 }
 
-// sameList reports whether two lists share their memory. An observer passes the same list until it has read a new
-// one.
+// sameList reports whether two lists share their memory. An observer passes the same list until it reads a new one.
 func sameList(a, b []*election.Session) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -156,8 +156,7 @@ func (t *Tracker) Loaded() bool {
 	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !p.Excludes() && !t.covered.Covers(p.Range()) })
 }
 
-// emit appends an event and returns it as a slice. A new election uses this slice as its list of events, without a
-// copy.
+// emit appends an event and returns it as a slice, which a new election uses as its list of events without a copy.
 func (t *Tracker) emit(e election.Event) []election.Event {
 	e.Datacenter = t.datacenter
 	t.out = append(t.out, e)
