@@ -135,7 +135,7 @@ func (c *campaign) checkSafety(program []string) error {
 		return nil
 	}
 	if len(program) > 0 {
-		return usagef("the programs of two leaders could run at once with %s", unsafe)
+		return usagef("the programs of two leaders could run at the same time with %s", unsafe)
 	}
 	c.printf("warning: two leaders are possible with %s", unsafe)
 	return nil

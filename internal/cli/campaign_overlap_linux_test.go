@@ -161,7 +161,7 @@ func (r *race) end(t *testing.T) (gaps []time.Duration) {
 	eventually(t, "new programs", func() bool { return r.beating(t, "new", time.Now().Add(-afterwards)) })
 	r.undo(t, r.old, r.leaders)
 	for _, p := range slices.Concat(r.leaders, r.others) {
-		_ = p.Process.Kill() // the programs end 3s later, and all at once
+		_ = p.Process.Kill() // the programs end 3s later, and all at the same time
 	}
 	for i := range r.pairs {
 		was, is := beats(t, r.file("old", i)), beats(t, r.file("new", i))

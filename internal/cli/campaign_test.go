@@ -71,7 +71,7 @@ func TestCampaignRefusesBeforeItWrites(t *testing.T) {
 		{[]string{"service/*/leader"}, exitUsage, "contains a wildcard"},
 		{[]string{"job", "--read-only", "--", "true"}, exitUsage, "--read-only forbids campaign"},
 		{[]string{"job", "--read-only"}, exitUsage, "--read-only forbids campaign"},
-		{[]string{"job", "--ttl", "0", "--", "true"}, exitUsage, "the programs of two leaders could run at once with --ttl 0"},
+		{[]string{"job", "--ttl", "0", "--", "true"}, exitUsage, "the programs of two leaders could run at the same time with --ttl 0"},
 		{[]string{"job", "--lock-delay", "0", "--", "true"}, exitUsage, "use 10s or more"},
 		{[]string{"job", "--lock-delay", "9s", "--", "true"}, exitUsage, "use 10s or more"},
 		{[]string{"job", "--try", "-1s"}, exitUsage, "--try"},

@@ -14,7 +14,7 @@ func newDestroyCommand(d deps, o *options) *cobra.Command {
 		Long: `Destroy the session that holds the key of each election. Every lock of the
 session is released or, with behavior "delete", its key is deleted. No candidate
 can acquire these keys until the session's lock-delay ends; the slot of a
-semaphore is free at once. A session that leads several of the elections is
+semaphore is free immediately. A session that leads several of the elections is
 destroyed once and reported for each.
 
 Consul cannot destroy a session conditionally. electop reads the key again

@@ -77,8 +77,8 @@ the slots of semaphores are listed and skipped.
 
 At most 8 elections move at a time. electop releases an election only while the
 session that it read leads it. If a session on a drained node leads it again,
-electop releases it again at once: frequent releases give a candidate that polls
-on another node more chances to acquire the key. In the second half of the
+electop releases it again immediately: frequent releases give a candidate that
+polls on another node more chances to acquire the key. In the second half of the
 --rounds, electop waits 11 to 12 s before each release if another node may have
 a candidate: clients such as npm's pause before they compete again. An election
 has moved when another node has led it for --settle. It is vacant when no

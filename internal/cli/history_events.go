@@ -16,7 +16,7 @@ import (
 	"electop/internal/history"
 )
 
-// historyPage is how many events or terms are read at once.
+// historyPage is how many events or terms one read returns.
 const historyPage = 2000
 
 // eventWriter writes events, oldest first.

@@ -99,7 +99,7 @@ func lookUpIn(ctx context.Context, d deps, client *consulx.Client, ps election.P
 }
 
 // awaitSnapshot waits for the first complete snapshot of an observer, so that a wrong
-// address or token is an error at once.
+// address or token is an error immediately.
 func awaitSnapshot(
 	ctx context.Context, client *consulx.Client, ps election.Patterns, snapshots <-chan *election.Snapshot,
 ) (*election.Snapshot, error) {

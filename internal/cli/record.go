@@ -26,7 +26,7 @@ func newRecordCommand(d deps, o *options) *cobra.Command {
 history, until a signal ends it. It prints a line to standard error when it
 starts to record, and when the connection to Consul is lost or restored.
 
-It fails at once if Consul cannot be read or the file cannot be used. After
+It fails immediately if Consul cannot be read or the file cannot be used. After
 that, it continues when Consul or the disk fails, and ends with exit code 1 only
 if the file becomes unusable.
 

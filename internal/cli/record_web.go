@@ -88,7 +88,7 @@ func (w *recordWeb) validateListen() error {
 	return nil
 }
 
-// open listens at the address, so that record fails at once if it is in use.
+// open listens at the address, so that record fails immediately if it is in use.
 func (w *recordWeb) open(ctx context.Context) (*web.Listener, error) {
 	l, err := web.Listen(ctx, w.address, w.tlsCert, w.tlsKey)
 	if err != nil {

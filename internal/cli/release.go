@@ -14,7 +14,7 @@ func newReleaseCommand(d deps, o *options) *cobra.Command {
 		Long: `Unlock the key of each election in one transaction that checks the key, the
 session and the index that electop read. If the lock state has changed, nothing
 is written. Value, flags and the session are kept, and no lock-delay follows:
-the next candidate, or the old leader, may lead at once. For software that
+the next candidate, or the old leader, may lead immediately. For software that
 electop recognises, the plan shows how the holder reacts. electop refuses a
 release that would do harm (Patroni).
 

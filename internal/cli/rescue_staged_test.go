@@ -191,7 +191,7 @@ func TestRescueFindsADeletedKeyThatCandidatesWaitFor(t *testing.T) {
 	})
 }
 
-// A waiting api.Lock acquires a deleted key at once.
+// A waiting api.Lock acquires a deleted key immediately.
 func TestRescueProposesNothingForADeletedKeyThatWasAcquired(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)

@@ -51,8 +51,8 @@ command that is slow or fails delays no output and loses no event. A command
 ends when all processes of its process group have ended. After --exec-timeout
 the group gets SIGTERM, 2s later SIGKILL, and the command for the next event
 starts. When watch ends, a running command is stopped in the same way. With
---exec-parallel N, up to N commands run at once; those for the same election
-still run one at a time, in order.
+--exec-parallel N, up to N commands run concurrently; those for the same
+election still run one at a time, in order.
 
 The command gets the event as JSON on standard input and in variables, which are
 empty if they do not apply:
@@ -83,7 +83,7 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
 	w.filter.flags(cmd)
 	outputFlag(cmd, &w.output, "text", "json")
 	cmd.Flags().StringVar(&w.exec, "exec", "", "shell command to run for each event, with the event's JSON on standard input")
-	cmd.Flags().IntVar(&w.execParallel, "exec-parallel", 1, "maximum number of commands of --exec that run at once")
+	cmd.Flags().IntVar(&w.execParallel, "exec-parallel", 1, "maximum number of commands of --exec that run concurrently")
 	cmd.Flags().DurationVar(&w.execTimeout, "exec-timeout", 30*time.Second, "time limit for one command of --exec; 0 for no limit")
 	return cmd
 }
@@ -242,7 +242,7 @@ func (w *watch) write(ctx context.Context, queue, execQueue *eventQueue) error {
 	}
 }
 
-// writeSize is the number of bytes that are written at once.
+// writeSize is the size of the buffer, in bytes, at which writeLines writes it.
 const writeSize = 64 << 10
 
 // writeEvents writes events in the format of the command.
@@ -250,7 +250,7 @@ func (w *watch) writeEvents(events []election.Event) error {
 	return writeLines(w.d.stdout, events, w.format)
 }
 
-// writeLines writes several lines at once, because the initial events of all elections arrive together.
+// writeLines writes several lines with one call, because the initial events of all elections arrive together.
 func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) error {
 	var lines []byte
 	for i, v := range all {

@@ -18,7 +18,7 @@ import (
 // execGrace is the time from SIGTERM to SIGKILL.
 const execGrace = 2 * time.Second
 
-// execRunner runs the command of --exec for each event, at most parallel at once. A
+// execRunner runs the command of --exec for each event, at most parallel at the same time. A
 // slow command delays only other commands: the queue is unbounded, because no event may
 // be skipped.
 type execRunner struct {
