@@ -175,6 +175,20 @@ func TestFirstSnapshotSelectsAProblem(t *testing.T) {
 	}
 }
 
+// Parts of the board, such as datacenters, may be read one after the other.
+func TestTheCompleteBoardSelectsTheFirstRow(t *testing.T) {
+	part := uitest.Crowd(12)
+	part.Loaded, part.Elections = false, part.Elections[6:]
+	for _, c := range []struct{ keys, want string }{{"", "svc-00000"}, {"j", "svc-00007"}} {
+		d := drive(t, part, 80, 20)
+		d.keys(strings.Fields(c.keys)...)
+		d.show(uitest.Crowd(12), uitest.Now())
+		if d.selected() != c.want {
+			t.Errorf("after the keys %q: %s is selected, want %s", c.keys, d.selected(), c.want)
+		}
+	}
+}
+
 // An election whose candidates were not searched is no problem yet.
 func TestTheEndOfTheSearchSelectsAProblem(t *testing.T) {
 	unsearched := func(s *election.Snapshot, e *election.Election) *election.Election {

@@ -29,6 +29,7 @@ type Model struct {
 	vacant []int                // the rows without a leader
 	cursor election.ID          // of the election under the cursor
 	marks  map[election.ID]bool
+	used   bool // the user has pressed a key or clicked
 	// between is the unfinished range of marks, nil for none.
 	between *markRange
 	filter  query.Filter
@@ -51,6 +52,7 @@ func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := m.update(msg, s)
 	switch msg.(type) {
 	case tea.KeyPressMsg, scene.Moved, scene.Wheeled, scene.Clicked, scene.GoTo: // only the user's moves change a range
+		m.used = true
 		m.stretch()
 	}
 	m.at.Scroll(m.rows(m.rect.H), len(m.order))
@@ -100,6 +102,9 @@ func (m *Model) changed(before, s *scene.Scene) {
 	loaded := !before.Shown.Loaded && s.Shown.Loaded
 	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
 	searched := unsearched && m.totals.counts.Unsearched == 0
+	if loaded && !m.used { // elections that were read later may be above the cursor
+		m.moveTo(0)
+	}
 	if (loaded || recalled || searched) && m.at == (scene.Cursor{}) {
 		m.showProblem(s)
 	}
