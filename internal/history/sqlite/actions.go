@@ -16,7 +16,7 @@ const actionReach = int64(time.Minute)
 // action stores an action and attributes to it the ends of terms that it caused.
 func (s *store) action(ctx context.Context, a *history.Action) error {
 	if _, err := s.Exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, history.Nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,
 		index(a.CreateIndex), index(a.Term), a.Leader, a.Node, a.Result, a.Detail); err != nil || a.Result != history.ResultDone || !a.Kind.EndsHold() {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *store) action(ctx context.Context, a *history.Action) error {
 	}
 	create, number := index(a.CreateIndex), index(a.Term)
 	rows, err := stmt.QueryContext(ctx, a.Session, a.Key, a.Key, create, create, number, number,
-		nanos(a.Time)-actionReach, nanos(a.Time)+actionReach)
+		history.Nanos(a.Time)-actionReach, history.Nanos(a.Time)+actionReach)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *store) action(ctx context.Context, a *history.Action) error {
 			return err
 		}
 		x.e.Term, x.e.CreateIndex, x.e.ModifyIndex = unsigned(number), unsigned(create), unsigned(last)
-		x.e.LockDelayUntil = moment(delay)
+		x.e.LockDelayUntil = history.Moment(delay)
 		x.e.Cause, x.e.Evidence = operatorCause(string(a.Kind), a.By)
 		all = append(all, x)
 	}
@@ -91,6 +91,6 @@ func scanAction(rows *sql.Rows) (a history.Action, err error) {
 	var at, create, term int64
 	err = rows.Scan(&at, &a.By, &a.Kind, &a.Datacenter, &a.Key, &a.Session, &create, &term,
 		&a.Leader, &a.Node, &a.Result, &a.Detail)
-	a.Time, a.CreateIndex, a.Term = moment(at), unsigned(create), unsigned(term)
+	a.Time, a.CreateIndex, a.Term = history.Moment(at), unsigned(create), unsigned(term)
 	return a, err
 }

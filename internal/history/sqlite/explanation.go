@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"electop/election"
+	"electop/internal/history"
 )
 
 // explained stores why a term ended, unless the stored explanation is at least as certain.
@@ -35,7 +36,7 @@ func (s *store) explain(ctx context.Context, sub subject, t *termRow, e *electio
 	t.evidence = e.Evidence
 	if _, err := s.Exec(ctx, `UPDATE terms SET explained = ifnull(explained, ?), cause = ?, guess = ?, evidence = ?, by = ?,
 		lock_delay_until = ifnull(?, lock_delay_until) WHERE id = ?`,
-		nanos(e.Time), string(e.Cause), e.Guess, e.Evidence, null(by), null(nanos(e.LockDelayUntil)), t.id); err != nil {
+		history.Nanos(e.Time), string(e.Cause), e.Guess, e.Evidence, null(by), null(history.Nanos(e.LockDelayUntil)), t.id); err != nil {
 		return err
 	}
 	return s.insert(ctx, sub, t, e)
@@ -61,7 +62,7 @@ func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.
 	var kind string
 	found, err := s.Row(ctx, `SELECT action, by FROM actions WHERE session = ? AND result = 'done' AND (key = '' OR key = ?)
 		AND (create_index = 0 OR create_index = ?) AND (term = 0 OR term = ?) AND time BETWEEN ? AND ? ORDER BY time DESC LIMIT 1`,
-		[]any{e.Session, e.Key, index(e.CreateIndex), index(e.Term), nanos(e.Time) - actionReach, nanos(e.Time) + actionReach}, &kind, &by)
+		[]any{e.Session, e.Key, index(e.CreateIndex), index(e.Term), history.Nanos(e.Time) - actionReach, history.Nanos(e.Time) + actionReach}, &kind, &by)
 	if err != nil || !found {
 		return e, "", err
 	}

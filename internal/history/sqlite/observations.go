@@ -22,7 +22,7 @@ const (
 // observe begins a period of observation.
 func (s *store) observe(ctx context.Context, o WriterOptions, datacenter string, at time.Time) error {
 	r, err := s.Exec(ctx, "INSERT INTO observations (observer, datacenter, patterns, started, seen) VALUES (?,?,?,?,?)",
-		o.Observer, datacenter, strings.Join(o.Patterns.Strings(), "\n"), nanos(at), nanos(at))
+		o.Observer, datacenter, strings.Join(o.Patterns.Strings(), "\n"), history.Nanos(at), history.Nanos(at))
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *store) observe(ctx context.Context, o WriterOptions, datacenter string,
 
 // beat stores a heartbeat of the current period.
 func (s *store) beat(ctx context.Context, at time.Time) error {
-	_, err := s.Exec(ctx, "UPDATE observations SET seen = max(seen, ?) WHERE id = ?", nanos(at), s.observation)
+	_, err := s.Exec(ctx, "UPDATE observations SET seen = max(seen, ?) WHERE id = ?", history.Nanos(at), s.observation)
 	return err
 }
 
@@ -43,7 +43,7 @@ func (s *store) stopObserving(ctx context.Context, at time.Time, ending string) 
 		return nil
 	}
 	_, err := s.Exec(ctx, "UPDATE observations SET seen = max(started, ?), ended = max(started, ?), ending = ? WHERE id = ?",
-		nanos(at), nanos(at), ending, s.observation)
+		history.Nanos(at), history.Nanos(at), ending, s.observation)
 	s.observation = 0
 	return err
 }
@@ -96,7 +96,7 @@ func scanObservation(rows *sql.Rows) (o history.Observation, err error) {
 	var from, to, dropped int64
 	var ended sql.NullInt64
 	err = rows.Scan(&o.Observer, &o.Datacenter, &patterns, &from, &to, &ended, &o.Ending, &dropped)
-	o.Patterns, o.From, o.To, o.Dropped = strings.Split(patterns, "\n"), moment(from), moment(to), unsigned(dropped)
+	o.Patterns, o.From, o.To, o.Dropped = strings.Split(patterns, "\n"), history.Moment(from), history.Moment(to), unsigned(dropped)
 	o.Lasting = !ended.Valid && time.Since(o.To) < history.AliveWithin
 	return o, err
 }

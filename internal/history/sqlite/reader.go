@@ -227,7 +227,7 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (history.EventP
 		if err != nil {
 			return page, dbfile.Wrap(f.path, err)
 		}
-		page.Events, cursors = append(page.Events, e), append(cursors, cursorAt(nanos(e.Time), id))
+		page.Events, cursors = append(page.Events, e), append(cursors, cursorAt(history.Nanos(e.Time), id))
 	}
 	if page.More = len(page.Events) > q.Limit; page.More {
 		page.Events, cursors = page.Events[:q.Limit], cursors[:q.Limit]
@@ -270,7 +270,7 @@ func orderOf(q *history.EventQuery, w *where) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		c.replace(moment(at))
+		c.replace(history.Moment(at))
 		w.add(c.term, at, id)
 	}
 	if !limits.Since.IsZero() {
@@ -291,7 +291,7 @@ func scanEvent(rows *sql.Rows) (e election.Event, id int64, err error) {
 	err = rows.Scan(&id, &at, &e.Type, &e.Election, &e.Key, &e.Datacenter, &term, &create, &modify,
 		&e.Leader, &e.Session, &e.Node, &vacancy, &held, &e.HeldKnown, &e.Initial, &e.Gap, &e.Cause, &e.Guess, &e.Evidence, &delay,
 		&count, &e.Prefix, &e.Holders, &e.Limit, &e.Error)
-	e.Time, e.LockDelayUntil = moment(at), moment(delay)
+	e.Time, e.LockDelayUntil = history.Moment(at), history.Moment(delay)
 	e.Term, e.CreateIndex, e.ModifyIndex, e.Count = unsigned(term), unsigned(create), unsigned(modify), unsigned(count)
 	e.Held, e.Vacancy, e.VacancyKnown = duration(held), duration(vacancy.Int64), vacancy.Valid
 	return e, id, err
@@ -333,7 +333,7 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (history.TermPage
 		if page.More = len(page.Terms) == q.Limit; page.More {
 			break
 		}
-		page.Terms, cursors = append(page.Terms, t), append(cursors, cursorAt(nanos(t.Start), id))
+		page.Terms, cursors = append(page.Terms, t), append(cursors, cursorAt(history.Nanos(t.Start), id))
 	}
 	if q.After != "" {
 		slices.Reverse(page.Terms)
@@ -381,7 +381,7 @@ func scanTerm(rows *sql.Rows, more ...any) (t history.Term, id int64, err error)
 		&end, &seen, &vacancy, &t.Cause, &t.Guess, &t.Evidence, &t.By, &delay,
 	}, more...)...)
 	t.Number, t.CreateIndex = unsigned(number), unsigned(create)
-	t.Start, t.End, t.SeenUntil, t.LockDelayUntil = moment(start), moment(end), moment(seen), moment(delay)
+	t.Start, t.End, t.SeenUntil, t.LockDelayUntil = history.Moment(start), history.Moment(end), history.Moment(seen), history.Moment(delay)
 	t.Vacancy, t.VacancyKnown = duration(vacancy.Int64), vacancy.Valid
 	return t, id, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"electop/internal/history"
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
@@ -53,7 +54,7 @@ func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, max
 func (s *store) trimBefore(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (int64, error) {
 	var before int64
 	if keep > 0 {
-		before = nanos(now.Add(-keep))
+		before = history.Nanos(now.Add(-keep))
 	}
 	if maxBytes <= 0 {
 		return before, nil

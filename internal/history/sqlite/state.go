@@ -21,11 +21,11 @@ func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, 
 		q.Window = time.Hour
 	}
 	st := history.State{At: q.At}
-	seen, err := f.ids(ctx, "SELECT ifnull(max(min(seen, ?1)), 0) FROM observations WHERE started <= ?1", nanos(q.At))
+	seen, err := f.ids(ctx, "SELECT ifnull(max(min(seen, ?1)), 0) FROM observations WHERE started <= ?1", history.Nanos(q.At))
 	if err != nil {
 		return st, err
 	}
-	st.LastObserved = moment(seen[0])
+	st.LastObserved = history.Moment(seen[0])
 	st.Observed = seen[0] != 0 && q.At.Sub(st.LastObserved) < history.AliveWithin
 	elections, err := f.electionsAt(ctx, q)
 	if err != nil {
@@ -93,7 +93,7 @@ const selectElectionsAt = `SELECT e.id, e.name, e.key, e.datacenter,
 
 // electionsAt returns the elections that were known at the given time.
 func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64]*rebuilt, error) {
-	rows, err := f.db.QueryContext(ctx, selectElectionsAt, nanos(q.At))
+	rows, err := f.db.QueryContext(ctx, selectElectionsAt, history.Nanos(q.At))
 	if err != nil {
 		return nil, dbfile.Wrap(f.path, err)
 	}
@@ -104,7 +104,7 @@ func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64
 		if err != nil {
 			return nil, dbfile.Wrap(f.path, err)
 		}
-		if r.first != 0 && r.first <= nanos(q.At) {
+		if r.first != 0 && r.first <= history.Nanos(q.At) {
 			all[id] = r
 		}
 	}
@@ -139,7 +139,7 @@ func (f *File) latestAt(ctx context.Context, at time.Time, elections map[int64]*
 	all, err := list(ctx, f, scan, `SELECT type, election, max(time), gap IS NOT NULL FROM events
 		WHERE type = 'overwritten' AND session IS NOT NULL AND time <= ?1 AND type NOT IN ('elected', 'vacated', 'explained') GROUP BY election
 		UNION ALL SELECT type, election, max(time), gap IS NOT NULL FROM events
-		WHERE type = 'missed' AND time <= ?1 AND type NOT IN ('elected', 'vacated', 'explained') GROUP BY election`, nanos(at))
+		WHERE type = 'missed' AND time <= ?1 AND type NOT IN ('elected', 'vacated', 'explained') GROUP BY election`, history.Nanos(at))
 	for _, l := range all {
 		switch r := elections[l.election]; {
 		case r == nil:
@@ -165,7 +165,7 @@ func (f *File) permissionsAt(ctx context.Context, at time.Time, elections map[in
 		return x, err
 	}
 	all, err := list(ctx, f, scan, `SELECT v.type, v.time, e.datacenter, ifnull(v.prefix, '') FROM elections e JOIN events v ON v.election = e.id
-		WHERE e.key = '' AND v.type IN `+dbfile.StateTypes+` AND v.type IN ('unreadable', 'readable') AND v.time <= ? ORDER BY v.time, v.id`, nanos(at))
+		WHERE e.key = '' AND v.type IN `+dbfile.StateTypes+` AND v.type IN ('unreadable', 'readable') AND v.time <= ? ORDER BY v.time, v.id`, history.Nanos(at))
 	for _, x := range all {
 		for _, r := range elections {
 			if x.at >= max(r.first, r.readableTime) && r.e.Datacenter == x.datacenter && strings.HasPrefix(r.e.Key(), x.prefix) {
@@ -179,7 +179,7 @@ func (f *File) permissionsAt(ctx context.Context, at time.Time, elections map[in
 // termsAt adds the terms that overlap the window and the two latest terms of each election, with the causes that were
 // known at the given time.
 func (f *File) termsAt(ctx context.Context, q history.StateQuery, elections map[int64]*rebuilt) error {
-	rows, err := f.db.QueryContext(ctx, selectTermsAt, nanos(q.At), nanos(q.At.Add(-q.Window)))
+	rows, err := f.db.QueryContext(ctx, selectTermsAt, history.Nanos(q.At), history.Nanos(q.At.Add(-q.Window)))
 	if err != nil {
 		return dbfile.Wrap(f.path, err)
 	}
@@ -198,7 +198,7 @@ func (f *File) termsAt(ctx context.Context, q history.StateQuery, elections map[
 		if t.End.After(q.At) {
 			t.End, t.SeenUntil = time.Time{}, time.Time{}
 		}
-		if explained == 0 || explained > nanos(q.At) {
+		if explained == 0 || explained > history.Nanos(q.At) {
 			t.Cause, t.Evidence, t.Guess, t.LockDelayUntil = "", "", false, time.Time{}
 		}
 		r.e.Terms = append(r.e.Terms, t.Term)
@@ -231,7 +231,7 @@ func listed(all map[int64]*rebuilt, at time.Time) []*election.Election {
 		switch {
 		case r.e.Exists:
 			elections = append(elections, r.e)
-		case at.Sub(moment(r.lastTime)) <= keepDeleted:
+		case at.Sub(history.Moment(r.lastTime)) <= keepDeleted:
 			deleted = append(deleted, r)
 		}
 	}
@@ -253,12 +253,12 @@ func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) e
 		return f.settleLed(ctx, at, id, r)
 	}
 	r.settleVacant()
-	if r.slotsTime <= nanos(e.VacantSince) && last >= 0 || r.slotsTime == 0 {
+	if r.slotsTime <= history.Nanos(e.VacantSince) && last >= 0 || r.slotsTime == 0 {
 		return nil
 	}
 	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
 	if r.limit == 0 || !e.Exists {
-		e.VacantSince, e.VacantSinceKnown = moment(r.slotsTime), true
+		e.VacantSince, e.VacantSinceKnown = history.Moment(r.slotsTime), true
 		return nil
 	}
 	return f.semaphoreAt(ctx, at, id, e)
@@ -270,7 +270,7 @@ func (r *rebuilt) settleVacant() {
 	if e.Term = r.lastTerm; r.last != election.Overwritten { // an overwrite resets LockIndex
 		e.Pair.LockIndex = e.Term
 	}
-	e.VacantSince, e.VacantSinceKnown = moment(r.first), r.firstKnown
+	e.VacantSince, e.VacantSinceKnown = history.Moment(r.first), r.firstKnown
 	if last < 0 {
 		return
 	}
@@ -282,10 +282,10 @@ func (r *rebuilt) settleVacant() {
 	if r.last == "" {
 		e.Term, e.Pair.LockIndex, e.Pair.CreateIndex = t.Number, t.Number, t.CreateIndex
 	}
-	if r.missed < nanos(t.End) {
+	if r.missed < history.Nanos(t.End) {
 		return
 	}
-	e.VacantSince, e.VacantSinceKnown = moment(r.missed), !r.missedGap // the vacancy began after the missed terms
+	e.VacantSince, e.VacantSinceKnown = history.Moment(r.missed), !r.missedGap // the vacancy began after the missed terms
 	if r.explained < r.missed {
 		e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
 	}
@@ -298,7 +298,7 @@ func (f *File) settleLed(ctx context.Context, at time.Time, id int64, r *rebuilt
 	e.Exists = true
 	e.Term, e.Since, e.SinceKnown = t.Number, t.Start, t.StartKnown
 	e.Pair.Session, e.Pair.LockIndex, e.Pair.CreateIndex = t.Session, t.Number, t.CreateIndex
-	if r.overwritten >= nanos(t.Start) {
+	if r.overwritten >= history.Nanos(t.Start) {
 		e.Pair.LockIndex = 0
 	}
 	if r.relabeled {
@@ -313,7 +313,7 @@ func (f *File) settleLed(ctx context.Context, at time.Time, id int64, r *rebuilt
 // labelAt sets the label that the holder had at the given time. A holder can change its label during its term.
 func (f *File) labelAt(ctx context.Context, at time.Time, id int64, t *election.Term) error {
 	labels, err := list(ctx, f, scanOne[string], `SELECT leader FROM events WHERE election = ? AND time BETWEEN ? AND ? AND (session IS NULL OR session = ?)
-		AND leader IS NOT NULL ORDER BY time DESC, id DESC LIMIT 1`, id, nanos(t.Start), nanos(at), t.Session)
+		AND leader IS NOT NULL ORDER BY time DESC, id DESC LIMIT 1`, id, history.Nanos(t.Start), history.Nanos(at), t.Session)
 	if len(labels) > 0 {
 		t.Leader = labels[0]
 	}
@@ -327,7 +327,7 @@ const slotEvents = 1000
 func (f *File) semaphoreAt(ctx context.Context, at time.Time, id int64, e *election.Election) error {
 	//nolint:gosec // StateTypes is a constant
 	rows, err := f.db.QueryContext(ctx, `SELECT type, ifnull(session, ''), ifnull(holders, 0), ifnull(slots, 0) FROM events
-		WHERE election = ? AND type IN `+dbfile.StateTypes+` AND type IN ('entered', 'left') AND time <= ? ORDER BY time DESC, id DESC LIMIT ?`, id, nanos(at), slotEvents)
+		WHERE election = ? AND type IN `+dbfile.StateTypes+` AND type IN ('entered', 'left') AND time <= ? ORDER BY time DESC, id DESC LIMIT ?`, id, history.Nanos(at), slotEvents)
 	if err != nil {
 		return dbfile.Wrap(f.path, err)
 	}

@@ -79,8 +79,8 @@ func (f *File) summaries(ctx context.Context, q history.Filter, cover *history.C
 		if err := rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &event, &term); err != nil {
 			return nil, dbfile.Wrap(f.path, err)
 		}
-		if s.firstSeen = moment(event); term != 0 && term < event {
-			s.firstSeen = moment(term)
+		if s.firstSeen = history.Moment(event); term != 0 && term < event {
+			s.firstSeen = history.Moment(term)
 		}
 		s.observed = cover.Of(s.Datacenter, s.Key)
 		s.lastSeen = s.observed.End()
@@ -119,11 +119,11 @@ func (f *File) addTerms(ctx context.Context, q history.Filter, elections map[int
 		if s == nil {
 			continue
 		}
-		to := moment(seen.Int64)
+		to := history.Moment(seen.Int64)
 		if !ended.Valid {
 			to = s.lastSeen
 		}
-		s.term(moment(started), to)
+		s.term(history.Moment(started), to)
 		if ended.Valid && (q.Until.IsZero() || ended.Int64 <= until(q.Range)) {
 			s.end(cause, vacancy)
 		}

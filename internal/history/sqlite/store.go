@@ -43,7 +43,7 @@ func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, erro
 		ident = e.Ident()
 	}
 	found, err := s.Row(ctx, `SELECT id, (SELECT count(*) FROM restores r WHERE r.election = e.id AND r.at <= ?)
-		FROM elections e WHERE datacenter = ? AND ident = ?`, []any{nanos(e.Time), e.Datacenter, ident}, &sub.id, &sub.epoch)
+		FROM elections e WHERE datacenter = ? AND ident = ?`, []any{history.Nanos(e.Time), e.Datacenter, ident}, &sub.id, &sub.epoch)
 	if err != nil {
 		return sub, err
 	}
@@ -59,7 +59,7 @@ func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, erro
 		}
 	}
 	if e.Restored {
-		err = s.restored(ctx, &sub, nanos(e.Time))
+		err = s.restored(ctx, &sub, history.Nanos(e.Time))
 	}
 	return sub, err
 }
@@ -141,11 +141,11 @@ func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election
 		term, leader, session, node, evidence, initial, gap, vacancy, held, held_known, cause, guess, lock_delay_until, count,
 		prefix, holders, slots, error)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`,
-		nanos(e.Time), string(e.Type), sub.id, null(own.id), null(s.observation), sub.epoch, index(e.CreateIndex), index(e.ModifyIndex),
+		history.Nanos(e.Time), string(e.Type), sub.id, null(own.id), null(s.observation), sub.epoch, index(e.CreateIndex), index(e.ModifyIndex),
 		index(e.Term), unless(e.Leader, own.leader), unless(e.Session, own.session), unless(e.Node, own.node),
 		unless(e.Evidence, own.evidence), null(e.Initial), null(e.Gap),
 		known(e.VacancyKnown, e.Vacancy), known(e.Type == election.Vacated && !e.Initial, e.Held), null(e.HeldKnown),
-		null(string(e.Cause)), null(e.Guess), null(nanos(e.LockDelayUntil)), null(index(e.Count)),
+		null(string(e.Cause)), null(e.Guess), null(history.Nanos(e.LockDelayUntil)), null(index(e.Count)),
 		null(e.Prefix), known(e.OfSlot(), e.Holders), known(e.OfSlot(), e.Limit), null(e.Error))
 	return err
 }
@@ -189,34 +189,19 @@ func (s *store) permission(ctx context.Context, sub subject, e *election.Event) 
 	return s.insert(ctx, sub, nil, e)
 }
 
-// nanos returns a time as Unix nanoseconds, 0 for the zero time.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func moment(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
-}
-
 // since and until return the limits of a range as Unix nanoseconds.
 func since(r history.Range) int64 {
 	if r.Since.IsZero() {
 		return math.MinInt64
 	}
-	return nanos(r.Since)
+	return history.Nanos(r.Since)
 }
 
 func until(r history.Range) int64 {
 	if r.Until.IsZero() {
 		return math.MaxInt64
 	}
-	return nanos(r.Until)
+	return history.Nanos(r.Until)
 }
 
 // index returns the stored form of a Raft index or a count. SQLite has only signed integers.

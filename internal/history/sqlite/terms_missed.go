@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"electop/election"
+	"electop/internal/history"
 )
 
 // missed stores how many terms began while no observer was running, according to LockIndex.
@@ -51,7 +52,7 @@ func (s *store) latestNumber(ctx context.Context, sub subject, e *election.Event
 // createdUnobserved reports whether a key was created while no observer was running. The key's CreateIndex is then
 // greater than all indexes that earlier observers recorded.
 func (s *store) createdUnobserved(ctx context.Context, e *election.Event) (bool, error) {
-	seen, err := s.lastObserved(ctx, e.Datacenter, e.Key, nanos(e.Time))
+	seen, err := s.lastObserved(ctx, e.Datacenter, e.Key, history.Nanos(e.Time))
 	if err != nil || seen == 0 {
 		return false, err
 	}

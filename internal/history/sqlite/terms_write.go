@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history"
 )
 
 // termRow is a stored term.
@@ -43,7 +44,7 @@ const readWithin = int64(time.Second)
 // termOf returns the term of an event, nil if it is not stored. After a restore, several terms can have the same
 // number. termOf then returns the latest one that began before the event.
 func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*termRow, error) {
-	create, number, at := index(e.CreateIndex), index(e.Term), nanos(e.Time)+readWithin
+	create, number, at := index(e.CreateIndex), index(e.Term), history.Nanos(e.Time)+readWithin
 	for _, q := range []struct {
 		where string
 		args  []any
@@ -81,7 +82,7 @@ func (s *store) elected(ctx context.Context, sub subject, e *election.Event) err
 		return s.begin(ctx, sub, e, !e.Gap)
 	}
 	if !t.startKnown && !e.Gap {
-		at := min(nanos(e.Time), t.started)
+		at := min(history.Nanos(e.Time), t.started)
 		if _, err := s.Exec(ctx, "UPDATE terms SET started = ?, start_known = 1 WHERE id = ?", at, t.id); err != nil {
 			return err
 		}
@@ -117,7 +118,7 @@ func (s *store) begin(ctx context.Context, sub subject, e *election.Event, known
 	if e.VacancyKnown {
 		if _, err := s.Exec(ctx, `UPDATE terms SET vacancy = ? WHERE vacancy IS NULL AND id =
 			(SELECT id FROM terms WHERE election = ? AND started <= ? AND ended IS NOT NULL ORDER BY started DESC, id DESC LIMIT 1)`,
-			int64(e.Vacancy), sub.id, nanos(e.Time)); err != nil {
+			int64(e.Vacancy), sub.id, history.Nanos(e.Time)); err != nil {
 			return err
 		}
 	}
@@ -136,11 +137,11 @@ func (s *store) measureVacancy(ctx context.Context, sub subject, e *election.Eve
 	}
 	before, err := s.term(ctx, `INDEXED BY terms_by_number WHERE election = ? AND create_index = ? AND number = ? AND epoch = ?
 		AND ended <= ? AND seen_until IS NULL ORDER BY started DESC LIMIT 1`,
-		sub.id, index(e.CreateIndex), index(e.Term)-1, sub.epoch, nanos(e.Time))
+		sub.id, index(e.CreateIndex), index(e.Term)-1, sub.epoch, history.Nanos(e.Time))
 	if err != nil || before == nil {
 		return err
 	}
-	e.Vacancy, e.VacancyKnown = duration(nanos(e.Time)-before.ended.Int64), true
+	e.Vacancy, e.VacancyKnown = duration(history.Nanos(e.Time)-before.ended.Int64), true
 	return nil
 }
 
@@ -148,7 +149,7 @@ func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, 
 	r, err := s.Exec(ctx, `INSERT INTO terms (election, epoch, create_index, number, first_index, last_index, session, leader, node,
 		started, start_known) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
 		sub.id, sub.epoch, index(e.CreateIndex), index(e.Term), index(e.ModifyIndex), index(e.ModifyIndex),
-		e.Session, e.Leader, e.Node, nanos(started), known)
+		e.Session, e.Leader, e.Node, history.Nanos(started), known)
 	if err != nil {
 		return nil, err
 	}
@@ -162,32 +163,32 @@ func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, 
 // endUnobserved ends the current terms of an election whose key, according to an event, has another holder or none.
 func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Event) error {
 	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND started <= ? AND (first_index <= ? OR epoch < ?) LIMIT 1",
-		sub.id, nanos(e.Time), index(e.ModifyIndex), sub.epoch)
+		sub.id, history.Nanos(e.Time), index(e.ModifyIndex), sub.epoch)
 	if err != nil || open == nil {
 		return err
 	}
-	seen, err := s.lastObserved(ctx, e.Datacenter, e.Key, nanos(e.Time))
+	seen, err := s.lastObserved(ctx, e.Datacenter, e.Key, history.Nanos(e.Time))
 	if err != nil {
 		return err
 	}
 	_, err = s.Exec(ctx, `UPDATE terms INDEXED BY terms_open SET ended = ?, seen_until = max(started, ?) WHERE election = ? AND ended IS NULL
 		AND started <= ? AND (first_index <= ? OR epoch < ?)`,
-		nanos(e.Time), seen, sub.id, nanos(e.Time), index(e.ModifyIndex), sub.epoch)
+		history.Nanos(e.Time), seen, sub.id, history.Nanos(e.Time), index(e.ModifyIndex), sub.epoch)
 	return err
 }
 
 // endDeleted ends a term that has no stored end although its key was deleted. The end was not observed.
 func (s *store) endDeleted(ctx context.Context, sub subject, e *election.Event) error {
 	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND create_index = ? AND started <= ? LIMIT 1",
-		sub.id, index(e.CreateIndex), nanos(e.Time))
+		sub.id, index(e.CreateIndex), history.Nanos(e.Time))
 	if err != nil || open == nil {
 		return err
 	}
-	seen, err := s.lastObserved(ctx, e.Datacenter, e.Key, nanos(e.Time))
+	seen, err := s.lastObserved(ctx, e.Datacenter, e.Key, history.Nanos(e.Time))
 	if err != nil {
 		return err
 	}
-	_, err = s.Exec(ctx, "UPDATE terms SET ended = ?, seen_until = max(started, ?) WHERE id = ?", nanos(e.Time), seen, open.id)
+	_, err = s.Exec(ctx, "UPDATE terms SET ended = ?, seen_until = max(started, ?) WHERE id = ?", history.Nanos(e.Time), seen, open.id)
 	return err
 }
 
@@ -206,7 +207,7 @@ func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) err
 	exact := t.ended.Valid && t.seenUntil.Valid && !e.Gap
 	if !t.ended.Valid || exact {
 		if _, err := s.Exec(ctx, "UPDATE terms SET ended = ?, seen_until = ?, last_index = max(last_index, ?) WHERE id = ?",
-			max(nanos(e.Time), t.started), null(nanos(e.SeenUntil)), index(e.ModifyIndex), t.id); err != nil {
+			max(history.Nanos(e.Time), t.started), null(history.Nanos(e.SeenUntil)), index(e.ModifyIndex), t.id); err != nil {
 			return err
 		}
 	}
@@ -219,9 +220,9 @@ func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) err
 
 // measureHeld extends the duration in an event if another observer observed more of the term.
 func measureHeld(t *termRow, e *election.Event) {
-	end := nanos(e.Time)
+	end := history.Nanos(e.Time)
 	if !e.SeenUntil.IsZero() {
-		end = nanos(e.SeenUntil)
+		end = history.Nanos(e.SeenUntil)
 	}
 	e.Held = max(e.Held, duration(end-t.started))
 	e.HeldKnown = e.HeldKnown || t.startKnown && e.SeenUntil.IsZero()
@@ -242,10 +243,10 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 		}
 		_, err := s.Exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
 		return err
-	case nanos(e.Time) <= t.ended.Int64, index(e.ModifyIndex) <= t.last && nanos(e.Time) <= t.ended.Int64+readWithin:
+	case history.Nanos(e.Time) <= t.ended.Int64, index(e.ModifyIndex) <= t.last && history.Nanos(e.Time) <= t.ended.Int64+readWithin:
 		return nil // another observer has stored the end of the term, which is later than this read
 	default:
-		if err := s.restored(ctx, &sub, nanos(e.Time)); err != nil {
+		if err := s.restored(ctx, &sub, history.Nanos(e.Time)); err != nil {
 			return err
 		}
 	}
@@ -268,7 +269,7 @@ func (s *store) foundVacant(ctx context.Context, sub subject, e *election.Event)
 	if _, err := s.Row(ctx, "SELECT type FROM events WHERE election = ? ORDER BY time DESC, id DESC LIMIT 1", []any{sub.id}, &last); err != nil {
 		return err
 	}
-	if _, err := s.Row(ctx, "SELECT 1 FROM terms WHERE election = ? AND ended = ?", []any{sub.id, nanos(e.Time)}, &ended); err != nil {
+	if _, err := s.Row(ctx, "SELECT 1 FROM terms WHERE election = ? AND ended = ?", []any{sub.id, history.Nanos(e.Time)}, &ended); err != nil {
 		return err
 	}
 	if !sub.isNew && !ended && last != string(election.Deleted) {

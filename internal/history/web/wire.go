@@ -9,21 +9,6 @@ import (
 	"electop/internal/history"
 )
 
-// nanos returns a time as Unix nanoseconds, 0 for the zero time.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func moment(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
-}
-
 // eventFields contains the fields of an event that `electop watch -o json` does not print.
 type eventFields struct {
 	TimeNS           int64         `json:"time_ns"`
@@ -42,8 +27,8 @@ func encodeEvent(e election.Event) ([]byte, error) {
 		return nil, err
 	}
 	more, err := json.Marshal(eventFields{
-		TimeNS: nanos(e.Time), VacancyNS: e.Vacancy, HeldNS: e.Held, LockDelayUntilNS: nanos(e.LockDelayUntil),
-		SeenUntilNS: nanos(e.SeenUntil), ModifyIndex: e.ModifyIndex, Gap: e.Gap, Restored: e.Restored,
+		TimeNS: history.Nanos(e.Time), VacancyNS: e.Vacancy, HeldNS: e.Held, LockDelayUntilNS: history.Nanos(e.LockDelayUntil),
+		SeenUntilNS: history.Nanos(e.SeenUntil), ModifyIndex: e.ModifyIndex, Gap: e.Gap, Restored: e.Restored,
 	})
 	if err != nil {
 		return nil, err
@@ -61,7 +46,7 @@ func decodeEvent(text []byte) (e election.Event, err error) {
 	}
 	var f eventFields
 	err = json.Unmarshal(text, &f)
-	e.Time, e.LockDelayUntil, e.SeenUntil = moment(f.TimeNS), moment(f.LockDelayUntilNS), moment(f.SeenUntilNS)
+	e.Time, e.LockDelayUntil, e.SeenUntil = history.Moment(f.TimeNS), history.Moment(f.LockDelayUntilNS), history.Moment(f.SeenUntilNS)
 	e.Type, e.Cause = word(e.Type), word(e.Cause)
 	e.Vacancy, e.Held, e.ModifyIndex, e.Gap, e.Restored = f.VacancyNS, f.HeldNS, f.ModifyIndex, f.Gap, f.Restored
 	return e, err
@@ -89,8 +74,8 @@ type termFields struct {
 func newTermFields(t *election.Term) termFields {
 	return termFields{
 		Term: t.Number, CreateIndex: t.CreateIndex, Leader: t.Leader, Session: t.Session, Node: t.Node,
-		From: election.FormatTime(t.Start), FromNS: nanos(t.Start), FromKnown: t.StartKnown,
-		To: election.FormatTime(t.End), ToNS: nanos(t.End), SeenUntil: election.FormatTime(t.SeenUntil), SeenUntilNS: nanos(t.SeenUntil),
+		From: election.FormatTime(t.Start), FromNS: history.Nanos(t.Start), FromKnown: t.StartKnown,
+		To: election.FormatTime(t.End), ToNS: history.Nanos(t.End), SeenUntil: election.FormatTime(t.SeenUntil), SeenUntilNS: history.Nanos(t.SeenUntil),
 		Cause: t.Cause, Guess: t.Guess, Evidence: t.Evidence,
 	}
 }
@@ -98,7 +83,7 @@ func newTermFields(t *election.Term) termFields {
 func (f *termFields) decode() election.Term {
 	return election.Term{
 		Number: f.Term, CreateIndex: f.CreateIndex, Session: f.Session, Leader: f.Leader, Node: f.Node,
-		Start: moment(f.FromNS), StartKnown: f.FromKnown, End: moment(f.ToNS), SeenUntil: moment(f.SeenUntilNS),
+		Start: history.Moment(f.FromNS), StartKnown: f.FromKnown, End: history.Moment(f.ToNS), SeenUntil: history.Moment(f.SeenUntilNS),
 		Cause: word(f.Cause), Guess: f.Guess, Evidence: f.Evidence,
 	}
 }
@@ -123,7 +108,7 @@ type termJSON struct {
 func encodeTerm(t history.Term) ([]byte, error) {
 	j := termJSON{
 		Election: t.Election, Key: t.Key, Datacenter: t.Datacenter, termFields: newTermFields(&t.Term), By: t.By,
-		LockDelayUntil: election.FormatTime(t.LockDelayUntil), LockDelayUntilNS: nanos(t.LockDelayUntil),
+		LockDelayUntil: election.FormatTime(t.LockDelayUntil), LockDelayUntilNS: history.Nanos(t.LockDelayUntil),
 	}
 	if t.Over() {
 		held := t.Held(t.End)
@@ -141,7 +126,7 @@ func decodeTerm(text []byte) (t history.Term, err error) {
 	err = json.Unmarshal(text, &j)
 	return history.Term{
 		Term: j.decode(), Election: j.Election, Key: j.Key, Datacenter: j.Datacenter, By: j.By,
-		Vacancy: j.VacancyNS, VacancyKnown: j.VacancyMS != nil, LockDelayUntil: moment(j.LockDelayUntilNS),
+		Vacancy: j.VacancyNS, VacancyKnown: j.VacancyMS != nil, LockDelayUntil: history.Moment(j.LockDelayUntilNS),
 	}, err
 }
 
@@ -160,8 +145,8 @@ type observationJSON struct {
 
 func encodeObservation(o history.Observation) ([]byte, error) {
 	return json.Marshal(observationJSON{
-		Observer: o.Observer, Datacenter: o.Datacenter, Patterns: o.Patterns, From: election.FormatTime(o.From), FromNS: nanos(o.From),
-		To: election.FormatTime(o.To), ToNS: nanos(o.To), Lasting: o.Lasting, Ending: o.Ending, Dropped: o.Dropped,
+		Observer: o.Observer, Datacenter: o.Datacenter, Patterns: o.Patterns, From: election.FormatTime(o.From), FromNS: history.Nanos(o.From),
+		To: election.FormatTime(o.To), ToNS: history.Nanos(o.To), Lasting: o.Lasting, Ending: o.Ending, Dropped: o.Dropped,
 	})
 }
 
@@ -169,7 +154,7 @@ func decodeObservation(text []byte) (history.Observation, error) {
 	var j observationJSON
 	err := json.Unmarshal(text, &j)
 	return history.Observation{
-		Observer: j.Observer, Datacenter: j.Datacenter, Patterns: j.Patterns, From: moment(j.FromNS), To: moment(j.ToNS),
+		Observer: j.Observer, Datacenter: j.Datacenter, Patterns: j.Patterns, From: history.Moment(j.FromNS), To: history.Moment(j.ToNS),
 		Lasting: j.Lasting, Ending: j.Ending, Dropped: j.Dropped,
 	}, err
 }
@@ -182,13 +167,13 @@ type actionJSON struct {
 }
 
 func encodeAction(a history.Action) ([]byte, error) {
-	return json.Marshal(actionJSON{Time: election.FormatTime(a.Time), TimeNS: nanos(a.Time), Action: a})
+	return json.Marshal(actionJSON{Time: election.FormatTime(a.Time), TimeNS: history.Nanos(a.Time), Action: a})
 }
 
 func decodeAction(text []byte) (history.Action, error) {
 	var j actionJSON
 	err := json.Unmarshal(text, &j)
-	j.Action.Time, j.Kind, j.Result = moment(j.TimeNS), word(j.Kind), word(j.Result)
+	j.Action.Time, j.Kind, j.Result = history.Moment(j.TimeNS), word(j.Kind), word(j.Result)
 	return j.Action, err
 }
 

@@ -47,8 +47,8 @@ type pastElection struct {
 
 func newStateJSON(s *history.State) stateJSON {
 	j := stateJSON{
-		At: election.FormatTime(s.At), AtNS: nanos(s.At), Observed: s.Observed,
-		LastObserved: election.FormatTime(s.LastObserved), LastObservedNS: nanos(s.LastObserved),
+		At: election.FormatTime(s.At), AtNS: history.Nanos(s.At), Observed: s.Observed,
+		LastObserved: election.FormatTime(s.LastObserved), LastObservedNS: history.Nanos(s.LastObserved),
 		Elections: make([]pastElection, len(s.Elections)),
 	}
 	for i, e := range s.Elections {
@@ -62,9 +62,9 @@ func newPastElection(e *election.Election, at time.Time) pastElection {
 		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, State: e.State(at), Exists: e.Exists, Unreadable: e.Unreadable,
 		Unaddressable: e.Unaddressable, Leader: e.Leader, Term: e.Term, CreateIndex: e.Pair.CreateIndex, ModifyIndex: e.Pair.ModifyIndex,
 		LockIndex: e.Pair.LockIndex, SessionID: e.Pair.Session, Value: e.Pair.Value, Flags: e.Pair.Flags,
-		Since: election.FormatTime(e.Since), SinceNS: nanos(e.Since), SinceKnown: e.SinceKnown,
-		VacantSince: election.FormatTime(e.VacantSince), VacantSinceNS: nanos(e.VacantSince), VacantSinceKnown: e.VacantSinceKnown,
-		LockDelayUntil: election.FormatTime(e.LockDelayUntil), LockDelayUntilNS: nanos(e.LockDelayUntil), LockDelayDoubtful: e.LockDelayDoubtful,
+		Since: election.FormatTime(e.Since), SinceNS: history.Nanos(e.Since), SinceKnown: e.SinceKnown,
+		VacantSince: election.FormatTime(e.VacantSince), VacantSinceNS: history.Nanos(e.VacantSince), VacantSinceKnown: e.VacantSinceKnown,
+		LockDelayUntil: election.FormatTime(e.LockDelayUntil), LockDelayUntilNS: history.Nanos(e.LockDelayUntil), LockDelayDoubtful: e.LockDelayDoubtful,
 		Terms: make([]termFields, len(e.Terms)),
 	}
 	for i := range e.Terms {
@@ -74,7 +74,7 @@ func newPastElection(e *election.Election, at time.Time) pastElection {
 }
 
 func (j *stateJSON) decode() history.State {
-	s := history.State{At: moment(j.AtNS), Observed: j.Observed, LastObserved: moment(j.LastObservedNS)}
+	s := history.State{At: history.Moment(j.AtNS), Observed: j.Observed, LastObserved: history.Moment(j.LastObservedNS)}
 	for i := range j.Elections {
 		s.Elections = append(s.Elections, j.Elections[i].decode())
 	}
@@ -88,8 +88,8 @@ func (j *pastElection) decode() *election.Election {
 			Key: j.Key, Value: j.Value, Flags: j.Flags, Session: j.SessionID,
 			LockIndex: j.LockIndex, CreateIndex: j.CreateIndex, ModifyIndex: j.ModifyIndex,
 		},
-		Since: moment(j.SinceNS), SinceKnown: j.SinceKnown, VacantSince: moment(j.VacantSinceNS), VacantSinceKnown: j.VacantSinceKnown,
-		LockDelayUntil: moment(j.LockDelayUntilNS), LockDelayDoubtful: j.LockDelayDoubtful,
+		Since: history.Moment(j.SinceNS), SinceKnown: j.SinceKnown, VacantSince: history.Moment(j.VacantSinceNS), VacantSinceKnown: j.VacantSinceKnown,
+		LockDelayUntil: history.Moment(j.LockDelayUntilNS), LockDelayDoubtful: j.LockDelayDoubtful,
 		Exists: j.Exists, Unreadable: j.Unreadable, Unaddressable: j.Unaddressable,
 	}
 	for i := range j.Terms {
@@ -139,7 +139,7 @@ type summaryJSON struct {
 
 func newStatsJSON(s *history.Stats) statsJSON {
 	j := statsJSON{
-		Since: election.FormatTime(s.Since), SinceNS: nanos(s.Since), Until: election.FormatTime(s.Until), UntilNS: nanos(s.Until),
+		Since: election.FormatTime(s.Since), SinceNS: history.Nanos(s.Since), Until: election.FormatTime(s.Until), UntilNS: history.Nanos(s.Until),
 		ObservedMS: s.Observed.Milliseconds(), ObservedNS: s.Observed, LongestGapMS: s.LongestGap.Milliseconds(), LongestGapNS: s.LongestGap,
 		Elections: make([]summaryJSON, len(s.Elections)), Total: newSummaryJSON(&s.Total),
 	}
@@ -165,7 +165,7 @@ func newSummaryJSON(s *history.Summary) summaryJSON {
 
 func (j *statsJSON) decode() history.Stats {
 	s := history.Stats{
-		Range:    history.Range{Since: moment(j.SinceNS), Until: moment(j.UntilNS)},
+		Range:    history.Range{Since: history.Moment(j.SinceNS), Until: history.Moment(j.UntilNS)},
 		Observed: j.ObservedNS, LongestGap: j.LongestGapNS, Total: j.Total.decode(),
 	}
 	for i := range j.Elections {
