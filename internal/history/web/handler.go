@@ -156,6 +156,15 @@ func linkNext(h http.Header, path string, v url.Values) {
 	h.Set("Link", "<"+path+"?"+v.Encode()+`>; rel="next"`)
 }
 
+// advance changes the cursors of a query to those of the next page in its direction.
+func advance(before, after *history.Cursor, older, newer history.Cursor) {
+	if *after != "" {
+		*after = newer
+	} else {
+		*before = older
+	}
+}
+
 // setCursors adds the cursors of the adjacent pages.
 func setCursors(h http.Header, older, newer history.Cursor) {
 	for name, cursor := range map[string]history.Cursor{headerOlder: older, headerNewer: newer} {
@@ -176,11 +185,7 @@ func (s *server) events(w io.Writer, h http.Header, r *http.Request) error {
 	}
 	setCursors(h, page.Older, page.Newer)
 	if page.More {
-		if q.After != "" {
-			q.After = page.Newer
-		} else {
-			q.Before = page.Older
-		}
+		advance(&q.Before, &q.After, page.Older, page.Newer)
 		linkNext(h, pathEvents, eventValues(q))
 	}
 	return writeLines(w, page.Events, encodeEvent)
@@ -197,11 +202,7 @@ func (s *server) terms(w io.Writer, h http.Header, r *http.Request) error {
 	}
 	setCursors(h, page.Older, page.Newer)
 	if page.More {
-		if q.After != "" {
-			q.After = page.Newer
-		} else {
-			q.Before = page.Older
-		}
+		advance(&q.Before, &q.After, page.Older, page.Newer)
 		linkNext(h, pathTerms, termValues(q))
 	}
 	return writeLines(w, page.Terms, encodeTerm)
