@@ -93,10 +93,16 @@ func panel(a scene.Action) mode {
 }
 
 func ask(m *Model, a scene.Ask) tea.Cmd {
-	names := datacentersOf(slices.Concat(a.Visible, a.Hidden))
-	if m.scene.Several() && len(names) != 1 {
+	names := datacentersOf(a.Visible)
+	if len(names) == 0 {
+		names = datacentersOf(a.Hidden)
+	}
+	switch {
+	case m.scene.Several() && len(names) != 1:
 		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in one datacenter at a time; the filter dc:"+names[0]+" shows one.")
 		return nil
+	case m.scene.Several(): // hidden marks in other datacenters stay, but the dialog does not offer them
+		a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), func(t scene.Target) bool { return scene.OneLine(t.Datacenter, 60) != names[0] })
 	}
 	in := m.scene.In(names[0])
 	if reason := in.Refusal(a.Kind); reason != "" {
@@ -244,7 +250,11 @@ func (m *Model) started(log results.Log, action scene.Action) tea.Cmd {
 // openFix opens the fix dialog about the selected election. If there is nothing to fix, it shows the reason in the
 // footer.
 func openFix(m *Model, by string) tea.Cmd {
-	d, action := fix.Open(m.scene.Selected, by, m.out.diagnose, m.keys, m.scene.In(selectedDatacenter(m)))
+	in := m.scene
+	if in.Selected != nil {
+		in = in.In(in.Selected.Datacenter)
+	}
+	d, action := fix.Open(m.scene.Selected, by, m.out.diagnose, m.keys, in)
 	if d != nil {
 		m.out.travel.Cancel() // a dialog is about the present
 		m.focus.fix, m.focus.mode, m.note = d, modeDialog, note{}

@@ -60,6 +60,10 @@ func TestOneDialogActsInOneDatacenter(t *testing.T) {
 		t.Fatal("a dialog about two datacenters is open")
 	}
 	d.wants("The chosen rows are in dc1, dc2.")
+	d.filter("dc:dc1 billing") // the advice of the message
+	d.keys("r")
+	d.wants("Release billing in dc1")
+	d.lacks("dc2 is", "hidden by the filter")
 }
 
 func TestALostDatacenterGreysOutOnlyItsRows(t *testing.T) {

@@ -1,9 +1,12 @@
 package chrome
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"electop/election/sanitize"
+	"electop/internal/history"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -19,9 +22,13 @@ func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]term.Span {
 	lines := [][]term.Span{{{term.Past, momentText(s, k, width)}}}
 	switch {
 	case p.Unobserved():
-		lines = append(lines, []term.Span{{term.Delay, " " + s.Sym.Warning + " " + gapText(p, s.Now)}})
+		lines = append(lines, []term.Span{{term.Delay, " " + s.Sym.Warning + " " + gapText(p.Gap, p.At, s.Now)}})
 	case p.Event != nil:
 		lines = append(lines, eventBanner(s, p))
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Blind)) {
+		text := scene.OneLine(name, 60) + ": " + gapText(p.Blind[name], p.At, s.Now)
+		lines = append(lines, []term.Span{{term.Delay, " " + s.Sym.Warning + " " + text}})
 	}
 	return lines
 }
@@ -45,14 +52,14 @@ func momentText(s *scene.Scene, k *keys.Map, width int) string {
 	return term.PadTo(left, width-term.Width(right)) + right
 }
 
-func gapText(p *scene.Past, now time.Time) string {
-	since, until := clockAt(p.Gap.Since, p.At, now), clockAt(p.Gap.Until, p.At, now)
+func gapText(gap history.Range, at, now time.Time) string {
+	since, until := clockAt(gap.Since, at, now), clockAt(gap.Until, at, now)
 	switch {
-	case p.Gap.Since.IsZero() && p.Gap.Until.IsZero():
+	case gap.Since.IsZero() && gap.Until.IsZero():
 		return "No observer was running at any time; nothing is known."
-	case p.Gap.Since.IsZero():
+	case gap.Since.IsZero():
 		return "No observer before " + until + "; nothing is known."
-	case p.Gap.Until.IsZero():
+	case gap.Until.IsZero():
 		return "No observer since " + since + "; last known state."
 	}
 	return "No observer from " + since + " to " + until + "; last known state."

@@ -242,6 +242,8 @@ func staleDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	switch {
 	case e.Recorded():
 		d.Para(term.Delay, "From the history, observed until "+term.Clock(e.RecordedUntil, s.Now)+"; not read from Consul yet:")
+	case s.PartStale() && s.Past != nil:
+		d.Para(term.Delay, "No observer was running for this datacenter; last known state:")
 	case s.PartStale():
 		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": the query for this key fails. Last known at "+
 			term.Clock(s.AsOf, s.Now)+":")

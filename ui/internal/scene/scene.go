@@ -94,8 +94,11 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 // Of returns the scene for drawing an election. If the election is stale or from the history, AsOf is the time when
 // its data was last current.
 func (s *Scene) Of(e *election.Election) *Scene {
-	if e == nil || s.Past != nil {
+	switch {
+	case e == nil:
 		return s
+	case s.Past != nil:
+		return s.ofPast(e)
 	}
 	live := s.Live.In(e.Datacenter)
 	if !e.Recorded() && (s.Stale || len(live.Connection.Stale) == 0 && live.Connection.State != election.Lost) {
@@ -115,6 +118,19 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	part.Unreachable = live.Connection.State == election.Lost
 	if since.Before(s.AsOf) {
 		part.AsOf = since
+	}
+	return &part
+}
+
+// ofPast marks an election as stale if its datacenter was not observed at the moment.
+func (s *Scene) ofPast(e *election.Election) *Scene {
+	gap, blind := s.Past.Blind[e.Datacenter]
+	if !blind {
+		return s
+	}
+	part := *s
+	if part.StaleSince = gap.Since; gap.Since.IsZero() {
+		part.StaleSince = s.Past.At
 	}
 	return &part
 }
@@ -149,16 +165,19 @@ func (s *Scene) Sessions() []*election.Session {
 	return nil
 }
 
-// LiveSince is the time of the oldest event of the snapshot, zero for none. In the past it is the displayed moment:
-// all events are from the history.
+// LiveSince is the time since which the snapshot has the events of all datacenters, zero for none. In the past it is
+// the displayed moment: all events are from the history.
 func (s *Scene) LiveSince() time.Time {
 	if s.Past != nil {
 		return s.Past.At
 	}
-	if len(s.Shown.Events) == 0 {
-		return time.Time{}
+	var since time.Time
+	for _, part := range s.Shown.Datacenters() { // each keeps its own latest events
+		if len(part.Events) > 0 && part.Events[0].Time.After(since) {
+			since = part.Events[0].Time
+		}
 	}
-	return s.Shown.Events[0].Time
+	return since
 }
 
 // PartStale reports whether the drawn election is stale and others are not.
@@ -202,6 +221,8 @@ type Past struct {
 	// is zero if nothing was observed before; Until is zero if nothing was observed after.
 	Observed bool
 	Gap      history.Range
+	// Blind are the gaps of the datacenters that were not observed at At while another one was.
+	Blind map[string]history.Range
 	// Begins is the time of the oldest stored event. It is set only if no election was known at At.
 	Begins time.Time
 	Lanes  *Lanes

@@ -126,7 +126,7 @@ func (r reader) read(ctx context.Context, q *request, at time.Time, ev *election
 		return nil, err
 	}
 	past := &scene.Past{
-		At: at.In(q.now.Location()), Event: ev, Observed: st.observed, Gap: st.gap, Lanes: st.lanes,
+		At: at.In(q.now.Location()), Event: ev, Observed: st.observed, Gap: st.gap, Blind: st.blind, Lanes: st.lanes,
 		Snapshot: &election.Snapshot{
 			At: at, Datacenter: q.name(), Elections: st.elections, Events: events, Loaded: true,
 			Connection: election.Connection{State: election.Live, Since: at, LastContact: at},
@@ -162,6 +162,7 @@ type state struct {
 	elections []*election.Election
 	observed  bool
 	gap       history.Range
+	blind     map[string]history.Range
 	lanes     *scene.Lanes
 }
 
@@ -183,8 +184,22 @@ func (r reader) state(ctx context.Context, q *request, at time.Time) (state, err
 	}
 	elections := r.shown(stored.Elections, q)
 	st := state{elections: elections, lanes: lanesOf(elections, observed, at, q.window)}
-	st.gap, st.observed = gapAt(observed, all.Since, at, q.now)
+	if st.gap, st.observed = gapAt(observed, all.Since, at, q.now); st.observed && len(q.datacenters) > 1 {
+		st.blind = blindAt(observed, all.Since, at, q)
+	}
 	return st, nil
+}
+
+// blindAt returns the gaps around a moment of the datacenters that were not observed then.
+func blindAt(observed []history.Observation, since, at time.Time, q *request) map[string]history.Range {
+	blind := map[string]history.Range{}
+	for _, name := range q.datacenters {
+		own := slices.DeleteFunc(slices.Clone(observed), func(o history.Observation) bool { return o.Datacenter != name })
+		if gap, seen := gapAt(own, since, at, q.now); !seen {
+			blind[name] = gap
+		}
+	}
+	return blind
 }
 
 // shown returns the elections of the board. It sets the names that the patterns of the board give them.

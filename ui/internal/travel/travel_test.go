@@ -126,6 +126,32 @@ func TestTimesWithoutAnObserver(t *testing.T) {
 	}
 }
 
+// If one datacenter was not observed, its rows are the last known state and those of the other one are not.
+func TestADatacenterThatWasNotObserved(t *testing.T) {
+	s := uitest.Scene(uitest.Federated(), uitest.Now())
+	period := func(datacenter, from, to string) (o history.Observation) {
+		o.Datacenter = datacenter
+		o.From, _ = time.Parse(time.DateTime, "2026-11-20 "+from)
+		o.To, _ = time.Parse(time.DateTime, "2026-11-20 "+to)
+		return o
+	}
+	source := uitest.Incident()
+	source.Observed = []history.Observation{period("dc1", "02:00:00", "12:00:00"), period("dc2", "02:00:00", "03:30:00")}
+	past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Jump("03:45", s, time.Hour) })
+	if past == nil {
+		t.Fatal(note)
+	}
+	if _, blind := past.Blind["dc2"]; past.Unobserved() || !blind || len(past.Blind) != 1 {
+		t.Errorf("observed %v, blind %v", past.Observed, past.Blind)
+	}
+	s.Past = past
+	for name, want := range map[string]bool{"dc1": false, "dc2": true} {
+		if got := s.Of(&election.Election{Datacenter: name}).PartStale(); got != want {
+			t.Errorf("%s: stale %v", name, got)
+		}
+	}
+}
+
 // The history filters by a few elections; this package filters by many. An election without stored events is not an
 // error.
 func TestStepsOfManyElections(t *testing.T) {
