@@ -251,7 +251,7 @@ func TestFixOfAHealthyElection(t *testing.T) {
 	d.open(keyOf("legacy"))
 	d.lacks("f fix…")
 	d.diagnose()
-	d.wants("Fix legacy", "Nothing to fix: no check shows that the leader's service or node has failed.", "[ Close ]")
+	d.wants("Fix legacy", "Nothing to fix: neither serfHealth", "has failed", "r releases the lock", "[ Close ]")
 }
 
 func TestFixIsDisabled(t *testing.T) {

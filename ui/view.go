@@ -217,6 +217,8 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.sessions.Keys(keysFor())
 	case len(m.scene.Shown.Elections) == 0:
 		return m.keys.Empty()
+	case m.focus.zoom && offersFix(m):
+		return keysFor().ZoomVacant()
 	case m.focus.zoom:
 		return keysFor().Zoom()
 	}

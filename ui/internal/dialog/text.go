@@ -55,7 +55,7 @@ func (d *Model) write(page *term.Page) {
 func (d *Model) writeOne(page *term.Page, t *target) {
 	if !d.chosen.SessionOnly {
 		page.Field("Key", term.Span{term.Strong, sanitize.Text(t.Key)})
-		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  term " + scene.Number(t.Term) + ", for " + t.HeldFor})
+		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  " + termText(t.Term) + ", for " + t.HeldFor})
 	}
 	node := term.Span{term.Quiet, "  its node is unknown"}
 	if t.Node != "" {
@@ -67,12 +67,20 @@ func (d *Model) writeOne(page *term.Page, t *target) {
 	}
 }
 
+// termText returns the number of a term. A write without the lock resets the number to 0.
+func termText(n uint64) string {
+	if n == 0 {
+		return "term unknown"
+	}
+	return "term " + scene.Number(n)
+}
+
 // writeMany lists every target by name.
 func (d *Model) writeMany(page *term.Page) {
 	for i := range d.targets {
 		t := &d.targets[i]
 		name, who := scene.OneLine(t.Election, 24), scene.OneLine(t.Leader, 28)
-		what := "term " + scene.Number(t.Term) + ", " + election.ShortID(t.Session)
+		what := termText(t.Term) + ", " + election.ShortID(t.Session)
 		if d.chosen.SessionOnly {
 			name, who, what = scene.OneLine(t.SessionOnly.Name, 24), "on "+scene.OneLine(t.Node, 28), election.ShortID(t.Session)
 		}

@@ -83,7 +83,7 @@ func (d *Model) body(sym *term.Symbols) [][]term.Span {
 // position shows the scroll position and the keys of the plan. If unread text disables the action, it shows where to
 // scroll.
 func (d *Model) position(sym *term.Symbols) []term.Span {
-	where := term.Span{term.Quiet, d.text.Position()}
+	where, how := term.Span{term.Quiet, d.text.Position()}, sym.KeyMove
 	switch {
 	case d.stage == choosing:
 		return []term.Span{{term.Quiet, "Other nodes: :drain NODE"}}
@@ -93,11 +93,14 @@ func (d *Model) position(sym *term.Symbols) []term.Span {
 		where = term.Span{term.Delay, "scroll up: the text changed"}
 	case d.acts() && !d.text.Read():
 		where = term.Span{term.Delay, "scroll down to enable Drain"}
+		if d.lists() { // the arrow keys move the cursor of the list
+			how = d.keys.PageDown.Help().Key
+		}
 	}
 	var spans []term.Span
 	if where.Text != "" {
 		where.Text += "   "
-		spans = []term.Span{{term.Key, sym.KeyMove + " "}, where}
+		spans = []term.Span{{term.Key, how + " "}, where}
 	}
 	if !d.lists() || d.acts() && !d.text.Read() {
 		return spans

@@ -147,6 +147,11 @@ func (k Map) Zoom() []key.Binding {
 	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Release, k.Destroy, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
 }
 
+// ZoomVacant lists the keys of the footer of the full-screen details of an election without a leader.
+func (k Map) ZoomVacant() []key.Binding {
+	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Fix, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
+}
+
 // EventList lists the keys of the footer in the events view; open is true if one event is
 // open, leads if it has an election.
 func (k Map) EventList(open, leads bool) []key.Binding {
