@@ -145,7 +145,7 @@ func newLookups(d deps, clients []*consulx.Client, found []lookup, failed []erro
 			continue
 		}
 		if len(clients) > 1 {
-			err = fmt.Errorf("datacenter %s: %w", sanitize.Line(client.Datacenter(), 60), err)
+			err = ofDatacenter(client, err)
 		}
 		ls.failed = cmp.Or(ls.failed, err)
 		warnings = append(warnings, consulx.Describe(err))
@@ -157,6 +157,11 @@ func newLookups(d deps, clients []*consulx.Client, found []lookup, failed []erro
 		d.warn(line)
 	}
 	return ls, nil
+}
+
+// ofDatacenter adds the name of the datacenter to an error.
+func ofDatacenter(client *consulx.Client, err error) error {
+	return fmt.Errorf("datacenter %s: %w", sanitize.Line(client.Datacenter(), 60), err)
 }
 
 // close closes the clients.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -225,9 +226,10 @@ func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
 	}
 }
 
-func TestDoctorOfTheDashboardChecksEachDatacenter(t *testing.T) {
-	f := memoryFederation(t)
-	o := &options{consul: consulx.Config{Address: f.addr, Datacenter: "all", MaxConnections: defaultMaxWatches}}
+// observedDatacenters returns a dashboard of all datacenters, whose observers are idle.
+func observedDatacenters(t *testing.T, addr string) dashboard {
+	t.Helper()
+	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: defaultMaxWatches}}
 	all, err := o.openDatacenters(t.Context())
 	if err != nil || len(all) != 2 || all[0].Datacenter() != "dc1" || all[1].Datacenter() != "dc2" {
 		t.Fatal(all, err)
@@ -242,8 +244,43 @@ func TestDoctorOfTheDashboardChecksEachDatacenter(t *testing.T) {
 		}
 		c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
 	}
-	rows, err := dashboard{datacenters: all}.doctor(t.Context())
+	return dashboard{datacenters: all}
+}
+
+func TestDoctorOfTheDashboardChecksEachDatacenter(t *testing.T) {
+	f := memoryFederation(t)
+	all := observedDatacenters(t, f.addr)
+	rows, err := all.doctor(t.Context())
 	if err != nil || !strings.HasPrefix(rows[0].Subject, "dc1: ") || !strings.HasPrefix(rows[len(rows)-1].Subject, "dc2: ") {
 		t.Error(rows, err)
+	}
+}
+
+// dc1 responds only after the check of dc2 has begun.
+func TestDoctorOfTheDashboardChecksConcurrently(t *testing.T) {
+	began := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(began) })
+	proxied := intercept(t, memoryFederation(t).testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Query().Get("dc") {
+		case "dc2":
+			begin()
+		case "dc1":
+			select {
+			case <-began:
+			case <-r.Context().Done():
+			}
+			http.Error(w, "No path to datacenter", http.StatusInternalServerError)
+			return true
+		}
+		return false
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	rows, err := observedDatacenters(t, proxied.addr).doctor(ctx)
+	if err == nil || !strings.HasPrefix(err.Error(), "datacenter dc1: ") || !strings.Contains(err.Error(), "No path to datacenter") {
+		t.Error(err)
+	}
+	if len(rows) == 0 || !strings.HasPrefix(rows[0].Subject, "dc2: ") {
+		t.Error(rows)
 	}
 }
