@@ -21,6 +21,9 @@ const allDatacenters = "all"
 // maxDatacenters is how many datacenters fit into the connections that one agent accepts: a client needs at least 13.
 const maxDatacenters = maxMaxWatches / 13
 
+// errUnread reports that a name is in no datacenter that could be read, while others could not be read.
+var errUnread = errors.New("is in no datacenter that could be read")
+
 // severalDatacenters reports whether --datacenter may select more than one.
 func (o *options) severalDatacenters() bool {
 	return o.consul.Datacenter == allDatacenters || strings.Contains(o.consul.Datacenter, ",")
@@ -217,11 +220,21 @@ func (ls lookups) elections(ctx context.Context, names []string) ([][]*election.
 			}
 		}
 		if !known {
-			_, err := ls.all[0].election(ctx, name)
-			return nil, err
+			return nil, ls.explainMissing(ctx, name)
 		}
 	}
 	return found, nil
+}
+
+// explainMissing is the error for a name that no datacenter has. The explanation is about one where keys are hidden,
+// if there is one.
+func (ls lookups) explainMissing(ctx context.Context, name string) error {
+	if ls.failed != nil {
+		return fmt.Errorf("%q %w: %s", sanitize.Line(name, 100), errUnread, consulx.Describe(ls.failed))
+	}
+	filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
+	_, err := ls.all[max(0, filtered)].election(ctx, name)
+	return err
 }
 
 // one returns the datacenter in which all names exist. It is an error if a name exists in several, because an action

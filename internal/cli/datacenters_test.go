@@ -256,6 +256,52 @@ func TestDoctorOfTheDashboardChecksEachDatacenter(t *testing.T) {
 	}
 }
 
+// unreachable is the federation while a datacenter does not respond. restore ends this.
+func (f *federation) unreachable(name string) (proxied *testConsul, restore func()) {
+	var restored atomic.Bool
+	proxied = intercept(f.t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+		lost := r.URL.Query().Get("dc") == name && !restored.Load()
+		if lost {
+			http.Error(w, "No path to datacenter", http.StatusInternalServerError)
+		}
+		return lost
+	})
+	return proxied, func() { restored.Store(true) }
+}
+
+// The name may exist in the datacenter that cannot be read.
+func TestListOfANameWithoutOneDatacenter(t *testing.T) {
+	f := memoryFederation(t)
+	f.both()
+	proxied, _ := f.unreachable("dc2")
+	r := proxied.run("list", "only-dc2", "--datacenter", "all").must(t, exitFailed)
+	has(t, r.errOut, `"only-dc2" is in no datacenter that could be read`, "No path to datacenter")
+	proxied.run("list", "only-dc1", "--datacenter", "all").must(t, exitFailed)
+}
+
+// A datacenter that does not respond at the start is observed as soon as it responds.
+func TestWatchOfANameWithoutOneDatacenter(t *testing.T) {
+	for _, names := range [][]string{{"only-dc2"}, {"/service/only-dc2/leader"}, {"web", "only-dc2"}} {
+		f := memoryFederation(t)
+		f.both()
+		proxied, restore := f.unreachable("dc2")
+		l := proxied.follow(append([]string{"watch", "-o", "json", "--datacenter", "all"}, names...)...)
+		if e := l.until("connection_lost"); e["datacenter"] != "dc2" {
+			t.Error(e)
+		}
+		restore()
+		for range names {
+			e := l.until("elected")
+			for e["datacenter"] == "dc1" && e["election"] == "web" && len(names) > 1 {
+				e = l.until("elected")
+			}
+			if e["datacenter"] != "dc2" || len(names) == 1 && e["election"] != "only-dc2" {
+				t.Error(names, e)
+			}
+		}
+	}
+}
+
 // dc1 responds only after the check of dc2 has begun.
 func TestDoctorOfTheDashboardChecksConcurrently(t *testing.T) {
 	began := make(chan struct{})
