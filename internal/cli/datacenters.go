@@ -18,8 +18,8 @@ import (
 // allDatacenters is the value of --datacenter for all that the agent's servers know.
 const allDatacenters = "all"
 
-// maxDatacenters is how many datacenters fit into the connections that one agent accepts: a client needs at least 13.
-const maxDatacenters = maxMaxWatches / 13
+// leastWatches is the minimum number of connections of a [consulx.Client], one of which each datacenter has.
+const leastWatches = 13
 
 // errUnread reports that a name is in no datacenter that could be read, while others could not be read.
 var errUnread = errors.New("is in no datacenter that could be read")
@@ -45,12 +45,15 @@ func (o *options) datacenters(ctx context.Context) ([]consulx.Config, error) {
 		return []consulx.Config{o.consul}, nil
 	}
 	names, err := o.datacenterNames(ctx)
+	least := len(names) * leastWatches
 	switch {
 	case err != nil:
 		return nil, err
-	case len(names) > maxDatacenters:
+	case least > maxMaxWatches:
 		return nil, usagef("--datacenter %s: these are %d datacenters; at most %d are possible, because an agent limits the connections",
-			sanitize.Line(o.consul.Datacenter, 80), len(names), maxDatacenters)
+			sanitize.Line(o.consul.Datacenter, 80), len(names), maxMaxWatches/leastWatches)
+	case least > o.consul.MaxConnections:
+		return nil, usagef("--datacenter %s: %d datacenters need --max-watches %d or more", sanitize.Line(o.consul.Datacenter, 80), len(names), least)
 	}
 	all := make([]consulx.Config, len(names))
 	for i, name := range names {
@@ -86,8 +89,11 @@ func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	names, err := client.Datacenters(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("--datacenter all: %w", err)
+	case len(names) == 0:
+		return nil, errors.New("--datacenter all: the response of the agent contains no datacenter")
 	}
 	slices.Sort(names)
 	return names, nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -329,4 +330,32 @@ func TestDoctorOfTheDashboardChecksConcurrently(t *testing.T) {
 	if len(rows) == 0 || !strings.HasPrefix(rows[0].Subject, "dc2: ") {
 		t.Error(rows)
 	}
+}
+
+func TestAgentWithoutDatacenters(t *testing.T) {
+	proxied := intercept(t, memoryFederation(t).testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+		empty := r.URL.Path == "/v1/catalog/datacenters"
+		if empty {
+			fmt.Fprint(w, "[]")
+		}
+		return empty
+	})
+	for _, command := range []string{"list", "watch", "release"} {
+		args := []string{command, "--datacenter", "all"}
+		if command == "release" {
+			args = append(args, "--yes", "web")
+		}
+		r := proxied.run(args...).must(t, exitFailed)
+		has(t, r.errOut, "--datacenter all: ", "no datacenter")
+	}
+}
+
+// The connections of all datacenters together must not exceed --max-watches.
+func TestDatacentersShareTheConnections(t *testing.T) {
+	f := memoryFederation(t)
+	r := f.run("list", "--datacenter", "all", "--max-watches", "24").must(t, exitUsage)
+	has(t, r.errOut, "2 datacenters need --max-watches 26 or more")
+	f.run("list", "--datacenter", "all", "--max-watches", "26").must(t, exitOK)
+	r = f.run("list", "--datacenter", "a,b,c,d,e").must(t, exitUsage)
+	has(t, r.errOut, "5 datacenters need --max-watches 65 or more")
 }
