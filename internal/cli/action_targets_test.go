@@ -70,3 +70,33 @@ func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 		})
 	}
 }
+
+// dc2 does not allow this token to read sessions, so node-1 may also lead an election there.
+func TestNodeIsNotLocatedIfADatacenterCannotBeChecked(t *testing.T) {
+	for _, denied := range []string{"dc1", "dc2"} {
+		f := memoryFederation(t)
+		f.both()
+		proxied := intercept(t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+			refuse := r.URL.Query().Get("dc") == denied && strings.HasPrefix(r.URL.Path, "/v1/session/")
+			if refuse {
+				http.Error(w, "Permission denied", http.StatusForbidden)
+			}
+			return refuse
+		})
+		for _, action := range []string{"release", "destroy"} {
+			r := proxied.run(action, "--yes", "--node", "node-1", "--datacenter", "all").must(t, exitDenied)
+			has(t, r.errOut, "datacenter "+denied+": ")
+		}
+		f.unchanged()
+	}
+}
+
+// unchanged checks that both datacenters still have the elections of both.
+func (f *federation) unchanged() {
+	f.t.Helper()
+	for name, w := range map[string]*testConsul{"dc1": f.testConsul, "dc2": f.dc2} {
+		if w.get("service/web/leader").Session == "" || w.get("service/only-"+name+"/leader").Session == "" {
+			f.t.Errorf("an action changed %s", name)
+		}
+	}
+}
