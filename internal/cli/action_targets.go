@@ -72,11 +72,13 @@ func (a *action) locateAnywhere(ctx context.Context, ls lookups) (*batch, error)
 	case 0:
 		return nil, failed
 	case 1:
-		// A session exists in only one datacenter.
-		if a.node != "" && failed != nil && !errors.Is(failed, errNoElection) {
+		if a.node == "" { // a session exists in only one datacenter
+			return found[0], nil
+		}
+		if failed != nil && !errors.Is(failed, errNoElection) {
 			return nil, failed
 		}
-		return found[0], nil
+		return found[0], ls.hidesOutside(in[0], "node "+sanitize.Line(a.node, 60)+" may lead elections")
 	}
 	return nil, usagef("node %s exists in the datacenters %s; choose one with --datacenter", sanitize.Line(a.node, 60), ls.names(in))
 }

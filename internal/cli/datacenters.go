@@ -267,11 +267,55 @@ func (ls lookups) one(ctx context.Context, names []string) (lookup, error) {
 		if len(here) > 1 {
 			return lookup{}, usagef("%q exists in the datacenters %s; choose one with --datacenter", sanitize.Line(name, 100), ls.names(here))
 		}
-		if in = append(in, here...); len(in) > 0 && here[0] != in[0] {
+		if err := ls.onlyIn(ctx, here[0], found[here[0]][0], name); err != nil {
+			return lookup{}, err
+		}
+		if in = append(in, here...); here[0] != in[0] {
 			return lookup{}, usagef("the elections are in the datacenters %s; this command acts in one, choose it with --datacenter", ls.names([]int{in[0], here[0]}))
 		}
 	}
 	return ls.all[in[0]], nil
+}
+
+// onlyIn returns an error if an election with this name may exist in another datacenter than in, where the token
+// cannot read it.
+func (ls lookups) onlyIn(ctx context.Context, in int, e *election.Election, name string) error {
+	what := sanitize.Line(name, 100) + " may exist"
+	if strings.TrimPrefix(name, "/") != e.Key() { // a hidden key may result in the same name
+		if err := ls.hidesOutside(in, what); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	for i, l := range ls.all {
+		if i == in {
+			continue
+		}
+		switch hidden, err := consulx.Hidden(ctx, l.client, e.Key()); {
+		case err != nil:
+			return ofDatacenter(l.client, err)
+		case hidden:
+			return l.hides(what)
+		}
+	}
+	return nil
+}
+
+// hidesOutside returns an error if the token cannot read all keys of another datacenter than in.
+func (ls lookups) hidesOutside(in int, what string) error {
+	for i, l := range ls.all {
+		if i != in && l.snapshot.Filtered {
+			return l.hides(what)
+		}
+	}
+	return nil
+}
+
+// hides is the error for an action that could have to reach an election in this datacenter as well.
+func (l lookup) hides(what string) error {
+	return fmt.Errorf("%w: this token cannot read all keys of datacenter %s, where %s as well; choose one with --datacenter",
+		consulx.ErrDenied, sanitize.Line(l.client.Datacenter(), 60), what)
 }
 
 // names lists datacenters for a message.
