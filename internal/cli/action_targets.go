@@ -63,13 +63,22 @@ func (a *action) locateAnywhere(ctx context.Context, ls lookups) (*batch, error)
 			found, in = append(found, b), append(in, i)
 		} else if failed == nil || errors.Is(failed, errNoElection) || errors.Is(failed, consulx.ErrNoSession) {
 			failed = err
+			if !errors.Is(err, errNoElection) && !errors.Is(err, consulx.ErrNoSession) {
+				failed = ofDatacenter(l.client, err)
+			}
 		}
 	}
 	switch len(found) {
 	case 0:
 		return nil, failed
 	case 1:
-		return found[0], nil
+		if a.node == "" { // a session exists in only one datacenter
+			return found[0], nil
+		}
+		if failed != nil && !errors.Is(failed, errNoElection) {
+			return nil, failed
+		}
+		return found[0], ls.hidesOutside(in[0], "node "+sanitize.Line(a.node, 60)+" may lead elections")
 	}
 	return nil, usagef("node %s exists in the datacenters %s; choose one with --datacenter", sanitize.Line(a.node, 60), ls.names(in))
 }

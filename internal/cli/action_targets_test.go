@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -69,4 +72,114 @@ func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// dc2 does not allow this token to read sessions, so node-1 may also lead an election there.
+func TestNodeIsNotLocatedIfADatacenterCannotBeChecked(t *testing.T) {
+	for _, denied := range []string{"dc1", "dc2"} {
+		f := memoryFederation(t)
+		f.both()
+		proxied := intercept(t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+			refuse := r.URL.Query().Get("dc") == denied && strings.HasPrefix(r.URL.Path, "/v1/session/")
+			if refuse {
+				http.Error(w, "Permission denied", http.StatusForbidden)
+			}
+			return refuse
+		})
+		for _, action := range []string{"release", "destroy"} {
+			r := proxied.run(action, "--yes", "--node", "node-1", "--datacenter", "all").must(t, exitDenied)
+			has(t, r.errOut, "datacenter "+denied+": ")
+		}
+		f.unchanged()
+	}
+}
+
+// unchanged checks that both datacenters still have the elections of both.
+func (f *federation) unchanged() {
+	f.t.Helper()
+	for name, w := range map[string]*testConsul{"dc1": f.testConsul, "dc2": f.dc2} {
+		if w.get("service/web/leader").Session == "" || w.get("service/only-"+name+"/leader").Session == "" {
+			f.t.Errorf("an action changed %s", name)
+		}
+	}
+}
+
+// knownLeader sets the headers of a response of Consul.
+func knownLeader(w http.ResponseWriter) {
+	for _, name := range []string{"X-Consul-Index", "X-Consul-LastContact"} {
+		w.Header().Set(name, "1")
+	}
+	w.Header().Set("X-Consul-Knownleader", "true")
+}
+
+// filtered returns the federation for a token that cannot read the keys of dc2 that begin with a prefix.
+func (f *federation) filtered(prefix string) *testConsul {
+	return intercept(f.t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("dc") != "dc2" {
+			return false
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return false
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		answer := "[]"
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/v1/kv/"):
+			w.Header().Set("X-Consul-Results-Filtered-By-Acls", "true")
+		case r.URL.Path == "/v1/txn" && strings.Contains(string(body), prefix):
+			answer = `{"Results":[],"Errors":null}`
+		default:
+			return false
+		}
+		knownLeader(w)
+		fmt.Fprint(w, answer)
+		return true
+	})
+}
+
+// A token that cannot read all keys of dc2 must not make an action choose dc1.
+func TestActionsChooseNoDatacenterBecauseKeysAreHidden(t *testing.T) {
+	f := memoryFederation(t)
+	f.both()
+	proxied := f.filtered("service/web/")
+	for _, args := range [][]string{
+		{"release", "--yes", "web"}, {"destroy", "--yes", "service/web/leader"}, {"release", "--yes", "only-dc1"},
+		{"release", "--yes", "--node", "node-1"}, {"show", "web"},
+	} {
+		r := proxied.run(append(args, "--datacenter", "all")...).must(t, exitDenied)
+		has(t, r.errOut, "this token cannot read all keys of datacenter dc2", "choose one with --datacenter")
+	}
+	f.unchanged()
+	proxied.run("show", "web", "--datacenter", "dc1").must(t, exitOK)
+	// The token can read that dc2 does not have this key.
+	proxied.run("release", "--yes", "service/only-dc1/leader", "--wait", "1ms", "--datacenter", "all").must(t, exitFailed)
+	if f.get("service/only-dc1/leader").Session != "" {
+		t.Error("not released")
+	}
+	r := proxied.run("list", "nothing", "--datacenter", "all").must(t, exitNoElection)
+	has(t, r.errOut, "keys may be hidden")
+}
+
+// An agent without the filtered header, as for anonymous requests: the read of the key shows that it is hidden.
+func TestActionsReadTheKeyInTheOtherDatacenters(t *testing.T) {
+	f := memoryFederation(t)
+	f.both()
+	proxied := intercept(t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+		body := "[]"
+		switch {
+		case r.URL.Query().Get("dc") != "dc2":
+			return false
+		case r.URL.Path == "/v1/txn":
+			body = `{"Results":[],"Errors":null}`
+		case !strings.HasPrefix(r.URL.Path, "/v1/kv/"):
+			return false
+		}
+		knownLeader(w)
+		fmt.Fprint(w, body)
+		return true
+	})
+	r := proxied.run("release", "--yes", "web", "--datacenter", "all").must(t, exitDenied)
+	has(t, r.errOut, "datacenter dc2")
+	f.unchanged()
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"unicode"
 
@@ -208,18 +208,31 @@ func awaitEnter(ctx context.Context, tty, out *os.File, prompt string) {
 	}
 }
 
-// doctor checks what the address and the token can read and do. It names the datacenters if there are several.
-func (b dashboard) doctor(ctx context.Context) (rows []ui.DoctorRow, err error) {
-	for _, c := range b.datacenters {
-		own, failed := c.doctor(ctx)
-		for i := range own {
-			if len(b.datacenters) > 1 {
-				own[i].Subject = sanitize.Line(c.Datacenter(), 40) + ": " + own[i].Subject
-			}
-		}
-		rows, err = append(rows, own...), cmp.Or(err, failed)
+// doctor checks what the address and the token can read and do. It names the datacenters if there are several. It
+// checks them concurrently, because one that does not respond must not use up the time of the others.
+func (b dashboard) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
+	rows, failed := make([][]ui.DoctorRow, len(b.datacenters)), make([]error, len(b.datacenters))
+	var checks sync.WaitGroup
+	for i, c := range b.datacenters {
+		checks.Go(func() { rows[i], failed[i] = c.doctor(ctx) })
 	}
-	return rows, err
+	checks.Wait()
+	if len(b.datacenters) == 1 {
+		return rows[0], failed[0]
+	}
+	var problems []string
+	for i, c := range b.datacenters {
+		for j := range rows[i] {
+			rows[i][j].Subject = sanitize.Line(c.Datacenter(), 40) + ": " + rows[i][j].Subject
+		}
+		if failed[i] != nil {
+			problems = append(problems, ofDatacenter(c.client, failed[i]).Error())
+		}
+	}
+	if len(problems) > 0 {
+		return slices.Concat(rows...), errors.New(strings.Join(problems, "; "))
+	}
+	return slices.Concat(rows...), nil
 }
 
 // doctor checks one datacenter. Errors are one line without secrets.

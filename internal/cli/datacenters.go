@@ -18,8 +18,11 @@ import (
 // allDatacenters is the value of --datacenter for all that the agent's servers know.
 const allDatacenters = "all"
 
-// maxDatacenters is how many datacenters fit into the connections that one agent accepts: a client needs at least 13.
-const maxDatacenters = maxMaxWatches / 13
+// leastWatches is the minimum number of connections of a [consulx.Client], one of which each datacenter has.
+const leastWatches = 13
+
+// errUnread reports that a name is in no datacenter that could be read, while others could not be read.
+var errUnread = errors.New("is in no datacenter that could be read")
 
 // severalDatacenters reports whether --datacenter may select more than one.
 func (o *options) severalDatacenters() bool {
@@ -42,12 +45,15 @@ func (o *options) datacenters(ctx context.Context) ([]consulx.Config, error) {
 		return []consulx.Config{o.consul}, nil
 	}
 	names, err := o.datacenterNames(ctx)
+	least := len(names) * leastWatches
 	switch {
 	case err != nil:
 		return nil, err
-	case len(names) > maxDatacenters:
+	case least > maxMaxWatches:
 		return nil, usagef("--datacenter %s: these are %d datacenters; at most %d are possible, because an agent limits the connections",
-			sanitize.Line(o.consul.Datacenter, 80), len(names), maxDatacenters)
+			sanitize.Line(o.consul.Datacenter, 80), len(names), maxMaxWatches/leastWatches)
+	case least > o.consul.MaxConnections:
+		return nil, usagef("--datacenter %s: %d datacenters need --max-watches %d or more", sanitize.Line(o.consul.Datacenter, 80), len(names), least)
 	}
 	all := make([]consulx.Config, len(names))
 	for i, name := range names {
@@ -83,8 +89,11 @@ func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	names, err := client.Datacenters(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("--datacenter all: %w", err)
+	case len(names) == 0:
+		return nil, errors.New("--datacenter all: the response of the agent contains no datacenter")
 	}
 	slices.Sort(names)
 	return names, nil
@@ -145,7 +154,7 @@ func newLookups(d deps, clients []*consulx.Client, found []lookup, failed []erro
 			continue
 		}
 		if len(clients) > 1 {
-			err = fmt.Errorf("datacenter %s: %w", sanitize.Line(client.Datacenter(), 60), err)
+			err = ofDatacenter(client, err)
 		}
 		ls.failed = cmp.Or(ls.failed, err)
 		warnings = append(warnings, consulx.Describe(err))
@@ -157,6 +166,11 @@ func newLookups(d deps, clients []*consulx.Client, found []lookup, failed []erro
 		d.warn(line)
 	}
 	return ls, nil
+}
+
+// ofDatacenter adds the name of the datacenter to an error.
+func ofDatacenter(client *consulx.Client, err error) error {
+	return fmt.Errorf("datacenter %s: %w", sanitize.Line(client.Datacenter(), 60), err)
 }
 
 // close closes the clients.
@@ -212,11 +226,21 @@ func (ls lookups) elections(ctx context.Context, names []string) ([][]*election.
 			}
 		}
 		if !known {
-			_, err := ls.all[0].election(ctx, name)
-			return nil, err
+			return nil, ls.explainMissing(ctx, name)
 		}
 	}
 	return found, nil
+}
+
+// explainMissing is the error for a name that no datacenter has. The explanation is about one where keys are hidden,
+// if there is one.
+func (ls lookups) explainMissing(ctx context.Context, name string) error {
+	if ls.failed != nil {
+		return fmt.Errorf("%q %w: %s", sanitize.Line(name, 100), errUnread, consulx.Describe(ls.failed))
+	}
+	filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
+	_, err := ls.all[max(0, filtered)].election(ctx, name)
+	return err
 }
 
 // one returns the datacenter in which all names exist. It is an error if a name exists in several, because an action
@@ -243,11 +267,55 @@ func (ls lookups) one(ctx context.Context, names []string) (lookup, error) {
 		if len(here) > 1 {
 			return lookup{}, usagef("%q exists in the datacenters %s; choose one with --datacenter", sanitize.Line(name, 100), ls.names(here))
 		}
-		if in = append(in, here...); len(in) > 0 && here[0] != in[0] {
+		if err := ls.onlyIn(ctx, here[0], found[here[0]][0], name); err != nil {
+			return lookup{}, err
+		}
+		if in = append(in, here...); here[0] != in[0] {
 			return lookup{}, usagef("the elections are in the datacenters %s; this command acts in one, choose it with --datacenter", ls.names([]int{in[0], here[0]}))
 		}
 	}
 	return ls.all[in[0]], nil
+}
+
+// onlyIn returns an error if an election with this name may exist in another datacenter than in, where the token
+// cannot read it.
+func (ls lookups) onlyIn(ctx context.Context, in int, e *election.Election, name string) error {
+	what := sanitize.Line(name, 100) + " may exist"
+	if strings.TrimPrefix(name, "/") != e.Key() { // a hidden key may result in the same name
+		if err := ls.hidesOutside(in, what); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	for i, l := range ls.all {
+		if i == in {
+			continue
+		}
+		switch hidden, err := consulx.Hidden(ctx, l.client, e.Key()); {
+		case err != nil:
+			return ofDatacenter(l.client, err)
+		case hidden:
+			return l.hides(what)
+		}
+	}
+	return nil
+}
+
+// hidesOutside returns an error if the token cannot read all keys of another datacenter than in.
+func (ls lookups) hidesOutside(in int, what string) error {
+	for i, l := range ls.all {
+		if i != in && l.snapshot.Filtered {
+			return l.hides(what)
+		}
+	}
+	return nil
+}
+
+// hides is the error for an action that could have to reach an election in this datacenter as well.
+func (l lookup) hides(what string) error {
+	return fmt.Errorf("%w: this token cannot read all keys of datacenter %s, where %s as well; choose one with --datacenter",
+		consulx.ErrDenied, sanitize.Line(l.client.Datacenter(), 60), what)
 }
 
 // names lists datacenters for a message.

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -225,9 +227,10 @@ func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
 	}
 }
 
-func TestDoctorOfTheDashboardChecksEachDatacenter(t *testing.T) {
-	f := memoryFederation(t)
-	o := &options{consul: consulx.Config{Address: f.addr, Datacenter: "all", MaxConnections: defaultMaxWatches}}
+// observedDatacenters returns a dashboard of all datacenters, whose observers are idle.
+func observedDatacenters(t *testing.T, addr string) dashboard {
+	t.Helper()
+	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: defaultMaxWatches}}
 	all, err := o.openDatacenters(t.Context())
 	if err != nil || len(all) != 2 || all[0].Datacenter() != "dc1" || all[1].Datacenter() != "dc2" {
 		t.Fatal(all, err)
@@ -242,8 +245,117 @@ func TestDoctorOfTheDashboardChecksEachDatacenter(t *testing.T) {
 		}
 		c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
 	}
-	rows, err := dashboard{datacenters: all}.doctor(t.Context())
+	return dashboard{datacenters: all}
+}
+
+func TestDoctorOfTheDashboardChecksEachDatacenter(t *testing.T) {
+	f := memoryFederation(t)
+	all := observedDatacenters(t, f.addr)
+	rows, err := all.doctor(t.Context())
 	if err != nil || !strings.HasPrefix(rows[0].Subject, "dc1: ") || !strings.HasPrefix(rows[len(rows)-1].Subject, "dc2: ") {
 		t.Error(rows, err)
 	}
+}
+
+// unreachable is the federation while a datacenter does not respond. restore ends this.
+func (f *federation) unreachable(name string) (proxied *testConsul, restore func()) {
+	var restored atomic.Bool
+	proxied = intercept(f.t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+		lost := r.URL.Query().Get("dc") == name && !restored.Load()
+		if lost {
+			http.Error(w, "No path to datacenter", http.StatusInternalServerError)
+		}
+		return lost
+	})
+	return proxied, func() { restored.Store(true) }
+}
+
+// The name may exist in the datacenter that cannot be read.
+func TestListOfANameWithoutOneDatacenter(t *testing.T) {
+	f := memoryFederation(t)
+	f.both()
+	proxied, _ := f.unreachable("dc2")
+	r := proxied.run("list", "only-dc2", "--datacenter", "all").must(t, exitFailed)
+	has(t, r.errOut, `"only-dc2" is in no datacenter that could be read`, "No path to datacenter")
+	proxied.run("list", "only-dc1", "--datacenter", "all").must(t, exitFailed)
+}
+
+// A datacenter that does not respond at the start is observed as soon as it responds.
+func TestWatchOfANameWithoutOneDatacenter(t *testing.T) {
+	for _, names := range [][]string{{"only-dc2"}, {"/service/only-dc2/leader"}, {"web", "only-dc2"}} {
+		f := memoryFederation(t)
+		f.both()
+		proxied, restore := f.unreachable("dc2")
+		l := proxied.follow(append([]string{"watch", "-o", "json", "--datacenter", "all"}, names...)...)
+		if e := l.until("connection_lost"); e["datacenter"] != "dc2" {
+			t.Error(e)
+		}
+		restore()
+		for range names {
+			e := l.until("elected")
+			for e["datacenter"] == "dc1" && e["election"] == "web" && len(names) > 1 {
+				e = l.until("elected")
+			}
+			if e["datacenter"] != "dc2" || len(names) == 1 && e["election"] != "only-dc2" {
+				t.Error(names, e)
+			}
+		}
+	}
+}
+
+// dc1 responds only after the check of dc2 has begun.
+func TestDoctorOfTheDashboardChecksConcurrently(t *testing.T) {
+	began := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(began) })
+	proxied := intercept(t, memoryFederation(t).testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Query().Get("dc") {
+		case "dc2":
+			begin()
+		case "dc1":
+			select {
+			case <-began:
+			case <-r.Context().Done():
+			}
+			http.Error(w, "No path to datacenter", http.StatusInternalServerError)
+			return true
+		}
+		return false
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	rows, err := observedDatacenters(t, proxied.addr).doctor(ctx)
+	if err == nil || !strings.HasPrefix(err.Error(), "datacenter dc1: ") || !strings.Contains(err.Error(), "No path to datacenter") {
+		t.Error(err)
+	}
+	if len(rows) == 0 || !strings.HasPrefix(rows[0].Subject, "dc2: ") {
+		t.Error(rows)
+	}
+}
+
+func TestAgentWithoutDatacenters(t *testing.T) {
+	proxied := intercept(t, memoryFederation(t).testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+		empty := r.URL.Path == "/v1/catalog/datacenters"
+		if empty {
+			fmt.Fprint(w, "[]")
+		}
+		return empty
+	})
+	for _, command := range []string{"list", "watch", "release"} {
+		args := []string{command, "--datacenter", "all"}
+		if command == "release" {
+			args = append(args, "--yes", "web")
+		}
+		r := proxied.run(args...).must(t, exitFailed)
+		has(t, r.errOut, "--datacenter all: ", "no datacenter")
+	}
+}
+
+// The connections of all datacenters together must not exceed --max-watches.
+func TestDatacentersShareTheConnections(t *testing.T) {
+	f := memoryFederation(t)
+	r := f.run("list", "--datacenter", "all", "--max-watches", "24").must(t, exitUsage)
+	has(t, r.errOut, "2 datacenters need --max-watches 26 or more")
+	f.run("list", "--datacenter", "all", "--max-watches", "26").must(t, exitOK)
+	r = f.run("list", "--datacenter", "a,b,c,d,e").must(t, exitUsage)
+	has(t, r.errOut, "5 datacenters need --max-watches 65 or more")
 }

@@ -47,9 +47,6 @@ local time zone, or in UTC with TZ=UTC.`,
 }
 
 func writeReportOf(ctx context.Context, d deps, o *options, name string, r history.Range) error {
-	if err := o.oneDatacenter(); err != nil {
-		return err
-	}
 	f, err := o.openHistory(ctx)
 	if err != nil {
 		return err
@@ -59,7 +56,11 @@ func writeReportOf(ctx context.Context, d deps, o *options, name string, r histo
 	if err != nil {
 		return err
 	}
-	incident, err := readIncident(ctx, f, ui.Subject{Datacenter: o.consul.Datacenter, Key: keys[0]}, r)
+	of := ui.Subject{Key: keys[0]}
+	if !o.severalDatacenters() {
+		of.Datacenter = o.consul.Datacenter
+	}
+	incident, err := readIncident(ctx, f, of, r)
 	if err != nil {
 		return err
 	}

@@ -45,3 +45,21 @@ func TestReportUsageErrors(t *testing.T) {
 		has(t, w.run(append([]string{"report", "--history", file}, tt.args...)...).must(t, tt.code).errOut, tt.want)
 	}
 }
+
+// The setting datacenter may select several; electop report does not contact Consul.
+func TestReportWithSeveralDatacenters(t *testing.T) {
+	f := memoryFederation(t)
+	f.both()
+	file := historyFile(t)
+	events := f.follow("watch", "-o", "json", "--history", file, "--datacenter", "all")
+	for range 4 {
+		events.until("elected")
+	}
+	events.stop()
+	for _, value := range []string{"all", "dc1,dc2"} {
+		r := f.run("report", "only-dc2", "--history", file, "--datacenter", value).must(t, exitOK)
+		has(t, r.out, "# Incident report: only-dc2\n")
+		r = f.run("report", "web", "--history", file, "--datacenter", value).must(t, exitUsage)
+		has(t, r.errOut, "is in the datacenters dc1, dc2; choose one with --datacenter")
+	}
+}

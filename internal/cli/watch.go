@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -188,41 +189,49 @@ func noteIn(places []observed) func(election.OperatorAction) {
 	}
 }
 
-// awaitAll waits for the first complete snapshot of each datacenter. One of several that does not respond is no error:
-// its observer retries, and its connection is an event.
+// awaitAll waits for the first complete snapshot of each datacenter. One of several that does not respond is only a
+// warning: its observer retries, and its connection is an event.
 func (w *watch) awaitAll(ctx context.Context, places []observed, ps election.Patterns) (lookups, error) {
-	first, failed := make([]*election.Snapshot, len(places)), make([]error, len(places))
+	clients, first, failed := make([]*consulx.Client, len(places)), make([]lookup, len(places)), make([]error, len(places))
 	var waits sync.WaitGroup
 	for i, p := range places {
-		waits.Go(func() { first[i], failed[i] = awaitSnapshot(ctx, p.client, ps, p.observer.Snapshots()) })
+		clients[i] = p.client
+		waits.Go(func() {
+			s, err := awaitSnapshot(ctx, p.client, ps, p.observer.Snapshots())
+			first[i], failed[i] = lookup{w.d.stderr, p.client, ps, s}, err
+		})
 	}
 	waits.Wait()
-	var ls lookups
-	for i, p := range places {
-		if failed[i] == nil {
-			ls.all = append(ls.all, lookup{w.d.stderr, p.client, ps, first[i]})
-		} else if ls.failed == nil {
-			ls.failed = failed[i]
-		}
+	if ctx.Err() != nil {
+		return lookups{}, ctx.Err()
 	}
-	if len(ls.all) == 0 {
-		return ls, ls.failed
-	}
-	return ls, nil
+	return newLookups(w.d, clients, first, failed)
 }
 
-// choose limits the events to those of the elections with these names, if there are any.
+// choose limits the events to those of the elections with these names, if there are any. In a datacenter that could not
+// be read yet, a later event has the name or the key.
 func (w *watch) choose(ctx context.Context, found lookups, names []string, several bool) error {
 	w.filter.several = several
 	if len(names) == 0 {
 		return nil
 	}
-	chosen, err := found.elections(ctx, names)
 	w.filter.keys = map[watchedKey]bool{}
-	for _, e := range slices.Concat(chosen...) {
-		w.filter.keys[w.filter.keyIn(e.Datacenter, e.Key())] = true
+	for _, name := range names {
+		chosen, err := found.elections(ctx, []string{name})
+		if err != nil && !errors.Is(err, errUnread) {
+			return err
+		}
+		for _, e := range slices.Concat(chosen...) {
+			w.filter.keys[w.filter.keyIn(e.Datacenter, e.Key())] = true
+		}
 	}
-	return err
+	if found.failed != nil {
+		w.filter.names = names
+		for _, l := range found.all {
+			w.filter.read = append(w.filter.read, l.client.Datacenter())
+		}
+	}
+	return nil
 }
 
 // write writes the selected events, then queues them for --exec.

@@ -17,6 +17,8 @@ type eventFilter struct {
 	// keys are those of the selected elections in their datacenter, nil for all. Connection events have no key and are
 	// always written.
 	keys map[watchedKey]bool
+	// names select the elections of the datacenters that are not in read, because they did not respond at the start.
+	names, read []string
 	// several is set if there are several datacenters. One needs no name, which may be read late.
 	several bool
 }
@@ -47,7 +49,15 @@ func (f *eventFilter) validate(cmd *cobra.Command) error {
 // selected returns the events that pass the filter, in order.
 func (f *eventFilter) selected(events []election.Event) []election.Event {
 	return slices.DeleteFunc(events, func(e election.Event) bool {
-		return f.noInitial && e.Initial || f.keys != nil && e.Key != "" && !f.keys[f.keyIn(e.Datacenter, e.Key)] ||
+		return f.noInitial && e.Initial || f.keys != nil && e.Key != "" && !f.keys[f.keyIn(e.Datacenter, e.Key)] && !f.named(e) ||
 			len(f.types) > 0 && !slices.Contains(f.types, string(e.Type))
+	})
+}
+
+// named reports whether an event of a datacenter that was not read at the start has one of the names.
+func (f *eventFilter) named(e election.Event) bool {
+	return !slices.Contains(f.read, e.Datacenter) && slices.ContainsFunc(f.names, func(name string) bool {
+		short := strings.TrimPrefix(name, "/")
+		return e.Election == name || e.Election == short || e.Key == name || e.Key == short
 	})
 }
