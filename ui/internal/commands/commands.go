@@ -3,7 +3,6 @@
 package commands
 
 import (
-	"maps"
 	"slices"
 
 	"charm.land/bubbles/v2/key"
@@ -148,17 +147,20 @@ func (m *Model) refusal(o Open, s *scene.Scene) string {
 	return ""
 }
 
-// present returns the fields of the election or session as they are now, nil if it is gone.
+// present returns the fields of the election or session as they are now, also while the screen is paused. It returns
+// nil if the election or session is gone.
 func (m *Model) present(s *scene.Scene) map[string]string {
 	if m.about.session != "" {
-		for _, ses := range s.Sessions() {
+		live := *s
+		live.Shown = s.Live
+		for _, ses := range live.Sessions() {
 			if ses.ID == m.about.session {
-				return map[string]string{"session": ses.ID, "node": ses.Node, "datacenter": s.Shown.In(ses.Datacenter).Datacenter}
+				return map[string]string{"session": ses.ID, "node": ses.Node, "datacenter": s.Live.In(ses.Datacenter).Datacenter}
 			}
 		}
 		return nil
 	}
-	e := s.Shown.Find(m.about.election)
+	e := s.Live.Find(m.about.election)
 	if e == nil {
 		return nil
 	}
@@ -215,16 +217,17 @@ func (m *Model) choose(s *scene.Scene) scene.Action {
 	return m.start(s)
 }
 
-// start runs the visible command, unless the fields have changed since.
+// start runs the visible command, unless its fields have changed since.
 func (m *Model) start(s *scene.Scene) scene.Action {
-	if now := m.present(s); !maps.Equal(now, m.values) {
-		m.values = now
-		return scene.Say{Role: term.Delay, Text: "The command was not run: the fields changed. Read it again."}
-	}
-	t := m.tools.Templates[m.at.Index]
-	c, err := t.Command.Expand(m.values)
+	t, now := m.tools.Templates[m.at.Index], m.present(s)
+	visible, err := t.Command.Expand(m.values)
 	if err != nil {
 		return nil // [Model.choose] has shown the error
+	}
+	c, err := t.Command.Expand(now)
+	if err != nil || !slices.Equal(c.Args, visible.Args) {
+		m.values = now
+		return scene.Say{Role: term.Delay, Text: "The command was not run: the fields changed. Read it again."}
 	}
 	end := End{Text: "was not run: electop could not release the terminal"}
 	return scene.All{scene.Close{}, scene.Run{Cmd: m.tools.Release(

@@ -162,6 +162,69 @@ func TestChangedFieldsAreShownFirst(t *testing.T) {
 	}
 }
 
+// Only the fields of the command itself count: a holder may write its value every second.
+func TestChangesOfUnusedFieldsDoNotBlock(t *testing.T) {
+	x := open(t, unchanged, of(t, "a", "", "echo {{node}}"))
+	x.change(func(e *election.Election) { e.Pair.Value = []byte("newer") })
+	if notes := x.press("enter"); len(x.ran) != 1 {
+		t.Errorf("%q %+v", notes, x.ran)
+	}
+}
+
+// A pause stops the screen, not the fields.
+func TestPausedScreenRunsWithCurrentFields(t *testing.T) {
+	x := open(t, unchanged, of(t, "a", "", "echo {{leader}}"))
+	shown := x.s.Shown
+	x.change(func(e *election.Election) { e.Leader = "billing-9" })
+	x.s.Shown, x.s.Paused = shown, true
+	if notes := x.press("enter"); !strings.Contains(notes, "the fields changed") || len(x.ran) != 0 {
+		t.Errorf("%q %+v", notes, x.ran)
+	}
+	x.send(commands.Open{Election: x.selected()})
+	x.shows("$ echo billing-9")
+}
+
+func TestSessionOfAPausedScreenIsCurrent(t *testing.T) {
+	x := open(t, unchanged, of(t, "a", "", "echo {{node}}"))
+	older, newer := uitest.Studied(""), uitest.Studied("")
+	newer.SessionList.Sessions = slices.Clone(newer.SessionList.Sessions)
+	moved := *newer.SessionList.Sessions[0]
+	moved.Node = "node-9"
+	newer.SessionList.Sessions[0] = &moved
+	x.s.Shown, x.s.Live, x.s.Paused = older, newer, true
+	x.send(commands.Open{Session: older.SessionList.Sessions[0]})
+	x.shows("$ echo node-9")
+}
+
+// The fields may be old although other datacenters or other keys are current.
+func TestOldFieldsHaveAWarning(t *testing.T) {
+	const warning = "these fields may be old"
+	x := open(t, unchanged, of(t, "a", "", "echo {{node}}"))
+	if strings.Contains(x.screen(), warning) {
+		t.Errorf("warning about current fields:\n%s", x.screen())
+	}
+	x.s.Live.Connection.Stale = []election.StalePart{{
+		Part: election.Part{Kind: election.PartKeys, Range: election.PrefixRange("service/billing/")}, Since: uitest.Now(),
+	}}
+	x.send(commands.Open{Election: x.selected()})
+	x.shows(warning)
+
+	x.s = uitest.Scene(uitest.WithoutSecond(), uitest.Now())
+	for _, e := range x.s.Live.Elections {
+		x.send(commands.Open{Election: e})
+		if old := strings.Contains(x.screen(), warning); old != (e.Datacenter == "dc2") {
+			t.Errorf("%s of %s: warning %v", e.Key(), e.Datacenter, old)
+		}
+	}
+	x.s.Live.SessionList = &election.SessionList{Sessions: uitest.AllSessions(x.s.Live)}
+	for _, ses := range x.s.Live.SessionList.Sessions {
+		x.send(commands.Open{Session: ses})
+		if old := strings.Contains(x.screen(), warning); old != (ses.Datacenter == "dc2") {
+			t.Errorf("session %s of %s: warning %v", ses.ID, ses.Datacenter, old)
+		}
+	}
+}
+
 // Values from Consul reach the screen sanitized. Those that a program or the terminal could execute are refused.
 func TestHostileValues(t *testing.T) {
 	for _, c := range []struct{ value, shown, note string }{

@@ -81,7 +81,7 @@ func (m *Model) writeCommand(page *term.Page, s *scene.Scene) {
 		page.Para(term.Delay, "This command cannot run: "+err.Error()+".")
 		return
 	}
-	if s.Stale {
+	if m.stale(s) {
 		page.Para(term.Delay, staleText)
 	}
 	sign := "$ "
@@ -91,7 +91,16 @@ func (m *Model) writeCommand(page *term.Page, s *scene.Scene) {
 	}
 }
 
-const staleText = "Consul is unreachable: these fields may be old."
+const staleText = "Consul does not respond or rejects the query: these fields may be old."
+
+// stale reports whether the fields may be old.
+func (m *Model) stale(s *scene.Scene) bool {
+	if m.about.session != "" {
+		return s.In(m.values["datacenter"]).Stale
+	}
+	part := s.Of(s.Live.Find(m.about.election))
+	return part.Stale || part.PartStale()
+}
 
 // lines divides a command at the newlines of its template, and makes it safe to show.
 func lines(parts []shell.Part) [][]term.Span {

@@ -1,20 +1,19 @@
 package shell
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// lexer finds the fields of a template and decides where a shell reads them. It accepts a part of the syntax of sh: if
-// it misreads other parts, a value may be split into words, but no shell parses it.
+// lexer finds the fields of a template and decides where a shell reads them. It accepts a part of the syntax of sh, and
+// refuses fields where it could misread a command that evaluates them.
 type lexer struct {
 	text     string
 	at       int
 	kept     int // the text before it is in the template
 	frames   []frame
-	document bool // a here-document may follow
+	barred   string // why no field may follow, empty if one may
 	template Template
 }
 
@@ -22,34 +21,33 @@ type lexer struct {
 type kind uint8
 
 const (
-	commands   kind = iota // the script itself, ( ) or $( )
-	single                 // ' '
-	double                 // " "
-	parameter              // ${ }
-	arithmetic             // $(( )) or (( ))
-	backquote              // ` `
+	commands  kind = iota // the script itself, ( ) or $( )
+	single                // ' '
+	double                // " "
+	parameter             // ${ }
+	backquote             // ` `
 )
 
 // frame is an open construct, and the position in the command that it contains.
 type frame struct {
 	kind kind
-	// inWord is set inside a word; word is its literal text.
+	// inWord is set inside a word, which begins at start.
 	inWord bool
-	word   string
-	// program is the first word of the command, empty before its end. dashes is set after the word "--".
-	program string
-	dashes  bool
+	start  int
+	// words are the words of the simple command, without assignments and keywords before the program.
+	words []string
+	// redirected is set after < or >.
+	redirected bool
 }
 
 func (f *frame) opening() string {
-	return [...]string{commands: "(", single: "'", double: `"`, parameter: "${", arithmetic: "((", backquote: "`"}[f.kind]
+	return [...]string{commands: "(", single: "'", double: `"`, parameter: "${", backquote: "`"}[f.kind]
 }
 
 func (l *lexer) top() *frame { return &l.frames[len(l.frames)-1] }
 
 // push opens a construct that is n bytes long.
 func (l *lexer) push(k kind, n int) {
-	l.top().inWord = true
 	l.frames = append(l.frames, frame{kind: k})
 	l.at += n
 }
@@ -70,14 +68,14 @@ func (l *lexer) step() error {
 			l.pop(1)
 			return nil
 		}
+	case l.starts("\\\n"): // continues the line, and the word if there is one
+		l.at += 2
+		return nil
 	case l.starts("\\") && l.at+1 < len(l.text):
 		l.literal(2)
 		return nil
 	case f.kind == double && l.starts(`"`), f.kind == parameter && l.starts("}"), f.kind == backquote && l.starts("`"):
 		l.pop(1)
-		return nil
-	case f.kind == arithmetic && l.starts("))"):
-		l.pop(2)
 		return nil
 	case l.open():
 		return nil
@@ -93,58 +91,75 @@ func (l *lexer) step() error {
 	return nil
 }
 
-// open opens the construct that begins here, if one does.
+// open opens the construct that begins here in a word, if one does.
 func (l *lexer) open() bool {
-	k := l.top().kind
+	f, k, size := l.top(), commands, 2
 	switch {
-	case l.starts("$(("):
-		l.push(arithmetic, 3)
-	case k == commands && l.starts("(("):
-		l.push(arithmetic, 2)
 	case l.starts("$("):
-		l.push(commands, 2)
 	case l.starts("${"):
-		l.push(parameter, 2)
+		k = parameter
 	case l.starts("`"):
-		l.push(backquote, 1)
-	case l.starts(`"`) && k != double:
-		l.push(double, 1)
-	case l.starts("'") && k != double:
-		l.push(single, 1)
+		k, size = backquote, 1
+	case l.starts(`"`) && f.kind != double:
+		k, size = double, 1
+	case l.starts("'") && f.kind != double:
+		if k, size = single, 1; strings.HasSuffix(l.text[:l.at], "$") { // bash reads backslashes in it
+			l.barred = "must not follow $'…'"
+		}
 	default:
 		return false
 	}
+	l.begin()
+	l.push(k, size)
 	return true
 }
 
 // inCommand reads a character of a command outside of quotes.
 func (l *lexer) inCommand() {
 	f, c := l.top(), l.text[l.at]
+	redirects := strings.HasSuffix(l.text[:l.at], "<") || strings.HasSuffix(l.text[:l.at], ">")
 	switch {
 	case c == '#' && !f.inWord:
 		comment, _, _ := strings.Cut(l.text[l.at:], "\n")
 		l.at += len(comment)
+	case redirects && (c == '&' || c == '|'), l.starts("&>"):
+		f.redirected = true
+		l.at++
+	case c == '(' && redirects:
+		l.push(commands, 1)
+	case c == '(' && f.inWord:
+		l.barred = "must not follow a function or an array"
+		l.at++
+	case c == '(':
+		*f = frame{}
+		l.push(commands, 1)
 	case c == ')' && len(l.frames) > 1:
 		l.pop(1)
-	case c == '(' && !f.inWord:
-		l.push(commands, 1)
 	case strings.IndexByte(";|&()\n", c) >= 0:
 		*f = frame{}
 		l.at++
 	case strings.IndexByte(" \t\r<>", c) >= 0:
-		l.document = l.document || l.starts("<<")
-		f.endWord()
+		l.endWord()
+		f.redirected = f.redirected || c == '<' || c == '>'
+		if l.starts("<<") {
+			l.barred = "must not follow <<; use printf and a pipe"
+		}
 		l.at++
 	default:
 		l.literal(1)
 	}
 }
 
+// begin begins a word, unless the position is in one.
+func (l *lexer) begin() {
+	if f := l.top(); !f.inWord {
+		f.inWord, f.start = true, l.at
+	}
+}
+
 // literal reads n bytes of a word.
 func (l *lexer) literal(n int) {
-	f := l.top()
-	f.inWord = true
-	f.word += l.text[l.at : l.at+n]
+	l.begin()
 	l.at += n
 }
 
@@ -153,25 +168,28 @@ func keywords() []string {
 	return []string{"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"}
 }
 
-// evaluators are words that execute an argument, or the subscript of a variable in it: a[$(command)].
-func evaluators() []string {
-	return []string{"eval", "let", "[[", "trap", "unset", "read", "declare", "typeset"}
-}
-
 // endWord ends the current word, which may be the program.
-func (f *frame) endWord() {
-	if f.inWord {
-		f.dashes = f.dashes || f.word == "--"
-		if f.program == "" && !slices.Contains(keywords(), f.word) && !f.assigns() {
-			f.program = f.word + " "
-		}
+func (l *lexer) endWord() {
+	f := l.top()
+	if !f.inWord {
+		return
 	}
-	f.inWord, f.word = false, ""
+	word := unquote(l.text[f.start:l.at])
+	if len(f.words) > 0 || !slices.Contains(keywords(), word) && !l.assigns(f) {
+		f.words = append(f.words, word)
+	}
+	if word == "case" && len(l.frames) > 1 { // its patterns end with an unpaired parenthesis
+		l.barred = "must not follow a case in parentheses"
+	}
+	f.inWord = false
 }
 
-// assigns reports whether the word is an assignment.
-func (f *frame) assigns() bool {
-	name, _, found := strings.Cut(f.word, "=")
+// assigns reports whether the current word of a command is an assignment.
+func (l *lexer) assigns(f *frame) bool {
+	if !f.inWord {
+		return false
+	}
+	name, _, found := strings.Cut(l.text[f.start:l.at], "=")
 	return found && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
@@ -193,36 +211,13 @@ func (l *lexer) field() error {
 		return fmt.Errorf("%s: %w", l.text[l.at:l.at+size], err)
 	}
 	f := l.top()
-	u.option = !f.inWord && (!f.dashes || u.quoted)
-	f.inWord = true
+	u.option = !f.inWord && (!slices.Contains(f.words, "--") || u.quoted)
+	l.begin()
 	l.keep()
 	l.template.pieces = append(l.template.pieces, piece{use: len(l.template.uses)})
 	l.template.uses = append(l.template.uses, u)
 	l.at += size
 	l.kept = l.at
-	return nil
-}
-
-// refuse returns why no field is allowed here.
-func (l *lexer) refuse() error {
-	f := l.top()
-	switch f.kind {
-	case single, double:
-		return errors.New("a field must not be in quotes; electop quotes its value")
-	case backquote:
-		return errors.New("a field must not be in backquotes; use $(…)")
-	case parameter, arithmetic:
-		return errors.New("a field must not be in ${…} or ((…)); assign it to a variable first")
-	default:
-	}
-	switch {
-	case l.document:
-		return errors.New("a field must not follow <<; use printf and a pipe")
-	case f.program == "" && !f.assigns():
-		return errors.New("a field must not be the program to run")
-	case slices.Contains(evaluators(), strings.TrimSpace(f.program)):
-		return fmt.Errorf("a field must not be an argument of %s, which evaluates it", strings.TrimSpace(f.program))
-	}
 	return nil
 }
 
