@@ -178,8 +178,11 @@ func (l *lexer) endWord() {
 	if len(f.words) > 0 || !slices.Contains(keywords(), word) && !l.assigns(f) {
 		f.words = append(f.words, word)
 	}
-	if word == "case" && len(l.frames) > 1 { // its patterns end with an unpaired parenthesis
+	switch {
+	case word == "case" && len(l.frames) > 1: // its patterns end with an unpaired parenthesis
 		l.barred = "must not follow a case in parentheses"
+	case slices.Contains([]string{"declare", "typeset", "local", "integer"}, word):
+		l.barred = "must not follow " + word + ": shells execute the values of integer variables"
 	}
 	f.inWord = false
 }

@@ -43,6 +43,8 @@ func (l *lexer) refuseIn(f *frame, direct bool) error {
 		return errors.New("a field must not follow < or > in a command; move it before them")
 	case len(f.words) == 0 && (direct || f.inWord) && !l.assigns(f):
 		return errors.New("a field must not be the program to run")
+	case len(f.words) > 0 && strings.Contains(strings.TrimLeft(f.words[0], "["), "["):
+		return errors.New("a field must not be in a subscript, which shells evaluate")
 	case name != "":
 		return fmt.Errorf("a field must not be an argument of %s, which evaluates it", name)
 	}
@@ -53,8 +55,7 @@ func (l *lexer) refuseIn(f *frame, direct bool) error {
 // not empty, they do so only with this option.
 func evaluators() []struct{ word, option string } {
 	return []struct{ word, option string }{
-		{"eval", ""}, {"let", ""}, {"[[", ""}, {"trap", ""}, {"unset", ""}, {"read", ""}, {"declare", ""}, {"typeset", ""}, {"local", ""},
-		{"integer", ""}, {"alias", ""}, {"mapfile", ""}, {"readarray", ""}, {"getopts", ""}, {"compgen", ""}, {"complete", ""},
+		{"eval", ""}, {"let", ""}, {"[[", ""}, {"trap", ""}, {"unset", ""}, {"read", ""}, {"alias", ""}, {"mapfile", ""}, {"readarray", ""}, {"getopts", ""}, {"compgen", ""}, {"complete", ""},
 		{"printf", "v"}, {"test", "v"}, {"[", "v"}, {"wait", "p"},
 	}
 }
