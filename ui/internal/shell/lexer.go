@@ -136,6 +136,9 @@ func (l *lexer) inCommand() {
 	case c == ')' && len(l.frames) > 1:
 		l.pop(1)
 	case strings.IndexByte(";|&()\n", c) >= 0:
+		if l.endWord(); changesParameters(f.words) {
+			l.barred = "must not follow " + f.words[0] + ": it changes the parameters that contain the fields"
+		}
 		*f = frame{}
 		l.at++
 	case strings.IndexByte(" \t\r<>", c) >= 0:

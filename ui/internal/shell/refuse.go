@@ -80,3 +80,17 @@ func (f *frame) evaluator(current string) string {
 func unquote(word string) string {
 	return strings.NewReplacer("\\\n", "", "\\", "", `$"`, "", "'", "", `"`, "").Replace(word)
 }
+
+// changesParameters reports whether a simple command replaces the positional parameters. Options of set do not.
+func changesParameters(words []string) bool {
+	if len(words) == 0 || words[0] != "set" {
+		return len(words) > 0 && words[0] == "shift"
+	}
+	for i, word := range words[1:] {
+		option := strings.HasPrefix(word, "-") || strings.HasPrefix(word, "+") || words[i] == "-o" || words[i] == "+o"
+		if !option || word == "--" || word == "-" {
+			return true
+		}
+	}
+	return false
+}

@@ -41,6 +41,7 @@ func TestTemplatesAndWhatTheyShow(t *testing.T) {
 		{"while read -r x 2>/dev/null; do echo \\\n{{key}} >f; done", "while read -r x 2>/dev/null; do echo \\\n\"${1}\" >f; done", "while read -r x 2>/dev/null; do echo \\\n'a b' >f; done"},
 		{`(x=$(echo {{key}}); [ "$x" = {{key}} ])`, `(x=$(echo "${1}"); [ "$x" = "${2}" ])`, `(x=$(echo 'a b'); [ "$x" = 'a b' ])`},
 		{`echo "$(( (1+(2)) << 2 )) $((16#ff))"`, `echo "$(( (1+(2)) << 2 )) $((16#ff))"`, `echo "$(( (1+(2)) << 2 )) $((16#ff))"`},
+		{"set -eu -o pipefail; echo {{key}}", `set -eu -o pipefail; echo "${1}"`, "set -eu -o pipefail; echo 'a b'"},
 		{"case {{node}} in a) echo {{key}};; esac", `case "${1}" in a) echo "${2}";; esac`, "case 'a b' in a) echo 'a b';; esac"},
 	} {
 		parsed, err := shell.ParseTemplate(c.text)
@@ -114,6 +115,8 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		{"wait -n -p {{value}}", "an argument of wait -p"},
 		{"local {{value}}", "must not follow local"},
 		{"declare -i x; x={{value}}", "must not follow declare"},
+		{"set -- a; echo {{node}}", "must not follow set"},
+		{"shift\necho {{node}}", "must not follow shift"},
 		{"a[ {{value}} ]=1", "must not be in a subscript"},
 		{"alias x={{value}}", "an argument of alias"},
 		{"mapfile -C {{value}} x", "an argument of mapfile"},
