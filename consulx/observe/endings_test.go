@@ -55,10 +55,10 @@ func (p *trial) destroy() error {
 	return err
 }
 
-// awaitSessionEnd waits until the session no longer exists.
+// awaitSessionEnd waits until the session no longer exists. The observer needs the connections of p.API.
 func (p *trial) awaitSessionEnd() error {
 	for index := uint64(0); ; {
-		entry, meta, err := p.API.Session().Info(p.session, &api.QueryOptions{WaitIndex: index, WaitTime: patience})
+		entry, meta, err := p.client.Blocking().API().Session().Info(p.session, &api.QueryOptions{WaitIndex: index, WaitTime: patience})
 		if err != nil || entry == nil {
 			return err
 		}
