@@ -180,8 +180,8 @@ func wholeSegment(before, after string) bool {
 	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }
 
-// Patterns is an ordered list of patterns. A key that several of them select belongs
-// to the first. A key that any of them excludes belongs to none.
+// Patterns is an ordered list of patterns. If several patterns select a key, it belongs to the first. If any pattern
+// excludes a key, it belongs to none.
 type Patterns []Pattern
 
 // ParsePatterns parses all texts. If none of them selects keys, it adds [DefaultPattern]. Exclusions come last in the

@@ -234,7 +234,7 @@ type Seen struct {
 	Created bool
 }
 
-// Outdated returns a copy whose sessions were current until at.
+// Outdated returns a copy that is marked as outdated since at. An earlier time is kept.
 func (l *SessionList) Outdated(at time.Time) SessionList {
 	old := *l
 	if old.Until.IsZero() {

@@ -13,7 +13,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// fakeDiagnosis infers fixes from fixed facts: these sessions and checks.
+// fakeDiagnosis infers fixes from the sessions, checks and facts that the test sets.
 type fakeDiagnosis struct {
 	sessions []*election.Session
 	checks   []election.Check

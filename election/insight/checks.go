@@ -9,7 +9,7 @@ import (
 // Tally counts a session's checks by status.
 type Tally struct {
 	Passing, Warning, Critical, Unknown int
-	// Until is the time until which outdated checks were current. It is zero for current checks.
+	// Until is when the checks stopped being current, zero if they are current.
 	Until time.Time
 }
 

@@ -121,7 +121,8 @@ func in(datacenter string, of ui.Subject) bool {
 	return of.Datacenter == "" || datacenter == "" || datacenter == of.Datacenter
 }
 
-// summaryIn returns the statistics of a subject, and its datacenter if the history contains the key in several.
+// summaryIn returns the statistics of a subject. datacenter is empty unless the history contains the key in several
+// datacenters.
 func summaryIn(st history.Stats, of ui.Subject) (s history.Summary, datacenter string, err error) {
 	var names []string
 	for _, e := range st.Elections {

@@ -161,7 +161,7 @@ func (w *watch) follow(ctx context.Context, names []string, clients []*consulx.C
 	return nil
 }
 
-// observed is one datacenter and its observer.
+// observed holds the client and the observer of one datacenter.
 type observed struct {
 	client   *consulx.Client
 	observer *observe.Observer

@@ -184,7 +184,7 @@ const observedWithin = 30 * time.Second
 
 func (c *course) set(s Status, reason string) { c.status, c.reason = s, reason }
 
-// rest sets the status if end has passed. Otherwise it returns end as the time of the next decision.
+// rest sets the status s if end has passed. Otherwise it sets Moving and returns end as the time of the next decision.
 func (c *course) rest(now, end time.Time, s Status, reason string) (wake time.Time) {
 	if now.Before(end) {
 		c.set(Moving, "")

@@ -92,7 +92,7 @@ type view struct {
 	// aged is set if a banner shows the age of the data about web. banner is the text of the banner.
 	aged   bool
 	banner string
-	row    string // leader of the election web
+	row    string // the line of the election web
 	text   string
 }
 

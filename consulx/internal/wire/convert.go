@@ -19,7 +19,7 @@ func Pair(p *api.KVPair) election.Pair {
 	}
 }
 
-// Session converts one session of a datacenter, "" for the agent's own.
+// Session converts a session. datacenter is empty for the agent's own datacenter.
 func Session(e *api.SessionEntry, datacenter string) *election.Session {
 	s := &election.Session{
 		ID: e.ID, Name: e.Name, Node: e.Node, Datacenter: datacenter, Behavior: e.Behavior, LockDelay: e.LockDelay,

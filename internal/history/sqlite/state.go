@@ -44,7 +44,7 @@ func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, 
 	return st, nil
 }
 
-// rebuilt is an election that is being reconstructed.
+// rebuilt is the state of an election while it is read from the history.
 type rebuilt struct {
 	e *election.Election
 	// first is when the election was first observed. firstKnown is set if the state of the election began at that

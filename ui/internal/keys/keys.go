@@ -165,8 +165,7 @@ func (k Map) EventList(open, leads bool) []key.Binding {
 	return []key.Binding{k.Down, k.Open, k.Filter, newest, says(k.Report, "report"), k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
-// SessionList lists the keys of the footer in the sessions view; open is true if one
-// session is open.
+// SessionList returns the key bindings that the footer of the sessions view shows. open is set if one session is open.
 func (k Map) SessionList(open bool) []key.Binding {
 	if open {
 		return []key.Binding{k.Back, says(k.Down, "scroll"), k.Destroy, k.Scan, k.Copy, k.Elections, k.Help, k.Quit}

@@ -90,7 +90,8 @@ func (v *Model) build(snap *election.Snapshot) {
 	})
 }
 
-// setSeen sets the earliest time at which the session is known to have existed: it was listed, or a term of it began.
+// setSeen sets the earliest known time of the session: when it was first listed or, if earlier, when one of its terms
+// began.
 func (r *row) setSeen(first election.Seen) {
 	r.seen, r.created = first.At, first.Created
 	for i := 0; i < len(r.holds) && !r.created; i++ {

@@ -137,7 +137,7 @@ func ParseTemplate(text string) (Template, error) {
 	return l.template, nil
 }
 
-// field reads the field at the start of a text that begins with "{{". size is 0 if this is not the form of a field.
+// field reads the field at the start of a text that begins with "{{". size is 0 if the text does not begin with a field.
 func field(text string) (u use, size int) {
 	inside, _, closed := strings.Cut(text[2:], "}}")
 	words := strings.Fields(inside)

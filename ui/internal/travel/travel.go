@@ -100,7 +100,7 @@ func newRequest(s *scene.Scene, window time.Duration) *request {
 	return q
 }
 
-// Leave returns to the present.
+// Leave shows the current state again and cancels the read in progress.
 func (t *Traveler) Leave() scene.Action {
 	t.Cancel()
 	return scene.Visit{}
