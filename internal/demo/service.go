@@ -186,7 +186,11 @@ func (m *member) compete(life, ctx context.Context) {
 	m.mu.Lock()
 	m.candidate = c
 	m.mu.Unlock()
-	for life.Err() == nil {
+	// The dashboard soon lists the candidates of the first service, so their sessions must exist.
+	for first := m.service.led != nil; life.Err() == nil; first = false {
+		if !first {
+			wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can lead
+		}
 		if m.refresh(life) == nil && m.lead(life, c) {
 			continue
 		}
@@ -203,7 +207,6 @@ func (m *member) compete(life, ctx context.Context) {
 
 // lead campaigns once and returns when the leadership is lost or life ends. It returns false if the campaign failed.
 func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
-	wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can lead
 	l, err := c.Campaign(life)
 	if err != nil {
 		return false
