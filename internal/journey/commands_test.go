@@ -37,6 +37,15 @@ func openCommands(t *testing.T, s *stage) *shell {
 	return term
 }
 
+// startWaiting runs the command that waits, and confirms it.
+func startWaiting(term *shell) {
+	term.t.Helper()
+	term.keys("!", "w", "Enter")
+	term.await("run this command")
+	term.keys("y")
+	term.await("waiting42 in ")
+}
+
 func TestCommandOfTheSettings(t *testing.T) {
 	s := newStage(t)
 	canary := filepath.Join(t.TempDir(), "canary")
@@ -59,18 +68,12 @@ func TestCommandOfTheSettings(t *testing.T) {
 
 func TestCtrlCEndsTheCommandOnly(t *testing.T) {
 	term := openCommands(t, newStage(t))
-	term.keys("!", "w", "Enter")
-	term.await("run this command")
-	term.keys("y")
-	term.await("waiting42 in ")
+	startWaiting(term)
 	term.keys("C-c")
 	term.await("interrupted", "ended with exit code 7. Press Enter to return.")
 	term.keys("C-c") // returns as well
 	term.await("● web", "The command wait ended with exit code 7.")
-	term.keys("!", "w", "Enter")
-	term.await("run this command")
-	term.keys("y")
-	term.await("waiting42 in ")
+	startWaiting(term)
 	term.keys("C-\\")
 	term.await("Press Enter to return.")
 	term.keys("Enter")
@@ -83,10 +86,7 @@ func TestCtrlCEndsTheCommandOnly(t *testing.T) {
 // The shell stops and continues electop together with the command.
 func TestCtrlZStopsTheCommand(t *testing.T) {
 	term := openCommands(t, newStage(t))
-	term.keys("!", "w", "Enter")
-	term.await("run this command")
-	term.keys("y")
-	term.await("waiting42 in ")
+	startWaiting(term)
 	term.keys("C-z")
 	term.await("Stopped")
 	term.inForeground()
