@@ -154,6 +154,9 @@ func ParseTemplate(text string) (Template, error) { return shell.ParseTemplate(t
 // TemplateFields lists the fields of templates.
 func TemplateFields() []TemplateField { return shell.Fields() }
 
+// TemplateFieldNames lists the fields in the form in which a template contains them.
+func TemplateFieldNames() string { return shell.FieldNames() }
+
 // Keys are keys that replace the default ones.
 type Keys = keys.Custom
 

@@ -32,7 +32,7 @@ func commandsSetting() settings.Setting {
 			{Name: "name", About: "The name in the menu.", Required: true, Example: "logs", Check: oneLine},
 			{
 				Name: "command", Required: true, Example: "ssh -- {{node}} journalctl -n 50 -u {{quote election}}",
-				About: "The command for sh -c. Fields: " + templateFields() + ". {{quote FIELD}} is for a second shell, such as that of ssh.",
+				About: "The command for sh -c. Fields: " + ui.TemplateFieldNames() + ". {{quote FIELD}} is for a second shell, such as that of ssh.",
 				Check: func(values []string) error { _, err := ui.ParseTemplate(values[0]); return err },
 			},
 			{Name: "key", About: "A letter that selects the command in the menu.", Example: "l", Check: oneLetter},
@@ -40,14 +40,6 @@ func commandsSetting() settings.Setting {
 			{Name: "confirm", Kind: settings.Bool, About: "Whether the user must confirm the command.", Example: "false"},
 		},
 	}
-}
-
-func templateFields() string {
-	var names []string
-	for _, f := range ui.TemplateFields() {
-		names = append(names, "{{"+f.Name+"}}")
-	}
-	return strings.Join(names, ", ")
 }
 
 // commandTextLength is the maximum length of the name and the description of a command, in runes.
