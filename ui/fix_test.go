@@ -122,7 +122,7 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 	d.keys("y")
 	d.wants("Nothing was done: the diagnosis is still running.")
 	d.send(firstOf(t, cmd))
-	d.wants("Problem      lock_flags", "Existing key does not match lock", "Write the same value with flags 3304740253564472344",
+	d.wants("Problem      lock flags", "Existing key does not match lock", "Write the same value with flags 3304740253564472344",
 		"no lock-delay is active", "(Apply)")
 	d.keys("y") // enter was pressed before the text was visible long enough
 	d.wants("Nothing was done: the text is new.")
@@ -157,7 +157,7 @@ func TestFixOfAHolderThatIsGone(t *testing.T) {
 	d.open(keyOf("legacy"))
 	d.diagnose()
 	d.notices()
-	d.wants("Fix legacy", "orphaned_session", "Destroy session "+election.ShortID(sessionID(8)), "y apply")
+	d.wants("Fix legacy", "orphaned session", "Destroy session "+election.ShortID(sessionID(8)), "y apply")
 	d.perform(d.keys("y"))
 	s := released(studiedSnapshot(""), keyOf("legacy"), false)
 	s.Find(election.KeyID(keyOf("legacy"))).LockDelayUntil = testNow().Add(15 * time.Second)
@@ -213,8 +213,8 @@ func TestFixWithUnknownResult(t *testing.T) {
 
 func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
 	for name, want := range map[string][]string{
-		"search": {"lock_delay", "Wait until the lock-delay ends, in about 9s.", "~12:01:18", "Consul rejects an acquire: a lock-delay is active", "[ Close ]"},
-		"mail":   {"no_candidate", "has no candidate: the election has no leader since", "2026-11-20T11:57:07Z", "failed: token lacks", "[ Close ]"},
+		"search": {"lock delay", "Wait until the lock-delay ends, in about 9s.", "~12:01:18", "Consul rejects an acquire: a lock-delay is active", "[ Close ]"},
+		"mail":   {"no candidate", "has no candidate: the election has no leader since", "2026-11-20T11:57:07Z", "failed: token lacks", "[ Close ]"},
 	} {
 		x := newDiagnosis()
 		x.sessions, x.facts = []*election.Session{}, insight.FixFacts{DelayErr: "token lacks key:write"}

@@ -47,7 +47,7 @@ func TestFixSetsTheFlagsThatLocksExpect(t *testing.T) {
 		term := s.open(width, height)
 		term.await("1 led", "1 vacant", "f fix…")
 		term.keys("f")
-		term.await("Fix mail", "lock_flags", "no lock-delay is active", "y apply")
+		term.await("Fix mail", "lock flags", "no lock-delay is active", "y apply")
 		term.keys("Enter") // Cancel
 		term.await("Cancelled: nothing was changed.")
 		if pair := s.get("mail"); pair.Flags != 5 {
@@ -99,14 +99,14 @@ func TestFixOfOtherProblems(t *testing.T) {
 		}
 		term.await("1 lock-delay")
 		term.keys("g", "f")
-		term.await("Fix mail", "lock_delay", "Wait until the lock-delay ends", "Consul rejects an acquire", "[ Close ]")
+		term.await("Fix mail", "lock delay", "Wait until the lock-delay ends", "Consul rejects an acquire", "[ Close ]")
 		term.keys("Escape")
 		term.gone("Fix mail")
 
 		term.keys("G", "f")
 		term.await("web: nothing to fix. web-a leads")
 		term.keys("k", "f")
-		screen := term.await("Fix shop", "orphaned_session", "Destroy session", "y apply")
+		screen := term.await("Fix shop", "orphaned session", "Destroy session", "y apply")
 		if !strings.Contains(screen, orphan[:8]) {
 			t.Errorf("the session is missing:\n%s", screen)
 		}

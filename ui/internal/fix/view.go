@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"strings"
 	"time"
 
 	"electop/election/insight"
@@ -60,7 +61,7 @@ func (m *Model) writeState(page *term.Page, s *scene.Scene) {
 
 func (m *Model) writeFix(page *term.Page, s *scene.Scene) {
 	f := m.found.Fix
-	page.Field("Problem", term.Span{term.Strong, string(f.Problem)})
+	page.Field("Problem", term.Span{term.Strong, strings.ReplaceAll(string(f.Problem), "_", " ")})
 	page.Field("Why", term.Span{term.Text, f.Why})
 	page.Field("Fix", term.Span{term.Text, f.DoAt(s.Now)})
 	if f.Kind == insight.FixWait && f.Until.After(s.Now) {
