@@ -81,7 +81,7 @@ func refreshingTexts() holderTexts {
 func apiLockTexts() holderTexts {
 	const (
 		notified = "The client is notified immediately: in Go, the channel that Lock returned is closed; npm's client emits \"end\" and destroys its session. " +
-			"The application decides what to do. " + untilItStops
+			"The application must react to it. " + untilItStops
 		source = "api.Lock and npm's client"
 	)
 	return holderTexts{
@@ -115,7 +115,7 @@ func consulLockTexts() holderTexts {
 
 func semaphoreTexts() holderTexts {
 	const (
-		holder = "api.Semaphore closes the channel that Acquire returned, and the application decides what to do; " +
+		holder = "api.Semaphore closes the channel that Acquire returned, and the application must react to it; " +
 			"consul lock -n terminates its child process and exits with code 0. Until the holder stops its work, there may be more active holders than slots."
 		source = "Semaphores"
 	)
