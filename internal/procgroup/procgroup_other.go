@@ -42,3 +42,6 @@ func AdoptOrphans() error { return nil }
 
 // CloseOnExec is not available on this system.
 func CloseOnExec(int) {}
+
+// OfSession is not available on this system.
+func OfSession(int) []int { return nil }

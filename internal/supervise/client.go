@@ -117,7 +117,11 @@ func (c *Client) send(d Deadlines) {
 }
 
 func (c *Client) killGroup() {
-	if group := int(c.group.Load()); group > 0 {
+	groups := []int{int(c.group.Load())}
+	if groups[0] == 0 { // the supervisor was killed before it sent the group
+		groups = procgroup.OfSession(c.cmd.Process.Pid)
+	}
+	for _, group := range groups {
 		_ = procgroup.Signal(group, syscall.SIGKILL)
 	}
 }
