@@ -172,8 +172,8 @@ func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options
 	events := o.OnEvents
 	o.OnLoaded = rec.loaded(client, o.Patterns)
 	o.OnEvents = func(all []election.Event) {
+		events(all) // first, because the user waits for them
 		rec.events(all)
-		events(all)
 	}
 	observer := observe.New(client, o)
 	rec.observedAs(observer.Snapshot)

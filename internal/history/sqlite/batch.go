@@ -34,7 +34,7 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 			}
 		}
 		if n := len(events); n > 0 && w.store.observation != 0 {
-			if err := w.store.beat(ctx, events[n-1].Time); err != nil {
+			if err := w.beat(ctx, events[n-1].Time); err != nil {
 				return err
 			}
 		}
@@ -65,6 +65,12 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 		w.o.OnStored(events)
 	}
 	return more, nil
+}
+
+// beat stores a heartbeat. It must run inside a transaction.
+func (w *Writer) beat(ctx context.Context, at time.Time) error {
+	w.beatAt = at.Add(heartbeat - batchDelay)
+	return w.store.beat(ctx, at)
 }
 
 // one stores the first of several events. It also updates the period of observation, which ends when the connection

@@ -17,11 +17,11 @@ const (
 	// takes 30 MB.
 	defaultQueue = 1 << 16
 	// batchDelay is how long events are collected for one transaction, because each transaction waits for the disk.
-	batchDelay = 250 * time.Millisecond
+	batchDelay = time.Second
 	// batchSize is the maximum number of events in a transaction.
 	batchSize = 2000
-	// heartbeat is the interval of heartbeats. If the process is killed, the recorded observation ends at most this
-	// time too early. history.AliveWithin is several heartbeats plus the time to write a batch.
+	// heartbeat is the interval of heartbeats. If the process is killed, the recorded observation ends at most
+	// heartbeat plus batchDelay too early. history.AliveWithin is several heartbeats plus the time to write a batch.
 	heartbeat = 2 * time.Second
 	// retryEvery is the pause after a temporary error of the file.
 	retryEvery = 5 * time.Second
@@ -281,10 +281,9 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if w.store.observation != 0 && !now.Before(w.beatAt) {
-		if err := w.transaction(ctx, func(ctx context.Context) error { return w.store.beat(ctx, now) }); err != nil {
+		if err := w.transaction(ctx, func(ctx context.Context) error { return w.beat(ctx, now) }); err != nil {
 			return false, err
 		}
-		w.beatAt = now.Add(heartbeat - batchDelay)
 	}
 	trim, err := w.trim(ctx, now)
 	return more || trim, err
