@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +28,11 @@ table, each row is a paragraph.
 
 Exit codes: 0 the token can read everything that electop observes, 5 it cannot
 read some of it, 1 Consul cannot be reached or has no consensus leader. The
-permissions for release and destroy are shown, but do not change the exit code.`,
+permissions for release and destroy are shown, but do not change the exit code.
+
+With --datacenter dc1,dc2 or all, each datacenter has a section, and -o json
+writes an array with a report for each. Of several exit codes, electop uses the
+most severe one: 1, then 5. The agent is that of --http-addr in each section.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), d, o, format) },
@@ -35,29 +41,87 @@ permissions for release and destroy are shown, but do not change the exit code.`
 	return cmd
 }
 
+// diagnosis is the report about one datacenter, complete unless failure is set.
+type diagnosis struct {
+	client  *consulx.Client
+	report  consulx.Report
+	failure error
+}
+
 func runDoctor(ctx context.Context, d deps, o *options, format string) error {
-	client, ps, err := o.connect()
+	clients, ps, err := o.connectAll(ctx)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	report, failure := consulx.Doctor(ctx, client, ps)
-	if failure != nil && len(report.Rows) == 0 {
-		return failure
+	all := make([]diagnosis, len(clients))
+	var checks sync.WaitGroup
+	for i, c := range clients {
+		checks.Go(func() {
+			defer c.Close()
+			report, failure := consulx.Doctor(ctx, c, ps)
+			all[i] = diagnosis{c, report, failure}
+		})
 	}
+	checks.Wait()
+	if o.severalDatacenters() {
+		return writeDiagnoses(d, all, format)
+	}
+	return all[0].write(d, format)
+}
+
+// write writes the report about the only datacenter.
+func (x diagnosis) write(d deps, format string) error {
+	if x.failure != nil && len(x.report.Rows) == 0 {
+		return x.failure
+	}
+	var err error
 	if format == "json" {
-		err = writeReportJSON(d.stdout, report)
+		err = writeReportJSON(d.stdout, x.report)
 	} else {
-		err = writeReport(d.stdout, terminalWidth(d.stdout), report)
+		err = writeReport(d.stdout, terminalWidth(d.stdout), x.report)
 	}
-	if err != nil {
+	return cmp.Or(err, x.failure, doctorResult(x.report))
+}
+
+// writeDiagnoses writes a section per datacenter. The exit code is the most severe one: 1, then 5.
+func writeDiagnoses(d deps, all []diagnosis, format string) error {
+	write := writeSections
+	if format == "json" {
+		write = writeDiagnosesJSON
+	}
+	if err := write(d.stdout, all); err != nil {
 		return err
 	}
-	if failure != nil {
-		return failure
+	var worst error
+	for _, x := range all {
+		result := doctorResult(x.report)
+		if x.failure != nil {
+			d.warn(consulx.Describe(ofDatacenter(x.client, x.failure)))
+			result = exitError(exitFailed)
+		}
+		if worst == nil || errors.Is(result, exitError(exitFailed)) {
+			worst = result
+		}
 	}
-	return doctorResult(report)
+	return worst
+}
+
+// writeSections writes a table per datacenter. A datacenter without rows has only a failure.
+func writeSections(w io.Writer, all []diagnosis) error {
+	separator := ""
+	for _, x := range all {
+		if len(x.report.Rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "%sDatacenter %s\n", separator, sanitize.Line(x.client.Datacenter(), 60))
+		if err := writeReport(w, terminalWidth(w), x.report); err != nil {
+			return err
+		}
+		separator = "\n"
+	}
+	return nil
 }
 
 // doctorResult is the exit code of a report, which already shows the reason.
@@ -114,13 +178,37 @@ type reportJSON struct {
 	Version         string        `json:"version,omitempty"`
 	ConsensusLeader string        `json:"consensus_leader"`
 	Rows            []consulx.Row `json:"rows"`
+	// Error is why a report of several is incomplete.
+	Error string `json:"error,omitempty"`
+}
+
+func newReportJSON(r consulx.Report) reportJSON {
+	return reportJSON{
+		Address: r.Address, Datacenter: r.Info.Datacenter, Node: r.Info.Node, Version: r.Info.Version,
+		ConsensusLeader: r.Info.ConsensusLeader, Rows: r.Rows,
+	}
 }
 
 func writeReportJSON(w io.Writer, r consulx.Report) error {
-	text, err := json.Marshal(reportJSON{
-		Address: r.Address, Datacenter: r.Info.Datacenter, Node: r.Info.Node, Version: r.Info.Version,
-		ConsensusLeader: r.Info.ConsensusLeader, Rows: r.Rows,
-	})
+	text, err := json.Marshal(newReportJSON(r))
+	if err != nil {
+		return err
+	}
+	return output.WriteIndented(w, text)
+}
+
+// writeDiagnosesJSON writes an array with a report per datacenter.
+func writeDiagnosesJSON(w io.Writer, all []diagnosis) error {
+	reports := make([]reportJSON, len(all))
+	for i, x := range all {
+		r := newReportJSON(x.report)
+		r.Datacenter, r.Rows = x.client.Datacenter(), append([]consulx.Row{}, r.Rows...)
+		if x.failure != nil {
+			r.Error = x.client.Redact(consulx.Describe(x.failure))
+		}
+		reports[i] = r
+	}
+	text, err := json.Marshal(reports)
 	if err != nil {
 		return err
 	}

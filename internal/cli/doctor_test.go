@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -47,6 +48,77 @@ func TestDoctorWithoutConsul(t *testing.T) {
 		t.Errorf("%q %q", r.out, r.errOut)
 	}
 	w.run("doctor", "extra").must(t, exitUsage)
+}
+
+// diagnosed is an entry of doctor -o json.
+type diagnosed struct {
+	Datacenter, Error string
+	ConsensusLeader   string `json:"consensus_leader"`
+	Rows              []struct{ Subject, Status string }
+}
+
+func diagnose(t *testing.T, r result) (all []diagnosed) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(r.out), &all); err != nil {
+		t.Fatalf("%v: %s", err, r.out)
+	}
+	return all
+}
+
+func TestDoctorOfSeveralDatacenters(t *testing.T) {
+	onFederations(t, func(t *testing.T, f *federation) {
+		for _, value := range []string{"dc1,dc2", "all"} {
+			r := f.run("doctor", "--datacenter", value).must(t, exitOK)
+			_, second, found := strings.Cut(r.out, "\n\nDatacenter dc2\nWHAT")
+			if !strings.HasPrefix(r.out, "Datacenter dc1\nWHAT") || !found {
+				t.Error(r.out)
+			}
+			has(t, second, "consensus leader", "keys service/*/leader")
+		}
+		all := diagnose(t, f.run("doctor", "-o", "json", "--datacenter", "dc2,dc1").must(t, exitOK))
+		if len(all) != 2 || all[0].Datacenter != "dc2" || all[1].Datacenter != "dc1" {
+			t.Fatalf("%+v", all)
+		}
+		for _, r := range all {
+			if r.ConsensusLeader == "" || len(r.Rows) < 6 || r.Error != "" {
+				t.Errorf("%+v", r)
+			}
+		}
+		if one := diagnose(t, f.run("doctor", "-o", "json", "--datacenter", "dc2,dc2").must(t, exitOK)); len(one) != 1 || one[0].Datacenter != "dc2" {
+			t.Errorf("%+v", one)
+		}
+		f.lose()
+		r := f.run("doctor", "--datacenter", "dc1,dc2").must(t, exitFailed)
+		has(t, r.errOut, "electop: datacenter dc2: ")
+		if !strings.HasPrefix(r.out, "Datacenter dc1\n") || strings.Contains(r.out, "Datacenter dc2") {
+			t.Error(r.out)
+		}
+		all = diagnose(t, f.run("doctor", "-o", "json", "--datacenter", "dc1,dc2").must(t, exitFailed))
+		if len(all) != 2 || len(all[0].Rows) < 6 || all[1].Rows == nil || all[1].Error == "" || all[1].Datacenter != "dc2" {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+func TestDoctorOfSeveralDatacentersReturnsTheMostSevereCode(t *testing.T) {
+	f := memoryFederation(t)
+	for _, tt := range []struct {
+		denied, lost string
+		want         int
+	}{{"dc1", "", exitDenied}, {"dc2", "", exitDenied}, {"dc1", "dc2", exitFailed}, {"dc2", "dc1", exitFailed}} {
+		proxied := intercept(t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+			switch dc := r.URL.Query().Get("dc"); {
+			case dc == tt.lost:
+				http.Error(w, "No path to datacenter", http.StatusInternalServerError)
+			case dc == tt.denied && strings.HasPrefix(r.URL.Path, "/v1/kv/"):
+				http.Error(w, "Permission denied", http.StatusForbidden)
+			default:
+				return false
+			}
+			return true
+		})
+		proxied.run("doctor", "--datacenter", "dc1,dc2").must(t, tt.want)
+	}
 }
 
 func TestDoctorResult(t *testing.T) {
