@@ -34,8 +34,12 @@ func (o *options) oneDatacenter() error {
 	if !o.severalDatacenters() {
 		return nil
 	}
-	return usagef("--datacenter %s: this command works in one datacenter; name one. Several are possible for the dashboard, list, show, watch, release and destroy",
-		sanitize.Line(o.consul.Datacenter, 80))
+	example, _, _ := strings.Cut(o.consul.Datacenter, ",")
+	if example = sanitize.Line(strings.TrimSpace(example), 60); example == "" || example == allDatacenters {
+		example = "dc1"
+	}
+	return usagef("--datacenter %s: this command works in one datacenter; name one, e.g. --datacenter %s",
+		sanitize.Line(o.consul.Datacenter, 80), example)
 }
 
 // datacenters returns the configuration for each datacenter of --datacenter. They share the connections of

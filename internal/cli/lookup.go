@@ -34,16 +34,7 @@ func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
 	return o.lookUpAfter(ctx, d, noPast)
 }
 
-// lookUpWithPast is like lookUp, and adds the past of the elections from the history.
-func (o *options) lookUpWithPast(ctx context.Context, d deps) (lookup, error) {
-	l, err := o.lookUpWithDeleted(ctx, d)
-	if err == nil {
-		l.omitDeleted()
-	}
-	return l, err
-}
-
-// lookUpAllWithPast is like lookUpWithPast for each datacenter of --datacenter.
+// lookUpAllWithPast is like lookUpAll, and adds the past of the elections from the history.
 func (o *options) lookUpAllWithPast(ctx context.Context, d deps) (lookups, error) {
 	ls, err := o.lookUpAll(ctx, d, o.recorded(d))
 	for _, l := range ls.all {
@@ -59,7 +50,8 @@ func (l lookup) omitDeleted() {
 
 func noPast(context.Context, *consulx.Client) election.HistoryRead { return election.HistoryRead{} }
 
-// lookUpWithDeleted is like lookUpWithPast, and includes elections whose key was deleted.
+// lookUpWithDeleted is like lookUp, and adds the past of the elections from the history. It includes elections whose
+// key was deleted.
 func (o *options) lookUpWithDeleted(ctx context.Context, d deps) (lookup, error) {
 	return o.lookUpAfter(ctx, d, o.recorded(d))
 }

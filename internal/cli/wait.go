@@ -36,12 +36,15 @@ it. NAME must then be a key that a pattern matches, or the part of the key that
 the wildcards match. With --vacant the key must exist at the start or in the
 history: otherwise a mistyped NAME would count as an election without a leader.
 
+With --datacenter dc1,dc2 or all, exactly one datacenter must have the NAME, and
+the key must exist at the start.
+
 -o json writes the state as in electop list -o json, also after a timeout.
 
 Exit codes:
   0  the state was reached
   1  timeout, or Consul did not respond
-  2  usage error, or the key belongs to a semaphore
+  2  usage error, the key belongs to a semaphore, or several datacenters have it
   3  no such election, also if the key did not appear before the timeout
   5  denied by Consul's ACLs, or unknown token`
 
@@ -104,11 +107,15 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		limited, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
-	l, err := w.o.lookUpWithPast(limited, w.d)
+	ls, err := w.o.lookUpAllWithPast(limited, w.d)
 	if err != nil {
 		return err
 	}
-	defer l.client.Close()
+	defer ls.close()
+	l, err := w.locate(ctx, ls, name)
+	if err != nil {
+		return err
+	}
 	state, err := w.find(ctx, l, name)
 	if err != nil {
 		return err
@@ -127,6 +134,17 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		return errors.New("interrupted before the state was reached")
 	}
 	return w.timedOut(state)
+}
+
+// locate returns the datacenter of an election. With several, the key must exist in exactly one, because a candidate
+// could create it in any.
+func (w *waitCommand) locate(ctx context.Context, ls lookups, name string) (lookup, error) {
+	l, err := ls.one(ctx, []string{name})
+	if !w.vacant && errors.Is(err, errNoElection) {
+		err = fmt.Errorf("%w; to wait for a key that does not exist, name one datacenter, e.g. --datacenter %s",
+			err, sanitize.Line(ls.all[0].client.Datacenter(), 60))
+	}
+	return l, err
 }
 
 // find returns the election with this name, or the key that a candidate may create.
