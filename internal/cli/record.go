@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strings"
@@ -30,6 +31,10 @@ It fails immediately if Consul cannot be read or the file cannot be used. After
 that, it continues when Consul or the disk fails, and ends with exit code 1 only
 if the file becomes unusable.
 
+With --datacenter dc1,dc2 or all, one history contains all datacenters. record
+fails only if none of them can be read. The metrics have the label datacenter,
+and /healthz names each datacenter that is not observed.
+
 With --metrics or --listen it serves Prometheus metrics (/metrics), its own
 health (/healthz) and the history (/v1/events, /v1/terms and more), which the
 dashboard and every command of another host can use: electop --history
@@ -51,13 +56,19 @@ type recording struct {
 	d        deps
 	o        *options
 	web      recordWeb
-	client   *consulx.Client
+	clients  []*consulx.Client // one for each datacenter
 	patterns election.Patterns
 	path     string
 	log      *slog.Logger
-	rec      *historyRecorder
+	places   []recordedDatacenter
 	listener *web.Listener    // nil without one
 	metrics  *metrics.Metrics // nil without a listener
+}
+
+// recordedDatacenter is a datacenter with its observer and its writer of the history.
+type recordedDatacenter struct {
+	observed
+	rec *historyRecorder
 }
 
 func (r *recording) run(ctx context.Context) (err error) {
@@ -70,10 +81,10 @@ func (r *recording) run(ctx context.Context) (err error) {
 	if err := r.web.validate(); err != nil {
 		return err
 	}
-	if r.client, r.patterns, err = r.o.connect(); err != nil {
+	if r.clients, r.patterns, err = r.o.connectAll(ctx); err != nil {
 		return err
 	}
-	if r.path, err = r.o.historyPath(r.client); err != nil {
+	if r.path, err = r.o.historyPath(r.clients[0]); err != nil {
 		return err
 	}
 	log, closeLog, err := r.o.logger(r.d)
@@ -88,70 +99,114 @@ func (r *recording) run(ctx context.Context) (err error) {
 		}
 		defer r.listener.Close()
 	}
-	r.rec = newHistoryRecorder(logged(r.d.warn, r.log))
-	r.rec.path = r.path
-	w, err := sqlite.OpenWriter(ctx, r.path, r.rec.options(r.patterns, r.o.keep))
-	if err != nil {
+	return r.record(ctx)
+}
+
+// record records until ctx ends or the history cannot be written. All datacenters write to one file, each with a
+// writer, because a period of observation is that of one datacenter.
+func (r *recording) record(ctx context.Context) (err error) {
+	var recs []*historyRecorder
+	defer func() {
+		var lost error
+		for _, rec := range recs {
+			lost = cmp.Or(lost, rec.close())
+		}
+		err = cmp.Or(lost, err)
+	}()
+	for range r.clients {
+		rec := newHistoryRecorder(logged(r.d.warn, r.log))
+		rec.path = r.path
+		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(r.patterns, r.o.keep))
+		if err != nil {
+			return err
+		}
+		rec.start(w)
+		recs = append(recs, rec)
+	}
+	queue := newEventQueue() // a blocked stderr must not block the observer
+	if err := r.prepare(recs, queue); err != nil {
 		return err
 	}
-	r.rec.start(w)
-	err = r.observe(ctx)
-	if lost := r.rec.close(); lost != nil {
-		return lost
+	return r.observe(ctx, queue)
+}
+
+// prepare creates the observer of each datacenter.
+func (r *recording) prepare(recs []*historyRecorder, queue *eventQueue) (err error) {
+	if r.listener != nil {
+		r.metrics = r.newMetrics()
 	}
-	return err
+	logEvents := eventLogger(r.log)
+	for i, client := range r.clients {
+		var counted *metrics.Observed
+		place := newObserved(client, recs[i], observe.Options{
+			Patterns: r.patterns, Logger: r.log, EventsOnly: true, OnEvents: func(events []election.Event) {
+				logEvents(events)
+				queue.push(events)
+				if counted != nil {
+					counted.Events(events)
+				}
+			},
+		})
+		r.places = append(r.places, recordedDatacenter{place, recs[i]})
+		if r.metrics == nil {
+			continue
+		}
+		if counted, err = r.metrics.Observe(r.inDatacenter(client), place.observer.Snapshot); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inDatacenter returns the name of a datacenter, "" unless there are several.
+func (r *recording) inDatacenter(client *consulx.Client) string {
+	if !r.o.severalDatacenters() {
+		return ""
+	}
+	return client.Datacenter()
 }
 
 // observe observes until ctx ends or the history cannot be written.
-func (r *recording) observe(ctx context.Context) error {
-	queue := newEventQueue() // a blocked stderr must not block the observer
-	logEvents := eventLogger(r.log)
-	var observer *observe.Observer
-	snapshot := func() *election.Snapshot { return observer.Snapshot() }
-	if r.listener != nil {
-		r.metrics = r.newMetrics(snapshot)
-	}
-	observer = observe.New(r.client, observe.Options{
-		Patterns: r.patterns, Logger: r.log, EventsOnly: true, OnLoaded: r.rec.loaded(r.client, r.patterns),
-		OnEvents: func(events []election.Event) {
-			logEvents(events)
-			r.rec.events(events)
-			queue.push(events)
-			if r.metrics != nil {
-				r.metrics.Events(events)
-			}
-		},
-	})
-	r.rec.observedAs(snapshot)
+func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return observer.Run(gctx) })
-	g.Go(func() error { return reportConnection(gctx, r.d, queue) })
-	if r.listener != nil {
-		g.Go(func() error { return r.serve(gctx, snapshot) })
+	for _, p := range r.places {
+		g.Go(func() error { return p.observer.Run(gctx) })
+		g.Go(func() error {
+			select {
+			case <-gctx.Done():
+				return nil
+			case <-p.rec.done:
+				return p.rec.err
+			}
+		})
 	}
-	g.Go(func() error {
-		select {
-		case <-gctx.Done():
-			return nil
-		case <-r.rec.done:
-			return r.rec.err
-		}
-	})
-	g.Go(func() error { return r.announce(gctx, observer) })
+	g.Go(func() error { return r.reportConnections(gctx, queue) })
+	if r.listener != nil {
+		g.Go(func() error { return r.serve(gctx) })
+	}
+	g.Go(func() error { return r.announce(gctx) })
 	if err := g.Wait(); !interrupted(ctx, err) {
 		return err
 	}
 	return nil
 }
 
-// announce prints a line when the elections were read.
-func (r *recording) announce(ctx context.Context, observer *observe.Observer) error {
-	s, err := awaitSnapshot(ctx, r.client, r.patterns, observer.Snapshots())
+// announce prints a line when the elections were read. A datacenter of several that cannot be read yet is a warning.
+func (r *recording) announce(ctx context.Context) error {
+	places := make([]observed, len(r.places))
+	for i, p := range r.places {
+		places[i] = p.observed
+	}
+	read, err := awaitAll(ctx, r.d, places, r.patterns)
 	if err != nil {
 		return err
 	}
-	line := "recording " + sanitize.Line(strings.Join(r.patterns.Strings(), ", "), 200) + " of " + sanitize.Line(s.Datacenter, 40) +
-		" at " + r.client.Address() + " in " + sanitize.Line(r.path, 200)
+	names := make([]string, len(read.all))
+	for i, l := range read.all {
+		names[i] = sanitize.Line(l.snapshot.Datacenter, 40)
+	}
+	line := "recording " + sanitize.Line(strings.Join(r.patterns.Strings(), ", "), 200) + " of " + strings.Join(names, ", ") +
+		" at " + r.clients[0].Address() + " in " + sanitize.Line(r.path, 200)
 	if r.listener != nil {
 		line += ", serving " + r.listener.URL()
 	}
@@ -159,19 +214,24 @@ func (r *recording) announce(ctx context.Context, observer *observe.Observer) er
 	return nil
 }
 
-// reportConnection writes a line when the connection to Consul is lost or restored.
-func reportConnection(ctx context.Context, d deps, queue *eventQueue) error {
+// reportConnections writes a line when the connection to Consul, or to one of several datacenters, is lost or
+// restored.
+func (r *recording) reportConnections(ctx context.Context, queue *eventQueue) error {
 	for {
 		events, err := queue.pop(ctx)
 		if err != nil {
 			return err
 		}
 		for _, e := range events {
+			what := "connection to Consul"
+			if r.o.severalDatacenters() {
+				what = "connection to datacenter " + sanitize.Line(e.Datacenter, 60)
+			}
 			switch e.Type {
 			case election.ConnectionLost:
-				d.warn("connection to Consul lost: " + e.Summary())
+				r.d.warn(what + " lost: " + e.Summary())
 			case election.ConnectionRestored:
-				d.warn("connection to Consul restored")
+				r.d.warn(what + " restored")
 			default:
 			}
 		}

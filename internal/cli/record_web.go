@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -98,12 +99,12 @@ func (w *recordWeb) open(ctx context.Context) (*web.Listener, error) {
 }
 
 // serve handles requests until ctx ends.
-func (r *recording) serve(ctx context.Context, snapshot func() *election.Snapshot) error {
+func (r *recording) serve(ctx context.Context) error {
 	file := &lazyHistory{path: r.path}
 	defer file.Close()
 	handler := web.NewHandler(web.Options{
-		Source: file, Metrics: r.metrics.Handler(), Record: r.rec.writer.RecordAction, Token: r.web.bearerToken, Local: r.web.local,
-		Health:  func() error { return r.health(snapshot()) },
+		Source: file, Metrics: r.metrics.Handler(), Record: r.places[0].rec.writer.RecordAction, Token: r.web.bearerToken, Local: r.web.local,
+		Health:  r.health,
 		OnError: func(err error) { r.d.warn(historyError(err)) },
 	})
 	return r.listener.Serve(ctx, handler, func(line string) { r.log.Debug("http", "error", sanitize.Line(line, 400)) })
@@ -112,13 +113,32 @@ func (r *recording) serve(ctx context.Context, snapshot func() *election.Snapsho
 // If a queue makes no progress for the time stalledAfter, the disk counts as stalled.
 const stalledAfter = 30 * time.Second
 
-// health returns nil while all elections are observed and stored, otherwise the reason.
-func (r *recording) health(s *election.Snapshot) error {
-	select {
-	case <-r.rec.done:
-		return errors.New("the history cannot be written any more")
-	default:
+// health returns nil while all elections are observed and stored, otherwise the reasons. It names each of several
+// datacenters that is not observed.
+func (r *recording) health() error {
+	var reasons []string
+	for _, p := range r.places {
+		if err := unobserved(p.observer.Snapshot()); err != nil {
+			if r.o.severalDatacenters() {
+				err = ofDatacenter(p.client, err)
+			}
+			reasons = append(reasons, err.Error())
+		}
 	}
+	for _, p := range r.places { // they write to one file, so one reason is enough
+		if err := p.rec.unstored(); err != nil {
+			reasons = append(reasons, err.Error())
+			break
+		}
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(reasons, "; "))
+}
+
+// unobserved returns why some elections of a datacenter are not observed, nil if all are.
+func unobserved(s *election.Snapshot) error {
 	switch c := s.Connection; {
 	case c.State == election.Lost:
 		return fmt.Errorf("the connection to Consul has been lost since %s: %s", election.FormatTime(c.Since), c.Error)
@@ -127,7 +147,17 @@ func (r *recording) health(s *election.Snapshot) error {
 	case s.CountStale() > 0:
 		return fmt.Errorf("%s stale: some queries fail", countElections(s.CountStale()))
 	}
-	switch st := r.rec.writer.Status(); {
+	return nil
+}
+
+// unstored returns why events are not stored, nil if they are.
+func (r *historyRecorder) unstored() error {
+	select {
+	case <-r.done:
+		return errors.New("the history cannot be written any more")
+	default:
+	}
+	switch st := r.writer.Status(); {
 	case st.Err != nil:
 		var e *sqlite.Error
 		if errors.As(st.Err, &e) {
@@ -141,9 +171,13 @@ func (r *recording) health(s *election.Snapshot) error {
 }
 
 // newMetrics returns the metrics of a recording.
-func (r *recording) newMetrics(snapshot func() *election.Snapshot) *metrics.Metrics {
-	return metrics.New(metrics.Options{Version: version(), Snapshot: snapshot, Store: func() metrics.Store {
-		st := r.rec.writer.Status()
-		return metrics.Store{Queued: st.Queued, Stored: st.Stored, Dropped: st.Dropped, Failing: st.Err != nil || st.Waiting > stalledAfter}
+func (r *recording) newMetrics() *metrics.Metrics {
+	return metrics.New(metrics.Options{Version: version(), Store: func() (sum metrics.Store) {
+		for _, p := range r.places {
+			st := p.rec.writer.Status()
+			sum.Queued, sum.Stored, sum.Dropped = sum.Queued+st.Queued, sum.Stored+st.Stored, sum.Dropped+st.Dropped
+			sum.Failing = sum.Failing || st.Err != nil || st.Waiting > stalledAfter
+		}
+		return sum
 	}})
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -172,6 +173,65 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	}
 }
 
+func TestRecordSeveralDatacenters(t *testing.T) {
+	onFederations(t, func(t *testing.T, f *federation) {
+		f.both()
+		r := recordOn(f.testConsul, "--metrics", "ADDRESS", "--datacenter", "dc1,dc2")
+		eventually(t, "healthy recorder", func() bool { code, text := r.get("/healthz"); return code == 200 && text == "ok\n" })
+		f.dc2.unlock("service/web/leader", f.dc2.get("service/web/leader").Session)
+		explained := func(name string) string {
+			return f.run("history", name, "--terms", "-o", "json", "--cause", "released", "--history", r.file).out
+		}
+		eventually(t, "explanation", func() bool { return strings.Contains(explained("web"), "web-in-dc2") })
+		if text := explained("web"); strings.Contains(text, "web-in-dc1") || !strings.Contains(text, `"datacenter":"dc2"`) {
+			t.Error(text)
+		}
+		eventually(t, "both datacenters", func() bool { // each has a writer
+			text := f.run("history", "--history", r.url).must(t, exitOK).out
+			return strings.Contains(text, "dc1       only-dc1") && strings.Contains(text, "dc2       only-dc2")
+		})
+		f.run("release", "only-dc2", "--yes", "--datacenter", "all", "--history", r.url).must(t, exitOK)
+		want := "operator_release by " + userAtHost()
+		eventually(t, want, func() bool {
+			return strings.Contains(f.run("history", "only-dc2", "--terms", "--history", r.url).out, want)
+		})
+		_, text := r.get("/metrics")
+		has(t, text, `electop_election_has_leader{datacenter="dc1",election="web",key="service/web/leader"} 1`+"\n",
+			`electop_election_has_leader{datacenter="dc2",election="web",key="service/web/leader"} 0`+"\n", "electop_history_writable 1\n")
+		f.lose()
+		eventually(t, "unhealthy recorder", func() bool {
+			code, text := r.get("/healthz")
+			return code == 503 && strings.HasPrefix(text, "datacenter dc2: the connection to Consul has been lost since 20") && !strings.Contains(text, "dc1")
+		})
+		_, text = r.get("/metrics")
+		has(t, text, "electop_consul_connected{datacenter=\"dc1\"} 1\n", "electop_consul_connected{datacenter=\"dc2\"} 0\n")
+		f.unlockHeld("service/web/leader")
+		eventually(t, "term of dc1", func() bool { return strings.Contains(explained("web"), "web-in-dc1") })
+		r.stop()
+		has(t, r.next(), "exit code 0: electop: recording service/*/leader of dc1, dc2 at "+f.addr, "electop: connection to datacenter dc2 lost: ")
+	})
+}
+
+// A datacenter that does not respond at the start is recorded as soon as it responds.
+func TestRecordWithoutOneDatacenterAtTheStart(t *testing.T) {
+	f := memoryFederation(t)
+	f.both()
+	proxied, restore := f.unreachable("dc2")
+	r := recordOn(proxied, "--metrics", "ADDRESS", "--datacenter", "all")
+	eventually(t, "dc1", func() bool { _, text := r.get("/v1/elections"); return strings.Contains(text, "only-dc1") })
+	if code, text := r.get("/healthz"); code != 503 || !strings.HasPrefix(text, "datacenter dc2: ") {
+		t.Error(code, text)
+	}
+	restore()
+	eventually(t, "dc2", func() bool { _, text := r.get("/v1/elections"); return strings.Contains(text, "only-dc2") })
+	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
+	r.stop()
+	has(t, r.next(), "electop: datacenter dc2: ", "recording service/*/leader of dc1 at ", "electop: connection to datacenter dc2 restored")
+	f.lose()
+	proxied, _ = f.unreachable("dc1")
+	has(t, proxied.run("record", "--history", historyFile(t), "--datacenter", "dc1,dc2").must(t, exitFailed).errOut, "electop: datacenter dc1: ")
+}
+
 func TestActionsAreSentToTheRecorder(t *testing.T) {
 	w := onMemory(t)
 	a := w.session(nil)
@@ -296,12 +356,12 @@ func TestHealthOfARecording(t *testing.T) {
 		"a stalled disk":  {live, true, false, sqlite.Status{Queued: 7, Waiting: time.Minute}, "7 events are queued, and none was stored for 1m0s: the disk does not respond"},
 		"ended":           {live, true, true, sqlite.Status{}, "the history cannot be written any more"},
 	} {
-		r := recording{rec: &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}}
+		rec := &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}
 		if tt.ended {
-			close(r.rec.done)
+			close(rec.done)
 		}
 		got := ""
-		if err := r.health(&election.Snapshot{Connection: tt.connection, Loaded: tt.loaded, Elections: elections}); err != nil {
+		if err := cmp.Or(unobserved(&election.Snapshot{Connection: tt.connection, Loaded: tt.loaded, Elections: elections}), rec.unstored()); err != nil {
 			got = err.Error()
 		}
 		if got != tt.want {

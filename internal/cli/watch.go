@@ -143,7 +143,7 @@ func (w *watch) follow(ctx context.Context, names []string, clients []*consulx.C
 		g.Go(func() error { return r.run(gctx) })
 	}
 	g.Go(func() error {
-		found, err := w.awaitAll(gctx, places, ps)
+		found, err := awaitAll(gctx, w.d, places, ps)
 		if err != nil {
 			return err
 		}
@@ -191,21 +191,21 @@ func noteIn(places []observed) func(election.OperatorAction) {
 
 // awaitAll waits for the first complete snapshot of each datacenter. One of several that does not respond is only a
 // warning: its observer retries, and its connection is an event.
-func (w *watch) awaitAll(ctx context.Context, places []observed, ps election.Patterns) (lookups, error) {
+func awaitAll(ctx context.Context, d deps, places []observed, ps election.Patterns) (lookups, error) {
 	clients, first, failed := make([]*consulx.Client, len(places)), make([]lookup, len(places)), make([]error, len(places))
 	var waits sync.WaitGroup
 	for i, p := range places {
 		clients[i] = p.client
 		waits.Go(func() {
 			s, err := awaitSnapshot(ctx, p.client, ps, p.observer.Snapshots())
-			first[i], failed[i] = lookup{w.d.stderr, p.client, ps, s}, err
+			first[i], failed[i] = lookup{d.stderr, p.client, ps, s}, err
 		})
 	}
 	waits.Wait()
 	if ctx.Err() != nil {
 		return lookups{}, ctx.Err()
 	}
-	return newLookups(w.d, clients, first, failed)
+	return newLookups(d, clients, first, failed)
 }
 
 // choose limits the events to those of the elections with these names, if there are any. In a datacenter that could not

@@ -62,11 +62,14 @@ func (c *counts) count(at time.Time, vacant bool) {
 // snapshot, so that a series ends when its leader or its election no longer exists.
 type elections struct {
 	Options
-	mu  sync.Mutex
-	all map[string]*counts
+	snapshot func() *election.Snapshot
+	mu       sync.Mutex
+	all      map[string]*counts
 }
 
-func newElections(o Options) *elections { return &elections{Options: o, all: map[string]*counts{}} }
+func newElections(o Options, snapshot func() *election.Snapshot) *elections {
+	return &elections{Options: o, snapshot: snapshot, all: map[string]*counts{}}
+}
 
 func (m *elections) events(events []election.Event) {
 	m.mu.Lock()
@@ -166,7 +169,7 @@ func (s *series) collect(ch chan<- prometheus.Metric) {
 func (m *elections) read(now time.Time) (*election.Snapshot, []series) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.Snapshot()
+	s := m.snapshot()
 	m.forget(s)
 	used := make(map[[2]string]bool, len(m.all))
 	all := make([]series, 0, len(m.all))

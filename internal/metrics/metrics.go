@@ -13,17 +13,16 @@ import (
 	"electop/election"
 )
 
-// DefaultElections is the number of elections with series of their own. Each election has 4 series.
+// DefaultElections is the number of elections of a datacenter with series of their own. Each election has 4 series.
 const DefaultElections = 2000
 
 // Options configure the metrics.
 type Options struct {
 	Version string
-	// Snapshot returns the newest snapshot.
-	Snapshot func() *election.Snapshot
 	// Store returns the state of the history file.
 	Store func() Store
-	// Elections is the maximum number of elections with series of their own; 0 means [DefaultElections].
+	// Elections is the maximum number of elections of a datacenter with series of their own; 0 means
+	// [DefaultElections].
 	Elections int
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -37,17 +36,13 @@ type Store struct {
 	Failing bool
 }
 
-// Metrics counts events. It reads all other values at each scrape.
+// Metrics are the metrics of a process that observes one or several datacenters.
 type Metrics struct {
-	registry  *prometheus.Registry
-	elections *elections
-	ended     *prometheus.CounterVec
-	vacancies prometheus.Histogram
-	missed    prometheus.Counter
-	lost      prometheus.Counter
+	options  Options
+	registry *prometheus.Registry
 }
 
-// New returns metrics without events.
+// New returns metrics without a datacenter.
 func New(o Options) *Metrics {
 	if o.Elections <= 0 {
 		o.Elections = DefaultElections
@@ -55,9 +50,52 @@ func New(o Options) *Metrics {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Metrics{
-		registry:  prometheus.NewRegistry(),
-		elections: newElections(o),
+	m := &Metrics{options: o, registry: prometheus.NewRegistry()}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "electop_build_info", Help: "Always 1; the labels are the versions of electop and Go.",
+		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
+	})
+	build.Set(1)
+	m.registry.MustRegister(build, store(o.Store),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler serves the metrics to Prometheus.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}
+
+// Observed counts the events of one datacenter. It reads all other values at each scrape.
+type Observed struct {
+	elections *elections
+	ended     *prometheus.CounterVec
+	vacancies prometheus.Histogram
+	missed    prometheus.Counter
+	lost      prometheus.Counter
+}
+
+// Observe adds the metrics of a datacenter. Its name is the label datacenter of all of them; without a name, they do
+// not have this label. snapshot returns the newest snapshot. It fails if two datacenters have the same name.
+func (m *Metrics) Observe(datacenter string, snapshot func() *election.Snapshot) (*Observed, error) {
+	labels := prometheus.Labels{}
+	if datacenter != "" {
+		labels["datacenter"] = label(datacenter)
+	}
+	registry := prometheus.WrapRegistererWith(labels, m.registry)
+	d := newObserved()
+	d.elections = newElections(m.options, snapshot)
+	for _, c := range []prometheus.Collector{d.elections, d.ended, d.vacancies, d.missed, d.lost} {
+		if err := registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// newObserved returns the counters of a datacenter.
+func newObserved() *Observed {
+	d := &Observed{
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "electop_terms_ended_total", Help: "Terms that ended while they were observed, by cause.",
 		}, []string{"cause"}),
@@ -73,33 +111,26 @@ func New(o Options) *Metrics {
 		}),
 	}
 	for _, cause := range election.Causes() {
-		m.ended.WithLabelValues(string(cause)) // creates the series with 0, because increase() ignores the first sample
+		d.ended.WithLabelValues(string(cause)) // creates the series with 0, because increase() ignores the first sample
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "electop_build_info", Help: "Always 1; the labels are the versions of electop and Go.",
-		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
-	})
-	build.Set(1)
-	m.registry.MustRegister(m.elections, m.ended, m.vacancies, m.missed, m.lost, build, store(o.Store),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
+	return d
 }
 
 // Events counts events. It does not block.
-func (m *Metrics) Events(events []election.Event) {
-	m.elections.events(events)
+func (d *Observed) Events(events []election.Event) {
+	d.elections.events(events)
 	for i := range events {
 		switch e := &events[i]; e.Type {
 		case election.Elected:
 			if e.VacancyKnown && !e.Initial {
-				m.vacancies.Observe(e.Vacancy.Seconds())
+				d.vacancies.Observe(e.Vacancy.Seconds())
 			}
 		case election.Explained:
-			m.ended.WithLabelValues(string(knownCause(e.Cause))).Inc()
+			d.ended.WithLabelValues(string(knownCause(e.Cause))).Inc()
 		case election.Missed:
-			m.missed.Add(float64(e.Count))
+			d.missed.Add(float64(e.Count))
 		case election.ConnectionLost:
-			m.lost.Inc()
+			d.lost.Inc()
 		default:
 		}
 	}
@@ -113,11 +144,6 @@ func knownCause(c election.Cause) election.Cause {
 		}
 	}
 	return election.Unknown
-}
-
-// Handler serves the metrics to Prometheus.
-func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
 // store reads the state of the history file.

@@ -20,33 +20,57 @@ import (
 
 // stage feeds the metrics with the events and snapshots of a tracker.
 type stage struct {
-	t       *testing.T
-	tracker *tracker.Tracker
-	metrics *metrics.Metrics
-	store   metrics.Store
-	now     time.Time
-	index   uint64
-	pairs   []election.Pair
+	t        *testing.T
+	tracker  *tracker.Tracker
+	metrics  *metrics.Metrics
+	observed *metrics.Observed
+	store    metrics.Store
+	now      time.Time
+	index    uint64
+	pairs    []election.Pair
 }
 
 func newStage(t *testing.T, limit int) *stage {
 	t.Helper()
-	ps, err := election.ParsePatterns(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &stage{t: t, now: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), tracker: tracker.New(tracker.Options{Patterns: ps}), index: 100}
+	s := &stage{t: t}
 	s.metrics = metrics.New(metrics.Options{
 		Version: "v1.2.3", Elections: limit, Now: func() time.Time { return s.now }, Store: func() metrics.Store { return s.store },
-		Snapshot: func() *election.Snapshot { return s.tracker.Snapshot(s.now) },
 	})
-	s.see(election.LinkUp{At: s.now, Source: "keys"})
-	s.see(election.DatacenterRead{At: s.now, Datacenter: "dc1"})
-	s.see(election.SessionsRead{At: s.now, Sessions: []*election.Session{{ID: "s1", Node: "node-1"}, {ID: "s2", Node: "node-2"}}})
+	s.observe("", "dc1")
 	return s
 }
 
-func (s *stage) see(o election.Observation) { s.metrics.Events(s.tracker.Observe(o)) }
+// observe begins to feed the metrics with a datacenter.
+func (s *stage) observe(label, datacenter string) {
+	s.t.Helper()
+	ps, err := election.ParsePatterns(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.now, s.tracker, s.index = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), tracker.New(tracker.Options{Patterns: ps}), 100
+	if s.observed, err = s.metrics.Observe(label, func() *election.Snapshot { return s.tracker.Snapshot(s.now) }); err != nil {
+		s.t.Fatal(err)
+	}
+	s.see(election.LinkUp{At: s.now, Source: "keys"})
+	s.see(election.DatacenterRead{At: s.now, Datacenter: datacenter})
+	s.see(election.SessionsRead{At: s.now, Sessions: []*election.Session{{ID: "s1", Node: "node-1"}, {ID: "s2", Node: "node-2"}}})
+}
+
+// newStages returns a stage for each datacenter, which share their metrics.
+func newStages(t *testing.T, limit int, datacenters ...string) (all []*stage) {
+	t.Helper()
+	m := metrics.New(metrics.Options{
+		Version: "v1.2.3", Elections: limit, Now: func() time.Time { return all[0].now }, Store: func() metrics.Store { return metrics.Store{} },
+	})
+	for _, name := range datacenters {
+		s := &stage{t: t, metrics: m}
+		s.observe(name, name)
+		all = append(all, s)
+	}
+	return all
+}
+
+func (s *stage) see(o election.Observation) { s.observed.Events(s.tracker.Observe(o)) }
 
 func (s *stage) after(d time.Duration) *stage {
 	s.now = s.now.Add(d)
@@ -193,6 +217,42 @@ func TestStateOfTheHistory(t *testing.T) {
 	s.has(fmt.Sprintf(`electop_consul_last_contact_timestamp_seconds %g`, float64(s.now.Unix())))
 }
 
+const webIn = `{datacenter="%s",election="web",key="service/web/leader"`
+
+func TestSeriesOfSeveralDatacenters(t *testing.T) {
+	all := newStages(t, 0, "dc1", "dc2")
+	dc1, dc2 := all[0], all[1]
+	web1, web2 := fmt.Sprintf(webIn, "dc1"), fmt.Sprintf(webIn, "dc2")
+	dc1.hold("web", "s1")
+	dc2.hold("web", "s1")
+	dc2.hold("web", "")
+	dc2.hold("web", "s2")
+	dc1.has(`electop_election_leader_info`+web1+`,leader="leader of s1",node="node-1"} 1`, `electop_election_leader_info`+web2+`,leader="leader of s2",node="node-2"} 1`,
+		`electop_election_changes_total`+web1+`} 0`, `electop_election_changes_total`+web2+`} 1`, `electop_elections_omitted{datacenter="dc2"} 0`,
+		`electop_vacancy_seconds_count{datacenter="dc1"} 0`, `electop_vacancy_seconds_count{datacenter="dc2"} 1`, `electop_history_writable 1`)
+	dc2.see(election.LinkLost{At: dc2.now, Source: "keys", Error: "refused"})
+	dc1.has(`electop_consul_connected{datacenter="dc1"} 1`, `electop_consul_connected{datacenter="dc2"} 0`, `electop_elections_stale{datacenter="dc1"} 0`,
+		`electop_elections_stale{datacenter="dc2"} 1`, `electop_consul_connection_losses_total{datacenter="dc2"} 1`, `electop_elections{datacenter="dc2",state="led"} 1`,
+		`electop_election_has_leader`+web1+`} 1`, `!electop_election_has_leader`+web2, `electop_terms_missed_total{datacenter="dc1"} 0`,
+		`electop_terms_ended_total{cause="released",datacenter="dc1"} 0`, `!electop_consul_connected 1`)
+	if _, err := dc1.metrics.Observe("dc2", nil); err == nil {
+		t.Error("two datacenters with one name")
+	}
+}
+
+// The limit holds for each datacenter, so that a large one does not displace the others.
+func TestSeriesOfEachDatacenterAreBounded(t *testing.T) {
+	all := newStages(t, 2, "dc1", "dc2")
+	for i := range 5 {
+		all[0].hold("web-"+strconv.Itoa(i), "s1")
+	}
+	all[1].hold("mail", "s1")
+	all[0].has(`electop_elections_omitted{datacenter="dc1"} 3`, `electop_elections_omitted{datacenter="dc2"} 0`)
+	if n := strings.Count(all[0].scrape(), "\nelectop_election_changes_total{"); n != 3 {
+		t.Errorf("%d elections", n)
+	}
+}
+
 // promtool runs Prometheus's promtool.
 func promtool(t *testing.T, stdin string, args ...string) {
 	t.Helper()
@@ -210,4 +270,8 @@ func TestPromtoolAcceptsTheMetrics(t *testing.T) {
 	s.hold("web", "s1")
 	s.hold("mail", "")
 	promtool(t, s.scrape(), "check", "metrics")
+	all := newStages(t, 0, "dc1", "dc2")
+	all[0].hold("web", "s1")
+	all[1].hold("web", "s2")
+	promtool(t, all[0].scrape(), "check", "metrics")
 }
