@@ -56,6 +56,7 @@ func (b *batch) searchStore(ctx context.Context) error {
 type progress struct {
 	w           io.Writer
 	terminal    bool
+	where       string // begins each line, after the indentation
 	written     time.Time
 	done, total int
 }
@@ -64,7 +65,7 @@ func (p *progress) update(done, total int) {
 	p.done, p.total = done, total
 	if p.terminal && time.Since(p.written) >= progressInterval {
 		p.written = time.Now()
-		fmt.Fprintf(p.w, "\r  searched %d of %d keys (ctrl-c stops)", done, total)
+		fmt.Fprintf(p.w, "\r  %ssearched %d of %d keys (ctrl-c stops)", p.where, done, total)
 	}
 }
 
@@ -72,5 +73,5 @@ func (p *progress) end() {
 	if p.terminal {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
-	fmt.Fprintf(p.w, "  searched %d of %s\n", p.done, election.Plural(uint64(p.total), "key")) //nolint:gosec // not negative
+	fmt.Fprintf(p.w, "  %ssearched %d of %s\n", p.where, p.done, election.Plural(uint64(p.total), "key")) //nolint:gosec // not negative
 }

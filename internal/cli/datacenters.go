@@ -177,6 +177,14 @@ func ofDatacenter(client *consulx.Client, err error) error {
 	return fmt.Errorf("datacenter %s: %w", sanitize.Line(client.Datacenter(), 60), err)
 }
 
+// mostSevere returns one of the results of two datacenters: exit code 1 comes before all others, and success last.
+func mostSevere(a, b error) error {
+	if a == nil || errors.Is(b, exitError(exitFailed)) {
+		return b
+	}
+	return a
+}
+
 // close closes the clients.
 func (ls lookups) close() {
 	for _, l := range ls.all {

@@ -213,7 +213,7 @@ func (f *federation) unlockHeld(key string) { f.unlock(key, f.get(key).Session) 
 func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
 	f := memoryFederation(t)
 	for _, args := range [][]string{
-		{"drain", "node-1", "--yes"}, {"drill", "web", "--yes"}, {"campaign", "k"}, {"rescue"}, {"discover"}, {"demo", "--headless"},
+		{"drain", "node-1", "--yes"}, {"drill", "web", "--yes"}, {"campaign", "k"}, {"rescue"}, {"demo", "--headless"},
 	} {
 		for value, example := range map[string]string{"dc2, dc1": "dc2", "all": "dc1", ",dc2": "dc1"} {
 			r := f.run(append(args, "--datacenter", value)...).must(t, exitUsage)

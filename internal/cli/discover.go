@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,10 +35,14 @@ keys that -k and --preset of this command line, or their default, select.
 discover lists the names of all keys and then reads each key once, so it is
 expensive on a large store; ctrl-c stops it.
 
+With --datacenter dc1,dc2 or all, it searches one datacenter after the other and
+writes a section for each; -o json writes an array with a result for each.
+
 Presets:
 ` + presetTable() + `
 
-Exit codes: 0 success, even if there is no lock; 5 if the token can read no key.`,
+Exit codes: 0 success, even if there is no lock; 5 if the token can read no key.
+Of several datacenters, the most severe one: 1, then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -54,36 +59,100 @@ Exit codes: 0 success, even if there is no lock; 5 if the token can read no key.
 }
 
 func runDiscover(ctx context.Context, d deps, o *options, prefix, format string) error {
-	client, ps, err := o.connect()
+	clients, ps, err := o.connectAll(ctx)
 	if err != nil {
 		return err
 	}
+	s := &lockSearch{d: d, patterns: ps, prefix: prefix, json: format == "json"}
+	if o.severalDatacenters() {
+		return s.everywhere(ctx, clients)
+	}
+	found, err := s.in(ctx, clients[0], "")
+	if err != nil {
+		return err
+	}
+	s.warn(found, "")
+	if s.json {
+		return writeDiscoveredJSON(d.stdout, newDiscoveredJSON(found))
+	}
+	return writeDiscovered(d.stdout, found, nil)
+}
+
+// lockSearch is a run of discover.
+type lockSearch struct {
+	d        deps
+	patterns election.Patterns
+	prefix   string
+	json     bool
+	sections int // number of sections written
+}
+
+// in searches one datacenter, shows the progress, and closes the client. where begins each line about the progress.
+func (s *lockSearch) in(ctx context.Context, client *consulx.Client, where string) (discovered, error) {
 	defer client.Close()
-	p := &progress{w: d.stderr, terminal: d.interactive}
-	found, err := discoverLocks(ctx, client, strings.TrimPrefix(prefix, "/"), ps, p.update)
+	p := &progress{w: s.d.stderr, terminal: s.d.interactive, where: where}
+	found, err := discoverLocks(ctx, client, strings.TrimPrefix(s.prefix, "/"), s.patterns, p.update)
 	if p.total > 0 {
 		p.end()
 	}
-	switch {
-	case ctx.Err() != nil:
-		return errors.New("the search was interrupted")
-	case err != nil:
-		return err
+	if ctx.Err() != nil {
+		return found, errors.New("the search was interrupted")
 	}
-	if found.Incomplete {
-		d.warn("this token cannot read all keys: locks may be missing; see electop doctor")
+	return found, err
+}
+
+// everywhere searches the datacenters one after the other, because a search is expensive. It writes each section as
+// soon as it is complete.
+func (s *lockSearch) everywhere(ctx context.Context, clients []*consulx.Client) error {
+	results := make([]discoveredJSON, len(clients))
+	var worst error
+	for i, client := range clients {
+		where := "datacenter " + sanitize.Line(client.Datacenter(), 60) + ": "
+		found, err := s.in(ctx, client, where)
+		if ctx.Err() != nil {
+			return err
+		}
+		results[i] = newDiscoveredJSON(found)
+		results[i].Datacenter = client.Datacenter()
+		if err != nil {
+			results[i].Error = client.Redact(consulx.Describe(err))
+			worst = mostSevere(worst, exitError(reportError(s.d.stderr, ofDatacenter(client, err))))
+			continue
+		}
+		s.warn(found, where)
+		if err := s.section(found, sanitize.Line(client.Datacenter(), 60)); err != nil {
+			return err
+		}
 	}
-	if found.SessionsErr != "" {
-		d.warn(found.SessionsErr + ": electop may recognise less software")
+	if s.json {
+		return cmp.Or(writeDiscoveredJSON(s.d.stdout, results), worst)
 	}
-	if format == "json" {
-		return writeDiscoveredJSON(d.stdout, found)
-	}
-	if len(found.Groups) == 0 {
-		d.warn("no lock found" + map[bool]string{true: " under " + sanitize.Line(prefix, 200)}[prefix != ""])
+	return worst
+}
+
+// section writes the table of a datacenter that has locks, except for JSON.
+func (s *lockSearch) section(found discovered, datacenter string) error {
+	if s.json || len(found.Groups) == 0 {
 		return nil
 	}
-	return writeDiscovered(d.stdout, found)
+	if s.sections++; s.sections > 1 {
+		fmt.Fprintln(s.d.stdout)
+	}
+	fmt.Fprintf(s.d.stdout, "Datacenter %s\n", datacenter)
+	return writeDiscovered(s.d.stdout, found, []string{"--datacenter", datacenter})
+}
+
+// warn warns about what a search may have missed. where begins each line.
+func (s *lockSearch) warn(found discovered, where string) {
+	if found.Incomplete {
+		s.d.warn(where + "this token cannot read all keys: locks may be missing; see electop doctor")
+	}
+	if found.SessionsErr != "" {
+		s.d.warn(where + found.SessionsErr + ": electop may recognise less software")
+	}
+	if len(found.Groups) == 0 && !s.json {
+		s.d.warn(where + "no lock found" + map[bool]string{true: " under " + sanitize.Line(s.prefix, 200)}[s.prefix != ""])
+	}
 }
 
 // discovered is the result of a search for locks.
@@ -117,7 +186,11 @@ func discoverLocks(
 // listedKeys is the number of keys of a group in the table.
 const listedKeys = 2
 
-func writeDiscovered(w io.Writer, found discovered) error {
+// writeDiscovered writes a table and the command that watches all locks. where are the flags of the datacenter.
+func writeDiscovered(w io.Writer, found discovered, where []string) error {
+	if len(found.Groups) == 0 {
+		return nil
+	}
 	tw := output.NewTable(w)
 	fmt.Fprintln(tw, "PATTERN\tLOCKED\tUNLOCKED\tSEMAPHORES\tWATCHED\tSOFTWARE\tPRESET\tKEYS")
 	for i := range found.Groups {
@@ -132,7 +205,7 @@ func writeDiscovered(w io.Writer, found discovered) error {
 	if len(flags) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\nFlags that watch all of them:\n  electop %s\n", shellWords(flags))
+	_, err := fmt.Fprintf(w, "\nFlags that watch all of them:\n  electop %s\n", shellWords(append(where, flags...)))
 	return err
 }
 
@@ -209,6 +282,9 @@ type lockGroupJSON struct {
 }
 
 type discoveredJSON struct {
+	// Datacenter and Error, why a search failed, are set in the result for several datacenters.
+	Datacenter string          `json:"datacenter,omitempty"`
+	Error      string          `json:"error,omitempty"`
 	Scanned    int             `json:"scanned"`
 	Incomplete bool            `json:"incomplete"`
 	Locks      int             `json:"locks"`
@@ -217,7 +293,7 @@ type discoveredJSON struct {
 	Groups     []lockGroupJSON `json:"groups"`
 }
 
-func writeDiscoveredJSON(w io.Writer, found discovered) error {
+func newDiscoveredJSON(found discovered) discoveredJSON {
 	j := discoveredJSON{
 		Scanned: found.Scanned, Incomplete: found.Incomplete, Locks: found.Locks, Unwatched: found.Unwatched,
 		Flags: allFlags(found), Groups: []lockGroupJSON{},
@@ -230,7 +306,12 @@ func writeDiscoveredJSON(w io.Writer, found discovered) error {
 			Flags: append([]string{}, g.Flags()...), Keys: g.Keys,
 		})
 	}
-	text, err := json.Marshal(j)
+	return j
+}
+
+// writeDiscoveredJSON writes one result or several.
+func writeDiscoveredJSON(w io.Writer, results any) error {
+	text, err := json.Marshal(results)
 	if err != nil {
 		return err
 	}

@@ -254,3 +254,45 @@ func putKey(w *testConsul, key, value string, flags uint64) {
 		w.t.Fatal(err)
 	}
 }
+
+type discoveredIn struct {
+	discoveredGroups
+	Datacenter, Error string
+}
+
+func TestDiscoverInSeveralDatacenters(t *testing.T) {
+	onFederations(t, func(t *testing.T, f *federation) {
+		f.both()
+		r := f.run("discover", "--datacenter", "dc1,dc2").must(t, exitOK)
+		first, second, found := strings.Cut(r.out, "\n\nDatacenter dc2\nPATTERN ")
+		if !found || !strings.HasPrefix(first, "Datacenter dc1\nPATTERN ") {
+			t.Fatal(r.out)
+		}
+		has(t, first, "service/only-dc1/leader", "\n  electop --datacenter dc1 -k 'service/*/leader'")
+		has(t, second, "service/only-dc2/leader", "\n  electop --datacenter dc2 -k 'service/*/leader'")
+		has(t, r.errOut, "  datacenter dc1: searched 2 of 2 keys\n", "  datacenter dc2: searched 2 of 2 keys\n")
+		search := func(code int, value string) (all []discoveredIn) {
+			r := f.run("discover", "-o", "json", "--datacenter", value).must(t, code)
+			if err := json.Unmarshal([]byte(r.out), &all); err != nil || len(all) != 2 || all[0].Datacenter != "dc1" || all[1].Datacenter != "dc2" {
+				t.Fatalf("%v: %s", err, r.out)
+			}
+			return all
+		}
+		all := search(exitOK, "all")
+		if all[0].Locks != 2 || all[1].Locks != 2 || !slices.Contains(all[1].Groups[0].Keys, "service/only-dc2/leader") {
+			t.Errorf("%+v", all)
+		}
+		r = f.run("discover", "service/only-dc2/", "--datacenter", "all").must(t, exitOK)
+		has(t, r.errOut, "electop: datacenter dc1: no lock found under service/only-dc2/\n")
+		if !strings.HasPrefix(r.out, "Datacenter dc2\n") {
+			t.Error(r.out)
+		}
+		f.lose()
+		r = f.run("discover", "--datacenter", "dc2,dc1").must(t, exitFailed)
+		has(t, r.out, "Datacenter dc1\n")
+		has(t, r.errOut, "electop: datacenter dc2: ")
+		if all = search(exitFailed, "dc1,dc2"); all[0].Locks != 2 || all[1].Error == "" || all[1].Groups == nil {
+			t.Errorf("%+v", all)
+		}
+	})
+}

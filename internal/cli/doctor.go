@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -98,12 +97,9 @@ func writeDiagnoses(d deps, all []diagnosis, format string) error {
 	for _, x := range all {
 		result := doctorResult(x.report)
 		if x.failure != nil {
-			d.warn(consulx.Describe(ofDatacenter(x.client, x.failure)))
-			result = exitError(exitFailed)
+			result = exitError(reportError(d.stderr, ofDatacenter(x.client, x.failure)))
 		}
-		if worst == nil || errors.Is(result, exitError(exitFailed)) {
-			worst = result
-		}
+		worst = mostSevere(worst, result)
 	}
 	return worst
 }
