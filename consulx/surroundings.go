@@ -3,7 +3,9 @@ package consulx
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/consul/api"
@@ -145,6 +147,25 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 	default:
 		read.Partial = c.Filtered(meta)
 	}
+	return read
+}
+
+// NodesChecks is like [NodeChecks] for each of several nodes.
+func NodesChecks(ctx context.Context, c *Client, nodes []string) map[string]election.NodeChecks {
+	read := make(map[string]election.NodeChecks, len(nodes))
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(Parallel)
+	for _, node := range slices.Compact(slices.Sorted(slices.Values(nodes))) {
+		g.Go(func() error {
+			checks := NodeChecks(ctx, c, node)
+			mu.Lock()
+			defer mu.Unlock()
+			read[node] = checks
+			return nil
+		})
+	}
+	_ = g.Wait() // the results contain the errors of failed reads
 	return read
 }
 

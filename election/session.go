@@ -2,6 +2,7 @@ package election
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -40,6 +41,11 @@ func (s *Session) EnforcedLockDelay() time.Duration { return min(s.LockDelay, Ma
 func (s *Session) Checks() []string {
 	all := make([]string, 0, len(s.NodeChecks)+len(s.ServiceChecks))
 	return append(append(all, s.NodeChecks...), s.ServiceChecks...)
+}
+
+// DependsOn reports whether Consul invalidates the session if a check becomes critical.
+func (s *Session) DependsOn(check string) bool {
+	return slices.Contains(s.NodeChecks, check) || slices.Contains(s.ServiceChecks, check)
 }
 
 type sessionJSON struct {

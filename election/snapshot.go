@@ -208,6 +208,11 @@ func staleKeys(parts []StalePart) (keys RangeSet) {
 // Current reports whether the checks are watched and up to date.
 func (c NodeChecks) Current() bool { return c.Until.IsZero() && c.Err == "" }
 
+// Same reports whether both are the result of the same read in the same state.
+func (c NodeChecks) Same(other NodeChecks) bool {
+	return c.At.Equal(other.At) && c.Until.Equal(other.Until) && c.Err == other.Err
+}
+
 // OlderThan reports whether the checks were last current before the other checks were.
 func (c NodeChecks) OlderThan(other NodeChecks) bool {
 	switch {

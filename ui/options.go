@@ -60,8 +60,8 @@ type Options struct {
 	// Demo, if not empty, marks the dashboard as a demonstration and describes it in one
 	// line.
 	Demo string
-	// WatchChecks receives the nodes of a datacenter whose health checks are displayed, most important first, whenever
-	// the set changes. It runs on the event loop and must not block.
+	// WatchChecks receives the nodes of a datacenter whose health checks are needed, most important first, whenever the
+	// set changes. It runs on the event loop and must not block.
 	WatchChecks func(datacenter string, nodes []string)
 	// Study receives the datacenter and the key of the selected election whenever it changes, "" for none;
 	// snapshots should then carry its [election.Snapshot.Surroundings]. It runs on the

@@ -51,6 +51,9 @@ func watchChecks(m *Model, open *election.Session, looked []*election.Election) 
 			of, session = nil, nil
 		}
 		nodes := watchedNodes(session, of)
+		if m.focus.view == viewElections && !m.focus.zoom {
+			nodes = distinct(append(nodes, m.board.Nodes(name)...))
+		}
 		if all := strings.Join(nodes, "\x00"); all != m.out.watched[name] {
 			m.out.watched[name] = all
 			m.opts.WatchChecks(name, nodes)
@@ -66,7 +69,7 @@ func watchedNodes(open *election.Session, looked []*election.Election) []string 
 	}
 	var nodes []string
 	for _, e := range looked {
-		if e != nil && e.Session != nil && e.Pair.Held() && len(e.Session.NodeChecks)+len(e.Session.ServiceChecks) > 0 {
+		if e != nil && e.Session != nil && e.Pair.Held() {
 			nodes = append(nodes, e.Session.Node)
 		}
 	}

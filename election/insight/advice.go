@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/failure"
 	"electop/election/sanitize"
 )
 
@@ -27,7 +28,7 @@ type Advice struct {
 // AdviceCodes lists every [Advice.Code].
 func AdviceCodes() []string {
 	return []string{
-		"overwritten", "lock_flags", "flapping", "no_checks", "node_checks_only", "service_checks_only", "short_lock_delay",
+		"leader_failed", "overwritten", "lock_flags", "flapping", "no_checks", "node_checks_only", "service_checks_only", "short_lock_delay",
 		"session_leads_many", "orphaned_sessions",
 	}
 }
@@ -62,7 +63,7 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 		s = nil
 	}
 	software := DetectSoftware(e, s)
-	found := []*Advice{adviseOverwritten(e, software), b.adviseFlags(e), adviseFlapping(e, now)}
+	found := []*Advice{adviseFailure(e, b.checks), adviseOverwritten(e, software), b.adviseFlags(e), adviseFlapping(e, now)}
 	if e.Session != nil && e.Exists && e.Pair.Held() {
 		if software == nil { // Patroni and Vault choose their session settings by design
 			found = append(found, adviseChecks(e.Session), adviseLockDelay(e.Session))
@@ -78,6 +79,24 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 		}
 	}
 	return all
+}
+
+// adviseFailure detects a leader that has failed. electop rescue and the dashboard offer the fix if its session has no
+// TTL.
+func adviseFailure(e *election.Election, nodes map[string]election.NodeChecks) *Advice {
+	f := failure.Of(e, nodes)
+	if !f.Current() {
+		return nil
+	}
+	why := f.Why()
+	a := &Advice{
+		Code: "leader_failed", Urgent: true, Why: strings.ToLower(why[:1]) + strings.TrimSuffix(why[1:], "."),
+		Do: "make sure that the leader does not run, then destroy its session (electop rescue shows the fix)",
+	}
+	if e.Session.TTL > 0 {
+		a.Do = "wait until the session expires; if it does not, the leader still runs and renews it"
+	}
+	return a
 }
 
 func adviseOverwritten(e *election.Election, software *Software) *Advice {
@@ -212,7 +231,7 @@ func adviseChecks(s *election.Session) *Advice {
 }
 
 // mayWatchProcess reports whether a node check is not serfHealth. Such a check may monitor the leader's process.
-func mayWatchProcess(nodeCheck string) bool { return nodeCheck != "serfHealth" }
+func mayWatchProcess(check string) bool { return check != failure.NodeCheck }
 
 func adviseLockDelay(s *election.Session) *Advice {
 	if s.Behavior == election.BehaviorDelete || s.LockDelay >= shortLockDelay {

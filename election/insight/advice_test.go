@@ -339,6 +339,32 @@ func FuzzAdviceIsSafe(f *testing.F) {
 	})
 }
 
+// Advice about a failed leader needs current checks, and waits for a TTL.
+func TestAdviseFailedLeader(t *testing.T) {
+	bare := func(s *election.Session) { s.NodeChecks = nil }
+	ttl := func(s *election.Session) { bare(s); s.TTL = 15 * time.Second }
+	failed := []election.Check{{ID: "serfHealth", Node: "n1", Status: election.StatusCritical}}
+	for _, tt := range []struct {
+		change func(*election.Session)
+		known  election.NodeChecks
+		want   string // the beginning of Why and of Do, empty without this advice
+	}{
+		{bare, election.NodeChecks{Checks: failed}, "the leader's node n1 has failed; make sure that the leader does not run"},
+		{ttl, election.NodeChecks{Checks: failed}, "the leader's node n1 has failed; wait until the session expires"},
+		{bare, election.NodeChecks{Checks: failed, Until: t0}, ""},
+		{bare, election.NodeChecks{}, ""},
+	} {
+		e := led("web", "service/web/leader", newSession("w1", "web-1", "n1", tt.change))
+		all := NewBoard(nil, nil).WithChecks(map[string]election.NodeChecks{"n1": tt.known}).Advise(e, nil, t0)
+		why, do, _ := strings.Cut(tt.want, "; ")
+		if got := codes(all); strings.HasPrefix(got, "leader_failed! ") != (why != "") {
+			t.Errorf("%+v: %s", tt.known, got)
+		} else if why != "" && (!strings.HasPrefix(all[0].Why, why) || !strings.HasPrefix(all[0].Do, do)) {
+			t.Errorf("%+v", all[0])
+		}
+	}
+}
+
 // BenchmarkAdvise evaluates 10,000 elections, like `electop list --advice`.
 func BenchmarkAdvise(b *testing.B) {
 	const n = 10_000

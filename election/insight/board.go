@@ -17,6 +17,14 @@ type Board struct {
 	orphans  map[Program]int
 	// usualLead is the median number of elections per leading session.
 	usualLead int
+	checks    map[string]election.NodeChecks // by node, nil if unknown
+}
+
+// WithChecks returns a copy that also uses the known health checks of the datacenter, by node.
+func (b *Board) WithChecks(checks map[string]election.NodeChecks) *Board {
+	n := *b
+	n.checks = checks
+	return &n
 }
 
 // minUsual is the minimum number of leading sessions for a meaningful median.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/failure"
 	"electop/election/sanitize"
 )
 
@@ -35,6 +36,8 @@ const (
 	ProblemIdle        Problem = "candidates_idle"  // candidates exist, but none acquires the key
 	ProblemNoCandidate Problem = "no_candidate"
 	ProblemUnknown     Problem = "unknown" // the key cannot be read or addressed
+	// ProblemCheckCritical is a critical check on which the leader's session depends: Consul invalidates the session.
+	ProblemCheckCritical Problem = "check_critical"
 )
 
 // Fix is the problem of one election and its solution. Each text is one line, safe to print.
@@ -69,6 +72,23 @@ type FixFacts struct {
 	DelayErr string
 	// Checks are those of the leader's node, nil if not read.
 	Checks []election.Check
+}
+
+// At returns the facts about an election whose key has not changed since they were read, for a later time. The result
+// of a probe is valid until the lock-delay must have ended.
+func (f FixFacts) At(e *election.Election, now time.Time) FixFacts {
+	if f.Delay == DelayActive {
+		end := f.Now.Add(election.MaxLockDelay)
+		if e.LockDelayUntil.After(f.Now) {
+			end = e.LockDelayUntil
+		}
+		if now.Before(end) {
+			return f
+		}
+		f.Delay = DelayNotProbed
+	}
+	f.Now = now
+	return f
 }
 
 // FixNeed identifies the data that [Board.Fix] needs to find the problem of an election.
@@ -136,39 +156,38 @@ func fixHeld(e *election.Election, checks []election.Check) *Fix {
 	if s == nil || s.ID != e.Pair.Session || s.TTL > 0 {
 		return nil
 	}
-	do := fmt.Sprintf("Destroy session %s on %s, and with it every lock that it holds. %s", election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), delayText(s, "the key"))
-	if slices.ContainsFunc(checks, func(c election.Check) bool { return failsUnbound(s, c) && c.ID == "serfHealth" }) {
+	if f := failure.In(e, checks); f != nil {
+		problem := ProblemOrphaned
+		if f.OfNode {
+			problem = ProblemNodeGone
+		}
 		return &Fix{
-			Problem: ProblemNodeGone, Kind: FixDestroy, Do: do,
-			Why: fmt.Sprintf("The leader's node %s has failed (serfHealth is critical), but its session is not bound to serfHealth and has no TTL.",
-				sanitize.Line(s.Node, election.LabelLength)),
+			Problem: problem, Kind: FixDestroy, Why: f.Why(),
+			Do: fmt.Sprintf("Destroy session %s on %s, and with it every lock that it holds. %s",
+				election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), delayText(s, "the key")),
 		}
 	}
-	own := slices.DeleteFunc(slices.Clone(checks), func(c election.Check) bool { return !checksLeader(e, c) })
-	if len(own) == 0 || !slices.ContainsFunc(own, func(c election.Check) bool { return failsUnbound(s, c) }) ||
-		slices.ContainsFunc(own, func(c election.Check) bool { return c.Status != election.StatusCritical }) {
+	return fixEnding(s, checks)
+}
+
+// fixEnding finds the critical checks on which a session depends. Consul invalidates such a session immediately, so
+// the session was read before and the checks after that.
+func fixEnding(s *election.Session, checks []election.Check) *Fix {
+	var critical []string
+	for i := range checks {
+		if c := &checks[i]; c.Status == election.StatusCritical && c.Node == s.Node && s.DependsOn(c.ID) {
+			critical = append(critical, sanitize.Line(c.ID, election.LabelLength))
+		}
+	}
+	if len(critical) == 0 {
 		return nil
 	}
 	return &Fix{
-		Problem: ProblemOrphaned, Kind: FixDestroy, Do: do,
-		Why: fmt.Sprintf("The leader's service is critical (%s on %s), but its session is not bound to that check and has no TTL.",
-			sanitize.Line(own[0].ID, election.LabelLength), sanitize.Line(s.Node, election.LabelLength)),
+		Problem: ProblemCheckCritical, Kind: FixManual,
+		Why: fmt.Sprintf("The leader's session depends on %s on %s, now critical: Consul invalidates the session, which ends the term.",
+			strings.Join(critical, ", "), sanitize.Line(s.Node, election.LabelLength)),
+		Do: "Check again: Consul should have invalidated the session.",
 	}
-}
-
-// failsUnbound reports whether a check of the session's node is critical, but the session does not depend on it.
-func failsUnbound(s *election.Session, c election.Check) bool {
-	return c.Node == s.Node && c.Status == election.StatusCritical && !slices.Contains(s.Checks(), c.ID)
-}
-
-// checksLeader reports whether a check belongs to the leader's service: the service or ID of the check equals the
-// name of the session, the leader or the election.
-func checksLeader(e *election.Election, c election.Check) bool {
-	if c.Service == "" {
-		return false
-	}
-	names := []string{e.Session.Name, e.Name, e.Leader}
-	return slices.Contains(names, c.Service) || slices.Contains(names, strings.TrimPrefix(c.ID, "service:"))
 }
 
 // fixKey finds a key whose value or flags prevent the next term.

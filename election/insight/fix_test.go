@@ -55,7 +55,17 @@ func TestFix(t *testing.T) {
 		{"a leader whose session was not read", heldBy(nil), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
 		{"a failed node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, FixDestroy, "15s"},
 		{"a failed node, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
-		{"a failed node, a session that is bound to it", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
+		{"a failed node, a session that is bound to it", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemCheckCritical, FixManual, "depends on serfHealth on node-1"},
+		{
+			"critical node checks of the session", heldBy(session(func(s *election.Session) { s.NodeChecks = []string{"serfHealth", "disk", "net"} })),
+			FixFacts{Checks: []election.Check{check("serfHealth", "", "passing"), check("disk", "", "critical"), check("mem", "", "critical"), check("net", "", "critical")}},
+			ProblemCheckCritical, FixManual, "depends on disk, net on node-1",
+		},
+		{"a critical node check of another session", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("disk", "", "critical")}}, "", "", ""},
+		{
+			"a bound and an unbound critical check of the service", heldBy(session(func(s *election.Session) { s.ServiceChecks = []string{"a"} })),
+			FixFacts{Checks: []election.Check{check("a", "web", "critical"), check("b", "web", "critical")}}, ProblemOrphaned, FixDestroy, "critical (b on node-1)",
+		},
 		{"a failed other node", heldBy(session(bare)), FixFacts{Checks: []election.Check{{ID: "serfHealth", Node: "node-2", Status: "critical"}}}, "", "", ""},
 		{"a critical service", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("service:web", "web", "critical")}}, ProblemOrphaned, FixDestroy, "service:web on node-1"},
 		{"a critical service ID", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("service:web-1", "frontend", "critical")}}, ProblemOrphaned, FixDestroy, ""},

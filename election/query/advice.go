@@ -19,13 +19,14 @@ type adviceIndex struct {
 	advice   map[*election.Election][]insight.Advice
 }
 
-// adviceAge is the lifetime of the advice on an unchanged election. The advice also depends on other elections and on
-// the time.
+// adviceAge is the lifetime of the advice on an unchanged election. The advice also depends on other elections, on
+// checks and on the time.
 const adviceAge = 3 * time.Second
 
 // next returns an index for newer elections. It evaluates only changed elections, or all elections if the index is
 // too old or nil.
-func (x *adviceIndex) next(all []*election.Election, sessions []*election.Session, at time.Time) *adviceIndex {
+func (x *adviceIndex) next(all []*election.Election, sessions []*election.Session, facts Facts) *adviceIndex {
+	at := facts.At
 	fresh := x != nil && !at.Before(x.since) && at.Sub(x.since) < adviceAge && same(x.sessions, sessions)
 	if fresh && same(x.all, all) {
 		return x
@@ -34,7 +35,7 @@ func (x *adviceIndex) next(all []*election.Election, sessions []*election.Sessio
 	if fresh {
 		n.since, n.boards, n.advice = x.since, x.boards, maps.Clone(x.advice)
 	} else {
-		n.boards, n.advice = boardsOf(all, sessions), make(map[*election.Election][]insight.Advice, len(all))
+		n.boards, n.advice = boardsOf(all, sessions, facts), make(map[*election.Election][]insight.Advice, len(all))
 	}
 	for _, e := range all {
 		if _, found := n.advice[e]; !found {
@@ -61,7 +62,7 @@ func (x *adviceIndex) advise(e *election.Election, at time.Time) []insight.Advic
 }
 
 // boardsOf compares elections only with those of the same datacenter. All sessions belong to the only one.
-func boardsOf(all []*election.Election, sessions []*election.Session) map[string]*insight.Board {
+func boardsOf(all []*election.Election, sessions []*election.Session, facts Facts) map[string]*insight.Board {
 	elections := map[string][]*election.Election{}
 	for _, e := range all {
 		elections[e.Datacenter] = append(elections[e.Datacenter], e)
@@ -72,7 +73,7 @@ func boardsOf(all []*election.Election, sessions []*election.Session) map[string
 		if len(elections) > 1 {
 			own = slices.DeleteFunc(slices.Clone(sessions), func(s *election.Session) bool { return s.Datacenter != name })
 		}
-		boards[name] = insight.NewBoard(es, own)
+		boards[name] = insight.NewBoard(es, own).WithChecks(facts.checks(es[0]))
 	}
 	return boards
 }

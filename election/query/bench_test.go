@@ -36,7 +36,7 @@ func BenchmarkFilter(b *testing.B) {
 		b.Run(text, func(b *testing.B) {
 			for b.Loop() {
 				f := query.Parse(text, query.Elections)
-				query.Order{}.Sort(f.On(es, nil, now()).Select(es), query.Facts{At: now()})
+				query.Order{}.Sort(f.On(es, nil, query.Facts{At: now()}).Select(es), query.Facts{At: now()})
 			}
 		})
 	}
@@ -46,10 +46,10 @@ func BenchmarkFilter(b *testing.B) {
 func BenchmarkAdviceAgain(b *testing.B) {
 	es := crowd(10_000)
 	f := query.Parse("advice:any", query.Elections)
-	first := f.On(es, nil, now())
+	first := f.On(es, nil, query.Facts{At: now()})
 	b.Run("message", func(b *testing.B) {
 		for b.Loop() {
-			f.After(first, es, nil, now().Add(time.Second)).Select(es)
+			f.After(first, es, nil, query.Facts{At: now().Add(time.Second)}).Select(es)
 		}
 	})
 	b.Run("snapshot", func(b *testing.B) {
@@ -57,7 +57,7 @@ func BenchmarkAdviceAgain(b *testing.B) {
 		e := *es[7]
 		changed[7] = &e
 		for b.Loop() {
-			f.After(first, changed, nil, now().Add(time.Second)).Select(changed)
+			f.After(first, changed, nil, query.Facts{At: now().Add(time.Second)}).Select(changed)
 		}
 	})
 }

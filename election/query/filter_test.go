@@ -32,7 +32,7 @@ func board() []*election.Election {
 
 func matching(f query.Filter) string {
 	var names []string
-	for _, e := range f.On(board(), nil, now()).Select(board()) {
+	for _, e := range f.On(board(), nil, query.Facts{At: now()}).Select(board()) {
 		names = append(names, e.Name)
 	}
 	return strings.Join(names, " ")
@@ -188,7 +188,7 @@ func TestIdleIsAState(t *testing.T) {
 	job.Candidateless, found.Unsearched = true, true
 	es := []*election.Election{&found, &job, &lost}
 	for text, want := range map[string]int{"state:idle": 1, "!state:idle": 2, "state:vacant": 2} {
-		if got := query.Parse(text, query.Elections).On(es, nil, now()).Select(es); len(got) != want || slices.Contains(got, &job) != (text == "state:idle") {
+		if got := query.Parse(text, query.Elections).On(es, nil, query.Facts{At: now()}).Select(es); len(got) != want || slices.Contains(got, &job) != (text == "state:idle") {
 			t.Errorf("filter %s selects %d elections, want %d", text, len(got), want)
 		}
 	}
@@ -196,6 +196,33 @@ func TestIdleIsAState(t *testing.T) {
 		if got := (query.Facts{At: now()}).ProblemRank(e) < query.NoProblem; got != want {
 			t.Errorf("%s is a problem: %v", e.Name, got)
 		}
+	}
+}
+
+// A failed leader is a problem, after vacant elections and before lock-delays, and a filter finds its advice.
+func TestFailedLeaderIsAProblem(t *testing.T) {
+	held := func(name, node string) *election.Election {
+		s := &election.Session{ID: name, Name: name, Node: node}
+		return &election.Election{Name: name, Exists: true, Session: s, Leader: name, Pair: election.Pair{Key: name, Session: name, LockIndex: 1}}
+	}
+	alone, dead, well := held("alone", "unread"), held("dead", "failed"), held("well", "ok")
+	lost := &election.Election{Name: "lost", Exists: true, VacantSince: now(), Pair: election.Pair{Key: "lost"}}
+	delayed := &election.Election{Name: "delayed", Exists: true, VacantSince: now(), LockDelayUntil: now().Add(time.Second), Pair: election.Pair{Key: "delayed"}}
+	node := func(name, status string) election.NodeChecks {
+		return election.NodeChecks{Checks: []election.Check{{ID: "serfHealth", Node: name, Status: status}}}
+	}
+	checks := map[string]election.NodeChecks{"failed": node("failed", "critical"), "ok": node("ok", "passing")}
+	facts := query.Facts{At: now(), Checks: func(*election.Election) map[string]election.NodeChecks { return checks }}
+	es := []*election.Election{alone, dead, delayed, lost, well}
+	query.Order{Key: query.ByProblems}.Sort(es, facts)
+	if want := []*election.Election{lost, dead, delayed, alone, well}; !slices.Equal(es, want) {
+		t.Errorf("%s %s %s %s %s", es[0].Name, es[1].Name, es[2].Name, es[3].Name, es[4].Name)
+	}
+	if facts.ProblemRank(dead) >= query.NoProblem || facts.ProblemRank(well) != query.NoProblem || facts.ProblemRank(alone) != query.NoProblem {
+		t.Error("only the leader on the failed node is a problem")
+	}
+	if got := query.Parse("advice:leader_failed", query.Elections).On(es, nil, facts).Select(es); len(got) != 1 || got[0] != dead {
+		t.Errorf("the filter selects %d elections", len(got))
 	}
 }
 
@@ -209,22 +236,22 @@ func TestAdviceFollowsChanges(t *testing.T) {
 		}
 		return strings.Join(all, " ")
 	}
-	first := f.On(es, nil, now())
+	first := f.On(es, nil, query.Facts{At: now()})
 	overwritten := *es[1]
 	overwritten.Pair.LockIndex = 0
 	changed := slices.Clone(es)
 	changed[1] = &overwritten
-	second := f.After(first, changed, nil, now().Add(time.Second))
+	second := f.After(first, changed, nil, query.Facts{At: now().Add(time.Second)})
 	if got := names(second, changed); got != "old web" {
 		t.Errorf("after a change: %s", got)
 	}
 	if got := names(second, es); got != "web" {
 		t.Errorf("with the earlier snapshot: got %s, want web", got)
 	}
-	if got := names(f.After(second, changed, nil, now().Add(time.Hour)), changed); got != "old" { // web no longer flaps
+	if got := names(f.After(second, changed, nil, query.Facts{At: now().Add(time.Hour)}), changed); got != "old" { // web no longer flaps
 		t.Errorf("an hour later: got %s, want old", got)
 	}
-	if got := names(query.Parse("!advice:urgent", query.Elections).After(first, es, nil, now()), es); got != "mail old state:vacant [" {
+	if got := names(query.Parse("!advice:urgent", query.Elections).After(first, es, nil, query.Facts{At: now()}), es); got != "mail old state:vacant [" {
 		t.Errorf("the inverse: %s", got)
 	}
 }

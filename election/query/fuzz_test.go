@@ -26,7 +26,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%q: the error is too long or not sanitized: %q", text, err)
 			}
 			if scope == query.Elections {
-				parsed.On(es, nil, now()).Select(es)
+				parsed.On(es, nil, query.Facts{At: now()}).Select(es)
 			}
 			start, options := query.Complete(text, scope, values)
 			for _, o := range options {

@@ -24,15 +24,15 @@ type Matcher struct {
 
 // On returns a Matcher. all contains all elections, and sessions all sessions of the datacenter or nil; the advice on
 // one election depends on them.
-func (f Filter) On(all []*election.Election, sessions []*election.Session, at time.Time) Matcher {
-	return f.After(Matcher{}, all, sessions, at)
+func (f Filter) On(all []*election.Election, sessions []*election.Session, facts Facts) Matcher {
+	return f.After(Matcher{}, all, sessions, facts)
 }
 
 // After is like On, but reuses the advice of an earlier Matcher while it is recent.
-func (f Filter) After(earlier Matcher, all []*election.Election, sessions []*election.Session, at time.Time) Matcher {
-	m := Matcher{words: f.Words, at: at}
+func (f Filter) After(earlier Matcher, all []*election.Election, sessions []*election.Session, facts Facts) Matcher {
+	m := Matcher{words: f.Words, at: facts.At}
 	if f.Has("advice") {
-		m.advice = earlier.advice.next(all, sessions, at)
+		m.advice = earlier.advice.next(all, sessions, facts)
 	}
 	return m
 }

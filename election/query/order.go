@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 )
@@ -160,12 +161,12 @@ func (f Facts) rank(e *election.Election, k OrderKey) ranked {
 }
 
 // NoProblem is the rank of an election without a problem.
-const NoProblem = 6
+const NoProblem = 7
 
 // ProblemRank returns the urgency of an election; a lower rank is more urgent.
 func (f Facts) ProblemRank(e *election.Election) int64 {
 	if e.Unreadable {
-		return 2
+		return 3
 	}
 	switch e.State(f.At) {
 	case election.Vacant:
@@ -174,7 +175,7 @@ func (f Facts) ProblemRank(e *election.Election) int64 {
 		}
 		return 0
 	case election.InLockDelay:
-		return 1
+		return 2
 	case election.OfSemaphore, election.Idle:
 		return NoProblem
 	default:
@@ -190,15 +191,19 @@ func (f Facts) checks(e *election.Election) map[string]election.NodeChecks {
 	return f.Checks(e)
 }
 
+// ledRank ignores when checks stopped being current, as [insight.Tally.Worst] does.
 func (f Facts) ledRank(e *election.Election) int64 {
-	t := insight.TallyChecks(e.Session, f.checks(e))
+	checks := f.checks(e)
+	t := insight.TallyChecks(e.Session, checks)
 	switch {
+	case failure.Of(e, checks) != nil:
+		return 1
 	case t.Critical > 0:
-		return 3
-	case e.Overwritten():
 		return 4
-	case t.Warning > 0:
+	case e.Overwritten():
 		return 5
+	case t.Warning > 0:
+		return 6
 	}
 	return NoProblem
 }

@@ -35,7 +35,7 @@ func newAssessment(s *election.Snapshot, e *election.Election, around election.S
 	a := assessment{
 		around: around, candidates: insight.Candidates(e, &around, s.Elections),
 		semaphore: election.ReadSemaphore(e, &around), software: insight.DetectSoftware(e, &around),
-		advice: insight.Advise(e, &around, s.Elections, s.At),
+		advice: insight.NewBoard(s.Elections, around.Sessions).WithChecks(s.ChecksOf(e)).Advise(e, &around, s.At),
 	}
 	a.likely = insight.Likely(a.candidates, &around)
 	a.situation = insight.Situation{Now: s.At, Connection: s.Connection, Candidates: a.likely}

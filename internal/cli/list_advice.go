@@ -23,13 +23,14 @@ type electionAdvice struct {
 
 // listAdvice writes the advice for the chosen elections.
 func listAdvice(ctx context.Context, d deps, ls lookups, chosen []*election.Election, format string) error {
+	ls.readChecks(ctx)
 	boards := map[string]*insight.Board{} // by datacenter
 	for _, l := range ls.all {
 		sessions, err := readableSessions(ctx, d, l)
 		if err != nil {
 			return err
 		}
-		board := insight.NewBoard(l.snapshot.Elections, sessions)
+		board := insight.NewBoard(l.snapshot.Elections, sessions).WithChecks(l.snapshot.Checks)
 		for _, e := range l.snapshot.Elections {
 			boards[e.Datacenter] = board
 		}

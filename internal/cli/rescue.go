@@ -43,6 +43,8 @@ confirmation, and only if the state is still the one that electop read:
   node_gone         destroy_session: the leader's node has failed (serfHealth
                     critical), and the session has no TTL and does not depend
                     on serfHealth
+  check_critical    manual: a check on which the leader's session depends is
+                    critical; Consul invalidates the session
   candidates_idle   manual: candidates exist, but none acquires the key
   no_candidate      manual: start a candidate
   unknown           manual: the token cannot read the key

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,6 +57,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	s.readChecks(ctx, l, e)
 	a := assess(ctx, l.client, l.snapshot, e)
 	var probeErr error // reported after the election is shown
 	if s.probe {
@@ -69,26 +69,22 @@ func (s *show) run(ctx context.Context, name string) error {
 		}
 		probeErr = err
 	}
-	if err := s.write(ctx, l.client, e, a, l.snapshot.At); err != nil {
+	if err := s.write(l.snapshot, e, a); err != nil {
 		return err
 	}
 	return probeErr
 }
 
-func (s *show) write(ctx context.Context, client *consulx.Client, e *election.Election, a assessment, now time.Time) error {
-	if s.output == "json" {
-		return writeElectionJSON(s.d.stdout, e, a, now)
-	}
-	return writeElection(s.d.stdout, e, readChecks(ctx, client, e), a, now)
-}
-
-// readChecks reads the checks of the holder's node, nil without a holder.
-func readChecks(ctx context.Context, client *consulx.Client, e *election.Election) *election.NodeChecks {
-	if e.Session == nil {
-		return nil
-	}
+// readChecks reads the checks of the leader's node.
+func (s *show) readChecks(ctx context.Context, l lookup, e *election.Election) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	checks := consulx.NodeChecks(ctx, client, e.Session.Node)
-	return &checks
+	l.readChecks(ctx, []*election.Election{e})
+}
+
+func (s *show) write(snap *election.Snapshot, e *election.Election, a assessment) error {
+	if s.output == "json" {
+		return writeElectionJSON(s.d.stdout, e, a, snap.At)
+	}
+	return writeElection(s.d.stdout, e, snap.ChecksOf(e), a, snap.At)
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,7 +21,7 @@ import (
 // shownCandidates is how many candidates the text names. JSON names all.
 const shownCandidates = 10
 
-func writeElection(w io.Writer, e *election.Election, checks *election.NodeChecks, a assessment, now time.Time) error {
+func writeElection(w io.Writer, e *election.Election, nodes map[string]election.NodeChecks, a assessment, now time.Time) error {
 	tw := output.NewTable(w)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(tw, "%s\t%s\n", name, sanitize.Line(fmt.Sprintf(format, args...), 1000))
@@ -40,7 +39,7 @@ func writeElection(w io.Writer, e *election.Election, checks *election.NodeCheck
 	row("Indexes", "created %d, modified %d", e.Pair.CreateIndex, e.Pair.ModifyIndex)
 	row("Flags", "%s", flagsText(e.Pair.Flags))
 	if e.Pair.Held() {
-		sessionRows(row, e, checks)
+		sessionRows(row, e, nodes)
 	}
 	a.rows(row)
 	a.effectRows(row, e)
@@ -125,7 +124,7 @@ func flagsText(flags uint64) string {
 	return fmt.Sprint(flags)
 }
 
-func sessionRows(row func(string, string, ...any), e *election.Election, checks *election.NodeChecks) {
+func sessionRows(row func(string, string, ...any), e *election.Election, nodes map[string]election.NodeChecks) {
 	row("Session", "%s", e.Pair.Session)
 	s := e.Session
 	if s == nil {
@@ -141,8 +140,9 @@ func sessionRows(row func(string, string, ...any), e *election.Election, checks 
 	}
 	row("  behavior", "%s", s.Behavior)
 	row("  lock-delay", "%s", lockDelayText(s))
-	row("  node checks", "%s", checksText(s.NodeChecks, checks))
-	row("  service checks", "%s", checksText(s.ServiceChecks, checks))
+	checks, read := nodes[s.Node]
+	row("  node checks", "%s", checksText(s.NodeChecks, checks, read))
+	row("  service checks", "%s", checksText(s.ServiceChecks, checks, read))
 }
 
 func lockDelayText(s *election.Session) string {
@@ -152,34 +152,30 @@ func lockDelayText(s *election.Session) string {
 	return s.LockDelay.String()
 }
 
-func checksText(ids []string, read *election.NodeChecks) string {
+func checksText(ids []string, known election.NodeChecks, read bool) string {
 	if len(ids) == 0 {
 		return "none"
 	}
 	texts := make([]string, 0, len(ids))
 	for _, id := range ids {
-		texts = append(texts, checkText(id, read))
+		texts = append(texts, checkText(id, known, read))
 	}
 	return strings.Join(texts, ", ")
 }
 
-func checkText(id string, read *election.NodeChecks) string {
-	if read != nil && read.Err != "" {
-		return id + " (" + read.Err + ")"
-	}
-	if read == nil || read.Partial && !slices.ContainsFunc(read.Checks, func(c election.Check) bool { return c.ID == id }) {
+func checkText(id string, known election.NodeChecks, read bool) string {
+	switch c := insight.FindCheck(id, known); {
+	case known.Err != "":
+		return id + " (" + known.Err + ")"
+	case c == nil && (!read || known.Partial):
 		return id + " (not readable with this token)"
+	case c == nil:
+		return id + " (no longer registered)"
+	case c.Status != election.StatusPassing && c.Output != "":
+		return id + " " + c.Status + ": " + sanitize.Line(c.Output, 200)
+	default:
+		return id + " " + c.Status
 	}
-	for _, c := range read.Checks {
-		if c.ID == id {
-			text := id + " " + c.Status
-			if c.Status != election.StatusPassing && c.Output != "" {
-				text += ": " + sanitize.Line(c.Output, 200)
-			}
-			return text
-		}
-	}
-	return id + " (no longer registered)"
 }
 
 func byteCount(n int) string { return election.Plural(uint64(n), "byte") } //nolint:gosec // lengths are not negative

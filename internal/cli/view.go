@@ -93,8 +93,12 @@ func (f *orderFlag) Set(text string) error {
 	return err
 }
 
-// apply filters the chosen elections of each datacenter.
+// apply filters the chosen elections of each datacenter. It reads the checks of the leaders' nodes if the filter or
+// the order needs them.
 func (v *view) apply(ctx context.Context, d deps, ls lookups, chosen [][]*election.Election) error {
+	if v.filter.Has("advice") || v.sorted && v.order.Key == query.ByProblems {
+		ls.readChecks(ctx)
+	}
 	for i, l := range ls.all {
 		var sessions []*election.Session
 		if v.filter.Has("advice") {
@@ -103,7 +107,8 @@ func (v *view) apply(ctx context.Context, d deps, ls lookups, chosen [][]*electi
 				return err
 			}
 		}
-		chosen[i] = v.filter.On(l.snapshot.Elections, sessions, l.snapshot.At).Select(chosen[i])
+		facts := query.Facts{At: l.snapshot.At, Checks: l.snapshot.ChecksOf}
+		chosen[i] = v.filter.On(l.snapshot.Elections, sessions, facts).Select(chosen[i])
 	}
 	return nil
 }
@@ -113,7 +118,7 @@ func (v *view) sort(ls lookups, chosen [][]*election.Election) []*election.Elect
 	all := slices.Concat(chosen...)
 	switch {
 	case v.sorted:
-		v.order.Sort(all, query.Facts{At: ls.at()})
+		v.order.Sort(all, ls.facts())
 	case ls.several():
 		slices.SortStableFunc(all, election.Compare)
 	}

@@ -2,9 +2,6 @@ package rescue
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -121,26 +118,14 @@ func (in Inspector) probe(ctx context.Context, all map[*election.Election]*facts
 	_ = g.Wait() // the facts contain the errors
 }
 
-// readNodes reads the checks of the leaders' nodes.
+// readNodes reads the checks of the leaders' nodes. A node whose checks cannot be read gives no evidence.
 func (in Inspector) readNodes(ctx context.Context, held []*election.Election, all map[*election.Election]*facts) {
-	checks := map[string][]election.Check{}
-	for _, e := range held {
-		checks[e.Session.Node] = nil
+	nodes := make([]string, len(held))
+	for i, e := range held {
+		nodes[i] = e.Session.Node
 	}
-	var mu sync.Mutex
-	var g errgroup.Group
-	g.SetLimit(consulx.Parallel)
-	for _, node := range slices.Sorted(maps.Keys(checks)) { // a sorted copy, because the goroutines write to the map
-		g.Go(func() error {
-			read := consulx.NodeChecks(ctx, in.Client, node)
-			mu.Lock()
-			defer mu.Unlock()
-			checks[node] = read.Checks
-			return nil
-		})
-	}
-	_ = g.Wait() // a node whose checks were not read gives no evidence
+	checks := consulx.NodesChecks(ctx, in.Client, nodes)
 	for _, e := range held {
-		all[e] = &facts{FixFacts: insight.FixFacts{Now: in.Now, Checks: checks[e.Session.Node]}}
+		all[e] = &facts{FixFacts: insight.FixFacts{Now: in.Now, Checks: checks[e.Session.Node].Checks}}
 	}
 }

@@ -46,7 +46,7 @@ func chooseMatching(c scene.Choose, s *scene.Scene) scene.Action {
 	if err := f.Check(); err != nil {
 		return scene.Unknown(err)
 	}
-	matching := slices.DeleteFunc(f.On(s.Shown.Elections, s.Sessions(), s.AsOf).Select(s.Shown.Elections), func(e *election.Election) bool {
+	matching := slices.DeleteFunc(f.On(s.Shown.Elections, s.Sessions(), facts(s)).Select(s.Shown.Elections), func(e *election.Election) bool {
 		return scene.DisplayStateOf(e, s.AsOf) != scene.StateLed
 	})
 	if text := unread(matching); text != "" {

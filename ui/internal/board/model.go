@@ -27,6 +27,7 @@ type Model struct {
 	at     scene.Cursor
 	order  []*election.Election // filtered and sorted
 	vacant []int                // the rows without a leader
+	nodes  map[string][]string  // see [Model.Nodes]
 	cursor election.ID          // of the election under the cursor
 	marks  map[election.ID]bool
 	used   bool // the user has pressed a key or clicked
@@ -116,9 +117,7 @@ func sameBoard(a, b *election.Snapshot) bool {
 
 // sameState compares the connections and the checks of one datacenter.
 func sameState(a, b *election.Snapshot) bool {
-	return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool {
-		return x.At.Equal(y.At) && x.Until.Equal(y.Until) && x.Err == y.Err
-	})
+	return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, election.NodeChecks.Same)
 }
 
 // movesByItself reports whether counts or order can change without new data: lock-delays end, and old changes leave
@@ -188,6 +187,10 @@ func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H
 
 // Counts returns the counts of all elections, regardless of the filter.
 func (m Model) Counts() scene.Counts { return m.totals.counts }
+
+// Nodes returns the nodes of the first listed leaders of a datacenter, each once. With their checks, the order by
+// problems and the key for the next problem include rows outside the screen. datacenter is empty if the board shows one.
+func (m Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
 
 // NameWidth is the width of the longest name, in cells.
 func (m Model) NameWidth() int { return m.totals.widths.name }

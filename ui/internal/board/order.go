@@ -12,8 +12,9 @@ import (
 // refresh filters and sorts the elections. The cursor stays on its election. If the election is no longer listed, the
 // cursor moves to the next row.
 func (m *Model) refresh(s *scene.Scene) {
-	m.match = m.filter.After(m.match, s.Shown.Elections, s.Sessions(), s.AsOf)
+	m.match = m.filter.After(m.match, s.Shown.Elections, s.Sessions(), facts(s))
 	m.order = m.match.Select(s.Shown.Elections)
+	m.nodes = firstNodes(m.order, len(s.Datacenters) > 0) // before sorting: the order would depend on the checks
 	m.sort.Sort(m.order, facts(s))
 	m.vacant = nil
 	for i, e := range m.order {
@@ -24,6 +25,24 @@ func (m *Model) refresh(s *scene.Scene) {
 	m.marks = maps.Clone(m.marks)
 	maps.DeleteFunc(m.marks, func(id election.ID, _ bool) bool { return s.Live.Find(id) == nil })
 	m.relocate()
+}
+
+// mostNodes is the number of nodes of a datacenter whose checks can be watched at most.
+const mostNodes = 16
+
+// firstNodes returns nodes of leaders by datacenter, or under "" if the datacenters are not named.
+func firstNodes(es []*election.Election, named bool) map[string][]string {
+	nodes := map[string][]string{}
+	for _, e := range es {
+		name := ""
+		if named {
+			name = e.Datacenter
+		}
+		if all := nodes[name]; len(all) < mostNodes && e.Session != nil && e.Pair.Held() && !slices.Contains(all, e.Session.Node) {
+			nodes[name] = append(all, e.Session.Node)
+		}
+	}
+	return nodes
 }
 
 // leaderless reports whether an election is vacant, with or without a lock-delay. Idle elections do not count.

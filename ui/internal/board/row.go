@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/query"
 	"electop/election/sanitize"
@@ -94,12 +95,21 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 		r.signRole = term.Delay
 		r.extra, r.extraSign = term.Span{term.Delay, "overwritten"}, "!"
 	}
+	if f := failure.Of(e, c.checks); f.Current() {
+		r.alarm(c.sym)
+		_, short, _ := strings.Cut(f.Brief(), " ")
+		r.extra, r.extraSign = term.Span{term.Bad, f.Brief()}, short
+	}
+}
+
+func (r *row) alarm(sym *term.Symbols) {
+	r.name.Role, r.signRole, r.mark = term.Bad, term.Bad, term.Span{term.Bad, sym.Critical}
 }
 
 func (r *row) warn(sym *term.Symbols) {
 	switch critical, warning := r.checks.Risk(); {
 	case critical:
-		r.name.Role, r.signRole, r.mark = term.Bad, term.Bad, term.Span{term.Bad, sym.Critical}
+		r.alarm(sym)
 	case warning:
 		r.name.Role, r.signRole, r.mark = term.Delay, term.Delay, term.Span{term.Delay, sym.Warning}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/internal/scene"
@@ -39,11 +40,20 @@ func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
 		state := scene.DisplayStateOf(e, asOf)
 		c.counts.Add(state)
 		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
-			c.counts.AddRisk(insight.TallyChecks(e.Session, snap.Checks))
+			c.addRisk(e, snap.Checks)
 		}
 		c.widths.measure(e)
 		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}, e.Terms))
 	}
+}
+
+// addRisk adds an election whose leader's node has a check that is not passing.
+func (c *totals) addRisk(e *election.Election, checks map[string]election.NodeChecks) {
+	if failure.Of(e, checks) != nil {
+		c.counts.Failed++
+		return
+	}
+	c.counts.AddRisk(insight.TallyChecks(e.Session, checks))
 }
 
 // seen is how long elections have been observed.

@@ -130,23 +130,33 @@ func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span 
 	return spans
 }
 
-// riskSpans returns the number of leaders at risk, with the sign of their worst check.
+// riskSpans returns the numbers of failed leaders and of leaders at risk, with the sign of the worst check.
 func riskSpans(s *scene.Scene, c scene.Counts, words bool) []term.Span {
-	n, r, sign := c.Critical+c.Warning, term.Delay, s.Sym.Warning
-	if n == 0 {
-		return nil
-	}
-	if c.Critical > 0 {
+	risk, r, sign := c.Critical+c.Warning, term.Delay, s.Sym.Warning
+	if c.Critical+c.Failed > 0 && !words || c.Critical > 0 {
 		r, sign = term.Bad, s.Sym.Critical
 	}
-	if s.Stale {
-		r = term.Quiet
+	var spans []term.Span
+	add := func(r term.Role, text string) {
+		if s.Stale {
+			r = term.Quiet
+		}
+		spans = append(spans, term.Span{r, text}, term.Span{term.Text, "  "})
 	}
-	text := strconv.Itoa(n) + sign
-	if words {
-		text = sign + " " + strconv.Itoa(n) + " at risk"
+	switch {
+	case !words && risk+c.Failed > 0:
+		add(r, strconv.Itoa(risk+c.Failed)+sign)
+		return spans
+	case !words:
+		return nil
 	}
-	return []term.Span{{r, text}, {term.Text, "  "}}
+	if c.Failed > 0 {
+		add(term.Bad, s.Sym.Critical+" "+strconv.Itoa(c.Failed)+" failed")
+	}
+	if risk > 0 {
+		add(r, sign+" "+strconv.Itoa(risk)+" at risk")
+	}
+	return spans
 }
 
 // linkSpans returns the state of the connection to Consul.

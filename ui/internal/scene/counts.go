@@ -5,11 +5,11 @@ import (
 )
 
 // Counts are the numbers of elections by state. Elections at risk are led, but a check of the
-// leader's session is warning or critical.
+// leader's session is warning or critical. The leader of a failed one has failed, but its session holds the key.
 type Counts struct {
 	Led, Delay, Vacant, Semaphore, Unreadable, Idle int
 	Unsearched                                      int
-	Warning, Critical                               int
+	Warning, Critical, Failed                       int
 }
 
 // Add counts one election.

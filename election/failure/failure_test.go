@@ -1,0 +1,70 @@
+package failure
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+func check(id, service, status string) election.Check {
+	return election.Check{ID: id, Node: "node-1", Service: service, Status: status}
+}
+
+// held returns an election whose leader's session has these checks.
+func held(ttl time.Duration, nodeChecks ...string) *election.Election {
+	s := &election.Session{ID: "s1", Name: "web", Node: "node-1", TTL: ttl, NodeChecks: nodeChecks}
+	return &election.Election{Name: "web", Exists: true, Leader: "web-1", Session: s, Pair: election.Pair{Key: "web", Session: "s1"}}
+}
+
+func TestOf(t *testing.T) {
+	failed := []election.Check{check("serfHealth", "", "critical")}
+	service := []election.Check{check("serfHealth", "", "passing"), check("service:web", "web", "critical")}
+	unread, free, hidden := held(0), held(0), held(0)
+	unread.Session, free.Pair.Session, hidden.Unreadable = nil, "", true
+	until := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	tests := []struct {
+		name    string
+		e       *election.Election
+		known   election.NodeChecks
+		brief   string // empty if there is no failure
+		why     string
+		current bool
+	}{
+		{
+			"a failed node", held(0), election.NodeChecks{Checks: failed}, "node failed",
+			"The leader's node node-1 has failed (serfHealth is critical), but its session is not bound to serfHealth and has no TTL.", true,
+		},
+		{
+			"a failed node, a session with a TTL", held(15 * time.Second), election.NodeChecks{Checks: failed}, "node failed",
+			"The leader's node node-1 has failed (serfHealth is critical), but its session is not bound to serfHealth: it remains until its TTL expires, about 30s after the last renewal.", true,
+		},
+		{"a failed node, outdated checks", held(0), election.NodeChecks{Checks: failed, Until: until}, "node failed", "", false},
+		{"a failed node, unread checks", held(0), election.NodeChecks{Checks: failed, Err: "denied"}, "", "", false},
+		{"a session that is bound to serfHealth", held(0, "serfHealth"), election.NodeChecks{Checks: failed}, "", "", false},
+		{"a session that is bound to another check", held(0, "disk"), election.NodeChecks{Checks: failed}, "node failed", "", true},
+		{"a node without checks", held(0), election.NodeChecks{}, "", "", false},
+		{"another node check", held(0), election.NodeChecks{Checks: []election.Check{check("disk", "", "critical")}}, "", "", false},
+		{"an unread session", unread, election.NodeChecks{Checks: failed}, "", "", false},
+		{"no leader", free, election.NodeChecks{Checks: failed}, "", "", false},
+		{"an unreadable key", hidden, election.NodeChecks{Checks: failed}, "", "", false},
+		{
+			"a critical service", held(0, "serfHealth"), election.NodeChecks{Checks: service}, "service critical",
+			"The leader's service is critical (service:web on node-1), but its session is not bound to that check and has no TTL.", true,
+		},
+		{"a critical service, a session with a TTL", held(time.Second), election.NodeChecks{Checks: service}, "", "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := Of(tt.e, map[string]election.NodeChecks{"node-1": tt.known, "": {Checks: failed}})
+			brief, why := "", ""
+			if f != nil {
+				brief, why = f.Brief(), f.Why()
+			}
+			if brief != tt.brief || !strings.HasPrefix(why, tt.why) || f.Current() != tt.current {
+				t.Errorf("%q, current %v: %s", brief, f.Current(), why)
+			}
+		})
+	}
+}

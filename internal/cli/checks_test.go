@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// list and show report a leader on a failed node whose session does not depend on the node's health.
+func TestAFailedLeaderIsReported(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		k, node := "-k"+p+"/*/leader", "failed-"+strings.ToLower(p)
+		if _, err := w.client.Catalog().Register(&api.CatalogRegistration{
+			Node: node, Address: "10.0.0.9", Check: &api.AgentCheck{Node: node, CheckID: "serfHealth", Name: "Serf Health Status", Status: "critical"},
+		}, nil); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: node}, nil) })
+		lasting := w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = node, time.Second })
+		expiring := w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay, s.TTL = node, time.Second, "1h" })
+		w.acquire(p+"/alone/leader", w.session(nil), "alone-1")
+		w.acquire(p+"/web/leader", lasting, "web-1")
+		w.acquire(p+"/mail/leader", expiring, "mail-1")
+		for _, args := range [][]string{{"show", "web", k}, {"show", "mail", k}, {"list", "--advice", k}} {
+			has(t, w.run(args...).must(t, exitOK).out, "leader_failed", node+" has failed (serfHealth is critical)")
+		}
+		if out := w.run("show", "alone", k).must(t, exitOK).out; strings.Contains(out, "leader_failed") {
+			t.Errorf("a healthy leader: %s", out)
+		}
+		if out := w.run("list", "--filter", "advice:leader_failed", k).must(t, exitOK).out; strings.Count(out, node[:20]) != 2 || strings.Contains(out, "alone") {
+			t.Errorf("the filter selects %s", out)
+		}
+		out := w.run("list", "--sort", "problems", k).must(t, exitOK).out
+		if strings.Index(out, "alone-1") < max(strings.Index(out, "web-1"), strings.Index(out, "mail-1")) {
+			t.Errorf("sorted by problems: %s", out)
+		}
+	})
+}
