@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,8 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return tea.Batch(unmark(m, a.Targets), m.started(m.log.Start(a, m.scene)))
 	case scene.ConfirmFix:
 		return m.started(m.log.StartFix(a, m.scene))
+	case scene.Diagnosed:
+		keepDiagnosis(m, a)
 	case scene.Refresh:
 		m.out.rights.forget(a.Targets)
 		m.note = note{}
@@ -260,6 +263,17 @@ func openFix(m *Model, by string) tea.Cmd {
 		m.focus.fix, m.focus.mode, m.note = d, modeDialog, note{}
 	}
 	return m.do(action)
+}
+
+// keepDiagnosis shows the facts of a diagnosis in the detail of its election too.
+func keepDiagnosis(m *Model, a scene.Diagnosed) {
+	all := maps.Clone(m.out.diagnoses)
+	if all == nil {
+		all = map[election.ID]scene.Diagnosed{}
+	}
+	all[a.Election.ID()] = a
+	m.out.diagnoses = all
+	m.renew()
 }
 
 func startDrain(m *Model, a scene.Drain) tea.Cmd {

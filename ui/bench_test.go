@@ -111,11 +111,12 @@ func BenchmarkInsight(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			s := crowd(n)
 			e := s.Elections[n/2]
-			around := &election.Surroundings{Key: e.Key(), Sessions: uitest.AllSessions(s)}
+			s.Surroundings = &election.Surroundings{Key: e.Key(), Sessions: uitest.AllSessions(s)}
+			in := uitest.Scene(s, testNow())
 			b.ReportAllocs()
 			for b.Loop() {
 				var c scene.InsightCache
-				c.Look(e, around, s.Elections, testNow())
+				c.Look(e, in)
 			}
 		})
 	}

@@ -228,10 +228,11 @@ func (m *Model) footerKeys() []key.Binding {
 	return keysFor().Board()
 }
 
-// offersFix reports whether the footer shows the key of a fix. With marks, the footer shows the keys for marked
+// offersFix reports whether the footer shows the key of a fix: the election has no leader, or a failed one. With marks, the footer shows the keys for marked
 // elections instead.
 func offersFix(m *Model) bool {
 	e := m.scene.Selected
 	visible, hidden := m.board.Marks(m.scene)
-	return e != nil && visible+hidden == 0 && insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings
+	return e != nil && visible+hidden == 0 &&
+		(insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings || m.scene.Insight(e).Fix != nil)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/failure"
 	"electop/election/insight"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -35,6 +36,7 @@ func ledDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 		d.Para(term.Delay, "A client wrote this key without the lock while a session holds it (LockIndex is 0): "+
 			"the value may not come from the leader.")
 	}
+	failureDetail(d, s, e)
 	riskDetail(d, s, e)
 	d.Field("Leader", append([]term.Span{{term.Strong, e.Leader}}, termSpans(d.Sym, e)...)...)
 	since := []term.Span{{term.Text, term.Clock(e.Since, s.Now)}, {term.Quiet, "  for " + term.Duration(s.AsOf.Sub(e.Since))}}
@@ -122,6 +124,7 @@ func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	default:
 	}
 	d.Para(r, whyVacant(s, e))
+	fixDetail(d, s, e)
 	if last := e.LastTerm(); last != nil {
 		d.Blank()
 		lastTermDetail(d, s, last)
@@ -143,7 +146,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 	if live.LastContact.IsZero() {
 		link.LastContact = time.Time{}
 	}
-	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely()})
+	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely(), LockDelay: s.Insight(e).Facts.Delay})
 }
 
 func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
@@ -235,6 +238,35 @@ func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	case warning:
 		d.Para(term.Delay, d.Sym.Warning+" At risk: a check that keeps its session alive is warning. If it becomes critical, Consul invalidates the session.")
 	}
+}
+
+// failureDetail shows why the leader has failed, and the fix.
+func failureDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	f := failure.Of(e, s.Shown.ChecksOf(e))
+	if !f.Current() {
+		return
+	}
+	d.Para(term.Bad, d.Sym.Critical+" "+f.Why())
+	if fix := s.Insight(e).Fix; fix != nil {
+		scene.FixField(d, fix, s.AsOf)
+	}
+}
+
+// fixDetail shows the problem of an election without a leader, and the fix, as the fix dialog does. It omits an
+// estimated lock-delay, which the text above describes.
+func fixDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	state, in := scene.DisplayStateOf(e, s.AsOf), s.Insight(e)
+	fix := in.Fix
+	switch {
+	case fix == nil, s.Stale, s.PartStale(), state != scene.StateVacant && state != scene.StateLockDelay,
+		fix.Problem == insight.ProblemLockDelay && in.Facts.Delay == insight.DelayNotProbed:
+		return
+	}
+	scene.ProblemField(d, fix)
+	if fix.Problem == insight.ProblemLockFlags || fix.Problem == insight.ProblemPatroni { // the reasons of others are above
+		d.Field("Why", term.Span{term.Text, fix.Why})
+	}
+	scene.FixField(d, fix, s.AsOf)
 }
 
 // staleDetail shows the age of an election's data if the data is stale or from the history.

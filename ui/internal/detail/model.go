@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/internal/keys"
@@ -198,8 +199,9 @@ func sign(s *scene.Scene, e *election.Election) term.Span {
 	if state != scene.StateLed {
 		return term.Span{r, text}
 	}
-	switch critical, warning := insight.TallyChecks(e.Session, s.Shown.ChecksOf(e)).Risk(); {
-	case critical:
+	checks := s.Shown.ChecksOf(e)
+	switch critical, warning := insight.TallyChecks(e.Session, checks).Risk(); {
+	case critical || failure.Of(e, checks).Current():
 		r = term.Bad
 	case warning || e.Overwritten():
 		r = term.Delay

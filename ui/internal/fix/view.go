@@ -1,7 +1,6 @@
 package fix
 
 import (
-	"strings"
 	"time"
 
 	"electop/election/insight"
@@ -61,16 +60,9 @@ func (m *Model) writeState(page *term.Page, s *scene.Scene) {
 
 func (m *Model) writeFix(page *term.Page, s *scene.Scene) {
 	f := m.found.Fix
-	page.Field("Problem", term.Span{term.Strong, strings.ReplaceAll(string(f.Problem), "_", " ")})
+	scene.ProblemField(page, f)
 	page.Field("Why", term.Span{term.Text, f.Why})
-	page.Field("Fix", term.Span{term.Text, f.DoAt(s.Now)})
-	if f.Kind == insight.FixWait && f.Until.After(s.Now) {
-		about := s.Sym.Tilde
-		if f.AtMost {
-			about = "at the latest "
-		}
-		page.Field("Ends", term.Span{term.Text, about + term.ClockTime(f.Until)}, term.Span{term.Quiet, "  Consul does not report the end"})
-	}
+	scene.FixField(page, f, s.Now)
 	if !m.election.Pair.Held() {
 		page.Field("Probe", m.probe())
 	}

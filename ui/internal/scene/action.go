@@ -51,6 +51,16 @@ type ConfirmFix struct {
 	Apply  func(context.Context) insight.Outcome
 }
 
+// Diagnosed keeps the facts that the fix dialog read about an election.
+type Diagnosed struct {
+	Election *election.Election
+	Facts    insight.FixFacts
+}
+
+func (d Diagnosed) same(other Diagnosed) bool {
+	return d.Election == other.Election && d.Facts.Now.Equal(other.Facts.Now) && d.Facts.Delay == other.Facts.Delay
+}
+
 // Refresh ends a pause and discards the cached permissions for the targets. It then sends [Refreshed] to the dialog.
 type Refresh struct{ Targets []Target }
 
@@ -127,6 +137,7 @@ func (Zoom) isAction()         {}
 func (Ask) isAction()          {}
 func (Confirm) isAction()      {}
 func (ConfirmFix) isAction()   {}
+func (Diagnosed) isAction()    {}
 func (Refresh) isAction()      {}
 func (ShowResults) isAction()  {}
 func (ShowLocks) isAction()    {}

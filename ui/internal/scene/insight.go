@@ -78,6 +78,23 @@ func CandidateName(c insight.Candidate) string {
 	return name
 }
 
+// ProblemField writes the problem of an election.
+func ProblemField(d *term.Page, f *insight.Fix) {
+	d.Field("Problem", term.Span{term.Strong, strings.ReplaceAll(string(f.Problem), "_", " ")})
+}
+
+// FixField writes the fix of a problem at a time, and when a lock-delay ends.
+func FixField(d *term.Page, f *insight.Fix, at time.Time) {
+	d.Field("Fix", term.Span{term.Text, f.DoAt(at)})
+	if f.Kind == insight.FixWait && f.Until.After(at) {
+		about := d.Sym.Tilde
+		if f.AtMost {
+			about = "at the latest "
+		}
+		d.Field("Ends", term.Span{term.Text, about + term.ClockTime(f.Until)}, term.Span{term.Quiet, "  Consul does not report the end"})
+	}
+}
+
 // Assessment holds the likely candidates and the advice for one election.
 type Assessment struct {
 	// Around is nil until the surroundings are read.
@@ -85,6 +102,9 @@ type Assessment struct {
 	Candidates []insight.Candidate
 	Semaphore  *election.Semaphore
 	Advice     []insight.Advice
+	// Facts are those of Fix. Fix is nil if no problem is known.
+	Facts insight.FixFacts
+	Fix   *insight.Fix
 }
 
 // Likely is the number of likely candidates, -1 if unknown.
@@ -96,6 +116,8 @@ type InsightCache struct {
 	of     *election.Election
 	around *election.Surroundings
 	all    []*election.Election
+	checks election.NodeChecks // of the leader's node
+	read   Diagnosed
 	at     time.Time
 	In     *Assessment
 	// sessions is the session list, which all surroundings share.
@@ -109,29 +131,53 @@ const (
 	AdviceAge  = time.Minute
 )
 
-// Look returns the assessment of an election and computes it if the cache has none.
-func (c *InsightCache) Look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *Assessment {
-	if around != nil && around.Key != e.Key() {
-		around = nil
+// Look returns the assessment of an election of a scene and computes it if the cache has none.
+func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
+	n := InsightCache{
+		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, read: s.diagnosisOf(e), sessions: c.sessions,
 	}
-	if c.In != nil && c.of == e && c.around == around && c.holds(all, asOf) {
+	if r := n.read.Facts.Around; r != nil && (n.around == nil || r.At.After(n.around.At)) {
+		n.around = r
+	}
+	nodes := s.Shown.ChecksOf(e)
+	if e.Session != nil {
+		n.checks = nodes[e.Session.Node]
+	}
+	if c.holds(&n) {
 		return c.In
 	}
-	if around != nil {
-		c.sessions = around.Sessions
+	if n.around != nil {
+		n.sessions = n.around.Sessions
 	}
-	board := insight.NewBoard(all, c.sessions)
-	c.In = &Assessment{
-		Around: around, Candidates: board.Candidates(e, around), Semaphore: election.ReadSemaphore(e, around),
-		Advice: board.Advise(e, around, asOf),
-	}
-	c.of, c.around, c.all, c.at = e, around, all, asOf
+	n.assess(insight.NewBoard(n.all, n.sessions).WithChecks(nodes))
+	*c = n
 	return c.In
 }
 
-func (c *InsightCache) holds(all []*election.Election, asOf time.Time) bool {
-	age := asOf.Sub(c.at)
-	return age >= 0 && (age < InsightAge || age < AdviceAge && SameSlice(c.all, all))
+func (c *InsightCache) assess(board *insight.Board) {
+	e := c.of
+	c.In = &Assessment{
+		Around: c.around, Candidates: board.Candidates(e, c.around), Semaphore: election.ReadSemaphore(e, c.around),
+		Advice: board.Advise(e, c.around, c.at), Facts: c.read.Facts.At(e, c.at),
+	}
+	c.In.Facts.Around = c.around
+	if c.checks.Current() {
+		c.In.Facts.Checks = c.checks.Checks
+	}
+	if e.Pair.Held() || c.around != nil {
+		c.In.Fix = board.Fix(e, c.In.Facts)
+	}
+}
+
+func (c *InsightCache) holds(n *InsightCache) bool {
+	if c.In == nil || c.of != n.of || c.around != n.around || !c.read.same(n.read) || !c.checks.Same(n.checks) {
+		return false
+	}
+	age := n.at.Sub(c.at)
+	if f := c.In.Fix; f != nil && f.Kind == insight.FixWait && !n.at.Before(f.Until) {
+		return false
+	}
+	return age >= 0 && (age < InsightAge || age < AdviceAge && SameSlice(c.all, n.all))
 }
 
 // SameSlice reports whether two slices share memory. Snapshots are immutable, so shared memory

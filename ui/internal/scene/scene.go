@@ -56,6 +56,9 @@ type Scene struct {
 	// Earlier returns the latest scan of the store. It is nil if the scan does not cover all of the sessions.
 	Earlier func(sessions []string) *Search
 
+	// Diagnoses are the latest diagnoses of the fix dialog.
+	Diagnoses map[election.ID]Diagnosed
+
 	// insight caches the assessment of the election insightOf.
 	insight   *Assessment
 	insightOf *election.Election
@@ -69,7 +72,7 @@ func (s *Scene) Look(c *InsightCache) {
 		s.insight, s.insightOf = &Assessment{Semaphore: election.ReadSemaphore(e, nil)}, e
 	default:
 		part := s.Of(e)
-		s.insight, s.insightOf = c.Look(e, s.around(e), s.Shown.In(e.Datacenter).Elections, part.AsOf), e
+		s.insight, s.insightOf = c.Look(e, part), e
 	}
 }
 
@@ -89,6 +92,16 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 		}
 	}
 	return nil
+}
+
+// diagnosisOf returns the latest diagnosis of an election whose key has not changed since then.
+func (s *Scene) diagnosisOf(e *election.Election) Diagnosed {
+	d := s.Diagnoses[e.ID()]
+	if was := d.Election; was == nil || e.Pair.Held() || was.Pair.Held() || was.Exists != e.Exists ||
+		was.Pair.ModifyIndex != e.Pair.ModifyIndex || !was.VacantSince.Equal(e.VacantSince) {
+		return Diagnosed{}
+	}
+	return d
 }
 
 // Of returns the scene for drawing an election. If the election is stale or from the history, AsOf is the time when

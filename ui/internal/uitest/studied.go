@@ -33,6 +33,19 @@ func Studied(key string) *election.Snapshot {
 	return s
 }
 
+// Failed returns [Studied] with a leader on a node that has failed. Its session does not depend on the node's health.
+func Failed(key string) *election.Snapshot {
+	s := Studied(key)
+	dead := Led(10, "ledger", 4, 3*time.Hour)
+	dead.Session.TTL, dead.Session.NodeChecks = 0, nil
+	s.Elections = append(s.Elections, dead)
+	slices.SortFunc(s.Elections, func(a, b *election.Election) int { return cmpKeys(a.Key(), b.Key()) })
+	checks := Passing("node-4", "ledger-4", election.StatusPassing, "HTTP GET http://10.0.0.14/health: 200 OK")
+	checks[0].Status, checks[0].Output = election.StatusCritical, "Agent not live or unreachable"
+	s.Checks["node-4"] = election.NodeChecks{At: Now(), Checks: checks}
+	return s
+}
+
 func cmpKeys(a, b string) int {
 	switch {
 	case a < b:

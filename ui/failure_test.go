@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/internal/uitest"
+)
+
+// A leader on a failed node is a problem in every view, as the fix dialog says.
+func TestAFailedLeaderIsVisible(t *testing.T) {
+	x := newDiagnosis()
+	d := drive(t, uitest.Failed(""), 120, 45, x.option)
+	d.wants("✗ 1 failed")
+	if row := d.row("ledger"); !strings.Contains(row, "ledger ✗") || !strings.Contains(row, "node failed") {
+		t.Errorf("the row is %q", row)
+	}
+	d.keys(":", "'sort problems", "enter", "g")
+	var order []string
+	for range 3 {
+		order = append(order, d.selected())
+		d.keys("n")
+	}
+	if !slices.Equal(order, []string{"mail", "ledger", "search"}) {
+		t.Errorf("n visits %v", order)
+	}
+	d.open(keyOf("ledger"))
+	d.wants("✗ The leader's node node-4 has failed (serfHealth is critical), but its session is not bound to serfHealth",
+		"Fix          Destroy session", "f fix…")
+	d.filter("advice:leader_failed")
+	d.wants("1 of 12 elections")
+}
+
+// Checks that are not watched or not readable are no evidence on the board.
+func TestOldChecksShowNoFailedLeader(t *testing.T) {
+	for _, change := range []func(*election.NodeChecks){
+		func(c *election.NodeChecks) { c.Until = ago(time.Minute) },
+		func(c *election.NodeChecks) { c.Err = "not readable with this token" },
+	} {
+		s := uitest.Failed("")
+		c := s.Checks["node-4"]
+		change(&c)
+		s.Checks["node-4"] = c
+		d := drive(t, s, 120, 45)
+		d.open(keyOf("ledger"))
+		d.lacks("1 failed", "node failed", "has failed")
+	}
+}
+
+// The detail says the same about a vacancy as the fix dialog, also after the dialog was closed.
+func TestTheDetailHasTheDiagnosis(t *testing.T) {
+	s := mixedSnapshot()
+	mail := s.Find(election.KeyID(keyOf("mail")))
+	mail.Terms, mail.VacantSince, mail.VacantSinceKnown = nil, ago(10*time.Second), false
+	x := newDiagnosis()
+	x.sessions = []*election.Session{}
+	d := drive(t, s, 120, 45, x.option)
+	d.open(keyOf("mail"))
+	d.wants("A lock-delay may still be active.")
+	d.diagnose()
+	d.keys("esc")
+	d.wants("No lock-delay is active: a candidate can acquire the key now.", "Problem      no candidate", `Fix          Start a candidate of service "mail".`)
+	d.lacks("may still be active")
+
+	x.facts.Delay = insight.DelayActive
+	d.diagnose()
+	d.keys("esc")
+	d.wants("A lock-delay is active: Consul rejects every acquire.", "Problem      lock delay", "Ends         at the latest 12:02:09")
+	d.now = d.now.Add(61 * time.Second) // the longest lock-delay has ended
+	d.send(tickMsg(d.now))
+	d.lacks("A lock-delay is active", "lock delay")
+
+	x.facts.Delay = insight.DelayNone
+	d.diagnose()
+	d.keys("esc")
+	changed := *mail
+	changed.Pair.ModifyIndex++
+	s2 := *s
+	s2.Elections = slices.Clone(s.Elections)
+	s2.Elections[slices.Index(s.Elections, mail)] = &changed
+	d.send(snapshotMsg{&s2})
+	d.lacks("No lock-delay is active", "Problem")
+}
+
+// The nodes of leaders outside the screen are watched too, after those on the screen.
+func TestNodesOutsideTheScreenAreWatched(t *testing.T) {
+	s := uitest.Crowd(300)
+	for i, e := range s.Elections {
+		if e.Session != nil {
+			e.Session.NodeChecks, e.Session.ServiceChecks = nil, nil
+			if i >= 200 {
+				e.Session.Node = fmt.Sprint("far-", i%40)
+			}
+		}
+	}
+	var last []string
+	d := drive(t, s, 80, 24, func(o *Options) { o.WatchChecks = func(_ string, nodes []string) { last = nodes } })
+	if len(last) != 16 || !slices.Contains(last[:3], "node-1") || !strings.HasPrefix(last[3], "far-") {
+		t.Errorf("%d nodes: %v", len(last), last)
+	}
+	d.keys("enter")
+	if len(last) > 1 {
+		t.Errorf("zoomed: %v", last)
+	}
+}
+
+// failed shows the detail of a leader on a failed node.
+func failed(change ...func(*Options)) func(*testing.T, int, int) *driver {
+	return func(t *testing.T, w, h int) *driver {
+		d := drive(t, uitest.Failed(keyOf("ledger")), w, h, change...)
+		d.open(keyOf("ledger"))
+		return d
+	}
+}
