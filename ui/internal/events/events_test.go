@@ -205,6 +205,30 @@ func TestTheCursorStaysOnTheOpenEvent(t *testing.T) {
 	}
 }
 
+// The width decides how much follows the cause: the whole line, no length of the term, or no number of the term.
+func TestTheCausePrecedesTheLengthOfTheTerm(t *testing.T) {
+	snap := eventful(0)
+	lost := election.Event{
+		Time: uitest.Now(), Type: election.Vacated, Election: "reports", Key: "service/reports/leader", Session: uitest.SessionID(7), Leader: "web-003", Term: 9,
+		Held: 8 * time.Second, HeldKnown: true,
+	}
+	why := lost
+	why.Type, why.Cause, why.Evidence = election.Explained, election.NodeGone, "node node-3 is no longer registered"
+	snap.Events = append(snap.Events, lost, why)
+	d := drive(t, snap)
+	for width, want := range map[int]string{
+		60:  "web-003 · node gone: node n",
+		80:  "web-003, term 9 · node gone: node node-3 is",
+		120: "web-003, term 9 · node gone: node node-3 is no longer registered · led for 8s",
+	} {
+		d.send(scene.Resized{Rect: term.Rect{W: width, H: 20}})
+		d.wants(want)
+		if strip := events.Strip(d.s, uitest.Painter(), term.Rect{W: width, H: 4}); !strings.Contains(strip[1], want) {
+			t.Errorf("%q is not in the latest events:\n%s", want, strip[1])
+		}
+	}
+}
+
 func TestOpeningTwiceShowsTheElection(t *testing.T) {
 	d := drive(t, eventful(3))
 	d.keys("enter")

@@ -28,8 +28,9 @@ func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 	return p.Pad(lines, r.W, r.H)
 }
 
-// secondsWidth is the minimum width of a list that shows times with both date and seconds.
-const secondsWidth = 100
+// secondsWidth is the minimum width of a list that shows times with both date and seconds, and termsWidth that of one
+// that shows the numbers of terms.
+const secondsWidth, termsWidth = 100, 80
 
 // columns is the format of a list: the width of names, and whether times have a date.
 type columns struct {
@@ -70,8 +71,5 @@ func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, c columns) {
 	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), room-where)
 	l.Gap(term.ColumnGap)
 	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(12, l.Width/6)))
-	l.Texts(scene.EventSpans(l.Sym, el.Ev)...)
-	if el.Why != nil {
-		l.Texts(scene.WhySpans(l.Sym, el.Why)...)
-	}
+	l.Texts(scene.LineSpans(l.Sym, el, l.Width < termsWidth)...)
 }

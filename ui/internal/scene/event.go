@@ -85,7 +85,21 @@ func EventRole(ev *election.Event) term.Role {
 // EventSpans describes an event. The description omits the time, the election and the type, which have their own
 // columns.
 func EventSpans(sym *term.Symbols, ev *election.Event) []term.Span {
-	switch ev.Type {
+	return LineSpans(sym, EventLine{Ev: ev}, false)
+}
+
+// LineSpans is [EventSpans] with the cause. The cause precedes the length of the term, because a narrow window cuts the
+// end. A brief description omits the number of the term.
+func LineSpans(sym *term.Symbols, el EventLine, brief bool) []term.Span {
+	who := leaderSpans(el.Ev)
+	if brief {
+		who = who[:min(1, len(who))]
+	}
+	return describe(sym, el, who)
+}
+
+func describe(sym *term.Symbols, el EventLine, who []term.Span) []term.Span {
+	switch ev := el.Ev; ev.Type {
 	case election.ConnectionLost:
 		return []term.Span{{term.Text, "lost"}, {term.Quiet, ": " + Clean(ev.Error)}}
 	case election.ConnectionRestored:
@@ -97,19 +111,19 @@ func EventSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	case election.Deleted:
 		return []term.Span{{term.Text, "the key was deleted"}}
 	case election.Elected:
-		return electedSpans(sym, ev)
+		return electedSpans(sym, ev, who)
 	case election.Vacated:
-		return vacatedSpans(sym, ev)
+		return vacatedSpans(sym, el, who)
 	case election.Updated:
-		return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " the leader changed the value"})
+		return append(who, term.Span{term.Quiet, " " + sym.Dot + " the leader changed the value"})
 	case election.Overwritten:
-		return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " the key was written without the lock"})
+		return append(who, term.Span{term.Quiet, " " + sym.Dot + " the key was written without the lock"})
 	case election.Explained:
-		return append(leaderSpans(ev), WhySpans(sym, ev)...)
+		return append(who, whySpans(sym, ev)...)
 	case election.Entered, election.Left, election.Unreadable, election.Readable:
 		return []term.Span{{term.Text, ev.Summary()}}
 	default:
-		return leaderSpans(ev)
+		return who
 	}
 }
 
@@ -120,28 +134,31 @@ func leaderSpans(ev *election.Event) []term.Span {
 	return []term.Span{{term.Text, Clean(ev.Leader)}, {term.Quiet, ", term " + TermNumber(ev.Term)}}
 }
 
-func electedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
-	spans := leaderSpans(ev)
+func electedSpans(sym *term.Symbols, ev *election.Event, who []term.Span) []term.Span {
 	switch {
 	case ev.Initial:
-		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " led when electop started"})
+		return append(who, term.Span{term.Quiet, " " + sym.Dot + " led when electop started"})
 	case ev.VacancyKnown && ev.Vacancy < time.Millisecond:
-		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " without a vacancy"})
+		return append(who, term.Span{term.Quiet, " " + sym.Dot + " without a vacancy"})
 	case ev.VacancyKnown:
-		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " after " + term.Precise(ev.Vacancy) + " without a leader"})
+		return append(who, term.Span{term.Quiet, " " + sym.Dot + " after " + term.Precise(ev.Vacancy) + " without a leader"})
 	}
-	return spans
+	return who
 }
 
-func vacatedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
-	if ev.Initial {
-		return []term.Span{{term.Text, "no leader"}, {term.Quiet, " " + sym.Dot + " when electop started"}}
+func vacatedSpans(sym *term.Symbols, el EventLine, who []term.Span) []term.Span {
+	end := "led for " + Held(sym, el.Ev.Held, el.Ev.HeldKnown)
+	if el.Ev.Initial {
+		who, end = []term.Span{{term.Text, "no leader"}}, "when electop started"
 	}
-	return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " led for " + Held(sym, ev.Held, ev.HeldKnown)})
+	if el.Why != nil {
+		who = append(who, whySpans(sym, el.Why)...)
+	}
+	return append(who, term.Span{term.Quiet, " " + sym.Dot + " " + end})
 }
 
-// WhySpans shows the cause in an explanation.
-func WhySpans(sym *term.Symbols, ev *election.Event) []term.Span {
+// whySpans shows the cause in an explanation.
+func whySpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	spans := []term.Span{{term.Quiet, " " + sym.Dot + " "}, {term.Text, CauseLabel(ev.Cause)}}
 	switch by := Operator(ev.Cause, ev.Evidence); {
 	case by != "":
