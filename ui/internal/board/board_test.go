@@ -449,7 +449,7 @@ func TestColumnsByWidth(t *testing.T) {
 	}
 	for w, want := range map[int]string{
 		40:  "ELECTION LEADER FOR",
-		80:  "ELECTION LEADER NODE FOR CHECKS LAST 15 MIN CHG/h",
+		80:  "ELECTION LEADER NODE FOR CHECKS 15 MIN CHG/h",
 		120: "ELECTION LEADER NODE FOR TERM SESSION CHECKS LAST 15 MIN CHANGES/h",
 	} {
 		head := strings.ReplaceAll(drive(t, snap, w, 5).lines()[0], "▲", "")
@@ -535,5 +535,43 @@ func TestViewChangesNothing(t *testing.T) {
 	}
 	if fmt.Sprintf("%#v", d.m) != before {
 		t.Error("drawing changed the board")
+	}
+}
+
+// Nothing jumps when leaders are lost: the widths of the columns are those of the last leaders.
+func TestColumnsDoNotMoveWhenLeadersAreLost(t *testing.T) {
+	led := func() *election.Snapshot {
+		snap := uitest.Mixed()
+		snap.Elections = []*election.Election{uitest.Led(1, "api", 1, time.Hour), uitest.Led(2, "billing", 2, time.Hour)}
+		for i, e := range snap.Elections {
+			label, node := fmt.Sprintf("%s-with-a-long-name-%d 10.0.0.%d:900%[2]d", e.Name, i, i+5), fmt.Sprintf("server-in-rack-%d", i)
+			e.Leader, e.Session.Node, e.Terms[0].Leader, e.Terms[0].Node = label, node, label, node
+			e.Term, e.Terms[0].Number, e.Pair.LockIndex = 1234567, 1234567, 1234567
+		}
+		return snap
+	}
+	lost := func(e *election.Election) {
+		e.Terms[0].End, e.VacantSince, e.VacantSinceKnown = uitest.Now(), uitest.Now(), true
+		e.Leader, e.Session, e.Pair.Session = "", nil, ""
+	}
+	for what, change := range map[string]func(*election.Election){
+		"vacant":      lost,
+		"lock-delay":  func(e *election.Election) { lost(e); e.LockDelayUntil = uitest.Now().Add(time.Minute) },
+		"deleted":     func(e *election.Election) { held := e.Pair; lost(e); e.Exists, e.Pair = false, held },
+		"overwritten": func(e *election.Election) { e.Pair.LockIndex = 0 },
+		"unreadable":  func(e *election.Election) { e.Unreadable = true },
+	} {
+		for w := 40; w <= 240; w++ {
+			d := drive(t, led(), w, 5)
+			before := d.lines()[0]
+			after := led()
+			for _, e := range after.Elections {
+				change(e)
+			}
+			if d.show(after, uitest.Now()); d.lines()[0] != before {
+				t.Errorf("%s, at %d the columns move:\n%s\n%s", what, w, before, d.lines()[0])
+				break
+			}
+		}
 	}
 }

@@ -79,7 +79,7 @@ func describe(e *election.Election, c rowContext) row {
 
 func (r *row) describeLed(e *election.Election, c rowContext) {
 	r.leader = term.Span{term.Text, e.Leader}
-	r.extra = term.Span{term.Quiet, valueAddress(e)}
+	r.extra = term.Span{term.Quiet, valueAddress(e.Pair.Value, e.Leader)}
 	r.since = term.Span{term.Text, term.AtLeast(c.sym, term.Duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
 	r.session = term.Span{term.Quiet, scene.SessionText(e.Pair.Session, c.fullID)}
 	r.node = term.Span{term.Quiet, "?"}
@@ -158,10 +158,9 @@ func (r *row) describeUnreadable(e *election.Election, c rowContext) {
 // addressLimit is the maximum size of a value that is searched for an address, in bytes.
 const addressLimit = 4096
 
-// valueAddress is the address[:port] in a JSON value. It is empty if there is none, or if the leader's label contains
-// it.
-func valueAddress(e *election.Election) string {
-	v := e.Pair.Value
+// valueAddress is the address[:port] in a JSON value. It is empty if there is none, or if the label of the leader
+// contains it.
+func valueAddress(v []byte, leader string) string {
 	if len(v) == 0 || len(v) > addressLimit {
 		return ""
 	}
@@ -175,7 +174,7 @@ func valueAddress(e *election.Election) string {
 	if port := election.JSONMember(v, "port"); port != "" && !strings.Contains(address, ":") {
 		address = net.JoinHostPort(address, port)
 	}
-	if address = scene.Clean(address); strings.Contains(e.Leader, address) {
+	if address = scene.Clean(address); strings.Contains(leader, address) {
 		return ""
 	}
 	return address

@@ -74,22 +74,31 @@ func failingNodes(checks map[string]election.NodeChecks) map[string]bool {
 	return failing
 }
 
+// brackets is the width of the brackets around the node of the last leader, in cells.
+const brackets = 2
+
+// measure widens the columns for an election. The widths do not depend on whether it has a leader, so that columns do
+// not move when it loses its leader.
 func (c *extent) measure(e *election.Election) {
+	leader, node := latestLeader(e)
 	c.name = max(c.name, term.Width(sanitize.Text(e.Name)))
-	c.leader = max(c.leader, term.Width(e.Leader))
+	c.leader = max(c.leader, term.Width(leader))
 	if e.IsSemaphore() {
 		c.leader = max(c.leader, len(scene.SemaphoreWord)+len("2 of 3"))
 	}
 	number := len(strconv.AppendUint(make([]byte, 0, 20), e.Term, 10))
-	if e.Overwritten() {
-		number++ // the overwritten mark
+	c.term = max(c.term, number+1) // the mark of an overwritten key
+	if node != "" {
+		c.node = max(c.node, term.Width(scene.Clean(node))+brackets)
 	}
-	c.term = max(c.term, number)
-	if node := e.Node(); node != "" && e.Pair.Held() {
-		c.node = max(c.node, term.Width(scene.Clean(node)))
-	} else if last := e.LastTerm(); last != nil {
-		c.node = max(c.node, term.Width(scene.Clean(last.Node))+2)
+}
+
+// latestLeader returns the leader and its node, or those of the last leader if there is none.
+func latestLeader(e *election.Election) (leader, node string) {
+	if last := e.LastTerm(); last != nil && (!e.Exists || !e.Pair.Held()) {
+		return last.Leader, last.Node
 	}
+	return e.Leader, e.Node()
 }
 
 // addressWidth is the maximum width of the addresses of the first hundred elections. Decoding every JSON value is
@@ -98,7 +107,8 @@ func addressWidth(es []*election.Election) int {
 	const sample = 100
 	width := 0
 	for _, e := range es[:min(sample, len(es))] {
-		width = max(width, term.Width(valueAddress(e)))
+		leader, _ := latestLeader(e)
+		width = max(width, term.Width(valueAddress(e.Pair.Value, leader)))
 	}
 	return width
 }
