@@ -106,13 +106,14 @@ func showHistory(m *Model) tea.Cmd {
 
 // setTheme changes the colours.
 func setTheme(m *Model, name string) {
-	if !slices.Contains(Themes(), name) {
+	theme, known := ThemeNamed(name)
+	if !known {
 		m.say(term.Delay, ":theme takes "+strings.Join(Themes(), ", ")+".")
 		return
 	}
-	m.look.theme = term.Theme(name)
+	m.look.theme = term.Theme(theme)
 	m.look = m.look.on(m.look.dark, m.look.profile)
-	m.say(term.Led, "Theme "+name+".")
+	m.say(term.Led, "Theme "+theme+".")
 }
 
 // switchContext ends this dashboard for that of another context.

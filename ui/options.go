@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"electop/election"
@@ -182,6 +183,17 @@ func Themes() []string {
 		names = append(names, string(t))
 	}
 	return names
+}
+
+// HighContrast is another name of the theme contrast.
+const HighContrast = "high-contrast"
+
+// ThemeNamed returns the theme with a name, and whether there is one.
+func ThemeNamed(name string) (theme string, known bool) {
+	if name == HighContrast {
+		return string(term.ThemeContrast), true
+	}
+	return name, slices.Contains(Themes(), name)
 }
 
 // DiscoveredLocks is the result of a search for locks.

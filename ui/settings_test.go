@@ -60,6 +60,10 @@ func TestThemeCommand(t *testing.T) {
 	d.keys(":", "'theme contrast", "enter")
 	d.wants("Theme contrast.")
 	contrast := d.m.View().Content
+	d.keys(":", "'theme dark", "enter", ":", "'theme high-contrast", "enter")
+	if d.wants("Theme contrast."); d.m.View().Content != contrast {
+		t.Error("high-contrast is not the theme contrast")
+	}
 	d.keys(":", "'theme pink", "enter")
 	d.wants(":theme takes auto, dark, light, contrast, terminal.")
 	if light == contrast {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"electop/election/sanitize"
@@ -43,10 +42,11 @@ func (t *themeFlag) String() string { return string(*t) }
 func (t *themeFlag) Type() string { return "NAME" }
 
 func (t *themeFlag) Set(value string) error {
-	if !slices.Contains(ui.Themes(), value) {
+	theme, known := ui.ThemeNamed(value)
+	if !known {
 		return usagef("%q is unknown; must be %s", sanitize.Line(value, 40), strings.Join(ui.Themes(), ", "))
 	}
-	*t = themeFlag(value)
+	*t = themeFlag(theme)
 	return nil
 }
 

@@ -43,6 +43,9 @@ func (o *options) settable() *pflag.FlagSet {
 // flagSetting describes a flag, which checks its own values.
 func flagSetting(f *pflag.Flag) settings.Setting {
 	s := settings.Setting{Name: f.Name, About: f.Usage, Allowed: allowedValues()[f.Name], Example: example(f)}
+	if f.Name == "theme" {
+		s.Aliases = []string{ui.HighContrast}
+	}
 	switch f.Value.Type() {
 	case "bool":
 		s.Kind = settings.Bool

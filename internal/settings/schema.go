@@ -2,6 +2,7 @@ package settings
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ func (s Setting) one() map[string]any {
 	case s.Kind == Integer:
 		return map[string]any{"type": "integer"}
 	case s.Allowed != nil:
-		return map[string]any{"type": "string", "enum": s.Allowed}
+		return map[string]any{"type": "string", "enum": slices.Concat(s.Allowed, s.Aliases)}
 	case s.Kind == List: // a key may be a digit
 		return map[string]any{"type": []string{"string", "integer"}}
 	}

@@ -34,6 +34,8 @@ type Setting struct {
 	Kind        Kind
 	// Allowed contains the allowed values. nil allows all values.
 	Allowed []string
+	// Aliases contains values that are allowed as well, but not listed.
+	Aliases []string
 	// Check returns an error for invalid values. nil accepts all values.
 	Check func(values []string) error
 	// Fields contains the settings of a Section, or of each member of a Named section.
@@ -155,7 +157,7 @@ func (p parser) check(name string, node *yaml.Node, values []string, of Setting)
 		allowed = []string{"true", "false"}
 	}
 	for i, text := range values {
-		if allowed == nil || slices.Contains(allowed, text) {
+		if allowed == nil || slices.Contains(allowed, text) || slices.Contains(of.Aliases, text) {
 			continue
 		}
 		at := node
