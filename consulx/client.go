@@ -181,6 +181,18 @@ func (c *Client) Filtered(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || c.anonymous && meta.DefaultACLPolicy == "deny"
 }
 
+// OmitsSilently reports whether Consul may omit keys and sessions from responses without the filtered flag.
+func (c *Client) OmitsSilently(ctx context.Context) (bool, error) {
+	if !c.anonymous {
+		return false, nil
+	}
+	_, meta, err := c.api.Session().Info(NoSession, c.Read(ctx)) // every response contains the default policy
+	if err != nil {
+		return false, c.Wrap(err)
+	}
+	return c.Filtered(meta), nil
+}
+
 // MayOmit reports whether a key that is not in the response may still exist. If the token is revoked while a query is
 // blocked, Consul returns an empty response without the filtered flag.
 func (c *Client) MayOmit(meta *api.QueryMeta) bool {

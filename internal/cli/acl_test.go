@@ -23,6 +23,41 @@ func token(t *testing.T, client *api.Client, name, rules string) string {
 	return made.SecretID
 }
 
+// Consul does not report to a request without a token that ACLs hide keys or sessions.
+func TestActionsOnANodeWithoutAToken(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	w.acquire("service/web/leader", w.session(nil), "web-1")
+	w.acquire("service/hidden/leader", w.session(nil), "hidden-1")
+	w.node("node-2")
+	w.acquire("service/other/leader", w.sessionOn("node-2"), "other-1")
+	anonymous := func(name, rules string) {
+		policy, _, err := w.client.ACL().PolicyCreate(&api.ACLPolicy{Name: name, Rules: rules}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		public := &api.ACLToken{AccessorID: "00000000-0000-0000-0000-000000000002", Policies: []*api.ACLLink{{ID: policy.ID}}}
+		if _, _, err := w.client.ACL().TokenUpdate(public, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const keys = `key_prefix "service/" { policy = "write" } key "service/hidden/leader" { policy = "deny" } node_prefix "" { policy = "read" }`
+	anonymous("all-sessions", keys+` session_prefix "" { policy = "read" }`)
+	r := w.run("release", "--node", agent.Node(), "--yes").must(t, exitOK)
+	has(t, r.errOut, "electop: without a token, Consul does not report hidden keys: elections may be missing\n")
+	if w.get("service/web/leader").Session != "" {
+		t.Error("not released")
+	}
+	r = w.run("release", "--node", "node-3", "--yes").must(t, exitNoElection)
+	has(t, r.errOut, "does not report hidden keys")
+	anonymous("some-sessions", keys+` session_prefix "node-1" { policy = "read" }`)
+	r = w.run("release", "--node", "node-2", "--yes").must(t, exitDenied)
+	has(t, r.errOut, "the node of other's leader is unknown")
+	r = w.run("drain", "node-2", "--yes").must(t, exitDenied)
+	has(t, r.errOut, "their nodes are unknown", "other")
+}
+
 func TestCommandsWithLimitedTokens(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	w := newTestConsul(t, agent.Addr())

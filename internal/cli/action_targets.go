@@ -78,7 +78,7 @@ func (a *action) locateAnywhere(ctx context.Context, ls lookups) (*batch, error)
 		if failed != nil && !errors.Is(failed, errNoElection) {
 			return nil, failed
 		}
-		return found[0], ls.hidesOutside(in[0], "node "+sanitize.Line(a.node, 60)+" may lead elections")
+		return found[0], ls.omitsOutside(ctx, in[0], "node "+sanitize.Line(a.node, 60)+" may lead elections")
 	}
 	return nil, usagef("node %s exists in the datacenters %s; choose one with --datacenter", sanitize.Line(a.node, 60), ls.names(in))
 }
@@ -93,6 +93,9 @@ func (b *batch) choose(ctx context.Context, names []string) error {
 		return err
 	}
 	if b.node != "" {
+		if err := b.warnSilent(ctx); err != nil {
+			return err
+		}
 		if chosen, err = b.ledOn(ctx, chosen); err != nil {
 			return err
 		}
@@ -183,22 +186,19 @@ func (b *batch) chooseSession(ctx context.Context) error {
 	return nil
 }
 
-// readSession reads one session. It fails with ErrDenied if the token cannot read all
-// sessions, and with ErrNoSession if there is no session with this ID.
+// readSession reads one session. It fails with ErrDenied if the token may not read it, and with ErrNoSession if there
+// is no session with this ID.
 func (b *batch) readSession(ctx context.Context, id string) (*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	sessions, err := consulx.Sessions(ctx, b.client)
-	for _, s := range sessions {
-		if s.ID == id {
-			return s, nil
-		}
-	}
+	found, hidden, err := b.client.SessionsByID(ctx, []string{id})
 	switch {
-	case errors.Is(err, consulx.ErrIncomplete):
-		return nil, consulx.ErrDenied
 	case err != nil:
 		return nil, err
+	case len(found) > 0:
+		return found[0], nil
+	case hidden:
+		return nil, consulx.ErrDenied
 	}
 	return nil, fmt.Errorf("%w: %s", consulx.ErrNoSession, sanitize.Line(id, 40))
 }

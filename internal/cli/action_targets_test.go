@@ -6,7 +6,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"electop/consulx"
 )
 
 // An unset shell variable must not select more elections.
@@ -36,10 +39,10 @@ func TestEmptySelectorsAreUsageErrors(t *testing.T) {
 // reported as denied.
 func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 	for _, tt := range []struct {
-		name       string
-		info, list int // HTTP status; 0 forwards the request to Consul, 200 returns an empty list
-		code       int
-		errOut     string
+		name          string
+		first, second int // HTTP status of a read; 0 forwards the request to Consul, 200 returns an empty list
+		code          int
+		errOut        string
 	}{
 		{"the read fails", 500, 500, exitFailed, "500"},
 		{"denied", 403, 403, exitDenied, "permission denied"},
@@ -50,9 +53,14 @@ func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 			w := onMemory(t)
 			s := w.session(nil)
 			w.acquire("service/web/leader", s, "web-1")
-			answers := map[string]int{"/v1/session/info/" + s: tt.info, "/v1/session/list": tt.list}
+			var reads atomic.Int64
 			proxied := intercept(t, w, func(rw http.ResponseWriter, r *http.Request) bool {
-				status := answers[r.URL.Path]
+				status := 0
+				if r.URL.Path == "/v1/session/info/"+s {
+					if status = tt.first; reads.Add(1) > 1 {
+						status = tt.second
+					}
+				}
 				if status == 0 {
 					return false
 				}
@@ -159,6 +167,36 @@ func TestActionsChooseNoDatacenterBecauseKeysAreHidden(t *testing.T) {
 	}
 	r := proxied.run("list", "nothing", "--datacenter", "all").must(t, exitNoElection)
 	has(t, r.errOut, "keys may be hidden")
+}
+
+// Without a token, Consul sets no header if it hides keys of dc2.
+func TestNodeIsNotLocatedWithoutAToken(t *testing.T) {
+	f := memoryFederation(t)
+	f.both()
+	f.dc2.node("node-2")
+	f.dc2.acquire("service/far/leader", f.dc2.sessionOn("node-2"), "far")
+	proxied := intercept(t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
+		asked := r.URL.Query().Get("dc") == "dc1" && r.URL.Path == "/v1/session/info/"+consulx.NoSession
+		if asked {
+			knownLeader(w)
+			w.Header().Set("X-Consul-Default-Acl-Policy", "deny")
+			fmt.Fprint(w, "[]")
+		}
+		return asked
+	})
+	for _, action := range []string{"release", "destroy"} {
+		r := proxied.run(action, "--yes", "--node", "node-2", "--datacenter", "all").must(t, exitDenied)
+		has(t, r.errOut, "without a token, Consul does not report hidden keys of datacenter dc1, where node node-2 may lead elections as well; choose one with --datacenter")
+	}
+	f.unchanged()
+	if f.dc2.get("service/far/leader").Session == "" {
+		t.Error("released")
+	}
+	proxied.run("release", "--yes", "--node", "node-2", "--datacenter", "dc2").must(t, exitOK)
+	if f.dc2.get("service/far/leader").Session != "" {
+		t.Error("not released")
+	}
+	proxied.run("release", "--yes", "--node", "node-2", "--datacenter", "all").must(t, exitNoElection)
 }
 
 // An agent without the filtered header, as for anonymous requests: the read of the key shows that it is hidden.

@@ -72,7 +72,7 @@ func makePlan(ctx context.Context, c *datacenter, r *drainRun, node string) (ui.
 	if err != nil {
 		return ui.DrainPlan{}, err
 	}
-	r.lookup = lookup{r.d.stderr, client, patterns, s}
+	r.lookup = lookup{stderr: r.d.stderr, client: client, patterns: patterns, snapshot: s}
 	if err := r.makePlan(ctx, []string{node}); err != nil {
 		return ui.DrainPlan{}, err
 	}

@@ -154,6 +154,9 @@ func newLookups(d deps, clients []*consulx.Client, found []lookup, failed []erro
 	for i, client := range clients {
 		err := failed[i]
 		if err == nil {
+			if len(clients) > 1 {
+				found[i].where = "datacenter " + sanitize.Line(client.Datacenter(), 60) + ": "
+			}
 			ls.all = append(ls.all, found[i])
 			continue
 		}
@@ -319,6 +322,28 @@ func (ls lookups) hidesOutside(in int, what string) error {
 	for i, l := range ls.all {
 		if i != in && l.snapshot.Filtered {
 			return l.hides(what)
+		}
+	}
+	return nil
+}
+
+// omitsOutside returns an error if elections of another datacenter than in may be missing in the response of Consul.
+func (ls lookups) omitsOutside(ctx context.Context, in int, what string) error {
+	if err := ls.hidesOutside(in, what); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	for i, l := range ls.all {
+		if i == in {
+			continue
+		}
+		switch silent, err := l.client.OmitsSilently(ctx); {
+		case err != nil:
+			return ofDatacenter(l.client, err)
+		case silent:
+			return fmt.Errorf("%w: without a token, Consul does not report hidden keys of datacenter %s, where %s as well; choose one with --datacenter",
+				consulx.ErrDenied, sanitize.Line(l.client.Datacenter(), 60), what)
 		}
 	}
 	return nil

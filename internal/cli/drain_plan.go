@@ -65,10 +65,20 @@ func (r *drainRun) readSessions(ctx context.Context, f *drain.Facts) error {
 	defer cancel()
 	var err error
 	f.Sessions, err = consulx.Sessions(ctx, r.client)
-	if !errors.Is(err, consulx.ErrIncomplete) {
+	partly := errors.Is(err, consulx.ErrIncomplete)
+	if err != nil && !partly {
 		return err
 	}
-	if unread := f.Unread(); len(unread) > 0 {
+	unread := f.Unread()
+	if !partly && len(unread) > 0 {
+		if partly, err = r.client.OmitsSilently(ctx); err != nil {
+			return err
+		}
+	}
+	if !partly {
+		return nil
+	}
+	if len(unread) > 0 {
 		names := make([]string, len(unread))
 		for i, e := range unread {
 			names[i] = sanitize.Line(e.Name, 100)

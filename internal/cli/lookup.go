@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -27,6 +28,12 @@ type lookup struct {
 	client   *consulx.Client
 	patterns election.Patterns
 	snapshot *election.Snapshot
+	// where names the datacenter in warnings if there are several.
+	where string
+}
+
+func (l lookup) warn(format string, args ...any) {
+	fmt.Fprintln(l.stderr, "electop: "+l.where+sanitize.Line(fmt.Sprintf(format, args...), 1000))
 }
 
 // lookUp connects and reads all elections once. The caller closes the client.
@@ -87,7 +94,7 @@ func lookUpIn(ctx context.Context, d deps, client *consulx.Client, ps election.P
 	if err != nil {
 		client.Close()
 	}
-	return lookup{d.stderr, client, ps, s}, err
+	return lookup{stderr: d.stderr, client: client, patterns: ps, snapshot: s}, err
 }
 
 // awaitSnapshot waits for the first complete snapshot of an observer, so that a wrong

@@ -34,8 +34,22 @@ func (l lookup) warnMissing(ctx context.Context) {
 	case len(l.snapshot.Elections) == 0:
 		l.explainEmpty(ctx)
 	case l.snapshot.Filtered:
-		fmt.Fprintln(l.stderr, "electop: this token cannot read all keys: elections may be missing")
+		l.warn("this token cannot read all keys: elections may be missing")
 	}
+}
+
+// warnSilent warns that Consul may hide keys without a sign of it.
+func (l lookup) warnSilent(ctx context.Context) error {
+	if l.snapshot.Filtered { // another warning has reported it
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	silent, err := l.client.OmitsSilently(ctx)
+	if silent {
+		l.warn("without a token, Consul does not report hidden keys: elections may be missing")
+	}
+	return err
 }
 
 // explainError distinguishes an election that the token cannot read from one that
@@ -81,9 +95,6 @@ func (l lookup) explainEmpty(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	printf := func(format string, args ...any) {
-		fmt.Fprintln(l.stderr, "electop: "+sanitize.Line(fmt.Sprintf(format, args...), 1000))
-	}
 	hidden := found.Hidden || l.snapshot.Filtered
 	what := strings.Join(l.patterns.Strings(), ", ")
 	whose := "this token"
@@ -92,17 +103,17 @@ func (l lookup) explainEmpty(ctx context.Context) {
 	}
 	switch {
 	case hidden && !found.Readable && err == nil:
-		printf("%s cannot read any key: elections may be missing; missing ACL rule for %s: %s", whose, what, found.Rule)
+		l.warn("%s cannot read any key: elections may be missing; missing ACL rule for %s: %s", whose, what, found.Rule)
 	case hidden:
-		printf("no readable key matches %s; %s cannot read all keys: elections may be missing", what, whose)
+		l.warn("no readable key matches %s; %s cannot read all keys: elections may be missing", what, whose)
 	case !found.Readable && found.Complete:
-		printf("no key matches %s: the KV store has no keys", what)
+		l.warn("no key matches %s: the KV store has no keys", what)
 	default:
-		printf("no key matches %s", what)
+		l.warn("no key matches %s", what)
 	}
 	if len(found.Locked) > 0 {
-		printf("keys with a lock nearby: %s; select keys with -k PATTERN", strings.Join(found.Locked, ", "))
+		l.warn("keys with a lock nearby: %s; select keys with -k PATTERN", strings.Join(found.Locked, ", "))
 	} else if found.Complete && found.Readable {
-		printf("no other readable key holds a lock")
+		l.warn("no other readable key holds a lock")
 	}
 }

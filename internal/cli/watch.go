@@ -198,7 +198,7 @@ func awaitAll(ctx context.Context, d deps, places []observed, ps election.Patter
 		clients[i] = p.client
 		waits.Go(func() {
 			s, err := awaitSnapshot(ctx, p.client, ps, p.observer.Snapshots())
-			first[i], failed[i] = lookup{d.stderr, p.client, ps, s}, err
+			first[i], failed[i] = lookup{stderr: d.stderr, client: p.client, patterns: ps, snapshot: s}, err
 		})
 	}
 	waits.Wait()
