@@ -90,7 +90,7 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 }
 
 const (
-	newFile        = "the file was deleted, moved or replaced; events are stored in a new file"
+	newFile        = " was deleted or moved; events are stored in a new one"
 	withoutHistory = "; continuing without history"
 	retrying       = "; retrying, events are queued in memory"
 )
@@ -125,7 +125,7 @@ func (r *historyRecorder) observedAs(snapshot func() *election.Snapshot) {
 
 // reopened stores the state of the elections in the file that replaces the one that was deleted, moved or replaced.
 func (r *historyRecorder) reopened(incomplete error) {
-	line := "history " + strconv.Quote(r.path) + ": " + newFile
+	line := "history file " + strconv.Quote(r.path) + newFile
 	if incomplete != nil {
 		line += "; the latest events may be missing from the old one: " + reasonOf(incomplete)
 	}
@@ -181,7 +181,7 @@ func (r *historyRecorder) problem(context.Context) string {
 	case st.Waiting > stalledAfter:
 		return "events are not stored: the disk does not respond"
 	case time.Since(st.Reopened) < reopenedFor:
-		return newFile
+		return "the history file" + newFile
 	}
 	return ""
 }

@@ -24,7 +24,7 @@ func TestWhyEventsAreNotStored(t *testing.T) {
 		"no error":       {sqlite.Status{Queued: 5, Waiting: time.Second}, nil, ""},
 		"a full disk":    {sqlite.Status{Err: full}, nil, "events are not stored: the disk is full; retrying"},
 		"a stalled disk": {sqlite.Status{Queued: 7, Waiting: time.Minute}, nil, "events are not stored: the disk does not respond"},
-		"a new file":     {sqlite.Status{Reopened: time.Now()}, nil, newFile},
+		"a new file":     {sqlite.Status{Reopened: time.Now()}, nil, "the history file" + newFile},
 		"a damaged file": {sqlite.Status{Err: full}, full, "continuing without history: the disk is full"},
 	} {
 		r := &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}
@@ -171,7 +171,7 @@ func TestRecordContinuesInANewFile(t *testing.T) {
 		var ended string
 		for ended = r.next(); !strings.HasPrefix(ended, "exit code"); ended = r.next() {
 		}
-		want := "electop: history \"" + r.file + "\": " + newFile + "\n"
+		want := "electop: history file \"" + r.file + "\"" + newFile + "\n"
 		if strings.Count(ended, want) != 1 || !strings.HasPrefix(ended, "exit code 0") {
 			t.Errorf("%s", ended)
 		}

@@ -87,6 +87,58 @@ func TestDashboardShowsAHistoryThatFails(t *testing.T) {
 	term.gone("keeps the file locked")
 }
 
+// The history file of a running dashboard is deleted or replaced: one line says so, and a new file has the present
+// state and the later events.
+func TestDashboardContinuesInANewHistoryFile(t *testing.T) {
+	for name, remove := range map[string]func(file string) error{
+		"deleted": os.Remove,
+		"moved":   func(file string) error { return os.Rename(file, file+".old") },
+		"replaced": func(file string) error { // by a history of other elections
+			return os.Rename(file+".other", file)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sizes(t, func(t *testing.T, width, height int) {
+				s := newStage(t)
+				file := filepath.Join(t.TempDir(), "h.db")
+				yesterday(t, s, file+".other")
+				term := s.open(width, height, "--history", file)
+				term.await("1 led", "web-a")
+				terms := func() string { // a new file is not complete at first
+					out, _ := exec.Command(program, "history", "--terms", "--since", "2d", "--history", file).Output()
+					return string(out)
+				}
+				if !poll(func() bool { return strings.Contains(terms(), "web-a") }) {
+					t.Fatalf("the term was not recorded:\n%s", terms())
+				}
+				if err := remove(file); err != nil {
+					t.Fatal(err)
+				}
+				const line = "! the history file was deleted or moved; events are stored in a new one"
+				if screen := term.await(line, "1 led"); strings.Count(screen, "history file") != 1 {
+					t.Errorf("not one line:\n%s", screen)
+				}
+				if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
+					t.Fatal(err)
+				}
+				s.acquire("web", s.b, "web-b")
+				term.await("1 led", "web-b")
+				if !poll(func() bool { return strings.Contains(terms(), "web-b") }) {
+					t.Errorf("recording did not go on:\n%s", terms())
+				}
+				term.keys("q")
+				if screen := term.await("left with 0"); strings.Count(strings.ReplaceAll(screen, "\n", ""), "was deleted or moved") != 1 {
+					t.Errorf("the terminal does not have one line about the file:\n%s", screen)
+				}
+				all := terms()
+				if n := strings.Count(all, "web-a"); n != 1 || strings.Contains(all, "web-old") != (name == "replaced") {
+					t.Errorf("the new file:\n%s", all)
+				}
+			})
+		})
+	}
+}
+
 // recorded runs a recorder while the session of web's leader is destroyed, and returns the history after the recorder
 // has ended.
 func recorded(t *testing.T, s *stage) (file string) {

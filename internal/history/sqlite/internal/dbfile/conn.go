@@ -32,6 +32,9 @@ func Connect(ctx context.Context, path string) (*Conn, error) {
 		return nil, err
 	}
 	conn, err := db.Conn(ctx)
+	if err == nil { // the first read creates the WAL, which identify must find
+		_, err = conn.ExecContext(ctx, versionQuery)
+	}
 	if err != nil {
 		db.Close() //nolint:gosec // the first error is the one to report
 		return nil, Wrap(path, err)
