@@ -93,7 +93,7 @@ func TestPlanOfAReleaseNamesCandidates(t *testing.T) {
 		text := plan(t, w, "release", "web", "-k", p+"/*/leader")
 		has(t, text, "next      likely: ", "  key       ", "  holder    ", "  delay     No lock-delay follows", "Release web? [y/N]")
 		if strings.Contains(text, "No other candidate") {
-			t.Errorf("a warning despite candidates: %s", text)
+			t.Errorf("the plan warns although there are candidates: %s", text)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"electop/internal/manpage"
 )
 
-// TestEveryFlagIsInSomeHelp accepts a flag in the help of its command or in a help topic.
+// TestEveryFlagIsInSomeHelp requires each flag either in the help of its command or in a help topic.
 func TestEveryFlagIsInSomeHelp(t *testing.T) {
 	w := onMemory(t)
 	topic := w.run("help", "connection").must(t, exitOK).out
@@ -23,7 +23,7 @@ func TestEveryFlagIsInSomeHelp(t *testing.T) {
 		all.VisitAll(func(f *pflag.Flag) {
 			inHelp, inTopic := describes(help, f), describes(topic, f)
 			if inHelp == inTopic {
-				t.Errorf("%s --%s: in its help %v, in that of the connection %v", cmd.CommandPath(), f.Name, inHelp, inTopic)
+				t.Errorf("%s --%s must be in exactly one help: --help %v, help connection %v", cmd.CommandPath(), f.Name, inHelp, inTopic)
 			}
 		})
 		has(t, help, "electop help connection")

@@ -28,10 +28,10 @@ func TestEachCommandHasAManPageWithItsFlags(t *testing.T) {
 		})
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != len(commands) {
-		t.Errorf("%d pages of %d commands: %v", len(files), len(commands), err)
+		t.Errorf("%d manual pages for %d commands, error %v", len(files), len(commands), err)
 	}
 	if page := readMan(t, filepath.Join(dir, "electop.1")); w.run("man").must(t, exitOK).out != page {
-		t.Error("without DIR, the output is not the page of electop")
+		t.Error("man without DIR does not print the page of electop")
 	}
 	w.run("man", "a", "b").must(t, exitUsage)
 }

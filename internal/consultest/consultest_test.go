@@ -59,14 +59,14 @@ func TestStartServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.PID() == 0 {
-		t.Error("a running agent has no process id")
+		t.Error("PID is 0 while the agent runs")
 	}
 	put(t, a, "kept", "1")
 	if err := a.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if a.PID() != 0 {
-		t.Error("an ended agent has a process id")
+		t.Error("PID is not 0 after Kill")
 	}
 }
 

@@ -84,7 +84,7 @@ func conflict(custom map[string][]string) error {
 			if custom[blamed] == nil {
 				blamed, holder = other, n.name
 			}
-			return &Error{blamed, fmt.Sprintf("%q is already the key of %s", name, holder)}
+			return &Error{blamed, fmt.Sprintf("%q is already bound to %s", name, holder)}
 		}
 	}
 	return nil

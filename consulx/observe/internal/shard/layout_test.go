@@ -144,10 +144,10 @@ func checkLayout(t *testing.T, l Layout, keys []Key, got []Watch) {
 	for _, w := range got {
 		read := Cut(keys, w.Range, KeyName)
 		if !slices.ContainsFunc(read, isElection) && w != l.Root && !slices.Contains(l.Fixed, w) {
-			t.Fatalf("the watch %q reads no election", w.Prefix)
+			t.Fatalf("the watch of %q reads no election", w.Prefix)
 		}
 		if w != l.Root && !Askable(w.Prefix) {
-			t.Fatalf("a request cannot contain the watch %q", w.Prefix)
+			t.Fatalf("the prefix %q of a watch cannot be part of a URL", w.Prefix)
 		}
 	}
 }
