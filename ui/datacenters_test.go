@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"electop/election"
 	"electop/ui/internal/uitest"
@@ -85,6 +86,26 @@ func TestALostDatacenterGreysOutOnlyItsRows(t *testing.T) {
 	if d.m.dialog == nil {
 		t.Fatalf("no dialog:\n%s", d.text())
 	}
+}
+
+func TestADatacenterWithoutAResponseShowsTheAgeOfItsHistory(t *testing.T) {
+	snap := uitest.WithoutSecond()
+	snap.Parts[1].Connection.LastContact, snap.Parts[1].RecordedUntil = time.Time{}, uitest.Now().Add(-98*time.Second)
+	drive(t, snap, 120, 36, twoDatacenters).wants("dc2 is unreachable. Its 4 elections are from the history, 1m38s old.")
+}
+
+func TestAnEmptyBoardWithoutOneDatacenter(t *testing.T) {
+	snap := uitest.WithoutSecond()
+	snap.Elections, snap.Parts[0].Elections, snap.Parts[1].Elections = nil, nil, nil
+	drive(t, snap, 120, 36, twoDatacenters).wants("in the datacenters that respond", "dc2 is unreachable.")
+}
+
+func TestTheBannerOfThePastNamesTheDatacenter(t *testing.T) {
+	d := recall(t, uitest.Incident(), 120, 36, twoDatacenters)
+	d.run(d.send(snapshotMsg{uitest.Federated()}))
+	d.at("03:12:06")
+	d.travels("[")
+	d.wants("  dc1  billing  ")
 }
 
 // A dialog that is open when its datacenter is lost acts no more.

@@ -85,8 +85,12 @@ func lostDatacenter(s *scene.Scene, part *election.Snapshot, name string) []term
 	if c.Refused {
 		text = " " + name + " rejects this token. "
 	}
-	if n := len(part.Elections); n > 0 && !c.LastContact.IsZero() {
+	switch n := len(part.Elections); {
+	case n == 0:
+	case !c.LastContact.IsZero():
 		text += "Its " + term.Plural(n, "election") + verb(n) + term.Duration(s.Now.Sub(c.LastContact)) + " old. "
+	case !part.RecordedUntil.IsZero():
+		text += "Its " + term.Plural(n, "election") + verb(n) + "from the history, " + term.Duration(s.Now.Sub(part.RecordedUntil)) + " old. "
 	}
 	b := []term.Span{{term.Alarm, text}, {term.Text, " "}, {term.Bad, retryText(s, c.RetryAt)}}
 	if c.Error != "" {

@@ -1,6 +1,7 @@
 package chrome
 
 import (
+	"slices"
 	"strings"
 
 	"electop/election"
@@ -85,6 +86,9 @@ func nothingFound(d *term.Page, s *scene.Scene, patterns []string) {
 		d.Para(term.Quiet, "Reading elections requires key_prefix, session_prefix, node_prefix and service_prefix with "+
 			"policy read. `electop doctor` shows which of them are missing.")
 		return
+	}
+	if s.Several() && slices.ContainsFunc(s.Live.Datacenters(), func(part *election.Snapshot) bool { return part.Connection.State == election.Lost }) {
+		what += " in the datacenters that respond"
 	}
 	d.Add(term.Span{term.Strong, "No key matches " + what})
 	d.Blank()

@@ -78,6 +78,9 @@ func clockAt(t, moment, now time.Time) string {
 func eventBanner(s *scene.Scene, p *scene.Past) []term.Span {
 	ev := p.Event
 	spans := []term.Span{{term.Quiet, " " + ev.Time.In(s.Now.Location()).Format("15:04:05.000") + "  "}}
+	if s.Several() {
+		spans = append(spans, term.Span{term.Quiet, scene.Clean(ev.Datacenter) + "  "})
+	}
 	if ev.Election != "" {
 		spans = append(spans, term.Span{term.Strong, sanitize.Text(ev.Election) + "  "})
 	}

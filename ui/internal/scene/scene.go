@@ -135,7 +135,8 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	return &part
 }
 
-// ofPast marks an election as stale if its datacenter was not observed at the moment.
+// ofPast marks an election as stale if its datacenter was not observed at the moment. AsOf is then the end of its
+// observation, because nothing is known after it.
 func (s *Scene) ofPast(e *election.Election) *Scene {
 	gap, blind := s.Past.Blind[e.Datacenter]
 	if !blind {
@@ -145,6 +146,7 @@ func (s *Scene) ofPast(e *election.Election) *Scene {
 	if part.StaleSince = gap.Since; gap.Since.IsZero() {
 		part.StaleSince = s.Past.At
 	}
+	part.AsOf = part.StaleSince
 	return &part
 }
 

@@ -144,7 +144,10 @@ func TestADatacenterThatWasNotObserved(t *testing.T) {
 	if _, blind := past.Blind["dc2"]; past.Unobserved() || !blind || len(past.Blind) != 1 {
 		t.Errorf("observed %v, blind %v", past.Observed, past.Blind)
 	}
-	s.Past = past
+	s.Past, s.AsOf = past, past.At
+	if got := s.Of(&election.Election{Datacenter: "dc2"}).AsOf; !got.Equal(past.Blind["dc2"].Since) {
+		t.Errorf("dc2 is shown as of %s, want the end of its observation", got)
+	}
 	for name, want := range map[string]bool{"dc1": false, "dc2": true} {
 		if got := s.Of(&election.Election{Datacenter: name}).PartStale(); got != want {
 			t.Errorf("%s: stale %v", name, got)
