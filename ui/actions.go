@@ -48,7 +48,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.note = note{}
 		return tea.Batch(m.pause(false), m.toDialog(scene.Refreshed{}))
 	case scene.ShowPlan:
-		m.out.travel.Cancel() // a drain acts on the present
+		m.out.travel.Cancel() // a drain acts on current data only
 		m.focus.mode, m.note = modeDrain, note{}
 	case scene.Drain:
 		return startDrain(m, a)
@@ -112,7 +112,7 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 		m.say(term.Delay, reason)
 		return nil
 	}
-	m.out.travel.Cancel() // a dialog acts on the present
+	m.out.travel.Cancel() // a dialog acts on current data only
 	d := dialog.New(a, m.out.tools(names[0]), in)
 	m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
 	return m.toDialog(scene.Changed{Before: m.scene})
@@ -259,7 +259,7 @@ func openFix(m *Model, by string) tea.Cmd {
 	}
 	d, action := fix.Open(m.scene.Selected, by, m.out.diagnose, m.keys, in)
 	if d != nil {
-		m.out.travel.Cancel() // a dialog is about the present
+		m.out.travel.Cancel() // a dialog shows current data only
 		m.focus.fix, m.focus.mode, m.note = d, modeDialog, note{}
 	}
 	return m.do(action)

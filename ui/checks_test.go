@@ -21,7 +21,7 @@ func outdatedChecks(since time.Duration) *election.Snapshot {
 func TestChecksThatAreNotWatchedShowTheirAge(t *testing.T) {
 	for _, width := range []int{80, 120, 160} {
 		d := drive(t, outdatedChecks(12*time.Minute+5*time.Second), width, 45)
-		d.keys("k") // billing, which had a check that warns
+		d.keys("k") // billing, whose last known check status is warning
 		d.lacks("at risk", "At risk")
 		row := d.row("billing")
 		if !strings.Contains(row, "12m ago") || strings.Contains(row, d.m.scene.Sym.Warning+" 1") {

@@ -88,7 +88,7 @@ func (m *Model) command(text string) tea.Cmd {
 	return nil
 }
 
-// viewNamed is the view with a number or name, the Elections view for any other.
+// viewNamed returns the view with this number or name, or the Elections view if there is none.
 func viewNamed(word string) view {
 	return map[string]view{"2": viewEvents, "events": viewEvents, "3": viewSessions, "sessions": viewSessions}[word]
 }
@@ -116,7 +116,7 @@ func setTheme(m *Model, name string) {
 	m.say(term.Led, "Theme "+theme+".")
 }
 
-// switchContext ends this dashboard for that of another context.
+// switchContext replaces this dashboard with that of another context.
 func switchContext(m *Model, name string) tea.Cmd {
 	known := "The contexts are " + scene.OneLine(strings.Join(m.opts.Contexts, ", "), 200) + "."
 	switch {
@@ -130,7 +130,7 @@ func switchContext(m *Model, name string) tea.Cmd {
 		m.say(term.Quiet, "This is the context "+scene.OneLine(name, 40)+".")
 	default:
 		cmd := m.quit()
-		if cmd != nil { // otherwise an action is in progress
+		if cmd != nil { // nil: an action is in progress
 			m.opts.SwitchContext(name)
 		}
 		return cmd

@@ -44,7 +44,7 @@ func runnable(t testing.TB, r *runs) func(*Options) {
 	}
 }
 
-// runsNothing is a system that can run commands, without a command.
+// runsNothing is an option: the dashboard can run commands, but the settings contain none.
 func runsNothing(o *Options) {
 	o.RunCommand = func(ShellCommand) CommandEnd { return CommandEnd{} }
 	o.ConfigFile = "/home/ana/.config/electop/config.yaml"
@@ -126,7 +126,7 @@ func TestCommandsAreRefused(t *testing.T) {
 	d.lacks("Run a command")
 }
 
-// --read-only forbids writes of electop. A command is the user's own.
+// --read-only forbids the writes of electop, but not the user's own commands.
 func TestReadOnlyAllowsCommands(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 80, 24, runnable(t, &runs{}), func(o *Options) { o.ReadOnly = true })
 	d.keys("!")

@@ -61,7 +61,7 @@ func TestOneDialogActsInOneDatacenter(t *testing.T) {
 		t.Fatal("a dialog about two datacenters is open")
 	}
 	d.wants("The chosen rows are in dc1, dc2.")
-	d.filter("dc:dc1 billing") // the advice of the message
+	d.filter("dc:dc1 billing") // as the message suggests
 	d.keys("r")
 	d.wants("Release billing in dc1")
 	d.lacks("dc2 is", "hidden by the filter")
@@ -108,7 +108,7 @@ func TestTheBannerOfThePastNamesTheDatacenter(t *testing.T) {
 	d.wants("  dc1  billing  ")
 }
 
-// A dialog that is open when its datacenter is lost acts no more.
+// A dialog that is open when its datacenter is lost no longer acts.
 func TestADialogNoticesThatItsDatacenterIsLost(t *testing.T) {
 	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters)
 	d.filter("dc:dc2 billing")
@@ -134,7 +134,7 @@ func TestTheCursorStaysInItsDatacenter(t *testing.T) {
 	}
 }
 
-// Each datacenter has its own set of watched nodes, and one election of all is studied.
+// Each datacenter has its own set of watched nodes. Only the selected election is studied.
 func TestEachDatacenterIsAskedForItsOwnData(t *testing.T) {
 	nodes, studied := map[string][]string{}, ""
 	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters, func(o *Options) {

@@ -169,7 +169,7 @@ func TestAPlanMustBeVisibleBeforeItIsConfirmed(t *testing.T) {
 	if d.keys("y"); d.m.log.Draining() != "" {
 		t.Fatal("confirmed before the end was visible")
 	}
-	d.keys("G", "y") // one key press scrolls by at most a page, and the text is new
+	d.keys("G", "y") // one key press scrolls by at most a page, and new lines have just become visible
 	if d.m.log.Draining() != "" {
 		t.Fatal("confirmed before the user could notice the text")
 	}
@@ -185,10 +185,10 @@ func TestElectionsAreExcludedInThePlan(t *testing.T) {
 	d.notice()
 	d.wants("▌ [✓] auth", "space exclude", "x last resort: off", "y drain  ")
 	d.keys("j", "space")
-	d.wants("▌ [ ] billing", "y drain 3 of 4") // the change is visible, so that nothing must be read again
+	d.wants("▌ [ ] billing", "y drain 3 of 4") // the changed line is visible, so the user need not scroll
 	d.keys("space", "space", "j", "j", "space")
 	d.wants("[ ] lock/shop", "y drain 2 of 4")
-	d.keys("j", "space") // not an election
+	d.keys("j", "space") // the next line is not an election
 	d.wants("y drain 2 of 4")
 	d.keys("y")
 	if c := run.choice; len(c.Exclude) != 2 || !c.Exclude[keyOf("billing")] || !c.Exclude[keyOf("shop")] || c.Destroy {

@@ -72,7 +72,7 @@ func (f *feed) shownLanes() *scene.Lanes {
 	return f.lanes
 }
 
-// stale reports whether the whole shown snapshot is stale. A moment of the past never is.
+// stale reports whether the whole shown snapshot is stale. A moment of the past is never stale.
 func (f *feed) stale() bool {
 	return f.past == nil && (f.live.Connection.State == election.Lost || f.recorded())
 }

@@ -8,8 +8,8 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// After a change of another election, an assessment is computed again only at an interval: among 10,000 elections it
-// takes 20 ms.
+// After a change of another election, an assessment is computed again only after an interval, because it takes 20 ms
+// with 10,000 elections.
 func TestChangesOfOtherElectionsCountLater(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)

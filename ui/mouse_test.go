@@ -29,7 +29,7 @@ func (d *driver) find(text string, from int) (x, y int) {
 	return 0, 0
 }
 
-// Each size has another layout.
+// Each of these sizes has a different layout.
 func mouseSizes() [][2]int { return [][2]int{{60, 16}, {80, 24}, {120, 36}, {200, 50}} }
 
 func TestClicksOnTheBoard(t *testing.T) {
@@ -202,7 +202,7 @@ func TestMouseCanBeTurnedOff(t *testing.T) {
 	}
 }
 
-// Markers of areas change no cell, and no frame contains one.
+// The markers of areas change no cell, and no frame contains a marker.
 func TestAreasAreNotDrawn(t *testing.T) {
 	for name, scene := range scenes() {
 		for _, size := range mouseSizes() {

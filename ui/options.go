@@ -42,17 +42,17 @@ type Options struct {
 	// Filter is the filter of the elections at the start, Sort their order.
 	Filter string
 	Sort   query.Order
-	// Context is the name of the cluster in the settings, empty for none. Contexts are all names.
+	// Context is the name of the cluster in the settings, empty for none. Contexts lists all these names.
 	Context  string
 	Contexts []string
 	// SwitchContext requests the dashboard of another context, which replaces this one when Run
 	// returns. It runs on the event loop and must not block.
 	SwitchContext func(name string)
-	// Cluster is how the commands that the user copies reach Consul.
+	// Cluster holds the connection settings for the commands that the user copies.
 	Cluster Cluster
 	// Theme is one of [Themes], empty for the first.
 	Theme string
-	// Columns are the columns of the elections' table in their order, of [Columns]; none for all.
+	// Columns are the columns of the elections' table in their order, of [Columns]; nil shows all.
 	Columns []string
 	// Keys replaces keys. The zero value replaces none.
 	Keys Keys
@@ -103,9 +103,9 @@ type Options struct {
 	// Commands are the user's commands, which the key ! lists.
 	Commands []Command
 	// RunCommand runs a command of a shell and waits for it. It is called while the dashboard has released the
-	// terminal; nil if this system cannot do it.
+	// terminal; nil if this system cannot run commands.
 	RunCommand func(ShellCommand) CommandEnd
-	// ConfigFile is the path of the config file, for users without a command.
+	// ConfigFile is the path of the config file. The menu of commands shows it if there are none.
 	ConfigFile string
 	// Doctor checks what the address and the token can read and do, off the event loop. Rows found before an error
 	// are returned with it.
@@ -129,13 +129,13 @@ type Options struct {
 // Subject is an election of a report.
 type Subject = scene.Subject
 
-// Cluster is how a command of a shell reaches Consul.
+// Cluster holds the connection settings for commands that run in a shell.
 type Cluster = shell.Cluster
 
 type (
 	// Command is a command of the settings, with its template.
 	Command = commands.Template
-	// CommandEnd is how a command ended.
+	// CommandEnd describes how a command ended.
 	CommandEnd = commands.End
 	// ShellCommand is a template with the values of its fields.
 	ShellCommand = shell.Command
@@ -164,13 +164,13 @@ type Keys = keys.Custom
 // KeyError is a problem with the keys of one action.
 type KeyError = keys.Error
 
-// KeyAction is something that a key does.
+// KeyAction is an action that has a key.
 type KeyAction = keys.Action
 
 // ParseKeys checks the keys of actions, by the names of [KeyActions]. An error is a [KeyError].
 func ParseKeys(custom map[string][]string) (Keys, error) { return keys.Parse(custom) }
 
-// KeyActions lists what keys do.
+// KeyActions lists the actions that have keys.
 func KeyActions() []KeyAction { return keys.Actions() }
 
 // Columns lists the columns of the elections' table in their usual order.
@@ -224,5 +224,5 @@ type (
 // DrainInterrupted is the status of an election that was not moved because the drain was stopped.
 const DrainInterrupted = plan.Interrupted
 
-// DrainExcluded is why a drain skips an election that the user excluded in the plan.
+// DrainExcluded is the reason shown for an election that the user excluded in the plan.
 const DrainExcluded = plan.Excluded

@@ -26,7 +26,7 @@ func TestAnInvalidWordHidesNothingAndIsShown(t *testing.T) {
 	}
 }
 
-// The command refuses a filter that would match more than the user typed.
+// A release refuses an invalid filter, which could match more elections than the user intended.
 func TestReleaseRefusesAnInvalidFilter(t *testing.T) {
 	for text, want := range map[string]string{
 		"release state:foo": `Unknown state "foo"`, "release !": "The filter has no words.", "destroy /[/": "Regex: missing closing ]",

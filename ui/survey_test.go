@@ -263,7 +263,7 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	d.nothingDone("a key without a survey")
 }
 
-// The dialog of the Elections view warns of unsearched keys as that of the Sessions view does.
+// The dialog of the Elections view warns of unsearched keys, like the dialog of the Sessions view.
 func TestADestroyWarnsOfUnsearchedKeys(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
 	d.keys("g", "x")

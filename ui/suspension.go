@@ -45,7 +45,7 @@ func releaseTerminal(msg suspensionMsg, next tea.Cmd) tea.Cmd {
 	return tea.Exec(withTerminal(msg.run), func(error) tea.Msg { return suspensionOverMsg{} })
 }
 
-// inTerminal returns the command that calls run while it has the terminal, and then returns the message of done.
+// inTerminal returns the command that releases the terminal, calls run, and then returns the message of done.
 func inTerminal(run func(), done func(error) tea.Msg) tea.Cmd {
 	return tea.Exec(withTerminal(run), done)
 }

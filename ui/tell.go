@@ -61,8 +61,8 @@ func watchChecks(m *Model, open *election.Session, looked []*election.Election) 
 	}
 }
 
-// watchedNodes returns each node of the open session once, or else of the elections. The order matters because the
-// number of watched nodes is limited.
+// watchedNodes returns the node of the open session or, if none is open, the nodes of the elections, each once. The
+// order matters because the number of watched nodes is limited.
 func watchedNodes(open *election.Session, looked []*election.Election) []string {
 	if open != nil {
 		return []string{open.Node}

@@ -189,7 +189,7 @@ func TestTheCompleteBoardSelectsTheFirstRow(t *testing.T) {
 	}
 }
 
-// An election whose candidates were not searched is no problem yet.
+// An election whose candidates were not searched is not a problem yet.
 func TestTheEndOfTheSearchSelectsAProblem(t *testing.T) {
 	unsearched := func(s *election.Snapshot, e *election.Election) *election.Election {
 		changed := *e

@@ -46,8 +46,8 @@ type extent struct {
 // bounds are the widths of a column in cells: the minimum, the usual one and the maximum.
 type bounds struct{ least, want, most int }
 
-// followedWidth is the width of "after 999ms", the result of an action beside a leader. Room for
-// it is kept, so that an action does not move columns.
+// followedWidth is the width of "after 999ms", the result of an action beside a leader. The
+// column reserves it, so that an action does not move columns.
 const followedWidth = 11
 
 func columnBounds(c extent) [columnCount]bounds {
@@ -175,7 +175,7 @@ func chooseColumns(width int, c extent, wide bool, of []columnID) []column {
 			}
 		}
 	}
-	if wide && shown[colSession] && room >= fullSession-shortSession { // no part of it: an ID is copied as a whole
+	if wide && shown[colSession] && room >= fullSession-shortSession { // users copy whole IDs
 		widths[colSession] = fullSession
 		room -= fullSession - shortSession
 	}

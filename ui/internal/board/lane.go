@@ -72,7 +72,7 @@ func seenSince(e *election.Election, asOf time.Time, terms ...[]election.Term) t
 }
 
 // mergeTerms joins recorded and live terms, oldest first. older are the recorded terms before the first live one;
-// they are many, so they are not copied. A live term without a known start takes its start from the history.
+// they are not copied, because there can be many. A live term without a known start takes its start from the history.
 func mergeTerms(stored, live []election.Term) (older, newer []election.Term) {
 	if len(stored) == 0 || len(live) == 0 {
 		return stored, live
@@ -119,8 +119,8 @@ func (s span) cell(t time.Time) int {
 	return int(d / s.step)
 }
 
-// unobserved reports whether less than half of a cell was observed. observed ends at until; after it, this process
-// observes.
+// unobserved reports whether less than half of a cell was observed. observed ends at until. After until, this
+// process observes.
 func (s span) unobserved(i int, observed history.Periods, until time.Time) bool {
 	from := s.from.Add(time.Duration(i) * s.step)
 	to := from.Add(s.step)

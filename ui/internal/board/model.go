@@ -42,8 +42,8 @@ type Model struct {
 	chosen []columnID
 }
 
-// New returns a table that is empty until the first [scene.Changed], with the named columns or
-// else all.
+// New returns a table that is empty until the first [scene.Changed], with the named
+// columns or, if there are no names, with all.
 func New(k keys.Map, columns ...string) Model {
 	return Model{keys: k, chosen: chooseIDs(columns)}
 }

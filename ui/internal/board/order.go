@@ -54,8 +54,8 @@ func leaderless(e *election.Election, s *scene.Scene) bool {
 // highlightTime is how long the row of an election stays highlighted after its leader changed.
 const highlightTime = 5 * time.Second
 
-// justChanged reports whether an election lost or got a leader a moment ago. The redraw of the
-// clock ends the highlight.
+// justChanged reports whether an election lost or got a leader a moment ago. A clock tick
+// ends the highlight.
 func justChanged(e *election.Election, s *scene.Scene) bool {
 	if s.Past != nil || len(e.Terms) == 0 {
 		return false

@@ -8,11 +8,10 @@ import (
 	"electop/ui/internal/term"
 )
 
-// facts are what sorting depends on besides the elections.
+// facts returns the inputs of sorting other than the elections.
 func facts(s *scene.Scene) query.Facts { return query.Facts{At: s.AsOf, Checks: s.Shown.ChecksOf} }
 
-// sortColumn is the column with the sort marker. That of the elections shows it as a sign for orders that have no
-// column of their own.
+// sortColumn returns the column with the sort marker. It is the election column if the order has no column of its own.
 func sortColumn(k query.OrderKey) columnID {
 	switch k {
 	case query.ByLeader:

@@ -114,7 +114,7 @@ func retryText(s *scene.Scene, at time.Time) string {
 // bannerLines is the maximum number of lines of a banner.
 const bannerLines = 3
 
-// WrapBanners breaks banners that do not fit. An empty one is the place of the prompt.
+// WrapBanners breaks banners that do not fit. An empty banner reserves the line of the prompt.
 func WrapBanners(banners [][]term.Span, width int) [][]term.Span {
 	var lines [][]term.Span
 	for _, b := range banners {

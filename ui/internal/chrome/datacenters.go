@@ -8,7 +8,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// namedDatacenters is the maximum number of datacenters that the header names. Of more, it names those with a problem.
+// namedDatacenters is the maximum number of datacenters that the header names. If there are more, it names only those
+// with a problem.
 const namedDatacenters = 3
 
 // datacenterSpans returns the state of the connection to each datacenter.

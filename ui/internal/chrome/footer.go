@@ -89,7 +89,7 @@ func writeKeys(l *term.Line, bindings []key.Binding) {
 		writeKey(l, b)
 	}
 	for _, b := range last {
-		if l.Room() >= keyWidth(b)-term.ColumnGap { // a note may take the room
+		if l.Room() >= keyWidth(b)-term.ColumnGap { // a note may have used the space
 			writeKey(l, b)
 		}
 	}

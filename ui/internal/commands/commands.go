@@ -25,7 +25,7 @@ type Template struct {
 	Command shell.Template
 }
 
-// End is how a command ended. Text has a verb and no subject: "ended with exit code 0".
+// End describes how a command ended. Text has a verb and no subject: "ended with exit code 0".
 type End struct {
 	OK   bool
 	Text string
@@ -40,9 +40,9 @@ type Ended struct {
 // Tools are what the menu needs from the program.
 type Tools struct {
 	Templates []Template
-	// Run runs a command in the terminal and waits for its end; nil if this system cannot.
+	// Run runs a command in the terminal and waits for its end; nil if this system cannot run commands.
 	Run func(shell.Command) End
-	// Release returns a command that calls run while it has the terminal, and then returns the message of done.
+	// Release returns a command that releases the terminal, calls run, and then returns the message of done.
 	Release func(run func(), done func(error) tea.Msg) tea.Cmd
 	// File is the path of the config file.
 	File string
@@ -58,7 +58,7 @@ type Open struct {
 type Model struct {
 	keys  keys.Map
 	tools Tools
-	// about is what the menu is about: the title, and the IDs to find it again.
+	// about identifies the election or session of the menu: its title, and the IDs to find it again.
 	about struct {
 		title, session string
 		election       election.ID

@@ -17,7 +17,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// menu is a menu about one election, whose commands do not run but are recorded.
+// menu is a menu about one election. It records the commands and does not run them.
 type menu struct {
 	t   *testing.T
 	m   commands.Model
@@ -171,7 +171,7 @@ func TestChangesOfUnusedFieldsDoNotBlock(t *testing.T) {
 	}
 }
 
-// A pause stops the screen, not the fields.
+// A paused screen does not change, but a command uses the current fields.
 func TestPausedScreenRunsWithCurrentFields(t *testing.T) {
 	x := open(t, unchanged, of(t, "a", "", "echo {{leader}}"))
 	shown := x.s.Shown

@@ -24,7 +24,7 @@ const shownValue = 200
 type layout struct {
 	width, rows int
 	list, foot  [][]term.Span
-	// howTo is shown without a command.
+	// howTo explains how to add a command. The menu shows it if there are no commands.
 	howTo term.Reader
 }
 
@@ -74,7 +74,7 @@ func (m *Model) list(sym *term.Symbols, width int) [][]term.Span {
 	return lines
 }
 
-// writeCommand writes the selected command with its values, or why it cannot run.
+// writeCommand writes the selected command with its values, or the reason why it cannot run.
 func (m *Model) writeCommand(page *term.Page, s *scene.Scene) {
 	c, err := m.tools.Templates[m.at.Index].Command.Expand(m.values)
 	if err != nil {

@@ -155,7 +155,7 @@ func (m *Model) keepHistory(before, s *scene.Scene) {
 		return
 	}
 	then := *before
-	then.AsOf, then.Now = s.AsOf, s.Now // equal times: only new lines may differ
+	then.AsOf, then.Now = s.AsOf, s.Now // with equal times, only new lines can differ
 	was, _ := m.lines(&then, old, m.rect.W-2)
 	if m.offset >= len(was) {
 		return

@@ -57,7 +57,7 @@ type Tools struct {
 	// Search is nil if the store cannot be searched. Survey is nil if surroundings cannot be read.
 	Search scene.Searcher
 	Survey Surveyor
-	// Cluster is how a command reaches Consul.
+	// Cluster holds the connection settings for the commands that the user copies.
 	Cluster shell.Cluster
 }
 

@@ -32,8 +32,8 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
 }
 
-// noticeTime is how long a text must be visible before the user can confirm it. So keys that were typed ahead have no
-// effect.
+// noticeTime is how long a text must be visible before the user can confirm it. Keys that were typed ahead therefore
+// have no effect.
 const noticeTime = 300 * time.Millisecond
 
 // Change identifies a change of the visible text.

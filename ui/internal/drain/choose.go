@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// hidden reports whether the plan hides an election: in a folded plan, those that need no attention.
+// hidden reports whether the plan hides an election: a folded plan hides those that need no attention.
 func (d *Model) hidden(i plan.Item) bool {
 	return d.folded && regular(i) && !d.choice.Exclude[i.Target.Key]
 }

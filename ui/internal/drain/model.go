@@ -20,7 +20,7 @@ import (
 // Kind is the name of the action in messages.
 const Kind election.ActionKind = "drain"
 
-// Open requests the dialog for a node of a datacenter, or the choice of one for the empty name.
+// Open requests the dialog for a node of a datacenter, or the list of nodes if the name is empty.
 type Open struct{ Node, Datacenter string }
 
 // stage is the current step of the dialog.
@@ -42,7 +42,7 @@ type Model struct {
 
 	stage stage
 	node  string
-	// datacenter is the one of the node. where names it if the board shows several, otherwise it is empty.
+	// datacenter is the datacenter of the node. where is its name if the board shows several, otherwise empty.
 	datacenter, where string
 	// nodes are the choices. at is the position of the selected one.
 	nodes []choice

@@ -61,8 +61,8 @@ func (r *request) tick() tea.Cmd {
 // Noticed is sent noticeTime after a change of the visible text.
 type Noticed struct{ change int }
 
-// noticeTime is how long a text must be visible before the user can confirm it. So keys that were typed ahead have no
-// effect.
+// noticeTime is how long a text must be visible before the user can confirm it. Keys that were typed ahead therefore
+// have no effect.
 const noticeTime = 300 * time.Millisecond
 
 // Awaits returns the message that enables the confirmation, nil if none is needed.

@@ -14,7 +14,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// full is the box with all of an event. It stays on its event while the list changes.
+// full is the box that shows one event in full. It stays on its event while the list changes.
 type full struct {
 	line *scene.EventLine // nil if the box is closed
 	text term.Reader
@@ -116,7 +116,7 @@ func writeEvent(page *term.Page, s *scene.Scene, line *scene.EventLine) {
 	}
 }
 
-// writeWhy writes the cause of the end of a term, and its evidence without a limit of the list.
+// writeWhy writes the cause of the end of a term, and its evidence, which the list shortens.
 func writeWhy(page *term.Page, s *scene.Scene, why *election.Event) {
 	page.Field("Lost because", term.Span{Role: term.Text, Text: scene.CauseWords(why.Cause)}, term.Span{Role: term.Quiet, Text: "  " + string(why.Cause)})
 	if why.Evidence != "" {

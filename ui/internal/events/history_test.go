@@ -259,7 +259,7 @@ func TestFilterIsTranslated(t *testing.T) {
 	if d.answer(scene.Filtered{Text: "type:operator"}); len(p.Queries) != 1 {
 		t.Error("lines about an operator's actions are not stored, and the history is read")
 	}
-	for _, text := range []string{"state:vacant", "type:nonsense", "cause:nonsense", "/[/"} { // they hide nothing
+	for _, text := range []string{"state:vacant", "type:nonsense", "cause:nonsense", "/[/"} { // these filters hide nothing
 		p := uitest.Yesterday()
 		d := remember(t, uitest.Mixed(), p)
 		all := d.m.Result(d.s)

@@ -157,7 +157,7 @@ func compact(pages []page) []page {
 	return kept
 }
 
-// trim drops pages at the far end from the page that was just read, until keptLines suffices.
+// trim drops pages at the end that is opposite to the page just read, until at most keptLines lines remain.
 func (w *stored) trim() {
 	n := 0
 	for i := range w.pages {

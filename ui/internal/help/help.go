@@ -21,13 +21,13 @@ type Model struct {
 // Command is a command that follows ":", and what it does.
 type Command struct{ Usage, About string }
 
-// Open opens a page: that of the view with this index.
+// Open opens the page of the view with this index.
 type Open struct{ Page int }
 
 // New returns the help, with the list of commands.
 func New(k keys.Map, commands []Command) Model { return Model{keys: k, commands: commands} }
 
-// pages are those of the keys, and one about commands.
+// pages returns the pages of keys, and one about commands.
 func (m Model) pages() []keys.Page { return append(m.keys.Pages(), keys.Page{Title: "Commands"}) }
 
 // Update handles a message. Keys that neither turn nor scroll a page close the help.

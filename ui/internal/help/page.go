@@ -6,8 +6,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// The widths of a column of keys, of the usual keys in it, of the gap between columns, and of an example of a filter's
-// word, and of a command, in cells.
+// Widths in cells: of a column of keys, the usual keys in it, the gap between columns, an example of a word of a
+// filter, and a command.
 const (
 	leastColumn  = 34
 	keyWidth     = 8

@@ -9,7 +9,7 @@ import (
 // labelWidth is the width of the labels of the signs, in cells.
 const labelWidth = 10
 
-// sign explains signs of a page.
+// sign is one paragraph about signs, with its label.
 type sign struct {
 	label string
 	text  []term.Span

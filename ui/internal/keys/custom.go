@@ -112,7 +112,7 @@ func (k Map) With(c Custom) Map {
 // first is the label of the first key of a binding.
 func first(b key.Binding) string { return label(b.Keys()[0]) }
 
-// label is how the screen shows a key.
+// label is the text of a key on the screen.
 func label(name string) string {
 	return strings.NewReplacer("ctrl+", "ctrl-", "alt+", "alt-", "shift+", "S-", "pgdown", "pgdn").Replace(name)
 }
@@ -126,7 +126,7 @@ func movement() []string {
 	return []string{"up", "down", "half-up", "half-down", "page-up", "page-down", "top", "bottom"}
 }
 
-// invalid says why an action cannot have a key, empty if it can.
+// invalid returns the reason why an action cannot have a key, empty if it can.
 func invalid(name, action string) string {
 	if slices.Contains(movement(), action) && slices.Contains(inDialogs(), name) {
 		return fmt.Sprintf("%q has another meaning in dialogs", name)

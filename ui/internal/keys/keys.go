@@ -134,7 +134,7 @@ func (k Map) Past() []key.Binding {
 	}
 }
 
-// arrows says that the arrow keys move too, if they do.
+// arrows returns a text about the arrow keys, empty if they do not move the cursor.
 func arrows(down key.Binding) string {
 	if slices.Contains(down.Keys(), "down") {
 		return "; arrows too"

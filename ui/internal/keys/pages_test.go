@@ -51,7 +51,7 @@ func TestEachKeyIsInTheHelp(t *testing.T) {
 	}
 }
 
-// The keys of each footer are those of the help.
+// Every key of a footer is in the help.
 func TestFootersShowKnownKeys(t *testing.T) {
 	k := keys.Default(false)
 	known := map[string]bool{}
@@ -71,7 +71,7 @@ func TestFootersShowKnownKeys(t *testing.T) {
 	}
 }
 
-// docs/keys.md is written from the bindings: go test ./ui/internal/keys -update.
+// docs/keys.md is generated from the bindings: go test ./ui/internal/keys -update.
 func TestDocumentListsTheKeys(t *testing.T) {
 	const path = "../../../docs/keys.md"
 	var b strings.Builder

@@ -38,7 +38,7 @@ type Model struct {
 	search Search
 	run    *run // nil while the panel is closed
 	text   term.Reader
-	// where names the datacenter if the board shows several, otherwise it is empty.
+	// where is the name of the datacenter if the board shows several, otherwise empty.
 	where string
 }
 

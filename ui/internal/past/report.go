@@ -69,8 +69,8 @@ func (r *Reporter) Ended(msg Reported) scene.Action {
 	return scene.Say{Role: term.Led, Text: "Wrote " + scene.Clean(msg.file)}
 }
 
-// ReportOn requests a report about an election, which may be nil. since is the text that the user typed; empty is one
-// day.
+// ReportOn requests a report about an election, which may be nil. since is the text that the user typed; an empty
+// text means one day.
 func ReportOn(e *election.Election, since string, now time.Time) scene.Action {
 	at := now.Add(-reportPeriod)
 	if since != "" {

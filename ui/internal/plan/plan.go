@@ -36,7 +36,7 @@ type Choice struct {
 	Destroy bool
 }
 
-// Excluded is why the drain skips an election that the user excluded.
+// Excluded is the reason for skipping an election that the user excluded.
 const Excluded = "excluded in the plan"
 
 // With returns the plan with a choice.
@@ -80,8 +80,8 @@ func (p Plan) Planned() []Item {
 type Drain interface {
 	// Next waits for elections that have changed since the last call. more is false at the end of the drain.
 	Next() (changes []Step, more bool)
-	// Warning is why the results are uncertain, in one line that is safe to print; empty if
-	// they are not. It must not be called before the last change.
+	// Warning is the reason why the results are uncertain, in one line that is safe to print; empty
+	// if they are certain. It must not be called before the last change.
 	Warning() string
 	// Stop ends the drain after the writes in progress. It does not block.
 	Stop()
@@ -90,7 +90,7 @@ type Drain interface {
 // Status is the state of one election of a drain.
 type Status string
 
-// The states. Waiting and Moving are followed by another one.
+// The states. Another state follows Waiting and Moving.
 const (
 	Waiting     Status = "waiting"
 	Moving      Status = "moving"

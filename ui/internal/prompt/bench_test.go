@@ -9,7 +9,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// The line completes its text in each frame while it is open.
+// An open prompt computes its completions for each frame.
 func BenchmarkComplete(b *testing.B) {
 	s := &scene.Scene{Shown: uitest.Crowd(10_000)}
 	for _, text := range []string{"s", "go svc-09", "filter node:", "filter leader:1"} {

@@ -9,7 +9,7 @@ import (
 	"electop/election/query"
 )
 
-// Argument is what a command takes.
+// Argument is the kind of argument that a command takes.
 type Argument uint8
 
 // The arguments that can be completed.
@@ -75,7 +75,7 @@ func CommandUsages() []string {
 	return texts
 }
 
-// usages are those of the typed command, or of all commands before the first letter.
+// usages returns the usage of the typed command, or of all commands if the line is empty.
 func usages(text string) []string {
 	if text == "" {
 		return CommandUsages()
@@ -100,7 +100,7 @@ type Names struct {
 }
 
 // CompleteCommand returns a Completer for commands. The first word matches commands, elections and
-// nodes; the rest matches what the command takes.
+// nodes; the rest matches the values of the argument.
 func CompleteCommand(n Names) Completer {
 	return func(text string) (start int, options []string) {
 		name, argument, found := strings.Cut(text, " ")

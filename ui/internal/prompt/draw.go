@@ -40,7 +40,7 @@ func (m Model) Draw(p *term.Painter, width int, complete Completer, b Beside) st
 	return l.Done()
 }
 
-// hint returns the completions, which a click inserts, or else examples.
+// hint returns the completions, which a click inserts. If there are none, it returns examples.
 func (m Model) hint(room int, complete Completer, b Beside) []term.Control {
 	if room < 8 {
 		return nil
@@ -62,7 +62,7 @@ func (m Model) hint(room int, complete Completer, b Beside) []term.Control {
 	return nil
 }
 
-// examples are the forms of the words of a filter.
+// examples returns the possible forms of a word of a filter.
 func examples(s query.Scope) []string {
 	all := []string{"text", "!text", "/regex/"}
 	for _, f := range query.FieldsOf(s) {

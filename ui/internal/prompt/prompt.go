@@ -21,7 +21,7 @@ const (
 	Command
 )
 
-// Completer returns what the end of a text may become, and where this end begins.
+// Completer returns the texts that can replace the end of a text, and the position where this end begins.
 type Completer func(text string) (start int, options []string)
 
 // Model is the line being typed.

@@ -30,8 +30,8 @@ func Values(s *scene.Scene, field string) []string {
 	return slices.DeleteFunc(slices.Compact(all), func(text string) bool { return text == "" || !typable(text) })
 }
 
-// typable reports whether a text consists of printable characters, and has no blanks at its ends. ASCII is fast: the
-// texts of all elections are compared for each frame.
+// typable reports whether a text consists of printable characters, and has no blanks at its ends. ASCII has a
+// fast path, because the texts of all elections are checked for each frame.
 func typable(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {

@@ -24,8 +24,8 @@ type action struct {
 	ended time.Time // when the outcome became final
 	// over is set when the outcome is final.
 	over bool
-	// claimed is shared by the actions of one command. A command sets it when it starts. The end of the program sets
-	// it first, so that the command never starts.
+	// claimed is shared by the actions of one command. The command sets it when it starts. At exit, Unfinished sets it
+	// for commands that have not started, so that they never start.
 	claimed *atomic.Bool
 	// drain is the drain of this election, nil for none. step is the state of the election in it.
 	drain *drain

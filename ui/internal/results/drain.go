@@ -118,7 +118,7 @@ func (a *action) stepWords(s *scene.Scene) string {
 	return text
 }
 
-// stepLook is the sign of an election of a drain in its role.
+// stepLook returns the sign of an election of a drain, with its colour role.
 func (a *action) stepLook(sym *term.Symbols) term.Span {
 	if a.step.Status == plan.Interrupted && a.step.Elsewhere {
 		return term.Span{term.Quiet, sym.Led}

@@ -80,7 +80,7 @@ func (a *action) outcomeOrder() int {
 	}
 }
 
-// look is the sign of an action in its role.
+// look returns the sign of an action, with its colour role.
 func (a *action) look(sym *term.Symbols) term.Span {
 	switch {
 	case a.drain != nil:

@@ -71,8 +71,8 @@ func (p *panel) rows() []*action {
 	return all
 }
 
-// attention is the rank of a row in the table of one batch: problems, elections in progress, waiting elections, the
-// others, skipped elections.
+// attention is the rank of a row in the table of one batch: problems come first, then elections in progress, waiting
+// elections, the others, and skipped elections.
 func (a *action) attention() int {
 	switch {
 	case a.over && a.outcomeOrder() < 2:

@@ -11,7 +11,7 @@ import (
 func (l Log) Running() string {
 	n, noun := 0, ""
 	for _, b := range l.batches {
-		for _, group := range b.groups() { // one write each
+		for _, group := range b.groups() { // each group is one write
 			a := group[0]
 			if !a.done.IsZero() {
 				continue
@@ -40,8 +40,8 @@ type Unfinished struct {
 	Outcome insight.Outcome
 }
 
-// Unfinished lists the actions without a final outcome. It is called after the program ended. Actions that have not
-// started never start after this call.
+// Unfinished lists the actions without a final outcome. The caller calls it after the program has ended.
+// Actions that have not started never start after this call.
 func (l Log) Unfinished() []Unfinished {
 	var all []Unfinished
 	withdrawn := map[*atomic.Bool]bool{}

@@ -100,7 +100,7 @@ type WriteReport struct {
 // Subject is an election of a report.
 type Subject struct{ Datacenter, Key string }
 
-// ShowSince shows the events since a moment, all for the zero time.
+// ShowSince shows the events since a moment. The zero time shows all events.
 type ShowSince struct{ At time.Time }
 
 // Visit shows a moment of the past, nil for the present. Cursor is the ID of the election to

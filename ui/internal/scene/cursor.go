@@ -37,5 +37,5 @@ func Sorted(word string, reverse bool) Action {
 	return Say{Role: term.Quiet, Text: "Sorted by " + word + "."}
 }
 
-// Unknown reports an error of the user.
+// Unknown shows an error in what the user typed.
 func Unknown(err error) Action { return Say{Role: term.Delay, Text: term.Capital(err.Error()) + "."} }

@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// A busy datacenter keeps its latest events only: older ones must be read from the history.
+// A busy datacenter keeps only its latest events: older ones must be read from the history.
 func TestLiveSinceIsThatOfTheBusiestDatacenter(t *testing.T) {
 	at := func(minute int) election.Event {
 		return election.Event{Time: time.Date(2026, 11, 20, 3, minute, 0, 0, time.UTC)}

@@ -10,14 +10,14 @@ import (
 	"electop/election"
 )
 
-// Cluster is how a command reaches the Consul of the dashboard. It contains no secret.
+// Cluster holds the connection settings with which a command reaches Consul. It contains no secret.
 type Cluster struct {
 	// URL is the address: scheme, host, port and path prefix, or unix:// and the path of a socket.
 	URL string
-	// Datacenter is empty for the agent's own.
+	// Datacenter is empty for the datacenter of the agent.
 	Datacenter, Namespace, Partition                     string
 	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
-	// Token and Password report whether one is configured. Commands read them from Consul's variables.
+	// Token and Password report whether a token and a password are configured. Commands read them from Consul's variables.
 	Token, Password bool
 	// Context is the name of the cluster in electop's settings, empty for none.
 	Context string
@@ -49,8 +49,8 @@ func (c Cluster) CurlSession(id, datacenter string) string {
 	return c.curl("/v1/session/info/"+url.PathEscape(id), datacenter)
 }
 
-// Act returns the electop command that releases, or destroys the sessions of, the elections with these keys. patterns
-// are the watched ones.
+// Act returns the electop command that releases the elections with these keys, or destroys their sessions. patterns
+// are the watched patterns.
 func (c Cluster) Act(kind election.ActionKind, keys, patterns []string) string {
 	words := append([]string{"electop", string(kind)}, c.electop()...)
 	if len(patterns) != 1 || patterns[0] != election.DefaultPattern {
@@ -118,7 +118,7 @@ func (c Cluster) curl(path, datacenter string) string {
 	return line(append(words, Quote(base+path)))
 }
 
-// operands quotes arguments that are no flags.
+// operands quotes arguments that are not flags, even if they begin with "-".
 func operands(texts ...string) []string {
 	var words []string
 	if slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, "-") }) {

@@ -86,7 +86,7 @@ func TestCommandsOfActions(t *testing.T) {
 	}
 }
 
-// A shell reads each command as the words that were meant, and runs nothing else.
+// A shell splits each command into the intended words, and runs nothing else.
 func FuzzCommands(f *testing.F) {
 	f.Add("service/a b/leader", "dc'1")
 	f.Add("$(id)`id`", "\n;id")

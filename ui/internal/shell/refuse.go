@@ -81,7 +81,8 @@ func unquote(word string) string {
 	return strings.NewReplacer("\\\n", "", "\\", "", `$"`, "", "'", "", `"`, "").Replace(word)
 }
 
-// changesParameters reports whether a simple command replaces the positional parameters. Options of set do not.
+// changesParameters reports whether a simple command replaces the positional parameters. set with
+// options only does not.
 func changesParameters(words []string) bool {
 	if len(words) == 0 || words[0] != "set" {
 		return len(words) > 0 && words[0] == "shift"

@@ -64,7 +64,7 @@ type Command struct {
 	Shown []Part
 }
 
-// Part is a part of a command. Value is set for that of a field.
+// Part is a part of a command. Value is set if the part is the value of a field.
 type Part struct {
 	Text  string
 	Value bool

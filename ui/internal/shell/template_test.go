@@ -175,7 +175,7 @@ func shells(t *testing.T) (paths []string) {
 	return paths
 }
 
-// run returns what a command prints in a shell, and whether it made the file canary.
+// run returns what a command prints in a shell, and whether it created the file canary.
 func run(t *testing.T, program string, c shell.Command) (out string, canary bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, append([]string{"-c", c.Script, "electop"}, c.Args...)...)

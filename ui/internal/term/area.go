@@ -19,8 +19,8 @@ const (
 	Tab
 )
 
-// Area is what a click on some cells does: it presses a key or selects an item. The zero Area
-// does nothing.
+// Area is the effect of a click on some cells: it presses a key or selects an item. The zero Area
+// has no effect.
 type Area struct {
 	Key   string // as in keys.Press
 	Item  Item
@@ -74,12 +74,12 @@ func PressButton(key string, r Role, text string) Control {
 	return Control{Area{Key: key}, []Span{{r, text}}}
 }
 
-// Hint returns a key, which no setting changes, and what it does.
+// Hint returns a key that no setting changes, and its description.
 func Hint(key, does string) Control {
 	return Control{Area{Key: key}, []Span{{Key, key}, {Quiet, " " + does}}}
 }
 
-// BoundHint returns the key of a binding and what it does.
+// BoundHint returns the key of a binding, and its description.
 func BoundHint(b key.Binding, does string) Control {
 	return Control{Area{Key: b.Keys()[0]}, []Span{{Key, b.Help().Key}, {Quiet, " " + does}}}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Plain replaces what the terminal cannot draw, cell by cell: with ASCII symbols, all other
-// characters become question marks or a similar sign.
+// Plain replaces characters that the terminal cannot draw. With ASCII symbols, it replaces all
+// others with similar signs or question marks of the same width.
 func (s *Symbols) Plain(text string) string {
 	if !s.ascii || isASCII(text) {
 		return text

@@ -60,7 +60,7 @@ func newPalette(t Theme, dark bool, d depth) palette {
 	}
 }
 
-// highContrast has a ratio of 7:1 at least. The selected row is inverse.
+// highContrast has a contrast ratio of at least 7:1. The selected row is inverse.
 func highContrast(of func(light, dark string) color.Color) palette {
 	ink, ground := of("#000000", "#ffffff"), of("#ffffff", "#000000")
 	return palette{

@@ -27,7 +27,7 @@ func hex(t testing.TB, text string) rgb {
 	return c
 }
 
-// linear are the components in proportion to the light.
+// linear returns the components in proportion to the intensity of the light.
 func (c rgb) linear() rgb {
 	for i, v := range c {
 		if c[i] = v / 12.92; v > 0.04045 {

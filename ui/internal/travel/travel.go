@@ -41,7 +41,7 @@ type request struct {
 	// step is -1 for the nearest event before at, 1 for the nearest one after it, and 0 for the moment itself.
 	step int
 	at   time.Time
-	// listed limits the events to these elections, with these ids. nil is no limit.
+	// listed limits the events to these elections, with these ids. nil means no limit.
 	listed []*election.Election
 	ids    map[election.ID]bool
 	window time.Duration

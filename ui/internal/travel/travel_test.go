@@ -126,7 +126,7 @@ func TestTimesWithoutAnObserver(t *testing.T) {
 	}
 }
 
-// If one datacenter was not observed, its rows are the last known state and those of the other one are not.
+// If one datacenter was not observed, only its rows are marked as the last known state.
 func TestADatacenterThatWasNotObserved(t *testing.T) {
 	s := uitest.Scene(uitest.Federated(), uitest.Now())
 	period := func(datacenter, from, to string) (o history.Observation) {
@@ -225,7 +225,7 @@ func TestEventsAtOneTimeAreOneStep(t *testing.T) {
 	}
 }
 
-// The past of a board of two datacenters has the elections of both, and of no other.
+// The past of a board of two datacenters contains the elections of both, and of no other datacenter.
 func TestThePastOfTwoDatacenters(t *testing.T) {
 	source := uitest.Incident()
 	for i := range source.All {
