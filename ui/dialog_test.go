@@ -18,7 +18,7 @@ func (d *driver) resize(w, h int) { d.send(tea.WindowSizeMsg{Width: w, Height: h
 func (d *driver) nothingDone(what string) {
 	d.t.Helper()
 	if len(d.op.released)+len(d.op.destroyed) > 0 || len(d.actions()) > 0 {
-		d.t.Fatalf("%s: released %v, destroyed %v", what, d.op.released, d.op.destroyed)
+		d.t.Fatalf("%s: released %v, destroyed %v, want no action", what, d.op.released, d.op.destroyed)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	d.keys("x")
 	d.wants("scroll down to enable Destroy", "(Destroy)", "[ Cancel ]")
 	d.keys("y", "tab", "y")
-	d.nothingDone("before the end of the text")
+	d.nothingDone("before the end of the text was visible")
 	if d.keys("enter"); d.m.dialog != nil {
 		t.Fatal("tab moved to a disabled button")
 	}
@@ -158,7 +158,7 @@ func TestChangesMustBeVisibleBeforeConfirmation(t *testing.T) {
 	d.wants("y destroy")
 	d.performSearch() // its keys are listed above the visible lines
 	if d.ready() {
-		t.Error("keys that were never visible can be confirmed")
+		t.Error("the destroy of keys that were never visible can be confirmed")
 	}
 	d.keys("y")
 	d.nothingDone("unseen keys")

@@ -167,15 +167,15 @@ func TestAPlanMustBeVisibleBeforeItIsConfirmed(t *testing.T) {
 	d.wants("scroll down to enable Drain", "(Drain)")
 	d.notice()
 	if d.keys("y"); d.m.log.Draining() != "" {
-		t.Fatal("confirmed before the end was visible")
+		t.Fatal("y confirmed the drain before the end of the plan was visible")
 	}
 	d.keys("G", "y") // one key press scrolls by at most a page, and new lines have just become visible
 	if d.m.log.Draining() != "" {
-		t.Fatal("confirmed before the user could notice the text")
+		t.Fatal("y confirmed the drain before the user could notice the new lines")
 	}
 	d.confirmDrain()
 	if d.m.log.Draining() != "node-2" {
-		t.Error("not confirmed")
+		t.Error("the drain was not confirmed")
 	}
 }
 
@@ -204,7 +204,7 @@ func TestAPlanWithoutElectionsIsNotConfirmed(t *testing.T) {
 	d.wants("All elections are excluded.")
 	d.keys("y", "tab", "enter")
 	if d.m.log.Draining() != "" {
-		t.Fatal("confirmed")
+		t.Fatal("a drain without elections was confirmed")
 	}
 	d.wants("Cancelled: nothing was changed.")
 }
@@ -218,7 +218,7 @@ func TestTheLastResortIsChosenInThePlan(t *testing.T) {
 	d.keys("x")
 	d.wants("Last resort: destroy. After 20 releases", "Lock-delay 15s: no candidate can acquire the key", "x last resort: destroy", "(Drain)")
 	if d.keys("y"); d.m.log.Draining() != "" {
-		t.Fatal("confirmed a text that is new")
+		t.Fatal("y confirmed the drain although the plan had just changed")
 	}
 	d.notice()
 	d.keys("y")
@@ -258,7 +258,7 @@ func TestALongPlanIsConfirmedWithTheNameOfTheNode(t *testing.T) {
 	d.wants("Type node-2 to drain 1004 elections", "> _")
 	d.keys("'node-1", "enter")
 	if d.m.log.Draining() != "" {
-		t.Fatal("confirmed with another name")
+		t.Fatal("the name of another node confirmed the drain")
 	}
 	d.keys("esc")
 	d.wants("y drain")
@@ -266,7 +266,7 @@ func TestALongPlanIsConfirmedWithTheNameOfTheNode(t *testing.T) {
 	d.wants("> node-2_")
 	d.keys("enter")
 	if d.m.log.Draining() != "node-2" {
-		t.Error("not confirmed")
+		t.Error("the drain was not confirmed")
 	}
 }
 
@@ -287,7 +287,7 @@ func TestAllElectionsOfALongPlanAreListed(t *testing.T) {
 	d.resize(100, 24) // the text is new
 	d.lacks("Type node-2")
 	if d.keys("y"); d.m.log.Draining() != "" {
-		t.Error("confirmed a text that is new")
+		t.Error("y confirmed the drain although the size of the window had just changed")
 	}
 }
 
@@ -314,11 +314,11 @@ func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	d.keys("esc", "j")
 	d.lacks("Stop the drain?")
 	if run.stopped {
-		t.Fatal("stopped without confirmation")
+		t.Fatal("the drain was stopped without a confirmation")
 	}
 	d.keys("esc", "y")
 	if d.wants("stopping"); !run.stopped {
-		t.Fatal("not stopped")
+		t.Fatal("y did not stop the drain")
 	}
 	next = d.send(next())
 	d.send(next())
@@ -369,7 +369,7 @@ func TestAHiddenDrainContinues(t *testing.T) {
 	d.wants("1 drain is still running; press again to quit.")
 	d.keys("D")
 	if d.wants("[ Hide ]"); len(*asked) != 1 {
-		t.Error("a second drain is planned")
+		t.Error("D planned a second drain during a drain")
 	}
 	d.keys("enter", "u")
 	d.wants("[ Hide ]")
@@ -421,11 +421,11 @@ func TestTheDrainKeyIsGreyWithoutRights(t *testing.T) {
 	pair := mixedSnapshot().Find(election.KeyID(keyOf("billing"))).Pair
 	enabled := func() bool { return greyed(d.m.keys, d.m.scene, d.m.selectedTarget()).Drain.Enabled() }
 	if !enabled() {
-		t.Fatal("grey without a reason")
+		t.Fatal("D is grey although no permission is missing")
 	}
 	d.send(rightsMsg{hold{mixedSnapshot().Find(election.KeyID(pair.Key)).ID(), pair.Session}, denied(pair.Key)})
 	if enabled() {
-		t.Error("not grey")
+		t.Error("D is not grey although a permission is missing")
 	}
 }
 
@@ -448,7 +448,7 @@ func TestADrainIsRefused(t *testing.T) {
 	d.send(snapshotMsg{lostSnapshot()})
 	d.notice()
 	if d.keys("y"); d.m.log.Draining() != "" {
-		t.Error("confirmed without a connection")
+		t.Error("y confirmed the drain without a connection")
 	}
 	d.wants("Unavailable while Consul is unreachable")
 }
@@ -461,6 +461,6 @@ func TestAWindowThatIsTooSmallCancelsAPlan(t *testing.T) {
 	d.resize(120, 36)
 	d.wants("Cancelled: the window became too small.")
 	if d.m.log.Draining() != "" {
-		t.Error("confirmed in a window that is too small")
+		t.Error("y confirmed the drain in a window that is too small")
 	}
 }

@@ -123,7 +123,7 @@ func TestBurstIsDrawnTogether(t *testing.T) {
 			t.Errorf("several changes were drawn in %d writes", n)
 		}
 		if !strings.Contains(text, "Help") {
-			t.Errorf("the last of several changes was not drawn, but %q", text)
+			t.Errorf("%q was drawn, want the last of several changes", text)
 		}
 	})
 }

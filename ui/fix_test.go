@@ -229,7 +229,7 @@ func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
 		d.keys("y", "tab", "enter")
 		d.lacks("Fix " + name)
 		if len(d.actions()) != 0 {
-			t.Error("an action started")
+			t.Error("an action started although the fix has nothing to apply")
 		}
 	}
 }

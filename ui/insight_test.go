@@ -44,6 +44,6 @@ func TestAssessmentIsComputedOnce(t *testing.T) {
 	d.now = d.now.Add(scene.AdviceAge)
 	d.send(tickMsg(d.now))
 	if d.text(); d.m.out.insights.In == first {
-		t.Error("the assessment was not computed again")
+		t.Error("the assessment was not computed again after its lifetime")
 	}
 }

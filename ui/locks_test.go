@@ -110,12 +110,12 @@ func TestAHintNamesLocksOutsideThePatternsOnce(t *testing.T) {
 	loading.Loaded = false
 	d.send(snapshotMsg{loading})
 	if d.m.out.hint == nil {
-		t.Error("it searches before the board is complete")
+		t.Error("the search started before the board was complete")
 	}
 	d.send(firstOf(t, d.send(snapshotMsg{mixedSnapshot()})))
 	d.send(snapshotMsg{mixedSnapshot()})
 	if d.m.out.hint != nil {
-		t.Error("it searches again")
+		t.Error("the search can start a second time")
 	}
 	if text := d.text(); searches != 1 || !strings.Contains(text, "3 more locks outside the patterns; :discover lists them") {
 		t.Errorf("%d searches:\n%s", searches, text)

@@ -176,7 +176,7 @@ func TestActionsAreDisabledInThePast(t *testing.T) {
 		d := inThePast(160, 45)(t, append([]string{"at 03:12:25"}, keys...)...)
 		d.wants(strings.TrimSpace(name), "sc to return to now")
 		if d.m.dialog != nil || d.m.feed.paused || d.marks() > 0 {
-			t.Errorf("%v did something", keys)
+			t.Errorf("%v had an effect in the past", keys)
 		}
 	}
 	d := inThePast(160, 45)(t, "at 03:12:25", "c", "v")
@@ -190,7 +190,7 @@ func TestEscReturnsToNowAtOnce(t *testing.T) {
 		d.travels("r", "esc")
 		d.lacks("PAST", "This is the past")
 		if d.m.scene.Shown != d.m.feed.live || !d.m.scene.AsOf.Equal(d.now) {
-			t.Errorf("%v: not now", keys)
+			t.Errorf("%v, r, esc: the board does not show the present", keys)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func TestAHistoryThatCannotBeRead(t *testing.T) {
 	d.travels("[")
 	d.wants("The history cannot be read: history /x.db: disk I/O error")
 	if d.m.feed.past != nil || d.m.out.travel.Busy() {
-		t.Error("in the past")
+		t.Error("the board shows the past although the read failed")
 	}
 	d = drive(t, mixedSnapshot(), 160, 45)
 	d.travels("[")
@@ -294,12 +294,12 @@ func TestLanesAreReadAtAMeasuredPace(t *testing.T) {
 		d.run(d.send(tea.ResumeMsg{}))
 	}
 	if h.Reads < 2 || h.Reads > 4 {
-		t.Errorf("%d reads in three minutes", h.Reads)
+		t.Errorf("%d reads in three minutes, want 2 to 4", h.Reads)
 	}
 	reads := h.Reads
 	d.travels("-")
 	if h.Reads != reads+1 {
-		t.Errorf("another window: %d reads", h.Reads-reads)
+		t.Errorf("another window caused %d reads, want 1", h.Reads-reads)
 	}
 	d.wants("LAST 1 H")
 	h.Err = errors.New("history: no route to host")
@@ -310,7 +310,7 @@ func TestLanesAreReadAtAMeasuredPace(t *testing.T) {
 		d.run(d.send(tea.ResumeMsg{}))
 	}
 	if more := h.Reads - reads; more > 4 {
-		t.Errorf("%d reads that failed in 20 s", more)
+		t.Errorf("%d failed reads in 20 s, want at most 4", more)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestTabCompletesAFilter(t *testing.T) {
 		}
 	}
 	if got := d.m.board.Filter().Text; got != "state:vacant node:node-3" {
-		t.Errorf("the filter is %q", got)
+		t.Errorf("the filter is %q, want that of the prompt", got)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestEarlierLines(t *testing.T) {
 	}
 	d.keys("esc", ":", "up")
 	if got := d.m.focus.prompt.Text(); got != "" {
-		t.Errorf("a filter is among the commands: %q", got)
+		t.Errorf("the previous command is %q, want none", got)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestTheDashboardStartsFilteredAndSorted(t *testing.T) {
 	d.wants("/ !node:node-1", "esc clears")
 	visible := d.m.board.Visible()
 	if len(visible) == 0 || visible[0].Name != "mail" && visible[0].Name != "search" {
-		t.Errorf("the first election is %v", visible)
+		t.Errorf("the visible elections are %v, want mail or search first", visible)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestAnUnfinishedWordIsNoError(t *testing.T) {
 		err := d.m.list().Filter().Err
 		if err == nil {
 			if c.failed {
-				t.Errorf("%q is no error", c.text)
+				t.Errorf("the filter %q is valid, want an error", c.text)
 			}
 			continue
 		}

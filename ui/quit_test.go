@@ -119,7 +119,7 @@ func TestEarlierKeysConfirmNothing(t *testing.T) {
 		d.wants("Release billing", "Nothing was done: the text is new. Read it, then confirm again.")
 		msg := open()
 		if since := time.Since(began); since != 300*time.Millisecond {
-			t.Errorf("enabled after %s", since)
+			t.Errorf("the action was enabled after %s, want 300ms", since)
 		}
 		d.send(msg)
 	})
@@ -133,9 +133,9 @@ func TestEarlierKeysConfirmNothing(t *testing.T) {
 	}()})
 	d.wants("[(Release)]")
 	if d.keys("enter"); d.m.dialog == nil {
-		t.Error("enter on the action cancels")
+		t.Error("enter on the disabled action closed the dialog")
 	}
-	d.nothingDone("a text that just changed")
+	d.nothingDone("enter after a change of the text")
 	if d.keys("esc"); d.m.dialog != nil {
 		t.Error("esc does not cancel")
 	}
@@ -168,6 +168,6 @@ func TestOnlyTheMarksOfTheTargetsAreRemoved(t *testing.T) {
 	d.keys("y")
 	d.filter("auth")
 	if visible, hidden := d.m.board.Marks(d.m.scene); visible != 1 || hidden != 0 {
-		t.Errorf("%d marks of auth, %d others", visible, hidden)
+		t.Errorf("%d marks of auth, want 1; %d others, want none", visible, hidden)
 	}
 }

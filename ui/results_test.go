@@ -128,7 +128,7 @@ func TestASingleReleaseWithTheSameLeader(t *testing.T) {
 	d.send(snapshotMsg{released(mixedSnapshot(), keyOf("billing"), true)})
 	d.wants("billing: billing-3 leads again after 3ms", "same session")
 	if d.m.note.role == term.Led {
-		t.Error("reported as success")
+		t.Error("a release after which the same session leads is reported as success")
 	}
 }
 
@@ -147,7 +147,7 @@ func TestAwaitingALeader(t *testing.T) {
 	d.now = d.now.Add(2 * (election.MaxLockDelay + 30*time.Second))
 	d.send(snapshotMsg{&lost}) // without a connection, the next leader is unknown
 	if d.m.log.Pending(d.m.scene) == "" {
-		t.Error("the wait ended without a connection")
+		t.Error("the wait for the next leader ended during a lost connection")
 	}
 	d.send(snapshotMsg{s})
 	d.send(tickMsg(d.now))

@@ -45,7 +45,7 @@ func TestRefreshKeepsTheSession(t *testing.T) {
 	d.send(snapshotMsg{gone})
 	d.keys("r")
 	if d.m.dialog == nil || len(d.m.dialog.Targets()) != 1 || d.m.dialog.Targets()[0].Session != id {
-		t.Fatal("the dialog shows another session")
+		t.Fatal("the dialog does not show the session that ended")
 	}
 	d.wants("the session no longer exists", "[ Close ]")
 	if cmd := d.keys("y"); cmd != nil {
@@ -145,7 +145,7 @@ func TestManySessionsAreSearchedAtOnce(t *testing.T) {
 	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "space", "x")
 	d.performSearch()
 	if calls != 1 {
-		t.Errorf("the store was searched %d times", calls)
+		t.Errorf("the store was searched %d times, want once", calls)
 	}
 	d.wants("6 keys in all")
 }

@@ -93,10 +93,10 @@ func TestTheFirstFrameHasTheHistory(t *testing.T) {
 	snapshots <- uitest.Recorded()
 	snapshots <- live
 	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots}); snap != nil {
-		t.Error("it waited without a history")
+		t.Error("awaitFirst waited although there is no history")
 	}
 	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: struct{ history.Source }{}}); snap == nil || snap.RecordedUntil.IsZero() {
-		t.Errorf("the first snapshot is %+v", snap)
+		t.Errorf("the first snapshot is %+v, want the recorded one", snap)
 	}
 	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: struct{ history.Source }{}}); snap != live { // no other snapshot follows
 		t.Errorf("%+v", snap)

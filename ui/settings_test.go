@@ -207,6 +207,6 @@ func TestContextIsNotSwitchedDuringAnAction(t *testing.T) {
 	}
 	d.keys(":", "'ctx b", "enter")
 	if len(switched) != 1 {
-		t.Errorf("the second request switched to %v", switched)
+		t.Errorf("the second request switched to %v, want b", switched)
 	}
 }

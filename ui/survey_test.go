@@ -172,7 +172,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 		d.send(firstOf(t, late))
 		d.wants("sibling keys of 1 election")
 		if ended.Err() == nil {
-			t.Error("the survey continues")
+			t.Error("the survey continues after the dialog was closed")
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	}
 	d.keys("space")
 	if after, _ := d.awaited(); after != before {
-		t.Error("fewer targets cause another survey")
+		t.Error("a new survey started for fewer targets")
 	}
 	if len(asked) == 0 || !slices.Equal(asked[0], []string{keyOf("billing")}) {
 		t.Errorf("asked %v", asked)
@@ -260,7 +260,7 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	d.send(snapshotMsg{n})
 	d.wants("sibling keys of 2 elections")
 	d.keys("y")
-	d.nothingDone("a key without a survey")
+	d.nothingDone("y before the survey of a new key")
 }
 
 // The dialog of the Elections view warns of unsearched keys, like the dialog of the Sessions view.

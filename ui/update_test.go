@@ -27,7 +27,7 @@ func TestFirstSnapshotSelectsAProblem(t *testing.T) {
 	d.wants("No leader for 4m02s.")
 	d = drive(t, crowd(12), 80, 24)
 	if d.selected() != "svc-00000" {
-		t.Errorf("without a problem, %q is selected", d.selected())
+		t.Errorf("selected %q of a board without problems, want svc-00000", d.selected())
 	}
 }
 
@@ -116,7 +116,7 @@ func TestEventsView(t *testing.T) {
 	d.wants("Events  2 lines") // esc undoes one step
 	d.keys("enter", "enter")
 	if d.m.focus.view != viewElections || d.selected() != "mail" && d.selected() != "search" {
-		t.Errorf("enter shows view %d, %q", d.m.focus.view, d.selected())
+		t.Errorf("enter shows view %d with %q selected, want the elections with mail or search", d.m.focus.view, d.selected())
 	}
 }
 
@@ -177,7 +177,7 @@ func TestManyTargets(t *testing.T) {
 	}
 	d.keys("enter", "/", "'auth", "enter")
 	if visible, hidden := d.m.board.Marks(d.m.scene); visible != 0 || hidden != 2 {
-		t.Errorf("%d marks of targets, %d others", visible, hidden)
+		t.Errorf("%d marks of targets, want none; %d others, want 2", visible, hidden)
 	}
 }
 
@@ -228,20 +228,20 @@ func TestWatchChecks(t *testing.T) {
 		o.WatchChecks = func(_ string, nodes []string) { calls = append(calls, nodes) }
 	})
 	if len(calls) != 1 || !slices.Equal(calls[0], []string{"node-2", "node-3", "node-1"}) {
-		t.Fatalf("told %v", calls)
+		t.Fatalf("WatchChecks received %v", calls)
 	}
 	d.keys("g")
 	if last := calls[len(calls)-1]; len(last) != 3 || last[0] != d.m.board.Selected().Session.Node {
-		t.Errorf("the selected node is not the first: %v", last)
+		t.Errorf("WatchChecks received %v, want three nodes with that of the selected election first", last)
 	}
 	before := len(calls)
 	d.send(snapshotMsg{mixedSnapshot()})
 	if len(calls) != before {
-		t.Errorf("called again without a change: %v", calls)
+		t.Errorf("WatchChecks was called again without a change: %v", calls)
 	}
 	d.keys("g", "enter")
 	if last := calls[len(calls)-1]; !slices.Equal(last, []string{"node-2"}) {
-		t.Errorf("zoomed: %v", last)
+		t.Errorf("with one election in full screen, WatchChecks received %v, want node-2", last)
 	}
 }
 
@@ -350,10 +350,10 @@ func TestEscGoesOneStepBack(t *testing.T) {
 		t.Error("still zoomed")
 	}
 	if d.keys("esc"); !d.m.board.Filter().Empty() || d.marks() != 1 {
-		t.Error("the second esc clears the filter and keeps the marks")
+		t.Error("the second esc did not clear the filter, or it removed the mark")
 	}
 	if d.keys("esc"); d.marks() > 0 {
-		t.Error("the third esc clears the marks")
+		t.Error("the third esc did not clear the marks")
 	}
 }
 

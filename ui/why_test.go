@@ -26,7 +26,7 @@ func TestStudyFollowsTheSelection(t *testing.T) {
 		t.Errorf("studied %q, want %q", o.studied, want)
 	}
 	if !slices.Equal(o.listings, []bool{true, false}) {
-		t.Errorf("the list of sessions was requested: %v", o.listings)
+		t.Errorf("WatchSessions received %v, want true and then false", o.listings)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestSemaphoresAreNoProblem(t *testing.T) {
 	d.wants("1 vacant", "1 semaphore", "semaphore 2 of 3")
 	d.filter("state:semaphore")
 	if len(d.m.board.Visible()) != 1 || d.selected() != "jobs" {
-		t.Errorf("the filter shows %d elections", len(d.m.board.Visible()))
+		t.Errorf("the filter shows %d elections, want only jobs", len(d.m.board.Visible()))
 	}
 	d.wants("2 of 3 slots taken", "1 by a holder whose session ended", "2 waiting")
 	d.keys("r")
@@ -124,7 +124,7 @@ func TestMissingRights(t *testing.T) {
 	d.answer(d.keys("j"))
 	d.keys("k", "j", "k", "j")
 	if len(o.asked) != 2 {
-		t.Errorf("%d requests, the permissions were cached", len(o.asked))
+		t.Errorf("%d requests, want 2, because the permissions are cached", len(o.asked))
 	}
 	d.keys("r")
 	d.wants("Missing ACL rule:", `key "service/billing/leader" { policy = "write" }`, "[ Close ]")
@@ -138,7 +138,7 @@ func TestMissingRights(t *testing.T) {
 	d.lacks("(r) release")
 	d.now = d.now.Add(2 * time.Minute)
 	if cmd := d.send(tickMsg(d.now)); cmd == nil || len(o.asked) != 3 {
-		t.Errorf("expired permissions are still used: %d requests", len(o.asked))
+		t.Errorf("%d requests, want a third one because the permissions expired", len(o.asked))
 	}
 }
 
@@ -156,7 +156,7 @@ func TestRightsAreRequestedOneAtATime(t *testing.T) {
 	d := drive(t, crowd(100), 120, 36, o.options)
 	first := d.keys("g")
 	if cmd := d.keys("j", "j", "j", "j", "j"); cmd != nil {
-		t.Error("a second request while the first is in progress")
+		t.Error("a second request started while the first one was in progress")
 	}
 	if first == nil {
 		t.Fatal("no request after the selection changed")
@@ -167,7 +167,7 @@ func TestRightsAreRequestedOneAtATime(t *testing.T) {
 	}
 	d.answer(next)
 	if last := o.asked[len(o.asked)-1]; last.Election != d.selected() {
-		t.Errorf("requested the permissions for %s, not for %s", last.Election, d.selected())
+		t.Errorf("requested the permissions for %s, want %s", last.Election, d.selected())
 	}
 }
 

@@ -157,7 +157,7 @@ func TestCursorAfterItsElectionWasDeleted(t *testing.T) {
 	s.Elections = slices.Delete(s.Elections, 1, 2)
 	d.show(s, uitest.Now())
 	if d.selected() != "mail" {
-		t.Errorf("the cursor is on %q, not on the next row", d.selected())
+		t.Errorf("the cursor is on %q, want the next row, mail", d.selected())
 	}
 	d.show(&election.Snapshot{Loaded: true}, uitest.Now())
 	d.show(uitest.Mixed(), uitest.Now())
@@ -171,7 +171,7 @@ func TestFirstSnapshotSelectsAProblem(t *testing.T) {
 		t.Errorf("selected %q", d.selected())
 	}
 	if d := drive(t, uitest.Crowd(12), 80, 20); d.selected() != "svc-00000" {
-		t.Errorf("without a problem, %q is selected", d.selected())
+		t.Errorf("selected %q of a board without problems, want svc-00000", d.selected())
 	}
 }
 
@@ -275,7 +275,7 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	if err := d.m.Filter().Err; err != nil {
-		t.Errorf("the last filter is valid: %v", err)
+		t.Errorf("error of a valid filter: %v", err)
 	}
 	d.send(scene.Filtered{Text: "nothing"})
 	if lines := d.lines(); !strings.Contains(lines[2], "No election matches the filter.") {
@@ -289,10 +289,10 @@ func TestBackUndoesOneStepAtATime(t *testing.T) {
 	d.keys("space")
 	marks := func() int { visible, hidden := d.m.Marks(d.s); return visible + hidden }
 	if d.send(scene.Back{}); !d.m.Filter().Empty() || marks() != 1 {
-		t.Error("the first step clears the filter and keeps the marks")
+		t.Error("the first step did not clear the filter, or it removed the mark")
 	}
 	if d.send(scene.Back{}); marks() > 0 {
-		t.Error("the second step clears the marks")
+		t.Error("the second step did not clear the marks")
 	}
 	if _, passes := d.send(scene.Back{}).(scene.Pass); !passes {
 		t.Error("the third step does not return Pass")
@@ -303,10 +303,10 @@ func TestGoToShowsWhatTheFilterHides(t *testing.T) {
 	d := drive(t, uitest.Mixed(), 120, 20)
 	d.send(scene.Filtered{Text: "web"})
 	if d.send(scene.GoTo{ID: "service/auth/leader"}); d.selected() != "web" {
-		t.Errorf("the cursor moved to %s", d.selected())
+		t.Errorf("the cursor moved to %s, want web", d.selected())
 	}
 	if d.send(scene.GoTo{ID: "service/auth/leader", Reveal: true}); d.selected() != "auth" || !d.m.Filter().Empty() {
-		t.Errorf("the cursor is on %s, filter %q", d.selected(), d.m.Filter().Text)
+		t.Errorf("the cursor is on %s with the filter %q, want auth without a filter", d.selected(), d.m.Filter().Text)
 	}
 	d.wantsNote(d.send(scene.GoTo{ID: "service/gone", Reveal: true}), "not on the board")
 }
@@ -332,7 +332,7 @@ func TestChosenAreTheMarkedOrElseTheSelected(t *testing.T) {
 	}
 	d.send(scene.Unmark{Targets: ask.Hidden})
 	if visible, hidden := d.m.Marks(d.s); visible != 0 || hidden != 1 {
-		t.Errorf("%d and %d are marked after the action, want the vacant one", visible, hidden)
+		t.Errorf("%d visible and %d hidden marks after the action, want only that of the vacant election", visible, hidden)
 	}
 	d.s.ReadOnly = true
 	d.wantsNote(d.keys("r"), "Read-only")
@@ -356,7 +356,7 @@ func TestKeysThatLookTheSameHaveSeparateRows(t *testing.T) {
 	d.keys("space", "g")
 	d.show(s, uitest.Now())
 	if visible, _ := d.m.Marks(d.s); visible != 2 || d.m.Selected() != first {
-		t.Errorf("%d marks, the cursor is on %q", visible, d.m.Selected().ID())
+		t.Errorf("%d marks and the cursor on %q after a new snapshot, want 2 and %q", visible, d.m.Selected().ID(), first.ID())
 	}
 	if !strings.Contains(d.lines()[1], "unaddressable") {
 		t.Errorf("%q", d.lines()[1])
@@ -435,7 +435,7 @@ func TestCursorStaysOnItsElection(t *testing.T) {
 			fresh.send(filter)
 			fresh.send(by)
 			if d.names() != fresh.names() || d.m.Counts() != fresh.m.Counts() {
-				t.Fatalf("seed %d, %+v, %+v: %s, a new board has %s", seed, filter, by, d.names(), fresh.names())
+				t.Fatalf("seed %d, %+v, %+v: %s, want %s as on a new board", seed, filter, by, d.names(), fresh.names())
 			}
 		}
 	}
@@ -464,10 +464,10 @@ func TestColumnsByWidth(t *testing.T) {
 		}
 		before := titles()
 		if d.keys("w"); titles() != before {
-			t.Errorf("at %d: w changes %s to %s", w, before, titles())
+			t.Errorf("at width %d, w changed the titles %s to %s", w, before, titles())
 		}
 		if id := d.lines()[1]; d.m.WideWidth(false) <= w != strings.Contains(id, uitest.SessionID(1)) {
-			t.Errorf("at %d, the full ID needs %d: %s", w, d.m.WideWidth(false), id)
+			t.Errorf("at width %d, want the full ID from width %d: %s", w, d.m.WideWidth(false), id)
 		}
 	}
 	d := drive(t, snap, 200, 5)
@@ -479,7 +479,7 @@ func TestColumnsByWidth(t *testing.T) {
 		t.Error("still wide")
 	}
 	if few := board.New(keys.Default(false), "leader", "for"); few.WideWidth(false) != 0 {
-		t.Error("a table without sessions needs a width for them")
+		t.Error("WideWidth is not 0 for a table without a column of sessions")
 	}
 }
 
@@ -490,7 +490,7 @@ func TestOrderDoesNotDependOnWhatIsWatched(t *testing.T) {
 		now.send(scene.SortBy{Text: by})
 		then.send(scene.SortBy{Text: by})
 		if now.names() != then.names() {
-			t.Errorf("by %s: %s; not watched: %s", by, now.names(), then.names())
+			t.Errorf("sorted by %s: %s, with outdated checks: %s", by, now.names(), then.names())
 		}
 	}
 }

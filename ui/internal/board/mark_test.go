@@ -30,7 +30,7 @@ func TestManyRowsAreMarkedAtOnce(t *testing.T) {
 		d := drive(t, uitest.Mixed(), 120, 30)
 		total := len(d.s.Shown.Elections)
 		if total != 8 {
-			t.Fatalf("the fixture has %d elections", total)
+			t.Fatalf("the fixture has %d elections, want 8", total)
 		}
 		d.send(scene.Filtered{Text: c.filter})
 		for _, name := range c.keys {
@@ -67,7 +67,7 @@ func TestAFilterChoosesTheTargets(t *testing.T) {
 	}
 	for _, target := range ask.Visible {
 		if target.Node != "node-2" {
-			t.Errorf("%s is led on %s", target.Election, target.Node)
+			t.Errorf("%s is led on %s, want node-2", target.Election, target.Node)
 		}
 	}
 	say, ok := d.send(scene.Choose{Kind: election.ActionRelease, Filter: "state:vacant"}).(scene.Say)

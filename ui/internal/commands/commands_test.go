@@ -144,7 +144,7 @@ func TestConfirmation(t *testing.T) {
 	x.press("enter")
 	x.shows("run this command")
 	if x.press("y"); len(x.ran) != 1 {
-		t.Error("y does not confirm")
+		t.Error("y does not run the command")
 	}
 }
 
@@ -201,7 +201,7 @@ func TestOldFieldsHaveAWarning(t *testing.T) {
 	const warning = "these fields may be old"
 	x := open(t, unchanged, of(t, "a", "", "echo {{node}}"))
 	if strings.Contains(x.screen(), warning) {
-		t.Errorf("warning about current fields:\n%s", x.screen())
+		t.Errorf("the menu warns about current fields:\n%s", x.screen())
 	}
 	x.s.Live.Connection.Stale = []election.StalePart{{
 		Part: election.Part{Kind: election.PartKeys, Range: election.PrefixRange("service/billing/")}, Since: uitest.Now(),
@@ -213,14 +213,14 @@ func TestOldFieldsHaveAWarning(t *testing.T) {
 	for _, e := range x.s.Live.Elections {
 		x.send(commands.Open{Election: e})
 		if old := strings.Contains(x.screen(), warning); old != (e.Datacenter == "dc2") {
-			t.Errorf("%s of %s: warning %v", e.Key(), e.Datacenter, old)
+			t.Errorf("%s of %s: warning %v, want one for dc2 only", e.Key(), e.Datacenter, old)
 		}
 	}
 	x.s.Live.SessionList = &election.SessionList{Sessions: uitest.AllSessions(x.s.Live)}
 	for _, ses := range x.s.Live.SessionList.Sessions {
 		x.send(commands.Open{Session: ses})
 		if old := strings.Contains(x.screen(), warning); old != (ses.Datacenter == "dc2") {
-			t.Errorf("session %s of %s: warning %v", ses.ID, ses.Datacenter, old)
+			t.Errorf("session %s of %s: warning %v, want one for dc2 only", ses.ID, ses.Datacenter, old)
 		}
 	}
 }

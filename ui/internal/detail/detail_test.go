@@ -96,7 +96,7 @@ func TestScrolledHistoryKeepsItsPosition(t *testing.T) {
 		before := screen()
 		d.show(withTerms(43), billing)
 		if after := screen(); after != before {
-			t.Errorf("scrolled down %d lines:\n%s\nthen\n%s", down, before, after)
+			t.Errorf("new terms moved the lines of a history that is scrolled down by %d:\n%s\nwant\n%s", down, after, before)
 		}
 		d.keys("g")
 		d.show(withTerms(44), billing)
@@ -111,7 +111,7 @@ func TestAnotherElectionIsShownFromItsBeginning(t *testing.T) {
 	d.show(withTerms(40), "service/auth/leader")
 	d.show(withTerms(40), billing)
 	if d.lines()[1] == top || !strings.Contains(d.lines()[1], "term 40") {
-		t.Errorf("the page begins with %q", d.lines()[1])
+		t.Errorf("the page begins with %q, want term 40", d.lines()[1])
 	}
 	d.keys("J", "J")
 	d.send(scene.Back{})

@@ -110,7 +110,7 @@ func TestScrollingTheHistoryLoadsOlderTerms(t *testing.T) {
 		reads += d.answer(uitest.Press("j"))
 	}
 	if reads != 5 {
-		t.Errorf("%d reads for six pages", reads)
+		t.Errorf("%d reads for six pages, want 5 after the first", reads)
 	}
 	d.wants("old-299", "Events")
 	bounded := remember(t, uitest.Mixed(), billing, manyTerms(5000))
@@ -124,7 +124,7 @@ func TestStoredTermsAreReadOnlyForTheHistoryTab(t *testing.T) {
 	p := manyTerms(100)
 	d := &driver{t: t, m: detail.New(keys.Default(false), past.NewReader(t.Context(), p)), s: look(uitest.Mixed(), billing)}
 	if reads := d.answer(scene.Resized{Rect: term.Rect{W: 100, H: 30}}, scene.Changed{Before: d.s}, uitest.Press("tab")); reads != 0 {
-		t.Errorf("%d reads before the tab is open", reads)
+		t.Errorf("%d reads before the tab is open, want none", reads)
 	}
 	if reads := d.answer(uitest.Press("tab")); reads != 1 {
 		t.Errorf("%d reads", reads)
@@ -132,7 +132,7 @@ func TestStoredTermsAreReadOnlyForTheHistoryTab(t *testing.T) {
 	before := d.s
 	d.s = look(uitest.Mixed(), "service/auth/leader")
 	if reads := d.answer(scene.Changed{Before: before}); reads != 1 {
-		t.Errorf("%d reads for another election", reads)
+		t.Errorf("%d reads for another election, want 1", reads)
 	}
 	d.lacks("old-")
 }
@@ -148,10 +148,10 @@ func TestStoredTermsOfAnotherElectionAreDiscarded(t *testing.T) {
 	before := d.s
 	d.s = look(uitest.Mixed(), "service/auth/leader")
 	if reads := d.answer(scene.Changed{Before: before}); reads != 0 {
-		t.Errorf("%d reads while another lasts", reads)
+		t.Errorf("%d reads during another read, want none", reads)
 	}
 	if reads := d.answer(read); reads != 1 {
-		t.Errorf("%d reads for the other election", reads)
+		t.Errorf("%d reads for the other election, want 1", reads)
 	}
 	d.lacks("old-")
 	d.lacks("loading")

@@ -40,7 +40,7 @@ func open(t *testing.T, s *scene.Scene, key string) dialog.Model {
 	d, _ = d.Update(fits(), s)
 	survey, _ := d.Awaits()
 	if survey == nil || !strings.Contains(screen(d), "sibling keys of 1 election") {
-		t.Fatalf("the dialog starts no survey:\n%s", screen(d))
+		t.Fatalf("the dialog did not start a survey:\n%s", screen(d))
 	}
 	d, _ = d.Update(dialog.Surveyed{Of: survey, Found: read(t.Context(), "", survey.Keys)}, s)
 	d, _ = d.Update(fits(), s)
@@ -78,7 +78,7 @@ func TestRefreshBindsTheCurrentHold(t *testing.T) {
 	d, _ = d.Update(scene.Changed{Before: s}, later)
 	d, _ = d.Update(fits(), later)
 	if text := screen(d); !strings.Contains(text, "Nothing will be changed") {
-		t.Errorf("the hold changed:\n%s", text)
+		t.Errorf("the hold changed, but the dialog does not show it:\n%s", text)
 	}
 	d, action := d.Update(uitest.Press("r"), later)
 	if r, ok := action.(scene.Refresh); !ok || len(r.Targets) != 1 {
@@ -95,6 +95,6 @@ func TestViewIsPure(t *testing.T) {
 	d := open(t, s, "service/auth/leader")
 	before := fmt.Sprintf("%#v", d)
 	if first := screen(d); screen(d) != first || fmt.Sprintf("%#v", d) != before {
-		t.Error("the second view differs")
+		t.Error("the second View differs from the first, or View changed the dialog")
 	}
 }

@@ -114,7 +114,7 @@ func (d *Model) writeSummary(page *term.Page, todo []plan.Item) {
 	page.Blank()
 }
 
-// writeItems writes the elections that are not hidden, and remembers their lines.
+// writeItems writes the elections that are not hidden, and records their lines.
 func (d *Model) writeItems(page *term.Page, todo []plan.Item) {
 	column := 0
 	for _, i := range todo {

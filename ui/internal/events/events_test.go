@@ -147,7 +147,7 @@ func TestFilterKeepsTheCursorOnItsEvent(t *testing.T) {
 		}
 	}
 	if _, passes := d.send(scene.Back{}).(scene.Pass); !passes {
-		t.Error("without a filter there is nothing to undo")
+		t.Error("Back without a filter did not return Pass")
 	}
 	d.send(scene.Filtered{Text: "nothing"})
 	d.wants("No event matches nothing")
@@ -190,7 +190,7 @@ func TestTheCursorStaysOnTheOpenEvent(t *testing.T) {
 	d.show(&newer)
 	d.send(scene.Back{})
 	if _, selected, _ := d.leaders(); selected != "web-002" {
-		t.Errorf("the cursor is on %s", selected)
+		t.Errorf("the cursor is on %s, want web-002", selected)
 	}
 	d.keys("g", "enter")
 	d.send(scene.Opened{})
@@ -201,7 +201,7 @@ func TestTheCursorStaysOnTheOpenEvent(t *testing.T) {
 	newest.Events = append(slices.Clone(newer.Events), election.Event{Time: uitest.Now().Add(2 * time.Second), Type: election.Elected, Election: "mail", Leader: "web-102"})
 	d.show(&newest)
 	if _, selected, _ := d.leaders(); selected != "web-102" {
-		t.Errorf("at the top, the cursor is on %s", selected)
+		t.Errorf("at the top, the cursor is on %s, want the newest event", selected)
 	}
 }
 

@@ -110,7 +110,7 @@ func TestScrollingLoadsOlderPagesWithoutAJump(t *testing.T) {
 	s := eventful(0)
 	d := remember(t, s, p)
 	if len(p.Queries) != 1 {
-		t.Errorf("%d reads at the beginning", len(p.Queries))
+		t.Errorf("%d reads at the beginning, want 1", len(p.Queries))
 	}
 	d.wants("200+ lines")
 	const step = 9 // half of the visible lines
@@ -141,12 +141,12 @@ func TestMemoryIsBounded(t *testing.T) {
 		d.press("pgdown")
 	}
 	if n := d.m.Lines(); n > 4500 {
-		t.Errorf("%d lines are kept", n)
+		t.Errorf("%d lines are in memory, want at most 4500", n)
 	}
 	_, marked := d.shown()
 	d.show(eventful(5)) // new live events do not move the list
 	if _, still := d.shown(); still != marked {
-		t.Errorf("the cursor was on %d, is on %d", marked, still)
+		t.Errorf("new live events moved the cursor from %d to %d", marked, still)
 	}
 	d.press("g")
 	d.wants("web-004")
@@ -209,12 +209,12 @@ func TestFilterSearchesTheHistory(t *testing.T) {
 	d.answer(scene.Back{}) // the event stays under the cursor
 	for _, line := range strings.Split(d.text(), "\n") {
 		if strings.HasPrefix(line, term.Unicode().Cursor) && !strings.Contains(line, "needle") {
-			t.Errorf("the cursor is on %s", line)
+			t.Errorf("the cursor is on %s, want the event that matched", line)
 		}
 	}
 	d.press("k")
 	if on, marked := d.shown(); marked != 101 || !slices.Contains(on, 99) {
-		t.Errorf("the cursor is on %d of %v", marked, on)
+		t.Errorf("the cursor is on %d of %v, want 101 and the line of 99 visible", marked, on)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestFilterIsTranslated(t *testing.T) {
 	p := uitest.Yesterday()
 	d := remember(t, uitest.Mixed(), p)
 	if d.answer(scene.Filtered{Text: "type:operator"}); len(p.Queries) != 1 {
-		t.Error("lines about an operator's actions are not stored, and the history is read")
+		t.Error("a filter of operator lines, which are not stored, caused a read")
 	}
 	for _, text := range []string{"state:vacant", "type:nonsense", "cause:nonsense", "/[/"} { // these filters hide nothing
 		p := uitest.Yesterday()
@@ -312,7 +312,7 @@ func TestASlowReadIsShown(t *testing.T) {
 	d.send(past.Slow{Of: of})
 	d.wants("loading…")
 	if uitest.Answer(d.send(uitest.Press("G"))) != nil {
-		t.Error("a second read begins before the first ended")
+		t.Error("a second read began before the first one ended")
 	}
 	d.answer(read)
 	d.lacks("loading")
@@ -328,7 +328,7 @@ func TestAnErrorOfTheHistoryLeavesTheLiveEvents(t *testing.T) {
 	d.wants("G retries")
 	d.wants("search   vacated")
 	if reads := d.answer(scene.Changed{Before: d.s}); reads != 0 {
-		t.Errorf("%d reads without a key press", reads)
+		t.Errorf("%d reads without a key press, want none", reads)
 	}
 	p.Err = nil
 	d.press("G", "G")
@@ -342,7 +342,7 @@ func TestAStaleAnswerIsDiscarded(t *testing.T) {
 	first := d.send(scene.Filtered{Text: "old-000010"})
 	late := uitest.Answer(first)
 	if uitest.Answer(d.send(scene.Filtered{Text: "old-000020"})) != nil {
-		t.Error("two reads at the same time")
+		t.Error("two reads were in progress at the same time")
 	}
 	d.answer(late) // starts the read for the second filter
 	if on, _ := d.shown(); !slices.Equal(on, []int{20}) {
@@ -387,7 +387,7 @@ func TestReportOfTheListedElections(t *testing.T) {
 	}
 	d.answer(scene.Filtered{Text: "zebra"})
 	if _, says := d.keys("E").(scene.Say); !says {
-		t.Error("a report without elections")
+		t.Error("E did not explain that no election is listed")
 	}
 	many := remember(t, uitest.Mixed(), long(10))
 	for i := range 30 {

@@ -89,7 +89,7 @@ func TestPagesTurnAndScroll(t *testing.T) {
 	}
 	first := draw(m, 60, 16)
 	if !strings.Contains(first, "more lines below") {
-		t.Errorf("nothing shows that there is more:\n%s", first)
+		t.Errorf("the page does not show how many lines follow:\n%s", first)
 	}
 	press("G")
 	if last := draw(m, 60, 16); !strings.Contains(last, "advice:any") || strings.Contains(last, "below") {

@@ -28,7 +28,7 @@ func TestEveryBindingIsASetting(t *testing.T) {
 		}
 	}
 	if len(names) != bindings {
-		t.Errorf("%d names for %d bindings", len(names), bindings)
+		t.Errorf("%d actions have names, want %d, one for each binding", len(names), bindings)
 	}
 }
 

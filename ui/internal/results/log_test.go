@@ -44,11 +44,11 @@ func TestTheLogIsBounded(t *testing.T) {
 		l, _ = l.Update(start("k")(), s)
 	}
 	if n, key := kept(); n != limit+11 || key != "first" {
-		t.Errorf("%d actions, the first is %s", n, key)
+		t.Errorf("%d actions with %s first, want %d with first", n, key, limit+11)
 	}
 	l, _ = l.Update(first(), s)
 	start("k")
 	if n, key := kept(); n != limit || key != "k" {
-		t.Errorf("%d actions are kept, the first is %s", n, key)
+		t.Errorf("%d actions with %s first, want %d with k", n, key, limit)
 	}
 }

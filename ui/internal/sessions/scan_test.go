@@ -46,7 +46,7 @@ func TestAScanFillsHolds(t *testing.T) {
 	d.send(scene.SortBy{Text: "holds"})
 	d.keys("g")
 	if got := d.m.Selected(); got.ID != uitest.SessionID(200) {
-		t.Errorf("%s is listed first", got.Name)
+		t.Errorf("%s is listed first, want the session with the most keys", got.Name)
 	}
 	d.filter("key:locks/nightly")
 	d.keys("enter")
@@ -63,10 +63,10 @@ func TestNewerSessionsAreNotCovered(t *testing.T) {
 		t.Errorf("the scan covers a newer session: %q", got)
 	}
 	if d.m.Earlier([]string{uitest.SessionID(700)}) != nil {
-		t.Error("the scan covers a newer session")
+		t.Error("Earlier returns the scan for a newer session")
 	}
 	if s := d.m.Earlier([]string{uitest.SessionID(0)}); s == nil || len(s.Found) != 2 || !s.Earlier || !s.Over {
-		t.Errorf("the scan does not cover an older session: %+v", s)
+		t.Errorf("Earlier for an older session: %+v", s)
 	}
 	d.filter("newcomer")
 	d.keys("enter")

@@ -229,7 +229,7 @@ func TestWaitingSessionsAreNoOrphans(t *testing.T) {
 		}
 		change(s, left)
 		if got := drive(t, s, nil).row("orphan"); got != "" {
-			t.Errorf("%s: listed as orphans: %q", what, got)
+			t.Errorf("%s: possible waiters are listed as orphans: %q", what, got)
 		}
 	}
 }
@@ -265,7 +265,7 @@ func TestTheCursorFollowsItsSession(t *testing.T) {
 	s.SessionList.Sessions = slices.Delete(slices.Clone(s.SessionList.Sessions), 0, 2)
 	d.show(s)
 	if got := d.m.Selected(); got == nil || got.ID != id || got.Name != "users" {
-		t.Errorf("the cursor moved to the session %v", got)
+		t.Errorf("the cursor is on the session %v, want users", got)
 	}
 }
 
@@ -314,7 +314,7 @@ func TestBack(t *testing.T) {
 		t.Error("a mark remains")
 	}
 	if _, ok := d.send(scene.Back{}).(scene.Pass); !ok {
-		t.Error("Back had another step to undo")
+		t.Error("Back did not return Pass although there was nothing to undo")
 	}
 }
 

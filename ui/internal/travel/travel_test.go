@@ -245,7 +245,7 @@ func TestThePastOfTwoDatacenters(t *testing.T) {
 	for _, e := range past.Snapshot.Elections {
 		got = append(got, e.Datacenter+" "+e.Name)
 		if past.Snapshot.Find(e.ID()) != e {
-			t.Errorf("%q finds another election", e.ID())
+			t.Errorf("Find(%q) returns another election", e.ID())
 		}
 	}
 	if want := []string{"dc1 auth", "dc1 billing", "dc2 shop"}; !slices.Equal(got, want) {
