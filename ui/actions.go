@@ -102,7 +102,7 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 	}
 	switch {
 	case m.scene.Several() && len(names) != 1:
-		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in one datacenter at a time; the filter dc:"+names[0]+" shows one.")
+		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in one datacenter at a time; the filter dc:"+names[0]+" shows only that one.")
 		return nil
 	case m.scene.Several(): // hidden marks in other datacenters stay, but the dialog does not offer them
 		a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), func(t scene.Target) bool { return scene.OneLine(t.Datacenter, 60) != names[0] })

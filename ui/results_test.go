@@ -79,7 +79,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 		"2 waiting", "[ Close ]")
 	d.now = d.now.Add(election.MaxLockDelay + 30*time.Second)
 	d.send(tickMsg(d.now))
-	d.wants("orders-1 → no leader: none within 1m30s", "complete")
+	d.wants("orders-1 → no leader: no candidate acquired the key within 1m30s", "complete")
 	d.keys("j", "x", "r", "y", "space")
 	d.wants("Results: release 5 elections") // the panel stays open until the user closes it
 	d.keys("enter")
@@ -151,7 +151,7 @@ func TestAwaitingALeader(t *testing.T) {
 	}
 	d.send(snapshotMsg{s})
 	d.send(tickMsg(d.now))
-	d.wants("billing: billing-3 → no leader: none within 1m30s")
+	d.wants("billing: billing-3 → no leader: no candidate acquired the key within 1m30s")
 }
 
 func TestActionsInTheEventsView(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	sem := s.Insight(e).Semaphore
 	if sem == nil {
-		d.Para(term.Delay, "A semaphore, which has holders and no leader; its value cannot be read.")
+		d.Para(term.Delay, "The key belongs to a semaphore, which has holders and no leader. Its value cannot be read.")
 		valueDetail(d, s, e)
 		return
 	}

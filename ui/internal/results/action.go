@@ -107,7 +107,7 @@ func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 	if _, stale := live.In(a.Target.Datacenter).StaleSince(a.Target.Key); !a.over && now.Sub(a.done) > nextLeaderTime && !stale {
 		a.over = true
 		if next.Kind == insight.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
-			next.Kind, next.Reason = insight.OutcomeVacant, "none within "+term.Duration(nextLeaderTime)
+			next.Kind, next.Reason = insight.OutcomeVacant, "no candidate acquired the key within "+term.Duration(nextLeaderTime)
 		}
 	}
 	a.Outcome = next
