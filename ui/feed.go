@@ -27,7 +27,7 @@ type feed struct {
 	warning string
 }
 
-// warningMsg is a warning about the history in one line. An empty one clears the previous warning.
+// warningMsg is a warning about the history in one line. An empty text clears the previous warning.
 type warningMsg string
 
 // nextWarning returns the command that waits for the next warning. It is nil if the caller sends no warnings.

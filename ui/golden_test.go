@@ -387,7 +387,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 	}
 }
 
-// asciiScenes is the variable that draws all scenes with ASCII characters.
+// asciiScenes is the environment variable that makes the tests draw all scenes with ASCII characters.
 const asciiScenes = "ELECTOP_TEST_ASCII"
 
 func asciiOnly(o *Options) { o.ASCII = true }

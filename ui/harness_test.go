@@ -250,7 +250,7 @@ func clickAt(x, y int) tea.MouseClickMsg {
 	return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}
 }
 
-// filter sets the filter of the current view without the prompt, also while an overlay is open.
+// filter sets the filter of the current view without the prompt, even while an overlay is open.
 func (d *driver) filter(text string) {
 	d.m.toView(scene.Filtered{Text: text})
 	d.m.layOut(d.m.scene)

@@ -24,12 +24,12 @@ func TestLayoutCoversTheWindow(t *testing.T) {
 				area := 0
 				for _, p := range parts {
 					if p.W < 0 || p.H < 0 || p.X < 0 || p.Y < 0 || p.X+p.W > w || p.Y+p.H > h {
-						t.Fatalf("%+v: part %+v is outside", n, p)
+						t.Fatalf("%+v: part %+v is outside the window", n, p)
 					}
 					area += p.W * p.H
 				}
 				if area != w*h {
-					t.Fatalf("%+v: %d of %d cells are covered: %+v", n, area, w*h, s)
+					t.Fatalf("%+v: the parts have %d cells, the window %d: %+v", n, area, w*h, s)
 				}
 			}
 		}

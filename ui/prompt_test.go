@@ -169,7 +169,7 @@ func TestAnUnfinishedWordIsNoError(t *testing.T) {
 			continue
 		}
 		if got := strings.Contains(d.text(), err.Error()); got != c.failed {
-			t.Errorf("%q while it is being typed: error shown %v", c.text, got)
+			t.Errorf("%q before enter: error shown %v, want %v", c.text, got, c.failed)
 		}
 		d.keys("enter")
 		d.wants(err.Error())

@@ -66,7 +66,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		}
 		restored(t, out)
 	}()
-	<-done // go test limits the wait
+	<-done // the timeout of go test limits the wait
 }
 
 // After a panic during drawing, the terminal must be restored.

@@ -147,7 +147,7 @@ func (m *Model) refusal(o Open, s *scene.Scene) string {
 	return ""
 }
 
-// present returns the fields of the election or session as they are now, also while the screen is paused. It returns
+// present returns the fields of the election or session as they are now, even while the screen is paused. It returns
 // nil if the election or session is gone.
 func (m *Model) present(s *scene.Scene) map[string]string {
 	if m.about.session != "" {

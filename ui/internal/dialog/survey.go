@@ -27,7 +27,7 @@ type Surveyed struct {
 	Found []election.Surroundings
 }
 
-// surveyTime is the timeout of a survey. The user waits for it.
+// surveyTime is the timeout of a survey, for which the user waits.
 const surveyTime = 10 * time.Second
 
 // Surveyor creates a survey and the command that runs it.

@@ -57,7 +57,7 @@ type ended struct {
 	err  error
 }
 
-// checkTime is the timeout of a run. The user waits for it.
+// checkTime is the timeout of a run, for which the user waits.
 const checkTime = 15 * time.Second
 
 // New returns a closed page. check may be nil.

@@ -10,8 +10,8 @@ import (
 const (
 	// frame is the number of lines that the page does not fill: the first and last of the window, and the title.
 	frame = 3
-	// tableWidth is the least width of a table whose texts wrap. If they do, a narrower page has a paragraph for each
-	// row.
+	// tableWidth is the minimum width of a table with wrapped texts. A narrower page shows each row as a paragraph if
+	// its texts wrap.
 	tableWidth = 90
 	// subjectWidth is the maximum width of the first column, statusWidth the width of the second.
 	subjectWidth, statusWidth = 34, 9

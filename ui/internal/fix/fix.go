@@ -39,7 +39,7 @@ type Diagnosed struct {
 	Found Diagnosis
 }
 
-// readTime is the timeout of a diagnosis. The user waits for it.
+// readTime is the timeout of a diagnosis, for which the user waits.
 const readTime = 10 * time.Second
 
 // Reader starts a diagnosis and returns the command that runs it.

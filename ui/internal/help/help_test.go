@@ -37,7 +37,7 @@ func draw(m help.Model, w, h int) string {
 	return ansi.Strip(strings.Join(lines, "\n"))
 }
 
-// Every key and its whole description is on the page, at each width, also with keys that have long names.
+// Every key and its whole description is on the page, at each width, even with keys that have long names.
 func TestNoTextIsCut(t *testing.T) {
 	custom, err := keys.Parse(map[string][]string{"release": {"ctrl+alt+b"}, "mark": {"ctrl+alt+shift+f12"}})
 	if err != nil {

@@ -42,7 +42,7 @@ func (m *Model) commandLines(page *term.Page) {
 	}
 }
 
-// scopes are what the filter of each view applies to, in the order of the pages.
+// scopes returns the kinds of rows to which the filters of the views apply, in the order of the pages.
 func scopes() []query.Scope { return []query.Scope{query.Elections, query.Events, query.Sessions} }
 
 // filterWords explains the words of a filter.

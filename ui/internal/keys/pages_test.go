@@ -134,13 +134,13 @@ func TestReboundKeysAreInTheHelp(t *testing.T) {
 func TestKeysByTheirNames(t *testing.T) {
 	for _, name := range []string{"\u00e9", "*", "ctrl+g", "ctrl+alt+b", "alt+B", "shift+f3", "f12", "ctrl++", "+", "delete", "shift+enter"} {
 		if got := keys.Press(name).String(); got != name {
-			t.Errorf("the key %s is pressed as %s", name, got)
+			t.Errorf("Press(%q) gives %q", name, got)
 		}
 	}
 	for field, b := range bindings(keys.Default(false)) {
 		for _, name := range b.Keys() {
 			if got := keys.Press(name).String(); got != name {
-				t.Errorf("%s: the key %s is pressed as %s", field, name, got)
+				t.Errorf("%s: Press(%q) gives %q", field, name, got)
 			}
 		}
 	}

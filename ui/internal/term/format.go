@@ -75,7 +75,7 @@ func Precise(d time.Duration) string {
 	return Duration(d)
 }
 
-// AtLeast marks text, a duration, as a minimum if its start is not known.
+// AtLeast marks text, a duration, as a minimum if the start of the duration is not known.
 func AtLeast(sym *Symbols, text string, known bool) string {
 	if known {
 		return text
