@@ -27,7 +27,7 @@ func TestAFailedLeaderIsVisible(t *testing.T) {
 		d.keys("n")
 	}
 	if !slices.Equal(order, []string{"mail", "ledger", "search"}) {
-		t.Errorf("n visits %v", order)
+		t.Errorf("n visits %v, want mail, ledger and search", order)
 	}
 	d.open(keyOf("ledger"))
 	d.wants("✗ The leader's node node-4 has failed (serfHealth is critical), but its session is not bound to serfHealth",
@@ -36,7 +36,7 @@ func TestAFailedLeaderIsVisible(t *testing.T) {
 	d.wants("1 of 12 elections")
 }
 
-// Checks that are not watched or not readable are no evidence on the board.
+// The board ignores checks that are not watched or not readable.
 func TestOldChecksShowNoFailedLeader(t *testing.T) {
 	for _, change := range []func(*election.NodeChecks){
 		func(c *election.NodeChecks) { c.Until = ago(time.Minute) },
@@ -52,7 +52,7 @@ func TestOldChecksShowNoFailedLeader(t *testing.T) {
 	}
 }
 
-// The detail says the same about a vacancy as the fix dialog, also after the dialog was closed.
+// The detail and the fix dialog show the same facts about a vacancy, even after the dialog was closed.
 func TestTheDetailHasTheDiagnosis(t *testing.T) {
 	s := mixedSnapshot()
 	mail := s.Find(election.KeyID(keyOf("mail")))
@@ -87,7 +87,7 @@ func TestTheDetailHasTheDiagnosis(t *testing.T) {
 	d.lacks("No lock-delay is active", "Problem")
 }
 
-// The nodes of leaders outside the screen are watched too, after those on the screen.
+// The nodes of visible leaders are watched first, and then those of other leaders.
 func TestNodesOutsideTheScreenAreWatched(t *testing.T) {
 	s := uitest.Crowd(300)
 	for i, e := range s.Elections {
@@ -101,11 +101,11 @@ func TestNodesOutsideTheScreenAreWatched(t *testing.T) {
 	var last []string
 	d := drive(t, s, 80, 24, func(o *Options) { o.WatchChecks = func(_ string, nodes []string) { last = nodes } })
 	if len(last) != 16 || !slices.Contains(last[:3], "node-1") || !strings.HasPrefix(last[3], "far-") {
-		t.Errorf("%d nodes: %v", len(last), last)
+		t.Errorf("%d watched nodes, want 16 with those of visible leaders first: %v", len(last), last)
 	}
 	d.keys("enter")
 	if len(last) > 1 {
-		t.Errorf("zoomed: %v", last)
+		t.Errorf("with one election in full screen, WatchChecks received %v", last)
 	}
 }
 

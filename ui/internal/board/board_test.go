@@ -538,7 +538,7 @@ func TestViewChangesNothing(t *testing.T) {
 	}
 }
 
-// Nothing jumps when leaders are lost: the widths of the columns are those of the last leaders.
+// The columns do not move when leaders are lost: they remain wide enough for the last leaders.
 func TestColumnsDoNotMoveWhenLeadersAreLost(t *testing.T) {
 	led := func() *election.Snapshot {
 		snap := uitest.Mixed()

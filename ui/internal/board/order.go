@@ -14,7 +14,7 @@ import (
 func (m *Model) refresh(s *scene.Scene) {
 	m.match = m.filter.After(m.match, s.Shown.Elections, s.Sessions(), facts(s))
 	m.order = m.match.Select(s.Shown.Elections)
-	m.nodes = firstNodes(m.order, len(s.Datacenters) > 0) // before sorting: the order would depend on the checks
+	m.nodes = firstNodes(m.order, len(s.Datacenters) > 0) // before sorting, because the order depends on the checks
 	m.sort.Sort(m.order, facts(s))
 	m.vacant = nil
 	for i, e := range m.order {
@@ -27,7 +27,7 @@ func (m *Model) refresh(s *scene.Scene) {
 	m.relocate()
 }
 
-// mostNodes is the number of nodes of a datacenter whose checks can be watched at most.
+// mostNodes is the maximum number of nodes of a datacenter whose checks are watched.
 const mostNodes = 16
 
 // firstNodes returns nodes of leaders by datacenter, or under "" if the datacenters are not named.

@@ -263,7 +263,7 @@ func fixDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 		return
 	}
 	scene.ProblemField(d, fix)
-	if fix.Problem == insight.ProblemLockFlags || fix.Problem == insight.ProblemPatroni { // the reasons of others are above
+	if fix.Problem == insight.ProblemLockFlags || fix.Problem == insight.ProblemPatroni { // the other reasons are in the text above
 		d.Field("Why", term.Span{term.Text, fix.Why})
 	}
 	scene.FixField(d, fix, s.AsOf)

@@ -205,7 +205,7 @@ func TestTheCursorStaysOnTheOpenEvent(t *testing.T) {
 	}
 }
 
-// The width decides how much follows the cause: the whole line, no length of the term, or no number of the term.
+// A narrow line omits the length of the term, and a narrower line also its number, but not the cause.
 func TestTheCausePrecedesTheLengthOfTheTerm(t *testing.T) {
 	snap := eventful(0)
 	lost := election.Event{

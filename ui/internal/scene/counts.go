@@ -5,7 +5,8 @@ import (
 )
 
 // Counts are the numbers of elections by state. Elections at risk are led, but a check of the
-// leader's session is warning or critical. The leader of a failed one has failed, but its session holds the key.
+// leader's session is warning or critical. Failed counts leaders that have failed although their
+// sessions hold the keys.
 type Counts struct {
 	Led, Delay, Vacant, Semaphore, Unreadable, Idle int
 	Unsearched                                      int

@@ -102,7 +102,7 @@ type Assessment struct {
 	Candidates []insight.Candidate
 	Semaphore  *election.Semaphore
 	Advice     []insight.Advice
-	// Facts are those of Fix. Fix is nil if no problem is known.
+	// Facts are the facts that Fix was inferred from. Fix is nil if no problem is known.
 	Facts insight.FixFacts
 	Fix   *insight.Fix
 }
