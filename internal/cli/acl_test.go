@@ -86,7 +86,7 @@ func TestCommandsWithLimitedTokens(t *testing.T) {
 	}
 	w.run("doctor", "-k", p+"/*/leader", "--token", reads).must(t, exitOK)
 	r = w.run("show", "db", "--probe", "-k", p+"/*/leader", "--token", reads).must(t, exitDenied)
-	has(t, r.out, "Leader            pg1") // readable data is shown nevertheless
+	has(t, r.out, "Leader            pg1") // readable data is still shown
 	r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "db", "-k", p+"/*/leader", "--token", reads).must(t, exitDenied)
 	has(t, r.errOut, `this token lacks session "node-1" { policy = "write" }`)
 

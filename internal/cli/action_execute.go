@@ -51,8 +51,8 @@ func (b *batch) applyAll(ctx context.Context, operator *consulx.Operator) {
 	}
 }
 
-// apply acts on one item and returns the items that it finished: destroying a session
-// finishes all items that the session leads.
+// apply acts on one item and returns the items that it finished: destroying a session finishes the items of all
+// elections that the session leads.
 func (b *batch) apply(ctx context.Context, operator *consulx.Operator, s *item) []*item {
 	if ctx.Err() != nil {
 		s.finish(insight.OutcomeFailed, "interrupted before the "+string(b.kind))
@@ -68,8 +68,8 @@ func (b *batch) apply(ctx context.Context, operator *consulx.Operator, s *item) 
 	return []*item{s}
 }
 
-// destroy destroys the session of an item once and sets the outcome of all items that the session leads. If the key
-// of the first item has changed, the other items stay pending.
+// destroy destroys the session of an item once and sets the outcome of the items of all elections that the session
+// leads. If the key of the first item has changed, the other items stay pending.
 func (b *batch) destroy(ctx context.Context, operator *consulx.Operator, first *item) []*item {
 	group := slices.DeleteFunc(b.pending(), func(s *item) bool { return s.target().Session != first.target().Session })
 	if len(group) > 1 || b.session != "" {
@@ -109,9 +109,8 @@ func finishAll(all []*item, err error) []*item {
 	return all
 }
 
-// verifyHolders reads the keys again and finishes the items that the session no longer
-// holds. Consul destroys a session without conditions, and DestroySession checks only
-// one key.
+// verifyHolders reads the keys again and finishes the items whose keys the session no longer holds. Consul destroys a
+// session without conditions, and DestroySession checks only one key.
 func (b *batch) verifyHolders(ctx context.Context, group []*item) error {
 	session := group[0].target().Session
 	keys := b.expectedKeys(group)

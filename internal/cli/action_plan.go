@@ -15,7 +15,7 @@ import (
 // commandLabel begins a line that contains a command of the software. Such a line is never wrapped.
 const commandLabel = "  better    "
 
-// shownKeys is how many keys of a session the plan names.
+// shownKeys is the maximum number of keys of a session that the plan names.
 const shownKeys = 10
 
 // showPlan writes the effects of the action before the confirmation.
@@ -167,7 +167,7 @@ func (b *batch) countLine(t election.Target, n int) string {
 	return line + " holds " + count + ":"
 }
 
-// keyEffect is what happens to a key when its session ends.
+// keyEffect describes the effect on a key when its session ends.
 func keyEffect(t election.Target) string {
 	switch t.Behavior {
 	case election.BehaviorDelete:

@@ -13,7 +13,7 @@ import (
 	"electop/election/insight"
 )
 
-// plan returns the plan of an action and answers no.
+// plan runs an action, answers its confirmation with no, and returns the plan.
 func plan(t *testing.T, w *testConsul, args ...string) string {
 	t.Helper()
 	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, args...).must(t, exitFailed)
@@ -98,7 +98,8 @@ func TestPlanOfAReleaseNamesCandidates(t *testing.T) {
 	})
 }
 
-// The warning appears in the plan and with --yes.
+// If no other candidate exists, the plan contains a warning. With --yes, electop prints the warning to standard
+// error.
 func TestAReleaseWithoutOtherCandidatesWarns(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(func(s *api.SessionEntry) { s.Name = "lonely" })
@@ -137,7 +138,7 @@ func TestScanWithYesShowsThePlan(t *testing.T) {
 	}
 }
 
-// A destroy of a session that is selected by its ID lists every key, also without a confirmation.
+// With --session, destroy shows the keys of the session even if --yes skips the confirmation.
 func TestDestroyOfASessionListsItsKeysWithYes(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)

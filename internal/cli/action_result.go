@@ -15,7 +15,7 @@ import (
 	"electop/internal/output"
 )
 
-// outcomeOf sets the kind and the reason of an outcome by the error of the action.
+// outcomeOf sets the kind and the reason of an outcome from the error of the action.
 func outcomeOf(o insight.Outcome, err error) insight.Outcome {
 	// The outcome's kind already implies that nothing was written.
 	o.Reason = strings.TrimSuffix(consulx.Describe(err), "; nothing was written")

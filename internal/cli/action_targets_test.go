@@ -35,8 +35,7 @@ func TestEmptySelectorsAreUsageErrors(t *testing.T) {
 	}
 }
 
-// If the first read did not return the session, it is read again. Only a denied read is
-// reported as denied.
+// If the first read does not return the session, electop reads it again. It reports only a denied read as denied.
 func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
@@ -102,7 +101,7 @@ func TestNodeIsNotLocatedIfADatacenterCannotBeChecked(t *testing.T) {
 	}
 }
 
-// unchanged checks that both datacenters still have the elections of both.
+// unchanged checks that the elections in both datacenters still have leaders.
 func (f *federation) unchanged() {
 	f.t.Helper()
 	for name, w := range map[string]*testConsul{"dc1": f.testConsul, "dc2": f.dc2} {
@@ -146,7 +145,7 @@ func (f *federation) filtered(prefix string) *testConsul {
 	})
 }
 
-// A token that cannot read all keys of dc2 must not make an action choose dc1.
+// If the token cannot read all keys of dc2, an action must not choose dc1.
 func TestActionsChooseNoDatacenterBecauseKeysAreHidden(t *testing.T) {
 	f := memoryFederation(t)
 	f.both()
@@ -160,7 +159,7 @@ func TestActionsChooseNoDatacenterBecauseKeysAreHidden(t *testing.T) {
 	}
 	f.unchanged()
 	proxied.run("show", "web", "--datacenter", "dc1").must(t, exitOK)
-	// The token can read that dc2 does not have this key.
+	// The token can read this key in dc2, where it does not exist.
 	proxied.run("release", "--yes", "service/only-dc1/leader", "--wait", "1ms", "--datacenter", "all").must(t, exitFailed)
 	if f.get("service/only-dc1/leader").Session != "" {
 		t.Error("not released")
@@ -199,7 +198,8 @@ func TestNodeIsNotLocatedWithoutAToken(t *testing.T) {
 	proxied.run("release", "--yes", "--node", "node-2", "--datacenter", "all").must(t, exitNoElection)
 }
 
-// An agent without the filtered header, as for anonymous requests: the read of the key shows that it is hidden.
+// If a response lacks the header about filtered results, as for anonymous requests, the read of the key shows that it
+// is hidden.
 func TestActionsReadTheKeyInTheOtherDatacenters(t *testing.T) {
 	f := memoryFederation(t)
 	f.both()

@@ -203,7 +203,7 @@ func TestASessionThatLeadsSeveralElectionsIsDestroyedOnce(t *testing.T) {
 		w.acquire(p+"/web/leader", s, "web-1")
 		w.acquire(p+"/mail/leader", s, "mail-1")
 		w.acquire(p+"/chat/leader", s, "chat-1")
-		// One of the three is no longer held by the session when the user answers.
+		// Before the user answers, the session loses one of the three keys.
 		stdin := &confirmation{answer: strings.NewReader("y\n"), before: func() {
 			w.unlock(p+"/web/leader", s)
 			w.acquire(p+"/web/leader", other, "web-2")
@@ -283,7 +283,7 @@ func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
 	})
 }
 
-// The .lock key of a semaphore has no leader; the contender key of each holder has one.
+// The .lock key of a semaphore has no leader. The contender key of each holder has a leader.
 func TestSemaphoresHaveNoLeader(t *testing.T) {
 	w := onMemory(t)
 	held, err := w.client.SemaphorePrefix("gpu", 1)

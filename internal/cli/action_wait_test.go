@@ -31,7 +31,7 @@ func contend(t *testing.T, w *testConsul, key, session, value string) {
 			q.WaitIndex = meta.LastIndex
 			if pair == nil || pair.Session == "" {
 				if ok, _, err := w.client.KV().Acquire(&api.KVPair{Key: key, Value: []byte(value), Session: session}, nil); !ok || err != nil {
-					q.WaitIndex = 0 // the lock-delay is active: no query wakes when it ends
+					q.WaitIndex = 0 // no blocking query returns when the lock-delay ends
 				}
 			}
 		}
@@ -39,8 +39,8 @@ func contend(t *testing.T, w *testConsul, key, session, value string) {
 	t.Cleanup(func() { stop(); <-done })
 }
 
-// followed reports whether a text says when a leader followed. Without an observed vacancy of a millisecond, it
-// followed "immediately".
+// followed reports whether a text contains the time after which a leader followed. For a vacancy of less than a
+// millisecond, this is "immediately".
 func followed(text, leader string) bool {
 	return strings.Contains(text, leader+" after ") || strings.Contains(text, leader+" immediately")
 }

@@ -24,7 +24,7 @@ type assessment struct {
 	likely     int // candidates with a strong reason, -1 if unknown
 }
 
-// assess reads the surroundings of an election and infers its assessment.
+// assess reads the surroundings of an election and returns the assessment.
 func assess(ctx context.Context, client *consulx.Client, s *election.Snapshot, e *election.Election) assessment {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -46,7 +46,7 @@ func newAssessment(s *election.Snapshot, e *election.Election, around election.S
 	return a
 }
 
-// applyProbe replaces inferences by the result of a probe.
+// applyProbe replaces inferences with the result of a probe.
 func (a *assessment) applyProbe(found consulx.ProbeResult) {
 	a.probe = &found
 	switch {

@@ -19,7 +19,7 @@ import (
 const overlapRunsEnv = "ELECTOP_OVERLAP_RUNS"
 
 const (
-	// overlapBatch is how many elections lose their leader at the same time.
+	// overlapBatch is the number of elections that lose their leader at the same time.
 	overlapBatch = 25
 	// afterwards is how long the new program runs before the files are read. An old program that still runs is then
 	// detected.

@@ -23,11 +23,11 @@ type deps struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
-	// interactive reports whether stdin and stdout are a terminal.
+	// interactive reports whether stdin and stdout are terminals.
 	interactive bool
 	// guarded reports whether ttyguard started this process to run the dashboard.
 	guarded bool
-	// interrupts is the gate of the context's SIGINT, nil if the context has none.
+	// interrupts can drop SIGINT before it cancels the context. It is nil if the context does not handle SIGINT.
 	interrupts *interruptGate
 }
 

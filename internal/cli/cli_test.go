@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(consultest.Wrap(m), goleak.IgnoreTopFunction("os/signal.loop"))
 }
 
-// patience bounds a wait. It is generous, so that a slow machine fails no test.
+// patience bounds a wait. It is long, so that no test fails on a slow machine.
 const patience = 40 * time.Second
 
 // testConsul is a Consul on which tests run command lines.
@@ -303,8 +303,8 @@ func await[T any](t *testing.T, what string, ch <-chan T) T {
 	}
 }
 
-// takeover bounds the wait for a condition. TTL and lock-delay of a campaign take most
-// of it; when Consul's leader changes, the TTL begins again.
+// takeover bounds the wait for a condition. TTL and lock-delay of a campaign take most of it; when Consul's leader
+// changes, the TTL restarts.
 const takeover = 150 * time.Second
 
 // eventually polls until a condition is true.

@@ -15,10 +15,11 @@ import (
 	"electop/election"
 )
 
-// completionTimeout keeps a shell responsive: with the start of the process, a completion takes at most about 300 ms.
+// completionTimeout keeps a shell responsive: including the start of the process, a completion takes at most about
+// 300 ms.
 const completionTimeout = 250 * time.Millisecond
 
-// completer completes names in a shell. After an error or the timeout it has none.
+// completer completes names in a shell. After an error or a timeout, it offers no names.
 type completer struct{ o *options }
 
 // list completes with what read returns within the timeout.
@@ -44,8 +45,8 @@ func matching(names []string, prefix string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) || !needsNoQuotes(name) })
 }
 
-// needsNoQuotes reports whether a shell takes the text as one word that is no flag. The completion of a shell inserts
-// names without quotes, and every client of Consul can choose them.
+// needsNoQuotes reports whether a shell parses the text as one word, and electop does not parse it as a flag. Shells
+// insert completed names without quotes, and every client of Consul can choose names.
 func needsNoQuotes(name string) bool {
 	return name != "" && !strings.HasPrefix(name, "-") && strings.IndexFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:@%+,", r)
@@ -129,7 +130,7 @@ func others(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// first completes the first argument of a command. rest is for the others.
+// first completes the first argument of a command. rest is the directive for the other arguments.
 func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(given) > 0 {
@@ -139,7 +140,7 @@ func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.C
 	}
 }
 
-// completeContexts completes the names of contexts, also if the environment names an unknown one.
+// completeContexts completes the names of contexts, even if the environment contains an unknown one.
 func completeContexts(o *options) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		file, err := o.readSettings()
@@ -198,7 +199,7 @@ func flagCompletions(o *options) map[string]cobra.CompletionFunc {
 	return complete
 }
 
-// completeFlags registers the completions of flags with a command and all below it.
+// completeFlags registers the completions of flags with a command and all its subcommands.
 func completeFlags(cmd *cobra.Command, complete map[string]cobra.CompletionFunc) {
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) {

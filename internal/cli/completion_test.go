@@ -14,10 +14,10 @@ import (
 	"electop/internal/manpage"
 )
 
-// complete returns what a shell offers for the last argument, and cobra's directive.
+// complete returns the words that a shell offers for the last argument, and cobra's directive.
 func (w *testConsul) complete(args ...string) (offered []string, directive string) {
 	w.t.Helper()
-	// The address follows __complete: cobra completes the command line after it.
+	// The address must follow __complete, because cobra completes the arguments after __complete.
 	var out, errOut buffer
 	d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
 	if code := run(w.t.Context(), d, slices.Concat([]string{"__complete", "--http-addr", w.addr}, args)); code != exitOK {

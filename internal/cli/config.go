@@ -86,7 +86,7 @@ func initConfig(d deps, o *options) error {
 	return err
 }
 
-// checkConfig reports whether the file is valid, with all of its contexts.
+// checkConfig reports whether the file and all its contexts are valid.
 func checkConfig(d deps, o *options) error {
 	path, err := o.namedConfig()
 	if err != nil {

@@ -26,9 +26,9 @@ type fileSettings struct {
 	file    settings.Value
 	columns []string
 	keys    ui.Keys
-	// commands are those of the key !.
+	// commands contains the user's commands, which the key ! lists.
 	commands []ui.Command
-	// given contains the flags of the command line that stay set when the user switches the context.
+	// given contains the flags of the command line that remain set when the user switches the context.
 	given map[string]string
 }
 
@@ -155,7 +155,7 @@ func keysOf(fields []settings.Value) map[string][]string {
 	return keys
 }
 
-// noWarning is for shell completion, whose warning would appear in the command line.
+// noWarning prints no warning. In shell completion, a warning would appear in the command line.
 func noWarning(*cobra.Command, string, settings.Value) {}
 
 // warnIfReadable warns if other users can read a config file that contains a secret.

@@ -14,8 +14,8 @@ import (
 // contextEnv names the context unless --context does.
 const contextEnv = "ELECTOP_CONTEXT"
 
-// ofCluster reports whether a flag belongs to one cluster: with a context, neither the environment
-// nor the other settings of the file set it, so that no token goes to another cluster.
+// ofCluster reports whether a flag belongs to one cluster: with a context, neither the environment nor the other
+// settings of the file set it, so that no token is sent to another cluster.
 func ofCluster(name string) bool {
 	return environment(name) != "" || slices.Contains([]string{"datacenter", "history", "history-token-file", "history-ca-file"}, name)
 }
@@ -46,7 +46,7 @@ func (o *options) useContext() error {
 	return unsetConsulEnvironment()
 }
 
-// inContext returns the options for another context. Flags of the command line that do not belong to a cluster stay
+// inContext returns the options for another context. Flags of the command line that do not belong to a cluster remain
 // set. Parse has checked all values, so no error is possible.
 func (o *options) inContext(name string) *options {
 	next := &options{}
@@ -63,7 +63,7 @@ func (o *options) inContext(name string) *options {
 	return next
 }
 
-// given returns the flags of the command line that stay set when the user switches the context.
+// given returns the flags of the command line that remain set when the user switches the context.
 func given(flags *pflag.FlagSet) map[string]string {
 	values := map[string]string{}
 	flags.VisitAll(func(f *pflag.Flag) {

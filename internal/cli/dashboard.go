@@ -231,7 +231,8 @@ func (b dashboard) group() *source.Group {
 	return source.NewGroup(sources...)
 }
 
-// in returns a datacenter, nil for an unknown name. One datacenter has any name.
+// in returns the datacenter with this name, nil if there is none. If there is only one datacenter, in ignores the
+// name.
 func (b dashboard) in(name string) *datacenter {
 	if len(b.datacenters) == 1 {
 		return b.datacenters[0]
@@ -306,7 +307,7 @@ func uiOptions(b dashboard, group *source.Group, jobs *jobControl, drains ui.Dra
 	return o
 }
 
-// clusterOf returns how a command that the user copies reaches Consul.
+// clusterOf returns the settings with which a command that the user copies connects to Consul.
 func clusterOf(client *consulx.Client, context string) ui.Cluster {
 	e := client.Endpoint()
 	return ui.Cluster{

@@ -23,7 +23,7 @@ func openScreen(b testing.TB, source *lazyHistory) *screen {
 	return s
 }
 
-// send sends a message, and then the result of each read that the dashboard starts, until it starts no more.
+// send sends a message, and then the result of each read that the dashboard starts, until it starts no further read.
 func (s *screen) send(msg tea.Msg) {
 	for msg != nil {
 		next, cmd := s.m.Update(msg)

@@ -100,8 +100,8 @@ func commandsOf(items []settings.Value) ([]ui.Command, error) {
 	return all, nil
 }
 
-// commandEnvironment returns the environment of a command: programs in it reach the Consul of the dashboard. The token
-// is not added; it stays in the variables, files and contexts that the user has chosen.
+// commandEnvironment returns the environment of a command: programs in it connect to the Consul of the dashboard. The
+// token is not added; it stays in the variables, files and contexts that the user has chosen.
 func (b dashboard) commandEnvironment() []string {
 	e := b.datacenters[0].client.Endpoint() // the same for all datacenters
 	set := map[string]string{contextEnv: b.screen.context, environment("token-file"): b.screen.tokenFile}

@@ -69,7 +69,8 @@ func TestEndsOfCommands(t *testing.T) {
 	}
 }
 
-// Programs in a command reach the Consul of the dashboard, and electop the same context. No secret is added.
+// Programs in a command connect to the Consul of the dashboard, and electop uses the same context. The environment
+// gets no secret.
 func TestEnvironmentOfCommands(t *testing.T) {
 	for name, value := range map[string]string{
 		"CONSUL_HTTP_ADDR": "http://other:8500", "CONSUL_HTTP_TOKEN": "", "CONSUL_HTTP_TOKEN_FILE": "", contextEnv: "other", "CONSUL_NAMESPACE": "kept",

@@ -101,7 +101,7 @@ func (r *drainRun) shown() ui.DrainPlan {
 	return p
 }
 
-// apply changes the drain as the user chose in the plan.
+// apply sets the options that the user chose in the dialog of the plan.
 func (r *drainRun) apply(c ui.DrainChoice) {
 	r.destroy = c.Destroy
 	for _, item := range r.plan.Planned() {
@@ -200,7 +200,7 @@ func (f *drainFeed) Next() (steps []ui.DrainStep, more bool) {
 	return steps, true
 }
 
-// Warning is why the results are uncertain.
+// Warning returns the reason why the results are uncertain.
 func (f *drainFeed) Warning() string { return f.warning }
 
 // Stop ends the drain after the writes in progress.

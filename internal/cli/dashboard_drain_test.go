@@ -124,7 +124,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := p.Start(ui.DrainChoice{Exclude: map[string]bool{"service/mail/leader": true}, Destroy: true})
-	for exists := true; exists; { // the last resort
+	for exists := true; exists; { // after the last round, the drain destroys the session
 		if _, more := d.Next(); !more {
 			t.Fatal("it ended before the session was destroyed")
 		}

@@ -15,13 +15,13 @@ import (
 	"electop/election/sanitize"
 )
 
-// allDatacenters is the value of --datacenter for all that the agent's servers know.
+// allDatacenters is the value of --datacenter that selects every datacenter that the agent lists.
 const allDatacenters = "all"
 
-// leastWatches is the minimum number of connections of a [consulx.Client], one of which each datacenter has.
+// leastWatches is the minimum number of connections of a [consulx.Client]. Each datacenter has its own client.
 const leastWatches = 13
 
-// errUnread reports that a name is in no datacenter that could be read, while others could not be read.
+// errUnread reports that no readable datacenter contains a name, and that another datacenter could not be read.
 var errUnread = errors.New("is in no datacenter that could be read")
 
 // severalDatacenters reports whether --datacenter may select more than one.
@@ -43,7 +43,7 @@ func (o *options) oneDatacenter() error {
 }
 
 // datacenters returns the configuration for each datacenter of --datacenter. They share the connections of
-// --max-watches. It reads the names for "all".
+// --max-watches. For "all", it reads the names of the datacenters from Consul.
 func (o *options) datacenters(ctx context.Context) ([]consulx.Config, error) {
 	if !o.severalDatacenters() {
 		return []consulx.Config{o.consul}, nil
@@ -67,7 +67,7 @@ func (o *options) datacenters(ctx context.Context) ([]consulx.Config, error) {
 	return all, nil
 }
 
-// datacenterNames returns the names of several datacenters, each once.
+// datacenterNames returns the names of the selected datacenters without duplicates.
 func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	if o.consul.Datacenter != allDatacenters {
 		var names []string
@@ -128,7 +128,7 @@ func (o *options) connectAll(ctx context.Context) ([]*consulx.Client, election.P
 // lookups are the elections of one or several datacenters.
 type lookups struct {
 	all []lookup
-	// failed is the error of the first datacenter that could not be read while others could.
+	// failed is the error of the first datacenter that could not be read, nil if all could be read.
 	failed error
 }
 
@@ -180,7 +180,7 @@ func ofDatacenter(client *consulx.Client, err error) error {
 	return fmt.Errorf("datacenter %s: %w", sanitize.Line(client.Datacenter(), 60), err)
 }
 
-// mostSevere returns one of the results of two datacenters: exit code 1 comes before all others, and success last.
+// mostSevere returns one of the results of two datacenters: exit code 1 is the most severe, success the least severe.
 func mostSevere(a, b error) error {
 	if a == nil || errors.Is(b, exitError(exitFailed)) {
 		return b
@@ -205,10 +205,11 @@ func (ls lookups) at() (at time.Time) {
 	return at
 }
 
-// several reports whether there are several datacenters, also if not all could be read.
+// several reports whether there are several datacenters, even if some could not be read.
 func (ls lookups) several() bool { return len(ls.all) > 1 || ls.failed != nil }
 
-// result is the exit code for a datacenter that could not be read, which a message has reported.
+// result returns an error with the exit code for a failure if a datacenter could not be read. electop has already
+// reported the reason.
 func (ls lookups) result() error {
 	if ls.failed == nil {
 		return nil
@@ -247,8 +248,8 @@ func (ls lookups) elections(ctx context.Context, names []string) ([][]*election.
 	return found, nil
 }
 
-// explainMissing is the error for a name that no datacenter has. The explanation is about one where keys are hidden,
-// if there is one.
+// explainMissing returns the error for a name that no datacenter contains. If the token cannot read all keys of a
+// datacenter, the error is about that datacenter.
 func (ls lookups) explainMissing(ctx context.Context, name string) error {
 	if ls.failed != nil {
 		return fmt.Errorf("%q %w: %s", sanitize.Line(name, 100), errUnread, consulx.Describe(ls.failed))
@@ -258,8 +259,8 @@ func (ls lookups) explainMissing(ctx context.Context, name string) error {
 	return err
 }
 
-// one returns the datacenter in which all names exist. It is an error if a name exists in several, because an action
-// must not choose one.
+// one returns the datacenter in which all names exist. It returns an error if a name exists in several datacenters,
+// because an action must not choose one of them.
 func (ls lookups) one(ctx context.Context, names []string) (lookup, error) {
 	if len(ls.all) == 1 && ls.failed == nil {
 		return ls.all[0], nil
@@ -292,7 +293,7 @@ func (ls lookups) one(ctx context.Context, names []string) (lookup, error) {
 	return ls.all[in[0]], nil
 }
 
-// onlyIn returns an error if an election with this name may exist in another datacenter than in, where the token
+// onlyIn returns an error if an election with this name may exist in a datacenter other than in, where the token
 // cannot read it.
 func (ls lookups) onlyIn(ctx context.Context, in int, e *election.Election, name string) error {
 	what := sanitize.Line(name, 100) + " may exist"
@@ -317,7 +318,7 @@ func (ls lookups) onlyIn(ctx context.Context, in int, e *election.Election, name
 	return nil
 }
 
-// hidesOutside returns an error if the token cannot read all keys of another datacenter than in.
+// hidesOutside returns an error if the token cannot read all keys of a datacenter other than in.
 func (ls lookups) hidesOutside(in int, what string) error {
 	for i, l := range ls.all {
 		if i != in && l.snapshot.Filtered {
@@ -349,7 +350,7 @@ func (ls lookups) omitsOutside(ctx context.Context, in int, what string) error {
 	return nil
 }
 
-// hides is the error for an action that could have to reach an election in this datacenter as well.
+// hides returns the error for an action if this datacenter may contain another election that the action must include.
 func (l lookup) hides(what string) error {
 	return fmt.Errorf("%w: this token cannot read all keys of datacenter %s, where %s as well; choose one with --datacenter",
 		consulx.ErrDenied, sanitize.Line(l.client.Datacenter(), 60), what)

@@ -21,7 +21,7 @@ import (
 	"electop/internal/memconsul"
 )
 
-// federation is a Consul with two datacenters, which tests reach through an agent of dc1.
+// federation is a Consul with two datacenters, which tests access through an agent of dc1.
 type federation struct {
 	*testConsul             // in dc1
 	dc2         *testConsul // the same agent, for requests about dc2
@@ -258,7 +258,8 @@ func TestDoctorOfTheDashboardChecksEachDatacenter(t *testing.T) {
 	}
 }
 
-// unreachable is the federation while a datacenter does not respond. restore ends this.
+// unreachable returns the federation while a datacenter does not respond. After restore, the datacenter responds
+// again.
 func (f *federation) unreachable(name string) (proxied *testConsul, restore func()) {
 	var restored atomic.Bool
 	proxied = intercept(f.t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {

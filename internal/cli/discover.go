@@ -186,7 +186,8 @@ func discoverLocks(
 // listedKeys is the number of keys of a group in the table.
 const listedKeys = 2
 
-// writeDiscovered writes a table and the command that watches all locks. where are the flags of the datacenter.
+// writeDiscovered writes a table and the command that watches all locks. where contains the flags that select the
+// datacenter.
 func writeDiscovered(w io.Writer, found discovered, where []string) error {
 	if len(found.Groups) == 0 {
 		return nil
@@ -246,7 +247,7 @@ func keysText(keys []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// allFlags are the flags that watch every group.
+// allFlags returns the flags with which electop watches every group.
 func allFlags(found discovered) []string {
 	flags := []string{}
 	for i := range found.Groups {
@@ -282,7 +283,7 @@ type lockGroupJSON struct {
 }
 
 type discoveredJSON struct {
-	// Datacenter and Error, why a search failed, are set in the result for several datacenters.
+	// Datacenter and Error are set only for several datacenters. Error is the reason why the search failed.
 	Datacenter string          `json:"datacenter,omitempty"`
 	Error      string          `json:"error,omitempty"`
 	Scanned    int             `json:"scanned"`

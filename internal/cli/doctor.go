@@ -120,7 +120,8 @@ func writeSections(w io.Writer, all []diagnosis) error {
 	return nil
 }
 
-// doctorResult is the exit code of a report, which already shows the reason.
+// doctorResult returns an error with the exit code, nil for success. The error has no message, because the report
+// already shows the reason.
 func doctorResult(r consulx.Report) error {
 	if r.Info.ConsensusLeader == "" && !denied(r, "agent") && denied(r, "consensus leader") {
 		return exitError(exitFailed)
@@ -148,8 +149,8 @@ func isAction(subject string) bool {
 	return subject == "destroy" || strings.HasPrefix(subject, "release ")
 }
 
-// writeReport writes a table or, if that is wider than the terminal, one record per row. A
-// width of 0 is no terminal.
+// writeReport writes a table or, if that is wider than the terminal, one record per row. A width of 0 means that
+// stdout is not a terminal.
 func writeReport(w io.Writer, width int, r consulx.Report) error {
 	tw := output.NewTable(w)
 	records := make([]output.Record, 0, len(r.Rows))
@@ -174,7 +175,7 @@ type reportJSON struct {
 	Version         string        `json:"version,omitempty"`
 	ConsensusLeader string        `json:"consensus_leader"`
 	Rows            []consulx.Row `json:"rows"`
-	// Error is why a report of several is incomplete.
+	// Error is the reason why the report is incomplete. It is set only for several datacenters.
 	Error string `json:"error,omitempty"`
 }
 

@@ -43,7 +43,7 @@ func offered(t *testing.T, args ...string) []string {
 	return words
 }
 
-// allCommands returns the commands that electop --help lists, with those that cobra adds.
+// allCommands returns the commands that electop --help lists, including those that cobra adds.
 func allCommands() []*cobra.Command {
 	root := newRootCommand(deps{})
 	root.InitDefaultHelpCmd()

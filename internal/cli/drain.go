@@ -180,7 +180,7 @@ type drainRun struct {
 	note func(election.OperatorAction)
 	// connection receives the reason when the connection is lost, and "" when it is restored. It may be nil.
 	connection func(err string)
-	// incomplete is why keys may be missing from the plan, "" if the plan is complete.
+	// incomplete is the reason why keys may be missing from the plan, "" if the plan is complete.
 	incomplete string
 }
 

@@ -25,7 +25,7 @@ import (
 // long reports whether `make drain` runs the tests.
 func long() bool { return os.Getenv("ELECTOP_DRAIN") == "all" }
 
-// few returns how often a test runs: all times in the long tests, otherwise times.
+// few returns the number of runs of a test: all with `make drain`, otherwise times.
 func few(times, all int) int {
 	if long() {
 		return all

@@ -16,7 +16,7 @@ import (
 	"electop/internal/drain"
 )
 
-// countElections is "1 election", "2 elections" and so on.
+// countElections returns "1 election", "2 elections" and so on.
 func countElections(n int) string {
 	return election.Plural(uint64(n), "election") //nolint:gosec // not negative
 }
@@ -142,7 +142,7 @@ func (r *drainRun) holdings(ctx context.Context, sessions []string) ([]election.
 	return consulx.Holdings(ctx, r.client, sessions, p.update)
 }
 
-// selection is the keys of --include and --exclude.
+// selection contains the keys of --include and --exclude.
 type selection struct{ include, exclude map[string]bool }
 
 // excluded returns why an election is not selected, "" if it is.
@@ -156,8 +156,8 @@ func (s selection) excluded(e *election.Election) string {
 	return ""
 }
 
-// choose resolves the names of --include and --exclude. An unknown name is an error: a
-// misspelt one would release an election that the user protects.
+// choose resolves the names of --include and --exclude. An unknown name is an error: with a misspelled name in
+// --exclude, the drain would release an election that the user protects.
 func (r *drainRun) choose(ctx context.Context, f drain.Facts) (selection, error) {
 	s := selection{map[string]bool{}, map[string]bool{}}
 	for _, list := range []struct {

@@ -138,7 +138,7 @@ func TestDrainMovesEveryLeaderOffTheNode(t *testing.T) {
 			t.Error("an election on another node was changed")
 		}
 		has(t, r.errOut, "3 elections to move, 0 skipped", p+"-locks/backup (not watched)", " leads no election of the drain (3 elections: 3 moved; 3 releases in ")
-		r = w.run("drain", a, "--yes", "-k", p+"/*/leader").must(t, exitOK) // nothing is left
+		r = w.run("drain", a, "--yes", "-k", p+"/*/leader").must(t, exitOK) // no leader remains on the node
 		has(t, r.errOut, "0 elections to move, 0 skipped", " leads no election of the drain")
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"electop/internal/output"
 )
 
-// nextShown is how many candidates a row of the plan names.
+// nextShown is the maximum number of candidates that a row of the plan names.
 const nextShown = 2
 
 // showPlan writes the plan to standard error.

@@ -17,7 +17,7 @@ import (
 	"electop/internal/output"
 )
 
-// liveRows is how many elections the live table shows.
+// liveRows is the maximum number of elections in the live table.
 const liveRows = 12
 
 // drainView reports the elections of a drain: a line for each result, and on a terminal a live table of the elections
@@ -64,7 +64,8 @@ func (v *drainView) changed(r drain.Result) {
 	v.wake()
 }
 
-// connection takes why the connection was lost, "" when it is restored. It does not block.
+// connection queues a notice that the connection was lost, with the reason err. An empty err means that it was
+// restored. connection does not block.
 func (v *drainView) connection(err string) {
 	text := "connection to Consul restored"
 	if err != "" {
@@ -181,7 +182,7 @@ func (v *drainView) liveTable(now time.Time) []string {
 		}
 		shown++
 		text := liveText(r, now)
-		if v.offline { // an age would pretend that the state is current
+		if v.offline { // an age would suggest that the state is current
 			text = presentLeader(r)
 		}
 		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", targetName(item.Target), r.Status, releaseCount(r.Rounds)+pauseText(r), text)

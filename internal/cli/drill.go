@@ -26,7 +26,7 @@ type drill struct {
 	// failovers are the results of the releases, in order.
 	failovers []insight.Outcome
 	last      *election.Snapshot // the latest snapshot that was observed
-	// problem is why the drill stopped early, empty if it did not; code is its exit code.
+	// problem is the reason why the drill stopped early, empty if it did not; code is the exit code of the problem.
 	problem string
 	code    int
 }

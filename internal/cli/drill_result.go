@@ -15,7 +15,7 @@ import (
 	"electop/internal/output"
 )
 
-// drillSummary is what a drill measured.
+// drillSummary contains the measurements of a drill.
 type drillSummary struct {
 	measured      int
 	p50, p95, max time.Duration

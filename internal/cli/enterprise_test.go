@@ -29,7 +29,7 @@ const (
 	somePartition = "part-1"
 )
 
-// recorded is one request.
+// recorded is one recorded request.
 type recorded struct {
 	method string
 	path   string
@@ -163,7 +163,7 @@ func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
 	})
 }
 
-// endpoint is a path without the key, session or node.
+// endpoint returns a path without the key, session or node.
 func endpoint(path string) string {
 	for _, prefix := range []string{
 		"/v1/kv/", "/v1/session/destroy/", "/v1/session/info/", "/v1/session/renew/", "/v1/health/node/",

@@ -16,7 +16,7 @@ import (
 	"electop/internal/history"
 )
 
-// historyPage is how many events or terms one read returns.
+// historyPage is the maximum number of events or terms that one read returns.
 const historyPage = 2000
 
 // eventWriter writes events, oldest first.
@@ -91,7 +91,7 @@ func (jsonEvents) end() error { return nil }
 type textEvents struct {
 	w    io.Writer
 	gaps []history.Range
-	// several is set if the events are of several datacenters.
+	// several is set if the events belong to several datacenters.
 	several bool
 }
 

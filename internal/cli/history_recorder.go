@@ -40,12 +40,12 @@ type eventStore interface {
 // not block, except close. A nil historyRecorder stores nothing.
 type historyRecorder struct {
 	writer eventStore
-	path   string // path of the file, "" if the history is that of a recorder
+	path   string // path of the file, "" if a recorder stores the history
 	by     string
 	warn   func(line string)
 	cancel context.CancelFunc
 	done   chan struct{}
-	// close cancels the context reading and waits for reads. It then stops the writer.
+	// close cancels the context in the field reading, waits for the reads, and then stops the writer.
 	reading     context.Context
 	stopReading context.CancelFunc
 	reads       sync.WaitGroup
@@ -217,7 +217,7 @@ func (r *historyRecorder) events(events []election.Event) {
 	}
 	r.mu.Lock()
 	for len(events) > 0 && !r.began {
-		// A wrong address creates no file.
+		// Drop events before the first connection, so that a wrong address does not create a file.
 		if r.began = events[0].Type != election.ConnectionLost; !r.began {
 			events = events[1:]
 		}

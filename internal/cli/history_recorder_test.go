@@ -143,7 +143,8 @@ func TestWatchReportsAHistoryThatFails(t *testing.T) {
 	}
 }
 
-// The file of a recorder is deleted: a new one contains the present state and what follows, for every reader.
+// If the file of a running recorder is moved, a new file contains the present state and all later events. Every
+// reader uses the new file.
 func TestRecordContinuesInANewFile(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
@@ -195,7 +196,7 @@ func TestRecordEndsWhenItsFileIsReplacedByGarbage(t *testing.T) {
 	}
 	ended := r.next()
 	_, line, _ := strings.Cut(ended, "electop: history \""+file+"\": ")
-	// If the writer uses the file before it notices the replacement, SQLite reports damage.
+	// If the writer accesses the file before it detects the replacement, SQLite reports damage.
 	if !strings.HasPrefix(ended, "exit code 1") || line != "not an electop history file\n" && line != "the file is damaged\n" {
 		t.Errorf("%s", ended)
 	}

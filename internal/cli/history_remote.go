@@ -66,8 +66,8 @@ func readToken(path string) (string, error) {
 	return string(text), nil
 }
 
-// checkHistoryURL rejects an invalid URL, and warns if others in the network can read the token and the history. The
-// flag's own Set does not check the URL, because its error would repeat the value, which may contain a password.
+// checkHistoryURL rejects an invalid URL, and warns if other hosts on the network can read the token and the history.
+// The flag's own Set does not check the URL, because its error would repeat the value, which may contain a password.
 func checkHistoryURL(cmd *cobra.Command, url string) error {
 	if !isURL(url) {
 		return nil
@@ -126,7 +126,7 @@ func checkRecorder(ctx context.Context, source history.Source) string {
 const (
 	// sendTimeout bounds the request that records an action. Two such requests take less than closeTimeout.
 	sendTimeout = 4 * time.Second
-	// maxUnsent is how many actions wait for a recorder.
+	// maxUnsent is the maximum number of actions in the queue for a recorder.
 	maxUnsent = 1000
 )
 

@@ -23,7 +23,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	if err != nil {
 		return err
 	}
-	// An election that was not observed in this range has no summary.
+	// Elections that were not observed in this range have no summary.
 	st.Elections = slices.DeleteFunc(st.Elections, func(s history.Summary) bool { return s.Terms == 0 && s.Observed == 0 })
 	switch c.output {
 	case "json":

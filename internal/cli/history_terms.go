@@ -64,8 +64,8 @@ func writeTermRows(tw *output.Table, terms []observedTerm, several bool) error {
 	return tw.Flush()
 }
 
-// eachTerms passes the terms of a query to each in pages, oldest first. Without terms the
-// only page is empty.
+// eachTerms passes the terms of a query to each in pages, oldest first. If there are no terms, it passes one empty
+// page.
 func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each func([]observedTerm) error) error {
 	observations, err := f.Observations(ctx, q.Range)
 	if err != nil {

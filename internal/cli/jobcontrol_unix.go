@@ -39,8 +39,8 @@ func (j *jobControl) close() { signal.Stop(j.signals) }
 // suspend requests a stop, like a SIGTSTP from another process.
 func (j *jobControl) suspend() { _ = syscall.Kill(os.Getpid(), syscall.SIGTSTP) }
 
-// next waits for the next stop or continue. The returned function suspends the program; call it while the terminal is
-// restored. It is nil if the screen must only be redrawn.
+// next waits for the next signal to stop or continue. The returned function suspends the program; call it while the
+// terminal is restored. It is nil if the screen must only be redrawn.
 func (j *jobControl) next(ctx context.Context) (func(), bool) {
 	for {
 		select {

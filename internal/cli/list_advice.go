@@ -13,7 +13,7 @@ import (
 	"electop/internal/output"
 )
 
-// electionAdvice is one advice and its election.
+// electionAdvice is one piece of advice about an election.
 type electionAdvice struct {
 	Election   string `json:"election"`
 	Key        string `json:"key"`
@@ -50,8 +50,8 @@ func listAdvice(ctx context.Context, d deps, ls lookups, chosen []*election.Elec
 	return writeAdvice(d.stdout, terminalWidth(d.stdout), all, ls.several())
 }
 
-// writeAdvice writes a table or, if that is wider than the terminal, one record per advice. A
-// width of 0 is no terminal.
+// writeAdvice writes a table or, if that is wider than the terminal, one record per piece of advice. A width of 0
+// means that stdout is not a terminal.
 func writeAdvice(w io.Writer, width int, all []electionAdvice, several bool) error {
 	tw := output.NewTable(w)
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tCODE\tURGENT\tWHY\tDO")

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// readTimeout bounds the reads of a command that reads Consul once.
+	// readTimeout bounds all reads of a command that reads from Consul only once.
 	readTimeout = 30 * time.Second
 	// connectTimeout bounds the first response of Consul. Later failures are events;
 	// this one is an error, because the address is probably wrong.
@@ -118,8 +118,8 @@ func awaitSnapshot(
 			}
 		case <-ctx.Done():
 		}
-		// A snapshot has only the text of an error; this read returns the error itself,
-		// which decides the exit code.
+		// A snapshot has only the text of an error; this read returns the error itself, which determines the exit
+		// code.
 		if _, err := observe.Once(ctx, client, ps); err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ func (r recorded) writes() bool {
 	return !ok || slices.ContainsFunc(items, func(op map[string]json.RawMessage) bool { return string(op["Verb"]) != `"get"` })
 }
 
-// --read-only forbids every write, also those that change no key.
+// --read-only forbids every write, even one that changes no key.
 func TestReadOnlySendsNoWrite(t *testing.T) {
 	w := onMemory(t)
 	for _, name := range []string{"web", "vacant", "delayed"} {

@@ -103,7 +103,7 @@ func (r *recording) run(ctx context.Context) (err error) {
 }
 
 // record records until ctx ends or the history cannot be written. All datacenters write to one file, each with a
-// writer, because a period of observation is that of one datacenter.
+// writer, because a period of observation belongs to one datacenter.
 func (r *recording) record(ctx context.Context) (err error) {
 	var recs []*historyRecorder
 	defer func() {
@@ -191,7 +191,8 @@ func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 	return nil
 }
 
-// announce prints a line when the elections were read. A datacenter of several that cannot be read yet is a warning.
+// announce prints a line when the elections have been read. If there are several datacenters, it warns about each one
+// that cannot be read yet.
 func (r *recording) announce(ctx context.Context) error {
 	places := make([]observed, len(r.places))
 	for i, p := range r.places {
@@ -214,8 +215,7 @@ func (r *recording) announce(ctx context.Context) error {
 	return nil
 }
 
-// reportConnections writes a line when the connection to Consul, or to one of several datacenters, is lost or
-// restored.
+// reportConnections writes a line when the connection to Consul or to a datacenter is lost or restored.
 func (r *recording) reportConnections(ctx context.Context, queue *eventQueue) error {
 	for {
 		events, err := queue.pop(ctx)

@@ -17,7 +17,7 @@ import (
 	"electop/internal/metrics"
 )
 
-// recordWeb are the flags of the listener of record.
+// recordWeb holds the flags of the listener of record.
 type recordWeb struct {
 	metrics, listen string
 	tlsCert, tlsKey string
@@ -113,8 +113,8 @@ func (r *recording) serve(ctx context.Context) error {
 // If a queue makes no progress for the time stalledAfter, the disk counts as stalled.
 const stalledAfter = 30 * time.Second
 
-// health returns nil while all elections are observed and stored, otherwise the reasons. It names each of several
-// datacenters that is not observed.
+// health returns nil while all elections are observed and stored, otherwise the reasons. If there are several
+// datacenters, it names those that are not observed.
 func (r *recording) health() error {
 	var reasons []string
 	for _, p := range r.places {

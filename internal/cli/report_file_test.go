@@ -13,7 +13,7 @@ import (
 	"electop/ui"
 )
 
-// storedHistory is a history in which elections were led at a moment.
+// storedHistory returns a history in which the elections have a leader at the given time.
 func storedHistory(t *testing.T, at time.Time, names ...string) history.Source {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "h.db")

@@ -49,7 +49,7 @@ func (i *rescueItem) fail(kind insight.OutcomeKind, reason string) {
 	i.result, i.reason = string(kind), reason
 }
 
-// outcome sets the result by the error of the write.
+// outcome sets the result from the error of the write.
 func (i *rescueItem) outcome(err error) {
 	i.err, i.result = err, resultApplied
 	if o := outcomeOf(insight.Outcome{Target: i.Election.Target()}, err); err != nil {

@@ -54,7 +54,7 @@ func (l *lostLeader) destroy() { _, _ = l.w.client.Session().Destroy(l.session, 
 
 func (l *lostLeader) delete() { _, _ = l.w.client.KV().Delete(l.key, nil) }
 
-// losses are all ways to lose a leader that a lock-delay follows.
+// losses contains all ways of losing a leader that cause a lock-delay.
 func losses() map[string]struct {
 	entry api.SessionEntry
 	end   func(*lostLeader)
@@ -181,7 +181,7 @@ func TestRescueFindsADeletedKeyThatCandidatesWaitFor(t *testing.T) {
 		has(t, r.errOut, `job: no_candidate. Start a candidate of service "job".`)
 		contend(t, w, p+"/web/leader", waiting, "web-2") // the operator restarts the candidate
 		r = w.run(append(past, "rescue", "web", "--yes", "--wait", "30s")...).must(t, exitOK)
-		if r.out != "" && r.out != "web: web-2 leads\n" { // on a slow machine, web-2 led before
+		if r.out != "" && r.out != "web: web-2 leads\n" { // on a slow machine, web-2 may already have led
 			t.Error(r.out)
 		}
 		eventually(t, "leader", func() bool { return w.get(p+"/web/leader") != nil })
@@ -220,7 +220,7 @@ func TestRescueFindsCandidatesThatDoNotAcquireTheKey(t *testing.T) {
 		identified(t, w, k, "web", "candidates_idle", "manual")
 		contend(t, w, key, second, "web-2")
 		r := w.run("rescue", "--yes", "--wait", "30s", k).must(t, exitOK)
-		if r.out != "" && r.out != "web: web-2 leads\n" { // on a slow machine, web-2 led before
+		if r.out != "" && r.out != "web: web-2 leads\n" { // on a slow machine, web-2 may already have led
 			t.Error(r.out)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// longHelp is a format: its argument is the table of presets.
+// longHelp is a format string. Its argument is the table of presets.
 const longHelp = `electop is "top" for leader elections in Consul.
 
 It watches the KV keys with which services elect their leaders, and shows who

@@ -15,7 +15,7 @@ type screenSettings struct {
 	columns []string
 	keys    ui.Keys
 	view    view
-	// commands are the user's commands, configFile is the file for more of them.
+	// commands contains the user's commands, configFile is the file to which the user can add commands.
 	commands   []ui.Command
 	configFile string
 	// tokenFile is the file of the token if a flag or the config file selects it.

@@ -281,7 +281,7 @@ func (o *leakSearch) run(ctx context.Context, args ...string) {
 	d := deps{stdin: strings.NewReader("y\n"), stdout: &out, stderr: &errOut, interactive: true}
 	common := []string{"--http-addr", o.addr, "--token", theToken, "--log-file", o.logFile, "--log-level", "debug", "--history", o.logFile + ".db"}
 	if args[0] == cobra.ShellCompRequestCmd {
-		run(ctx, d, slices.Concat(args[:1], common, args[1:])) // cobra completes the command line after it
+		run(ctx, d, slices.Concat(args[:1], common, args[1:])) // cobra completes the arguments after __complete
 	} else {
 		run(ctx, d, append(common, args...))
 	}

@@ -40,7 +40,7 @@ func (o *options) settable() *pflag.FlagSet {
 	return flags
 }
 
-// flagSetting describes a flag, which checks its own values.
+// flagSetting describes a flag as a setting. The flag itself checks the values.
 func flagSetting(f *pflag.Flag) settings.Setting {
 	s := settings.Setting{Name: f.Name, About: f.Usage, Allowed: allowedValues()[f.Name], Example: example(f)}
 	if f.Name == "theme" {

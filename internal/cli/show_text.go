@@ -18,7 +18,7 @@ import (
 	"electop/internal/output"
 )
 
-// shownCandidates is how many candidates the text names. JSON names all.
+// shownCandidates is the maximum number of candidates in the text. The JSON output contains all candidates.
 const shownCandidates = 10
 
 func writeElection(w io.Writer, e *election.Election, nodes map[string]election.NodeChecks, a assessment, now time.Time) error {
@@ -60,7 +60,7 @@ func leaderText(e *election.Election) string {
 	return "no leader"
 }
 
-// pastRows writes rows from the history: since when the election has a leader, or how its latest term ended.
+// pastRows writes rows from the history: the time at which the current term began, or the end of the latest term.
 func pastRows(row func(string, string, ...any), e *election.Election, now time.Time) {
 	if e.Exists && e.Pair.Held() {
 		switch {

@@ -26,8 +26,8 @@ type signalError struct{ signal os.Signal }
 
 func (e signalError) Error() string { return e.signal.String() + " received" }
 
-// interruptGate drops SIGINT while a command of the user has the terminal: ctrl-c then reaches both processes, and ends
-// the command only. A nil gate drops nothing.
+// interruptGate drops SIGINT while a command of the user has the terminal: ctrl-c then sends SIGINT to both
+// processes, but must end only the command. A nil gate drops nothing.
 type interruptGate struct{ closed atomic.Bool }
 
 func (g *interruptGate) drops(s os.Signal) bool {

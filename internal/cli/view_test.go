@@ -51,7 +51,7 @@ func TestListFiltersAndSorts(t *testing.T) {
 	})
 }
 
-// The settings are for the dashboard: a script that lists gets all elections. An invalid one is a usage error.
+// The settings apply to the dashboard only: list prints all elections. An invalid setting is a usage error.
 func TestSettingsOfTheView(t *testing.T) {
 	w := onMemory(t)
 	p := prefix(t)
@@ -75,7 +75,8 @@ func TestSettingsOfTheView(t *testing.T) {
 	}
 }
 
-// The dashboard begins with the settings unless the command line has others, which stay when the context changes.
+// The dashboard begins with the settings unless the command line sets other values. These remain when the context
+// changes.
 func TestDashboardBeginsWithTheSettings(t *testing.T) {
 	twoContexts(t, "a:1", "b:2", "filter: state:vacant\nsort: problems")
 	if o := resolved(t); o.view.filter.Text != "state:vacant" || o.view.order.Key != query.ByProblems {

@@ -189,8 +189,8 @@ func noteIn(places []observed) func(election.OperatorAction) {
 	}
 }
 
-// awaitAll waits for the first complete snapshot of each datacenter. One of several that does not respond is only a
-// warning: its observer retries, and its connection is an event.
+// awaitAll waits for the first complete snapshot of each datacenter. If there are several datacenters, it only warns
+// about one that does not respond: the observer retries, and reports its connection with events.
 func awaitAll(ctx context.Context, d deps, places []observed, ps election.Patterns) (lookups, error) {
 	clients, first, failed := make([]*consulx.Client, len(places)), make([]lookup, len(places)), make([]error, len(places))
 	var waits sync.WaitGroup
@@ -208,8 +208,8 @@ func awaitAll(ctx context.Context, d deps, places []observed, ps election.Patter
 	return newLookups(d, clients, first, failed)
 }
 
-// choose limits the events to those of the elections with these names, if there are any. In a datacenter that could not
-// be read yet, a later event has the name or the key.
+// choose limits the events to those of the elections with these names, if there are any. If a datacenter could not be
+// read yet, the names are compared with its later events.
 func (w *watch) choose(ctx context.Context, found lookups, names []string, several bool) error {
 	w.filter.several = several
 	if len(names) == 0 {

@@ -46,7 +46,7 @@ func stubborn(file string) string {
 	return fmt.Sprintf(`trap '' TERM; sh -c 'echo $$; exec sleep 1000' >> %[1]s & echo $$ >> %[1]s; sleep 1000`, file)
 }
 
-// startWatch starts watch. stop ends it, which must succeed, and returns its standard error.
+// startWatch starts watch. stop ends it, expects exit code 0, and returns its standard error.
 func startWatch(w *testConsul, args ...string) (out *buffer, stop func() (errOut string)) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -19,11 +19,12 @@ type eventFilter struct {
 	keys map[watchedKey]bool
 	// names select the elections of the datacenters that are not in read, because they did not respond at the start.
 	names, read []string
-	// several is set if there are several datacenters. One needs no name, which may be read late.
+	// several is set if there are several datacenters. If there is only one, its name is ignored, because electop may
+	// read the name late.
 	several bool
 }
 
-// watchedKey is a key of a datacenter, which is empty if there is only one.
+// watchedKey identifies a key. datacenter is empty if there is only one datacenter.
 type watchedKey struct{ datacenter, key string }
 
 func (f *eventFilter) keyIn(datacenter, key string) watchedKey {

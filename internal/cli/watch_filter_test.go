@@ -9,7 +9,7 @@ func TestWatchSelectsTypesAndOmitsTheInitialState(t *testing.T) {
 		w.acquire(key, s, "a")
 		events := w.follow("watch", "-o", "json", "--type", "vacated,elected", "--no-initial", "-k", prefix(t)+"/*/leader")
 		change := func() { w.unlock(key, s); w.acquire(key, s, "a") }
-		// One response may contain several changes, so their number is not that of the events.
+		// One response may contain several changes, so there may be fewer events than changes.
 		eventually(t, "five events", func() bool { change(); return len(events.ch) >= 5 })
 		before := ""
 		for seen := 0; seen < 2; {
