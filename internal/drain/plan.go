@@ -135,8 +135,8 @@ type Item struct {
 	Around election.Surroundings
 	// Effect describes the effect of a release, Last that of a destroy.
 	Effect, Last insight.Effect
-	// Skip is why the drain does not act on the election, empty if it acts. If the leader remains on the node for
-	// this reason, Failure is the kind of the reason.
+	// Skip is the reason why the drain does not act on the election, empty if it acts. If the leader remains on the
+	// node for this reason, Failure is the kind of the reason.
 	Skip    string
 	Failure insight.OutcomeKind
 }

@@ -79,7 +79,7 @@ func TestRecordedTermsMatchTheWrites(t *testing.T) {
 	compareTimes(t, file, logged, &stalls, control, asked != "")
 }
 
-// failovers is one election with one candidate, whose terms end in random ways.
+// failovers is one election with one candidate. Its terms end in random ways.
 type failovers struct {
 	t      *testing.T
 	client *api.Client

@@ -11,8 +11,8 @@ type Observation struct {
 	// To is the end, or the latest heartbeat. Lasting is set if the period had not ended when it was read.
 	To      time.Time
 	Lasting bool
-	// Ending is why the period ended: stopped, connection_lost, suspended or patterns_changed. It is empty if the
-	// process was killed.
+	// Ending is the reason why the period ended: stopped, connection_lost, suspended or patterns_changed. It is empty
+	// if the process was killed.
 	Ending string
 	// Dropped is the number of events that were not stored.
 	Dropped uint64

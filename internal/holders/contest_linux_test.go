@@ -159,7 +159,7 @@ func (a *arena) joinAll(all []contest) {
 		}
 	}
 	for _, c := range all {
-		// Ends the process of the leader, so that only its session remains.
+		// If the candidate does not compete again, end its process, so that only its session remains.
 		if c.once && (c.kind == kindRecipe || c.kind == kindPython) {
 			a.end(c)
 		}

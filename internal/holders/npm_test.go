@@ -29,7 +29,7 @@ func npmLock(s *stage, value string, again bool) *process {
 	return start(s.t, cmd)
 }
 
-// The lock emits `end` and destroys its session, also after a release. If the program does not compete again, it
+// The lock emits `end` and destroys its session, even after a release. If the program does not compete again, it
 // exits, because Node.js has no pending work.
 func TestNPMLockOnce(t *testing.T) {
 	t.Parallel()

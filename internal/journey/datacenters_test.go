@@ -68,7 +68,7 @@ func TestTwoDatacentersOnOneBoard(t *testing.T) {
 		if one := row(screen, "web-in-dc1"); strings.Contains(one, "stale") {
 			t.Errorf("the row of dc1 is stale:\n%s", screen)
 		}
-		if err := agents[1].Restart(); err != nil { // without its data: it was in memory
+		if err := agents[1].Restart(); err != nil { // it loses its data, which was in memory
 			t.Fatal(err)
 		}
 		term.gone("dc2 is unreachable")

@@ -19,7 +19,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// While `electop watch` is stopped, it does not observe, so it does not know durations that include this time.
+// While `electop watch` is stopped, it does not observe, so it must not report durations that include this time.
 func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	agent := consultest.Dev(t)
 	client := agent.Client()

@@ -75,8 +75,8 @@ type Observed struct {
 	lost      prometheus.Counter
 }
 
-// Observe adds the metrics of a datacenter. Its name is the label datacenter of all of them; without a name, they do
-// not have this label. snapshot returns the newest snapshot. It fails if two datacenters have the same name.
+// Observe adds the metrics of a datacenter. They have the label datacenter unless the name is empty. snapshot returns
+// the newest snapshot. Observe fails if two datacenters have the same name.
 func (m *Metrics) Observe(datacenter string, snapshot func() *election.Snapshot) (*Observed, error) {
 	labels := prometheus.Labels{}
 	if datacenter != "" {

@@ -56,7 +56,7 @@ func (s *stage) observe(label, datacenter string) {
 	s.see(election.SessionsRead{At: s.now, Sessions: []*election.Session{{ID: "s1", Node: "node-1"}, {ID: "s2", Node: "node-2"}}})
 }
 
-// newStages returns a stage for each datacenter, which share their metrics.
+// newStages returns a stage for each datacenter. The stages share their metrics.
 func newStages(t *testing.T, limit int, datacenters ...string) (all []*stage) {
 	t.Helper()
 	m := metrics.New(metrics.Options{

@@ -17,7 +17,7 @@ func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL
 // does not reap them.
 func AdoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// OfSession returns the process groups of a session. It returns none on systems other than Linux.
+// OfSession returns the process groups of a session. On systems other than Linux, it returns no process groups.
 func OfSession(session int) (groups []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {

@@ -17,7 +17,7 @@ type Inspector struct {
 	// Elections contains all elections that are known at Now.
 	Elections []*election.Election
 	Now       time.Time
-	// Probe enables the probe for a lock-delay, which requires write on the key.
+	// Probe enables the probe for a lock-delay. The probe requires write permission on the key.
 	Probe bool
 }
 

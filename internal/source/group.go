@@ -22,7 +22,7 @@ func NewGroup(sources ...Source) *Group {
 	return &Group{sources: sources, snapshots: make(chan *election.Snapshot)}
 }
 
-// Names are the names of several sources, nil for one.
+// Names returns the names of the sources, nil if there is only one source.
 func (g *Group) Names() (names []string) {
 	if len(g.sources) == 1 {
 		return nil
@@ -33,8 +33,8 @@ func (g *Group) Names() (names []string) {
 	return names
 }
 
-// Snapshots delivers the newest snapshot of all sources. [Group.Run] closes the channel. The snapshots of one source
-// are its own.
+// Snapshots delivers the newest snapshot of all sources. [Group.Run] closes the channel. If there is only one source,
+// the channel is that of the source.
 func (g *Group) Snapshots() <-chan *election.Snapshot {
 	if len(g.sources) == 1 {
 		return g.sources[0].Snapshots()
@@ -132,7 +132,8 @@ func receive(ctx context.Context, s Source, store func(*election.Snapshot)) {
 	}
 }
 
-// in returns the source of a datacenter, nil if there is none. One source has any name, because it may be unknown.
+// in returns the source of a datacenter, nil if there is none. If there is only one source, in ignores the name,
+// because it may be unknown.
 func (g *Group) in(datacenter string) Source {
 	if len(g.sources) == 1 {
 		return g.sources[0]

@@ -72,7 +72,8 @@ func loaded(parts []*election.Snapshot) bool {
 	return some
 }
 
-// connection is live if one of the connections is, and lost if all are. Each part has its own state.
+// connection returns the state of the joined connections. It is live if one of the connections is live, and lost if
+// all are lost.
 func connection(parts []*election.Snapshot) election.Connection {
 	best := parts[0].Connection
 	for _, p := range parts[1:] {

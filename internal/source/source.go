@@ -1,5 +1,5 @@
 // Package source joins several stores of elections into one, so that the dashboard observes and changes all of them.
-// It contains no Consul: a datacenter of Consul is one kind of [Source].
+// It does not depend on Consul: a Consul datacenter is one kind of [Source].
 package source
 
 import (

@@ -150,7 +150,7 @@ func TestJoinedSessions(t *testing.T) {
 	}
 }
 
-// await reads joined snapshots until one is as wanted.
+// await reads joined snapshots until one satisfies ok.
 func await(t *testing.T, g *source.Group, ok func(*election.Snapshot) bool) *election.Snapshot {
 	t.Helper()
 	for {

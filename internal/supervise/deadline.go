@@ -33,7 +33,7 @@ func decode(line string, now time.Time) (Deadlines, error) {
 	return d, nil
 }
 
-// end returns the time at which the supervisor kills the program and its children at the latest.
+// end returns the latest time at which the supervisor kills the program and its children.
 func (d Deadlines) end() time.Time {
 	if end := d.Term.Add(d.Grace); end.Before(d.Kill) {
 		return end

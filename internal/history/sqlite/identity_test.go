@@ -234,7 +234,7 @@ func TestAnObserverThatBeginsAtTheEndOfATermAddsNothing(t *testing.T) {
 func TestATermThatIsStoredLateIsNotMissed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		found []election.Pair // the state that the second observer reads
-		want  uint64          // terms that no observer saw
+		want  uint64          // terms that no observer observed
 	}{
 		"all are stored later":  {[]election.Pair{pair("s3", 10, 8, 80)}, 0},
 		"some are stored later": {[]election.Pair{pair("s3", 10, 10, 100)}, 1},
@@ -263,11 +263,11 @@ func TestATermThatIsStoredLateIsNotMissed(t *testing.T) {
 	}
 }
 
-// The second observer sees fewer terms than the first one.
+// The second observer observes fewer terms than the first one.
 func TestATermThatAnotherObserverSawIsNotMissed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		last election.Pair // the state that the second observer reads after term 5
-		want uint64        // terms that no observer saw
+		want uint64        // terms that no observer observed
 	}{
 		"held":                   {pair("s3", 10, 8, 80), 0},
 		"held, much later":       {pair("s3", 10, 11, 110), 2},

@@ -87,7 +87,7 @@ func TestAReaderCreatesNoFile(t *testing.T) {
 	}
 }
 
-// The size of the file is limited, so that writes fail like on a full disk.
+// The size of the file is limited, so that writes fail as on a full disk.
 func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	path := newPath(t)
 	record(t, path, decade(t).events)

@@ -174,7 +174,7 @@ func TestTermsAndStats(t *testing.T) {
 	if second.Over() || !second.StartKnown || second.Number != 2 || second.Node != "node-2" || second.VacancyKnown {
 		t.Errorf("%+v", second)
 	}
-	// The stored period of observation has the real time, this one has the time of the test.
+	// The stored period of observation uses the real time. This period uses the time of the test.
 	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: start(), Until: start().Add(time.Hour)}})
 	if err != nil || len(st.Elections) != 1 {
 		t.Fatalf("%v: %+v", err, st)

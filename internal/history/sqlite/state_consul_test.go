@@ -106,7 +106,7 @@ func TestTheStateAtAnyMomentOfARealIncident(t *testing.T) {
 			r.shown = append(r.shown, s)
 		}
 		w.stop()
-		// The history shows a leader's node from the start of the term, also if the session was read later.
+		// The history shows a leader's node from the start of the term, even if the session was read later.
 		r.shown = slices.DeleteFunc(r.shown, func(s *election.Snapshot) bool { return slices.ContainsFunc(s.Elections, unread) })
 		boards := r.boards()
 		if len(boards) < len(r.shown)/2 || len(boards) < 15 {

@@ -129,8 +129,8 @@ func (s *store) begin(ctx context.Context, sub subject, e *election.Event, known
 	return s.insert(ctx, sub, t, e)
 }
 
-// measureVacancy adds the vacancy to an event if another observer saw the end of the previous term, and LockIndex
-// shows that no term was in between.
+// measureVacancy adds the vacancy to an event if another observer observed the end of the previous term, and
+// LockIndex shows that no term was in between.
 func (s *store) measureVacancy(ctx context.Context, sub subject, e *election.Event) error {
 	if e.VacancyKnown || e.Initial || e.Gap || e.Term == 0 {
 		return nil

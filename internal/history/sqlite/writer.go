@@ -49,8 +49,8 @@ type WriterOptions struct {
 	// runs on the goroutine of Run.
 	OnError func(error)
 	// OnReopened is called when the file was deleted, moved or replaced and the writer uses a new file. The new file
-	// lacks the state of the elections. incomplete is why a moved file may lack the latest events, nil if it is
-	// complete. It runs on the goroutine of Run.
+	// lacks the state of the elections. incomplete is the reason why a moved file may lack the latest events, nil if
+	// it is complete. It runs on the goroutine of Run.
 	OnReopened func(incomplete error)
 }
 
@@ -61,7 +61,7 @@ type Status struct {
 	Queued          int
 	// Waiting is the time since the queue was last empty or became shorter.
 	Waiting time.Duration
-	// Err is why events cannot currently be stored. It is nil if they can be stored.
+	// Err is the reason why events cannot currently be stored. It is nil if they can be stored.
 	Err error
 	// Reopened is when the writer last opened a new file because the previous one was deleted, moved or replaced.
 	Reopened time.Time
@@ -76,7 +76,7 @@ type Writer struct {
 	pulse  time.Time // time at which Run was last scheduled
 	beatAt time.Time // time of the next heartbeat
 	trimAt time.Time
-	// incomplete is why the file that was moved last may lack the latest events.
+	// incomplete is the reason why the file that was moved last may lack the latest events.
 	incomplete error
 
 	mu      sync.Mutex

@@ -1,9 +1,9 @@
-// Package web serves a history over HTTP and reads a served one: [NewHandler] has the routes, and [Client] is a
-// [history.Source]. docs/recording.md describes the API.
+// Package web serves a history over HTTP and reads a history from such a server: [NewHandler] handles the routes, and
+// [Client] is a [history.Source]. docs/recording.md describes the API.
 //
-// Fields are those of the JSON that commands print. These times have milliseconds, but a client needs all digits, for
-// example to read the state at the time of an event. So each time and duration also has a field with the suffix _ns:
-// nanoseconds, for times since 1970 UTC.
+// The fields are those of the JSON that commands print. There, times have a precision of milliseconds, but a client
+// needs the exact times, for example to read the state at the time of an event. Therefore, each time and duration
+// also has a field with the suffix _ns that contains nanoseconds, for times since 1970 UTC.
 package web
 
 import (

@@ -94,8 +94,8 @@ func (s *Session) ttl() time.Duration {
 	return d
 }
 
-// SettleChecks sets the node checks of the session. Checks is the older name of NodeChecks. The default of both is
-// SerfHealth; if the client set only one of them, this one applies.
+// SettleChecks sets the node checks of the session. Checks is the older name of NodeChecks. If the client set neither
+// of them, the session gets the check SerfHealth; if it set only one of them, that one applies.
 func (s *Session) SettleChecks() {
 	switch {
 	case len(s.Checks) == 0:

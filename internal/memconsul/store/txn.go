@@ -22,7 +22,7 @@ func (op *TxnOp) Writes() bool { return kindOf(op.Verb) == verbWrites }
 
 func (op *TxnOp) entry() *Entry {
 	e := &Entry{Key: op.Key, Flags: op.Flags, Session: op.Session, ModifyIndex: op.Index}
-	// An empty value is no value, as in a PUT.
+	// An empty value becomes nil, as in a PUT.
 	if len(op.Value) > 0 {
 		e.Value = op.Value
 	}
