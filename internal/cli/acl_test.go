@@ -23,7 +23,7 @@ func token(t *testing.T, client *api.Client, name, rules string) string {
 	return made.SecretID
 }
 
-// Consul does not report to a request without a token that ACLs hide keys or sessions.
+// In a response to a request without a token, Consul does not report that ACLs hide keys or sessions.
 func TestActionsOnANodeWithoutAToken(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	w := newTestConsul(t, agent.Addr())

@@ -78,7 +78,7 @@ func TestPlanCountsAllKeysAndNamesTen(t *testing.T) {
 		text := plan(t, w, "destroy", "--session", s, "-k", p+"/*/leader")
 		has(t, text, "holds 252 keys:\n", "and 242 more\n", p+"/locks/000 (not watched)", p+"/locks/009 (not watched)")
 		if n := strings.Count(text, "released  "); n != 10 {
-			t.Errorf("%d keys are named", n)
+			t.Errorf("the plan names %d keys, want 10", n)
 		}
 	})
 }

@@ -106,7 +106,7 @@ func (f *federation) unchanged() {
 	f.t.Helper()
 	for name, w := range map[string]*testConsul{"dc1": f.testConsul, "dc2": f.dc2} {
 		if w.get("service/web/leader").Session == "" || w.get("service/only-"+name+"/leader").Session == "" {
-			f.t.Errorf("an action changed %s", name)
+			f.t.Errorf("an action ended a term in %s", name)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestActionsChooseNoDatacenterBecauseKeysAreHidden(t *testing.T) {
 	// The token can read this key in dc2, where it does not exist.
 	proxied.run("release", "--yes", "service/only-dc1/leader", "--wait", "1ms", "--datacenter", "all").must(t, exitFailed)
 	if f.get("service/only-dc1/leader").Session != "" {
-		t.Error("not released")
+		t.Error("the key is still held after the release")
 	}
 	r := proxied.run("list", "nothing", "--datacenter", "all").must(t, exitNoElection)
 	has(t, r.errOut, "keys may be hidden")
@@ -189,11 +189,11 @@ func TestNodeIsNotLocatedWithoutAToken(t *testing.T) {
 	}
 	f.unchanged()
 	if f.dc2.get("service/far/leader").Session == "" {
-		t.Error("released")
+		t.Error("the key of dc2 was released although dc1 may hide elections on the node")
 	}
 	proxied.run("release", "--yes", "--node", "node-2", "--datacenter", "dc2").must(t, exitOK)
 	if f.dc2.get("service/far/leader").Session != "" {
-		t.Error("not released")
+		t.Error("the key of dc2 is still held after the release")
 	}
 	proxied.run("release", "--yes", "--node", "node-2", "--datacenter", "all").must(t, exitNoElection)
 }

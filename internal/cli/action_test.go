@@ -124,7 +124,7 @@ func TestNothingIsWrittenIfTheHolderChangesBeforeTheAction(t *testing.T) {
 					t.Errorf("%+v", pair)
 				}
 				if e, _, _ := w.client.Session().Info(old, nil); e == nil {
-					t.Error("the session was destroyed")
+					t.Error("the session was destroyed although the key had changed")
 				}
 			})
 		})
@@ -247,7 +247,7 @@ func TestDestroyASessionByID(t *testing.T) {
 		r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "--session", s, "-k", p+"/*/leader").must(t, exitFailed)
 		has(t, r.errOut, "no such session: "+s)
 		if strings.Contains(r.errOut, "searched") || strings.Contains(r.errOut, "[y/N]") {
-			t.Errorf("a confirmation for a session that no longer exists: %s", r.errOut)
+			t.Errorf("destroy searched the store or requested a confirmation although the session no longer exists: %s", r.errOut)
 		}
 	})
 }
@@ -277,7 +277,7 @@ func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
 			t.Errorf("out %q", r.out)
 		}
 		if w.get(p+"/chat/leader").Session != here {
-			t.Error("an election on another node was changed")
+			t.Error("the release changed an election on another node")
 		}
 		w.run("release", "--node", node, "--yes", k).must(t, exitNoElection)
 	})

@@ -66,7 +66,7 @@ func resultLines(t *testing.T, out string) []resultLine {
 		all = append(all, l)
 	}
 	if strings.Count(out, "\n") != len(all) {
-		t.Errorf("not one object per line: %q", out)
+		t.Errorf("want one JSON object per line, got %q", out)
 	}
 	return all
 }

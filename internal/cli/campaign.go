@@ -105,7 +105,7 @@ func (c *campaign) run(ctx context.Context, name string, program []string) error
 func (c *campaign) validate(name string, program []string) error {
 	switch {
 	case c.o.readOnly:
-		return usagef("--read-only forbids campaign: it writes a key")
+		return usagef("--read-only forbids campaign, which writes a key")
 	case strings.Contains(name, "*"):
 		return usagef("%q contains a wildcard; campaign takes the name or the key of one election", sanitize.Line(name, 100))
 	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:

@@ -241,7 +241,7 @@ func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 					t.Errorf("a session remains: %+v", left[0])
 				}
 				if pair := w.get(key); kind != "while it waits" && (pair == nil || pair.Session != "") {
-					t.Errorf("the key is %+v", pair)
+					t.Errorf("the key is %+v, want it to exist without a holder", pair)
 				}
 			})
 		}

@@ -84,7 +84,7 @@ func TestCampaignRefusesBeforeItWrites(t *testing.T) {
 			}
 			pairs, _, err := w.client.KV().List("", nil)
 			if err != nil || len(pairs) > 0 || len(w.campaigns()) > 0 {
-				t.Errorf("it wrote: %v %v", pairs, err)
+				t.Errorf("campaign wrote to Consul before it failed: %v %v", pairs, err)
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// list and show report a leader on a failed node whose session does not depend on the node's health.
+// list and show report a leader on a failed node if the leader's session does not depend on the node's health.
 func TestAFailedLeaderIsReported(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
@@ -28,14 +28,14 @@ func TestAFailedLeaderIsReported(t *testing.T) {
 			has(t, w.run(args...).must(t, exitOK).out, "leader_failed", node+" has failed (serfHealth is critical)")
 		}
 		if out := w.run("show", "alone", k).must(t, exitOK).out; strings.Contains(out, "leader_failed") {
-			t.Errorf("a healthy leader: %s", out)
+			t.Errorf("show reports a failed leader, although the leader is healthy: %s", out)
 		}
 		if out := w.run("list", "--filter", "advice:leader_failed", k).must(t, exitOK).out; strings.Count(out, node[:20]) != 2 || strings.Contains(out, "alone") {
-			t.Errorf("the filter selects %s", out)
+			t.Errorf("want the two elections whose leaders have failed, got %s", out)
 		}
 		out := w.run("list", "--sort", "problems", k).must(t, exitOK).out
 		if strings.Index(out, "alone-1") < max(strings.Index(out, "web-1"), strings.Index(out, "mail-1")) {
-			t.Errorf("sorted by problems: %s", out)
+			t.Errorf("want the healthy election after the others, got %s", out)
 		}
 	})
 }

@@ -91,7 +91,7 @@ func TestContextSharesNoSecretsWithOtherClusters(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	if os.Getenv("CONSUL_HTTP_TOKEN") != "" || os.Getenv(historyTokenEnv) != "" {
-		t.Error("a variable of another cluster is set")
+		t.Error("the context did not remove a variable of another cluster")
 	}
 	next := o.inContext("test")
 	if next.consul.Address != "b:2" || next.consul.Token != "of-test" || next.consul.CAFile != "" || next.consul.Datacenter != "" {
@@ -110,7 +110,7 @@ func TestReadOnlyOfTheCommandLineStaysInEveryContext(t *testing.T) {
 	twoContexts(t, "a:1", "b:2", "")
 	o := resolved(t, "--context", "production")
 	if !o.readOnly { // set in the config file
-		t.Error("the setting of the file does not apply")
+		t.Error("the setting of the config file was not applied")
 	}
 	if o.inContext("test").readOnly {
 		t.Error("the context does not override the file")
@@ -157,16 +157,16 @@ func TestCompletionOfSettings(t *testing.T) {
 	}
 	t.Setenv(contextEnv, "unknown")
 	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{"production", "test", noFiles}) {
-		t.Errorf("with an unknown context in the environment: %q", got)
+		t.Errorf("with an unknown context in the environment, completion offers %q", got)
 	}
 	if got := offered(t, "--theme", ""); !slices.Equal(got, append(ui.Themes(), noFiles)) {
-		t.Errorf("themes: %q", got)
+		t.Errorf("completion of --theme offers %q", got)
 	}
 	if err := os.WriteFile(path, []byte("contexts: ["), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{noFiles}) {
-		t.Errorf("of an invalid file: %q", got)
+		t.Errorf("with an invalid config file, completion offers %q", got)
 	}
 }
 
@@ -187,6 +187,6 @@ func TestCompletionOfNamesInAContext(t *testing.T) {
 		}
 	}
 	if got := offered(t, "show", "--context", "unknown", ""); !slices.Equal(got, []string{noFiles}) {
-		t.Errorf("in an unknown context: %q", got)
+		t.Errorf("with an unknown context, completion offers %q", got)
 	}
 }

@@ -96,11 +96,11 @@ func TestEnvironmentOfCommands(t *testing.T) {
 		}
 	}
 	if strings.Contains(strings.Join(env, "\n"), "5ec2e7aa") {
-		t.Error("the token is in the environment")
+		t.Error("the environment of a command contains the token")
 	}
 	b.screen.context = ""
 	if slices.ContainsFunc(b.commandEnvironment(), func(entry string) bool { return strings.HasPrefix(entry, contextEnv) }) {
-		t.Error("a command would use another context")
+		t.Error("without a context, the environment of a command contains one")
 	}
 }
 

@@ -86,7 +86,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	d := p.Start(ui.DrainChoice{})
 	for w.get("service/web/leader").Session != "" { // no candidate follows
 		if _, more := d.Next(); !more {
-			t.Fatal("it ended before the release")
+			t.Fatal("the drain ended before the release")
 		}
 	}
 	d.Stop()
@@ -126,7 +126,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	d := p.Start(ui.DrainChoice{Exclude: map[string]bool{"service/mail/leader": true}, Destroy: true})
 	for exists := true; exists; { // after the last round, the drain destroys the session
 		if _, more := d.Next(); !more {
-			t.Fatal("it ended before the session was destroyed")
+			t.Fatal("the drain ended before the session was destroyed")
 		}
 		entry, _, err := w.client.Session().Info(here, nil)
 		if err != nil {

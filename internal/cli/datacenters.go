@@ -22,7 +22,7 @@ const allDatacenters = "all"
 const leastWatches = 13
 
 // errUnread reports that no readable datacenter contains a name, and that another datacenter could not be read.
-var errUnread = errors.New("is in no datacenter that could be read")
+var errUnread = errors.New("was not found in any datacenter that could be read")
 
 // severalDatacenters reports whether --datacenter may select more than one.
 func (o *options) severalDatacenters() bool {
@@ -266,7 +266,7 @@ func (ls lookups) one(ctx context.Context, names []string) (lookup, error) {
 		return ls.all[0], nil
 	}
 	if ls.failed != nil {
-		return lookup{}, fmt.Errorf("the names cannot be assigned to datacenters, because one of them cannot be read: %w", ls.failed)
+		return lookup{}, fmt.Errorf("the names cannot be assigned to datacenters, because a datacenter cannot be read: %w", ls.failed)
 	}
 	var in []int
 	for _, name := range names {
@@ -287,7 +287,7 @@ func (ls lookups) one(ctx context.Context, names []string) (lookup, error) {
 			return lookup{}, err
 		}
 		if in = append(in, here...); here[0] != in[0] {
-			return lookup{}, usagef("the elections are in the datacenters %s; this command acts in one, choose it with --datacenter", ls.names([]int{in[0], here[0]}))
+			return lookup{}, usagef("the elections are in the datacenters %s; this command acts in one datacenter; choose it with --datacenter", ls.names([]int{in[0], here[0]}))
 		}
 	}
 	return ls.all[in[0]], nil
@@ -328,7 +328,7 @@ func (ls lookups) hidesOutside(in int, what string) error {
 	return nil
 }
 
-// omitsOutside returns an error if elections of another datacenter than in may be missing in the response of Consul.
+// omitsOutside returns an error if Consul's response may lack elections of a datacenter other than in.
 func (ls lookups) omitsOutside(ctx context.Context, in int, what string) error {
 	if err := ls.hidesOutside(in, what); err != nil {
 		return err

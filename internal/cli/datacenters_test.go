@@ -140,7 +140,7 @@ func TestListWithoutOneDatacenter(t *testing.T) {
 		}
 		f.run("release", "--yes", "--datacenter", "dc1,dc2", "web").must(t, exitFailed)
 		if f.get("service/web/leader").Session == "" {
-			t.Error("released although the name may also exist in dc2")
+			t.Error("the key of dc1 was released although the name may also exist in dc2")
 		}
 	})
 }
@@ -163,16 +163,16 @@ func TestActionsReachOneDatacenter(t *testing.T) {
 			t.Error(r.errOut)
 		}
 		if dc1, dc2 := held(); !dc1 || !dc2 {
-			t.Fatal("an ambiguous name had an effect")
+			t.Fatal("a command changed an election although its name is ambiguous")
 		}
 		f.run("release", "--yes", "web", "--datacenter", "dc2").must(t, exitOK)
 		if dc1, dc2 := held(); !dc1 || dc2 {
-			t.Fatalf("dc1 %v, dc2 %v", dc1, dc2)
+			t.Fatalf("the key is held in dc1: %v, in dc2: %v; want only dc1", dc1, dc2)
 		}
 		f.run("release", "--yes", "only-dc2", "--wait", "1ms", "--datacenter", "all").must(t, exitFailed)
 		f.run("show", "only-dc1", "--datacenter", "all").must(t, exitOK)
 		if f.dc2.get("service/only-dc2/leader").Session != "" || f.get("service/only-dc1/leader").Session == "" {
-			t.Error("released in the wrong datacenter")
+			t.Error("the release changed the wrong datacenter")
 		}
 		session := f.get("service/web/leader").Session
 		f.run("destroy", "--yes", "--session", session, "--datacenter", "all", "--no-scan").must(t, exitOK)
@@ -242,7 +242,7 @@ func observedDatacenters(t *testing.T, addr string) dashboard {
 	}
 	for _, c := range all {
 		if n := c.client.Budget().ForKeys(); n > defaultMaxWatches/2 {
-			t.Errorf("%s may use %d connections", c.Datacenter(), n)
+			t.Errorf("the client of %s may use %d connections, more than its share of --max-watches", c.Datacenter(), n)
 		}
 		c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
 	}
@@ -278,7 +278,7 @@ func TestListOfANameWithoutOneDatacenter(t *testing.T) {
 	f.both()
 	proxied, _ := f.unreachable("dc2")
 	r := proxied.run("list", "only-dc2", "--datacenter", "all").must(t, exitFailed)
-	has(t, r.errOut, `"only-dc2" is in no datacenter that could be read`, "No path to datacenter")
+	has(t, r.errOut, `"only-dc2" was not found in any datacenter that could be read`, "No path to datacenter")
 	proxied.run("list", "only-dc1", "--datacenter", "all").must(t, exitFailed)
 }
 

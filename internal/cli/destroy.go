@@ -17,8 +17,9 @@ can acquire these keys until the session's lock-delay ends; the slot of a
 semaphore is free immediately. A session that leads several of the elections is
 destroyed once and reported for each.
 
-Consul cannot destroy a session conditionally. electop reads the key again
-just before, and destroys the session only if the session still holds it.
+Consul cannot destroy a session conditionally. electop therefore reads the key
+again immediately before, and destroys the session only if it still holds the
+key.
 
 --session ID destroys this session, whichever keys it holds. If it no longer
 holds one of the keys that electop found, nothing is destroyed. The result has
@@ -41,7 +42,7 @@ both before the action.
 	a.flags(cmd)
 	f := cmd.Flags()
 	f.Var((*nonEmptyString)(&a.session), "session", "destroy the session with this ID")
-	f.BoolVar(&a.scan, "scan", false, "search the whole KV store and show the plan, also with --yes")
+	f.BoolVar(&a.scan, "scan", false, "search the whole KV store and show the plan, even with --yes")
 	f.BoolVar(&a.noScan, "no-scan", false, "skip the search of the whole KV store")
 	return cmd
 }

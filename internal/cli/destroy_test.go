@@ -156,7 +156,7 @@ func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 				t.Errorf("%v, want %v", got, tt.results)
 			}
 			if w.get(p+"/web/leader").Session != s {
-				t.Error("the lock was released")
+				t.Error("the lock was released although Consul failed")
 			}
 		})
 	}
@@ -172,7 +172,7 @@ func TestDestroyReadsKeysConsistentlyWithStale(t *testing.T) {
 	var consistent atomic.Int32
 	proxied := intercept(t, w, func(_ http.ResponseWriter, r *http.Request) bool {
 		if q := r.URL.Query(); asked.Load() && q.Has("stale") {
-			t.Errorf("a stale read: %s", r.URL)
+			t.Errorf("destroy sent a stale read after the confirmation: %s", r.URL)
 		} else if asked.Load() && r.URL.Path == "/v1/txn" && q.Has("consistent") {
 			consistent.Add(1)
 		}
@@ -181,6 +181,6 @@ func TestDestroyReadsKeysConsistentlyWithStale(t *testing.T) {
 	stdin := &confirmation{answer: strings.NewReader("y\n"), before: func() { asked.Store(true) }}
 	proxied.runWith(deps{stdin: stdin, interactive: true}, "destroy", "--session", s, "--stale", "-k", p+"/*/leader").must(t, exitOK)
 	if consistent.Load() == 0 {
-		t.Error("no consistent read")
+		t.Error("destroy sent no consistent read after the confirmation")
 	}
 }

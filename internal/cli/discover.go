@@ -42,7 +42,7 @@ Presets:
 ` + presetTable() + `
 
 Exit codes: 0 success, even if there is no lock; 5 if the token can read no key.
-Of several datacenters, the most severe one: 1, then 5.`,
+With several datacenters, electop uses the most severe code: 1, then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -131,7 +131,7 @@ func TestDiscoverNamesEveryKindOfLock(t *testing.T) {
 		has(t, text.out, "PATTERN", "Patroni", "no election", "Flags that watch all of them:", "-k "+p+"/vault/core/lock")
 		has(t, text.errOut, "searched")
 		if strings.Contains(text.out+text.errOut, "unrelated") {
-			t.Errorf("unrelated keys: %s", text.out)
+			t.Errorf("the output contains unrelated keys: %s", text.out)
 		}
 	})
 }

@@ -37,7 +37,7 @@ func TestDoctorNamesTheMissingRule(t *testing.T) {
 	r := w.run("doctor").must(t, exitDenied)
 	has(t, r.out, "denied", `key_prefix "service/" { policy = "read" }`, `session_prefix "" { policy = "read" }`)
 	if strings.Contains(r.errOut, "electop:") {
-		t.Errorf("the table already contains it: %q", r.errOut)
+		t.Errorf("standard error repeats what the table contains: %q", r.errOut)
 	}
 }
 

@@ -135,7 +135,7 @@ func TestDrainMovesEveryLeaderOffTheNode(t *testing.T) {
 			t.Errorf("%s", r.out)
 		}
 		if w.get(p+"/chat/leader").ModifyIndex != chat {
-			t.Error("an election on another node was changed")
+			t.Error("the drain changed an election on another node")
 		}
 		has(t, r.errOut, "3 elections to move, 0 skipped", p+"-locks/backup (not watched)", " leads no election of the drain (3 elections: 3 moved; 3 releases in ")
 		r = w.run("drain", a, "--yes", "-k", p+"/*/leader").must(t, exitOK) // no leader remains on the node
@@ -232,7 +232,7 @@ func TestDrainDoesNotDestroyASessionWithOtherKeys(t *testing.T) {
 	has(t, r.out, "and its session was not destroyed: it also holds service/mail/leader, which is not part of the drain")
 	has(t, r.errOut, "Skipped mail: excluded by --exclude")
 	if w.get("service/mail/leader").Session != s {
-		t.Error("an excluded election was changed")
+		t.Error("the drain changed an excluded election")
 	}
 }
 
@@ -257,7 +257,7 @@ func TestDrainSkipsPatroniAndSemaphores(t *testing.T) {
 	}
 	has(t, r.errOut, "Skipped db: Patroni stores the leader's name", "  better    patronictl switchover db", "no leader; stop the program that holds a slot", "still leads 1 election")
 	if w.get("service/db/leader").Session != leader {
-		t.Error("Patroni's key was released")
+		t.Error("the drain released Patroni's key")
 	}
 	w.run("drain", "node-1", "--yes", "--exclude", "db").must(t, exitOK)
 }
@@ -277,7 +277,7 @@ func TestDrainDryRunWritesNothing(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 	if w.get("service/web/leader").ModifyIndex != before.ModifyIndex {
-		t.Error("the key changed")
+		t.Error("--dry-run changed the key")
 	}
 }
 
@@ -289,7 +289,7 @@ func TestDrainAsksBeforeItActs(t *testing.T) {
 	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, "drain", a).must(t, exitFailed)
 	has(t, r.errOut, "Move 1 election off "+a+"? [y/N] ", "nothing was done")
 	if w.get("service/web/leader").Session != s {
-		t.Error("the key was released")
+		t.Error("the key was released although the user did not confirm")
 	}
 	r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "drain", a, "--wait", "10ms").must(t, exitOK)
 	has(t, r.out, "web: web-1 on "+a+" → no leader, 1 release: no candidate acquired the key within 10ms\n")
@@ -321,7 +321,7 @@ func TestDrainChecksItsArguments(t *testing.T) {
 		}
 	}
 	if w.get("service/web/leader").Session == "" {
-		t.Error("a wrong command line released a key")
+		t.Error("a drain with an invalid command line released a key")
 	}
 	r := w.run("__complete", "drain", a[:len(a)-1])
 	has(t, r.out, a+"\n")

@@ -152,7 +152,7 @@ func TestDrillAsksBeforeAndRefuses(t *testing.T) {
 		w.run("drill", "web", "--yes", flag).must(t, exitUsage)
 	}
 	if w.get("service/web/leader").Session != s || w.get(p+"/db/leader").Session != leader {
-		t.Error("a lock was released")
+		t.Error("a drill that must fail released a lock")
 	}
 }
 

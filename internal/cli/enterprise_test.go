@@ -201,7 +201,7 @@ func sendEverything(t *testing.T, w, direct *testConsul, r *recorder, p string) 
 	do(exitOK, "discover", p)
 	for _, command := range []string{"show", "drain"} {
 		if offered, _ := w.complete(append(slices.Clone(enterprise), command, "")...); len(offered) == 0 {
-			t.Errorf("completion offers nothing after electop %s", command)
+			t.Errorf("completion offers no name after electop %s", command)
 		}
 	}
 	do(exitOK, "show", "web")

@@ -64,7 +64,7 @@ evaluate it as a formula.`,
 	f.StringVar(&c.until, "until", "", "print what happened before this time (default now)")
 	f.StringSliceVar(&c.causes, "cause", nil, "only explained events, or terms, with this cause")
 	f.StringSliceVar(&c.types, "type", nil, "only events of this type")
-	f.BoolVar(&c.terms, "terms", false, "print terms: leader, node, beginning, end, why it ended, vacancy after it")
+	f.BoolVar(&c.terms, "terms", false, "print terms, with leader, node, beginning, end, cause and the vacancy after each")
 	f.BoolVar(&c.stats, "stats", false, "print a summary per election: terms, availability, vacancies, causes")
 	return cmd
 }

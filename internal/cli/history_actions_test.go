@@ -30,11 +30,11 @@ func TestActionsOfAnotherProcessExplainALoss(t *testing.T) {
 		}
 		events.stop()
 		for line := events.next(); !strings.HasPrefix(line, "exit code"); line = events.next() {
-			t.Errorf("one more event: %s", line)
+			t.Errorf("unexpected event: %s", line)
 		}
 		r := w.run(args("history", "--type", "explained", "-o", "json")...).must(t, exitOK)
 		if n := strings.Count(r.out, `"cause":"operator_`); n != 2 {
-			t.Errorf("want each action once:\n%s", r.out)
+			t.Errorf("want each of the two actions once:\n%s", r.out)
 		}
 		has(t, w.run(args("history", "--terms")...).must(t, exitOK).out, "operator_release by "+userAtHost(), "operator_destroy by "+userAtHost())
 	})

@@ -47,7 +47,7 @@ func TestHistoryAsCSVContainsNoFormulas(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", args, err, r.out)
 		}
 		if !strings.Contains(r.out, "'=1+1/-2") {
-			t.Errorf("%v: the key is missing:\n%s", args, r.out)
+			t.Errorf("%v: the output lacks the key:\n%s", args, r.out)
 		}
 		for _, record := range records[1:] {
 			for i, cell := range record {

@@ -33,7 +33,7 @@ func TestKeysThatAreDeletedWhileNoObserverRunsAreRecorded(t *testing.T) {
 		r := w.run(args("history", "--terms", "led", "-o", "json")...).must(t, exitOK)
 		has(t, r.out, `"seen_until":"`, `"to":"`, `"held_known":false`)
 		if r = w.run(args("history", "--terms", "stays", "-o", "json")...).must(t, exitOK); strings.Contains(r.out, `"to":"`) {
-			t.Errorf("the term of a key that exists ended:\n%s", r.out)
+			t.Errorf("the term ended although the key exists:\n%s", r.out)
 		}
 	})
 }

@@ -108,7 +108,7 @@ func TestRecordReportsAHistoryThatFails(t *testing.T) {
 	unlock := lockHistory(t, r.file)
 	eventually(t, "warning in the log", func() bool { return logged(locked) })
 	if healthy() || !metric("0") {
-		t.Error("the recorder is healthy, or its history writable")
+		t.Error("/healthz or /metrics does not report the write error")
 	}
 	unlock()
 	eventually(t, "end of the failure", func() bool { return healthy() && metric("1") && logged("storing events again") })
@@ -178,7 +178,7 @@ func TestRecordContinuesInANewFile(t *testing.T) {
 		}
 		old := w.run("history", "--history", r.file+".old").must(t, exitOK).out
 		if strings.Count(old, "initial state") != 2 || strings.Contains(old, "released") {
-			t.Errorf("the moved file:\n%s", old)
+			t.Errorf("the moved file has later events, or lacks the initial state:\n%s", old)
 		}
 	})
 }

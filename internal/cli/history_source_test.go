@@ -35,6 +35,6 @@ func TestHistoryThatCannotBeRead(t *testing.T) {
 	source := &lazyHistory{path: path}
 	defer source.Close()
 	if _, err := source.State(t.Context(), history.StateQuery{At: time.Now()}); err == nil {
-		t.Fatal("no error")
+		t.Fatal("State returned no error for a file that is not a database")
 	}
 }

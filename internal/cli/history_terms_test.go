@@ -60,7 +60,7 @@ func TestTermsAreWrittenPageByPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(w.pages) == 0 || w.pages[0] != 1 || source.pages != 3 {
-			t.Errorf("%s: writes after %v pages of %d", output, w.pages, source.pages)
+			t.Errorf("%s: writes after %v pages, want the first after page 1 of 3; %d pages were read", output, w.pages, source.pages)
 		}
 		last := 0
 		for _, leader := range []string{"web-1", "b", "c", "a-long-name", "e"} {
@@ -70,7 +70,7 @@ func TestTermsAreWrittenPageByPage(t *testing.T) {
 			}
 		}
 		if lines := strings.Split(w.String(), "\n"); output == "table" && (len(lines) != 7 || strings.Index(lines[5], "2026-") != strings.Index(lines[4], "2026-")) {
-			t.Errorf("the columns of the last page are not those of the one before:\n%s", w.String())
+			t.Errorf("the columns of the last page differ from those of the page before it:\n%s", w.String())
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 	r = w.run("history", "--history", file).must(t, exitOK)
 	has(t, r.out, "TIME  ", "  web  ", "  elected  ", "a, term 1, node-1 · initial state", "b, term 2, node-1", "led for at least", "released", "the key was deleted")
 	if n := strings.Count(r.out, "initial state"); n != 1 {
-		t.Errorf("%d initial states after %v:\n%s", n, again, r.out)
+		t.Errorf("%d initial states, want 1; the second observer reported %v:\n%s", n, again, r.out)
 	}
 	if r := w.run("history", "--type", "deleted", "--history", file).must(t, exitOK); strings.Count(r.out, "\n") != 2 {
 		t.Errorf("--type deleted: %s", r.out)

@@ -23,8 +23,8 @@ func newListCommand(d deps, o *options) *cobra.Command {
 		Long: `List the current state of the elections, or with --advice the risks of their
 configuration, and leaders that have failed although their session holds the
 key. Risks that need observation over time, such as flapping, are not listed. In
-a terminal that is too narrow for the table, each advice is a paragraph with all
-its elections.
+a terminal that is too narrow for the table, each piece of advice is one
+paragraph with all its elections.
 
 With --datacenter dc1,dc2 or all, the elections of several datacenters are
 listed. Those that cannot be read are reported, and the exit code is 1.`,

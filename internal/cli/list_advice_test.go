@@ -41,7 +41,7 @@ func TestListAdvice(t *testing.T) {
 		table := w.run("list", "--advice", "bad", "-k", p+"/*/leader").must(t, exitOK)
 		has(t, table.out, "ELECTION", "URGENT", "overwritten", "urgent")
 		if strings.Contains(table.out, "good") {
-			t.Errorf("an election that was not selected: %s", table.out)
+			t.Errorf("the table contains an election that was not selected: %s", table.out)
 		}
 	})
 	w := onMemory(t)

@@ -29,13 +29,13 @@ func TestListContinuesTheHistory(t *testing.T) {
 		r := w.run("list", "-o", "json", "--history", file).must(t, exitOK)
 		for _, want := range []string{`"vacant_since":"`, `"last_leader":"web-1"`, `"leader":"mail-1"`, `"since_known":true`, `"leader":"db-1"`, `"since_known":false`} {
 			if strings.Count(r.out, want) != 1 {
-				t.Errorf("%q is not there once in\n%s", want, r.out)
+				t.Errorf("want %q exactly once in\n%s", want, r.out)
 			}
 		}
 		r = w.run("list", "-o", "json", "--history", "off").must(t, exitOK)
 		for _, unknown := range []string{"vacant_since", "last_leader", `"since_known":true`} {
 			if strings.Contains(r.out, unknown) {
-				t.Errorf("%q without a history in\n%s", unknown, r.out)
+				t.Errorf("without a history, the output contains %q:\n%s", unknown, r.out)
 			}
 		}
 	})
@@ -51,9 +51,9 @@ func TestShowContinuesTheHistory(t *testing.T) {
 		}
 	}
 	if r := w.run("show", "mail", "--history", file).must(t, exitOK); !strings.Contains(r.out, "Since") {
-		t.Errorf("since when mail has a leader is missing:\n%s", r.out)
+		t.Errorf("the time at which mail got its leader is missing:\n%s", r.out)
 	}
 	if r := w.run("show", "mail", "--history", "off").must(t, exitOK); strings.Contains(r.out, "Since") {
-		t.Errorf("a time that is not known:\n%s", r.out)
+		t.Errorf("without a history, the output contains a time that show cannot determine:\n%s", r.out)
 	}
 }

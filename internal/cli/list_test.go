@@ -79,7 +79,7 @@ func TestListShowsTheStateOfTheStore(t *testing.T) {
 				t.Errorf("session %+v\nis not %+v", got.Session, s)
 			}
 			if got.SinceKnown == nil || *got.SinceKnown {
-				t.Error("a single read reports since when")
+				t.Error("since_known is not false, although a single read does not show when the term began")
 			}
 		}
 		if all[0].Leader != "web-1" || all[0].Session.TTL != "20s" || all[1].Leader != "locked" || all[1].Flags != "3304740253564472344" {
@@ -143,7 +143,7 @@ func TestPatterns(t *testing.T) {
 		}
 	}
 	if r := w.run("list", "-o", "json", "-k", "missing/key").must(t, exitOK); r.out != "[]\n" {
-		t.Errorf("no elections print %q", r.out)
+		t.Errorf("without an election, list printed %q", r.out)
 	}
 }
 

@@ -42,10 +42,10 @@ func TestAdviceFitsNarrowTerminals(t *testing.T) {
 	}
 	has(t, b.String(), "no_checks\n  elections auth, web\n  why ", "overwritten, urgent\n  elections mail\n")
 	if widest(b.String()) > 60 || strings.Count(b.String(), "no_checks") != 1 {
-		t.Errorf("wider than 60, or not grouped:\n%s", b.String())
+		t.Errorf("lines are wider than 60, or equal advice is not grouped:\n%s", b.String())
 	}
 	b.Reset()
 	if err := writeAdvice(&b, 0, all, false); err != nil || strings.Count(b.String(), "no_checks") != 2 {
-		t.Errorf("%v: without a terminal it is a table:\n%s", err, b.String())
+		t.Errorf("%v: want a table without a terminal, got:\n%s", err, b.String())
 	}
 }

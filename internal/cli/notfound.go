@@ -38,7 +38,7 @@ func (l lookup) warnMissing(ctx context.Context) {
 	}
 }
 
-// warnSilent warns that Consul may hide keys without a sign of it.
+// warnSilent warns that Consul may hide keys without reporting it.
 func (l lookup) warnSilent(ctx context.Context) error {
 	if l.snapshot.Filtered { // another warning has reported it
 		return nil

@@ -25,7 +25,7 @@ func TestPatternThatMatchesNothingIsExplained(t *testing.T) {
 	w := newTestConsul(t, consultest.Dev(t).Addr())
 	r := w.run("list", "-o", "json").must(t, exitOK)
 	if r.out != "[]\n" {
-		t.Errorf("an empty store: %q", r.out)
+		t.Errorf("with an empty store, list printed %q", r.out)
 	}
 	has(t, r.errOut, "no key matches service/*/leader: the KV store has no keys")
 

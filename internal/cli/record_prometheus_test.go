@@ -76,6 +76,6 @@ func TestPrometheusScrapesRecord(t *testing.T) {
 	sample(`increase(electop_terms_ended_total{cause="released"}[1m]) > 0`, `"cause":"released"`)
 	sample(`electop_election_leader_info{key="service/web/leader"}`, `"leader":"web-2"`)
 	if got := query("electop_election_leader_info"); strings.Contains(got, "web-1") {
-		t.Errorf("the former leader has a sample: %s", got)
+		t.Errorf("the former leader still has a sample: %s", got)
 	}
 }

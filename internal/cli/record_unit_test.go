@@ -41,7 +41,7 @@ func TestTheUnitsCommandLine(t *testing.T) {
 	has(t, r.out, "--bearer-token-file")
 	for _, m := range regexp.MustCompile(`LoadCredential=([^:]+):`).FindAllStringSubmatch(unit, -1) {
 		if !strings.Contains(line, "${CREDENTIALS_DIRECTORY}/"+m[1]) {
-			t.Errorf("the credential %s is not used", m[1])
+			t.Errorf("the command line does not use the credential %s", m[1])
 		}
 	}
 	if verify, err := exec.LookPath("systemd-analyze"); err == nil {

@@ -97,7 +97,7 @@ func TestRecordServesItsHistory(t *testing.T) {
 				local.out, remote.out = strings.Join(strings.Split(local.out, ",")[:18], ","), strings.Join(strings.Split(remote.out, ",")[:18], ",")
 			}
 			if local.out != remote.out || remote.errOut != "" || len(local.out) < 8 {
-				t.Errorf("%v:\n%s\nfrom the file:\n%s%s", args, remote.out, local.out, remote.errOut)
+				t.Errorf("%v: from the recorder:\n%s\nfrom the file:\n%s%s", args, remote.out, local.out, remote.errOut)
 			}
 		}
 		has(t, w.run("report", "web", "--history", r.url).must(t, exitOK).out, "# Incident report: web", "released")
@@ -136,7 +136,7 @@ func TestRecordExposesMetrics(t *testing.T) {
 		`electop_terms_ended_total{cause="released"} 1`, `electop_election_changes_total{election="web",key="service/web/leader"} 1`,
 		"electop_vacancy_seconds_count 1", `electop_election_has_leader{election="web",key="service/web/leader"} 1`)
 	if _, text := r.get("/metrics"); strings.Contains(text, `leader="a"`) {
-		t.Errorf("the series of the former leader is left:\n%s", text)
+		t.Errorf("the series of the former leader still exists:\n%s", text)
 	}
 }
 
@@ -307,7 +307,7 @@ func TestFlagsOfTheListener(t *testing.T) {
 	file := historyFile(t)
 	has(t, w.run("record", "--history", file, "--metrics", l.Addr().String()).must(t, exitFailed).errOut, "electop: --metrics: ", "address already in use")
 	if _, err := os.Stat(file); err == nil {
-		t.Error("record left a file")
+		t.Error("record created the history file although it could not listen")
 	}
 	has(t, w.run("record", "--history", file, "--listen", ":0", "--tls-cert", empty, "--tls-key", empty).must(t, exitFailed).errOut, "electop: --listen: tls: ")
 }

@@ -68,12 +68,12 @@ func TestReportFiles(t *testing.T) {
 		}
 	}
 	if file, err := writeIncidents(t.Context(), source, subjects("unknown"), r); err == nil {
-		t.Errorf("%s about an election that is not in the history", file)
+		t.Errorf("%s was written for an election that is not in the history", file)
 	}
 	if err := os.Chmod(".", 0o500); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := writeIncidents(t.Context(), source, subjects(web), r); err == nil && os.Getuid() != 0 {
-		t.Error("a file in a folder that cannot be written")
+		t.Error("writeIncidents returned no error for a read-only folder")
 	}
 }

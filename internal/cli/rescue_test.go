@@ -87,7 +87,7 @@ func TestRescueSetsTheFlagsThatLocksExpect(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := lock.Lock(nil); err == nil {
-			t.Fatal("the flags are accepted")
+			t.Fatal("Lock accepted the flags")
 		}
 		identified(t, w, k, "web", "lock_flags", "set_flags")
 		has(t, w.run("rescue", "web", "--yes", k).must(t, exitOK).out, "web: set_flags applied (lock_flags)\n")
@@ -167,7 +167,7 @@ func TestRescueDestroysTheSessionOfAFailedNode(t *testing.T) {
 			}
 		}
 		if w.get(p+"/web/leader").Session != "" || w.get(p+"/mail/leader").Session != "" || w.get(p+"/healthy/leader").Session == "" {
-			t.Error("wrong sessions")
+			t.Error("rescue destroyed the wrong sessions")
 		}
 	})
 }
@@ -186,7 +186,7 @@ func TestRescueDeletesAReleasedKeyOfPatroni(t *testing.T) {
 			t.Errorf("%+v", pair)
 		}
 		if w.get(p+"/db/members/pg1").Session != leader {
-			t.Error("another key was changed")
+			t.Error("rescue changed another key")
 		}
 	})
 }

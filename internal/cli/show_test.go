@@ -62,7 +62,7 @@ func TestShowRecognisesPatroni(t *testing.T) {
 			t.Errorf("%+v %+v %q", s.Software, s.Advice, s.WhyVacant)
 		}
 		if s.Session == nil || s.Leader != "pg1" {
-			t.Errorf("members of list are missing: %+v", s)
+			t.Errorf("show lacks members that list has: %+v", s)
 		}
 		r := w.run("show", "db", "-k", p+"/*/leader").must(t, exitOK)
 		has(t, r.out, "Likely next", "pg2 (holds "+p+"/db/members/pg2)", "patronictl switchover db", "Release  ", "Destroy  ")
@@ -112,7 +112,7 @@ func TestShowDescribesSemaphores(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := w.run("show", "gpu", "-k", p+"/*/.lock").must(t, exitOK)
-		has(t, r.out, "limit 1, 0 held, 1 gone, 1 waiting", "(session ended: a contender can take the slot)", "waiter     "+waiter, "a semaphore has holders, no leader")
+		has(t, r.out, "limit 1, 0 held, 1 gone, 1 waiting", "(session ended: a contender can take the slot)", "waiter     "+waiter, "a semaphore has holders but no leader")
 	})
 }
 
@@ -126,7 +126,7 @@ func TestShowProbesTheLockDelay(t *testing.T) {
 		probe := func(why string) (state, session string) {
 			got := show1(t, w, "web", "--probe", "-k", p+"/*/leader")
 			if got.Probe == nil {
-				t.Fatal("no probe")
+				t.Fatal("the output contains no result of the probe")
 			}
 			if !strings.Contains(got.WhyVacant, why) || (why == "") != (got.WhyVacant == "") || strings.Contains(got.WhyVacant, "may still be active") {
 				t.Errorf("%s: %q", got.Probe.State, got.WhyVacant)
@@ -150,7 +150,7 @@ func TestShowProbesTheLockDelay(t *testing.T) {
 		r := w.run("show", "web", "--probe", "-k", p+"/*/leader").must(t, exitOK)
 		has(t, r.out, "a lock-delay is active: Consul rejects every acquire")
 		if got := show1(t, w, "web", "-k", p+"/*/leader"); got.Probe != nil {
-			t.Error("a probe without --probe")
+			t.Error("show probed without --probe")
 		}
 	})
 }
@@ -199,11 +199,11 @@ func TestProbeWritesOneRaftLogEntry(t *testing.T) {
 	s := w.session(func(s *api.SessionEntry) { s.LockDelay = time.Minute })
 	w.acquire(key, s, "web-1")
 	if n := entries("held by session"); n < probes {
-		t.Errorf("held: %d entries", n)
+		t.Errorf("held: %d Raft log entries, want one per probe", n)
 	}
 	w.unlock(key, s)
 	if n := entries("free: "); n < probes {
-		t.Errorf("free: %d entries", n)
+		t.Errorf("free: %d Raft log entries, want one per probe", n)
 	}
 	w.acquire(key, s, "web-1")
 	if _, err := w.client.Session().Destroy(s, nil); err != nil {
@@ -211,7 +211,7 @@ func TestProbeWritesOneRaftLogEntry(t *testing.T) {
 	}
 	before := w.get(key).ModifyIndex
 	if n := entries("lock-delay"); n >= probes {
-		t.Errorf("lock-delay: %d entries", n)
+		t.Errorf("lock-delay: %d Raft log entries, want fewer than probes", n)
 	}
 	if now := w.get(key).ModifyIndex; now != before {
 		t.Errorf("the probes changed the key: ModifyIndex %d, then %d", before, now)

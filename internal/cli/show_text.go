@@ -55,7 +55,7 @@ func leaderText(e *election.Election) string {
 	case e.Exists && e.Pair.Held():
 		return e.Leader
 	case e.IsSemaphore():
-		return "a semaphore has holders, no leader"
+		return "a semaphore has holders but no leader"
 	}
 	return "no leader"
 }

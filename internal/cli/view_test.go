@@ -84,7 +84,7 @@ func TestDashboardBeginsWithTheSettings(t *testing.T) {
 	}
 	o := resolved(t, "--filter", "web", "--sort", "for reverse", "--context", "production").inContext("test")
 	if o.view.filter.Text != "web" || o.view.order.String() != "for reverse" {
-		t.Errorf("after a switch: %q, %s", o.view.filter.Text, o.view.order)
+		t.Errorf("after a switch of the context: filter %q, order %s", o.view.filter.Text, o.view.order)
 	}
 }
 
@@ -97,6 +97,6 @@ func TestHelpOfListNamesEveryField(t *testing.T) {
 	}
 	r := onMemory(t).run("__complete", "list", "--filter", "web st")
 	if !strings.Contains(r.out, "web state:") {
-		t.Errorf("the shell completes %s", r.out)
+		t.Errorf("the shell does not offer the field state: %s", r.out)
 	}
 }

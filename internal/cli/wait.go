@@ -39,13 +39,13 @@ history: otherwise a mistyped NAME would count as an election without a leader.
 With --datacenter dc1,dc2 or all, exactly one datacenter must have the NAME, and
 the key must exist at the start.
 
--o json writes the state as in electop list -o json, also after a timeout.
+-o json writes the state as in electop list -o json, even after a timeout.
 
 Exit codes:
   0  the state was reached
   1  timeout, or Consul did not respond
   2  usage error, the key belongs to a semaphore, or several datacenters have it
-  3  no such election, also if the key did not appear before the timeout
+  3  no such election, or the key did not appear before the timeout
   5  denied by Consul's ACLs, or unknown token`
 
 func newWaitCommand(d deps, o *options) *cobra.Command {

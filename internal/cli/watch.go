@@ -48,12 +48,12 @@ The events are also stored in the history; see electop history.
 contains all events.
 
 With --exec, a shell runs the command for each event, in order, one at a time. A
-command that is slow or fails delays no output and loses no event. A command
-ends when all processes of its process group have ended. After --exec-timeout
-the group gets SIGTERM, 2s later SIGKILL, and the command for the next event
-starts. When watch ends, a running command is stopped in the same way. With
---exec-parallel N, up to N commands run concurrently; those for the same
-election still run one at a time, in order.
+slow or failing command does not delay the output, and no event is lost. A
+command ends when all processes of its process group have ended. After
+--exec-timeout the group gets SIGTERM, 2s later SIGKILL, and the command for the
+next event starts. When watch ends, a running command is stopped in the same
+way. With --exec-parallel N, up to N commands run concurrently; those for the
+same election still run one at a time, in order.
 
 The command gets the event as JSON on standard input and in variables, which are
 empty if they do not apply:

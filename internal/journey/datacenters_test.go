@@ -53,7 +53,7 @@ func TestTwoDatacentersOnOneBoard(t *testing.T) {
 		term.keys("y")
 		term.await("1 vacant", "no leader")
 		if holder(t, agents[0]) != sessions[0] || holder(t, agents[1]) != "" {
-			t.Fatal("the release did not reach exactly dc2")
+			t.Fatal("want the release in dc2 only")
 		}
 		term.keys("3")
 		term.await("web-dc1", "web-dc2")
@@ -76,13 +76,13 @@ func TestTwoDatacentersOnOneBoard(t *testing.T) {
 		term.await("left with 0")
 		terms := history(t, file, "history", "--terms", "-o", "csv")
 		if !strings.Contains(terms, "dc1") || !strings.Contains(terms, "dc2") || strings.Count(terms, "operator_release") != 1 {
-			t.Errorf("terms of both datacenters, and one release:\n%s", terms)
+			t.Errorf("want terms of both datacenters, and one release:\n%s", terms)
 		}
 		if table := history(t, file, "history", "--terms"); !strings.HasPrefix(table, "DC ") {
-			t.Errorf("the datacenters are not named:\n%s", table)
+			t.Errorf("the table has no column of datacenters:\n%s", table)
 		}
 		if report := history(t, file, "report", "web", "--datacenter", "dc2"); !strings.Contains(report, "Datacenter: `dc2`") || strings.Contains(report, "web-in-dc1") {
-			t.Errorf("not only dc2:\n%s", report)
+			t.Errorf("want a report about dc2 only:\n%s", report)
 		}
 		out, err := exec.Command(program, "report", "web", "--history", file).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "is in the datacenters dc1, dc2; choose one with --datacenter") {
@@ -102,7 +102,7 @@ func TestADrainWorksInTheDatacenterOfTheRow(t *testing.T) {
 	term.keys("y")
 	term.await("moving", "no leader for")
 	if holder(t, agents[0]) != sessions[0] || holder(t, agents[1]) != "" {
-		t.Fatal("the drain did not work in exactly dc2")
+		t.Fatal("want the drain in dc2 only")
 	}
 	term.keys("x")
 	term.await("Stop the drain?")

@@ -87,8 +87,8 @@ func TestDashboardShowsAHistoryThatFails(t *testing.T) {
 	term.gone("keeps the file locked")
 }
 
-// The history file of a running dashboard is deleted or replaced: one line says so, and a new file has the present
-// state and the later events.
+// The history file of a running dashboard is deleted or replaced: one line reports this, and a new file contains the
+// present state and all later events.
 func TestDashboardContinuesInANewHistoryFile(t *testing.T) {
 	for name, remove := range map[string]func(file string) error{
 		"deleted": os.Remove,
@@ -116,7 +116,7 @@ func TestDashboardContinuesInANewHistoryFile(t *testing.T) {
 				}
 				const line = "! the history file was deleted or moved; events are stored in a new one"
 				if screen := term.await(line, "1 led"); strings.Count(screen, "history file") != 1 {
-					t.Errorf("not one line:\n%s", screen)
+					t.Errorf("want one line about the history file, got:\n%s", screen)
 				}
 				if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
 					t.Fatal(err)
@@ -124,7 +124,7 @@ func TestDashboardContinuesInANewHistoryFile(t *testing.T) {
 				s.acquire("web", s.b, "web-b")
 				term.await("1 led", "web-b")
 				if !poll(func() bool { return strings.Contains(terms(), "web-b") }) {
-					t.Errorf("recording did not go on:\n%s", terms())
+					t.Errorf("the term in the new file was not recorded:\n%s", terms())
 				}
 				term.keys("q")
 				if screen := term.await("left with 0"); strings.Count(strings.ReplaceAll(screen, "\n", ""), "was deleted or moved") != 1 {
@@ -132,7 +132,7 @@ func TestDashboardContinuesInANewHistoryFile(t *testing.T) {
 				}
 				all := terms()
 				if n := strings.Count(all, "web-a"); n != 1 || strings.Contains(all, "web-old") != (name == "replaced") {
-					t.Errorf("the new file:\n%s", all)
+					t.Errorf("the new file lacks an event or has unexpected events:\n%s", all)
 				}
 			})
 		})

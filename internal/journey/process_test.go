@@ -302,7 +302,7 @@ func TestSuspendAndContinue(t *testing.T) {
 				s.line("fg")
 				s.await("8 led", "DEMO", "Latest events")
 				if flags := s.tmux("display-message", "-p", "#{alternate_on}#{mouse_sgr_flag}#{cursor_flag}"); flags != "110\n" {
-					t.Errorf("alternate screen, mouse, cursor: %s", flags)
+					t.Errorf("flags of alternate screen, mouse and cursor: %s, want 110", flags)
 				}
 			}
 			s.keys("?")

@@ -75,13 +75,13 @@ func TestInvalidation(t *testing.T) {
 						}
 					}
 					if info := f.sessionInfo(s.session); (info != "[]") != c.lives {
-						f.Errorf("whether the session exists is wrong: %s", info)
+						f.Errorf("sessions after the end: %s; want the session to exist: %v", info, c.lives)
 					}
 					if got := f.checkStatus(node, check); got != c.health {
 						f.Errorf("the check has the status %s, want %s", got, c.health)
 					}
 					if got := f.acquire(s.key, rival, "w"); got == c.delay {
-						f.Errorf("the rival's acquire returned %v", got)
+						f.Errorf("the rival's acquire returned %v, want %v", got, !c.delay)
 					}
 				})
 			})
@@ -233,7 +233,7 @@ func TestLockDelay(t *testing.T) {
 			f.Error("the acquire of another key was rejected")
 		}
 		f.do(http.MethodDelete, "/v1/kv/"+key, "")
-		early("the lock-delay ended with the key")
+		early("the delete of the key ended the lock-delay")
 		f.eventually(patience, "the end of the lock-delay", func() bool { return f.acquire(key, rival, "w") })
 		if took := time.Since(begin); took < delay {
 			f.Errorf("a lock-delay of %s lasted %s", delay, took)

@@ -236,7 +236,7 @@ func TestSeriesOfSeveralDatacenters(t *testing.T) {
 		`electop_election_has_leader`+web1+`} 1`, `!electop_election_has_leader`+web2, `electop_terms_missed_total{datacenter="dc1"} 0`,
 		`electop_terms_ended_total{cause="released",datacenter="dc1"} 0`, `!electop_consul_connected 1`)
 	if _, err := dc1.metrics.Observe("dc2", nil); err == nil {
-		t.Error("two datacenters with one name")
+		t.Error("Observe returned no error for a second datacenter with the same name")
 	}
 }
 

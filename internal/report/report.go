@@ -155,9 +155,9 @@ func (i *Incident) ending() string {
 	}
 	t := &i.Terms[len(i.Terms)-1]
 	if !i.endedWithin(t) {
-		return fmt.Sprintf("%s, %s was the leader, since %s.", when, leader(t), began(t))
+		return fmt.Sprintf("%s, %s had been the leader since %s.", when, leader(t), began(t))
 	}
-	return fmt.Sprintf("%s, there was no leader, since %s.", when, moment(t.End))
+	return fmt.Sprintf("%s, there had been no leader since %s.", when, moment(t.End))
 }
 
 func (i *Incident) writeTerms(b *bytes.Buffer) {
@@ -204,10 +204,10 @@ func (i *Incident) writeTimeline(b *bytes.Buffer) {
 func (i *Incident) writeGaps(b *bytes.Buffer) {
 	b.WriteString("\n## Gaps in observation\n\n")
 	if len(i.Gaps) == 0 && !i.ObservedUntil.IsZero() {
-		b.WriteString("An observer was running all the time.\n")
+		b.WriteString("An observer was running for the whole period.\n")
 		return
 	}
-	b.WriteString("No observer was running in these times:\n\n")
+	b.WriteString("No observer was running during these times:\n\n")
 	for _, gap := range i.Gaps {
 		fmt.Fprintf(b, "- %s to %s (%s)\n", moment(gap.Since), moment(gap.Until), duration(gap.Until.Sub(gap.Since)))
 	}

@@ -93,20 +93,20 @@ func TestJoinKeepsTheDatacentersApart(t *testing.T) {
 			t.Errorf("%q is not the ID of exactly this election", e.ID())
 		}
 		if s.Find(e.ID()) != e || s.Find(e.Target().ID()) != e || s.In(e.Datacenter).Find(e.ID()) != e {
-			t.Errorf("%q finds another election", e.ID())
+			t.Errorf("Find does not return the election of %q", e.ID())
 		}
 		if _, stale := s.In(e.Datacenter).StaleSince(e.Key()); stale != (e.Datacenter == "dc2") {
 			t.Errorf("%s: stale %v", e.ID(), stale)
 		}
 	}
 	if s.In("dc1").Find(held("dc2", "web").ID()) != nil || s.Find("dc3\x00service/web/leader") != nil {
-		t.Error("an ID finds an election of another datacenter")
+		t.Error("Find returned an election of another datacenter")
 	}
 	if n := len(s.Named("web")); n != 2 {
-		t.Errorf("%d elections named web", n)
+		t.Errorf("%d elections named web, want 2", n)
 	}
 	if n := len(s.Named("service/web/leader")); n != 2 {
-		t.Errorf("%d elections with the key", n)
+		t.Errorf("%d elections with the key, want 2", n)
 	}
 	if s.Connection.State != election.Live || !s.At.Equal(two.At) || s.CountStale() != 3 || s.ChecksOf(two.Elections[0])["node-1"].Err != "dc2" {
 		t.Errorf("%+v, %d stale", s.Connection, s.CountStale())
@@ -128,18 +128,18 @@ func TestJoinedConnections(t *testing.T) {
 	loading := snapshot("dc2", election.Connecting)
 	loading.Loaded = false
 	if source.Join(snapshot("dc1", election.Live), loading).Loaded {
-		t.Error("loaded before dc2 is read")
+		t.Error("the joined snapshot is loaded before dc2 has been read")
 	}
 	loading.Connection.State = election.Lost
 	if !source.Join(snapshot("dc1", election.Live), loading).Loaded {
-		t.Error("a lost datacenter delays the others")
+		t.Error("the joined snapshot is not loaded because the connection to dc2 is lost")
 	}
 }
 
 func TestJoinedSessions(t *testing.T) {
 	one, two := snapshot("dc1", election.Live), snapshot("dc2", election.Live)
 	if source.Join(one, two).SessionList != nil {
-		t.Error("a list that was not read")
+		t.Error("the joined snapshot has a list of sessions, although none was read")
 	}
 	at := one.At
 	one.SessionList = &election.SessionList{At: at, Sessions: []*election.Session{{ID: "1", Datacenter: "dc1"}}}
@@ -163,7 +163,7 @@ func await(t *testing.T, g *source.Group, ok func(*election.Snapshot) bool) *ele
 				return s
 			}
 		case <-t.Context().Done():
-			t.Fatal("no such snapshot")
+			t.Fatal("timeout: no joined snapshot satisfied the condition")
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestAGroupJoinsTheNewestSnapshots(t *testing.T) {
 	two.snapshots <- &latency
 	third := await(t, g, func(s *election.Snapshot) bool { return s.In("dc2").Connection.Latency > 0 })
 	if &third.Elections[0] != &second.Elections[0] {
-		t.Error("unchanged elections are another slice, so that the board is sorted again")
+		t.Error("unchanged elections are in a new slice, so the board would be sorted again")
 	}
 	if names := g.Names(); !slices.Equal(names, []string{"dc1", "dc2"}) {
 		t.Error(names)
@@ -232,7 +232,7 @@ func TestActionsReachTheDatacenterOfTheTarget(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 		if _, err := g.Rights(t.Context(), unknown); err == nil {
-			t.Error("rights in an unknown datacenter")
+			t.Error("Rights returned no error for an unknown datacenter")
 		}
 	}
 	if len(one.released)+len(two.destroyed) != 0 || len(two.released) != 1 || len(one.destroyed) != 1 {
@@ -276,7 +276,7 @@ func TestHoldingsOfDatacenters(t *testing.T) {
 		t.Error(keys, complete, err)
 	}
 	if _, _, complete, err := search("dc3"); complete || err == nil {
-		t.Error("a search of an unknown datacenter is complete")
+		t.Error("Holdings returned no error, or complete, for an unknown datacenter")
 	}
 	two.failure = errors.New("lost")
 	if _, _, complete, err := search(""); complete || err != nil {

@@ -24,11 +24,11 @@ func TestAwaitReader(t *testing.T) {
 	go func() { ended <- stream.AwaitReader(ctx, w) }()
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end of the context: %v", err)
+		t.Errorf("AwaitReader after the end of the context: %v", err)
 	}
 	_ = r.Close()
 	if err := stream.AwaitReader(t.Context(), w); !errors.Is(err, syscall.EPIPE) {
-		t.Errorf("after the close of the reader: %v", err)
+		t.Errorf("AwaitReader after the close of the reader: %v", err)
 	}
 	if err := stream.AwaitReader(t.Context(), &bytes.Buffer{}); err != nil {
 		t.Errorf("not a pipe: %v", err)
