@@ -97,8 +97,7 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	}
 	if f := failure.Of(e, c.checks); f.Current() {
 		r.alarm(c.sym)
-		_, short, _ := strings.Cut(f.Brief(), " ")
-		r.extra, r.extraSign = term.Span{term.Bad, f.Brief()}, short
+		r.extra, r.extraSign = term.Span{term.Bad, f.Brief()}, c.sym.Critical
 	}
 }
 
