@@ -122,7 +122,7 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 	return err
 }
 
-// elsewhere returns an error if a target is in another datacenter than the one of the client.
+// elsewhere returns an error if a target is not in the client's datacenter.
 func (op *Operator) elsewhere(t election.Target) error {
 	if own := op.client.datacenter; own != "" && t.Datacenter != "" && t.Datacenter != own {
 		return Fail(ErrRefused, "the target is in datacenter %s, this connection is to %s; nothing was written",

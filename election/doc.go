@@ -2,14 +2,16 @@
 // patterns, sessions, terms, events, causes, snapshots, and the observations from
 // which package tracker derives them. Package insight infers the rest.
 //
-// The package is pure: it does no I/O, starts no goroutine, and time is a parameter.
+// The package is pure: it does no I/O, starts no goroutine, and receives the time as a
+// parameter.
 //
 // What is not guaranteed:
 //
 //   - An observer sees states, not transitions. Between two reads a key may be
-//     acquired many times. LockIndex counts them ([Missed]), not by which session,
-//     and only within one CreateIndex and while it grows: after a restored snapshot or
-//     lost data, terms that may have been observed before are not counted again.
+//     acquired many times. LockIndex counts these terms ([Missed]), but does not
+//     identify their sessions. It counts only within one CreateIndex and while it grows:
+//     after a restored snapshot or lost data, terms that may have been observed before
+//     are not counted again.
 //   - Times are readings of the observer's clock when a response arrived, not the time
 //     at which Consul applied the change.
 //   - Consul does not record waiters. Candidates are inferred.

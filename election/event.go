@@ -73,7 +73,7 @@ type Event struct {
 	Term        uint64
 	CreateIndex uint64
 	// ModifyIndex is the key's ModifyIndex in the read that shows the change; for [Vacated], [Explained] and
-	// [Deleted], in the last read before the end. All observers report the same one for an event. JSON omits it.
+	// [Deleted], in the last read before the end. All observers report the same index for an event. JSON omits it.
 	ModifyIndex uint64
 	// Leader is the label of the current or former leader. For [Entered] and [Left] it is the name of the holder's
 	// session, empty if the session was not read.

@@ -106,7 +106,7 @@ const (
 	ActionDestroy  ActionKind = "destroy"
 	ActionSetFlags ActionKind = "set_flags"
 	ActionDelete   ActionKind = "delete_key"
-	// ActionFix is a fix from the dashboard. Which write the fix needs is not known yet.
+	// ActionFix is a fix from the dashboard. The write that the fix needs is not known yet.
 	ActionFix ActionKind = "fix"
 )
 

@@ -255,7 +255,7 @@ type SessionList struct {
 	Sessions []*Session
 	// Until is when Sessions was last known to be current. It is zero while the list is watched.
 	Until time.Time
-	// FirstSeen contains when each session was first read.
+	// FirstSeen contains the time at which each session was first read.
 	FirstSeen map[string]Seen
 	// Err is why the sessions could not be read. Sessions is then stale.
 	Err string

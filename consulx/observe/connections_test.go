@@ -62,8 +62,8 @@ func newCrowded(t *testing.T, agent http.RoundTripper, limit int) *crowded {
 	return c
 }
 
-// awaitLimit waits for the end of connections that the client has already closed, because the server may accept the
-// next one before.
+// awaitLimit waits until connections that the client has already closed have also ended on the server, because the
+// server may accept the next connection first.
 func (c *crowded) awaitLimit(limit int64) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()

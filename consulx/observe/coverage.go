@@ -311,8 +311,8 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	})
 }
 
-// compare restarts shards whose keys differ from the list of names for too long: a recursive delete above a prefix
-// can remove all keys of a shard without ending its query. compare returns the time until the next comparison.
+// compare restarts shards whose keys have differed from the list of names for too long: a recursive delete above a
+// prefix can remove all keys of a shard without ending its query. compare returns the time until the next comparison.
 func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 	rest = blocking.DefaultWait
 	for w, s := range maps.Clone(a.open) {

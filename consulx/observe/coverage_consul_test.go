@@ -73,7 +73,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 		s.fastKeys = append(s.fastKeys, fmt.Sprintf("service/%c%d-fast/leader", 'a'+i%5, i%7))
 	}
 	changes := 0
-	var calm atomic.Bool // if set, layouts remain unchanged for long, as in production
+	var calm atomic.Bool // if set, layouts remain unchanged for a long time, as in production
 	wild := randomLayouts(rand.New(rand.NewPCG(3, 4)))
 	arrange := func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
 		if calm.Load() {

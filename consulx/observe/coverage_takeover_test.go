@@ -312,7 +312,7 @@ func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
 	})
 }
 
-// Other shards wait for the first response of a new shard, but they must not wait if it has failed.
+// Other shards wait for the first response of a new shard, but they must not wait for a shard that has failed.
 func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
@@ -331,7 +331,7 @@ func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
 	})
 }
 
-// A shard that reads all keys again must get time to respond, even if the list of names already has other keys.
+// A shard that reads all keys again must get time to respond, even if its keys already differ from the list of names.
 func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		var slow atomic.Bool

@@ -281,7 +281,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	}
 	changes, enough := 0, 100
 	arrange := randomLayouts(rand.New(rand.NewPCG(seed, 2)))
-	if seed%2 == 1 { // as in production, layouts remain unchanged for long
+	if seed%2 == 1 { // as in production, layouts remain unchanged for a long time
 		arrange, enough = shard.Layout.Next, 3
 	}
 	s := newWorkload(t, direct.API(), rand.New(rand.NewPCG(seed, 1)), names)

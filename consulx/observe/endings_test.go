@@ -44,7 +44,7 @@ type scenario struct {
 	// checked is set if the session depends on health checks of the node and of a service.
 	checked bool
 	end     func(p *trial) error
-	// parallel is set if all trials run at the same time, because each takes long.
+	// parallel is set if all trials run at the same time, because each trial takes a long time.
 	parallel bool
 }
 

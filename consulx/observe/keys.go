@@ -18,7 +18,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// sessionPatience is how long a response about keys waits for the sessions of new leaders.
+// sessionPatience is the maximum delay of a response about keys until the sessions of new leaders arrive.
 const sessionPatience = 50 * time.Millisecond
 
 // keyPoller reads the keys of one shard. It sends each response to the tracker as one election.KeysRead.
@@ -47,7 +47,7 @@ type keyState struct {
 	hidden []string
 	at     time.Time // time of the latest response
 	next   blocking.Position
-	heavy  bool // keys that are not elections are most of a large response
+	heavy  bool // most of a large response consists of keys that are not elections
 }
 
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {

@@ -48,7 +48,7 @@ func newKeySet(list wire.List, ps election.Patterns) keySet {
 	return got
 }
 
-// sort sorts the keys. Consul sends only keys that are not UTF-8 in another order.
+// sort sorts the keys. The order of Consul's response differs only for keys that are not UTF-8.
 func (a *keySet) sort() {
 	if !slices.IsSortedFunc(a.Pairs, election.ComparePairs) {
 		a.List = wire.List{Pairs: a.Pairs}

@@ -40,7 +40,7 @@ func (l *link) end() {
 }
 
 // lossOf describes the failure of a source. seen is the time of the latest response of the source. After a timeout,
-// the data counts as stale since then, because the connection may have failed at any time after it.
+// the data counts as stale since seen, because the connection may have failed at any time after that response.
 func lossOf(source string, part election.Part, err error, seen, retryAt time.Time) election.LinkLost {
 	lost := election.LinkLost{
 		At: time.Now(), Source: source, Part: part, Error: consulx.Describe(err), RetryAt: retryAt, Refused: errors.Is(err, consulx.ErrDenied),

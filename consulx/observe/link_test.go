@@ -25,7 +25,8 @@ import (
 )
 
 // The connection of one shard fails silently, while the probe and the other shard succeed. Within 30 s after a missed
-// change, the part of the shard must be stale. The connection counts as live, and the other part is current.
+// change, the elections of the failed shard must be stale. The connection must count as live, and the elections of the
+// other shard as current.
 func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 	var dead atomic.Bool
 	dead.Store(true)

@@ -20,10 +20,11 @@ import (
 	"electop/election/sanitize"
 )
 
-// datacenterPatience is how long the first responses wait for the datacenter's name, which all events contain.
+// datacenterPatience is the maximum delay of the first responses until the datacenter's name is read. All events
+// contain this name.
 const datacenterPatience = time.Second
 
-// recallPatience is how long the first responses wait for the history.
+// recallPatience is the maximum delay of the first responses until the history is read.
 const recallPatience = time.Second
 
 // Options configure an [Observer].
@@ -100,7 +101,7 @@ func New(c *consulx.Client, o Options) *Observer {
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.patterns.Store(&o.Patterns)
-	if name := c.Datacenter(); name != "" { // no snapshot may be without it
+	if name := c.Datacenter(); name != "" { // every snapshot must contain the name
 		observer.tracker.Observe(election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 	}
 	observer.publisher.onLoaded = observer.delivery.load

@@ -6,7 +6,7 @@ type phase int
 const (
 	opening    phase = iota // no attempt has ended yet
 	live                    // the latest attempt succeeded
-	mismatched              // live, but the list of names has other keys
+	mismatched              // live, but the list of names contains different keys
 	failing                 // the latest attempt failed
 	closed                  // replaced by other shards
 )
@@ -17,8 +17,8 @@ type occurrence int
 const (
 	responded occurrence = iota // the query of the shard succeeded
 	failed                      // the query of the shard failed
-	differed                    // the list of names has other keys than the response
-	agreed                      // the list of names has the same keys
+	differed                    // the keys in the list of names differ from those in the response
+	agreed                      // the list of names contains the same keys
 	replaced                    // the layout no longer contains the shard
 )
 

@@ -67,7 +67,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 }
 
 // restored reports whether the index of Consul's keys decreased, which means that a snapshot was restored. Without
-// this, a query could wait for an index that no write will reach.
+// this check, a query could wait for an index that no write will reach.
 func (p *prober) restored(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()

@@ -55,7 +55,7 @@ func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 	})
 }
 
-// A proxy that ends blocked queries late has let them wait, so Consul counts as reachable.
+// If a proxy ends blocked queries only after some time, blocking queries work, so Consul counts as reachable.
 func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 	f := rejecting(5*time.Second, http.StatusGatewayTimeout)
 	inBubble(t, f, func(b *board) {

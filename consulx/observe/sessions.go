@@ -19,7 +19,7 @@ const sessionListGap = 500 * time.Millisecond
 // WatchSessions adds every session of the datacenter to the snapshots while on is true. Initially it is off.
 func (o *Observer) WatchSessions(on bool) { o.sessionList.set(on) }
 
-// toggle starts and stops a function when it is switched on and off.
+// toggle runs a function while it is switched on.
 type toggle struct {
 	mu     sync.Mutex
 	on     bool

@@ -61,8 +61,8 @@ func (l *listConsul) count(n *int) {
 	*n++
 }
 
-// The first board must be complete: if many sessions are missing, the response about keys waits for the list of
-// sessions, for a limited time. If only a few are missing, each session is read separately.
+// The first board must be complete: if many sessions are missing, the observer delays the response about keys until it
+// has read the list of sessions, for a limited time. If only a few are missing, it reads each session separately.
 func TestTheFirstBoardHasItsSessions(t *testing.T) {
 	many := consulx.ManySessions + 1
 	for _, tt := range []struct {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// studyEvery is the interval of reads without events.
+	// studyEvery is the interval between reads while no events occur.
 	studyEvery = 5 * time.Second
-	// studyGap is the minimum interval of reads with many events.
+	// studyGap is the minimum interval between reads while many events occur.
 	studyGap = 250 * time.Millisecond
 	// studyPace is the pause per listed session, so that lists of sessions take at most a thousandth of the time. It
 	// is not measured, because the duration of the first list is not typical.
 	studyPace = 10 * time.Millisecond
-	// sessionsGap is the minimum interval of lists of all sessions, which are the most expensive reads.
+	// sessionsGap is the minimum interval between lists of all sessions, which are the most expensive reads.
 	sessionsGap = 2 * time.Second
 	studyLimit  = 10 * time.Second
 )
@@ -127,7 +127,7 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	return next
 }
 
-// studyRest returns the interval of reads without events.
+// studyRest returns the interval between reads while no events occur.
 func studyRest(sessions int) time.Duration {
 	return max(studyEvery, time.Duration(sessions)*studyPace)
 }

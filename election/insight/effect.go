@@ -63,7 +63,7 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 const TxnBodyLimit = 512 << 10
 
 // largestTxnValue is a value length that the transaction of a release can always contain: base64 makes the value a
-// third longer, and the rest of the body has less than 4 KB.
+// third longer, and the rest of the body is smaller than 4 KB.
 const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
 
 const largeValue = "The value is too large for a transaction: the release checks the session, but not the index. " +

@@ -90,7 +90,7 @@ func TestActionsDocument(t *testing.T) {
 	}
 }
 
-// README.md must contain the sentences about releases that harm most if a user does not read docs/actions.md.
+// README.md must contain the sentences about the most harmful releases, because a user may not read docs/actions.md.
 func TestReadmeDescribesReleases(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {

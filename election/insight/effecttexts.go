@@ -42,7 +42,7 @@ func textsOf(kind HolderKind) holderTexts {
 	}
 }
 
-// untilItStops is the last sentence about a holder that notices the loss.
+// untilItStops is the last sentence about a holder that detects the loss.
 const untilItStops = "Until the holder stops its work, two processes may act as leader."
 
 func unknownTexts() holderTexts {

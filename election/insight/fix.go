@@ -101,7 +101,7 @@ const (
 	NeedsChecks                      // the checks of the leader's node: they show whether the leader has failed
 )
 
-// FixNeeds returns which facts [Board.Fix] needs for an election. A session with a TTL that holds the key gives no
+// FixNeeds returns the kind of facts that [Board.Fix] needs for an election. A session with a TTL that holds the key gives no
 // evidence: if the holder has failed, the session expires.
 func FixNeeds(e *election.Election, now time.Time) FixNeed {
 	switch s := e.Session; {

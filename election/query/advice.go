@@ -61,7 +61,8 @@ func (x *adviceIndex) advise(e *election.Election, at time.Time) []insight.Advic
 	return board.Advise(e, nil, at)
 }
 
-// boardsOf compares elections only with those of the same datacenter. All sessions belong to the only one.
+// boardsOf returns one board per datacenter, so that elections are compared only within their datacenter. If there is
+// only one datacenter, all sessions belong to it.
 func boardsOf(all []*election.Election, sessions []*election.Session, facts Facts) map[string]*insight.Board {
 	elections := map[string][]*election.Election{}
 	for _, e := range all {

@@ -104,7 +104,7 @@ func TestChecksThatWereNeverReadAreNotKept(t *testing.T) {
 	}
 }
 
-// Watched checks are only read again after a change.
+// Watched checks are read again only after a change.
 func TestWatchedChecksAreDroppedLast(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.ChecksRead{At: t0, Node: "watched", Checks: checks(election.StatusPassing, election.StatusPassing)})

@@ -143,7 +143,7 @@ func TestDurationsSurviveASetClock(t *testing.T) {
 	}
 }
 
-// If the clock is set back without a ClockSet, no duration may be negative.
+// If the clock is set back without a ClockSet, durations must not be negative.
 func TestDurationsAreNeverNegative(t *testing.T) {
 	s, _ := lose(t)
 	s.now = s.now.Add(-time.Hour)

@@ -2,8 +2,8 @@
 // [election.Observation]s in the order in which they were made and returns [election.Event]s; [Tracker.Snapshot]
 // returns an immutable view of the state.
 //
-// The package is pure: it does no I/O, starts no goroutine, and time is a parameter. The size of a tracker is bounded
-// by the number of keys in Consul and by the constants in prune.go.
+// The package is pure: it does no I/O, starts no goroutine, and receives the time as a parameter. The size of a tracker
+// is bounded by the number of keys in Consul and by the constants in prune.go.
 //
 // # Gaps
 //
@@ -19,5 +19,5 @@
 // while the machine sleeps, so a term that lasted all night would appear to have lasted minutes. Consumers subtract
 // wall clock readings too. When the wall clock is set, an [election.ClockSet] shifts every stored time.
 // [election.ClockJump] detects a clock that was set back. A clock that was set forward cannot be distinguished from a
-// machine that slept: it counts as a gap, and as elapsed time. No duration is negative.
+// machine that slept: it counts as a gap, and as elapsed time. Durations are never negative.
 package tracker

@@ -11,7 +11,7 @@ import (
 )
 
 // LockIndex counts terms only within one CreateIndex, and only while it increases. After Consul lost or restored
-// data, no terms must be counted.
+// data, terms must not be counted.
 func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 	none := election.Pair{}
 	held := func(lock, create, modify uint64) election.Pair { return web("a", lock, create, modify, "v") }

@@ -1,10 +1,10 @@
 // Bench measures electop against a real Consul: the latency from the return of a
-// write to electop's event, its cost for electop and Consul, and the same for other
-// watchers.
+// write to electop's event, and the CPU time and memory that this takes. It measures
+// other watchers in the same way.
 //
 // `make bench` runs it. It starts a Consul server with a data folder and creates
-// elections. Then, for one watcher after the other, it writes changes at a fixed
-// rate and records when the watcher reports each of them.
+// elections. Then, for each watcher in turn, it writes changes at a fixed rate and
+// records when the watcher reports each of them.
 //
 // How the figures are measured:
 //
@@ -14,7 +14,7 @@
 //     change. In nine of ten changes the holder writes its key again (`?acquire`);
 //     every tenth gives the key to another session in one transaction (-moves).
 //     Four consecutive changes go to one key (-flaps): a watcher that is too slow
-//     sees only the last of them, and the others count as not seen.
+//     reports only the last of them, and the others count as not seen.
 //   - Changes are written at fixed times: a slow server or watcher does not reduce
 //     the rate.
 //   - The latency of a change is the time from the response to the write to the

@@ -11,7 +11,7 @@ import (
 // pictureLinks matches a picture in a Markdown document, as ![text](path) or as an attribute of HTML.
 var pictureLinks = regexp.MustCompile(`!\[[^\]]*\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"`)
 
-// pictureLinksOf returns the paths of all pictures to which the documents refer, with a document of each.
+// pictureLinksOf returns the paths of all pictures to which documents refer. The value is one of these documents.
 func pictureLinksOf(t *testing.T, root string) map[string]string {
 	t.Helper()
 	links := map[string]string{}

@@ -30,8 +30,8 @@ var (
 	parts = regexp.MustCompile(`[\x{2500}-\x{259f}]+|[^\s\x{2500}-\x{259f}]+`)
 )
 
-// rules are additional rules of a picture: no seams between the backgrounds of words, and no motion for readers who
-// prefer none.
+// rules are additional CSS rules of a picture. They remove the seams between the backgrounds of words, and the motion
+// for readers who prefer reduced motion.
 const rules = `svg svg rect{shape-rendering:crispEdges}@media(prefers-reduced-motion:reduce){g{animation:none!important}}`
 
 // polish corrects a picture of svg-term: see the comment of the package.

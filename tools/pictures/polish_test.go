@@ -19,9 +19,9 @@ const drawn = `<svg xmlns="http://www.w3.org/2000/svg" width="1024" height="675.
 func TestPolish(t *testing.T) {
 	got := polish(drawn, themes()[0])
 	for _, want := range []string{
-		`<text x="3.006" y="8.183" class="c" textLength="4.008">auth</text>`,    // words have their place and width
-		`<text x="10.02" y="8.183" class="c" textLength="4.008">&lt;1ms</text>`, // also after several spaces
-		`<text x="14.028" y="1.67" class="c">⏎</text>`,                          // svg-term does not draw this word
+		`<text x="3.006" y="8.183" class="c" textLength="4.008">auth</text>`,    // each word has its own position and width
+		`<text x="10.02" y="8.183" class="c" textLength="4.008">&lt;1ms</text>`, // the same after several spaces
+		`<text x="14.028" y="1.67" class="c">⏎</text>`,                          // svg-term does not draw this character
 		`<path class="c" d="M0 1.025h2.505v0.12h-2.505z`,                        // lines join
 		`<rect height="2.171" width="40.08" x="2.004"`,                          // backgrounds join
 		`viewBox="0 0 1024 675.3"`, `fill="#444444"`, fonts, `.c{fill:#5fafff}`, `<text x="4.008" y="1.67" class="c">x</text>`,

@@ -11,8 +11,8 @@ import (
 // firstFrame is the time of the first frame in a cast. svg-term adds an empty frame at 0, which is cut off.
 const firstFrame = time.Second
 
-// returnSign is a word that svg-term does not draw: some shells write it at an incomplete line. The cast has a
-// private character in its place, and polish writes it again.
+// returnSign is a character that svg-term does not draw, because some shells write it after an incomplete line. The
+// cast contains returnStandIn instead, a private-use character, and polish restores returnSign.
 const returnSign, returnStandIn = "⏎", "\ue000"
 
 // shot is a screen and the time at which it appears in the recording.
@@ -21,7 +21,7 @@ type shot struct {
 	frame, caption string
 }
 
-// recording is a list of screens. Screens that do not change appear once.
+// recording is a list of screens. Consecutive equal screens appear once.
 type recording struct {
 	shots []shot
 	// end is the time at which the recording ends.
@@ -34,7 +34,7 @@ func still(frame string) recording {
 	return recording{shots: []shot{{frame: frame}}, end: time.Second}
 }
 
-// see adds a screen. Time passes as on the clock, but no faster than longestGap.
+// see adds a screen at its real time, but at most longestGap after the previous screen.
 func (r *recording) see(frame, caption string, now time.Time) {
 	if n := len(r.shots); n > 0 {
 		if r.shots[n-1].frame == frame && r.shots[n-1].caption == caption {
@@ -46,7 +46,7 @@ func (r *recording) see(frame, caption string, now time.Time) {
 	r.last = now
 }
 
-// hold shows the last screen for a time.
+// hold sets how long the last screen is shown.
 func (r *recording) hold(d time.Duration) {
 	if n := len(r.shots); n > 0 {
 		r.end = r.shots[n-1].at + d
@@ -64,7 +64,7 @@ func (r *recording) cast(th theme) []byte {
 	// svg-term's cells are a little wider than its frames allow. With one more column, frames do not overlap.
 	var b bytes.Buffer
 	write := func(v any) {
-		line, _ := json.Marshal(v) // strings and numbers always have a form in JSON
+		line, _ := json.Marshal(v) // strings and numbers can always be encoded as JSON
 		fmt.Fprintf(&b, "%s\n", line)
 	}
 	write(map[string]any{"version": 2, "width": columns + 1, "height": height, "title": "electop demo"})
@@ -72,7 +72,7 @@ func (r *recording) cast(th theme) []byte {
 	for _, s := range r.shots {
 		event(s.at, s.screen(th))
 	}
-	event(r.end, "\x1b[0m") // svg-term shows the last event for no time
+	event(r.end, "\x1b[0m") // svg-term does not show the last event
 	return b.Bytes()
 }
 

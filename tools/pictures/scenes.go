@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// scene is a demonstration and what is shown of it.
+// scene is a demonstration and the steps that show it.
 type scene struct {
 	name string
 	// args are the flags of `electop demo`. The seed determines the first failure.
@@ -17,7 +17,7 @@ type step struct {
 	keys, await []string
 	// picture is the name of the picture to draw of this screen.
 	picture string
-	// caption and hold are the text and the time for which a recording shows this screen.
+	// A recording shows this screen for the time hold, with caption below it.
 	caption string
 	hold    time.Duration
 }
@@ -29,7 +29,7 @@ func scenes() []scene {
 const allLed = `8 led`
 
 // recordingScene shows a failover and a release. The second failure of its seed is a critical check of invoices, whose
-// lock-delay is 8s. Before it, the rows are no longer highlighted as new.
+// lock-delay is 8s. The first step waits until the rows are no longer highlighted as new.
 func recordingScene() scene {
 	return scene{
 		name: "recording", args: []string{"--seed", "156", "--every", "30s"}, recorded: true,

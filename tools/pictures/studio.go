@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// parallel is the number of scenes at a time. A scene mostly waits.
+	// parallel is the number of scenes that run at the same time. A scene spends most of its time waiting.
 	parallel = 2
-	// attempts is the number of times that a scene is played until it succeeds: on a slow machine, a state may end
-	// before the key that shows it is pressed.
+	// attempts is the maximum number of times that a scene is played: on a slow machine, a state may end before the
+	// key that shows it is pressed.
 	attempts = 3
-	// longestGap is the longest time between two frames of a recording while it waits.
+	// longestGap is the longest time between two frames of a recording while a step waits.
 	longestGap = time.Second
 )
 
@@ -98,7 +98,7 @@ func (s studio) play(ctx context.Context, sc scene, th theme) (map[string]record
 	defer t.close()
 	films := map[string]recording{}
 	var film recording
-	caption := "" // while a step waits, its caption is not yet true
+	caption := "" // a caption describes the screen after the wait of its step
 	for i, st := range sc.steps {
 		if err := t.press(ctx, st.keys); err != nil {
 			return nil, err
@@ -131,7 +131,7 @@ func (s studio) print(ctx context.Context, name string, th theme, film recording
 	if err := write(cast, film.cast(th)); err != nil {
 		return err
 	}
-	// svg-term takes only a path that begins with a slash, a dot or a tilde for a file.
+	// svg-term treats the argument as a file only if it begins with a slash, a dot or a tilde.
 	profile, err := filepath.Abs(s.profile(th))
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s studio) print(ctx context.Context, name string, th theme, film recording
 // profile returns the path of a theme's file for svg-term.
 func (s studio) profile(th theme) string { return filepath.Join(s.casts, th.name+".xresources") }
 
-// write writes a file that everybody may read.
+// write writes a file that every user can read.
 func write(path string, text []byte) error {
 	return os.WriteFile(path, text, 0o644) //nolint:gosec // a document
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The size of the screen. At the width of a page on GitHub, a character of 100 columns has the size of its text.
+// The size of the screen. On GitHub, the characters of a picture with 100 columns are as large as the text of the page.
 const columns, lines = 100, 30
 
 const (
@@ -24,7 +24,7 @@ const (
 // colours matches the sequences in a captured screen that set colours.
 var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// terminal is a program in a tmux server of its own.
+// terminal is a program in its own tmux server.
 type terminal struct{ folder string }
 
 // openTerminal starts a program. It uses no config file of tmux or electop.

@@ -21,7 +21,8 @@ func themes() []theme {
 	}
 }
 
-// xresources returns the theme as a profile that svg-term reads. It requires all 16 colours, none of which occurs.
+// xresources returns the theme as a profile for svg-term. svg-term requires all 16 colours, but electop uses none of
+// them.
 func (t theme) xresources() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "*.background: %s\n*.foreground: %s\n*.colorBD: %s\n*.cursorColor: %s\n", t.background, t.text, t.text, t.text)

@@ -97,8 +97,8 @@ func (l *Loop) Run(ctx context.Context) {
 }
 
 // retry pauses after a failure. The first retry is immediate, because proxies and firewalls close idle connections.
-// Only if it fails too is the failure reported. A timeout is reported before the retry, because the retry may also
-// time out.
+// The failure is reported only if the retry fails too. A timeout is reported before the retry, because the retry may
+// also time out.
 func (l *Loop) retry(ctx context.Context, at Position, err error) {
 	if at.Index > 0 && !l.retried {
 		l.retried = true

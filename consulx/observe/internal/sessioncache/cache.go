@@ -20,8 +20,8 @@ const (
 	sessionForget = 30 * time.Second
 	sessionPrune  = time.Minute
 	sessionLimit  = 10 * time.Second
-	// listPatience is how long responses about keys wait for the first list of sessions, so that the first board is
-	// complete.
+	// listPatience is the maximum delay of responses about keys until the first list of sessions arrives, so that the
+	// first board is complete.
 	listPatience = time.Second
 )
 
@@ -36,7 +36,7 @@ type Cache struct {
 	known   map[string]*election.Session
 	older   map[string]*election.Session // sessions that were known before the latest prune
 	fetches map[string]*fetch
-	absent  map[string]time.Time // by ID: when the session could not be read
+	absent  map[string]time.Time // by ID: time of the failed read
 	held    map[string][]string  // by name of the watch: the sessions that hold its keys
 	pruned  time.Time
 
@@ -255,7 +255,7 @@ func (b *Cache) Released(watch string) {
 	delete(b.held, watch)
 }
 
-// pruneNowAndThen drops sessions that hold no key. At most once per sessionPrune, and it keeps them until the next
+// pruneNowAndThen drops sessions that hold no key, at most once per sessionPrune. It keeps each of them until the next
 // prune, because a session that was just read may acquire a key later.
 func (b *Cache) pruneNowAndThen() {
 	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
