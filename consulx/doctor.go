@@ -141,7 +141,7 @@ func (d *doctor) acls() (known bool) {
 		d.open = true
 		d.add("ACLs", StatusOK, "", off)
 	case IsDenied(err) && d.client.anonymous:
-		d.add("ACLs", StatusLimited, "", "on, default policy %s; no token was given, the anonymous one is used (CONSUL_HTTP_TOKEN, --token)", d.policy())
+		d.add("ACLs", StatusLimited, "", "on, default policy %s; no token was given, so the anonymous token is used (CONSUL_HTTP_TOKEN, --token)", d.policy())
 	case IsDenied(err):
 		d.add("ACLs", StatusDenied, "", "%s", Describe(err))
 		return false

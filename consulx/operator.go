@@ -125,7 +125,7 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 // elsewhere returns an error if a target is not in the client's datacenter.
 func (op *Operator) elsewhere(t election.Target) error {
 	if own := op.client.datacenter; own != "" && t.Datacenter != "" && t.Datacenter != own {
-		return Fail(ErrRefused, "the target is in datacenter %s, this connection is to %s; nothing was written",
+		return Fail(ErrRefused, "the target is in datacenter %s, but this connection is to %s; nothing was written",
 			sanitize.Line(t.Datacenter, 60), sanitize.Line(own, 60))
 	}
 	return nil

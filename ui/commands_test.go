@@ -152,7 +152,7 @@ func reports(err error) func(*Options) {
 		o.Doctor = func(context.Context) ([]DoctorRow, error) {
 			return []DoctorRow{
 				{Subject: "address", Status: "ok", Detail: "127.0.0.1:8500"},
-				{Subject: "ACLs", Status: "limited", Detail: "on, default policy deny; no token was given, the anonymous one is used (CONSUL_HTTP_TOKEN, --token)"},
+				{Subject: "ACLs", Status: "limited", Detail: "on, default policy deny; no token was given, so the anonymous token is used (CONSUL_HTTP_TOKEN, --token)"},
 				{Subject: "keys service/*/leader", Status: "denied", Detail: "none readable; with this token the response is empty even if elections exist", Rule: `key_prefix "service/" { policy = "read" }`},
 				{Subject: "checks of services", Status: "unknown", Detail: `Consul does not report it; requires service_prefix "" { policy = "read" }`},
 			}, err

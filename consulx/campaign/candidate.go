@@ -83,7 +83,7 @@ func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: a URL cannot contain this key", c.o.Key)
 	}
 	if hold := c.o.Session.Hold(); hold > 0 && c.o.StopTime >= hold {
-		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than %s, the time that TTL and lock-delay protect the key; use a shorter StopTime or a longer TTL or lock-delay",
+		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than %s, the time for which TTL and lock-delay protect the key; use a shorter StopTime or a longer TTL or lock-delay",
 			c.o.Key, c.o.StopTime, hold)
 	}
 	joined, leave := blocking.Join(ctx, c.life)

@@ -122,7 +122,7 @@ func (b *Board) adviseFlags(e *election.Election) *Advice {
 	return &Advice{
 		Code: "lock_flags", Urgent: true,
 		Why: fmt.Sprintf("the key's flags are %d, not those of Consul's lock: every waiting api.Lock candidate fails immediately with "+
-			"\"Existing key does not match lock use\", also while the key is held", e.Pair.Flags),
+			"\"Existing key does not match lock use\", even while the key is held", e.Pair.Flags),
 		Do: "find the client that sets these flags, and correct them " + correctFlags(e.Pair),
 	}
 }
@@ -217,13 +217,13 @@ func adviseChecks(s *election.Session) *Advice {
 	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, mayWatchProcess):
 		return &Advice{
 			Code: "node_checks_only",
-			Why:  "the session depends on its node's health only: it ends when its node fails, leaves or is removed. If only its process fails, it remains, and no other candidate can lead",
+			Why:  "the session depends only on its node's health: it ends when its node fails, leaves or is removed. If only its process fails, it remains, and no other candidate can lead",
 			Do:   "give the session a TTL and renew it, or bind it to a check of the service",
 		}
 	case len(s.NodeChecks) == 0:
 		return &Advice{
 			Code: "service_checks_only",
-			Why:  "the session depends on no node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
+			Why:  "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
 			Do:   "bind the session to serfHealth as well",
 		}
 	}
@@ -245,7 +245,7 @@ func adviseLockDelay(s *election.Session) *Advice {
 		Code: "short_lock_delay",
 		Why:  delay + ": a leader that loses its connection may still act when the next leader already leads",
 		Do: "use a lock-delay longer than the leader needs to detect that it lost the lock, or use the ModifyIndex of the acquisition as a fencing token " +
-			"(LockIndex is no fencing token: a write without the lock resets it)",
+			"(LockIndex is not a fencing token: a write without the lock resets it)",
 	}
 }
 

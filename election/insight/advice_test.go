@@ -163,7 +163,7 @@ func TestAdviceTexts(t *testing.T) {
 		{web(noChecks), []string{"ends when its node leaves or is removed or when it is destroyed"}, "only a person", "Consul ends it with its node"},
 		{web(noChecks, ttl(15*time.Second)), []string{"about 30s after the last renewal"}, "up to", "a TTL may be enforced later"},
 		{web(), []string{"when its node fails, leaves or is removed", "no other candidate"}, "nobody", "serfHealth ends it"},
-		{web(ttl(time.Minute), func(s *election.Session) { s.LockDelay = 0 }), []string{"longer than the leader needs to detect", "ModifyIndex of the acquisition", "LockIndex is no fencing token"}, "at least 1s", ""},
+		{web(ttl(time.Minute), func(s *election.Session) { s.LockDelay = 0 }), []string{"longer than the leader needs to detect", "ModifyIndex of the acquisition", "LockIndex is not a fencing token"}, "at least 1s", ""},
 		{overwritten, []string{"a client wrote the key", "the next term has number 1", "electop release"}, "puts it right", "the count restarts"},
 		{db, []string{"the next term has number 1"}, "electop release", "a Patroni key is never released"},
 	} {
@@ -208,7 +208,7 @@ func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
 		if want := "find the client that sets these flags, and correct them " + tt.want; a.Code != "lock_flags" || a.Do != want || len(a.Do) > 300 {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, a.Do, want)
 		}
-		if !strings.Contains(a.Why, "fails immediately") || !strings.Contains(a.Why, "also while the key is held") {
+		if !strings.Contains(a.Why, "fails immediately") || !strings.Contains(a.Why, "even while the key is held") {
 			t.Errorf("%q", a.Why)
 		}
 	}
@@ -264,7 +264,7 @@ func TestAdviseOrphans(t *testing.T) {
 	}{
 		{"three sessions without a key", e, crowd(3, "web", "n1"), nil, "orphaned_sessions"},
 		{"two, which may be candidates", e, crowd(2, "web", "n1"), nil, ""},
-		{"the leader's session is no orphan", e, append(crowd(2, "web", "n1"), e.Session), nil, ""},
+		{"the leader's session is not an orphan", e, append(crowd(2, "web", "n1"), e.Session), nil, ""},
 		{"sessions on other nodes", e, crowd(3, "web", "n2"), nil, ""},
 		{"sessions with another name", e, crowd(3, "mail", "n1"), nil, ""},
 		{"sessions with a TTL end by themselves", e, crowd(3, "web", "n1", ttl(time.Minute)), nil, ""},

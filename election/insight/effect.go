@@ -44,7 +44,7 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 		f.Refusal = "A semaphore has no single holder: destroy the session of one of its holders instead."
 	}
 	if e.Unaddressable {
-		f.Refusal = "Consul replaces bytes of this key, so that it cannot be addressed and other keys may look the same. " +
+		f.Refusal = "Consul replaces bytes of this key, so it cannot be addressed and other keys may look the same. " +
 			"The only possible action is to destroy its session."
 	}
 	if f.Refusal != "" {
@@ -138,7 +138,7 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 	f := Effect{
 		Kind: kind, Software: texts.software,
 		Key:   "The key is unlocked; its value and flags are kept and the session is not ended.",
-		Delay: "No lock-delay follows: any candidate, also the same session, may acquire the key immediately.",
+		Delay: "No lock-delay follows: any candidate, including the same session, may acquire the key immediately.",
 	}
 	if action == election.ActionDestroy {
 		of = texts.destroy
@@ -148,7 +148,7 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 	f.Key, f.Delay = cmp.Or(of.key, f.Key), cmp.Or(of.delay, f.Delay)
 	if guess {
 		f.Software = "probably " + f.Software
-		f.Holder = "The holder is " + f.Software + " (a guess from its key, flags and session). " + f.Holder
+		f.Holder = "The holder is " + f.Software + " (a guess based on its key, flags and session). " + f.Holder
 	}
 	return f
 }

@@ -150,8 +150,8 @@ func campaignTexts() holderTexts {
 
 func vaultTexts() holderTexts {
 	const (
-		holder = "By Vault's source code, the active node notices the loss and becomes a standby; by its documentation, requests fail until another node is active."
-		source = "unproven: from Vault's source code and documentation, Vault was not run"
+		holder = "According to Vault's source code, the active node detects the loss and becomes a standby; according to its documentation, requests fail until another node is active."
+		source = "unproven: according to Vault's source code and documentation; Vault was not run"
 	)
 	return holderTexts{
 		software: "Vault",
@@ -181,16 +181,16 @@ func patroniTexts() holderTexts {
 }
 
 func patroniMemberTexts() holderTexts {
-	const source = "unproven: from Patroni's source code"
+	const source = "unproven: according to Patroni's source code"
 	return holderTexts{
 		software: "Patroni (the key of a member)",
 		release: actionTexts{
 			refusal: "This is a Patroni member key, not an election. Patroni rewrites it while the member runs; if released, the key remains after the member stops.",
-			holder:  "By Patroni's source code, a running member deletes the key and writes it again.",
+			holder:  "According to Patroni's source code, a running member deletes the key and writes it again.",
 			source:  source,
 		},
 		destroy: actionTexts{
-			holder: "By Patroni's source code, a running member writes its key again with a new session. If it is the primary, its leader key is deleted as well.",
+			holder: "According to Patroni's source code, a running member writes its key again with a new session. If it is the primary, its leader key is deleted as well.",
 			source: source,
 		},
 	}

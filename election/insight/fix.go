@@ -255,28 +255,28 @@ func fixDelay(e *election.Election, f FixFacts) *Fix {
 }
 
 func fixCandidates(e *election.Election, around *election.Surroundings, likely int) *Fix {
-	since := ""
+	vacant := "has no leader"
 	if e.VacantSinceKnown {
-		since = " since " + e.VacantSince.UTC().Format(time.RFC3339)
+		vacant = "has had no leader since " + e.VacantSince.UTC().Format(time.RFC3339)
 	}
 	if !e.Exists {
-		since += ", because its key was deleted"
+		vacant += ", because its key was deleted"
 	}
 	switch {
 	case likely > 0:
 		return &Fix{
-			Problem: ProblemIdle, Kind: FixManual, Why: fmt.Sprintf("The election has no leader%s. %s", since, candidatesIdle(likely)),
+			Problem: ProblemIdle, Kind: FixManual, Why: fmt.Sprintf("The election %s. %s", vacant, candidatesIdle(likely)),
 			Do: "See the logs of the candidates, and restart them.",
 		}
 	case likely < 0:
 		return &Fix{
-			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election has no leader%s. Whether a candidate exists is %s.", since, unknownCandidates(around)),
+			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election %s. Whether a candidate exists is %s.", vacant, unknownCandidates(around)),
 			Do: "Start a candidate of " + serviceOf(e) + ", or see the logs of the running candidates.",
 		}
 	}
 	return &Fix{
 		Problem: ProblemNoCandidate, Kind: FixManual,
-		Why: fmt.Sprintf("%s has no candidate: the election has no leader%s, and no session of a candidate was seen.", serviceOf(e), since),
+		Why: fmt.Sprintf("%s has no candidate: the election %s, and no session of a candidate was seen.", serviceOf(e), vacant),
 		Do:  "Start a candidate of " + serviceOf(e) + ".",
 	}
 }

@@ -101,7 +101,7 @@ func TestFix(t *testing.T) {
 			"no candidate", vacant(func(e *election.Election) {
 				e.LastSession = session(func(s *election.Session) { s.ServiceChecks = []string{"service:web-1"} })
 			}),
-			FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, `service "web-1" has no candidate: the election has no leader since 2026-11-20T12:00:00Z`,
+			FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, `service "web-1" has no candidate: the election has had no leader since 2026-11-20T12:00:00Z`,
 		},
 		{"unknown candidates", vacant(nil), FixFacts{}, ProblemNoCandidate, FixManual, "uncertain"},
 		{"an unreadable key", vacant(func(e *election.Election) { e.Unreadable = true }), FixFacts{}, ProblemUnknown, FixManual, "electop doctor"},

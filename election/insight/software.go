@@ -42,7 +42,7 @@ func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	case HolderVault:
 		return &Software{
 			Kind: kind, Name: "Vault", StepDown: "vault operator step-down",
-			Otherwise: "by Vault's documentation, the active node becomes a standby and requests fail until another node is active",
+			Otherwise: "according to Vault's documentation, the active node becomes a standby and requests fail until another node is active",
 		}
 	case HolderPatroni:
 		return &Software{

@@ -180,7 +180,7 @@ func TestAnotherProcessesActionExplainsALossAgain(t *testing.T) {
 		{"destroy", election.OperatorAction{Kind: election.ActionDestroy}, gone, time.Second, "session_destroyed operator_destroy"},
 		{"destroy, but the key was released", election.OperatorAction{Kind: election.ActionDestroy}, released, time.Second, "released"},
 		{"destroy of another session", election.OperatorAction{Kind: election.ActionDestroy, Session: "b"}, gone, time.Second, "session_destroyed"},
-		{"known too late", election.OperatorAction{Kind: election.ActionDestroy}, gone, time.Minute, "session_destroyed"},
+		{"received too late", election.OperatorAction{Kind: election.ActionDestroy}, gone, time.Minute, "session_destroyed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)

@@ -129,7 +129,7 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 		x.Evidence = fmt.Sprintf("the session is gone; its TTL was %s (Consul does not distinguish expiry from destruction)", s.TTL)
 	}
 	if at.uncertainty() == "" {
-		x.Evidence += "; key and session changed at one index"
+		x.Evidence += "; the key and the session changed at the same index"
 	}
 	switch {
 	case late != nil:

@@ -34,7 +34,7 @@ func still(frame string) recording {
 	return recording{shots: []shot{{frame: frame}}, end: time.Second}
 }
 
-// see adds a screen at its real time, but at most longestGap after the previous screen.
+// see adds a screen. The previous screen is shown for the real time, but at most for longestGap; hold can extend it.
 func (r *recording) see(frame, caption string, now time.Time) {
 	if n := len(r.shots); n > 0 {
 		if r.shots[n-1].frame == frame && r.shots[n-1].caption == caption {
