@@ -80,7 +80,7 @@ func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 			}
 			client := newClient(t, c.cfg)
 			if client.Address() != host+c.path {
-				t.Errorf("the address is shown as %s", client.Address())
+				t.Errorf("the address is shown as %s, want %s", client.Address(), host+c.path)
 			}
 			if _, err := client.ConsensusLeader(t.Context()); !errors.Is(err, ErrDenied) {
 				t.Fatal(err)
@@ -88,13 +88,13 @@ func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 			r := asked()
 			user, password, _ := r.BasicAuth()
 			if got := strings.TrimSuffix(user+":"+password, ":"); got != c.user {
-				t.Errorf("requested with user %q, want %q", got, c.user)
+				t.Errorf("the client sent the user %q, want %q", got, c.user)
 			}
 			if r.Header.Get("X-Consul-Token") != c.token || r.URL.RawQuery != c.query || r.URL.Path != c.path+"/v1/status/leader" {
-				t.Errorf("requested %s with token %q", r.URL, r.Header.Get("X-Consul-Token"))
+				t.Errorf("the client requested %s with token %q; want the path %s/v1/status/leader, the query %q and token %q", r.URL, r.Header.Get("X-Consul-Token"), c.path, c.query, c.token)
 			}
 			if r.Header.Get("Accept-Encoding") != "" {
-				t.Error("requested compressed responses over loopback")
+				t.Error("the client requested compressed responses over loopback")
 			}
 		})
 	}
@@ -170,11 +170,11 @@ func TestSecretsAreRedacted(t *testing.T) {
 			defer c.Close()
 			_, err = c.ConsensusLeader(t.Context())
 			if strings.Contains(c.Address(), secret) {
-				t.Errorf("the address contains %s", c.Address())
+				t.Errorf("the address %s contains the secret", c.Address())
 			}
 		}
 		if err == nil {
-			t.Fatalf("%+v: no error", cfg)
+			t.Fatalf("%+v: got no error, want one", cfg)
 		}
 		for e := err; e != nil; e = errors.Unwrap(e) {
 			if strings.Contains(e.Error(), secret) && cfg.Address != "ftp://"+secret {
@@ -182,7 +182,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 			}
 		}
 		if text := Describe(err); sanitize.Text(text) != text || strings.Contains(text, secret) {
-			t.Errorf("described as %q", text)
+			t.Errorf("the error is described as %q, want a safe text without the secret", text)
 		}
 	}
 }
@@ -244,7 +244,7 @@ func TestDescribe(t *testing.T) {
 		{NoQuorum(), "Consul has no consensus leader"},
 	} {
 		if got := Describe(c.err); got != c.want {
-			t.Errorf("%v is described as %q", c.err, got)
+			t.Errorf("%v is described as %q, want %q", c.err, got, c.want)
 		}
 	}
 }

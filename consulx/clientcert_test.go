@@ -81,12 +81,12 @@ func TestServerThatRequiresAClientCertificate(t *testing.T) {
 				for _, err := range []error{none, looked} {
 					if text := Describe(err); !errors.Is(err, ErrUnreachable) || !strings.Contains(text, "requested a client certificate") ||
 						!strings.Contains(text, "--client-cert") {
-						t.Fatalf("without a certificate, %s: %s", tls.VersionName(version), text)
+						t.Fatalf("without a certificate, %s: got %s, want an error that names --client-cert", tls.VersionName(version), text)
 					}
 				}
 				_, wrong := newClient(t, Config{Address: address, CAFile: ca, ClientCert: cert, ClientKey: key}).ConsensusLeader(t.Context())
 				if text := Describe(wrong); !strings.Contains(text, "client certificate") {
-					t.Fatalf("with a wrong certificate, %s: %s", tls.VersionName(version), text)
+					t.Fatalf("with a wrong certificate, %s: got %s, want an error about the client certificate", tls.VersionName(version), text)
 				}
 			}
 		}

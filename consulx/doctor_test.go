@@ -46,7 +46,7 @@ func TestDoctorWithoutACLs(t *testing.T) {
 		r := diagnose(t, b.client, p+"*/leader", p+"none/*")
 		for _, row := range r.Rows {
 			if row.Status != StatusOK || row.Rule != "" {
-				t.Errorf("without ACLs: %+v", row)
+				t.Errorf("without ACLs: got row %+v, want status ok without a rule", row)
 			}
 		}
 		if row := r.row(t, "keys "+p+"*/leader"); !strings.HasPrefix(row.Detail, "1 election;") {
@@ -158,10 +158,10 @@ func TestRights(t *testing.T) {
 		}
 	}
 	if got := ask("e1ec0709-0000-4000-8000-00000000dead", target); got.Known {
-		t.Errorf("an unknown token: %+v", got)
+		t.Errorf("an unknown token: got %+v, want unknown rights", got)
 	}
 	if got := ask(reader, election.Target{Key: "a"}); got.Destroy || got.DestroyRule != `session_prefix "" { policy = "write" }` {
-		t.Errorf("without a node: %+v", got)
+		t.Errorf("without a node: got %+v, want no Destroy and the rule for all sessions", got)
 	}
 }
 

@@ -50,7 +50,7 @@ func TestAnObservedHoldIsReleasedWithOneRequest(t *testing.T) {
 		}
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("w"), Session: second})
 		if _, err := op.ReleaseObserved(t.Context(), e); !errors.Is(err, ErrMoved) || b.Get(t, key).Session != second {
-			t.Fatalf("the release of an earlier hold returned %v", err)
+			t.Fatalf("the release of an earlier hold returned %v, want ErrMoved and an unchanged key", err)
 		}
 		// The holder writes its value after the observation. The hold does not change.
 		e = observed(b, t, key)
@@ -74,7 +74,7 @@ func TestAnObservedKeyOfPatroniIsNotReleased(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.Get(t, key).Session != s {
-			t.Fatal("the key was released")
+			t.Fatal("the key was released, want it to remain held")
 		}
 	})
 }

@@ -34,10 +34,10 @@ func TestRepairsWriteExactlyTheStateThatWasRead(t *testing.T) {
 		old := *read()
 		put(value)
 		if err := op.SetFlags(t.Context(), old, election.LockFlag); !errors.Is(err, ErrMoved) {
-			t.Errorf("SetFlags for an older state returned %v", err)
+			t.Errorf("SetFlags for an older state returned %v, want ErrMoved", err)
 		}
 		if err := op.DeleteFree(t.Context(), old); !errors.Is(err, ErrMoved) {
-			t.Errorf("DeleteFree for an older state returned %v", err)
+			t.Errorf("DeleteFree for an older state returned %v, want ErrMoved", err)
 		}
 		if p := read(); p == nil || p.Flags != 1<<64-1 {
 			t.Fatalf("%+v", p)

@@ -54,7 +54,7 @@ func TestReleaseKeepsValueAndFlagsAndTheNextLockSucceeds(t *testing.T) {
 		}
 		after := b.Get(t, key)
 		if !bytes.Equal(after.Value, value) || after.Flags != api.LockFlagValue || after.Session == before.Session {
-			t.Fatalf("after the release the key is %+v", after)
+			t.Fatalf("after the release the key is %+v, want value %q, the flags of Consul's lock and another session than %s", after, value, before.Session)
 		}
 		_ = first.Unlock()
 		if err := second.Unlock(); err != nil {
@@ -91,7 +91,7 @@ func TestReleaseIsByteExact(t *testing.T) {
 			after, err := b.client.ReadKey(t.Context(), pair.Key)
 			if err != nil || after.Held() || after.Flags != pair.Flags || !bytes.Equal(after.Value, pair.Value) ||
 				after.LockIndex != before.LockIndex {
-				t.Fatalf("pair %d: %+v became %+v (%v)", i, before, after, err)
+				t.Fatalf("pair %d: %+v became %+v, %v; want only the session removed", i, before, after, err)
 			}
 		}
 	})
@@ -139,7 +139,7 @@ func TestNothingIsDoneWhenTheLockStateChanged(t *testing.T) {
 				t.Fatalf("%s: %v", what, err)
 			}
 			if after := b.Get(t, key); (before == nil) != (after == nil) || before != nil && after.ModifyIndex != before.ModifyIndex {
-				t.Fatalf("%s: the key was written: %+v, %+v", what, before, after)
+				t.Fatalf("%s: the key changed from %+v to %+v, want no write", what, before, after)
 			}
 		}
 		refused("no key", election.Target{Key: key, Session: one, ModifyIndex: 5}, true)
@@ -161,11 +161,11 @@ func TestNothingIsDoneWhenTheLockStateChanged(t *testing.T) {
 		refused("another holder", target, true)
 		for i, stage := range notes {
 			if want := []election.ActionStage{election.ActionStarted, election.ActionFailed}[i%2]; stage != want {
-				t.Fatalf("call %d of note has stage %d", i, stage)
+				t.Fatalf("call %d of note has stage %d, want %d", i, stage, want)
 			}
 		}
 		if entry, _, _ := b.API.Session().Info(one, nil); entry == nil {
-			t.Fatal("the session was destroyed")
+			t.Fatal("the session was destroyed, want it to remain")
 		}
 	})
 }
@@ -186,7 +186,7 @@ func TestUnlockIsBoundToTheHoldThatWasRead(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		if p := b.Get(t, key); p.Session != s || string(p.Value) != "new" {
-			t.Fatalf("the key is %+v", p)
+			t.Fatalf("the key is %+v, want value new and session %s", p, s)
 		}
 	})
 }
@@ -202,10 +202,10 @@ func TestDestroySession(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "kept" {
-			t.Fatalf("the key is %+v", p)
+			t.Fatalf("the key is %+v, want value kept and no session", p)
 		}
 		if err := op.DestroySession(t.Context(), election.Target{Session: s}); !errors.Is(err, ErrNoSession) {
-			t.Fatalf("a second time: %v", err)
+			t.Fatalf("a second destroy returned %v, want ErrNoSession", err)
 		}
 	})
 }
@@ -233,7 +233,7 @@ func TestOperatorUnderACLs(t *testing.T) {
 		}
 	}
 	if after := root.Get(t, key); after.ModifyIndex != before.ModifyIndex {
-		t.Fatalf("the key was written: %+v", after)
+		t.Fatalf("the key was written: got %+v, want %+v", after, before)
 	}
 	writer := root.Token(t, `key_prefix "test/" { policy = "write" }`)
 	if _, err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: writer}), nil).Release(t.Context(), target); err != nil {

@@ -85,7 +85,7 @@ func TestReflectedPasswordsAreHidden(t *testing.T) {
 				text := Describe(err)
 				for _, leak := range []string{password, url.PathEscape(password), base64.StdEncoding.EncodeToString([]byte("me:" + password))} {
 					if err == nil || strings.Contains(text, leak) {
-						t.Errorf("%s from the %s, %s: %s", password, where, name, text)
+						t.Errorf("%s from the %s, %s: the error contains the password: %s", password, where, name, text)
 					}
 				}
 			}

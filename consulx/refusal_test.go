@@ -96,7 +96,7 @@ func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 		token := root.Token(t, `key "`+key+`" { policy = "write" } `+c.rules)
 		op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
 		if _, err := op.Release(t.Context(), targetOf(wire.Pair(root.Get(t, key)))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
-			t.Errorf("%s readable, Patroni %t: %v", c.name, c.patroni, err)
+			t.Errorf("%s readable, Patroni %t: got error %v, want %v", c.name, c.patroni, err, c.want)
 		}
 		if _, err := root.API.Session().Destroy(s, nil); err != nil {
 			t.Fatal(err)

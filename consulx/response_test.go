@@ -99,7 +99,7 @@ func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
 		_, probe := client.ConsensusLeader(t.Context())
 		for name, err := range map[string]error{"keys": keys, "probe": probe} {
 			if text := Describe(err); !strings.HasPrefix(text, want) || len(text) == len(want) {
-				t.Errorf("%s: the error for the response %q is %q", name, body, text)
+				t.Errorf("%s: the error for the response %q is %q, want %q and more", name, body, text, want)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func TestTheBufferOfALargeResponseIsFreed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := allocated(); after > before+size/2 {
-		t.Errorf("%d MB remain in use after a response of %d MB", (after-before)>>20, size>>20)
+		t.Errorf("%d MB remain in use after a response of %d MB, want at most half", (after-before)>>20, size>>20)
 	}
 	runtime.KeepAlive(client)
 }

@@ -30,14 +30,14 @@ func TestHoldings(t *testing.T) {
 		var done, total, calls int
 		found, err := Holdings(t.Context(), b.client, []string{s}, func(d, n int) {
 			if d < done {
-				t.Errorf("%d keys after %d", d, done)
+				t.Errorf("the progress decreased from %d keys to %d", done, d)
 			}
 			done, total = d, n
 			calls++
 		})
 		want := []string{p + "a", p + "k7", p + "odd//key\x1b", p + "z/z"}
 		if got := keysOf(found); err != nil || !slices.Equal(got, want) || done != total || total < 154 || calls < 3 {
-			t.Fatalf("got %q, %v; progress %d of %d in %d calls", got, err, done, total, calls)
+			t.Fatalf("got %q, %v; progress %d of %d in %d calls; want %q and complete progress", got, err, done, total, calls, want)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

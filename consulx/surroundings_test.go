@@ -85,7 +85,7 @@ func TestSurveyOfManySiblingsPrefersContenders(t *testing.T) {
 		found := Survey(t.Context(), b.client, p+".lock")
 		got := keysOf(found.Siblings)
 		if len(got) != TxnReads || !found.SiblingsCut || !slices.Contains(got, p+s) || !slices.Contains(got, p+"members/z") {
-			t.Fatalf("%d siblings, cut %t, %s", len(got), found.SiblingsCut, found.SiblingsErr)
+			t.Fatalf("%d siblings, cut %t, %s; want %d with both contenders, cut", len(got), found.SiblingsCut, found.SiblingsErr, TxnReads)
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestUUIDs(t *testing.T) {
 		"695bfbd0-6350-7587-addf-a18084928f3g": false, "": false,
 	} {
 		if got := isUUID(text); got != want {
-			t.Errorf("%q is a UUID: %t", text, got)
+			t.Errorf("%q is a UUID: got %t, want %t", text, got, want)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestOnlyReadsOfTheBoardAreStale(t *testing.T) {
 	want := map[string]string{"/v1/kv/k": "keys=&stale=", "/v1/session/info/s": "consistent=", "/v1/txn": "consistent="}
 	for path, query := range want {
 		if asked[path] != query {
-			t.Errorf("%s was requested with the query %q", path, asked[path])
+			t.Errorf("%s was requested with the query %q, want %q", path, asked[path], query)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestWritesWithoutAResult(t *testing.T) {
 				for _, a := range writes(b) {
 					key, err := a.run(t, f)
 					if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrMoved) || errors.Is(err, ErrDenied) {
-						t.Errorf("%s: %v is not ErrUnknown", a.name, err)
+						t.Errorf("%s: got error %v, want ErrUnknown", a.name, err)
 						continue
 					}
 					want := "is now held by session"
@@ -118,7 +118,7 @@ func TestWritesWithoutAResult(t *testing.T) {
 						t.Errorf("%s: %s; want %q", a.name, text, want)
 					}
 					if p := b.Get(t, key); (p.Session == "") != f.applied {
-						t.Errorf("%s: the key is held by %q", a.name, p.Session)
+						t.Errorf("%s: the key is held by %q, although the write was applied: %t", a.name, p.Session, f.applied)
 					}
 				}
 			})
@@ -258,7 +258,7 @@ func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 		})
 		_, err := NewOperator(newClient(t, Config{Address: addr}), nil).Release(t.Context(), target)
 		if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now unlocked") || failures != 0 {
-			t.Errorf("%d failures left: %v", failures, err)
+			t.Errorf("%d failures left, error %v; want ErrUnknown and the current state of the key after the last failure", failures, err)
 		}
 	})
 }

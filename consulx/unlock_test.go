@@ -44,11 +44,11 @@ func TestReleaseOfLargeValues(t *testing.T) {
 				t.Fatalf("%d bytes: %+v, %v", c.size, released, err)
 			}
 			if (released.Note() != "") != c.unconditional {
-				t.Errorf("%d bytes: the note is %q", c.size, released.Note())
+				t.Errorf("%d bytes: the note is %q, want a note: %t", c.size, released.Note(), c.unconditional)
 			}
 			after := b.Get(t, key)
 			if after.Session != "" || after.Flags != before.Flags || !bytes.Equal(after.Value, value) || after.LockIndex != before.LockIndex {
-				t.Fatalf("%d bytes: session %q, flags %d, %d bytes", c.size, after.Session, after.Flags, len(after.Value))
+				t.Fatalf("%d bytes: the release left session %q, flags %d, %d bytes; want no session and the same content", c.size, after.Session, after.Flags, len(after.Value))
 			}
 		}
 	})
@@ -63,7 +63,7 @@ func TestReleaseOfLargeValuesWhereTheAgentAllowsLess(t *testing.T) {
 	b.Acquire(t, api.KVPair{Key: key, Session: s, Value: value, Flags: 7})
 	released, err := NewOperator(b.client, nil).Release(t.Context(), targetOf(wire.Pair(b.Get(t, key))))
 	if p := b.Get(t, key); err != nil || !released.Unconditional || p.Session != "" || p.Flags != 7 || !bytes.Equal(p.Value, value) {
-		t.Fatalf("%+v, %v: session %q, flags %d, %d bytes", released, err, p.Session, p.Flags, len(p.Value))
+		t.Fatalf("got %+v, %v, then session %q, flags %d, %d bytes; want an unconditional release that keeps the content", released, err, p.Session, p.Flags, len(p.Value))
 	}
 }
 

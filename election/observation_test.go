@@ -33,7 +33,7 @@ func TestClockJump(t *testing.T) {
 				}
 			}
 			if set != tt.set || gap != tt.gap {
-				t.Errorf("set by %v, gap %v", set, gap)
+				t.Errorf("set by %v, gap %v; want %v, %v", set, gap, tt.set, tt.gap)
 			}
 		})
 	}

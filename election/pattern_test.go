@@ -105,7 +105,7 @@ func TestExclusionsAreShownAsWritten(t *testing.T) {
 func TestBadPatternsAreRefused(t *testing.T) {
 	for _, text := range []string{"", "/", "a**/b", "a/**b", "a/\x1b/b", "a\n", "!", "!/", "!a**/b", "!a/\x1b/b"} {
 		if _, err := ParsePattern(text); err == nil {
-			t.Errorf("pattern %q was accepted", text)
+			t.Errorf("pattern %q was accepted, want an error", text)
 		} else if sanitize.Text(err.Error()) != err.Error() {
 			t.Errorf("%q: the error contains unsanitized text", text)
 		}
@@ -119,7 +119,7 @@ func TestWildcardsOfOtherToolsAreRefused(t *testing.T) {
 		`service/\*/leader`: `\`, "[abc]/x": "[",
 	} {
 		if _, err := ParsePattern(text); err == nil {
-			t.Errorf("pattern %q was accepted", text)
+			t.Errorf("pattern %q was accepted, want an error", text)
 		} else if !strings.Contains(err.Error(), `"`+sanitize.Text(text)+`"`) || !strings.Contains(err.Error(), " "+names+" ") {
 			t.Errorf("pattern %q: error %v does not contain %s", text, err, names)
 		}
@@ -146,7 +146,7 @@ func FuzzPatternPrefix(f *testing.F) {
 		}
 		name, ok := p.Match(key)
 		if ok && (name == "" && key != "" || !strings.HasPrefix(key, p.Prefix())) {
-			t.Errorf("pattern %q: key %q has the name %q, prefix %q", text, key, name, p.Prefix())
+			t.Errorf("pattern %q: the matching key %q has the name %q or lacks the prefix %q", text, key, name, p.Prefix())
 		}
 		if ok && !PrefixRange(p.Prefix()).Contains(key) {
 			t.Errorf("key %q matches, but is not in the range of the prefix %q", key, p.Prefix())
@@ -168,7 +168,7 @@ func TestRangeSetMergesAdjacentRanges(t *testing.T) {
 	s.Add(Range{From: "m", To: "p"})
 	s.Add(Range{From: "a", To: "c"})
 	if s.Covers(Range{From: "a", To: "p"}) || s.Contains("d") {
-		t.Error("the set covers keys between its ranges")
+		t.Error("the set covers or contains keys between its ranges")
 	}
 	s.Add(Range{From: "c", To: "m"})
 	if len(s.Ranges) != 1 || !s.Covers(Range{From: "a", To: "p"}) {

@@ -67,6 +67,6 @@ func TestIsSemaphoreAndLive(t *testing.T) {
 	}
 	e.Exists = false
 	if e.IsSemaphore() || ReadSemaphore(e, nil) != nil {
-		t.Error("a deleted key counts as a semaphore")
+		t.Error("a deleted key counts as a semaphore, want no semaphore")
 	}
 }

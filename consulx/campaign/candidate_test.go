@@ -60,7 +60,7 @@ func TestCandidatesTakeTurns(t *testing.T) {
 		one, two := newCandidate(t, b, key, "one"), newCandidate(t, b, key, "two")
 		l := campaign(t, one)
 		if p := b.Get(t, key); p.Session != l.Session() || string(p.Value) != "one" || p.Flags != 42 {
-			t.Fatalf("the key is %+v", p)
+			t.Fatalf("the key is %+v, want session %s, value one and flags 42", p, l.Session())
 		}
 		if again := campaign(t, one); again != l {
 			t.Fatal("Campaign of a leading candidate returned another leadership")
@@ -75,7 +75,7 @@ func TestCandidatesTakeTurns(t *testing.T) {
 		}
 		awaitLoss(t, l)
 		if l.Err() != nil {
-			t.Fatalf("after a resignation: %v", l.Err())
+			t.Fatalf("after a resignation, Err returned %v, want nil", l.Err())
 		}
 		l = <-next
 		if l == nil || b.Get(t, key).Session != l.Session() || l.Pair().LockIndex != 2 {
@@ -85,13 +85,13 @@ func TestCandidatesTakeTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "two" || p.Flags != 42 {
-			t.Fatalf("after Close the key is %+v", p)
+			t.Fatalf("after Close the key is %+v, want value two, flags 42 and no session", p)
 		}
 		if entry, _, err := b.API.Session().Info(l.Session(), nil); err != nil || entry != nil {
-			t.Fatalf("after Close, the read of the session returned %+v, %v", entry, err)
+			t.Fatalf("after Close, the read of the session returned %+v, %v; want no session", entry, err)
 		}
 		if _, err := two.Campaign(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Fatalf("a closed candidate: %v", err)
+			t.Fatalf("Campaign of a closed candidate returned %v, want ErrClosed", err)
 		}
 	})
 }
@@ -142,7 +142,7 @@ func TestCandidateWaitsForTheLockDelay(t *testing.T) {
 			t.Fatal(err)
 		}
 		if l := <-won; l == nil || time.Since(before) < time.Second {
-			t.Fatalf("leads: %v, %s after the start of a lock-delay of 1s", l, time.Since(before))
+			t.Fatalf("Campaign returned %v %s after the start of a lock-delay of 1s; want a leadership after the lock-delay", l, time.Since(before))
 		}
 	})
 }
@@ -171,7 +171,7 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 				t.Fatal(err)
 			}
 			if pair := b.Get(t, p+name); pair != nil {
-				t.Errorf("%s: the key is %+v", name, pair)
+				t.Errorf("%s: the key is %+v, want it deleted", name, pair)
 			}
 			next := b.Session(t, &api.SessionEntry{})
 			if ok, _, err := b.API.KV().Acquire(&api.KVPair{Key: p + name, Session: next}, nil); err != nil || !ok {
@@ -209,12 +209,12 @@ func TestCampaignEndsWithItsContextAndWithClose(t *testing.T) {
 		go run()
 		cancel()
 		if err := <-failed; !errors.Is(err, context.Canceled) {
-			t.Fatalf("after cancel: %v", err)
+			t.Fatalf("after cancel, Campaign returned %v, want context.Canceled", err)
 		}
 		ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 		go run()
 		if err := <-failed; !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("after a timeout: %v", err)
+			t.Fatalf("after a timeout, Campaign returned %v, want context.DeadlineExceeded", err)
 		}
 		cancel()
 		ctx = context.WithoutCancel(ctx)
@@ -223,7 +223,7 @@ func TestCampaignEndsWithItsContextAndWithClose(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := <-failed; !errors.Is(err, ErrClosed) {
-			t.Fatalf("after Close: %v", err)
+			t.Fatalf("after Close, Campaign returned %v, want ErrClosed", err)
 		}
 	})
 }
@@ -235,7 +235,7 @@ func TestCampaignFailsIfItCannotSucceed(t *testing.T) {
 	}
 	odd := New(newClient(t, consulx.Config{Address: "127.0.0.1:1"}), Options{Key: "a//b"})
 	if _, err := odd.Campaign(t.Context()); err == nil || errors.Is(err, consulx.ErrUnreachable) {
-		t.Errorf("a key that a URL cannot contain: got error %v", err)
+		t.Errorf("a key that a URL cannot contain: got error %v, want one other than ErrUnreachable", err)
 	}
 	for _, c := range []*Candidate{c, odd} {
 		if err := c.Close(t.Context()); err != nil {
@@ -260,18 +260,18 @@ func TestCandidateRenewsItsSession(t *testing.T) {
 		cut.set(true)
 		blocking.Sleep(context.Background(), 14*time.Second)
 		if !errors.Is(l.Err(), errNotRenewed) {
-			t.Fatalf("after Consul was unreachable for longer than the TTL, Err returned %v", l.Err())
+			t.Fatalf("after Consul was unreachable for longer than the TTL, Err returned %v, want %v", l.Err(), errNotRenewed)
 		}
 		cut.set(false)
 		again := campaign(t, c)
 		if again.Session() != l.Session() || again.Pair().LockIndex != l.Pair().LockIndex {
-			t.Fatalf("although the session still existed, the term %+v was followed by %+v", l.Pair(), again.Pair())
+			t.Fatalf("the session still existed, but the term %+v was followed by %+v; want the same term", l.Pair(), again.Pair())
 		}
 		cut.set(true)
 		blocking.Sleep(context.Background(), 21*time.Second)
 		cut.set(false)
 		if third := campaign(t, c); third.Session() == l.Session() {
-			t.Fatal("the candidate leads with the same session after twice its TTL")
+			t.Fatal("after twice the TTL, the candidate leads with the same session, want a new one")
 		}
 		if err := c.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -292,7 +292,7 @@ func TestSessionBody(t *testing.T) {
 		t.Errorf("NodeChecks is %#v, want an empty list", body["NodeChecks"])
 	}
 	if empty := (SessionOptions{TTL: -1}).body(); len(empty) != 0 {
-		t.Errorf("without options: %v", empty)
+		t.Errorf("without options, the body is %v, want an empty one", empty)
 	}
 }
 
@@ -325,7 +325,7 @@ func TestCandidateGivesUpALargeValue(t *testing.T) {
 				t.Errorf("%d: %v", i, err)
 			}
 			if p := b.Get(t, key); p.Session != "" || p.Flags != 3 || !bytes.Equal(p.Value, value) {
-				t.Errorf("%d: after Resign, session %q, flags %d, %d bytes", i, p.Session, p.Flags, len(p.Value))
+				t.Errorf("%d: after Resign, session %q, flags %d, %d bytes; want no session, flags 3 and the same value", i, p.Session, p.Flags, len(p.Value))
 			}
 			if err := c.Close(t.Context()); err != nil {
 				t.Error(err)

@@ -47,7 +47,7 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 				l := campaign(t, first)
 				blocking.Sleep(context.Background(), 20*time.Minute+1234*time.Millisecond)
 				if l.Err() != nil || l.Remaining() <= stop {
-					t.Fatalf("after 20m: %v, remaining %s", l.Err(), l.Remaining())
+					t.Fatalf("after 20m: error %v, remaining %s; want a leadership with more than %s", l.Err(), l.Remaining(), stop)
 				}
 				network.frozen.Store(true)
 				began := time.Now()
@@ -64,11 +64,11 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 				<-l.Lost()
 				lost, left := time.Since(began), l.Remaining()
 				if left < stop || !errors.Is(l.Err(), errNotRenewed) {
-					t.Errorf("the leadership was lost with %s remaining: %v", left, l.Err())
+					t.Errorf("the leadership was lost with %s remaining: %v; want at least %s and an error about the renewal", left, l.Err(), stop)
 				}
 				led := (<-next).Sub(began)
 				if led < lost+left {
-					t.Errorf("another candidate led %s after the freeze; the first one lost its leadership after %s with %s remaining", led, lost, left)
+					t.Errorf("another candidate led %s after the freeze; the first one lost its leadership after %s with %s remaining, want no overlap", led, lost, left)
 				}
 				t.Logf("the leadership was lost %s after the freeze; the other candidate led after %s", lost, led)
 				network.frozen.Store(false)
@@ -208,7 +208,7 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 	}
 }
 
-// foreign is a transport that responds to one endpoint instead of Consul while on is true.
+// foreign is a transport that answers the requests to one endpoint itself while on is true.
 type foreign struct {
 	to     http.RoundTripper
 	path   string
@@ -246,7 +246,7 @@ func TestAForeignResponseToARenewalEndsNoTerm(t *testing.T) {
 				f.on.Store(true)
 				blocking.Sleep(context.Background(), 9*time.Second)
 				if l.Err() != nil || l.Remaining() > 9*time.Second {
-					t.Errorf("after 9 s without a renewal: error %v, remaining %s", l.Err(), l.Remaining())
+					t.Errorf("after 9 s without a renewal: error %v, remaining %s; want no error and at most 9s", l.Err(), l.Remaining())
 				}
 				f.on.Store(false)
 				blocking.Sleep(context.Background(), time.Hour)
@@ -271,7 +271,7 @@ func TestASessionWithoutAnIDIsNoSession(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, err := c.Campaign(ctx); err == nil || ctx.Err() != nil {
-			t.Errorf("the first Campaign returned %v", err)
+			t.Errorf("the first Campaign returned %v, want an error before its context ends", err)
 		}
 		f.on.Store(false)
 		l := campaign(t, c)
@@ -331,7 +331,7 @@ func TestALossIsNoticedOnASilentConnection(t *testing.T) {
 		}
 		<-l.Lost()
 		if late := time.Since(began); late > 12*time.Second {
-			t.Errorf("noticed after %s", late)
+			t.Errorf("the leader detected the release after %s, want at most 12s", late)
 		}
 		if err := c.Close(t.Context()); err != nil {
 			t.Error(err)

@@ -59,7 +59,7 @@ func findOther(t *testing.T, c *consulx.Client, skip func(key string) bool, text
 func TestNearbyLocksAreFoundNearestFirst(t *testing.T) {
 	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
 	if n := find(t, b.client, "service/*/leader"); n.Readable || n.Hidden || !n.Complete || len(n.Locked) != 0 {
-		t.Errorf("the search of an empty store returned %+v", n)
+		t.Errorf("the search of an empty store returned %+v, want a complete result without locks", n)
 	}
 	s := b.Session(t, &api.SessionEntry{})
 	for _, key := range []string{"vault/core/lock", "service/web/lock", "services/api/leader"} {
@@ -73,7 +73,7 @@ func TestNearbyLocksAreFoundNearestFirst(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	if n := find(t, b.client, "vault/core/lockk"); len(n.Locked) == 0 || n.Locked[0] != "vault/core/lock" {
-		t.Errorf("the search for a key with a typo returned %+v", n)
+		t.Errorf("the search for a key with a typo returned %+v, want vault/core/lock first", n)
 	}
 }
 
@@ -115,14 +115,14 @@ func TestNearbyReportsReadableKeys(t *testing.T) {
 			t.Errorf("rules %q: %+v", rules, n)
 		}
 		if hidden, err := consulx.Hidden(t.Context(), c, "service/web/leader"); err != nil || !hidden {
-			t.Errorf("rules %q: a key that exists: hidden %v, %v", rules, hidden, err)
+			t.Errorf("rules %q: a key that exists: hidden %v, error %v; want true and no error", rules, hidden, err)
 		}
 		if hidden, err := consulx.Hidden(t.Context(), c, "service/mail/leader"); err != nil || hidden {
-			t.Errorf("rules %q: a key that does not exist: hidden %v, %v", rules, hidden, err)
+			t.Errorf("rules %q: a key that does not exist: hidden %v, error %v; want false and no error", rules, hidden, err)
 		}
 	}
 	if n := find(t, newClient(t, consulx.Config{Address: agent.Addr()}), "service/*/leader"); !n.Anonymous || !n.Hidden || n.Readable {
-		t.Errorf("without a token: %+v", n)
+		t.Errorf("without a token: got %+v, want an anonymous search with hidden keys only", n)
 	}
 }
 

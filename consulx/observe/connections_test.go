@@ -133,7 +133,7 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 				}
 			}
 			if server.exceeded.Load() {
-				t.Errorf("more than %d concurrent connections", conns)
+				t.Errorf("the client opened more than %d concurrent connections", conns)
 			}
 		})
 	}
@@ -177,6 +177,6 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 	n := 0
 	conns.Range(func(any, any) bool { n++; return true })
 	if n == 0 || n > 10 {
-		t.Errorf("%d queries used %d connections", queries, n)
+		t.Errorf("%d queries used %d connections, want 1 to 10", queries, n)
 	}
 }

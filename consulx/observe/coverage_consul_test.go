@@ -96,7 +96,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 	s.board.stop()
 	s.reported(s.board)
 	if changes < 20 {
-		t.Errorf("the layout changed only %d times", changes)
+		t.Errorf("the layout changed only %d times, want at least 20", changes)
 	}
 	t.Logf("%d changes of the layout, %d events", changes, len(s.board.events))
 }

@@ -108,7 +108,7 @@ func (s *fixture) soon(within time.Duration, kind election.EventType, key string
 		e, n = s.board.event(n, kind, key)
 	}
 	if late := e.Time.Sub(start); late > within {
-		s.T.Errorf("%s of %s was reported after %s", kind, key, late)
+		s.T.Errorf("%s of %s was reported after %s, want at most %s", kind, key, late, within)
 	}
 	return e
 }
@@ -118,7 +118,7 @@ func (s *fixture) untilStale(n int) {
 	s.t.Helper()
 	s.board.until(fmt.Sprint(n, " stale elections"), func() bool { return s.board.last.CountStale() == n })
 	if c := s.board.snapshot().Connection; c.State != election.Live {
-		s.t.Errorf("after the failure of one shard, the connection is %s: %s", c.State, c.Error)
+		s.t.Errorf("after the failure of one shard, the connection is %s: %s; want live", c.State, c.Error)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestAClosedWatchReportsNothing(t *testing.T) {
 		o.work.Wait()
 		k.Failed(context.DeadlineExceeded, time.Now())
 		if len(o.Snapshots()) > 0 || reports > 0 || k.known().phase != closed {
-			t.Errorf("a closed watch caused %d snapshots and reported %d times", len(o.Snapshots()), reports)
+			t.Errorf("a closed watch caused %d snapshots and reported %d times, want 0 of each", len(o.Snapshots()), reports)
 		}
 	})
 }
@@ -393,7 +393,7 @@ func TestAMismatchHasATimeLimit(t *testing.T) {
 			}
 		}
 		if _, differs := k.compare(listing{names: listOf("s/a/leader")}); differs || k.known().phase != live {
-			t.Errorf("after a list with the same keys, the phase is %d", k.known().phase)
+			t.Errorf("after a list with the same keys, the phase is %d, want %d without a difference", k.known().phase, live)
 		}
 	})
 }
@@ -435,7 +435,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 		s.Put(t, "service/z/leader", "v")
 		pass(soonFound)
 		if s.board.snapshot().Find("service/z/leader") == nil || s.layouts.Load() < 4 {
-			t.Errorf("the changes of other keys were not reported after %d layouts", s.layouts.Load())
+			t.Errorf("after %d layouts, service/z/leader was not found; want it found after at least 4 layouts", s.layouts.Load())
 		}
 		pass(time.Minute)
 		failing.Store(false)
@@ -452,7 +452,7 @@ func (s *fixture) checkLosses() {
 	defer s.board.mu.Unlock()
 	for _, e := range s.board.events {
 		if e.Key == "" || strings.HasPrefix(e.Key, "service/0") && e.Type == election.Deleted {
-			s.t.Errorf("%s %s was reported: %s", e.Type, e.Key, e.Error)
+			s.t.Errorf("%s %s was reported: %s; want neither a lost connection nor a deletion", e.Type, e.Key, e.Error)
 		}
 	}
 }
@@ -478,7 +478,7 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 					s.board.until("the key", func() bool { return s.board.last.Find(election.KeyID(key)) != nil })
 					e := s.board.snapshot().Find(election.KeyID(key))
 					if late := e.VacantSince.Sub(start); late+snapshotGap > c.soon {
-						t.Errorf("%s was found after %s", key, late)
+						t.Errorf("%s was found after %s, want at most %s", key, late, c.soon)
 					}
 				}
 			})
@@ -520,7 +520,7 @@ func TestTheNewestListIsKept(t *testing.T) {
 	}
 	a := &coverage{list: listing{names: listOf("a"), at: time.Now()}}
 	if a.take(listing{names: listOf("a"), at: time.Now()}) || !a.take(listing{names: listOf("a", "b"), at: time.Now()}) {
-		t.Error("take returned the wrong result for an equal or for a changed list")
+		t.Error("take must return false for an equal list and true for a changed list")
 	}
 }
 

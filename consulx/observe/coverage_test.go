@@ -305,6 +305,6 @@ func runWorkload(t *testing.T, seed uint64) {
 	b.stop()
 	s.reported(b)
 	if changes < enough {
-		t.Errorf("the layout changed only %d times", changes)
+		t.Errorf("the layout changed only %d times, want at least %d", changes, enough)
 	}
 }

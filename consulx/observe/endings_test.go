@@ -196,11 +196,11 @@ func (s scenario) run(t *testing.T, b *board, p *trial) measurement {
 	}
 	switch {
 	case why.Cause != s.cause || !strings.Contains(why.Evidence, s.says):
-		t.Errorf("the reported cause is %s: %s", why.Cause, why.Evidence)
+		t.Errorf("the reported cause is %s: %s; want %s: %s", why.Cause, why.Evidence, s.cause, s.says)
 	case result.delay < 0 || result.delay > time.Second:
-		t.Errorf("the cause was reported %s after the loss", result.delay)
+		t.Errorf("the cause was reported %s after the loss, want at most 1s", result.delay)
 	case why.Session != p.session || why.Term != lost.Term:
-		t.Errorf("another term was explained: %+v", why)
+		t.Errorf("another term was explained: %+v; want term %d of session %s", why, lost.Term, p.session)
 	case !why.LockDelayUntil.Equal(wanted):
 		t.Errorf("lock-delay until %s, want %s", why.LockDelayUntil, wanted)
 	default:
@@ -343,7 +343,7 @@ func TestReleaseBeforeADestroyIsAGuess(t *testing.T) {
 			}
 			e, _ := board.event(n, election.Explained, one.key)
 			if e.Cause != election.Released && !strings.Contains(e.Evidence, "a guess") {
-				t.Errorf("reported as %s: %s", e.Cause, e.Evidence)
+				t.Errorf("the cause was reported as %s: %s; want a guess or %s", e.Cause, e.Evidence, election.Released)
 			}
 		}
 	})

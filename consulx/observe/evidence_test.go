@@ -115,7 +115,7 @@ func TestCauses(t *testing.T) {
 			lost, n := board.event(n, election.Vacated, key)
 			e, _ := board.event(n, election.Explained, key)
 			if e.Cause != c.cause || !strings.Contains(e.Evidence, c.says) || e.Time.Sub(lost.Time) > time.Second {
-				b.T.Errorf("%s: the reported cause is %s (%s) after %s", c.name, e.Cause, e.Evidence, e.Time.Sub(lost.Time))
+				b.T.Errorf("%s: the reported cause is %s (%s) after %s; want %s (%s) within 1s", c.name, e.Cause, e.Evidence, e.Time.Sub(lost.Time), c.cause, c.says)
 			}
 		}
 	})

@@ -220,7 +220,7 @@ func TestOnce(t *testing.T) {
 		}
 		led, vacant := countStates(snapshot)
 		if led != consulx.ManySessions+80 || vacant != 0 {
-			t.Errorf("%d led, %d vacant", led, vacant)
+			t.Errorf("%d led, %d vacant; want %d and 0", led, vacant, consulx.ManySessions+80)
 		}
 		if e := snapshot.Find(election.KeyID(p + "free")); e == nil || e.State(snapshot.At) != election.Idle {
 			t.Errorf("a key without a leader and without a candidate is not idle: %+v", e)

@@ -47,7 +47,7 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 		pass(20 * time.Second)
 		asked := len(f.questions())
 		if asked < 20 {
-			t.Errorf("only %d queries in 20 s while the consumer blocks", asked)
+			t.Errorf("only %d queries in 20 s while the consumer blocks, want at least 20", asked)
 		}
 		close(release)
 		pass(time.Second)

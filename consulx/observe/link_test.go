@@ -51,22 +51,22 @@ func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 		s := b.snapshot()
 		since, stale := s.StaleSince("b/leader")
 		if !stale || !since.Equal(f.start) || s.CountStale() != 1 || s.Connection.State != election.Live {
-			t.Errorf("after 30s: stale: %v since %s; connection %+v", stale, since, s.Connection)
+			t.Errorf("after 30s: stale: %v since %s; connection %+v; want only this election stale, since the start, and the connection live", stale, since, s.Connection)
 		}
 		if _, stale := s.StaleSince("a/leader"); stale {
-			t.Error("the part of the other shard is stale")
+			t.Error("the election of the other shard is stale, want it to be current")
 		}
 		pass(time.Minute) // the next attempts also fail
 		if s := b.snapshot(); s.Connection.State != election.Live || s.CountStale() != 1 {
-			t.Errorf("after further attempts: %+v", s.Connection)
+			t.Errorf("after further attempts, the connection is %+v; want it live with one stale election", s.Connection)
 		}
 		dead.Store(false)
 		pass(time.Minute)
 		if s := b.snapshot(); len(s.Connection.Stale) > 0 || !s.Find("b/leader").Pair.Held() {
-			t.Errorf("after the shard's query succeeded: %+v", s.Connection)
+			t.Errorf("after the shard's query succeeded, the connection is %+v; want no stale part, and the new leader", s.Connection)
 		}
 		for _, e := range b.of("") {
-			t.Errorf("event %s for a stale part: %s", e.Type, e.Error)
+			t.Errorf("a stale part caused the event %s: %s; want no event", e.Type, e.Error)
 		}
 	})
 }
@@ -105,7 +105,7 @@ func TestProxyThatSilencesOneShard(t *testing.T) {
 	b.Acquire(t, api.KVPair{Key: "web/other", Session: session})
 	_, _ = board.event(n, election.Elected, "web/other")
 	for _, e := range board.of("") {
-		t.Errorf("event %s for a stale part: %s", e.Type, e.Error)
+		t.Errorf("a stale part caused the event %s: %s; want no event", e.Type, e.Error)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestOtherSourcesReportTheirPart(t *testing.T) {
 	failing.Store(false)
 	board.until("nothing stale", stale())
 	for _, e := range board.of("") {
-		t.Errorf("event %s for a stale part: %s", e.Type, e.Error)
+		t.Errorf("a stale part caused the event %s: %s; want no event", e.Type, e.Error)
 	}
 }
 

@@ -43,7 +43,7 @@ func (p *trial) wait(t *testing.T, session string) entered {
 		}
 		e.refused = start
 	}
-	t.Fatal("the candidate did not acquire the key")
+	t.Fatal("timeout: the candidate did not acquire the key")
 	return e
 }
 
@@ -91,7 +91,7 @@ func estimate(t *testing.T, delay time.Duration) string {
 	// slack allows for a slow machine, on which the measurement is less precise.
 	const slack = time.Second
 	if until.IsZero() || until.Before(e.refused.Add(-slack)) || until.After(e.led.Add(slack)) {
-		t.Errorf("estimated end %s; the last acquire was rejected at %s and the first accepted at %s", until, e.refused, e.led)
+		t.Errorf("the estimated end is %s; want a time between the last rejected acquire at %s and the first accepted one at %s", until, e.refused, e.led)
 	}
 	return fmt.Sprintf("| %s | %s | %+.1f ms |\n", delay, min(delay, election.MaxLockDelay),
 		float64(e.led.Sub(until))/float64(time.Millisecond))
@@ -142,7 +142,7 @@ func TestProbeLockDelay(t *testing.T) {
 			}
 			after, meta, err := b.API.KV().List(p, nil)
 			if err != nil || !samePairs(before, after) || meta.LastIndex < last {
-				t.Fatalf("%s: the probe changed %v to %v (%v)", key, before, after, err)
+				t.Fatalf("%s: the probe changed %v to %v, error %v; want no change", key, before, after, err)
 			}
 			last = meta.LastIndex
 		}
@@ -213,7 +213,7 @@ func TestPatroniFailovers(t *testing.T) {
 		board.until("an explanation of each", func() bool { return countOf(board.events[first:], key, election.Explained) == failovers })
 		for _, kind := range []election.EventType{election.Vacated, election.Elected, election.Deleted} {
 			if got := countOf(board.events[first:], key, kind); got != failovers {
-				t.Errorf("%d failovers caused %d events of the type %s", failovers, got, kind)
+				t.Errorf("%d failovers caused %d events of the type %s, want one each", failovers, got, kind)
 			}
 		}
 		patroniSurroundings(t, board, key, sessions["pg-1"], sessions["pg-2"])
@@ -237,10 +237,10 @@ func patroniSurroundings(t *testing.T, board *board, key string, replicas ...str
 	s := board.snapshot()
 	e := s.Find(election.KeyID(key))
 	if software := insight.DetectSoftware(e, s.Surroundings); software == nil || software.Name != "Patroni" {
-		t.Errorf("identified as %+v", software)
+		t.Errorf("the software was identified as %+v, want Patroni", software)
 	}
 	if e.Term != 1 || e.Leader != "pg-0" {
-		t.Errorf("the leader is %s in term %d", e.Leader, e.Term)
+		t.Errorf("the leader is %s in term %d, want pg-0 in term 1", e.Leader, e.Term)
 	}
 }
 

@@ -134,7 +134,7 @@ func TestLoopReadsAgainAfterARestore(t *testing.T) {
 		}
 		for _, later := range got[5:] {
 			if !strings.HasPrefix(later, "3@") {
-				t.Errorf("queries %q; the end of a wait changed the query", got)
+				t.Errorf("the end of a wait changed the query: got %q, want later queries with index 3", got)
 			}
 		}
 	})
@@ -202,11 +202,11 @@ func TestLoopDoesNotSpinOnAnEmptyPrefix(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(writtenAfter - time.Nanosecond)
 		if n := len(f.questions()); n < 100 || n > 140 {
-			t.Errorf("%d queries for an empty prefix in 10 s", n)
+			t.Errorf("%d queries for an empty prefix in 10 s, want 100 to 140", n)
 		}
 		e, _ := b.event(0, election.Missed, "a/leader")
 		if late := e.Time.Sub(f.start.Add(writtenAfter)); late > 100*time.Millisecond {
-			t.Errorf("a new key was reported after %s", late)
+			t.Errorf("a new key was reported after %s, want at most 100ms", late)
 		}
 	})
 }
@@ -236,10 +236,10 @@ func TestLoopBacksOffAndReportsTheGap(t *testing.T) {
 		}
 		want := []election.EventType{election.Elected, election.ConnectionLost, election.ConnectionRestored, election.Vacated}
 		if len(kinds) < 4 || !slices.Equal(kinds[:4], want) {
-			t.Errorf("events %v", kinds)
+			t.Errorf("got the events %v, want first %v", kinds, want)
 		}
-		if text := b.events[1].Error; text != "Consul answered 500: rpc error getting client: failed to get conn" {
-			t.Errorf("the error of the connection_lost event is %q", text)
+		if text, want := b.events[1].Error, "Consul answered 500: rpc error getting client: failed to get conn"; text != want {
+			t.Errorf("the error of the connection_lost event is %q, want %q", text, want)
 		}
 	})
 }
@@ -263,7 +263,7 @@ func TestLoopCancelsAQueryWithoutAResponse(t *testing.T) {
 		pass(2 * time.Minute)
 		e, _ := b.event(0, election.Elected, "a/leader")
 		if took := e.Time.Sub(f.start); took > fakeWait+fakeWait/16+5*time.Second || took < fakeWait/2 || e.VacancyKnown {
-			t.Errorf("read again after %s: %+v", took, e)
+			t.Errorf("the observer read the keys again after %s: %+v; want a read after the query's timeout, and an unknown vacancy", took, e)
 		}
 		for _, e := range b.of("") {
 			if e.Type == election.ConnectionLost {
@@ -286,7 +286,7 @@ func TestLoopPausesIfWaitingQueriesAreRejected(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(time.Minute)
 		if asked := len(f.questions()); asked > 120 {
-			t.Errorf("%d queries in a minute", asked)
+			t.Errorf("%d queries in a minute, want at most 120", asked)
 		}
 		_, _ = b.event(0, election.ConnectionLost, "")
 	})
@@ -306,12 +306,12 @@ func TestProbeNoticesLostQuorum(t *testing.T) {
 		f.setQuorum(false)
 		pass(time.Second)
 		if c := b.snapshot().Connection; c.State != election.Lost || c.Error != "Consul has no consensus leader" {
-			t.Errorf("without a quorum: %+v", c)
+			t.Errorf("without a quorum, the connection is %+v, want lost", c)
 		}
 		f.setQuorum(true)
 		pass(time.Second)
 		if c := b.snapshot().Connection; c.State != election.Live {
-			t.Errorf("with a quorum again: %+v", c)
+			t.Errorf("with a quorum again, the connection is %+v, want live", c)
 		}
 		if got, want := f.questions(), []string{"@0s", "7@0s", "@7s", "7@7s"}; !slices.Equal(got, want) {
 			t.Errorf("requested %q, want %q", got, want)
@@ -332,7 +332,7 @@ func TestDeniedPatternIsALossThatIsRetried(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		e, _ := b.event(0, election.ConnectionLost, "")
 		if e.Error != "Permission denied: token with AccessorID 'x' lacks permission 'key:read'␛[2J" {
-			t.Errorf("the error of the connection_lost event is %q", e.Error)
+			t.Errorf("the error of the connection_lost event is %q, want the sanitized error of Consul", e.Error)
 		}
 		b.loaded()
 	})
@@ -359,14 +359,14 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 			// The first complete board is published immediately.
 			first := s.Loaded && !slices.ContainsFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
 			if n := len(got); n > 0 && !first && s.At.Sub(got[n-1].At) < snapshotGap {
-				t.Errorf("a snapshot was published %s after the previous one", s.At.Sub(got[n-1].At))
+				t.Errorf("a snapshot was published %s after the previous one, want at least %s", s.At.Sub(got[n-1].At), snapshotGap)
 			}
 			got = append(got, s)
 		}
 		run.Wait()
 		last := got[len(got)-1].Elections[0].Pair.ModifyIndex
 		if len(got) < 20 || last != 1004 {
-			t.Errorf("%d snapshots, the last one has the index %d", len(got), last)
+			t.Errorf("%d snapshots, the last one has the index %d; want at least 20, the last one with 1004", len(got), last)
 		}
 	})
 }
@@ -395,10 +395,10 @@ func TestTheFirstCompleteBoardIsNotDelayed(t *testing.T) {
 			run.Wait()
 			loaded := slices.IndexFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
 			if loaded < 1 || got[loaded].At.Sub(f.start) > 2*time.Millisecond {
-				t.Errorf("got %d snapshots; the first complete snapshot has the index %d, or arrived too late", len(got), loaded)
+				t.Errorf("got %d snapshots, number %d is the first complete one; want an incomplete one first, and the complete one within 2ms", len(got), loaded)
 			}
 			if more := len(got) - 1 - loaded; eventsOnly != (more == 0) {
-				t.Errorf("events only: %v, and %d snapshots after the first complete board", eventsOnly, more)
+				t.Errorf("EventsOnly %v: got %d snapshots after the first complete one, want none only if it is set", eventsOnly, more)
 			}
 		})
 	}

@@ -23,7 +23,7 @@ func TestObserverReportsTermsInOrder(t *testing.T) {
 		board := observe(t, b.client, p+"*/leader")
 		e, n := board.event(0, election.Elected, key)
 		if !e.Initial || e.Election != "web" || e.Leader != "web-1" || e.Node != b.Node || e.Datacenter != "dc1" {
-			t.Fatalf("the first event is %+v", e)
+			t.Fatalf("the first event is %+v, want an initial event with leader web-1 of election web", e)
 		}
 		if ok, _, err := b.API.KV().Release(&api.KVPair{Key: key, Value: []byte("x"), Session: first}, nil); !ok || err != nil {
 			t.Fatal(ok, err)
@@ -31,20 +31,20 @@ func TestObserverReportsTermsInOrder(t *testing.T) {
 		_, n = board.event(n, election.Vacated, key)
 		e, n = board.event(n, election.Explained, key)
 		if e.Cause != election.Released {
-			t.Fatalf("the cause of a release is %s: %s", e.Cause, e.Evidence)
+			t.Fatalf("the cause of a release is %s: %s; want %s", e.Cause, e.Evidence, election.Released)
 		}
 		second := b.Session(t, &api.SessionEntry{Name: "web-2"})
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("web-2"), Session: second})
 		e, n = board.event(n, election.Elected, key)
 		if e.Initial || e.Leader != "web-2" || e.Node != b.Node || !e.VacancyKnown || e.Term != 2 {
-			t.Fatalf("the second term is %+v", e)
+			t.Fatalf("the event of the second term is %+v, want leader web-2 in term 2 after a known vacancy", e)
 		}
 		if _, err := b.API.Session().Destroy(second, nil); err != nil {
 			t.Fatal(err)
 		}
 		_, n = board.event(n, election.Vacated, key)
 		if e, _ = board.event(n, election.Explained, key); e.Cause != election.SessionDestroyed {
-			t.Fatalf("the cause of a destroy is %s: %s", e.Cause, e.Evidence)
+			t.Fatalf("the cause of a destroy is %s: %s; want %s", e.Cause, e.Evidence, election.SessionDestroyed)
 		}
 	})
 }
@@ -76,7 +76,7 @@ func TestObserverWatchesManyPatterns(t *testing.T) {
 			}
 		}
 		if all := board.of(p + "a/x/other"); all != nil {
-			t.Fatalf("events about a key that no pattern matches: %+v", all)
+			t.Fatalf("a key that no pattern matches has the events %+v, want none", all)
 		}
 	})
 }

@@ -258,7 +258,7 @@ func (c *concurrentClients) compare() {
 	for _, u := range c.releases {
 		before, known := c.writes[u.bound]
 		if !known || before.Session != u.op.Session || before.Flags != u.op.Flags || !bytes.Equal(before.Value, u.op.Value) {
-			c.T.Errorf("a release of %+v with the condition index %d, at which the key was %+v", u.op, u.bound, before)
+			c.T.Errorf("a release was written as %+v, but at its condition index %d the key was %+v", u.op, u.bound, before)
 		}
 		for index, p := range c.writes {
 			if p.Key == u.op.Key && index > u.bound && index < u.at {

@@ -225,7 +225,7 @@ func (x *race) checkRelease(what string, target election.Target, err error) {
 	last, now := x.last(), x.Get(x.T, x.key)
 	if last == nil || !target.SameHold(wire.Pair(last)) {
 		if !errors.Is(err, consulx.ErrMoved) || !reflect.DeepEqual(now, last) {
-			x.T.Errorf("%s: %v; the key was %+v and is %+v", what, err, last, now)
+			x.T.Errorf("%s: got error %v, want ErrMoved; the key was %+v and is %+v, want no change", what, err, last, now)
 		}
 		return
 	}
@@ -235,7 +235,7 @@ func (x *race) checkRelease(what string, target election.Target, err error) {
 		want.ModifyIndex = now.ModifyIndex
 	}
 	if err != nil || now == nil || !reflect.DeepEqual(*now, want) || now.ModifyIndex <= last.ModifyIndex {
-		x.T.Errorf("%s: %v; the key was %+v and is %+v", what, err, last, now)
+		x.T.Errorf("%s: got error %v; the key was %+v and is %+v, want only the session removed", what, err, last, now)
 	}
 }
 
@@ -245,21 +245,21 @@ func (x *race) checkDestroy(what string, target election.Target, err error, read
 	last, now := x.last(), x.Get(x.T, x.key)
 	held := read != nil && read.Session == target.Session
 	if held != (err == nil) || !held && !errors.Is(err, consulx.ErrMoved) {
-		x.T.Errorf("%s: got error %v after the operator had read %+v", what, err, read)
+		x.T.Errorf("%s: got error %v after the operator had read %+v, want ErrMoved only if the hold had ended", what, err, read)
 	}
 	entry, _, infoErr := x.API.Session().Info(target.Session, nil)
 	if infoErr != nil {
 		x.T.Fatal(infoErr)
 	}
 	if gone := entry == nil; gone != (held || x.holderDied) {
-		x.T.Errorf("%s: got error %v; the session no longer exists: %t", what, err, gone)
+		x.T.Errorf("%s: got error %v; the session no longer exists: %t, want %t", what, err, gone, held || x.holderDied)
 	}
 	switch untouched := reflect.DeepEqual(now, last); {
 	case !held || last == nil || last.Session != target.Session:
 		if !untouched {
-			x.T.Errorf("%s: the key was %+v and is %+v", what, last, now)
+			x.T.Errorf("%s: the key was %+v and is %+v, want no change", what, last, now)
 		}
 	case now != nil && (now.Session != "" || !bytes.Equal(now.Value, last.Value) || now.Flags != last.Flags):
-		x.T.Errorf("%s: the key was %+v and is %+v", what, last, now)
+		x.T.Errorf("%s: the key was %+v and is %+v, want it unlocked with the same content", what, last, now)
 	}
 }

@@ -185,14 +185,14 @@ func TestUnknownToken(t *testing.T) {
 	client := newClient(t, consulx.Config{Address: s.root.Addr, Token: "5e8c4f2a-0000-4000-8000-000000000001"})
 	_, err := Once(t.Context(), client, patterns(t, election.DefaultPattern))
 	if text := consulx.Describe(err); !errors.Is(err, consulx.ErrDenied) || text != "Consul rejects this token: it does not exist in this datacenter, or was revoked" {
-		t.Errorf("the read returned the error %v", err)
+		t.Errorf("the read returned the error %v, want ErrDenied about the token", err)
 	}
 	report, err := consulx.Doctor(t.Context(), client, patterns(t, election.DefaultPattern))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if last := report.Rows[len(report.Rows)-1]; last.Subject != "ACLs" || last.Status != consulx.StatusDenied || !strings.Contains(last.Detail, "rejects this token") {
-		t.Errorf("the last row of the report is %+v", last)
+		t.Errorf("the last row of the report is %+v, want a denied row about the token", last)
 	}
 	board := observe(t, client, election.DefaultPattern)
 	board.until("a refusal", func() bool {

@@ -42,15 +42,15 @@ func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(29 * time.Second)
 		if c := b.snapshot().Connection; c.State != election.Lost {
-			t.Errorf("while blocked queries are reset, the connection is %s", c.State)
+			t.Errorf("while blocked queries are reset, the connection is %s, want lost", c.State)
 		}
 		pass(3 * time.Second)
 		if c := b.snapshot().Connection; c.State != election.Live {
-			t.Errorf("2s after the last reset the connection is %s: %s", c.State, c.Error)
+			t.Errorf("2s after the last reset the connection is %s: %s; want live", c.State, c.Error)
 		}
 		pass(time.Minute)
 		if events := connectionEvents(b); len(events) != 2 {
-			t.Errorf("connection events: %v", events)
+			t.Errorf("got the connection events %v, want 2", events)
 		}
 	})
 }
@@ -61,11 +61,11 @@ func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(29 * time.Second)
 		if c := b.snapshot().Connection; c.State != election.Live || len(c.Stale) > 0 {
-			t.Errorf("while blocked queries are ended after 5s, the connection is %s, stale %v", c.State, c.Stale)
+			t.Errorf("while blocked queries are ended after 5s, the connection is %s, stale %v; want live without stale parts", c.State, c.Stale)
 		}
 		pass(time.Minute)
 		if events := connectionEvents(b); len(events) != 0 {
-			t.Errorf("connection events: %v", events)
+			t.Errorf("got the connection events %v, want none", events)
 		}
 	})
 }
@@ -85,7 +85,7 @@ func TestPausesGrowWhileTheProbeFails(t *testing.T) {
 		asked := len(f.questions())
 		pass(20 * time.Second)
 		if more := len(f.questions()) - asked; more < 8 {
-			t.Errorf("only %d requests in 20s while the probe succeeds", more)
+			t.Errorf("only %d requests in 20s while the probe succeeds, want at least 8", more)
 		}
 	})
 }
@@ -106,10 +106,10 @@ func TestOutagesLeaveNoGoroutine(t *testing.T) {
 		before := runtime.NumGoroutine()
 		pass(time.Hour)
 		if after := runtime.NumGoroutine(); after > before {
-			t.Errorf("%d goroutines before an hour of outages, %d after it", before, after)
+			t.Errorf("%d goroutines before an hour of outages, %d after it; want no more than before", before, after)
 		}
 		if events := connectionEvents(b); len(events) < 60 {
-			t.Errorf("%d connection events", len(events))
+			t.Errorf("got %d connection events, want at least 60", len(events))
 		}
 	})
 }

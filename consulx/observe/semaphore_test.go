@@ -32,7 +32,7 @@ func TestObserverReportsHoldersOfASemaphore(t *testing.T) {
 		board := observe(t, b.client, p+"*/.lock")
 		e, n := board.event(0, election.Entered, key)
 		if !e.Initial || e.Leader != "job-1" || e.Node != b.Node || e.Holders != 1 || e.Limit != 2 || e.Session == "" {
-			t.Errorf("the first event is %+v", e)
+			t.Errorf("the first event is %+v, want an initial event of holder job-1 with 1 of 2 slots", e)
 		}
 		contend(t, b, p+"gpu", "job-2")
 		if e, n = board.event(n, election.Entered, key); e.Initial || e.Leader != "job-2" || e.Node != b.Node || e.Holders != 2 {
@@ -50,7 +50,7 @@ func TestObserverReportsHoldersOfASemaphore(t *testing.T) {
 		}
 		for _, e := range board.of(key) {
 			if !e.OfSlot() {
-				t.Errorf("%s of a semaphore", e.Type)
+				t.Errorf("a semaphore has the event %s, want only events of slots", e.Type)
 			}
 		}
 	})

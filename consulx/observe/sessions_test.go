@@ -105,10 +105,10 @@ func TestTheFirstBoardHasItsSessions(t *testing.T) {
 				}
 				run.Wait()
 				if got := fmt.Sprint(whole.At.Sub(start), node(whole), node(last)); got != fmt.Sprint(tt.at, tt.node, tt.later) {
-					t.Errorf("time of the first complete board, node, node later: %s", got)
+					t.Errorf("time of the first complete board, node, node later: got %s, want %s", got, fmt.Sprint(tt.at, tt.node, tt.later))
 				}
 				if l.lists != tt.lists || l.infos != tt.infos {
-					t.Errorf("%d lists and %d single sessions were read", l.lists, l.infos)
+					t.Errorf("%d lists and %d single sessions were read, want %d and %d", l.lists, l.infos, tt.lists, tt.infos)
 				}
 			})
 		})

@@ -43,7 +43,7 @@ func TestStaleResponsesDoNotGoBack(t *testing.T) {
 		pass(time.Minute)
 		for _, e := range b.of("a/leader") {
 			if e.Session == "s1" || e.Type == election.Vacated {
-				t.Errorf("an older state was reported: %+v", e)
+				t.Errorf("an older state caused the event %+v, want no event", e)
 			}
 		}
 		if asked := f.questions(); len(asked) > 40 {
@@ -76,7 +76,7 @@ func TestALeaderThatReplaysItsLogRestoresNoEarlierLeader(t *testing.T) {
 		pass(time.Minute)
 		for _, e := range b.of("a/leader") {
 			if e.Session == "s1" || e.Type == election.Vacated {
-				t.Errorf("an older state was reported: %+v", e)
+				t.Errorf("an older state caused the event %+v, want no event", e)
 			}
 		}
 	})
@@ -138,7 +138,7 @@ func TestTheNewestIndexIsInherited(t *testing.T) {
 		pass(5 * time.Second)
 		for _, e := range s.board.of(held.Key) {
 			if e.Type == election.Vacated && !e.Initial {
-				t.Errorf("an older state was reported: %+v", e)
+				t.Errorf("an older state caused the event %+v, want no event", e)
 			}
 		}
 	})

@@ -93,7 +93,7 @@ func TestSessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 	v.listedAt = time.Now().Add(time.Hour)
 	v.last.At = time.Time{}
 	if next := v.visit(t.Context(), "leader"); c.n.Load() != 1 || next > studyEvery {
-		t.Fatalf("%d lists were read; the next read is in %s", c.n.Load(), next)
+		t.Fatalf("%d lists were read; the next read is in %s; want 1 list, and the next read within %s", c.n.Load(), next, studyEvery)
 	}
 	v.listedAt, v.last.At = time.Now().Add(-time.Hour), time.Time{}
 	if v.visit(t.Context(), "leader"); c.n.Load() != 2 {

@@ -167,7 +167,7 @@ func TestFlagsSelectExactlyTheLocks(t *testing.T) {
 		}
 		for _, p := range store {
 			if _, selected := ps.Match(p.Key); selected != p.Held() && !unselectable[p.Key] {
-				t.Fatalf("%q: selected: %v, locked: %v; patterns %q", p.Key, selected, p.Held(), texts)
+				t.Fatalf("%q: selected %v, locked %v, want the same; patterns %q", p.Key, selected, p.Held(), texts)
 			}
 		}
 	}

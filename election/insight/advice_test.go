@@ -278,7 +278,7 @@ func TestAdviseOrphans(t *testing.T) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 			if got := codes(Advise(tt.e, nil, []*election.Election{tt.e}, t0)); got != "" {
-				t.Errorf("without sessions: %q", got)
+				t.Errorf("without sessions: got advice %q, want none", got)
 			}
 		})
 	}

@@ -263,7 +263,7 @@ func TestManyGenericSessionsAreNoCandidates(t *testing.T) {
 		s := around(e, nil, crowd...)
 		got := Candidates(e, s, nil)
 		if likely := Likely(got, s); len(got) != want || likely > 0 {
-			t.Errorf("%d sessions: %d candidates, %d likely", n, len(got), likely)
+			t.Errorf("%d sessions: %d candidates, %d of them likely; want %d, none likely", n, len(got), likely, want)
 		}
 	}
 }

@@ -354,13 +354,13 @@ func TestOutcomeFollowFix(t *testing.T) {
 	})
 	o := Outcome{Action: election.ActionFix, Target: e.Target(), Kind: OutcomeDone}
 	if got := o.FollowFix(e, t0); got.Settled() || got.Summary() != "fixed" {
-		t.Errorf("without a leader: %v", got)
+		t.Errorf("without a leader: got %v, want an unsettled outcome", got)
 	}
 	next := *e
 	next.Terms = append(next.Terms, election.Term{Number: 1, CreateIndex: 10, Session: "b", Leader: "web-2", Start: t0.Add(4 * time.Second), StartKnown: true})
 	got := o.FollowFix(&next, t0)
 	if got.Kind != OutcomeMoved || got.Summary() != "web-2 leads after 4s" || got.New.Session != "b" {
-		t.Errorf("with a leader: %s", got.Summary())
+		t.Errorf("with a leader: got %q, want the new leader after 4s", got.Summary())
 	}
 	if again := got.FollowFix(e, t0); again != got {
 		t.Errorf("a second FollowFix changed a settled outcome to %v", again)

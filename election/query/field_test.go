@@ -40,7 +40,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 	head, rest, found := strings.Cut(string(text), begin)
 	_, tail, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatal("the comments around the table are missing")
+		t.Fatal("docs/filter.md lacks the comments around the table of fields")
 	}
 	want := head + begin + table() + end + tail
 	if *update {

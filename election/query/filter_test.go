@@ -99,7 +99,7 @@ func TestFilter(t *testing.T) {
 			t.Errorf("%q: %v, want %s", c.text, f.Err, c.err)
 		}
 		if f.Err != nil && strings.ContainsRune(f.Err.Error(), '\x1b') {
-			t.Errorf("the error contains %q unsanitized", c.text)
+			t.Errorf("the error about %q contains an escape character", c.text)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	if start, options := query.Complete("web ", query.Elections, values); start != 4 || len(options) != len(query.FieldsOf(query.Elections)) {
-		t.Errorf("after a blank: %d %q", start, options)
+		t.Errorf("after a blank: got offset %d and the options %q, want offset 4 and every field", start, options)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestIdleIsAState(t *testing.T) {
 	}
 	for e, want := range map[*election.Election]bool{&job: false, &found: false, &lost: true} {
 		if got := (query.Facts{At: now()}).ProblemRank(e) < query.NoProblem; got != want {
-			t.Errorf("%s is a problem: %v", e.Name, got)
+			t.Errorf("%s is a problem: got %v, want %v", e.Name, got, want)
 		}
 	}
 }
@@ -243,7 +243,7 @@ func TestAdviceFollowsChanges(t *testing.T) {
 	changed[1] = &overwritten
 	second := f.After(first, changed, nil, query.Facts{At: now().Add(time.Second)})
 	if got := names(second, changed); got != "old web" {
-		t.Errorf("after a change: %s", got)
+		t.Errorf("after a change: got %s, want old web", got)
 	}
 	if got := names(second, es); got != "web" {
 		t.Errorf("with the earlier snapshot: got %s, want web", got)
@@ -252,6 +252,6 @@ func TestAdviceFollowsChanges(t *testing.T) {
 		t.Errorf("an hour later: got %s, want old", got)
 	}
 	if got := names(query.Parse("!advice:urgent", query.Elections).After(first, es, nil, query.Facts{At: now()}), es); got != "mail old state:vacant [" {
-		t.Errorf("the inverse: %s", got)
+		t.Errorf("the inverse filter selects %s, want all other elections", got)
 	}
 }

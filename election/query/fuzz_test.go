@@ -31,10 +31,10 @@ func FuzzParse(f *testing.F) {
 			start, options := query.Complete(text, scope, values)
 			for _, o := range options {
 				if n := len(query.Parse(o, scope).Words); n > 1 {
-					t.Errorf("%q: the option %q has %d words", text, o, n)
+					t.Errorf("%q: the option %q has %d words, want at most 1", text, o, n)
 				}
 				if start > len(text) {
-					t.Errorf("%q: completion begins at %d, behind the end", text, start)
+					t.Errorf("%q: the completion begins at offset %d, after the end of the text", text, start)
 				}
 			}
 		}

@@ -76,7 +76,7 @@ func TestSanitizedRunesHaveTheirOwnWidth(t *testing.T) {
 		}
 		w := ansi.StringWidth(string(r))
 		if w < 1 || w > 2 {
-			t.Errorf("%U is %d wide", r, w)
+			t.Errorf("%U is %d cells wide, want 1 or 2", r, w)
 		}
 		for _, b := range beside {
 			checkWidth(t, b+string(r)+b)
@@ -102,7 +102,7 @@ func checkWidth(t *testing.T, s string) {
 		}
 	}
 	if g, w := ansi.StringWidth(s), ansi.StringWidthWc(s); g != sum || w != sum {
-		t.Errorf("%+q takes %d cells by graphemes, %d by runes; its runes take %d cells separately", s, g, w, sum)
+		t.Errorf("%+q takes %d cells by graphemes, %d by runes; want %d, the sum of its runes", s, g, w, sum)
 	}
 }
 

@@ -148,7 +148,7 @@ func TestAnUnconfirmedActionIsAGuess(t *testing.T) {
 			event := s.read(web("", 3, 10, 21, "v"))[0]
 			s.observe(election.TermEvidence{At: s.now, Event: event, Outcome: tt.evidence})
 			if len(s.explained()) > 0 {
-				t.Error("explained before Consul responded")
+				t.Error("the loss was explained before Consul responded to the action")
 			}
 			a.At, a.Stage = s.now, election.ActionUnconfirmed
 			s.observe(a)

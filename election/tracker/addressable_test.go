@@ -60,24 +60,24 @@ func TestEachKeyHasAnIDToBeFoundBy(t *testing.T) {
 	for _, e := range snapshot.Elections {
 		ids[e.ID()] = true
 		if snapshot.Find(e.ID()) != e {
-			t.Errorf("Find(%q) returned another election", e.ID())
+			t.Errorf("Find(%q) did not return the election with this ID", e.ID())
 		}
 		if e.Unaddressable == election.Addressable(e.Key()) || (e.Ident() == e.Key()) == e.Unaddressable {
 			t.Errorf("%q: unaddressable %v", e.ID(), e.Unaddressable)
 		}
 	}
 	if len(ids) != 3 {
-		t.Errorf("%d different ids", len(ids))
+		t.Errorf("got %d different IDs, want 3", len(ids))
 	}
 	if n := len(snapshot.Named(twin("", 0, 0, 0, "").Key)); n != 2 {
 		t.Errorf("Named returned %d elections, want 2", n)
 	}
 	if e := snapshot.Find("service/w\uFFFDb/leader"); e == nil || e.Pair.CreateIndex != 10 {
-		t.Errorf("Find with the key returned %v", e)
+		t.Errorf("Find with the key returned %v, want the election with CreateIndex 10", e)
 	}
 	for _, id := range []election.ID{"\x00service/w\uFFFDb/leader\x00#12", "service/w\uFFFDb", "service/x", "\x00service/web/leader\x00#12"} {
 		if snapshot.Find(id) != nil {
-			t.Errorf("%q is found", id)
+			t.Errorf("Find(%q) returned an election, want nil", id)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestNoActionIsPossibleOnAnUnaddressableKey(t *testing.T) {
 	for _, e := range s.tracker.Snapshot(s.now).Elections {
 		for _, kind := range []election.ActionKind{election.ActionRelease, election.ActionDestroy} {
 			if refused := insight.EffectOf(kind, e, nil, -1).Refusal != ""; refused != e.Unaddressable {
-				t.Errorf("%s of %q: refused %v", kind, e.Key(), refused)
+				t.Errorf("%s of %q: refused %v, want %v", kind, e.Key(), refused, e.Unaddressable)
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func TestACauseBelongsToItsKey(t *testing.T) {
 	for _, e := range s.tracker.Snapshot(s.now).Elections {
 		explained := slices.ContainsFunc(e.Events, func(e election.Event) bool { return e.Type == election.Explained })
 		if explained != (e.Pair.CreateIndex == 11) {
-			t.Errorf("the election with CreateIndex %d has an explained event: %v", e.Pair.CreateIndex, explained)
+			t.Errorf("the election with CreateIndex %d has an explained event: %v; want one only for 11", e.Pair.CreateIndex, explained)
 		}
 	}
 }

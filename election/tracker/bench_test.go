@@ -187,7 +187,7 @@ func BenchmarkLeaderLabel(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if election.LeaderLabel(p, nil) != "candidate-00000" {
-			b.Fatal("another label")
+			b.Fatal("the label is not the value of the key")
 		}
 	}
 }

@@ -132,7 +132,7 @@ func TestExplainMarksGuesses(t *testing.T) {
 				t.Errorf("%s, guess %v: %s", got.Cause, got.Guess, got.Evidence)
 			}
 			if tt.loss.Gap != strings.Contains(got.Evidence, "interrupted") {
-				t.Errorf("gap %v, evidence: %s", tt.loss.Gap, got.Evidence)
+				t.Errorf("gap %v, evidence %q; want it to contain \"interrupted\" only after a gap", tt.loss.Gap, got.Evidence)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func TestEventsContainRaftIndexes(t *testing.T) {
 			continue
 		}
 		if len(want) == 0 {
-			t.Fatalf("one more: %+v", e)
+			t.Fatalf("got the additional event %+v", e)
 		}
 		w := want[0]
 		want = want[1:]

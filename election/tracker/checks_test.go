@@ -27,7 +27,7 @@ func TestChecksContainTheirAge(t *testing.T) {
 	s.observe(election.ChecksUnwatched{At: at(5), Node: "node-1"})
 	wants("no longer watched", at(5), "")
 	if !shown.Checks["node-1"].Until.IsZero() {
-		t.Error("the read changed an earlier snapshot")
+		t.Error("the new observation changed an earlier snapshot")
 	}
 	s.observe(election.ChecksUnwatched{At: at(6), Node: "node-1"})
 	wants("no longer watched, again", at(5), "")

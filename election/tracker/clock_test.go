@@ -39,17 +39,17 @@ func TestASuspensionLeavesBoundsOnly(t *testing.T) {
 	s.now = s.now.Add(time.Millisecond)
 	elected := s.readAsked(s.now, web("b", 4, 10, 25, "v"))[0]
 	if elected.Type != election.Elected || elected.VacancyKnown || s.web().SinceKnown {
-		t.Errorf("%s: vacancy %v, known %v; start of the term known %v", elected.Type, elected.Vacancy, elected.VacancyKnown, s.web().SinceKnown)
+		t.Errorf("%s: vacancy %v, known %v; start of the term known %v; want elected, neither known", elected.Type, elected.Vacancy, elected.VacancyKnown, s.web().SinceKnown)
 	}
 	s.now = s.now.Add(time.Second)
 	lost = s.readAsked(s.now, web("", 4, 10, 26, "v"))[0]
 	if lost.HeldKnown {
-		t.Error("the duration of a term with an unobserved start is known")
+		t.Error("the duration of a term is known, although its start was not observed")
 	}
 	s.now = s.now.Add(time.Second)
 	elected = s.readAsked(s.now, web("c", 5, 10, 27, "v"))[0]
 	if elected.Vacancy != time.Second || !elected.VacancyKnown || !s.web().SinceKnown {
-		t.Errorf("after the gap: vacancy %v known %v", elected.Vacancy, elected.VacancyKnown)
+		t.Errorf("after the gap: vacancy %v, known %v; want 1s and a known start of the term", elected.Vacancy, elected.VacancyKnown)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestDurationsSurviveASetClock(t *testing.T) {
 		s.observe(election.ClockSet{At: s.now, By: by})
 		e := s.web()
 		if held := e.Terms[0].Held(s.now); held != time.Second || e.Terms[1].Start.Sub(e.Terms[0].End) != time.Second {
-			t.Errorf("clock set by %v: held %v, terms %+v", by, held, e.Terms)
+			t.Errorf("clock set by %v: held %v, terms %+v; want 1s, and a vacancy of 1s", by, held, e.Terms)
 		}
 		if got := s.now.Sub(e.Since); got != 0 {
 			t.Errorf("clock set by %v: the new leader has led for %v, want 0", by, got)
@@ -129,16 +129,16 @@ func TestDurationsSurviveASetClock(t *testing.T) {
 		s.now = s.now.Add(3 * time.Second)
 		lost := s.readAsked(s.now, web("", 2, 10, 23, "v"))
 		if lost[0].Held != 3*time.Second || !lost[0].HeldKnown {
-			t.Errorf("clock set by %v: held %v, known %v", by, lost[0].Held, lost[0].HeldKnown)
+			t.Errorf("clock set by %v: held %v, known %v; want 3s, known", by, lost[0].Held, lost[0].HeldKnown)
 		}
 		s.observe(election.TermEvidence{At: s.now, Event: lost[0], Outcome: election.Evidence{SessionRead: true, SessionsIndex: 23, ChecksRead: true, NodeExists: true}})
 		s.now = s.now.Add(by)
 		s.observe(election.ClockSet{At: s.now, By: by})
 		if e := s.web(); e.State(s.now) != election.InLockDelay || e.LockDelayUntil.Sub(s.now) != 15*time.Second {
-			t.Errorf("clock set by %v: state %s, remaining lock-delay %v", by, e.State(s.now), e.LockDelayUntil.Sub(s.now))
+			t.Errorf("clock set by %v: state %s, remaining lock-delay %v; want lock_delay, 15s", by, e.State(s.now), e.LockDelayUntil.Sub(s.now))
 		}
 		if events := s.tracker.Snapshot(s.now).Events; s.now.Sub(events[len(events)-1].Time) != 0 {
-			t.Errorf("clock set by %v: the latest event is %v old", by, s.now.Sub(events[len(events)-1].Time))
+			t.Errorf("clock set by %v: the latest event is %v old, want 0", by, s.now.Sub(events[len(events)-1].Time))
 		}
 	}
 }

@@ -103,10 +103,10 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 	snapshot := s.tracker.Snapshot(t0.Add(21 * time.Second))
 	since, stale := snapshot.StaleSince("service/a/leader")
 	if !stale || !since.Equal(t0.Add(5*time.Second)) {
-		t.Errorf("stale %v since %s", stale, since)
+		t.Errorf("stale %v since %s, want true since %s", stale, since, t0.Add(5*time.Second))
 	}
 	if _, stale := snapshot.StaleSince("service/b/leader"); stale {
-		t.Error("the election of another shard is stale")
+		t.Error("the election of another shard is stale, want only one stale election")
 	}
 	if c := snapshot.Connection; !c.LastContact.Equal(t0.Add(21*time.Second)) || c.Error != "" {
 		t.Errorf("%+v", c)
@@ -118,14 +118,14 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 	s.observe(again)
 	s.observe(election.ClockSet{At: t0.Add(21 * time.Second), By: time.Hour})
 	if since, _ := s.tracker.Snapshot(t0).StaleSince("service/a/leader"); !since.Equal(t0.Add(time.Hour + 5*time.Second)) {
-		t.Errorf("stale since %s", since)
+		t.Errorf("the election is stale since %s, want %s", since, t0.Add(time.Hour+5*time.Second))
 	}
 	if since, _ := snapshot.StaleSince("service/a/leader"); !since.Equal(t0.Add(5 * time.Second)) {
 		t.Error("an earlier snapshot changed")
 	}
 	s.observe(election.LinkLost{At: t0.Add(time.Hour), Source: "probe", RetryAt: t0.Add(time.Hour)})
 	if since, stale := s.tracker.Snapshot(t0).StaleSince("service/b/leader"); !stale || !since.Equal(t0.Add(time.Hour+21*time.Second)) {
-		t.Errorf("after the connection was lost: stale %v since %s", stale, since)
+		t.Errorf("after the connection was lost: stale %v since %s, want true since %s", stale, since, t0.Add(time.Hour+21*time.Second))
 	}
 }
 

@@ -91,7 +91,7 @@ func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
 	}
 }
 
-// If a restore removed the term, its cause is unknown.
+// If a restore removed the term, the cause of its end is unknown.
 func TestARestoreIsTheCauseOfItsLosses(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(nil))

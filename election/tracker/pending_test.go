@@ -59,7 +59,7 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%+v, want %s, invalidated %v", got, tt.want, tt.invalidated)
 			}
 			if got.Evidence == "" {
-				t.Error("no evidence")
+				t.Error("the explanation contains no evidence")
 			}
 		})
 	}
@@ -101,13 +101,13 @@ func TestVacatedIsReportedAtOnceAndExplainedFollows(t *testing.T) {
 	}
 	e := s.web()
 	if e.State(until.Add(-time.Nanosecond)) != election.InLockDelay || e.State(until) != election.Vacant {
-		t.Error("the state does not change at the estimated end of the lock-delay")
+		t.Error("the state does not change from lock_delay to vacant at the estimated end of the lock-delay")
 	}
 	if last := e.LastTerm(); last.Cause != election.CheckCritical || last.Evidence == "" {
-		t.Errorf("last term %+v", last)
+		t.Errorf("the last term is %+v, want cause check_critical with evidence", last)
 	}
 	if len(s.observe(election.Clock{At: s.now.Add(time.Minute)})) > 0 {
-		t.Error("explained twice")
+		t.Error("the loss was explained twice, want one explained event")
 	}
 }
 
@@ -118,7 +118,7 @@ func TestLockDelayIsCappedAndNeverFollowsARelease(t *testing.T) {
 	vacated := s.read(web("", 3, 10, 21, "v"))[0]
 	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true}})[0]
 	if got := x.LockDelayUntil.Sub(vacated.Time); got != election.MaxLockDelay {
-		t.Errorf("lock-delay %v", got)
+		t.Errorf("the lock-delay is %v, want %v", got, election.MaxLockDelay)
 	}
 	s, vacated = lose(t)
 	x = s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true, SessionExists: true}})[0]
@@ -160,7 +160,7 @@ func TestATermWithoutEvidenceIsExplainedAfterASecond(t *testing.T) {
 		t.Errorf("events %s", got)
 	}
 	if _, ok := s.tracker.Deadline(); ok {
-		t.Error("a deadline remains")
+		t.Error("the tracker still has a deadline, although every loss was explained")
 	}
 }
 
@@ -219,7 +219,7 @@ func TestOwnActionsExplainTheLoss(t *testing.T) {
 				t.Fatalf("explained events %s, want one with cause %s", brief(got), tt.want)
 			}
 			if want := tt.want == election.OperatorDestroy; got[0].LockDelayUntil.IsZero() == want {
-				t.Errorf("lock-delay until %v", got[0].LockDelayUntil)
+				t.Errorf("lock-delay until %v, want one: %v", got[0].LockDelayUntil, want)
 			}
 		})
 	}

@@ -105,7 +105,7 @@ func (j *judge) take(e election.Event) error {
 	switch e.Type {
 	case election.Elected:
 		if j.led {
-			return fmt.Errorf("two elected events without a vacated event")
+			return fmt.Errorf("two elected events without a vacated event between them")
 		}
 		if j.terms[id] {
 			return fmt.Errorf("term %s was reported twice", id)
@@ -116,16 +116,16 @@ func (j *judge) take(e election.Event) error {
 		}
 	case election.Vacated:
 		if !j.led && j.known {
-			return fmt.Errorf("vacated event without a leader")
+			return fmt.Errorf("a vacated event while there is no leader")
 		}
 		j.led, j.known = false, true
 	case election.Updated:
 		if !j.led {
-			return fmt.Errorf("updated event without a leader")
+			return fmt.Errorf("an updated event while there is no leader")
 		}
 	case election.Missed:
 		if e.Count == 0 {
-			return fmt.Errorf("missed nothing")
+			return fmt.Errorf("a missed event has the count 0")
 		}
 		j.missed += int(e.Count)
 	}

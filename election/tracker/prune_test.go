@@ -105,11 +105,11 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 	}
 	for _, e := range tr.elections {
 		if !e.Exists && len(e.Pair.Value) > maxGoneValue {
-			t.Fatal("the tracker keeps a large value of a deleted key")
+			t.Fatalf("the tracker keeps a value of %d bytes of a deleted key, want at most %d", len(e.Pair.Value), maxGoneValue)
 		}
 	}
 	if grown := int64(heapInUse()) - int64(before); grown > 16<<20 {
-		t.Errorf("after %d names, the tracker uses %d bytes", c.next, grown)
+		t.Errorf("after %d names, the tracker uses %d bytes, want at most %d", c.next, grown, 16<<20)
 	} else {
 		t.Logf("after %d names, the tracker uses %d KB", c.next, grown>>10)
 	}
@@ -127,7 +127,7 @@ func TestElectionsDeletedLongestAgoAreDroppedFirst(t *testing.T) {
 	s.read()
 	all := s.tracker.Snapshot(s.now).Elections
 	if len(all) != maxGone || s.tracker.gone != maxGone {
-		t.Fatalf("%d elections, %d of them deleted", len(all), s.tracker.gone)
+		t.Fatalf("the tracker keeps %d elections, %d of them deleted; want %d deleted ones", len(all), s.tracker.gone, maxGone)
 	}
 	if all[0].Name != "00000" || all[n/2-1].Name != fmt.Sprintf("%05d", n/2-1) {
 		t.Errorf("from %s", all[0].Name)
@@ -151,7 +151,7 @@ func TestHistoriesAreBoundedTogether(t *testing.T) {
 		s.read(web(fmt.Sprint("s", i), i+1, 10, 20+i, "v"))
 	}
 	if e := s.web(); len(e.Terms) != keptPerElection || len(e.Events) != keptPerElection {
-		t.Fatalf("%d terms and %d events", len(e.Terms), len(e.Events))
+		t.Fatalf("the tracker keeps %d terms and %d events, want %d of each", len(e.Terms), len(e.Events), keptPerElection)
 	}
 	shown := s.tracker.Snapshot(s.now)
 	was := everything(shown)
@@ -162,10 +162,10 @@ func TestHistoriesAreBoundedTogether(t *testing.T) {
 	latest := s.web().Terms[keptPerElection-1]
 	s.read(append(pairs, web("s99", 100, 10, 119, "v"))...)
 	if e := s.web(); len(e.Terms) != 32 || len(e.Events) != 32 || e.Terms[31] != latest {
-		t.Errorf("%d terms and %d events, the latest %+v", len(e.Terms), len(e.Events), e.Terms[len(e.Terms)-1])
+		t.Errorf("the tracker keeps %d terms and %d events, the latest term is %+v; want 32 of each, and %+v", len(e.Terms), len(e.Events), e.Terms[len(e.Terms)-1], latest)
 	}
 	if everything(shown) != was {
-		t.Error("a snapshot changed")
+		t.Error("an earlier snapshot changed")
 	}
 }
 

@@ -96,7 +96,7 @@ func TestRecordedElectionsContinue(t *testing.T) {
 			s.observe(election.DatacenterRead{At: s.now, Datacenter: "dc1"})
 			s.recall(tt.recorded)
 			if e := s.web(); !e.Recorded() || !s.tracker.Snapshot(s.now).RecordedUntil.Equal(until) || s.tracker.Loaded() {
-				t.Fatalf("before the first read: %+v", e)
+				t.Fatalf("before the first read: got %+v, want a recorded election in a snapshot that is not loaded", e)
 			}
 			events := s.read(tt.read...)
 			e := s.web()
@@ -111,7 +111,7 @@ func TestRecordedElectionsContinue(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 			if snap := s.tracker.Snapshot(s.now); e.Recorded() || !snap.RecordedUntil.IsZero() || !snap.Loaded {
-				t.Errorf("after the first read: RecordedUntil is %s in the election, %s in the snapshot", e.RecordedUntil, snap.RecordedUntil)
+				t.Errorf("after the first read: RecordedUntil is %s in the election, %s in the snapshot; want zero", e.RecordedUntil, snap.RecordedUntil)
 			}
 			for _, ev := range events {
 				if !ev.Initial && ev.Type != election.Readable && !ev.Gap {
@@ -120,7 +120,7 @@ func TestRecordedElectionsContinue(t *testing.T) {
 			}
 			for _, ev := range s.read(tt.read...) {
 				if ev.Type != election.Explained {
-					t.Errorf("the second read caused the event %s", ev.Type)
+					t.Errorf("a second read without a change caused the event %s", ev.Type)
 				}
 			}
 		})
@@ -134,7 +134,7 @@ func TestRecordedTermThatEndedUnobserved(t *testing.T) {
 	events := s.read(web("", 3, 10, 30, "web-1"))
 	e, ended := s.web(), s.web().LastTerm()
 	if ended.SeenUntil != until || ended.End != s.now || ended.Held(s.now) != time.Hour || !events[0].Gap || events[0].HeldKnown {
-		t.Errorf("term %+v, event %+v", ended, events[0])
+		t.Errorf("got the term %+v and the event %+v; want a term of 1h that ended in a gap", ended, events[0])
 	}
 	if e.LastSession == nil || e.LastSession.ID != "a" {
 		t.Errorf("LastSession is %+v, want session a", e.LastSession)

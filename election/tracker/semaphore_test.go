@@ -128,14 +128,14 @@ func TestHoldersAreNamedIfTheirSessionsAreKnown(t *testing.T) {
 	}
 	var back []election.Event
 	if err := json.Unmarshal(got, &back); err != nil || back[0] != events[0] || back[1] != events[1] {
-		t.Errorf("%v: read back %+v", err, back)
+		t.Errorf("got %+v, error %v; want the encoded events %+v", back, err, events)
 	}
 	for range 200 {
 		s.sessions(&election.Session{ID: fmt.Sprint("s", len(s.tracker.sessions))})
 	}
 	s.read(slotKey(10, 21, 2, "a", "c"))
 	if s.tracker.sessions["a"] == nil {
-		t.Error("the session of a holder was dropped")
+		t.Error("the tracker dropped the session of a holder")
 	}
 }
 

@@ -193,14 +193,14 @@ func (b *board) holds() error {
 			unread[id]++
 		}
 		if len(e.Terms) > keptPerElection || len(e.Events) > keptPerElection {
-			return fmt.Errorf("%s keeps %d terms and %d events", e.Key(), len(e.Terms), len(e.Events))
+			return fmt.Errorf("%s keeps %d terms and %d events, want at most %d of each", e.Key(), len(e.Terms), len(e.Events), keptPerElection)
 		}
 	}
 	if got := b.tracker.unread; !maps.Equal(got, unread) {
 		return fmt.Errorf("unread holders %v, want %v", got, unread)
 	}
 	if !sort.SliceIsSorted(elections, func(i, j int) bool { return elections[i].Key() < elections[j].Key() }) {
-		return fmt.Errorf("not sorted")
+		return fmt.Errorf("the elections are not sorted by key")
 	}
 	return nil
 }

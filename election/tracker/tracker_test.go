@@ -162,7 +162,7 @@ func TestInitialEventsDescribeTheFirstRead(t *testing.T) {
 		t.Errorf("start of the term %v, known: %v; want the first read, unknown", e.Since, e.SinceKnown)
 	}
 	if mail := s.tracker.Snapshot(s.now).Find("service/mail/leader"); mail.VacantSinceKnown {
-		t.Error("the start of a vacancy at the first read is known")
+		t.Error("the start of a vacancy is known, although it was not observed")
 	}
 }
 
@@ -170,14 +170,14 @@ func TestVacancyAndHoldAreMeasured(t *testing.T) {
 	s := newScene(t)
 	s.read(web("", 3, 10, 20, "v"))
 	if e := s.read(web("a", 4, 10, 21, "v"))[0]; e.VacancyKnown {
-		t.Error("the duration of a vacancy that began before the first read is known")
+		t.Error("the duration of a vacancy is known, although it began before the first read")
 	}
 	if e := s.read(web("", 4, 10, 22, "v"))[0]; e.Held != time.Second || !e.HeldKnown {
-		t.Errorf("held %v known %v", e.Held, e.HeldKnown)
+		t.Errorf("held %v, known %v; want 1s, known", e.Held, e.HeldKnown)
 	}
 	s.now = s.now.Add(2 * time.Second)
 	if e := s.read(web("b", 5, 10, 23, "v"))[0]; e.Vacancy != 3*time.Second || !e.VacancyKnown {
-		t.Errorf("vacancy %v known %v", e.Vacancy, e.VacancyKnown)
+		t.Errorf("vacancy %v, known %v; want 3s, known", e.Vacancy, e.VacancyKnown)
 	}
 	events := s.read(web("c", 6, 10, 25, "v"))
 	if e := events[1]; e.Vacancy != 0 || !e.VacancyKnown {
@@ -192,7 +192,7 @@ func TestNothingIsMeasuredAcrossAGap(t *testing.T) {
 	s.now = s.now.Add(time.Minute)
 	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: []election.Pair{web("b", 4, 10, 30, "v")}})
 	if e := events[0]; e.Type != election.Elected || e.VacancyKnown {
-		t.Errorf("%s, vacancy known %v", e.Type, e.VacancyKnown)
+		t.Errorf("%s, vacancy known %v; want elected, unknown", e.Type, e.VacancyKnown)
 	}
 	if e := s.web(); e.SinceKnown {
 		t.Error("the start of the term is known, although the key was not observed")
@@ -208,7 +208,7 @@ func TestSessionCompletesTheLeader(t *testing.T) {
 	before := s.tracker.Snapshot(s.now)
 	s.sessions(&election.Session{ID: "a-1", Name: "web", Node: "node-1"})
 	if e := s.web(); e.Leader != "web on node-1" || e.Session == nil || e.Terms[0].Node != "node-1" {
-		t.Errorf("leader %q session %v terms %+v", e.Leader, e.Session, e.Terms)
+		t.Errorf("leader %q, session %v, terms %+v; want leader web on node-1 with its session", e.Leader, e.Session, e.Terms)
 	}
 	if before.Find("service/web/leader").Leader != "session a" {
 		t.Error("an earlier snapshot changed")
@@ -224,7 +224,7 @@ func TestHiddenKeysAreKept(t *testing.T) {
 		t.Errorf("events %s, want unreadable(3)", got)
 	}
 	if e := s.web(); !e.Unreadable || e.State(s.now) != election.Led {
-		t.Errorf("unreadable %v state %s", e.Unreadable, e.State(s.now))
+		t.Errorf("unreadable %v, state %s; want true, led", e.Unreadable, e.State(s.now))
 	}
 	if !s.tracker.Snapshot(s.now).Filtered {
 		t.Error("Filtered is not set in the snapshot")
@@ -267,7 +267,7 @@ func TestDeletedElectionIsDroppedAfterADay(t *testing.T) {
 	s.now = s.now.Add(2 * time.Hour)
 	s.read()
 	if e := s.tracker.Snapshot(s.now).Find("service/web/leader"); e != nil {
-		t.Error("still known")
+		t.Error("the snapshot still contains service/web/leader")
 	}
 }
 
@@ -279,7 +279,7 @@ func TestSnapshotIsLoadedOnceEveryRangeWasRead(t *testing.T) {
 	}
 	s.observe(election.KeysRead{At: s.now, Range: election.KeyRange("vault/core/lock")})
 	if !s.tracker.Snapshot(s.now).Loaded {
-		t.Error("not loaded")
+		t.Error("Loaded is not set, although every range was read")
 	}
 }
 
@@ -326,7 +326,7 @@ func TestRecentEventsAreBoundedAndOldSnapshotsKeepTheirs(t *testing.T) {
 		}
 	}
 	if n := len(tr.Snapshot(t0).Events); n != 4 {
-		t.Errorf("%d recent events are kept", n)
+		t.Errorf("the snapshot contains %d recent events, want 4", n)
 	}
 	if got := brief(first.Events); got != "elected(1) vacated(1) elected(2) vacated(2)" {
 		t.Errorf("the events of an earlier snapshot changed to %s", got)
@@ -366,7 +366,7 @@ func TestHoldThatEndedInAGapLastedAtLeastUntilTheLastContact(t *testing.T) {
 	s.observe(election.LinkUp{At: s.now, Source: "keys"})
 	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: []election.Pair{web("", 1, 10, 21, "v")}})
 	if e := events[0]; e.Type != election.Vacated || e.Held != time.Second || e.HeldKnown {
-		t.Errorf("%s held %v known %v", e.Type, e.Held, e.HeldKnown)
+		t.Errorf("%s, held %v, known %v; want vacated, 1s, unknown", e.Type, e.Held, e.HeldKnown)
 	}
 	if last := s.web().LastTerm(); last.HeldKnown() || last.Held(s.now) != time.Second {
 		t.Errorf("%+v", last)
@@ -439,7 +439,7 @@ func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 				t.Fatalf("%+v", e)
 			}
 			if end(s); s.web().Unsearched {
-				t.Error("still unsearched")
+				t.Error("the election is still marked as unsearched")
 			}
 		})
 	}

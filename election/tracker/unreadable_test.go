@@ -93,7 +93,7 @@ func checkCount(t *testing.T, events []election.Event, kind election.EventType, 
 		}
 	}
 	if told != n {
-		t.Errorf("%d elections became %s, %d were reported", n, kind, told)
+		t.Errorf("%d elections became %s, but the events report %d", n, kind, told)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestChangesOfAnUnreadableKeyAreNotObserved(t *testing.T) {
 		t.Fatalf("events %s", got)
 	}
 	if lost, elected := events[1], events[2]; lost.Held != time.Second || lost.HeldKnown || elected.VacancyKnown {
-		t.Errorf("held %v known %v, vacancy known %v", lost.Held, lost.HeldKnown, elected.VacancyKnown)
+		t.Errorf("held %v, known %v, vacancy known %v; want 1s, both unknown", lost.Held, lost.HeldKnown, elected.VacancyKnown)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestJSONOfUnreadableElections(t *testing.T) {
 	}
 	var back election.Event
 	if err := json.Unmarshal(got, &back); err != nil || back != events[0] {
-		t.Errorf("%v: read back %+v", err, back)
+		t.Errorf("got %+v, error %v; want the encoded event %+v", back, err, events[0])
 	}
 	var shown struct {
 		State      election.State

@@ -27,7 +27,7 @@ func TestBench(t *testing.T) {
 	}
 	for _, name := range watcherNames() {
 		if !strings.Contains(out.String(), "\n"+name+" ") {
-			t.Errorf("no row for %s in\n%s", name, out.String())
+			t.Errorf("the table has no row for %s:\n%s", name, out.String())
 		}
 	}
 	for _, name := range []string{"electop", "perkey"} { // a slow watcher may report two writes of a key as one change
@@ -37,7 +37,7 @@ func TestBench(t *testing.T) {
 	}
 	text, err := os.ReadFile(document)
 	if err != nil || !strings.Contains(string(text), "| electop") {
-		t.Errorf("wrong document %q, error %v", text, err)
+		t.Errorf("the document is %q, error %v; want a table with electop", text, err)
 	}
 }
 

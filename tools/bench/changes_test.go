@@ -11,10 +11,10 @@ func TestChangesAreSpreadOverTheKeys(t *testing.T) {
 	}
 	for i, got := range hits {
 		if got != flaps {
-			t.Fatalf("key %d has %d changes", i, got)
+			t.Fatalf("key %d has %d changes, want %d", i, got, flaps)
 		}
 	}
 	if c.keyOf(4) != c.keyOf(7) || c.keyOf(7) == c.keyOf(8) {
-		t.Error("consecutive changes do not share a key")
+		t.Error("each group of 4 consecutive changes must have the same key, and the next group another one")
 	}
 }

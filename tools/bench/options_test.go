@@ -22,7 +22,7 @@ func TestOptionsAreBounded(t *testing.T) {
 		{"-idle-changes", "-1"}, {"-watchers", "nobody"}, {"-quiet", "0s"}, {"-moves", "-2"}, {"-flaps", "0"}, {"stray"},
 	} {
 		if _, err := parseOptions(args, io.Discard); err == nil {
-			t.Errorf("%v was accepted", args)
+			t.Errorf("%v was accepted, want an error", args)
 		}
 	}
 }

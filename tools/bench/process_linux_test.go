@@ -21,11 +21,11 @@ func TestEstablishedTo(t *testing.T) {
 func TestOwnProcess(t *testing.T) {
 	used, err := cpuTime(os.Getpid())
 	if err != nil || used <= 0 {
-		t.Errorf("CPU time %s, %v", used, err)
+		t.Errorf("CPU time %s, error %v; want more than 0", used, err)
 	}
 	now, peak, err := memory(os.Getpid())
 	if err != nil || now <= 0 || peak < now/2 {
-		t.Errorf("memory %d, peak %d, %v", now, peak, err)
+		t.Errorf("memory %d, peak %d, error %v; want more than 0", now, peak, err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

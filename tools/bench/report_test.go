@@ -32,6 +32,6 @@ func TestBetweenReplacesOnlyTheMarkedPart(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if _, err := between("no marks", "new"); err == nil {
-		t.Error("a document without marks was written")
+		t.Error("a document without marks was accepted, want an error")
 	}
 }

@@ -34,7 +34,7 @@ func TestSpreadDoesNotSortItsInput(t *testing.T) {
 	seen := []time.Duration{3, 1, 2}
 	spreadOf(3, seen)
 	if seen[0] != 3 || seen[1] != 1 {
-		t.Errorf("sorted in place: %v", seen)
+		t.Errorf("spreadOf sorted its argument: %v", seen)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestMedian(t *testing.T) {
 		t.Errorf("got %d", got)
 	}
 	if got := median(nil); got != 0 {
-		t.Errorf("median of no values: %d", got)
+		t.Errorf("the median of no values is %d, want 0", got)
 	}
 }
 
@@ -53,6 +53,6 @@ func TestPerChange(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if got := perChange(cpu{}, cpu{client: 3}, 0); got.client != 3 {
-		t.Errorf("without changes: %v", got)
+		t.Errorf("without changes: got %v, want a client time of 3", got)
 	}
 }

@@ -33,10 +33,10 @@ func TestTimelineAwait(t *testing.T) {
 		}
 	}()
 	if _, ok := l.awaitReady(context.Background(), 6, time.Minute); !ok {
-		t.Error("not ready")
+		t.Error("awaitReady did not report all elections")
 	}
 	if _, ok := l.awaitReady(context.Background(), 7, time.Millisecond); ok {
-		t.Error("reported as ready, although one election is missing")
+		t.Error("awaitReady reported all elections, although one is missing")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

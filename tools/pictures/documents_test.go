@@ -45,7 +45,7 @@ func TestDocumentsAndPicturesMatch(t *testing.T) {
 	}
 	pictures, err := filepath.Glob(filepath.Join(root, "docs", "pictures", "*"))
 	if err != nil || len(pictures) == 0 {
-		t.Fatalf("no pictures: %v", err)
+		t.Fatalf("docs/pictures contains no pictures, or cannot be read: %v", err)
 	}
 	for _, picture := range pictures {
 		if links[picture] == "" {

@@ -52,6 +52,6 @@ func TestBoxesJoinAtTheEdgesOfTheirCells(t *testing.T) {
 		}
 	}
 	if got, ok := drawBoxes("x", 0, 0); ok {
-		t.Errorf("a letter was drawn as %s", got)
+		t.Errorf("a letter was drawn as the box %s, want no box", got)
 	}
 }

@@ -27,7 +27,7 @@ func TestRecordingShortensPausesAndSkipsEqualScreens(t *testing.T) {
 		}
 	}
 	if r.end != 6200*time.Millisecond {
-		t.Errorf("the recording ends at %v", r.end)
+		t.Errorf("the recording ends at %v, want 6.2s", r.end)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestCastIsAsciinemaVersion2(t *testing.T) {
 		times = append(times, event[0].(float64))
 	}
 	if len(times) != 3 || times[0] != 1 || times[1] != 2 || times[2] != 4 {
-		t.Errorf("the events are at %v s", times)
+		t.Errorf("the events are at %v s, want 1, 2 and 4 s", times)
 	}
 	if strings.Contains(rows[1], returnSign) || !strings.Contains(rows[2], "the next problem") {
 		t.Errorf("the return sign is not replaced or the caption is missing:\n%s\n%s", rows[1], rows[2])

@@ -65,7 +65,7 @@ func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
 				}
 				(&Loop{Poller: s, Client: s, Epochs: NewEpochs(ctx), Wait: DefaultWait}).Run(ctx)
 				if s.n < 3 {
-					t.Errorf("only %d polls in a minute", s.n)
+					t.Errorf("only %d polls in a minute, want at least 3", s.n)
 				}
 			})
 		})

@@ -49,13 +49,13 @@ func TestBackoffGrowsWithinItsBounds(t *testing.T) {
 		for i := range 100 {
 			d := b.Next()
 			if d < least || d > MaxBackoff {
-				t.Fatalf("failure %d waits %s", i+1, d)
+				t.Fatalf("the pause after failure %d is %s, want %s to %s", i+1, d, least, MaxBackoff)
 			}
 			least = min(2*least, 10*time.Second)
 		}
 		b.Reset()
 		if d := b.Next(); d > backoffFirst*3/2 {
-			t.Fatalf("after a success, the pause after the first failure is %s", d)
+			t.Fatalf("after a success, the pause after the first failure is %s, want at most %s", d, backoffFirst*3/2)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestPace(t *testing.T) {
 
 func TestAChangeIsNeverUnreportedFor30Seconds(t *testing.T) {
 	if worst := queryDeadline(1, DefaultWait); worst+2*time.Second > 30*time.Second {
-		t.Errorf("a dead connection is detected only after %s", worst)
+		t.Errorf("a dead connection is detected after %s, want at most 28s", worst)
 	}
 }
 

@@ -144,7 +144,7 @@ func TestOneLargeBodyAtATime(t *testing.T) {
 				t.Error("two large bodies are read at the same time")
 			}
 			if n, err := io.Copy(io.Discard, response.Body); n != largeBody-1 || err != nil {
-				t.Errorf("%d bytes and %v", n, err)
+				t.Errorf("got %d bytes and error %v, want %d bytes", n, err, largeBody-1)
 			}
 			large.Add(-1)
 		})

@@ -12,7 +12,7 @@ func TestLiteral(t *testing.T) {
 		"": false, "ü\x1b": false, "a\u202e/b": false, "a\u00ad": false, "/a": false, "a//b": false, "a/./b": false, "a/..": false, "..": false, ".": false,
 	} {
 		if got := wire.Literal(key); got != want {
-			t.Errorf("wire.Literal(%q) = %t", key, got)
+			t.Errorf("wire.Literal(%q) = %t, want %t", key, got, want)
 		}
 	}
 }

@@ -56,10 +56,10 @@ func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 		}
 		b.Put(t, key+"-of-another", "x")
 		if got := i.deleteIndex(t.Context(), key); got != 0 {
-			t.Errorf("index %d of the deletion is returned, although another key has the deleted key as a prefix", got)
+			t.Errorf("another key has the deleted key as a prefix, but deleteIndex returned %d, want 0", got)
 		}
 		if got := i.deleteIndex(t.Context(), p+"w\uFFFDb/leader"); got != 0 {
-			t.Errorf("index %d of the deletion is returned for a key that a request cannot address", got)
+			t.Errorf("deleteIndex returned %d for a key that a request cannot address, want 0", got)
 		}
 	})
 }

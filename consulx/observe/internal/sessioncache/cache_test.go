@@ -33,7 +33,7 @@ func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 			}
 		}
 		if len(b.known)+len(b.older) > 30 || b.Get("leads") == nil || b.Get("s59") == nil {
-			t.Errorf("the cache keeps %d current and %d older sessions", len(b.known), len(b.older))
+			t.Errorf("the cache keeps %d current and %d older sessions; want at most 30, with the held and the newest ones", len(b.known), len(b.older))
 		}
 	})
 }

@@ -134,11 +134,11 @@ func checkLayout(t *testing.T, l Layout, keys []Key, got []Watch) {
 		return n
 	}
 	if len(got) == 0 || len(got) > l.Limit {
-		t.Fatalf("%d watches, limit %d", len(got), l.Limit)
+		t.Fatalf("got %d watches, want 1 to %d", len(got), l.Limit)
 	}
 	for _, k := range keys {
 		if n := readers(k.Name); n > 1 || n == 0 && k.Election {
-			t.Fatalf("%d watches read %q (election %t): %q", n, k.Name, k.Election, shownLayout(got))
+			t.Fatalf("%d watches read %q (election %t), want one for each election: %q", n, k.Name, k.Election, shownLayout(got))
 		}
 	}
 	for _, w := range got {

@@ -88,7 +88,7 @@ func TestPlannedWatchesAreDisjointAndComplete(t *testing.T) {
 				}
 			}
 			if n != 1 {
-				t.Fatalf("patterns %q: key %q is in %d ranges of %+v", texts, key, n, watches)
+				t.Fatalf("patterns %q: key %q is in %d ranges of %+v, want 1", texts, key, n, watches)
 			}
 		}
 		if i := slices.IndexFunc(watches, func(w Watch) bool { return wire.LiteralPrefix(w.Prefix) != w.Prefix }); i >= 0 {
