@@ -166,7 +166,7 @@ func (d *doctor) policy() string {
 	return meta.DefaultACLPolicy
 }
 
-// ask requests all permissions in one request. If the request fails, the report uses only the results of the reads.
+// ask reads all permissions with one request. If the request fails, the report uses only the results of the reads.
 func (d *doctor) ask(ps election.Patterns) {
 	wanted := []right{
 		{Resource: "session", Access: "read"}, {Resource: "session", Access: "write"},
@@ -287,18 +287,18 @@ func (d *doctor) catalog() {
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
 		d.action("release "+p.String(), KeyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
-			"requires write on the key", narrower(p.Exact()))
+			"requires write on the key", narrower(p.Exact(), "keys"))
 	}
 	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},
-		"requires session write on the name of the session's node", narrower(false))
+		"requires session write on the name of the session's node", narrower(false, "nodes"))
 }
 
-// narrower returns a note that a rule for a longer prefix may grant the permission for some keys or nodes.
-func narrower(exact bool) string {
+// narrower returns a note that a rule for a longer prefix may grant the permission for some of the keys or nodes.
+func narrower(exact bool, kind string) string {
 	if exact {
 		return ""
 	}
-	return "; a rule for a longer prefix may still allow some"
+	return "; a rule for a longer prefix may still allow this for some " + kind
 }
 
 func (d *doctor) action(subject, rule string, r right, needs, unless string) {

@@ -13,7 +13,7 @@ import (
 // authorizePath is an internal endpoint of Consul's web interface. electop must also work without it.
 const authorizePath = "/v1/internal/acl/authorize"
 
-// right is a permission, and in a response whether the token has it.
+// right is a permission. In a response, Allow is set if the token has this permission.
 type right struct {
 	Resource, Segment, Access string
 	Namespace, Partition      string `json:",omitempty"`

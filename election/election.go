@@ -149,7 +149,7 @@ func (e *Election) Changes(now time.Time, window time.Duration) int {
 	return n
 }
 
-// Moved returns a copy of the election. It applies move to each time, to convert it to another clock.
+// Moved returns a copy of the election in which move has converted each time to another clock.
 func (e *Election) Moved(move func(*time.Time)) *Election {
 	m := *e
 	for _, at := range []*time.Time{&m.Since, &m.VacantSince, &m.LockDelayUntil, &m.RecordedUntil} {
@@ -164,7 +164,7 @@ func (e *Election) Moved(move func(*time.Time)) *Election {
 	return &m
 }
 
-// MovedEvents returns copies of events. It applies move to each time, to convert it to another clock.
+// MovedEvents returns copies of events in which move has converted each time to another clock.
 func MovedEvents(events []Event, move func(*time.Time)) []Event {
 	events = slices.Clone(events)
 	for i := range events {

@@ -20,15 +20,15 @@ import (
 // SessionOptions are the settings of a candidate's session.
 type SessionOptions struct {
 	Name string
-	// Node is the session's node, the agent's if empty.
+	// Node is the session's node; if it is empty, the agent's node.
 	Node string
-	// TTL is 15 s if it is 0; the session has no TTL if it is negative.
+	// TTL: 0 means 15 s; a negative value means that the session has no TTL.
 	TTL time.Duration
-	// LockDelay is Consul's default, 15 s, if it is 0; the session has no lock-delay if it is negative.
+	// LockDelay: 0 means Consul's default, 15 s; a negative value means that the session has no lock-delay.
 	LockDelay time.Duration
 	// Behavior is "release" if empty.
 	Behavior string
-	// NodeChecks is Consul's default, serfHealth, if it is nil; an empty list means no node checks.
+	// NodeChecks: nil means Consul's default, serfHealth; an empty list means no node checks.
 	NodeChecks    []string
 	ServiceChecks []string
 }

@@ -35,7 +35,7 @@ type keyPoller struct {
 	mu       sync.Mutex
 	state    keyState
 	hiddenAt time.Time
-	mismatch mismatch // while the phase is mismatched
+	mismatch mismatch // set while the phase is mismatched
 }
 
 // keyState is the known state of a shard.

@@ -22,8 +22,8 @@ type keySet struct {
 }
 
 const (
-	// heavySize and heavyShare decide how a response is read: if it is larger than heavySize and elections are less
-	// than a fourth of it, the next query reads the elections separately.
+	// heavySize and heavyShare determine how the next query reads the keys: if a response is larger than heavySize and
+	// elections make up less than a fourth of it, the next query reads the elections separately.
 	heavySize  = 128 << 10
 	heavyShare = 4
 )

@@ -86,8 +86,8 @@ func (p *prober) restored(ctx context.Context) bool {
 	return false
 }
 
-// atFullSecond shortens a pause so that it ends at a full second, when the clock on the screen changes. One wake-up
-// for both uses less CPU time.
+// atFullSecond shortens a pause so that it ends at a full second, when the clock on the screen changes. A single
+// wake-up for the probe and the clock uses less CPU time.
 func atFullSecond(pause time.Duration) time.Duration {
 	if early := time.Duration(time.Now().Add(pause).Nanosecond()); early < pause {
 		return pause - early

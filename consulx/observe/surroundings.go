@@ -18,8 +18,8 @@ const (
 	studyEvery = 5 * time.Second
 	// studyGap is the minimum interval between reads while many events occur.
 	studyGap = 250 * time.Millisecond
-	// studyPace is the pause per listed session, so that lists of sessions take at most a thousandth of the time. It
-	// is not measured, because the duration of the first list is not typical.
+	// studyPace is the pause per listed session, so that lists of sessions take at most a thousandth of the time. The
+	// pause is a constant, because the measured duration of the first list is not typical.
 	studyPace = 10 * time.Millisecond
 	// sessionsGap is the minimum interval between lists of all sessions, which are the most expensive reads.
 	sessionsGap = 2 * time.Second

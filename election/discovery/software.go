@@ -44,7 +44,7 @@ type keyShape struct {
 	software string
 }
 
-// keyShapes returns the default keys of software that only its keys identify.
+// keyShapes returns the default keys of software that can be identified only by its keys.
 func keyShapes() []keyShape {
 	var shapes []keyShape
 	for _, s := range []struct{ pattern, software string }{

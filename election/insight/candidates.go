@@ -83,8 +83,8 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 // searchLimit is the maximum number of pairs of an election and a session that [WithoutCandidates] compares.
 const searchLimit = 10_000_000
 
-// WithoutCandidates returns the elections that had no leader when electop started, have no candidate, and whose flags
-// no candidate rejects. It ignores sibling keys: a waiting client either acquires the vacant key or has a session
+// WithoutCandidates returns the elections that had no leader when electop started, that have no candidate, and whose
+// flags no candidate rejects. It ignores sibling keys: a waiting client either acquires the vacant key or has a session
 // that is named after the key.
 func WithoutCandidates(all []*election.Election, sessions []*election.Session) []*election.Election {
 	b, left := NewBoard(all, nil), searchLimit

@@ -100,7 +100,7 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 }
 
 // kindOfHolds returns the kind of software that holds all keys of a session, or [HolderUnknown] if the kinds differ.
-// One Patroni leader key is sufficient for Patroni. better is the software's own method.
+// One leader key of Patroni is sufficient for the kind Patroni. better is the software's own method.
 func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKind, guess bool, better string) {
 	kind, guess = kindOf(&election.Election{Exists: true, Session: session}, nil)
 	for i, p := range held {

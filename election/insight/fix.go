@@ -23,7 +23,7 @@ const (
 	FixManual   FixKind = "manual"          // no write to Consul resolves it
 )
 
-// Problem is why an election has no leader, or only a leader that has failed.
+// Problem is the reason why an election has no leader, or has only a leader that has failed.
 type Problem string
 
 // Kinds of problems.
@@ -101,8 +101,8 @@ const (
 	NeedsChecks                      // the checks of the leader's node: they show whether the leader has failed
 )
 
-// FixNeeds returns the kind of facts that [Board.Fix] needs for an election. A session with a TTL that holds the key gives no
-// evidence: if the holder has failed, the session expires.
+// FixNeeds returns the kind of facts that [Board.Fix] needs for an election. If the holder's session has a TTL, the
+// checks are not needed: the session of a holder that has failed expires.
 func FixNeeds(e *election.Election, now time.Time) FixNeed {
 	switch s := e.Session; {
 	case e.State(now) == election.OfSemaphore:

@@ -168,8 +168,8 @@ func (o Outcome) Old() Holder {
 	return Holder{Leader: o.Target.Leader, Session: sanitize.Line(o.Target.Session, election.LabelLength), Node: sanitize.Line(o.Target.Node, election.LabelLength)}
 }
 
-// reasonLength is greater than the length of every reason, so that no reason loses its end, which says what to do.
-// Texts from Consul in a reason are already truncated.
+// reasonLength is greater than the length of every reason. A reason must not be truncated, because its end says what to
+// do. Texts from Consul in a reason are already truncated.
 const reasonLength = 1000
 
 // Summary describes the outcome in one line, safe to print: "web-1 → web-2 after 1.2s", or why there is no new

@@ -33,7 +33,7 @@ type cutBody struct {
 // boundedBody is a body of at most BodyLimit bytes; reading a larger body fails.
 type boundedBody struct {
 	io.ReadCloser
-	slot   chan struct{}   // a body above largeBody occupies it
+	slot   chan struct{}   // full while a body above largeBody is being read
 	done   <-chan struct{} // closed when the request's context ends; cause returns the reason
 	cause  func() error
 	direct int64 // number of bytes that are not collected in advance

@@ -15,7 +15,7 @@ import (
 // size.
 type guard struct {
 	http.RoundTripper
-	large chan struct{} // the reader of a body above largeBody occupies it
+	large chan struct{} // full while a body above largeBody is being read
 }
 
 // RoundTrip sends a request and checks the response.
