@@ -18,8 +18,8 @@ func Addressable(key string) bool {
 }
 
 // ID identifies an election by its datacenter and key, and by its CreateIndex if the key is not [Addressable]. A key
-// without a datacenter is the ID of the first election with this key. ID is not a string, because the same key can
-// exist in several datacenters.
+// without a datacenter is the ID of the first election with this key. It is a separate type, so that no plain key is
+// used as an ID: the same key can exist in several datacenters.
 type ID string
 
 // ID identifies the election.

@@ -208,7 +208,7 @@ func staleKeys(parts []StalePart) (keys RangeSet) {
 // Current reports whether the checks are watched and up to date.
 func (c NodeChecks) Current() bool { return c.Until.IsZero() && c.Err == "" }
 
-// Same reports whether both are the result of the same read in the same state.
+// Same reports whether both values are the result of the same read and are in the same state.
 func (c NodeChecks) Same(other NodeChecks) bool {
 	return c.At.Equal(other.At) && c.Until.Equal(other.Until) && c.Err == other.Err
 }

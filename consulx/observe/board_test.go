@@ -95,7 +95,7 @@ func (b *board) until(what string, ok func() bool) {
 	}
 }
 
-// event waits for the first event of a type about a key. It skips the first events, as many as from.
+// event waits for the first event of a type about a key. It ignores the events before the index from.
 func (b *board) event(from int, kind election.EventType, key string) (e election.Event, next int) {
 	b.t.Helper()
 	b.until(string(kind)+" "+key, func() bool {

@@ -339,7 +339,7 @@ func FuzzAdviceIsSafe(f *testing.F) {
 	})
 }
 
-// Advice about a failed leader needs current checks, and waits for a TTL.
+// Advice about a failed leader requires current checks. If its session has a TTL, the advice is to wait.
 func TestAdviseFailedLeader(t *testing.T) {
 	bare := func(s *election.Session) { s.NodeChecks = nil }
 	ttl := func(s *election.Session) { bare(s); s.TTL = 15 * time.Second }

@@ -74,8 +74,8 @@ type FixFacts struct {
 	Checks []election.Check
 }
 
-// At returns the facts about an election whose key has not changed since they were read, for a later time. The result
-// of a probe is valid until the lock-delay must have ended.
+// At returns the facts for a later time, if the key has not changed since they were read. The result of a probe is
+// valid until the lock-delay must have ended.
 func (f FixFacts) At(e *election.Election, now time.Time) FixFacts {
 	if f.Delay == DelayActive {
 		end := f.Now.Add(election.MaxLockDelay)
@@ -171,7 +171,7 @@ func fixHeld(e *election.Election, checks []election.Check) *Fix {
 }
 
 // fixEnding finds the critical checks on which a session depends. Consul invalidates such a session immediately, so
-// the session was read before and the checks after that.
+// the session was read before a check became critical, and the checks were read after that.
 func fixEnding(s *election.Session, checks []election.Check) *Fix {
 	var critical []string
 	for i := range checks {
