@@ -77,7 +77,7 @@ func awaitHistory(t *testing.T, electop func(...string) *exec.Cmd) {
 	for {
 		out, err := electop("history", "--terms", "-o", "json").CombinedOutput()
 		exit := (*exec.ExitError)(nil)
-		if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 3) { // 3: the history has no election yet
+		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) { // 3: the history has no election yet
 			t.Fatalf("history: %v: %s", err, out)
 		}
 		if bytes.Contains(out, []byte(`"leader":"web-b"`)) {
