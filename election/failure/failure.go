@@ -3,6 +3,7 @@ package failure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,65 +20,93 @@ type Failure struct {
 	OfNode bool
 	// Check is the critical check. The session does not depend on it.
 	Check   *election.Check
-	session *election.Session
+	Session *election.Session
 	// Until is when the checks stopped being current, zero if they are current.
 	Until time.Time
 }
 
 // Of finds evidence in the checks of the leader's node that the leader has failed. It returns nil if there is
-// none. nodes contains the known checks by node.
+// none. nodes contains the known checks by node. For many elections, use [NewNodes].
 func Of(e *election.Election, nodes map[string]election.NodeChecks) *Failure {
 	if e.Session == nil {
 		return nil
 	}
 	known := nodes[e.Session.Node]
-	if known.Err != "" {
-		return nil
-	}
-	f := In(e, known.Checks)
-	if f != nil {
-		f.Until = known.Until
-	}
-	return f
+	return NewNodes(map[string]election.NodeChecks{e.Session.Node: known}).Of(e)
 }
-
-// Current reports whether there is a failure, and the checks that show it are current.
-func (f *Failure) Current() bool { return f != nil && f.Until.IsZero() }
 
 // In is like [Of] for the current checks of the leader's node.
 func In(e *election.Election, checks []election.Check) *Failure {
+	if e.Session == nil {
+		return nil
+	}
+	return Of(e, map[string]election.NodeChecks{e.Session.Node: {Checks: checks}})
+}
+
+// Nodes holds the nodes that have a critical check, by name. A node can have hundreds of checks, and few of them are
+// critical.
+type Nodes map[string]node
+
+type node struct {
+	checks   []election.Check
+	critical []*election.Check
+	until    time.Time
+}
+
+// NewNodes returns the nodes that have a critical check. checks contains the known checks by node.
+func NewNodes(checks map[string]election.NodeChecks) Nodes {
+	nodes := Nodes{}
+	for name, known := range checks {
+		n := node{checks: known.Checks, until: known.Until}
+		for i := range n.checks {
+			if c := &n.checks[i]; c.Status == election.StatusCritical {
+				n.critical = append(n.critical, c)
+			}
+		}
+		if len(n.critical) > 0 && known.Err == "" {
+			nodes[name] = n
+		}
+	}
+	return nodes
+}
+
+// Of is like the function [Of] for the checks with which ns was created.
+func (ns Nodes) Of(e *election.Election) *Failure {
 	s := e.Session
 	if s == nil || !e.Exists || e.Unreadable || s.ID != e.Pair.Session {
 		return nil
 	}
-	for i := range checks {
-		if c := &checks[i]; c.ID == NodeCheck && failsUnbound(s, c) {
-			return &Failure{OfNode: true, Check: c, session: s}
+	n := ns[s.Node]
+	for _, c := range n.critical {
+		if c.ID == NodeCheck && failsUnbound(s, c) {
+			return &Failure{OfNode: true, Check: c, Session: s, Until: n.until}
 		}
 	}
-	if c := failedService(e, checks); c != nil && s.TTL == 0 { // with a TTL, the leader must renew its session
-		return &Failure{Check: c, session: s}
+	if s.TTL > 0 { // the leader must renew its session
+		return nil
+	}
+	if c := n.failedService(e); c != nil {
+		return &Failure{Check: c, Session: s, Until: n.until}
 	}
 	return nil
 }
 
 // failedService returns a critical check of the leader's service on which the session does not depend. It returns nil
 // if another check of the service is not critical.
-func failedService(e *election.Election, checks []election.Check) (failed *election.Check) {
-	for i := range checks {
-		c := &checks[i]
-		switch {
-		case !checksLeader(e, c):
-		case c.Status != election.StatusCritical:
-			return nil
-		case failed == nil && failsUnbound(e.Session, c):
-			failed = c
-		}
+func (n node) failedService(e *election.Election) *election.Check {
+	i := slices.IndexFunc(n.critical, func(c *election.Check) bool { return checksLeader(e, c) && failsUnbound(e.Session, c) })
+	if i < 0 || slices.ContainsFunc(n.checks, func(c election.Check) bool {
+		return c.Status != election.StatusCritical && checksLeader(e, &c)
+	}) {
+		return nil
 	}
-	return failed
+	return n.critical[i]
 }
 
-// failsUnbound reports whether a check of the session's node is critical, but the session does not depend on it.
+// Current reports whether the leader has failed according to current checks.
+func (f *Failure) Current() bool { return f != nil && f.Until.IsZero() }
+
+// failsUnbound reports whether a check of the session's node is critical and the session does not depend on it.
 func failsUnbound(s *election.Session, c *election.Check) bool {
 	return c.Status == election.StatusCritical && c.Node == s.Node && !s.DependsOn(c.ID)
 }
@@ -107,7 +136,7 @@ func (f *Failure) Brief() string {
 
 // Why describes the evidence in one sentence.
 func (f *Failure) Why() string {
-	s := f.session
+	s := f.Session
 	node, rest := sanitize.Line(s.Node, election.LabelLength), " and has no TTL."
 	if s.TTL > 0 {
 		rest = fmt.Sprintf(": it remains until its TTL expires, about %s after the last renewal.", 2*s.TTL)

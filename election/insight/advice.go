@@ -63,7 +63,7 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 		s = nil
 	}
 	software := DetectSoftware(e, s)
-	found := []*Advice{adviseFailure(e, b.checks), adviseOverwritten(e, software), b.adviseFlags(e), adviseFlapping(e, now)}
+	found := []*Advice{adviseFailure(b.failed.Of(e)), adviseOverwritten(e, software), b.adviseFlags(e), adviseFlapping(e, now)}
 	if e.Session != nil && e.Exists && e.Pair.Held() {
 		if software == nil { // Patroni and Vault choose their session settings by design
 			found = append(found, adviseChecks(e.Session), adviseLockDelay(e.Session))
@@ -83,8 +83,7 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 
 // adviseFailure detects a leader that has failed. electop rescue and the dashboard offer the fix if its session has no
 // TTL.
-func adviseFailure(e *election.Election, nodes map[string]election.NodeChecks) *Advice {
-	f := failure.Of(e, nodes)
+func adviseFailure(f *failure.Failure) *Advice {
 	if !f.Current() {
 		return nil
 	}
@@ -93,7 +92,7 @@ func adviseFailure(e *election.Election, nodes map[string]election.NodeChecks) *
 		Code: "leader_failed", Urgent: true, Why: strings.ToLower(why[:1]) + strings.TrimSuffix(why[1:], "."),
 		Do: "make sure that the leader does not run, then destroy its session (electop rescue shows the fix)",
 	}
-	if e.Session.TTL > 0 {
+	if f.Session.TTL > 0 {
 		a.Do = "wait until the session expires; if it does not, the leader still runs and renews it"
 	}
 	return a

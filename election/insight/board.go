@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/election/failure"
 )
 
 // Board indexes all elections and all sessions, so that evaluating every election takes linear time. It is immutable.
@@ -17,13 +18,13 @@ type Board struct {
 	orphans  map[Program]int
 	// usualLead is the median number of elections per leading session.
 	usualLead int
-	checks    map[string]election.NodeChecks // by node, nil if unknown
+	failed    failure.Nodes // nodes with critical checks, nil if unknown
 }
 
 // WithChecks returns a copy that also uses the known health checks of the datacenter, by node.
 func (b *Board) WithChecks(checks map[string]election.NodeChecks) *Board {
 	n := *b
-	n.checks = checks
+	n.failed = failure.NewNodes(checks)
 	return &n
 }
 

@@ -46,6 +46,7 @@ type Order struct {
 type Facts struct {
 	At     time.Time
 	Checks func(e *election.Election) map[string]election.NodeChecks
+	failed map[string]failure.Nodes // by datacenter, set while sorting
 }
 
 // reverseWord after a property reverses the order.
@@ -95,6 +96,9 @@ func (o Order) Sort(es []*election.Election, facts Facts) {
 			slices.Reverse(es)
 		}
 		return
+	}
+	if o.Key == ByProblems {
+		facts.index(es)
 	}
 	list := make([]ranked, len(es))
 	for i, e := range es {
@@ -191,12 +195,29 @@ func (f Facts) checks(e *election.Election) map[string]election.NodeChecks {
 	return f.Checks(e)
 }
 
+// index finds the nodes of all datacenters that have critical checks.
+func (f *Facts) index(es []*election.Election) {
+	f.failed = map[string]failure.Nodes{}
+	for _, e := range es {
+		if _, found := f.failed[e.Datacenter]; !found {
+			f.failed[e.Datacenter] = failure.NewNodes(f.checks(e))
+		}
+	}
+}
+
+func (f Facts) failedNodes(e *election.Election, checks map[string]election.NodeChecks) failure.Nodes {
+	if f.failed != nil {
+		return f.failed[e.Datacenter]
+	}
+	return failure.NewNodes(checks)
+}
+
 // ledRank ignores when checks stopped being current, as [insight.Tally.Worst] does.
 func (f Facts) ledRank(e *election.Election) int64 {
 	checks := f.checks(e)
 	t := insight.TallyChecks(e.Session, checks)
 	switch {
-	case failure.Of(e, checks) != nil:
+	case f.failedNodes(e, checks).Of(e) != nil:
 		return 1
 	case t.Critical > 0:
 		return 4

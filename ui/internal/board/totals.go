@@ -35,25 +35,20 @@ func computeTotals(s *scene.Scene) totals {
 
 // add adds the elections of one datacenter.
 func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
-	failing := failingNodes(snap.Checks)
+	failing, failed := failingNodes(snap.Checks), failure.NewNodes(snap.Checks)
 	for _, e := range snap.Elections {
 		state := scene.DisplayStateOf(e, asOf)
 		c.counts.Add(state)
 		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
-			c.addRisk(e, snap.Checks)
+			if failed.Of(e) != nil {
+				c.counts.Failed++
+			} else {
+				c.counts.AddRisk(insight.TallyChecks(e.Session, snap.Checks))
+			}
 		}
 		c.widths.measure(e)
 		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}, e.Terms))
 	}
-}
-
-// addRisk adds an election whose leader's node has a check that is not passing.
-func (c *totals) addRisk(e *election.Election, checks map[string]election.NodeChecks) {
-	if failure.Of(e, checks) != nil {
-		c.counts.Failed++
-		return
-	}
-	c.counts.AddRisk(insight.TallyChecks(e.Session, checks))
 }
 
 // seen is how long elections have been observed.
