@@ -271,6 +271,10 @@ func keepDiagnosis(m *Model, a scene.Diagnosed) {
 	if all == nil {
 		all = map[election.ID]scene.Diagnosed{}
 	}
+	for id, older := range all {
+		older.Facts.Around = nil // contains the sessions of the datacenter
+		all[id] = older
+	}
 	all[a.Election.ID()] = a
 	m.out.diagnoses = all
 	m.renew()

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,13 +144,13 @@ func TestEachDatacenterIsAskedForItsOwnData(t *testing.T) {
 	})
 	d.filter("dc:dc2 cart")
 	d.send(tickMsg(d.now))
-	if studied != "dc2 service/cart/leader" || len(nodes["dc1"]) != 0 || len(nodes["dc2"]) != 1 || nodes["dc2"][0] != "node-1" {
-		t.Errorf("%q %v", studied, nodes)
+	if studied != "dc2 service/cart/leader" || len(nodes["dc1"]) != 3 || !slices.Equal(nodes["dc2"], []string{"node-1", "node-2"}) {
+		t.Errorf("studied %q, watched nodes %v, want those of all leaders of each datacenter", studied, nodes)
 	}
 	d.filter("dc:dc1 billing")
 	d.send(tickMsg(d.now))
-	if studied != "dc1 service/billing/leader" || len(nodes["dc2"]) != 0 || len(nodes["dc1"]) != 1 {
-		t.Errorf("%q %v", studied, nodes)
+	if studied != "dc1 service/billing/leader" || len(nodes["dc2"]) != 2 || len(nodes["dc1"]) != 3 || nodes["dc1"][0] != "node-3" {
+		t.Errorf("studied %q, watched nodes %v, want the node of the selected leader first", studied, nodes)
 	}
 }
 

@@ -103,9 +103,15 @@ func TestNodesOutsideTheScreenAreWatched(t *testing.T) {
 	if len(last) != 16 || !slices.Contains(last[:3], "node-1") || !strings.HasPrefix(last[3], "far-") {
 		t.Errorf("%d watched nodes, want 16 with those of visible leaders first: %v", len(last), last)
 	}
-	d.keys("enter")
-	if len(last) > 1 {
-		t.Errorf("with one election in full screen, WatchChecks received %v", last)
+	for _, view := range []string{"enter", "2", "3"} { // the header counts failed leaders in every view
+		if d.keys(view); len(last) != 16 {
+			t.Errorf("after %s, WatchChecks received %d nodes, want 16: %v", view, len(last), last)
+		}
+	}
+	d.keys("1", "esc")
+	d.filter("advice:leader_failed") // the filter depends on the checks of elections that it hides
+	if len(last) != 16 {
+		t.Errorf("with a filter by advice, WatchChecks received %d nodes, want 16: %v", len(last), last)
 	}
 }
 

@@ -50,10 +50,8 @@ func watchChecks(m *Model, open *election.Session, looked []*election.Election) 
 		if name != "" && open != nil && open.Datacenter != name {
 			of, session = nil, nil
 		}
-		nodes := watchedNodes(session, of)
-		if m.focus.view == viewElections && !m.focus.zoom {
-			nodes = distinct(append(nodes, m.board.Nodes(name)...))
-		}
+		// The header counts failed leaders in every view.
+		nodes := distinct(append(watchedNodes(session, of), m.board.Nodes(name)...))
 		if all := strings.Join(nodes, "\x00"); all != m.out.watched[name] {
 			m.out.watched[name] = all
 			m.opts.WatchChecks(name, nodes)

@@ -188,8 +188,9 @@ func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H
 // Counts returns the counts of all elections, regardless of the filter.
 func (m Model) Counts() scene.Counts { return m.totals.counts }
 
-// Nodes returns the nodes of the first listed leaders of a datacenter, each once. With their checks, the order by
-// problems and the key for the next problem include rows outside the screen. datacenter is empty if the board shows one.
+// Nodes returns nodes of leaders of a datacenter, each once, those of listed elections first. With their checks, the
+// header, the order by problems and the key for the next problem include rows outside the screen. datacenter is empty
+// if the board shows one.
 func (m Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
 
 // NameWidth is the width of the longest name, in cells.

@@ -14,7 +14,8 @@ import (
 func (m *Model) refresh(s *scene.Scene) {
 	m.match = m.filter.After(m.match, s.Shown.Elections, s.Sessions(), facts(s))
 	m.order = m.match.Select(s.Shown.Elections)
-	m.nodes = firstNodes(m.order, len(s.Datacenters) > 0) // before sorting, because the order depends on the checks
+	// Before sorting, because the order depends on the checks, as a filter by advice does.
+	m.nodes = firstNodes(len(s.Datacenters) > 0, m.order, s.Shown.Elections)
 	m.sort.Sort(m.order, facts(s))
 	m.vacant = nil
 	for i, e := range m.order {
@@ -30,17 +31,24 @@ func (m *Model) refresh(s *scene.Scene) {
 // mostNodes is the maximum number of nodes of a datacenter whose checks are watched.
 const mostNodes = 16
 
-// firstNodes returns nodes of leaders by datacenter, or under "" if the datacenters are not named.
-func firstNodes(es []*election.Election, named bool) map[string][]string {
+// firstNodes returns nodes of the leaders of the listed elections, then of the others, by datacenter, or under "" if
+// the datacenters are not named.
+func firstNodes(named bool, listed, all []*election.Election) map[string][]string {
 	nodes := map[string][]string{}
-	for _, e := range es {
-		name := ""
-		if named {
-			name = e.Datacenter
+	add := func(es []*election.Election) {
+		for _, e := range es {
+			name := ""
+			if named {
+				name = e.Datacenter
+			}
+			if known := nodes[name]; len(known) < mostNodes && e.Session != nil && e.Pair.Held() && !slices.Contains(known, e.Session.Node) {
+				nodes[name] = append(known, e.Session.Node)
+			}
 		}
-		if all := nodes[name]; len(all) < mostNodes && e.Session != nil && e.Pair.Held() && !slices.Contains(all, e.Session.Node) {
-			nodes[name] = append(all, e.Session.Node)
-		}
+	}
+	add(listed)
+	if len(listed) < len(all) {
+		add(all)
 	}
 	return nodes
 }

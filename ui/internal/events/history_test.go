@@ -162,7 +162,7 @@ func TestDuplicatesAreLeftOut(t *testing.T) {
 		ev.Initial = false
 		p.Recorded = append(p.Recorded, ev)
 	}
-	other := s.Events[len(s.Events)-2] // the same numbers, before Consul was restored from a backup
+	other := s.Events[len(s.Events)-2] // an event with the same indexes: after a restore, Consul uses indexes again
 	other.Time = other.Time.Add(-10 * time.Minute)
 	p.Recorded = append(p.Recorded, other)
 	slices.SortFunc(p.Recorded, func(a, b election.Event) int { return a.Time.Compare(b.Time) })

@@ -136,7 +136,7 @@ func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 	n := InsightCache{
 		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, read: s.diagnosisOf(e), sessions: c.sessions,
 	}
-	if r := n.read.Facts.Around; r != nil && (n.around == nil || r.At.After(n.around.At)) {
+	if r := n.read.Facts.Around; r != nil && (n.around == nil || r.At.After(n.around.At) && len(r.Unread()) == 0) {
 		n.around = r
 	}
 	nodes := s.Shown.ChecksOf(e)

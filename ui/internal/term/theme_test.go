@@ -49,7 +49,7 @@ func contrast(a, b rgb) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// lab converts linear light to CIELAB with the white D65.
+// lab converts linear RGB to CIELAB with the D65 white point.
 func lab(l rgb) rgb {
 	f := func(v float64) float64 {
 		if v > 216.0/24389 {
