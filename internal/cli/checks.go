@@ -2,20 +2,42 @@ package cli
 
 import (
 	"context"
+	"sync"
 
 	"electop/consulx"
 	"electop/election"
 	"electop/election/query"
 )
 
-// readChecks adds the checks of the leaders' nodes to the snapshots, unless they were read before.
+// readChecks adds the checks of the leaders' nodes to the snapshots, unless they were read before. It warns about
+// nodes whose checks cannot be read.
 func (ls lookups) readChecks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	for _, l := range ls.all {
-		if len(l.snapshot.Checks) == 0 {
-			l.readChecks(ctx, l.snapshot.Elections)
+	var reads sync.WaitGroup
+	read := make([]bool, len(ls.all))
+	for i, l := range ls.all {
+		if read[i] = len(l.snapshot.Checks) == 0; read[i] {
+			reads.Go(func() { l.readChecks(ctx, l.snapshot.Elections) })
 		}
+	}
+	reads.Wait()
+	for i, l := range ls.all {
+		if read[i] {
+			l.warnUnreadChecks()
+		}
+	}
+}
+
+func (l lookup) warnUnreadChecks() {
+	unread := uint64(0)
+	for _, checks := range l.snapshot.Checks {
+		if checks.Err != "" || checks.Partial {
+			unread++
+		}
+	}
+	if unread > 0 {
+		l.warn("the checks of %s cannot be read completely: leaders that have failed may be missing", election.Plural(unread, "node"))
 	}
 }
 

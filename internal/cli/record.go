@@ -5,6 +5,8 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -107,14 +109,17 @@ func (r *recording) run(ctx context.Context) (err error) {
 func (r *recording) record(ctx context.Context) (err error) {
 	var recs []*historyRecorder
 	defer func() {
-		var lost error
-		for _, rec := range recs {
-			lost = cmp.Or(lost, rec.close())
+		lost := make([]error, len(recs))
+		var closed sync.WaitGroup
+		for i, rec := range recs {
+			closed.Go(func() { lost[i] = rec.close() }) // a disk that does not respond delays all of them
 		}
-		err = cmp.Or(lost, err)
+		closed.Wait()
+		err = cmp.Or(append(lost, err)...)
 	}()
+	warn := withoutRepeats(logged(r.d.warn, r.log)) // each writer reports what happens to the file
 	for range r.clients {
-		rec := newHistoryRecorder(logged(r.d.warn, r.log))
+		rec := newHistoryRecorder(warn)
 		rec.path = r.path
 		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(r.patterns, r.o.keep))
 		if err != nil {
@@ -128,6 +133,25 @@ func (r *recording) record(ctx context.Context) (err error) {
 		return err
 	}
 	return r.observe(ctx, queue)
+}
+
+// repeatWithin is the time within which the writers of a file report the same error or change.
+const repeatWithin = 10 * time.Second
+
+// withoutRepeats drops a line that equals the previous one, unless that was long ago.
+func withoutRepeats(warn func(line string)) func(line string) {
+	var mu sync.Mutex
+	var last string
+	var at time.Time
+	return func(line string) {
+		mu.Lock()
+		repeated := line == last && time.Since(at) < repeatWithin
+		last, at = line, time.Now()
+		mu.Unlock()
+		if !repeated {
+			warn(line)
+		}
+	}
 }
 
 // prepare creates the observer of each datacenter.

@@ -112,7 +112,7 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		return err
 	}
 	defer ls.close()
-	l, err := w.locate(ctx, ls, name)
+	l, err := w.locate(limited, ls, name)
 	if err != nil {
 		return err
 	}
