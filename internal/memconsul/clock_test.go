@@ -43,7 +43,7 @@ func TestSessionExpiresAfterTwiceItsTTL(t *testing.T) {
 		f.put("/v1/session/renew/"+s, "")
 		query.result(f)
 		if took := time.Since(begin); took != 50*time.Second {
-			t.Errorf("renewed after 20s, a TTL of 15s ended after %s", took)
+			t.Errorf("the session with a TTL of 15s, renewed after 20s, expired after %s, want 50s", took)
 		}
 		if got := f.sessionInfo(s); got != "[]" {
 			t.Errorf("the session exists longer than its TTL: %s", got)

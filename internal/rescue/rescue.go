@@ -1,5 +1,5 @@
 // Package rescue finds elections without an effective leader and resolves their problems. It reads the facts and
-// writes the fixes. [insight.Board.Fix] selects the fix.
+// applies the fixes. [insight.Board.Fix] selects the fix.
 package rescue
 
 import (
@@ -39,7 +39,7 @@ func (i *Item) Action() election.ActionKind {
 	}
 }
 
-// Apply writes the fix. If the key has changed since it was read, it writes nothing and returns ErrMoved. Before a
+// Apply applies the fix. If the key has changed since it was read, it writes nothing and returns ErrMoved. Before a
 // destroy it reads the evidence again, because Consul has no conditional destroy.
 func (i *Item) Apply(ctx context.Context, c *consulx.Client, op *consulx.Operator) error {
 	e := i.Election
