@@ -84,7 +84,7 @@ func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	}
 	s.observe(election.KeysRead{At: s.now, Range: rest, Pairs: []election.Pair{web("", 1, 10, 21, "v")}})
 	if s.web().VacantSinceKnown {
-		t.Error("the start of the vacancy is known, although web was not read since the suspension")
+		t.Error("the start of the vacancy is known, although web has not been read since the suspension")
 	}
 	if s.tracker.stop != nil {
 		t.Error("every range was read after the suspension, but the gap has not ended")

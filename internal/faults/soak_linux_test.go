@@ -145,7 +145,7 @@ func (s *soak) settle() *verdict {
 		s.reconcile()
 		v := s.truth.compare(s.watch.all())
 		if len(v.wrong) == 0 || time.Since(start) > patience {
-			s.t.Logf("all changes were reported %.1f s after the last change", time.Since(start).Seconds())
+			s.t.Logf("%.1f s after the last change, %d events are wrong or missing", time.Since(start).Seconds(), len(v.wrong))
 			return v
 		}
 		<-tick.C

@@ -279,8 +279,8 @@ func (tr *trial) checkWrites() {
 	}
 }
 
-// finish does what the drain advises: it switches Patroni over, and ends the candidates on the drained node that have
-// no rival on another node. A second drain must then succeed.
+// finish follows the advice in the drain's report: it switches Patroni over, and ends the leaders on the drained node
+// for which no candidate runs on another node. A second drain must then succeed.
 func (tr *trial) finish() {
 	tr.t.Helper()
 	if r := tr.patroni.patronictl("switchover", tr.patroni.scope, "--leader", "pg1", "--force"); r.code != 0 {

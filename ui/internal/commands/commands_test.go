@@ -225,7 +225,8 @@ func TestOldFieldsHaveAWarning(t *testing.T) {
 	}
 }
 
-// Values from Consul reach the screen sanitized. Those that a program or the terminal could execute are refused.
+// Values from Consul are sanitized before they are displayed. A command is refused if a value contains control or
+// invisible characters, begins with "-", or is empty.
 func TestHostileValues(t *testing.T) {
 	for _, c := range []struct{ value, shown, note string }{
 		{"$(touch x)", "'$(touch x)'", ""},

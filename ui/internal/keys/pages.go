@@ -64,7 +64,7 @@ func (k Map) Pages() []Page {
 			{"Filter and command", []key.Binding{
 				says(k.Fixed.Tab, "complete; again: the next completion"), says(k.Fixed.Recall, "an earlier line; down: a later one"),
 				says(k.Fixed.Select, "filter: the next row; ctrl-p: the previous row"), says(k.Fixed.Enter, "keep the filter, run the command"),
-				says(k.Fixed.Esc, "clear the filter, leave the command"),
+				says(k.Fixed.Esc, "clear the filter, or cancel the command"),
 			}},
 			{"Copy of an election", k.CopyMenu(false)},
 			{"Copy of a session", k.CopyMenu(true)},
