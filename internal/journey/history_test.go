@@ -77,6 +77,10 @@ func TestDashboardShowsAHistoryThatFails(t *testing.T) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
+	poll(func() bool { // the dashboard has opened the file
+		var stored int
+		return db.QueryRow("SELECT count(*) FROM events").Scan(&stored) == nil && stored > 0
+	})
 	if _, err := db.Exec("PRAGMA busy_timeout = 60000; BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}

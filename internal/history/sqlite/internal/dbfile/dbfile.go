@@ -146,9 +146,15 @@ const walPause = 10 * time.Millisecond
 func useWAL(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, busyTimeout*time.Millisecond)
 	defer cancel()
+	var locked error
 	for {
 		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
-		if !busy(err) {
+		switch {
+		case busy(err):
+			locked = err
+		case err != nil && locked != nil && ctx.Err() != nil: // the timeout ended the statement, and the lock is the cause
+			return locked
+		default:
 			return err
 		}
 		pause := time.NewTimer(walPause)
