@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 	"unicode"
 
 	"github.com/charmbracelet/x/term"
@@ -134,8 +135,8 @@ func (b dashboard) commandRunner(ctx context.Context, d deps, jobs *jobControl) 
 	return func(c ui.ShellCommand) ui.CommandEnd {
 		defer jobs.lend()()
 		if d.interrupts != nil {
-			d.interrupts.closed.Store(true)
-			defer d.interrupts.closed.Store(false)
+			d.interrupts.shut()
+			defer func() { d.interrupts.openAfter(time.Now()) }()
 		}
 		end := runInTerminal(shellCommand(ctx, c, b.commandEnvironment()), tty, out)
 		awaitEnter(ctx, tty, out, "electop: the command "+end.Text+". Press Enter to return. ")
@@ -178,8 +179,8 @@ func commandEnd(err error) ui.CommandEnd {
 
 // awaitEnter waits until the user presses Enter or ctrl-c, or ctx ends. In raw mode, ctrl-c is not a signal.
 func awaitEnter(ctx context.Context, tty, out *os.File, prompt string) {
+	mode, err := term.MakeRaw(tty.Fd()) // before the prompt, so that ctrl-c is never a signal after it
 	fmt.Fprint(out, "\r\n"+prompt)
-	mode, err := term.MakeRaw(tty.Fd())
 	if err != nil {
 		return
 	}

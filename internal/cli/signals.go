@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // endSignals are the signals that end a command. Signals that were ignored when
@@ -28,10 +30,20 @@ func (e signalError) Error() string { return e.signal.String() + " received" }
 
 // interruptGate drops SIGINT while a command of the user has the terminal: ctrl-c then sends SIGINT to both
 // processes, but must end only the command. A nil gate drops nothing.
-type interruptGate struct{ closed atomic.Bool }
+type interruptGate struct {
+	opens atomic.Int64 // when the gate opens, in Unix nanoseconds
+}
 
-func (g *interruptGate) drops(s os.Signal) bool {
-	return g != nil && s == os.Interrupt && g.closed.Load()
+// lateInterrupt is how long the gate stays closed after the command. The parent process also receives the SIGINT of
+// ctrl-c and forwards it, on a busy machine after the command has ended.
+const lateInterrupt = 2 * time.Second
+
+func (g *interruptGate) shut() { g.opens.Store(math.MaxInt64) }
+
+func (g *interruptGate) openAfter(now time.Time) { g.opens.Store(now.Add(lateInterrupt).UnixNano()) }
+
+func (g *interruptGate) drops(s os.Signal, now time.Time) bool {
+	return g != nil && s == os.Interrupt && now.UnixNano() < g.opens.Load()
 }
 
 // notifyContext is signal.NotifyContext with a signalError as the cause, and without the signals that the gate drops.
@@ -43,7 +55,7 @@ func notifyContext(parent context.Context, gate *interruptGate, signals ...os.Si
 		for ctx.Err() == nil {
 			select {
 			case s := <-received:
-				if !gate.drops(s) {
+				if !gate.drops(s, time.Now()) {
 					cancel(signalError{s})
 				}
 			case <-ctx.Done():
