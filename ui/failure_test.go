@@ -87,6 +87,22 @@ func TestTheDetailHasTheDiagnosis(t *testing.T) {
 	d.lacks("No lock-delay is active", "Problem")
 }
 
+// A diagnosis that could not read the sessions does not replace the candidates of the detail.
+func TestAnIncompleteDiagnosisKeepsTheCandidates(t *testing.T) {
+	s := studiedSnapshot(keyOf("mail"))
+	s.Surroundings.At = ago(time.Second)
+	x := newDiagnosis()
+	d := drive(t, s, 120, 45, x.option)
+	d.open(keyOf("mail"))
+	before := d.rowWith("Likely next")
+	x.sessions, x.unread = nil, "request timed out"
+	d.diagnose()
+	d.keys("esc")
+	if after := d.rowWith("Likely next"); after != before {
+		t.Errorf("the candidates were %q, after the diagnosis %q", before, after)
+	}
+}
+
 // The nodes of visible leaders are watched first, and then those of other leaders.
 func TestNodesOutsideTheScreenAreWatched(t *testing.T) {
 	s := uitest.Crowd(300)

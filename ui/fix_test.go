@@ -18,6 +18,7 @@ type fakeDiagnosis struct {
 	sessions []*election.Session
 	checks   []election.Check
 	facts    insight.FixFacts
+	unread   string // why the sessions cannot be read
 	applied  []election.Target
 	end      insight.Outcome
 }
@@ -26,7 +27,7 @@ func (x *fakeDiagnosis) option(o *Options) {
 	o.Diagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
 		facts := x.facts
 		facts.Now, facts.Checks = testNow(), x.checks
-		facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions}
+		facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions, SessionsErr: x.unread}
 		d := Diagnosis{Fix: insight.NewBoard(s.Elections, x.sessions).Fix(e, facts), Facts: facts}
 		if d.Fix != nil && d.Fix.Kind != insight.FixManual && d.Fix.Kind != insight.FixWait {
 			d.Apply = func(context.Context) insight.Outcome {

@@ -76,11 +76,11 @@ type Options struct {
 	// no key. It runs off the event loop.
 	Rights func(ctx context.Context, t election.Target) (election.Rights, error)
 	// Holdings searches the KV store of a datacenter, or of all for "", for keys that the sessions hold, off the event
-	// loop. complete is false if the token cannot read all keys. The keys found before an error are returned with it. Any goroutine may call
-	// progress until Holdings returns.
+	// loop. complete is false if the token cannot read all keys. The keys found before an error are returned with it.
+	// Any goroutine may call progress until Holdings returns.
 	Holdings func(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
-	// Survey reads the surroundings of elections of a datacenter once and returns them in the order of keys. Errors are in the
-	// results. A dialog calls it off the event loop and waits for it.
+	// Survey reads the surroundings of elections of a datacenter once and returns them in the order of keys. Errors are
+	// in the results. A dialog calls it off the event loop and waits for it.
 	Survey func(ctx context.Context, datacenter string, keys []string) []election.Surroundings
 	// Discover searches the whole store of a datacenter for locks, off the event loop. Any goroutine may
 	// call progress until it returns.
@@ -97,8 +97,8 @@ type Options struct {
 	// Drain plans the drain of a node; nil if drains are unavailable. With ReadOnly, D shows that drains are
 	// disabled.
 	Drain plan.Planner
-	// Report writes an incident report about elections since a moment to a new file, and returns its name. It runs off the event loop; nil without a
-	// history.
+	// Report writes an incident report about elections since a moment to a new file, and returns its name. It runs off
+	// the event loop; nil without a history.
 	Report func(ctx context.Context, of []Subject, since time.Time) (file string, err error)
 	// Commands are the user's commands, which the key ! lists.
 	Commands []Command

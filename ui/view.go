@@ -228,8 +228,8 @@ func (m *Model) footerKeys() []key.Binding {
 	return keysFor().Board()
 }
 
-// offersFix reports whether the footer shows the key of a fix: the election has no leader, or a failed one. With marks, the footer shows the keys for marked
-// elections instead.
+// offersFix reports whether the footer shows the key of a fix: the election has no leader, or its leader has failed.
+// With marks, the footer shows the keys for marked elections instead.
 func offersFix(m *Model) bool {
 	e := m.scene.Selected
 	visible, hidden := m.board.Marks(m.scene)

@@ -31,8 +31,8 @@ func Of(e *election.Election, nodes map[string]election.NodeChecks) *Failure {
 	if e.Session == nil {
 		return nil
 	}
-	known := nodes[e.Session.Node]
-	return NewNodes(map[string]election.NodeChecks{e.Session.Node: known}).Of(e)
+	node := e.Session.Node
+	return NewNodes(map[string]election.NodeChecks{node: nodes[node]}).Of(e)
 }
 
 // In is like [Of] for the current checks of the leader's node.
@@ -78,7 +78,7 @@ func (ns Nodes) Of(e *election.Election) *Failure {
 	}
 	n := ns[s.Node]
 	for _, c := range n.critical {
-		if c.ID == NodeCheck && failsUnbound(s, c) {
+		if c.ID == NodeCheck && unbound(s, c) {
 			return &Failure{OfNode: true, Check: c, Session: s, Until: n.until}
 		}
 	}
@@ -94,7 +94,7 @@ func (ns Nodes) Of(e *election.Election) *Failure {
 // failedService returns a critical check of the leader's service on which the session does not depend. It returns nil
 // if another check of the service is not critical.
 func (n node) failedService(e *election.Election) *election.Check {
-	i := slices.IndexFunc(n.critical, func(c *election.Check) bool { return checksLeader(e, c) && failsUnbound(e.Session, c) })
+	i := slices.IndexFunc(n.critical, func(c *election.Check) bool { return checksLeader(e, c) && unbound(e.Session, c) })
 	if i < 0 || slices.ContainsFunc(n.checks, func(c election.Check) bool {
 		return c.Status != election.StatusCritical && checksLeader(e, &c)
 	}) {
@@ -106,9 +106,9 @@ func (n node) failedService(e *election.Election) *election.Check {
 // Current reports whether the leader has failed according to current checks.
 func (f *Failure) Current() bool { return f != nil && f.Until.IsZero() }
 
-// failsUnbound reports whether a check of the session's node is critical and the session does not depend on it.
-func failsUnbound(s *election.Session, c *election.Check) bool {
-	return c.Status == election.StatusCritical && c.Node == s.Node && !s.DependsOn(c.ID)
+// unbound reports whether a check is one of the session's node and the session does not depend on it.
+func unbound(s *election.Session, c *election.Check) bool {
+	return c.Node == s.Node && !s.DependsOn(c.ID)
 }
 
 // checksLeader reports whether a check belongs to the leader's service: the service or ID of the check equals the

@@ -302,17 +302,27 @@ func (ls lookups) onlyIn(ctx context.Context, in int, e *election.Election, name
 			return err
 		}
 	}
+	return ls.outside(ctx, in, func(ctx context.Context, l lookup) error {
+		switch hidden, err := consulx.Hidden(ctx, l.client, e.Key()); {
+		case err != nil:
+			return ofDatacenter(l.client, err)
+		case hidden:
+			return l.hides(what)
+		}
+		return nil
+	})
+}
+
+// outside checks each datacenter other than in. It returns the first error.
+func (ls lookups) outside(ctx context.Context, in int, check func(context.Context, lookup) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	for i, l := range ls.all {
 		if i == in {
 			continue
 		}
-		switch hidden, err := consulx.Hidden(ctx, l.client, e.Key()); {
-		case err != nil:
-			return ofDatacenter(l.client, err)
-		case hidden:
-			return l.hides(what)
+		if err := check(ctx, l); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -333,12 +343,7 @@ func (ls lookups) omitsOutside(ctx context.Context, in int, what string) error {
 	if err := ls.hidesOutside(in, what); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	for i, l := range ls.all {
-		if i == in {
-			continue
-		}
+	return ls.outside(ctx, in, func(ctx context.Context, l lookup) error {
 		switch silent, err := l.client.OmitsSilently(ctx); {
 		case err != nil:
 			return ofDatacenter(l.client, err)
@@ -346,8 +351,8 @@ func (ls lookups) omitsOutside(ctx context.Context, in int, what string) error {
 			return fmt.Errorf("%w: without a token, Consul does not report hidden keys of datacenter %s, where %s as well; choose one with --datacenter",
 				consulx.ErrDenied, sanitize.Line(l.client.Datacenter(), 60), what)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // hides returns the error for an action if this datacenter may contain another election that the action must include.

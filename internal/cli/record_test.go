@@ -3,8 +3,11 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestRecordStoresWhatItObserves(t *testing.T) {
@@ -54,4 +57,20 @@ func TestRecordFailsAtOnceWithoutConsul(t *testing.T) {
 	w := newTestConsul(t, "127.0.0.1:1")
 	r := w.run("record", "--history", historyFile(t)).must(t, exitFailed)
 	has(t, r.errOut, "connection refused")
+}
+
+// The writers of several datacenters report what happens to their file, each with the same line.
+func TestRepeatedLinesAreDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines []string
+		warn := withoutRepeats(func(line string) { lines = append(lines, line) })
+		warn("moved")
+		warn("moved")
+		warn("full")
+		time.Sleep(repeatWithin) //nolint:forbidigo // in synctest
+		warn("full")
+		if want := []string{"moved", "full", "full"}; !slices.Equal(lines, want) {
+			t.Errorf("%q, want %q", lines, want)
+		}
+	})
 }

@@ -10,8 +10,8 @@ import (
 	"electop/election/insight"
 )
 
-// Planner plans the drain of a node of a datacenter. It runs off the event loop. Until it returns, any goroutine may call progress
-// with the number of keys that were read.
+// Planner plans the drain of a node of a datacenter. It runs off the event loop. Until it returns, any goroutine may
+// call progress with the number of keys that were read.
 type Planner func(ctx context.Context, datacenter, node string, progress func(done, total int)) (Plan, error)
 
 // Plan lists the elections of a drain, sorted by key. Its texts are safe to print.
