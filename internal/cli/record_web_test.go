@@ -246,6 +246,9 @@ func TestActionsAreSentToTheRecorder(t *testing.T) {
 	has(t, without.errOut, "electop: the release of service/web/leader is not in the history: history at "+r.url+": a token is required; use --history-token-file")
 	b := w.session(nil)
 	w.acquire("service/web/leader", b, "b")
+	eventually(t, "recorded term 2", func() bool {
+		return strings.Contains(w.run("history", "--history", r.url, "--history-token-file", token).out, "b, term 2")
+	})
 	t.Setenv(historyTokenEnv, "wrong") // the flag takes precedence
 	if with := w.run("release", "web", "--yes", "--history", r.url, "--history-token-file", token).must(t, exitOK); strings.Contains(with.errOut, "history") {
 		t.Error(with.errOut)
