@@ -25,10 +25,13 @@ type Advice struct {
 	Do  string `json:"do"`
 }
 
+// LeaderFailed is the code of advice about a leader that has failed.
+const LeaderFailed = "leader_failed"
+
 // AdviceCodes lists every [Advice.Code].
 func AdviceCodes() []string {
 	return []string{
-		"leader_failed", "overwritten", "lock_flags", "flapping", "no_checks", "node_checks_only", "service_checks_only", "short_lock_delay",
+		LeaderFailed, "overwritten", "lock_flags", "flapping", "no_checks", "node_checks_only", "service_checks_only", "short_lock_delay",
 		"session_leads_many", "orphaned_sessions",
 	}
 }
@@ -89,7 +92,7 @@ func adviseFailure(f *failure.Failure) *Advice {
 	}
 	why := f.Why()
 	a := &Advice{
-		Code: "leader_failed", Urgent: true, Why: strings.ToLower(why[:1]) + strings.TrimSuffix(why[1:], "."),
+		Code: LeaderFailed, Urgent: true, Why: strings.ToLower(why[:1]) + strings.TrimSuffix(why[1:], "."),
 		Do: "make sure that the leader does not run, then destroy its session (electop rescue shows the fix)",
 	}
 	if f.Session.TTL > 0 {

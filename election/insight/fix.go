@@ -163,7 +163,7 @@ func fixHeld(e *election.Election, checks []election.Check) *Fix {
 		}
 		return &Fix{
 			Problem: problem, Kind: FixDestroy, Why: f.Why(),
-			Do: fmt.Sprintf("Destroy session %s on %s, and with it every lock that it holds. %s",
+			Do: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it every lock that it holds. %s",
 				election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), delayText(s, "the key")),
 		}
 	}

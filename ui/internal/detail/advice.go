@@ -1,14 +1,21 @@
 package detail
 
 import (
+	"slices"
+
 	"electop/election/insight"
 
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
-// adviceDetail writes the risks of an election, each with its remedy.
-func adviceDetail(d *term.Page, all []insight.Advice) {
+// adviceDetail writes the risks of an election, each with its remedy. It omits the failure of a leader if the text
+// above contains it with the fix.
+func adviceDetail(d *term.Page, in *scene.Assessment) {
+	all := in.Advice
+	if in.Fix != nil {
+		all = slices.DeleteFunc(slices.Clone(all), func(a insight.Advice) bool { return a.Code == insight.LeaderFailed })
+	}
 	if len(all) == 0 {
 		return
 	}

@@ -28,7 +28,7 @@ func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	default:
 		vacantDetail(d, s, e)
 	}
-	adviceDetail(d, s.Insight(e).Advice)
+	adviceDetail(d, s.Insight(e))
 }
 
 func ledDetail(d *term.Page, s *scene.Scene, e *election.Election) {

@@ -91,7 +91,7 @@ func (d *driver) shown() (all []int, marked int) {
 
 func TestStoredEventsFollowTheLiveOnes(t *testing.T) {
 	d := remember(t, uitest.Mixed(), uitest.Yesterday())
-	d.wants("       12:01:03")
+	d.wants("Nov 20 12:01:03")
 	d.wants("Nov 19 16:01:07  billing  vacated")
 	d.wants("released by electop (ana@bastion) · led for 19h59m")
 	d.wants("Nov 19 18:01:09           unobserved   no observer for 17h00m, until 11:01:09")

@@ -60,7 +60,11 @@ func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, c columns) {
 	if c.dated {
 		width = term.DatedWidth(seconds)
 	}
-	l.Right(term.Quiet, term.Dated(el.Ev.Time, s.Now, seconds), width)
+	text := term.Dated(el.Ev.Time, s.Now, seconds)
+	if c.dated && seconds && term.IsToday(el.Ev.Time, s.Now) {
+		text = el.Ev.Time.In(s.Now.Location()).Format("Jan 02 15:04:05") // an empty column of dates would look like an indentation
+	}
+	l.Right(term.Quiet, text, width)
 	l.Gap(term.ColumnGap)
 	where, room := datacenterWidth(s), max(6, min(c.names, l.Width/5))
 	if where > 0 {

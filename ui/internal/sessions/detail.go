@@ -38,6 +38,10 @@ func describe(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 			"no known key. A program that restarts may leave its sessions behind.")
 		d.Blank()
 	}
+	if r.failure != nil {
+		d.Para(term.Bad, d.Sym.Critical+" "+r.failure.Why())
+		d.Blank()
+	}
 	d.Field("Session", term.Span{term.Text, scene.Clean(r.ses.ID)})
 	if r.ses.Name != "" {
 		d.Field("Name", term.Span{term.Text, scene.Clean(r.ses.Name)})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/query"
 	"electop/ui/internal/scene"
@@ -41,7 +42,9 @@ type row struct {
 	others          []string
 	scanned, partly bool
 	alike           int // number of similar orphans, including this one
-	seen            time.Time
+	// failure is evidence that the leader with this session has failed, nil if there is none.
+	failure *failure.Failure
+	seen    time.Time
 	// set if seen is the time of creation
 	created bool
 }
@@ -64,11 +67,11 @@ func (v *Model) build(snap *election.Snapshot) {
 	if v.list == nil {
 		return
 	}
-	holds, slots := scene.Led(snap.Elections), slotsOf(snap.Elections)
+	holds, slots, failed := scene.Led(snap.Elections), slotsOf(snap.Elections), failedLeaders(snap)
 	programs := map[insight.Program]int{}
 	v.rows = make([]row, 0, len(v.list.Sessions))
 	for _, s := range v.list.Sessions {
-		r := row{ses: s, datacenter: snap.In(s.Datacenter).Datacenter, state: holding, holds: holds[s.ID], slots: slots[s.ID]}
+		r := row{ses: s, datacenter: snap.In(s.Datacenter).Datacenter, state: holding, holds: holds[s.ID], slots: slots[s.ID], failure: failed[s.ID]}
 		r.setSeen(v.list.FirstSeen[s.ID])
 		v.addScanned(&r, snap)
 		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
@@ -133,6 +136,20 @@ func (v *Model) count(programs map[insight.Program]int, es []*election.Election)
 			v.tally.orphans++
 		}
 	}
+}
+
+// failedLeaders maps sessions to evidence that the leader with this session has failed.
+func failedLeaders(snap *election.Snapshot) map[string]*failure.Failure {
+	failed := map[string]*failure.Failure{}
+	for _, part := range snap.Datacenters() {
+		nodes := failure.NewNodes(part.Checks)
+		for _, e := range part.Elections {
+			if f := nodes.Of(e); f.Current() {
+				failed[e.Session.ID] = f
+			}
+		}
+	}
+	return failed
 }
 
 // slotsOf maps sessions to the semaphores in which they hold a slot.

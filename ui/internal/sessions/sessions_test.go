@@ -121,6 +121,16 @@ func said(action scene.Action) string {
 	return say.Text
 }
 
+func TestTheSessionOfAFailedLeaderIsMarked(t *testing.T) {
+	d := drive(t, uitest.Failed(""), nil)
+	if row := d.row("ledger"); !strings.Contains(row, "✗ ledger ") {
+		t.Errorf("the row is %q", row)
+	}
+	d.filter("ledger")
+	d.keys("enter")
+	d.wants("✗ ledger  on node-4", "✗ The leader's node node-4 has failed (serfHealth is critical)")
+}
+
 func found(keys map[string][]string, complete bool) holdings {
 	return func(_ context.Context, _ string, ids []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(9800, 9800)

@@ -272,10 +272,12 @@ func drawCell(l *term.Line, s *scene.Scene, r *row, c column, w int, mark bool) 
 }
 
 func (r *row) sign(sym *term.Symbols) term.Span {
-	switch r.state {
-	case holding:
+	switch {
+	case r.failure != nil:
+		return term.Span{term.Bad, sym.Critical}
+	case r.state == holding:
 		return term.Span{term.Led, sym.Led}
-	case orphan:
+	case r.state == orphan:
 		return term.Span{term.Delay, sym.Warning}
 	default:
 		return term.Span{term.Quiet, sym.Idle}

@@ -39,6 +39,7 @@ func Failed(key string) *election.Snapshot {
 	dead := Led(10, "ledger", 4, 3*time.Hour)
 	dead.Session.TTL, dead.Session.NodeChecks = 0, nil
 	s.Elections = append(s.Elections, dead)
+	s.SessionList.Sessions = append(s.SessionList.Sessions, dead.Session)
 	slices.SortFunc(s.Elections, func(a, b *election.Election) int { return cmpKeys(a.Key(), b.Key()) })
 	checks := Passing("node-4", "ledger-4", election.StatusPassing, "HTTP GET http://10.0.0.14/health: 200 OK")
 	checks[0].Status, checks[0].Output = election.StatusCritical, "Agent not live or unreachable"
