@@ -119,10 +119,30 @@ func (v *Model) news(s *scene.Scene, width int) [][]term.Span {
 			lines = append(lines, []term.Span{{r, part}})
 		}
 	}
+	if text := v.unlisted(s); text != "" {
+		lines = append(lines, []term.Span{{term.Delay, text}})
+	}
 	for _, spans := range v.scan.spans(s.Now) {
 		lines = append(lines, term.Flow(spans, width-2)...)
 	}
 	return lines
+}
+
+// unlisted names the datacenters whose sessions were not read although the sessions of another were.
+func (v *Model) unlisted(s *scene.Scene) string {
+	if v.list == nil {
+		return ""
+	}
+	var names []string
+	for _, part := range s.Shown.Datacenters() {
+		if part.SessionList == nil {
+			names = append(names, scene.Clean(part.Datacenter))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Without the sessions of " + term.NameList(names, len(names)) + ", which were not read yet."
 }
 
 // rowsIn is the number of sessions below the title, the news and the column heads.
