@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -16,13 +15,15 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// runIn runs the dashboard without a terminal and returns its output.
-func runIn(ctx context.Context, t *testing.T, opts Options, input io.Reader) (string, error) {
-	t.Helper()
-	var out bytes.Buffer
-	_, err := Run(ctx, opts, tea.WithInput(input), tea.WithOutput(&out), tea.WithWindowSize(80, 24),
-		tea.WithEnvironment([]string{"TERM=xterm-256color"}))
-	return out.String(), err
+// start runs the dashboard without a terminal until ctx ends. done receives the error of Run.
+func start(ctx context.Context, opts Options, input io.Reader) (out *recorder, done chan error) {
+	out, done = &recorder{}, make(chan error, 1)
+	go func() {
+		_, err := Run(ctx, opts, tea.WithInput(input), tea.WithOutput(out), tea.WithWindowSize(80, 24),
+			tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+		done <- err
+	}()
+	return out, done
 }
 
 // restored fails unless the output leaves the alternate screen and shows the cursor.
@@ -39,34 +40,28 @@ func TestRunQuits(t *testing.T) {
 	ch := make(chan *election.Snapshot, 1)
 	ch <- mixedSnapshot()
 	in, keyboard := io.Pipe()
-	go func() {
-		time.Sleep(200 * time.Millisecond) //nolint:forbidigo // without a terminal nothing else shows that the program is running
-		_, _ = io.WriteString(keyboard, "q")
-	}()
-	out, err := runIn(t.Context(), t, Options{Snapshots: ch, Now: testNow}, in)
-	if err != nil {
+	out, done := start(t.Context(), Options{Snapshots: ch, Now: testNow}, in)
+	awaitText(t, done, out.String, "billing", "electop")
+	if _, err := io.WriteString(keyboard, "q"); err != nil {
 		t.Fatal(err)
 	}
-	restored(t, out)
-	if !strings.Contains(out, "billing") || !strings.Contains(out, "electop") {
-		t.Errorf("the board was not drawn: %q", out)
+	if err := <-done; err != nil {
+		t.Fatal(err)
 	}
+	restored(t, out.String())
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	in, _ := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		out, err := runIn(ctx, t, Options{Now: testNow}, in)
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-		restored(t, out)
-	}()
-	<-done // the timeout of go test limits the wait
+	out, done := start(ctx, Options{Now: testNow}, in)
+	awaitText(t, done, out.String, "\x1b[?1049h")
+	cancel()
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	restored(t, out.String())
 }
 
 // After a panic during drawing, the terminal must be restored.

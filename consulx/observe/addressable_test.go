@@ -27,7 +27,7 @@ func TestKeysThatLookTheSameAreSeparateElections(t *testing.T) {
 			b.Acquire(t, api.KVPair{Key: key, Value: fmt.Append(nil, "web-", i), Session: sessions[i]})
 		}
 		board := observe(t, b.client, p+"*/leader")
-		board.until("three rows", func() bool { return board.last != nil && len(board.last.Elections) == 3 })
+		board.until("three rows", func() bool { return len(board.last.Elections) == 3 })
 		if _, _, err := b.API.KV().Release(&api.KVPair{Key: keys[1], Session: sessions[1]}, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func observe(t *testing.T, c *consulx.Client, texts ...string) *board {
 
 func observeWith(t *testing.T, c *consulx.Client, o Options, change ...func(*Observer)) *board {
 	t.Helper()
-	b := &board{t: t, moved: make(chan struct{})}
+	b := &board{t: t, moved: make(chan struct{}), last: &election.Snapshot{}}
 	o.OnEvents = func(events []election.Event) {
 		b.note(func() {
 			for _, e := range events {
@@ -112,7 +112,21 @@ func (b *board) event(from int, kind election.EventType, key string) (e election
 
 func (b *board) loaded() {
 	b.t.Helper()
-	b.until("a loaded snapshot", func() bool { return b.last != nil && b.last.Loaded })
+	b.until("a loaded snapshot", func() bool { return b.last.Loaded })
+}
+
+// knows waits until the observer has read a session, so that the next event contains its node and name even if a read
+// of the session were slow.
+func (b *board) knows(session string) {
+	b.t.Helper()
+	const key = "a key that makes the observer list the sessions"
+	b.loaded()
+	b.o.Study(key)
+	b.until("session "+session, func() bool {
+		around := b.last.Surroundings
+		return around != nil && around.Key == key && hasSession(around.Sessions, session)
+	})
+	b.o.Study("")
 }
 
 func (b *board) count() int {

@@ -287,7 +287,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	s := newWorkload(t, direct.API(), rand.New(rand.NewPCG(seed, 1)), names)
 	b := observeWith(t, over(t, slowly{agent}), Options{Patterns: patterns(t, "service/**/leader"), Wait: time.Minute},
 		changeRetired(s, arrange, &changes))
-	b.until("a board", func() bool { return b.last != nil && b.last.Loaded })
+	b.until("a board", func() bool { return b.last.Loaded })
 	for round := range 12 {
 		deletes := []float64{0.02, 0.6, 0.05, 0.9}[round%4]
 		for range 500 {

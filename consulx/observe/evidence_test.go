@@ -103,12 +103,17 @@ func TestCauses(t *testing.T) {
 	onBoth(t, func(b backend) {
 		p := b.Prefix(b.T)
 		board := observe(b.T, b.client, p+"*/leader")
+		board.loaded()
 		for i, c := range endings() {
 			key := fmt.Sprint(p, i, "/leader")
 			name := strings.NewReplacer("/", "-").Replace(fmt.Sprint(p, i))
 			session := c.begin(b, name)
 			b.Acquire(b.T, api.KVPair{Key: key, Session: session, Value: []byte("me")})
 			_, n := board.event(0, election.Elected, key)
+			board.until("its session", func() bool {
+				e := board.last.Find(election.KeyID(key))
+				return e != nil && e.Session != nil
+			})
 			if err := c.end(b, key, session, name); err != nil {
 				b.T.Fatalf("%s: %v", c.name, err)
 			}

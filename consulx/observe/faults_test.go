@@ -107,7 +107,7 @@ func TestARestoreBetweenTwoQueriesIsDetected(t *testing.T) {
 func restoreBetweenTwoQueries(t *testing.T, patterns ...string) {
 	t.Helper()
 	b, key, one, restore := beforeRestore(t)
-	held, restored := make(chan struct{}, 1), make(chan struct{})
+	held, probed, restored := make(chan struct{}, 1), make(chan struct{}, 2), make(chan struct{})
 	consul := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: b.client.Address()})
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v1/kv/another/") {
@@ -126,11 +126,20 @@ func restoreBetweenTwoQueries(t *testing.T, patterns ...string) {
 			}
 		}
 		consul.ServeHTTP(w, r)
+		if strings.HasSuffix(r.URL.Path, "/no-such-key") {
+			select {
+			case probed <- struct{}{}:
+			default:
+			}
+		}
 	}))
-	defer proxy.Close()
+	t.Cleanup(proxy.Close)
 	board := observe(t, newClient(t, consulx.Config{Address: proxy.Listener.Addr().String()}), patterns...)
 	_, n := board.event(0, election.Elected, key)
 	<-held
+	for range cap(probed) { // the second probe begins after the first has stored its index
+		<-probed
+	}
 	restore()
 	close(restored)
 	if e, _ := board.event(n, election.Elected, key); e.Session != one {
@@ -195,7 +204,7 @@ func TestAnonymousCallerGetsTheMissingPermission(t *testing.T) {
 	root.Acquire(t, api.KVPair{Key: "service/a/leader", Session: s})
 	anonymous := newClient(t, consulx.Config{Address: agent.Addr()})
 	board := observe(t, anonymous)
-	board.until("a filtered response", func() bool { return board.last != nil && board.last.Loaded && board.last.Filtered })
+	board.until("a filtered response", func() bool { return board.last.Loaded && board.last.Filtered })
 	look, err := Once(t.Context(), anonymous, patterns(t))
 	if err != nil || !look.Filtered || len(look.Elections) != 0 {
 		t.Fatalf("%+v, %v", look, err)

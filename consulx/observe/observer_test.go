@@ -22,7 +22,7 @@ func TestObserverReportsTermsInOrder(t *testing.T) {
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte(`{"Node":"web-1"}`), Session: first})
 		board := observe(t, b.client, p+"*/leader")
 		e, n := board.event(0, election.Elected, key)
-		if !e.Initial || e.Election != "web" || e.Leader != "web-1" || e.Node != b.Node || e.Datacenter != "dc1" {
+		if !e.Initial || e.Election != "web" || e.Leader != "web-1" || e.Datacenter != "dc1" {
 			t.Fatalf("the first event is %+v, want an initial event with leader web-1 of election web", e)
 		}
 		if ok, _, err := b.API.KV().Release(&api.KVPair{Key: key, Value: []byte("x"), Session: first}, nil); !ok || err != nil {
@@ -34,6 +34,7 @@ func TestObserverReportsTermsInOrder(t *testing.T) {
 			t.Fatalf("the cause of a release is %s: %s; want %s", e.Cause, e.Evidence, election.Released)
 		}
 		second := b.Session(t, &api.SessionEntry{Name: "web-2"})
+		board.knows(second)
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("web-2"), Session: second})
 		e, n = board.event(n, election.Elected, key)
 		if e.Initial || e.Leader != "web-2" || e.Node != b.Node || !e.VacancyKnown || e.Term != 2 {
@@ -120,7 +121,7 @@ func TestObserverReadsManySessionsAtOnce(t *testing.T) {
 		}
 		board := observe(t, b.client, p+"*/leader")
 		board.until("every session", func() bool {
-			return board.last != nil && len(board.last.Elections) == consulx.ManySessions+10 &&
+			return len(board.last.Elections) == consulx.ManySessions+10 &&
 				!slices.ContainsFunc(board.last.Elections, func(e *election.Election) bool { return e.Session == nil })
 		})
 	})
@@ -141,7 +142,7 @@ func TestWatchChecks(t *testing.T) {
 		board.o.WatchChecks([]string{b.Node, b.Node, ""})
 		status := func(want string) func() bool {
 			return func() bool {
-				return board.last != nil && slices.ContainsFunc(board.last.Checks[b.Node].Checks,
+				return slices.ContainsFunc(board.last.Checks[b.Node].Checks,
 					func(c election.Check) bool { return c.ID == check && c.Status == want })
 			}
 		}
@@ -177,7 +178,7 @@ func TestOperatorActionIsTheCause(t *testing.T) {
 			s := b.Session(t, &api.SessionEntry{Name: "s"})
 			b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("me")})
 			board.until("the election", func() bool {
-				return board.last != nil && board.last.Find(election.KeyID(key)) != nil && board.last.Find(election.KeyID(key)).Session != nil
+				return board.last.Find(election.KeyID(key)) != nil && board.last.Find(election.KeyID(key)).Session != nil
 			})
 			if err := act(board.snapshot().Find(election.KeyID(key)).Target()); err != nil {
 				t.Fatal(err)

@@ -61,7 +61,7 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 		t.Errorf("once: %v, want %v", got, want)
 	}
 	board := observe(t, b.client)
-	board.until("idle elections", func() bool { return board.last != nil && maps.Equal(states(board.last), want) })
+	board.until("idle elections", func() bool { return maps.Equal(states(board.last), want) })
 	b.Acquire(t, api.KVPair{Key: "service/done/leader", Session: s, Flags: election.LockFlag})
 	b.unlock(t, "service/done/leader", s)
 	want["done"] = election.Vacant

@@ -15,7 +15,7 @@ import (
 // namesOn returns the names of the elections on the board.
 func (b *board) namesOn() []string {
 	var names []string
-	if b.last != nil && b.last.Loaded {
+	if b.last.Loaded {
 		for _, e := range b.last.Elections {
 			names = append(names, e.Name)
 		}
@@ -52,7 +52,7 @@ func TestPatternsChangeWhileObserving(t *testing.T) {
 		board.o.SetPatterns(patterns(t, p+"a/*"))
 		shows("mail", "web")
 		board.o.SetPatterns(patterns(t, p+"c/*"))
-		board.until("an empty board", func() bool { return board.last != nil && board.last.Loaded && len(board.last.Elections) == 0 })
+		board.until("an empty board", func() bool { return board.last.Loaded && len(board.last.Elections) == 0 })
 		b.Acquire(t, api.KVPair{Key: p + "c/new", Session: s})
 		board.event(0, election.Elected, p+"c/new")
 		board.until("events", func() bool {
@@ -121,9 +121,12 @@ func TestPatternsChangeDuringFailovers(t *testing.T) {
 			}
 		})
 		workers.Wait()
-		board.until("the last term", func() bool {
+		board.until("the last term and its event", func() bool { // a snapshot may arrive before its events
 			e := board.last.Find(election.KeyID(key))
-			return e != nil && e.Term == terms+1 && e.Exists
+			latest := slices.IndexFunc(board.events, func(e election.Event) bool {
+				return e.Key == key && e.Type == election.Elected && e.Term == terms+1
+			})
+			return e != nil && e.Term == terms+1 && e.Exists && latest >= 0
 		})
 		elected, missed := 0, 0
 		for _, e := range board.of(key) {

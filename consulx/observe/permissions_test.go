@@ -196,7 +196,7 @@ func TestUnknownToken(t *testing.T) {
 	}
 	board := observe(t, client, election.DefaultPattern)
 	board.until("a refusal", func() bool {
-		return board.last != nil && board.last.Connection.Refused && strings.Contains(board.last.Connection.Error, "rejects this token")
+		return board.last.Connection.Refused && strings.Contains(board.last.Connection.Error, "rejects this token")
 	})
 }
 

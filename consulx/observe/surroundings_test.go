@@ -151,20 +151,20 @@ func TestSessionListWhileItIsWatched(t *testing.T) {
 		listed(first, true)
 		second := b.Session(t, &api.SessionEntry{Name: "second"})
 		listed(second, true)
-		if seen := board.last.SessionList.FirstSeen; seen[first].Created || !seen[second].Created {
+		if seen := board.snapshot().SessionList.FirstSeen; seen[first].Created || !seen[second].Created {
 			t.Errorf("want Created only for the second session: first %+v, second %+v", seen[first], seen[second])
 		}
 		if _, err := b.API.Session().Destroy(second, nil); err != nil {
 			t.Fatal(err)
 		}
 		listed(second, false)
-		since := board.last.SessionList.FirstSeen[first]
+		since := board.snapshot().SessionList.FirstSeen[first]
 		board.o.WatchSessions(false)
 		board.until("a list that is no longer current", func() bool { return !board.last.SessionList.Until.IsZero() })
 		third := b.Session(t, &api.SessionEntry{Name: "third"})
 		board.o.WatchSessions(true)
 		listed(third, true)
-		list := board.last.SessionList
+		list := board.snapshot().SessionList
 		if !list.Until.IsZero() || list.FirstSeen[first] != since || list.FirstSeen[third].Created {
 			t.Errorf("Until %v, first session %+v, want %+v; third session %+v", list.Until, list.FirstSeen[first], since, list.FirstSeen[third])
 		}

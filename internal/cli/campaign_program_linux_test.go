@@ -154,7 +154,7 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 		"the supervisor is frozen": {then: "wait", after: func(t *testing.T, w *testConsul, supervisor int) {
 			send(syscall.SIGSTOP)(t, w, supervisor)
 			destroyHolder(t, w, "service/job/leader")
-		}, code: exitFailed, says: "lost service/job/leader while the program ran"},
+		}, code: exitFailed, says: "lost service/job/leader while the program ran", dying: true},
 		"the session is destroyed": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
 			destroyHolder(t, w, "service/job/leader")
 		}, code: exitFailed, says: "lost service/job/leader while the program ran"},

@@ -123,9 +123,9 @@ func TestCampaignGivesUpWhenTryEnds(t *testing.T) {
 		p := prefix(t)
 		w.acquire(p+"/job/leader", w.session(nil), "another")
 		for _, program := range [][]string{nil, {"--", "true"}} {
-			args := append([]string{"campaign", "job", "-k", p + "/*/leader", "--try", "200ms"}, program...)
+			args := append([]string{"campaign", "job", "-k", p + "/*/leader", "--try", "2s"}, program...)
 			r := w.run(args...).must(t, exitFailed)
-			if !strings.Contains(r.errOut, p+"/job/leader was not acquired within 200ms (--try)") {
+			if !strings.Contains(r.errOut, p+"/job/leader was not acquired within 2s (--try)") {
 				t.Errorf("err %q", r.errOut)
 			}
 			if left := w.campaigns(); len(left) > 0 {

@@ -13,7 +13,7 @@ import (
 
 // list and show report a leader on a failed node if the leader's session does not depend on the node's health.
 func TestAFailedLeaderIsReported(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
+	onOwn(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		k, node := "-k"+p+"/*/leader", "failed-"+strings.ToLower(p)
 		if _, err := w.client.Catalog().Register(&api.CatalogRegistration{

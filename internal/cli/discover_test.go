@@ -136,7 +136,8 @@ func TestDiscoverNamesEveryKindOfLock(t *testing.T) {
 	})
 }
 
-// onOwn runs a test on an in-process agent and on a real one, each with a store of its own.
+// onOwn runs a test on an in-process agent and on a real one, each with a store of its own. A test that registers a
+// node with the check serfHealth needs its own agent: Consul removes such a node every minute if it is not a member.
 func onOwn(t *testing.T, test func(t *testing.T, w *testConsul)) {
 	t.Run("memconsul", func(t *testing.T) { test(t, onMemory(t)) })
 	t.Run("consul", func(t *testing.T) { test(t, newTestConsul(t, consultest.Dev(t).Addr())) })

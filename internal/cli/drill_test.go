@@ -105,8 +105,8 @@ func TestDrillStopsAtTheFirstProblem(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 		w.acquire(p+"/free/leader", free, "free-1")
-		r := w.run("drill", "free", "--yes", "--wait", "300ms", k).must(t, exitFailed)
-		has(t, r.errOut, "electop: drill of free stopped after 1 of 3: free-1 → no leader: no candidate acquired the key within 300ms")
+		r := w.run("drill", "free", "--yes", "--wait", "2s", k).must(t, exitFailed)
+		has(t, r.errOut, "electop: drill of free stopped after 1 of 3: free-1 → no leader: no candidate acquired the key within 2s")
 		r = w.run("drill", "free", "--yes", "-o", "json", k).must(t, exitNoLeader)
 		if l := readDrill(t, r); l.Result != "stopped" || len(l.Failovers) != 0 {
 			t.Errorf("%+v", l)
@@ -119,8 +119,16 @@ func TestDrillStopsIfTheLeaderChangesDuringAPause(t *testing.T) {
 	a, b := w.session(nil), w.session(nil)
 	key := "service/web/leader"
 	alternate(t, w, key, a, b)
-	end := w.background("drill", "web", "--yes", "--pause", "1h")
-	eventually(t, "failover", func() bool { return w.get(key).Session == b })
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var out, errOut buffer
+	done := make(chan result, 1)
+	go func() {
+		d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
+		code := run(ctx, d, []string{"--http-addr", w.addr, "drill", "web", "--yes", "--pause", "1h"})
+		done <- result{code, out.String(), errOut.String()}
+	}()
+	eventually(t, "failover", func() bool { return strings.Contains(errOut.String(), "1 of 3") })
 	other := w.session(nil)
 	// The drill did not cause this failover, so it must stop.
 	for w.get(key).Session != other {
@@ -132,7 +140,7 @@ func TestDrillStopsIfTheLeaderChangesDuringAPause(t *testing.T) {
 			break
 		}
 	}
-	r := end().must(t, exitFailed)
+	r := await(t, "end of the drill", done).must(t, exitFailed)
 	has(t, r.errOut, "electop: drill of web stopped after 1 of 3: the ", " during the pause")
 }
 

@@ -200,7 +200,10 @@ func sendEverything(t *testing.T, w, direct *testConsul, r *recorder, p string) 
 	do(exitOK, "list", "-k", p+"/*/nothing") // searches for locks nearby
 	do(exitOK, "discover", p)
 	for _, command := range []string{"show", "drain"} {
-		if offered, _ := w.complete(append(slices.Clone(enterprise), command, "")...); len(offered) == 0 {
+		if !completes(func() bool {
+			offered, _ := w.complete(append(slices.Clone(enterprise), command, "")...)
+			return len(offered) > 0
+		}) {
 			t.Errorf("completion offers no name after electop %s", command)
 		}
 	}

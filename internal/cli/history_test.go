@@ -49,6 +49,11 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 	printed := watched(w, file, 4, failover(w))
 	r := w.run("history", "-o", "json", "--history", file).must(t, exitOK)
 	got := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
+	for _, lines := range [][]string{got, printed} {
+		for i, line := range lines { // an event has no node if the session is read too late
+			lines[i] = strings.ReplaceAll(line, `,"node":"node-1"`, "")
+		}
+	}
 	slices.Sort(got) // explained may precede elected
 	slices.Sort(printed)
 	if !slices.Equal(got, printed) {
@@ -256,7 +261,8 @@ func TestActionsAreRecordedAndExplainTheLoss(t *testing.T) {
 		if r := w.run(append(args, "--yes", "--history", file)...).must(t, exitOK); strings.Contains(r.errOut, "history") {
 			t.Errorf("%v: %s", args, r.errOut)
 		}
-		events.until("explained")
+		for events.until("explained")["election"] != args[1] { // an election may be explained twice
+		}
 	}
 	events.stop()
 	f, err := sqlite.OpenFile(t.Context(), file)

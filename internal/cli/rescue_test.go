@@ -134,7 +134,7 @@ func TestRescueDestroysAnOrphanedSession(t *testing.T) {
 }
 
 func TestRescueDestroysTheSessionOfAFailedNode(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
+	onOwn(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		k, node := "-k"+p+"/*/leader", "gone-"+strings.ToLower(p)
 		register := func(status string) {
@@ -285,7 +285,7 @@ func TestRescueProposesNothingForHealthyElections(t *testing.T) {
 }
 
 func TestRescueRecordsEveryWrite(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
+	onOwn(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		file := historyFile(t)
 		leader, _ := cluster(w, p)

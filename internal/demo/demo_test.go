@@ -31,8 +31,11 @@ func play(t *testing.T, addr string, o Options, until func(lines []string) bool)
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, o) }()
 	var lines []string
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
 	for !until(lines) {
 		select {
+		case <-again.C:
 		case line := <-told:
 			lines = append(lines, line)
 		case err := <-done:
@@ -44,7 +47,7 @@ func play(t *testing.T, addr string, o Options, until func(lines []string) bool)
 		t.Error(err)
 	}
 	for _, line := range lines {
-		if strings.Contains(line, "reported an error") {
+		if strings.Contains(line, "cannot simulate") {
 			t.Error(line)
 		}
 	}

@@ -147,9 +147,12 @@ func TestReleaseWithR(t *testing.T) {
 func TestDestroyWithX(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
-		s.acquire("mail", s.a, "mail-a")
+		s.a = s.named(api.SessionEntry{Name: "mail-a", LockDelay: 10 * time.Second, TTL: "3600s"})
+		for _, name := range []string{"mail", "shop"} {
+			s.acquire(name, s.a, name+"-a")
+		}
 		term := s.open(width, height)
-		term.await("2 led")
+		term.await("3 led")
 		term.keys("x")
 		term.await("Destroy", "mail", "y destroy")
 		term.keys("y")
@@ -157,8 +160,8 @@ func TestDestroyWithX(t *testing.T) {
 		if e, _, err := s.agent.Client().Session().Info(s.a, nil); err != nil || e != nil {
 			t.Errorf("the session was not destroyed: %v", err)
 		}
-		s.acquire("web", s.b, "web-b")
-		term.await("web-b")
+		s.acquire("mail", s.b, "mail-b")
+		term.await("mail-b")
 		term.keys("C-c")
 		term.await("left with 0")
 	})
@@ -295,7 +298,7 @@ func TestBoardShowsStaleDataAfterConsulEnds(t *testing.T) {
 
 func TestDemoRunsWithoutConsul(t *testing.T) {
 	term := open(t, 120, 36, []string{"CONSUL_HTTP_ADDR=127.0.0.1:1", "CONSUL_HTTP_SSL=true"}, program, "demo", "--every", "1s")
-	term.await("DEMO", "8 led")
+	term.await("DEMO", " led")
 	term.await("vacated")
 	term.keys("q")
 	term.await("left with 0")

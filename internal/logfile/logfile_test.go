@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -69,11 +70,32 @@ func TestLinesAreAppendedInOrder(t *testing.T) {
 		write(t, f, line)
 		want.WriteString(line)
 	}
+	await(t, path, want.Len())
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != want.String() {
 		t.Errorf("%d bytes, want %d: %v", len(got), want.Len(), err)
+	}
+}
+
+// await waits until a file has a size, because Close waits only briefly for a slow disk.
+func await(t *testing.T, path string, size int) {
+	t.Helper()
+	timeout := time.NewTimer(time.Minute)
+	defer timeout.Stop()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
+		info, err := os.Stat(path)
+		if err == nil && info.Size() >= int64(size) {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-timeout.C:
+			t.Fatalf("%s did not grow to %d bytes within 1 minute: %v", path, size, err)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 
 func TestRunWaitsForBackgroundProcesses(t *testing.T) {
 	r, w := io.Pipe()
-	cmd := exec.Command("sh", "-c", "(sleep 0.2; echo background) & echo shell; exit 3")
+	cmd := exec.Command("sh", "-c", "echo shell; (sleep 0.2; echo background) & exit 3")
 	cmd.Stdout = w
 	lines := make(chan string, 2)
 	go func() {
