@@ -183,7 +183,7 @@ func TestElectionsAreExcludedInThePlan(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()}
 	d, _ := planned(t, run, 120, 36)
 	d.notice()
-	d.wants("▌ [✓] auth", "space exclude", "x last resort: off", "y drain  ")
+	d.wants("▌ [✓] auth", "space exclude", "x destroy: not allowed", "y drain  ")
 	d.keys("j", "space")
 	d.wants("▌ [ ] billing", "y drain 3 of 4") // the changed line is visible, so the user need not scroll
 	d.keys("space", "space", "j", "j", "space")
@@ -209,14 +209,14 @@ func TestAPlanWithoutElectionsIsNotConfirmed(t *testing.T) {
 	d.wants("Cancelled: nothing was changed.")
 }
 
-func TestTheLastResortIsChosenInThePlan(t *testing.T) {
+func TestDestroyIsAllowedInThePlan(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()}
 	d, _ := planned(t, run, 120, 36)
 	d.notice()
-	d.wants("Last resort: off. The drain does not destroy a session; x allows it.")
+	d.wants("The drain destroys no session; x allows it.")
 	d.lacks("Lock-delay 15s")
 	d.keys("x")
-	d.wants("Last resort: destroy. After 20 releases", "Lock-delay 15s: no candidate can acquire the key", "x last resort: destroy", "(Drain)")
+	d.wants("Destroy is allowed. After 20 releases", "Lock-delay 15s: no candidate can acquire the key", "x destroy: allowed", "(Drain)")
 	if d.keys("y"); d.m.log.Draining() != "" {
 		t.Fatal("y confirmed the drain although the plan had just changed")
 	}

@@ -31,7 +31,7 @@ func TestAFailedLeaderIsVisible(t *testing.T) {
 	}
 	d.open(keyOf("ledger"))
 	d.wants("✗ The leader's node node-4 has failed (serfHealth is critical), but its session is not bound to serfHealth",
-		"Fix          Destroy session", "f fix…")
+		"Then destroy session", "f fix…")
 	d.filter("advice:leader_failed")
 	d.wants("1 of 12 elections")
 }

@@ -158,7 +158,7 @@ func TestFixOfAHolderThatIsGone(t *testing.T) {
 	d.open(keyOf("legacy"))
 	d.diagnose()
 	d.notices()
-	d.wants("Fix legacy", "orphaned session", "Destroy session "+election.ShortID(sessionID(8)), "y apply")
+	d.wants("Fix legacy", "orphaned session", "Then destroy session", election.ShortID(sessionID(8)), "y apply")
 	d.perform(d.keys("y"))
 	s := released(studiedSnapshot(""), keyOf("legacy"), false)
 	s.Find(election.KeyID(keyOf("legacy"))).LockDelayUntil = testNow().Add(15 * time.Second)

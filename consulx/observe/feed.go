@@ -120,12 +120,13 @@ func (o *Observer) wind() {
 func (o *Observer) keepTime(ctx context.Context) {
 	defer o.clock.Stop()
 	defer o.publisher.timer.Stop()
-	beat := time.NewTicker(beatEvery)
+	beat := time.NewTimer(atFullSecond(beatEvery))
 	defer beat.Stop()
 	for {
 		select {
 		case <-beat.C:
 			o.send(false)
+			beat.Reset(atFullSecond(beatEvery))
 		case <-ctx.Done():
 			o.mu.Lock()
 			o.ended = true

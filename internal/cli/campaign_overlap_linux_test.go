@@ -14,8 +14,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// overlapRunsEnv sets the number of elections per scenario, and selects the default TTL
-// and lock-delay. The normal test uses shorter ones.
+// overlapRunsEnv sets the number of elections per scenario, and selects the default TTL and lock-delay. Without it, the
+// test uses shorter ones.
 const overlapRunsEnv = "ELECTOP_OVERLAP_RUNS"
 
 const (

@@ -36,7 +36,7 @@ func TestConfigCommands(t *testing.T) {
 	if err := os.WriteFile(path, []byte("theme: dark\n\nthem: x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	has(t, w.run("config", "check").must(t, exitUsage).errOut, path+`:3: unknown setting "them"; must be `)
+	has(t, w.run("config", "check").must(t, exitUsage).errOut, path+`:3: unknown setting "them"; must be one of `)
 	has(t, w.run("config", "path", "--config", "x.yaml").must(t, exitOK).out, "x.yaml\n")
 	has(t, w.run("config", "chek").must(t, exitUsage).errOut, `unknown command "chek"`)
 }
@@ -48,19 +48,19 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 	}
 	w := &testConsul{t: t, addr: "127.0.0.1:1"}
 	for _, c := range []struct{ text, want string }{
-		{"theme: blue", `:1: theme: "blue" is unknown; must be auto, dark, light, contrast, terminal`},
-		{"read-only: ja", `:1: read-only: "ja" is unknown; must be true, false`},
+		{"theme: blue", `:1: theme: "blue" is not valid; must be one of auto, dark, light, contrast, terminal`},
+		{"read-only: ja", `:1: read-only: "ja" is not valid; must be one of true, false`},
 		{"max-watches: 7", ":1: max-watches: 7: must be 24 to 150"},
 		{"keep: soon", ":1: keep: "},
 		{"preset: [vault, nothing]", `:1: preset: --preset "nothing" is unknown; the presets are `},
-		{"columns: [election, colour]", `:1: columns: "colour" is unknown; must be election, dc, leader, node, `},
+		{"columns: [election, colour]", `:1: columns: "colour" is not valid; must be one of election, dc, leader, node, `},
 		{"keys:\n  wide: f", `:2: keys.wide: "f" is already bound to fix`},
 		{"keys:\n  down: n\n  next-problem: N", `:2: keys.down: "n" has another meaning in dialogs`},
 		{"keys:\n  release: ctrl+q\n  destroy: ctrl+q", `"ctrl+q" is already bound to release`},
 		{"keys:\n  release: ctl+q", `:2: keys.release: "ctl+q" is not a key`},
 		{"keys:\n  release: esc", `:2: keys.release: "esc" is already bound to back`},
-		{"keys:\n  jump: x", `:2: unknown setting "keys.jump"; must be up, down, `},
-		{"contexts:\n  prod:\n    theme: dark", `:3: unknown setting "contexts.prod.theme"; must be ca-file, `},
+		{"keys:\n  jump: x", `:2: unknown setting "keys.jump"; must be one of up, down, `},
+		{"contexts:\n  prod:\n    theme: dark", `:3: unknown setting "contexts.prod.theme"; must be one of ca-file, `},
 		{"commands:\n  - name: a", ":2: commands.1: command is missing"},
 		{"commands:\n  - name: a\n    command: echo {{nod}}", ":3: commands.1.command: {{nod}} is not a field; must be {{election}}, "},
 		{"commands:\n  - name: a\n    command: echo '{{node}}'", ":3: commands.1.command: {{node}}: a field must not be in quotes"},

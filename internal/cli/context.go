@@ -38,7 +38,7 @@ func (o *options) useContext() error {
 	case len(names) == 0:
 		return usagef("context %q is unknown: the config file has no contexts", sanitize.Line(o.context, 40))
 	case !slices.Contains(names, o.context):
-		return usagef("context %q is unknown; must be %s", sanitize.Line(o.context, 40), strings.Join(names, ", "))
+		return usagef("context %q is unknown; must be one of %s", sanitize.Line(o.context, 40), strings.Join(names, ", "))
 	}
 	if err := os.Unsetenv(historyTokenEnv); err != nil {
 		return err

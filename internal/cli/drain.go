@@ -59,8 +59,8 @@ func newDrainCommand(d deps, o *options) *cobra.Command {
 	f.DurationVar(&c.wait, "wait", c.wait, "wait this long for a candidate before an election counts as vacant")
 	f.BoolVar(&c.destroy, "destroy", false, "after the last round, destroy the leader's session; a lock-delay follows")
 	f.BoolVar(&c.watch, "watch", false, "continue until stopped: release every election that a session on the nodes leads again")
-	f.StringArrayVar(&c.include, "include", nil, "drain only this election, a name or a key; repeatable")
-	f.StringArrayVar(&c.exclude, "exclude", nil, "do not drain this election, a name or a key; repeatable")
+	f.StringArrayVar(&c.include, "include", nil, "drain only the election with this name or key; repeatable")
+	f.StringArrayVar(&c.exclude, "exclude", nil, "do not drain the election with this name or key; repeatable")
 	f.BoolVar(&c.noScan, "no-scan", false, "skip the search of the whole KV store; drain only elections that a pattern matches")
 	outputFlag(cmd, &c.output, "text", "json")
 	return cmd

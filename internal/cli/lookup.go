@@ -17,8 +17,8 @@ import (
 const (
 	// readTimeout bounds all reads of a command that reads from Consul only once.
 	readTimeout = 30 * time.Second
-	// connectTimeout bounds the first response of Consul. Later failures are events;
-	// this one is an error, because the address is probably wrong.
+	// connectTimeout limits the wait for the first complete snapshot. If none arrives, the command fails, because the
+	// address is probably wrong. Later failures are events.
 	connectTimeout = 10 * time.Second
 )
 

@@ -44,7 +44,7 @@ func (t *themeFlag) Type() string { return "NAME" }
 func (t *themeFlag) Set(value string) error {
 	theme, known := ui.ThemeNamed(value)
 	if !known {
-		return usagef("%q is unknown; must be %s", sanitize.Line(value, 40), strings.Join(ui.Themes(), ", "))
+		return usagef("%q is not valid; must be one of %s", sanitize.Line(value, 40), strings.Join(ui.Themes(), ", "))
 	}
 	*t = themeFlag(theme)
 	return nil

@@ -18,13 +18,16 @@ const execEnvLength = 1000
 const execEnvHelp = `  ELECTOP_TYPE          the type, such as vacated
   ELECTOP_TIME          when it was observed, in RFC 3339
   ELECTOP_ELECTION      the name          ELECTOP_KEY      the key
-  ELECTOP_DATACENTER    the datacenter    ELECTOP_TERM     number of the term
+  ELECTOP_DATACENTER    the datacenter    ELECTOP_TERM     the term number
   ELECTOP_LEADER        the leader        ELECTOP_SESSION  its session
-  ELECTOP_NODE          its node          ELECTOP_INITIAL  true at the start
+  ELECTOP_NODE          its node
+  ELECTOP_INITIAL       true if the event is the state when electop started
   ELECTOP_CAUSE         why the term ended, with ELECTOP_EVIDENCE
   ELECTOP_VACANCY_MS    the time without a leader before an elected event
   ELECTOP_HELD_MS       how long the term of a vacated event lasted
-  ELECTOP_LOCK_DELAY_UNTIL, ELECTOP_COUNT, ELECTOP_ERROR
+  ELECTOP_LOCK_DELAY_UNTIL  the estimated end of the lock-delay
+  ELECTOP_COUNT         the number of terms that were not observed
+  ELECTOP_ERROR         why the connection was lost
 `
 
 // execEnv returns the environment of a command of --exec. It sets every variable, so that the command inherits none

@@ -271,7 +271,7 @@ const (
 
 var table sync.Mutex
 
-// write logs the row of the table, and appends it to the file in an environment variable.
+// write logs the result as a row of a table. If ELECTOP_FAULT_TABLE names a file, write also appends the row to it.
 func (r *result) write(t *testing.T, f fault) {
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 	seen := "–"

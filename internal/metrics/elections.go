@@ -90,7 +90,7 @@ func (m *elections) events(events []election.Event) {
 			}
 		case election.ConnectionLost:
 			for _, c := range m.all {
-				c.count(e.Time, false) // no time counts until the first scrape after the connection is restored
+				c.count(e.Time, false) // the state is unknown until the next event, or the next scrape while connected
 			}
 		default:
 		}

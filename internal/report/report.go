@@ -216,7 +216,7 @@ func (i *Incident) writeGaps(b *bytes.Buffer) {
 func (i *Incident) writeActions(b *bytes.Buffer) {
 	b.WriteString("\n## Actions of operators\n\n")
 	if len(i.Actions) == 0 {
-		b.WriteString("No actions with electop are recorded.\n")
+		b.WriteString("No operator actions were recorded in this period.\n")
 		return
 	}
 	b.WriteString("| time | operator | action | leader | session | result |\n| --- | --- | --- | --- | --- | --- |\n")

@@ -164,7 +164,7 @@ func (p parser) check(name string, node *yaml.Node, values []string, of Setting)
 		if node.Kind == yaml.SequenceNode {
 			at = node.Content[i]
 		}
-		return p.fail(at, "%s: %q is unknown; must be %s", name, sanitize.Line(text, 40), strings.Join(allowed, ", "))
+		return p.fail(at, "%s: %q is not valid; must be one of %s", name, sanitize.Line(text, 40), strings.Join(allowed, ", "))
 	}
 	if of.Check == nil {
 		return nil
@@ -241,7 +241,7 @@ func (p parser) find(key *yaml.Node, full string, of Setting) (Setting, error) {
 		}
 		names = append(names, field.Name)
 	}
-	return Setting{}, p.fail(key, "unknown setting %q; must be %s", full, strings.Join(names, ", "))
+	return Setting{}, p.fail(key, "unknown setting %q; must be one of %s", full, strings.Join(names, ", "))
 }
 
 func (p parser) checkFields(name string, node *yaml.Node, fields []Value, of Setting) error {

@@ -14,8 +14,8 @@ const (
 	BodyLimit = 256 << 20
 	// errorLimit is far above the size of Consul's error bodies.
 	errorLimit = 64 << 10
-	// largeBody is the size above which only one body is read at a time. Otherwise all queries could use BodyLimit at
-	// the same time.
+	// largeBody is the size above which only one body is read at a time. Otherwise each query could use
+	// BodyLimit at the same time.
 	largeBody = 8 << 20
 	// pieceSize is the size of the buffers into which collect reads.
 	pieceSize = 1 << 20

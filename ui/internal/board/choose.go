@@ -103,7 +103,7 @@ func nothingToDo(kind election.ActionKind, chosen []*election.Election, s *scene
 	name := scene.OneLine(chosen[0].Name, 60)
 	switch state := scene.DisplayStateOf(chosen[0], s.AsOf); {
 	case state == scene.StateUnreadable:
-		return name + " is not readable with this token: there is nothing to " + string(kind) + "."
+		return "This token cannot read " + name + ": its session is unknown, so electop cannot " + string(kind) + " it."
 	case state != scene.StateSemaphore:
 		return name + " has no leader: there is nothing to " + string(kind) + "."
 	case kind == election.ActionDestroy:

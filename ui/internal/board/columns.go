@@ -101,8 +101,8 @@ func leastImportant() []columnID {
 	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
 }
 
-// WideWidth is the width from which the wide table has full session IDs, in cells. It is 0 if the table has no column
-// of sessions.
+// WideWidth returns the minimum width, in cells, at which the wide table shows full session IDs. It returns 0 if the
+// table has no session column.
 func (m Model) WideWidth(past bool) int {
 	if !slices.Contains(m.chosen, colSession) {
 		return 0

@@ -35,7 +35,7 @@ func semaphoreLists(d *term.Page, sem *election.Semaphore) {
 	}
 	contenders(d, "Holders", term.Span{term.Led, d.Sym.Led + " "}, sem.Holders, "no slot is taken")
 	if !sem.ContendersKnown {
-		d.Field("Waiters", term.Span{term.Quiet, "unknown, as are ended holders: the contenders' keys were not read"})
+		d.Field("Waiters", term.Span{term.Quiet, "unknown, because the contenders' keys were not read; the sessions of some holders may have ended"})
 		return
 	}
 	contenders(d, "Waiters", term.Span{term.Quiet, d.Sym.Idle + " "}, sem.Waiters, "none")

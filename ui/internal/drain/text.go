@@ -67,7 +67,7 @@ func (d *Model) writePlan(page *term.Page) {
 		}
 		page.Para(term.Text, d.plan.Course)
 		d.writeEffects(page, func(i plan.Item) insight.Effect { return i.Effect })
-		d.writeLastResort(page)
+		d.writeDestroy(page)
 		for _, i := range todo {
 			d.writeBetter(page, i.Name, i.Effect.Better)
 		}
@@ -147,13 +147,13 @@ func (d *Model) writeItem(page *term.Page, i plan.Item, column int) {
 	page.Beside(first, term.Width(box)+column+2, leader...)
 }
 
-// writeLastResort describes when sessions are destroyed, if the user allows it.
-func (d *Model) writeLastResort(page *term.Page) {
+// writeDestroy describes when sessions are destroyed, if the user allows it.
+func (d *Model) writeDestroy(page *term.Page) {
 	if !d.choice.Destroy {
-		page.Para(term.Quiet, "Last resort: off. The drain does not destroy a session; x allows it.")
+		page.Para(term.Quiet, "The drain destroys no session; x allows it.")
 		return
 	}
-	page.Para(term.Vacant, "Last resort: destroy. "+d.plan.LastResort)
+	page.Para(term.Vacant, "Destroy is allowed. "+d.plan.LastResort)
 	d.writeEffects(page, func(i plan.Item) insight.Effect { return i.Last })
 }
 

@@ -105,11 +105,11 @@ func (d *Model) position(sym *term.Symbols) []term.Span {
 	if !d.lists() || d.acts() && !d.text.Read() {
 		return spans
 	}
-	resort := term.Span{term.Quiet, " last resort: off"}
+	destroy := term.Span{term.Quiet, " destroy: not allowed"}
 	if d.choice.Destroy {
-		resort = term.Span{term.Vacant, " last resort: destroy"}
+		destroy = term.Span{term.Vacant, " destroy: allowed"}
 	}
-	return append(spans, term.Span{term.Key, "space"}, term.Span{term.Quiet, " exclude   "}, term.Span{term.Key, "x"}, resort)
+	return append(spans, term.Span{term.Key, "space"}, term.Span{term.Quiet, " exclude   "}, term.Span{term.Key, "x"}, destroy)
 }
 
 // buttons returns the buttons and keys; brackets mark the button that Enter presses.

@@ -24,7 +24,7 @@ type Map struct {
 
 // FixedKeys are the keys with a fixed meaning in dialogs, panels and prompts.
 type FixedKeys struct {
-	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, LastResort, ListAll, CopyCommand key.Binding
+	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, AllowDestroy, ListAll, CopyCommand key.Binding
 }
 
 // action is a binding with its name in the settings.
@@ -95,7 +95,7 @@ func Default(ascii bool) Map {
 			Unfold: bind("a", "show shortened lists in full", "a"), Hidden: bind("space", "include the hidden marks", "space"),
 			Scan: bind("f", "scan all keys", "f"), Stop: bind("x", "stop", "x"),
 			Recall: bind("up", "earlier", "up", "down"), Select: bind("ctrl-n", "next row", "ctrl+n", "ctrl+p"),
-			Exclude: bind("space", "exclude", "space"), LastResort: bind("x", "last resort", "x"), ListAll: bind("a", "list all", "a"),
+			Exclude: bind("space", "exclude", "space"), AllowDestroy: bind("x", "allow destroy", "x"), ListAll: bind("a", "list all", "a"),
 			CopyCommand: bind("c", "copy the command", "c"),
 		},
 	}
@@ -216,7 +216,7 @@ func (k Map) DoctorPage() []key.Binding {
 
 // Plan lists the keys of the footer of the plan of a drain. long is true if some elections may be hidden.
 func (k Map) Plan(long bool) []key.Binding {
-	all := []key.Binding{k.Down, k.Fixed.Exclude, k.Fixed.LastResort, k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc}
+	all := []key.Binding{k.Down, k.Fixed.Exclude, k.Fixed.AllowDestroy, k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc}
 	if long {
 		all = slices.Insert(all, 3, k.Fixed.ListAll)
 	}

@@ -54,7 +54,7 @@ func (k Map) Pages() []Page {
 				says(k.Fixed.Scan, "scan all keys for more that a destroy affects"), says(k.Fixed.Esc, "cancel, close"),
 			}},
 			{"Plan of a drain", []key.Binding{
-				says(k.Fixed.Exclude, "exclude or include the election"), says(k.Fixed.LastResort, "allow or forbid destroying sessions as a last resort"),
+				says(k.Fixed.Exclude, "exclude or include the election"), says(k.Fixed.AllowDestroy, "allow or forbid destroying the sessions of leaders that stay"),
 				says(k.Fixed.ListAll, "list all elections of a long plan, or only those that need attention"),
 			}},
 			{"Drain in progress", []key.Binding{says(k.Fixed.Stop, "stop the drain")}},

@@ -32,7 +32,7 @@ type Plan struct {
 type Choice struct {
 	// Exclude contains the keys of the elections that the drain skips.
 	Exclude map[string]bool
-	// Destroy allows destroying sessions as a last resort.
+	// Destroy allows destroying the session of a leader that stays.
 	Destroy bool
 }
 
@@ -59,7 +59,7 @@ type Item struct {
 	// Next names the likely candidates on other nodes in one line. Likely reports whether there is one.
 	Next   string
 	Likely bool
-	// Effect is the effect of a release, Last that of the last resort.
+	// Effect is the effect of a release, Last that of a destroy after the last release.
 	Effect, Last insight.Effect
 	// Skip is the reason why the drain skips the election, empty if it does not.
 	Skip string

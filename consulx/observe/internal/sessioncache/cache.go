@@ -79,7 +79,7 @@ func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
 	all, err := b.client.AllSessions(b.client.Read(ctx))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pruneNowAndThen()
+	b.pruneIfDue()
 	if len(b.known) == 0 {
 		b.known = make(map[string]*election.Session, len(all))
 	}
@@ -245,7 +245,7 @@ func (b *Cache) Holding(watch string, ids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held[watch] = ids
-	b.pruneNowAndThen()
+	b.pruneIfDue()
 }
 
 // Released removes the sessions of a shard that was closed.
@@ -255,9 +255,9 @@ func (b *Cache) Released(watch string) {
 	delete(b.held, watch)
 }
 
-// pruneNowAndThen drops sessions that hold no key, at most once per sessionPrune. It keeps each of them until the next
-// prune, because a session that was just read may acquire a key later.
-func (b *Cache) pruneNowAndThen() {
+// pruneIfDue runs a prune at most once per sessionPrune. The second prune of a session that holds no key drops it,
+// because a session may acquire a key after it was read.
+func (b *Cache) pruneIfDue() {
 	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
 		b.pruned = now
 		b.prune()
