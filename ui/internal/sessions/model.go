@@ -93,9 +93,12 @@ func (v *Model) refresh(snap *election.Snapshot) {
 		v.list, v.board, v.scanned = snap.SessionList, board, v.scan.result.at
 		v.build(snap)
 	}
+	failed := failedLeaders(snap) // checks change without a change of the list or the board
 	v.order = make([]*row, 0, len(v.rows))
 	for i := range v.rows {
-		if r := &v.rows[i]; v.filter.Empty() || match(v.filter, r) {
+		r := &v.rows[i]
+		r.failure = failed[r.ses.ID]
+		if v.filter.Empty() || match(v.filter, r) {
 			v.order = append(v.order, r)
 		}
 	}

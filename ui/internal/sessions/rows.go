@@ -67,11 +67,11 @@ func (v *Model) build(snap *election.Snapshot) {
 	if v.list == nil {
 		return
 	}
-	holds, slots, failed := scene.Led(snap.Elections), slotsOf(snap.Elections), failedLeaders(snap)
+	holds, slots := scene.Led(snap.Elections), slotsOf(snap.Elections)
 	programs := map[insight.Program]int{}
 	v.rows = make([]row, 0, len(v.list.Sessions))
 	for _, s := range v.list.Sessions {
-		r := row{ses: s, datacenter: snap.In(s.Datacenter).Datacenter, state: holding, holds: holds[s.ID], slots: slots[s.ID], failure: failed[s.ID]}
+		r := row{ses: s, datacenter: snap.In(s.Datacenter).Datacenter, state: holding, holds: holds[s.ID], slots: slots[s.ID]}
 		r.setSeen(v.list.FirstSeen[s.ID])
 		v.addScanned(&r, snap)
 		if len(r.holds)+len(r.slots)+len(r.others) == 0 {

@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -130,6 +131,31 @@ func TestTheSessionOfAFailedLeaderIsMarked(t *testing.T) {
 	d.filter("ledger")
 	d.keys("enter")
 	d.wants("✗ ledger  on node-4", "✗ The leader's node node-4 has failed (serfHealth is critical)")
+}
+
+// Checks change without a change of a session or an election.
+func TestTheMarkOfAFailedLeaderFollowsTheChecks(t *testing.T) {
+	failed := uitest.Failed("")
+	with := func(change func(*election.NodeChecks)) *election.Snapshot {
+		snap, checks := *failed, failed.Checks["node-4"]
+		checks.Checks = slices.Clone(checks.Checks)
+		change(&checks)
+		snap.Checks = maps.Clone(failed.Checks)
+		snap.Checks["node-4"] = checks
+		return &snap
+	}
+	passing := with(func(n *election.NodeChecks) { n.Checks[0].Status = election.StatusPassing })
+	outdated := with(func(n *election.NodeChecks) { n.Until = uitest.Now() })
+	d := drive(t, passing, nil)
+	for _, c := range []struct {
+		snap *election.Snapshot
+		want string
+	}{{passing, "● ledger "}, {failed, "✗ ledger "}, {passing, "● ledger "}, {failed, "✗ ledger "}, {outdated, "● ledger "}} {
+		d.show(c.snap)
+		if row := d.row("ledger"); !strings.Contains(row, c.want) {
+			t.Errorf("the row is %q, want %q", row, c.want)
+		}
+	}
 }
 
 func TestADatacenterWithoutAListIsNamed(t *testing.T) {
