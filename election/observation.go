@@ -260,7 +260,9 @@ type SessionListRead struct {
 	// AfterGap is set for the first list after the start or after a pause: the creation time of new sessions in this
 	// list is unknown.
 	AfterGap bool
-	Err      string
+	// Partial is set if ACLs hide some sessions.
+	Partial bool
+	Err     string
 }
 
 // SessionListUnwatched reports that the list of sessions is no longer watched.

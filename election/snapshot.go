@@ -257,6 +257,8 @@ type SessionList struct {
 	Until time.Time
 	// FirstSeen contains the time at which each session was first read.
 	FirstSeen map[string]Seen
+	// Partial is set if ACLs hide some sessions.
+	Partial bool
 	// Err is why the sessions could not be read. Sessions is then stale.
 	Err string
 }

@@ -48,6 +48,12 @@ func TestRefreshKeepsTheSession(t *testing.T) {
 		t.Fatal("the dialog does not show the session that ended")
 	}
 	d.wants("the session no longer exists", "[ Close ]")
+	hidden := *gone
+	list := *gone.SessionList
+	list.Partial, hidden.SessionList = true, &list
+	d.send(snapshotMsg{&hidden})
+	d.keys("r")
+	d.wants("the session ended, or the token can no longer read it", "[ Close ]")
 	if cmd := d.keys("y"); cmd != nil {
 		t.Error("y acts on another session")
 	}

@@ -230,6 +230,29 @@ func TestTokenForAllReadsShowsEverything(t *testing.T) {
 	}
 }
 
+// A list without the sessions of some nodes must be marked, and its sessions must be kept.
+func TestPartOfTheSessionsIsMarked(t *testing.T) {
+	s := newACLStage(t, 1)
+	local, other := s.root.Session(t, &api.SessionEntry{}), onNode(s.root, "other")
+	oneNode := `key_prefix "service/" { policy = "read" } session "` + s.root.Node + `" { policy = "read" }`
+	s.allow(oneNode)
+	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
+	board.loaded()
+	board.o.WatchSessions(true)
+	listed := func(partial bool) func() bool {
+		return func() bool {
+			l := board.last.SessionList
+			return l != nil && l.Partial == partial && l.Err == "" && l.Until.IsZero() &&
+				hasSession(l.Sessions, local) && hasSession(l.Sessions, other) != partial
+		}
+	}
+	board.until("a partial list", listed(true))
+	s.allow(boardRules)
+	board.o.WatchSessions(false) // a change of a policy does not end a blocked query
+	board.o.WatchSessions(true)
+	board.until("a complete list", listed(false))
+}
+
 // With a token that can read only keys, the board must work and show the missing rules.
 func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -80,7 +81,8 @@ type sessionsPoller struct {
 	answer []*election.Session
 	last   []*election.Session
 	asked  bool
-	denied bool
+	// problem is why last may lack sessions, empty if it is complete.
+	problem string
 }
 
 func (s *sessionsPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
@@ -100,15 +102,15 @@ func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, e
 	s.restore(a)
 	sessions, err := s.answer, s.o.client.JudgeSessions(s.answer, meta)
 	s.answer = nil
-	denied, first := consulx.IsDenied(err), !s.asked || a.Gap
-	news := first || denied != s.denied || !sameSessions(sessions, s.last)
-	s.last, s.asked, s.denied = sessions, true, denied
+	problem, first := consulx.ReadProblem("sessions", err), !s.asked || a.Gap
+	news := first || problem != s.problem || !sameSessions(sessions, s.last)
+	s.last, s.asked, s.problem = sessions, true, problem
 	if !news {
 		return false, nil
 	}
-	read := election.SessionListRead{At: at, Sessions: sessions, Index: meta.LastIndex, AfterGap: first}
-	if denied {
-		read.Err = consulx.ReadProblem("sessions", err)
+	read := election.SessionListRead{At: at, Sessions: sessions, Index: meta.LastIndex, AfterGap: first, Partial: errors.Is(err, consulx.ErrPartly)}
+	if !read.Partial {
+		read.Err = problem
 	}
 	s.o.send(true, read)
 	blocking.Sleep(ctx, sessionListGap-time.Since(at))

@@ -34,7 +34,7 @@ func (t *Tracker) sessionListRead(o election.SessionListRead) {
 	if !o.AfterGap && before > 0 {
 		t.noteCreated(o.Sessions, before)
 	}
-	t.sessionList = &election.SessionList{At: at, Sessions: o.Sessions, FirstSeen: t.seenOf(o.Sessions)}
+	t.sessionList = &election.SessionList{At: at, Sessions: o.Sessions, FirstSeen: t.seenOf(o.Sessions), Partial: o.Partial}
 	t.pruneSeen()
 }
 

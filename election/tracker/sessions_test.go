@@ -48,6 +48,24 @@ func TestSessionListKeepsWhatWasRead(t *testing.T) {
 	s.wantSeen("b", second(2), true)
 }
 
+// A partial list is as current as a complete one, and remains partial when it is outdated.
+func TestPartialSessionListIsMarked(t *testing.T) {
+	s := newScene(t)
+	a := &election.Session{ID: "a", CreateIndex: 5}
+	s.observe(election.SessionListRead{At: second(1), Sessions: []*election.Session{a}, Index: 10, AfterGap: true, Partial: true})
+	if l := s.list(); !l.Partial || len(l.Sessions) != 1 || l.Err != "" || !l.Until.IsZero() {
+		t.Errorf("%+v", l)
+	}
+	s.observe(election.SessionListRead{At: second(2), Err: "lost"})
+	if l := s.list(); !l.Partial || len(l.Sessions) != 1 {
+		t.Errorf("%+v", l)
+	}
+	s.observe(election.SessionListRead{At: second(3), Sessions: []*election.Session{a}, Index: 10, AfterGap: true})
+	if l := s.list(); l.Partial {
+		t.Errorf("%+v", l)
+	}
+}
+
 // The creation time of a session in the first list after a pause is unknown.
 func TestCreationIsObservedOnlyWhileSessionsAreWatched(t *testing.T) {
 	for name, pause := range map[string]election.Observation{

@@ -110,6 +110,7 @@ func sessionList(parts []*election.Snapshot) *election.SessionList {
 		if all.Until.IsZero() || !l.Until.IsZero() && l.Until.Before(all.Until) {
 			all.Until = l.Until
 		}
+		all.Partial = all.Partial || l.Partial
 		if all.Err == "" && l.Err != "" {
 			all.Err = "datacenter " + p.Datacenter + ": " + l.Err
 		}

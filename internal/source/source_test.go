@@ -145,8 +145,12 @@ func TestJoinedSessions(t *testing.T) {
 	one.SessionList = &election.SessionList{At: at, Sessions: []*election.Session{{ID: "1", Datacenter: "dc1"}}}
 	two.SessionList = &election.SessionList{At: at.Add(-time.Second), Until: at, Sessions: []*election.Session{{ID: "2", Datacenter: "dc2"}}, Err: "no answer"}
 	list := source.Join(one, two).SessionList
-	if len(list.Sessions) != 2 || !list.At.Equal(two.SessionList.At) || !list.Until.Equal(at) || list.Err != "datacenter dc2: no answer" {
+	if len(list.Sessions) != 2 || !list.At.Equal(two.SessionList.At) || !list.Until.Equal(at) || list.Err != "datacenter dc2: no answer" || list.Partial {
 		t.Errorf("%+v", list)
+	}
+	one.SessionList.Partial = true
+	if !source.Join(one, two).SessionList.Partial {
+		t.Error("the joined list is complete, although that of dc1 is partial")
 	}
 }
 

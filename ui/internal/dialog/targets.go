@@ -57,10 +57,13 @@ func changeOf(t election.Target, e *election.Election) string {
 	return ""
 }
 
-// sessionChange reports that a session no longer exists. It is empty if the session exists or the list was not read.
+// sessionChange reports that a session is no longer listed. It is empty if the session exists or the list was not read.
 func sessionChange(id string, list *election.SessionList) string {
 	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
 		return ""
+	}
+	if list.Partial {
+		return "the session ended, or the token can no longer read it"
 	}
 	return "the session no longer exists"
 }
