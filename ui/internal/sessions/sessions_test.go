@@ -13,7 +13,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
-	"electop/internal/source"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/sessions"
@@ -156,16 +155,6 @@ func TestTheMarkOfAFailedLeaderFollowsTheChecks(t *testing.T) {
 			t.Errorf("the row is %q, want %q", row, c.want)
 		}
 	}
-}
-
-func TestADatacenterWithoutAListIsNamed(t *testing.T) {
-	one, two := uitest.Studied(""), &election.Snapshot{At: uitest.Now(), Datacenter: "dc2"}
-	d := drive(t, source.Join(one, two), nil)
-	d.wants("Without the sessions of dc2, which were not read yet.", "20, 9 hold a watched key")
-	listed := *two
-	listed.SessionList = &election.SessionList{At: uitest.Now()}
-	d.show(source.Join(one, &listed))
-	d.lacks("Without the sessions")
 }
 
 func found(keys map[string][]string, complete bool) holdings {

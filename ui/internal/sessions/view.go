@@ -111,40 +111,6 @@ func (v *Model) drawList(p *term.Painter, s *scene.Scene, width, height int) []s
 	return p.Pad(lines, width, height)
 }
 
-// news returns the lines above the list: the reason why it is empty or stale, and the state of the scan.
-func (v *Model) news(s *scene.Scene, width int) [][]term.Span {
-	var lines [][]term.Span
-	if text, r := v.problem(s); text != "" {
-		for _, part := range term.Wrap(text, width-2) {
-			lines = append(lines, []term.Span{{r, part}})
-		}
-	}
-	if text := v.unlisted(s); text != "" {
-		lines = append(lines, []term.Span{{term.Delay, text}})
-	}
-	for _, spans := range v.scan.spans(s.Now) {
-		lines = append(lines, term.Flow(spans, width-2)...)
-	}
-	return lines
-}
-
-// unlisted names the datacenters whose sessions were not read although the sessions of another were.
-func (v *Model) unlisted(s *scene.Scene) string {
-	if v.list == nil {
-		return ""
-	}
-	var names []string
-	for _, part := range s.Shown.Datacenters() {
-		if part.SessionList == nil {
-			names = append(names, scene.Clean(part.Datacenter))
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "Without the sessions of " + term.NameList(names, len(names)) + ", which were not read yet."
-}
-
 // rowsIn is the number of sessions below the title, the news and the column heads.
 func rowsIn(height, news int) int { return max(0, height-2-news) }
 
@@ -174,34 +140,6 @@ func (v *Model) position(sym *term.Symbols, rows int) []term.Span {
 	}
 	below := max(0, len(v.order)-v.at.Offset-rows)
 	return []term.Span{{term.Quiet, sym.Up + " " + strconv.Itoa(v.at.Offset) + "  " + sym.Down + " " + strconv.Itoa(below)}}
-}
-
-// problem explains why the list is empty or stale.
-func (v *Model) problem(s *scene.Scene) (string, term.Role) {
-	switch list := v.list; {
-	case !s.Lists && list == nil:
-		return "This dashboard cannot list sessions.", term.Quiet
-	case list == nil && s.Paused:
-		return "The board is paused: press " + v.keys.Pause.Help().Key + " to continue and read the sessions.", term.Delay
-	case list == nil && s.Stale:
-		return "Consul is unreachable: the sessions were not read.", term.Delay
-	case list == nil:
-		return "Reading the sessions.", term.Quiet
-	case list.Err != "" && len(list.Sessions) == 0:
-		if s.Shown.Connection.Refused {
-			return "Consul rejects this token: the sessions cannot be read.", term.Delay
-		}
-		return term.Capital(scene.Clean(list.Err)) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node.", term.Delay
-	case list.Err != "":
-		return term.Capital(scene.Clean(list.Err)) + ". This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
-	case !list.Until.IsZero():
-		return "This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
-	case len(list.Sessions) == 0:
-		return "No session is visible. Consul omits sessions that the token cannot read, so some may exist.", term.Delay
-	case len(v.order) == 0:
-		return "No session matches the filter. Esc clears it.", term.Quiet
-	}
-	return "", term.Text
 }
 
 func (v *Model) head(p *term.Painter, widths [columns]int, width int) string {

@@ -1,0 +1,113 @@
+package sessions
+
+import (
+	"time"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// news returns the lines above the list: the reason why it is empty, incomplete or stale, and the state of the scan.
+func (v *Model) news(s *scene.Scene, width int) [][]term.Span {
+	var lines [][]term.Span
+	add := func(r term.Role, text string) {
+		for _, part := range term.Wrap(text, width-2) {
+			lines = append(lines, []term.Span{{r, part}})
+		}
+	}
+	if v.list == nil {
+		r, text := v.unread(s)
+		add(r, text)
+	}
+	for _, text := range v.problems(s) {
+		add(term.Delay, text)
+	}
+	if len(v.rows) > 0 && len(v.order) == 0 {
+		add(term.Quiet, "No session matches the filter. Esc clears it.")
+	}
+	for _, spans := range v.scan.spans(s.Now) {
+		lines = append(lines, term.Flow(spans, width-2)...)
+	}
+	return lines
+}
+
+// unread explains why there is no list.
+func (v *Model) unread(s *scene.Scene) (term.Role, string) {
+	switch {
+	case !s.Lists:
+		return term.Quiet, "This dashboard cannot list sessions."
+	case s.Paused:
+		return term.Delay, "The board is paused: press " + v.keys.Pause.Help().Key + " to continue and read the sessions."
+	case s.Stale:
+		return term.Delay, "Consul is unreachable: the sessions were not read."
+	}
+	return term.Quiet, "Reading the sessions."
+}
+
+// problems describes why the list is incomplete or stale. Each text names its datacenters if there are several.
+func (v *Model) problems(s *scene.Scene) []string {
+	if v.list == nil {
+		return nil
+	}
+	parts, subject := s.Shown.Datacenters(), "this list"
+	if len(parts) > 1 {
+		subject = "this part of the list"
+	}
+	var texts []string
+	names := map[string][]string{}
+	for _, part := range parts {
+		for _, text := range v.lacks(part, subject, s.Now) {
+			if names[text] == nil {
+				texts = append(texts, text)
+			}
+			names[text] = append(names[text], scene.Clean(part.Datacenter))
+		}
+	}
+	for i, text := range texts {
+		switch of := names[text]; {
+		case len(parts) == 1:
+			texts[i] = term.Capital(text)
+		case len(of) == 1:
+			texts[i] = "Datacenter " + of[0] + ": " + text
+		default:
+			texts[i] = "Datacenters " + term.NameList(of, len(of)) + ": " + text
+		}
+	}
+	return texts
+}
+
+// lacks describes what is missing or stale in the list of one datacenter. subject is the name of this list.
+func (v *Model) lacks(part *election.Snapshot, subject string, now time.Time) []string {
+	list := part.SessionList
+	if list == nil {
+		return []string{"the sessions were not read yet."}
+	}
+	var texts []string
+	old := subject + " is " + term.Duration(now.Sub(list.Until)) + " old."
+	switch {
+	case list.Err != "" && len(list.Sessions) == 0:
+		texts = append(texts, unreadable(part))
+	case list.Err != "":
+		texts = append(texts, scene.Clean(list.Err)+". "+term.Capital(old))
+	case !list.Until.IsZero():
+		texts = append(texts, old)
+	case len(v.list.Sessions) == 0:
+		texts = append(texts, "no session is visible. Consul omits sessions that the token cannot read, so some may exist.")
+	}
+	if list.Partial {
+		texts = append(texts, "this token cannot read all sessions: some are not listed.")
+	}
+	return texts
+}
+
+// unreadable explains why the list of a datacenter has no sessions.
+func unreadable(part *election.Snapshot) string {
+	switch c := part.Connection; {
+	case c.Refused:
+		return "Consul rejects this token: the sessions cannot be read."
+	case c.State == election.Lost:
+		return scene.Clean(part.SessionList.Err) + "."
+	}
+	return scene.Clean(part.SessionList.Err) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node."
+}

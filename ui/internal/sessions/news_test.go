@@ -1,0 +1,61 @@
+package sessions_test
+
+import (
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/source"
+	"electop/ui/internal/uitest"
+)
+
+func TestAPartialListIsMarked(t *testing.T) {
+	s := listed()
+	s.SessionList.Partial = true
+	d := drive(t, s, nil)
+	d.wants("This token cannot read all sessions: some are not listed.", "3, 2 hold a watched key")
+	s.SessionList.Until, s.SessionList.Err = ago(3*time.Minute), "sessions: request timed out"
+	d.show(s)
+	d.wants("Sessions: request timed out. This list is 3m00s old.", "This token cannot read all sessions: some are not listed.")
+	d.filter("no-such-session")
+	d.wants("No session matches the filter.")
+}
+
+func TestADatacenterWithoutAListIsNamed(t *testing.T) {
+	one, two := uitest.Studied(""), &election.Snapshot{At: uitest.Now(), Datacenter: "dc2"}
+	d := drive(t, source.Join(one, two), nil)
+	d.wants("Datacenter dc2: the sessions were not read yet.", "20, 9 hold a watched key")
+	listed := *two
+	listed.SessionList = &election.SessionList{At: uitest.Now()}
+	d.show(source.Join(one, &listed))
+	d.lacks("not read yet", "No session is visible", "no session is visible")
+}
+
+// The state of one datacenter's list must not be shown as that of the whole list.
+func TestProblemsNameTheirDatacenters(t *testing.T) {
+	part := func(name string, list *election.SessionList) *election.Snapshot {
+		return &election.Snapshot{At: uitest.Now(), Datacenter: name, SessionList: list}
+	}
+	old := ago(2*time.Hour + 10*time.Minute)
+	one, current := uitest.Studied(""), uitest.Session(900, "other", "node-9")
+	one.Datacenter, current.Datacenter = "dc1", "dc2"
+	unreadable := &election.SessionList{At: old, Until: old, Err: "sessions: not readable with this token"}
+	d := drive(t, source.Join(one, part("dc2", unreadable), part("dc3", unreadable)), nil)
+	d.wants(`Datacenters dc2, dc3: sessions: not readable with this token. Listing them needs session_prefix ""`, "20, 9 hold a watched key")
+	d.lacks(" old.")
+	outdated := &election.SessionList{At: old, Until: old, Err: "sessions: request timed out", Sessions: []*election.Session{current}}
+	partial := &election.SessionList{At: uitest.Now(), Partial: true}
+	rejected := part("dc4", unreadable)
+	rejected.Connection.Refused = true
+	d.show(source.Join(one, part("dc2", outdated), part("dc3", partial), rejected))
+	d.wants("Datacenter dc2: sessions: request timed out. This part of the list is 2h10m old.",
+		"Datacenter dc3: this token cannot read all sessions: some are not listed.",
+		"Datacenter dc4: Consul rejects this token: the sessions cannot be read.")
+	lost := part("dc2", &election.SessionList{At: old, Until: old, Err: "sessions: connection refused"})
+	lost.Connection.State = election.Lost
+	d.show(source.Join(one, lost))
+	d.wants("Datacenter dc2: sessions: connection refused.")
+	d.lacks("session_prefix")
+	d.filter("no-such-session")
+	d.wants("No session matches the filter.")
+}
