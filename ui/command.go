@@ -60,12 +60,8 @@ func (m *Model) command(text string) tea.Cmd {
 		return m.pause(!m.feed.paused)
 	case "wide":
 		return m.widen()
-	case "release":
-		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease, By: ":release", Filter: rest})
-	case "destroy":
-		return m.toTable(scene.Choose{Kind: election.ActionDestroy, By: ":destroy", Filter: rest})
-	case "fix":
-		return openFix(m, ":fix")
+	case "release", "destroy", "fix":
+		return choose(m, election.ActionKind(word), rest)
 	case "discover":
 		return send(m, &m.focus.locks, locks.Open{Datacenter: selectedDatacenter(m)})
 	case "watch":
@@ -84,6 +80,26 @@ func (m *Model) command(text string) tea.Cmd {
 		return m.openHelp()
 	default:
 		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
+	}
+	return nil
+}
+
+// choose requests an action on the rows that match a filter. Without a filter it requests the action on the chosen
+// rows of the view, never on a row of a table that another view covers.
+func choose(m *Model, kind election.ActionKind, filter string) tea.Cmd {
+	const covered = "Unavailable in this view: select an election in view 1"
+	c := scene.Choose{Kind: kind, By: ":" + string(kind), Filter: filter}
+	switch {
+	case kind == election.ActionFix && m.focus.view == viewElections:
+		return openFix(m, c.By)
+	case kind == election.ActionFix:
+		m.say(term.Delay, covered+".")
+	case m.focus.view == viewEvents && filter == "":
+		m.say(term.Delay, covered+", or use "+c.By+" FILTER.")
+	case kind == election.ActionRelease && filter != "": // sessions cannot be released
+		return send(m, &m.board, c)
+	default:
+		return m.toTable(c)
 	}
 	return nil
 }
