@@ -140,7 +140,7 @@ func openCopyMenu(m *Model) tea.Cmd {
 	case !sessions && m.scene.Selected == nil:
 		return m.do(scene.Say{Role: term.Delay, Text: "There is no election to copy from."})
 	}
-	m.focus.mode = modeCopy
+	m.focus.mode, m.focus.copied = modeCopy, m.list().Cursor()
 	return nil
 }
 
@@ -155,7 +155,10 @@ func openCommands(m *Model) tea.Cmd {
 
 func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
-	if m.focus.view == viewSessions {
+	switch {
+	case m.list().Cursor() != m.focus.copied: // a snapshot removed or hid the item
+		return m.do(scene.Say{Role: term.Delay, Text: "Nothing was copied: the selection changed."})
+	case m.focus.view == viewSessions:
 		return m.do(clip.Session(msg.String(), m.sessions.Selected(), m.scene.Shown.In(selectedDatacenter(m)).Datacenter, m.opts.Cluster))
 	}
 	return m.do(clip.Election(msg.String(), m.scene, m.opts.Cluster))

@@ -80,6 +80,8 @@ type focus struct {
 	// zoom shows only the details of the selected election.
 	zoom   bool
 	prompt prompt.Model
+	// copied is the ID of the item that the copy menu is about.
+	copied string
 	// typed are the lines typed before, by kind.
 	typed [2][]string
 	// fix is the open dialog about a problem, nil if none is open.
