@@ -54,3 +54,24 @@ func TestTheCopyMenuStaysWithItsSession(t *testing.T) {
 	d.keys("c", "esc")
 	d.lacks("Nothing was copied")
 }
+
+// While elections are read, the cursor is on the first problem, unless the user selected a row.
+func TestTheCursorStaysOnTheFirstRow(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		keys       []string
+	}{
+		{"selected", "auth", []string{"g"}},
+		{"open", "auth", []string{"enter"}},
+		{"not used", "mail", nil},
+	} {
+		loading := mixedSnapshot()
+		loading.Loaded = false
+		d := drive(t, loading, 120, 36)
+		d.keys(c.keys...)
+		d.send(snapshotMsg{mixedSnapshot()})
+		if e := d.m.scene.Selected; e == nil || e.Name != c.want {
+			t.Errorf("%s: want the cursor on %s:\n%s", c.name, c.want, d.text())
+		}
+	}
+}

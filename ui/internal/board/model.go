@@ -103,7 +103,10 @@ func (m *Model) changed(before, s *scene.Scene) {
 	loaded := !before.Shown.Loaded && s.Shown.Loaded
 	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
 	searched := unsearched && m.totals.counts.Unsearched == 0
-	if loaded && !m.used { // elections that were read later may be above the cursor
+	if m.used {
+		return
+	}
+	if loaded { // elections that were read later may be above the cursor
 		m.moveTo(0)
 	}
 	if (loaded || recalled || searched) && m.at == (scene.Cursor{}) {
