@@ -2,11 +2,14 @@ package ui
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/uitest"
 )
 
@@ -172,4 +175,90 @@ func TestGoToANameOfTwoDatacenters(t *testing.T) {
 	}
 	d.keys(":", "'go billing", "enter")
 	d.wants("billing exists in several datacenters")
+}
+
+// elevenDatacenters is a board of which most datacenters are lost, with an error that needs several lines.
+func elevenDatacenters(t *testing.T, lost, w, h int, change ...func(*Options)) *driver {
+	return drive(t, uitest.Eleven(lost), w, h, append(change, func(o *Options) {
+		for n := 1; n <= 11; n++ {
+			o.Datacenters = append(o.Datacenters, "dc"+strconv.Itoa(n))
+		}
+	})...)
+}
+
+// screen returns the lines that fit the window, as a terminal does, and fails if the frame has more or fewer.
+func (d *driver) screen() string {
+	d.t.Helper()
+	lines, h := strings.Split(d.text(), "\n"), d.m.window.h
+	if len(lines) != h {
+		d.t.Errorf("the frame has %d lines, the window %d:\n%s", len(lines), h, d.text())
+	}
+	return strings.Join(lines[:min(h, len(lines))], "\n")
+}
+
+func TestBannersLeaveRoomForTheBoard(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {60, 16}, {80, 19}, {80, 20}, {80, 24}, {120, 36}, {200, 50}} {
+		for lost := range 11 {
+			d := elevenDatacenters(t, lost, size[0], size[1], func(o *Options) { o.Demo = "This is a demonstration." })
+			for _, keys := range [][]string{{}, {"g"}, {"enter"}, {"esc", "2"}, {"3"}, {"1", "p"}, {"/", "'dc:dc1", "enter"}, {"?"}, {"esc", "g", "r"}, {"esc", "x"}} {
+				d.keys(keys...)
+				d.screen()
+			}
+			if d.keys("esc"); d.m.window.screen.table.H < 4 {
+				t.Errorf("%v, %d lost: the table has %d lines", size, lost, d.m.window.screen.table.H)
+			}
+		}
+	}
+	d := elevenDatacenters(t, 8, 80, 24)
+	d.wants(" 8 datacenters are unreachable: dc4, dc5, dc6, dc7, dc8, dc9, dc10, dc11.", "mail        dc1 ")
+	elevenDatacenters(t, 2, 80, 24).wants(" dc10 is unreachable. Its 4 elections are 15s old.", " dc11 is unreachable.")
+}
+
+// The banner of many datacenters distinguishes those that reject the token and those with stale parts.
+func TestTheBannerOfManyDatacentersNamesTheProblem(t *testing.T) {
+	snap := uitest.Eleven(8)
+	for _, part := range snap.Parts[9:] {
+		part.Connection.Refused = true
+	}
+	snap.Parts[1].Connection.Stale = []election.StalePart{{Part: election.Part{Kind: election.PartKeys, Range: election.KeyRange("service/auth/leader")}, Since: ago(time.Minute), Error: "timeout"}}
+	d := elevenDatacenters(t, 0, 80, 24)
+	d.send(snapshotMsg{snap})
+	d.wants(" 6 datacenters are unreachable: dc4, dc5, dc6, dc7, dc8, dc9. ", "2 datacenters are", " rejecting this token: dc10, dc11.", " 1 datacenter is partly stale: dc2.")
+	d.screen()
+	past := &scene.Past{Observed: true, Snapshot: uitest.Eleven(0), At: ago(time.Hour), Blind: map[string]history.Range{}}
+	for _, name := range d.m.opts.Datacenters[1:] {
+		past.Blind[name] = history.Range{Since: ago(2 * time.Hour), Until: ago(time.Minute)}
+	}
+	d = elevenDatacenters(t, 8, 60, 16)
+	d.filter("dc:dc2")
+	d.m.do(scene.Visit{Past: past})
+	d.m.layOut(d.m.scene)
+	d.wants("/ dc:dc2", " 10 datacenters are without an observer: dc10, dc11, dc2, ")
+	d.screen()
+}
+
+// A dialog cannot be confirmed before its last line was on the screen.
+func TestADialogBelowManyBannersIsReadToItsEnd(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {60, 16}} {
+		d := elevenDatacenters(t, 8, size[0], size[1])
+		d.filter("dc:dc1 state:led")
+		d.keys("a", "x")
+		hidden := 0
+		for ; d.below(); hidden++ {
+			d.keys("y")
+			if len(d.op.destroyed) > 0 || d.m.dialog == nil {
+				t.Fatalf("%v: confirmed before the end was on the screen:\n%s", size, d.text())
+			}
+			if text := d.screen(); !strings.Contains(text, "[ Cancel ]") || !strings.Contains(text, "(Destroy)") {
+				t.Fatalf("%v: no buttons on the screen:\n%s", size, text)
+			}
+			d.keys("j")
+		}
+		if text := d.screen(); hidden == 0 || !strings.Contains(text, "y destroy") {
+			t.Errorf("%v: %d lines were hidden:\n%s", size, hidden, text)
+		}
+		if d.perform(d.keys("y")); len(d.op.destroyed) == 0 {
+			t.Errorf("%v: nothing was destroyed", size)
+		}
+	}
 }

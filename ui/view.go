@@ -88,22 +88,11 @@ func drawDialog(m *Model, lines []string) {
 	m.dialog.View(m.look.painter, lines, m.window.w)
 }
 
-// demoHeight is the minimum height of a window that shows the text about the demonstration.
-const demoHeight = 20
-
 func (m *Model) banners() [][]term.Span {
-	demo := m.opts.Demo
-	if m.window.h < demoHeight {
-		demo = ""
-	}
 	open := m.list()
 	_, hidden := open.Marks(m.scene)
 	f := chrome.Filtering{Filter: open.Filter(), Result: open.Result(m.scene), Hidden: hidden, Typing: m.focus.mode == modePrompt}
-	banners := chrome.Banners(m.scene, &m.keys, f, demo, m.window.w)
-	if m.window.h < demoHeight {
-		return banners
-	}
-	return chrome.WrapBanners(banners, m.window.w)
+	return chrome.Banners(m.scene, &m.keys, f, m.opts.Demo, m.window.w, m.window.h)
 }
 
 // list is the common interface of the views, for the filter banner and the footer.

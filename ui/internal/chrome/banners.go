@@ -20,9 +20,34 @@ type Filtering struct {
 	Typing bool
 }
 
-// Banners returns the lines between header and body: past, filter, connection loss, stale keys,
-// pause, loading, history and demonstration. Outside a demonstration demo is empty.
-func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int) [][]term.Span {
+// tallHeight is the minimum height of a window that wraps banners and shows the text about the demonstration.
+// bodyHeight is the number of lines that banners leave to the body, in a window of at least 14 lines.
+const (
+	tallHeight = 20
+	bodyHeight = 6
+)
+
+// Banners returns the lines between header and body. Outside a demonstration demo is empty. If the lines do not fit,
+// one banner describes all datacenters with a problem.
+func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, height int) [][]term.Span {
+	wrap := func(banners [][]term.Span) [][]term.Span { return banners }
+	if height >= tallHeight {
+		wrap = func(banners [][]term.Span) [][]term.Span { return wrapBanners(banners, width) }
+	} else {
+		demo = ""
+	}
+	room := height - 2 // without header and footer
+	room = max(0, room-bodyHeight, room/2)
+	lines := wrap(banners(s, k, f, demo, width, partBanners(s, width)))
+	if len(lines) > room && s.Several() {
+		lines = wrap(banners(s, k, f, demo, width, partsSummary(s)))
+	}
+	return lines[:min(len(lines), room)]
+}
+
+// banners returns one line each: past, filter, connection loss, datacenters and stale keys (parts), pause, loading,
+// history and demonstration.
+func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, parts [][]term.Span) [][]term.Span {
 	var lines [][]term.Span
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
 	if f.Typing {
@@ -39,7 +64,7 @@ func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int) [
 	default:
 		lines = append(lines, []term.Span{{term.Alarm, recordedText(s)}, {term.Text, " Connecting to Consul" + sym.Ellipsis}})
 	}
-	lines = append(lines, partBanners(s, width)...)
+	lines = append(lines, parts...)
 	if s.Paused {
 		lines = append(lines, []term.Span{
 			{term.Badge, " " + sym.Paused + " PAUSED "},
@@ -114,8 +139,8 @@ func retryText(s *scene.Scene, at time.Time) string {
 // bannerLines is the maximum number of lines of a banner.
 const bannerLines = 3
 
-// WrapBanners breaks banners that do not fit. An empty banner reserves the line of the prompt.
-func WrapBanners(banners [][]term.Span, width int) [][]term.Span {
+// wrapBanners breaks banners that do not fit. An empty banner reserves the line of the prompt.
+func wrapBanners(banners [][]term.Span, width int) [][]term.Span {
 	var lines [][]term.Span
 	for _, b := range banners {
 		parts := [][]term.Span{b}

@@ -1,7 +1,10 @@
 package chrome
 
 import (
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"electop/election"
 	"electop/ui/internal/scene"
@@ -53,10 +56,10 @@ func datacenterSpan(s *scene.Scene, part *election.Snapshot, width int) term.Spa
 const latencyWidth = 110
 
 // partBanners shows what is stale: one line for each datacenter that does not respond while others do, and for each
-// with stale parts.
+// with stale parts. In the past it shows the datacenters without an observer.
 func partBanners(s *scene.Scene, width int) [][]term.Span {
 	if s.Past != nil {
-		return nil
+		return blindBanners(s)
 	}
 	if !s.Several() {
 		if b := staleBanner(s, width); b != nil {
@@ -77,6 +80,52 @@ func partBanners(s *scene.Scene, width int) [][]term.Span {
 		}
 	}
 	return lines
+}
+
+// partsSummary shows in one banner which datacenters have a problem.
+func partsSummary(s *scene.Scene) [][]term.Span {
+	names := map[string][]string{}
+	for _, part := range s.Live.Parts {
+		problem := partProblem(s, part.Connection)
+		names[problem] = append(names[problem], part.Datacenter)
+	}
+	if s.Past != nil {
+		names = map[string][]string{partBlind: slices.Sorted(maps.Keys(s.Past.Blind))}
+	}
+	var b []term.Span
+	for _, problem := range []string{partLost, partRefused, partStale, partBlind} {
+		if n := len(names[problem]); n > 0 {
+			text := " " + term.Plural(n, "datacenter") + verb(n) + problem + ":"
+			b = append(b, term.Span{term.Alarm, text}, term.Span{term.Text, " " + scene.OneLine(strings.Join(names[problem], ", "), 300) + "."})
+		}
+	}
+	if b == nil {
+		return nil
+	}
+	return [][]term.Span{b}
+}
+
+// The problems that partsSummary shows.
+const (
+	partLost    = "unreachable"
+	partRefused = "rejecting this token"
+	partStale   = "partly stale"
+	partBlind   = "without an observer"
+)
+
+// partProblem returns the problem of one datacenter, "" for none.
+func partProblem(s *scene.Scene, c election.Connection) string {
+	switch _, stale := staleOf(c, election.PartKeys, election.PartNames); {
+	case s.Live.Connection.State == election.Lost: // another banner describes it
+		return ""
+	case c.State == election.Lost && c.Refused:
+		return partRefused
+	case c.State == election.Lost:
+		return partLost
+	case stale:
+		return partStale
+	}
+	return ""
 }
 
 // lostDatacenter shows that one datacenter does not respond, since when, and until when its rows are current.

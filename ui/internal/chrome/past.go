@@ -26,8 +26,13 @@ func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]term.Span {
 	case p.Event != nil:
 		lines = append(lines, eventBanner(s, p))
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Blind)) {
-		text := scene.OneLine(name, 60) + ": " + gapText(p.Blind[name], p.At, s.Now)
+	return lines
+}
+
+// blindBanners returns a line for each datacenter without an observer at the moment shown.
+func blindBanners(s *scene.Scene) (lines [][]term.Span) {
+	for _, name := range slices.Sorted(maps.Keys(s.Past.Blind)) {
+		text := scene.OneLine(name, 60) + ": " + gapText(s.Past.Blind[name], s.Past.At, s.Now)
 		lines = append(lines, []term.Span{{term.Delay, " " + s.Sym.Warning + " " + text}})
 	}
 	return lines

@@ -63,3 +63,26 @@ func second() *election.Snapshot {
 	s.Events = []election.Event{lost}
 	return s
 }
+
+// Eleven returns a snapshot of the datacenters dc1 to dc11. The last ones are lost, each with an error of several lines.
+func Eleven(lost int) *election.Snapshot {
+	parts := []*election.Snapshot{first()}
+	for n := 2; n <= 11; n++ {
+		part := second()
+		part.Datacenter = fmt.Sprintf("dc%d", n)
+		for _, e := range part.Elections {
+			e.Datacenter = part.Datacenter
+			if e.Session != nil {
+				e.Session.Datacenter = part.Datacenter
+			}
+		}
+		if n > 11-lost {
+			part.Connection = election.Connection{
+				State: election.Lost, Since: ago(14 * time.Second), LastContact: ago(15 * time.Second), RetryAt: Now().Add(3 * time.Second),
+				Error: `Get "https://consul.` + part.Datacenter + `.example.com:8501/v1/kv/service/?index=4711&recurse=&wait=300000ms": dial tcp 10.20.30.40:8501: connect: no route to host`,
+			}
+		}
+		parts = append(parts, part)
+	}
+	return source.Join(parts...)
+}
