@@ -348,3 +348,25 @@ func TestListsOfThePastEndWithTheMoment(t *testing.T) {
 	d.travels("]")
 	d.wants("term 17")
 }
+
+// The moment may change while another view is open.
+func TestTheEventsViewFollowsAMomentOfAnotherView(t *testing.T) {
+	d := inThePast(160, 45)(t, "at 03:12:06", "2", "1", "]", "]", "2")
+	d.wants("03:20:00.000", "03:20:00  shop", "until the moment shown")
+	d.travels("1", "esc", "2")
+	d.wants("follows the newest", "12:01:03")
+	d.travels("j", "1")
+	d.at("03:12:06")
+	d.travels("2")
+	d.wants("03:12:05  billing  vacated", "until the moment shown")
+	d.lacks("billing-3", "12:01:03")
+}
+
+func TestTheWindowOfTheLanesKeepsTheCursorOfTheEventsView(t *testing.T) {
+	d := inThePast(160, 45)(t, "at 03:15", "2", "j", "j")
+	before := d.text()
+	d.travels("1", "-", "2")
+	if got := d.text(); got != before {
+		t.Errorf("the view changed:\n%s", got)
+	}
+}

@@ -39,6 +39,8 @@ type Model struct {
 	of     election.ID
 	offset int // first line on the screen
 	raw    rawText
+	// past is the displayed moment of stored, nil for the present.
+	past   *scene.Past
 	stored storedTerms
 }
 
@@ -48,6 +50,10 @@ func New(k keys.Map, r past.Reader) Model { return Model{keys: k, stored: stored
 // Update handles a message. It limits the offset to the page and resets it for another
 // election. While the history is shown, it reads the stored terms.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	if m.past != s.Past {
+		m.past = s.Past
+		m.stored.forget(m.of)
+	}
 	m.update(msg, s)
 	m.settle(s)
 	if cmd := m.load(s); cmd != nil {
@@ -65,9 +71,6 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	case scene.OpenHistory:
 		m.turn(tabHistory - m.tab + tabCount)
 	case scene.Changed:
-		if msg.Before.Past != s.Past {
-			m.stored.forget(m.of)
-		}
 		m.keepHistory(msg.Before, s)
 	case scene.Wheeled:
 		m.scroll(msg.Step)

@@ -198,3 +198,17 @@ func BenchmarkHistoryOfManyTerms(b *testing.B) {
 		d.answer(uitest.Press("j"))
 	}
 }
+
+// The moment may change while the window is too small. The pages then receive no message about it.
+func TestTermsAreReadAgainForAnotherMoment(t *testing.T) {
+	d := remember(t, uitest.Mixed(), billing, uitest.Yesterday())
+	past := *d.s
+	past.Past = &scene.Past{At: uitest.Now().Add(-time.Hour), Snapshot: d.s.Shown}
+	d.s = &past
+	if reads := d.answer(scene.Resized{Rect: term.Rect{W: 100, H: 40}}); reads != 1 {
+		t.Errorf("%d reads at another moment, want 1", reads)
+	}
+	if reads := d.answer(scene.Resized{Rect: term.Rect{W: 100, H: 30}}); reads != 0 {
+		t.Errorf("%d reads at the same moment, want 0", reads)
+	}
+}

@@ -31,8 +31,10 @@ type Model struct {
 	// follow keeps the cursor on the newest event. opened is set at the first [scene.Opened]. The history is not read
 	// before that.
 	follow, opened bool
-	stored         stored
-	full           full
+	// moment is the displayed moment at the latest [Model.newest], zero for the present.
+	moment time.Time
+	stored stored
+	full   full
 }
 
 // New returns a view that stays empty until the first [scene.Opened] or [scene.Changed].
@@ -101,14 +103,13 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		m.rect = msg.Rect
 	case scene.Opened:
 		m.closeFull()
-		if m.opened = true; m.follow {
+		m.opened = true
+		if !m.visit(s) && m.follow {
 			m.stored.restart(s.Past.Moment())
 		}
 		m.refresh(s)
 	case scene.Changed:
-		if msg.Before.Past != s.Past {
-			m.newest(s)
-		}
+		m.visit(s)
 		if msg.Before.Shown != s.Shown || !scene.SameSlice(msg.Before.Actions, s.Actions) {
 			m.refresh(s)
 		}
@@ -218,10 +219,20 @@ func (m *Model) setSince(at time.Time, s *scene.Scene) {
 	m.newest(s)
 }
 
+// visit begins the list again if the displayed moment is another one, and reports whether it is.
+func (m *Model) visit(s *scene.Scene) bool {
+	if m.moment.Equal(s.Past.Moment()) {
+		return false
+	}
+	m.newest(s)
+	return true
+}
+
 // newest moves the cursor to the newest event of the list.
 func (m *Model) newest(s *scene.Scene) {
 	w := &m.stored
-	w.restart(s.Past.Moment())
+	m.moment = s.Past.Moment()
+	w.restart(m.moment)
 	w.pages, w.joined = nil, s.Past == nil
 	m.moveTo(0)
 	m.refresh(s)
