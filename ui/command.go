@@ -238,7 +238,7 @@ type hintMsg struct {
 // hint shows a hint once no other message is shown: it must not replace the response to a key press.
 func hint(m *Model, found hintMsg) tea.Cmd {
 	switch rest := m.note.until.Sub(m.feed.now); {
-	case found.locks == 0:
+	case found.locks == 0, !slices.Equal(m.look.place.Patterns, m.opts.Patterns): // the count is that of the first patterns
 		return nil
 	case rest > 0:
 		return tea.Tick(rest, func(time.Time) tea.Msg { return found })

@@ -121,3 +121,13 @@ func TestAHintNamesLocksOutsideThePatternsOnce(t *testing.T) {
 		t.Errorf("%d searches:\n%s", searches, text)
 	}
 }
+
+// The count of a hint is that of the patterns at the start.
+func TestAHintIsDroppedWhenThePatternsChange(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36, patternsChange)
+	d.keys(":", "'watch jobs/*", "enter")
+	d.send(hintMsg{locks: 5, complete: true})
+	d.now = d.now.Add(noteTime)
+	d.send(hintMsg{locks: 5, complete: true})
+	d.lacks("5 more locks")
+}

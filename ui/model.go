@@ -150,7 +150,7 @@ func New(ctx context.Context, opts Options) Model {
 		tools: func(datacenter string) dialog.Tools { return dialogTools(ctx, k, opts, datacenter) }, watched: map[string]string{},
 		diagnose: fix.NewReader(ctx, opts.Diagnose),
 		rights:   newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
-		travel: travel.New(ctx, opts.History, opts.Patterns),
+		travel: travel.New(ctx, opts.History),
 	}
 	if opts.Nearby != nil {
 		out.hint = func() tea.Msg {

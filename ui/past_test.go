@@ -370,3 +370,52 @@ func TestTheWindowOfTheLanesKeepsTheCursorOfTheEventsView(t *testing.T) {
 		t.Errorf("the view changed:\n%s", got)
 	}
 }
+
+// vaulted returns a history with the lock of Vault, which changed 40 minutes after the other elections.
+func vaulted() *uitest.Moments {
+	h := uitest.Incident()
+	found := h.All[0]
+	found.Election, found.Key, found.Leader = "vault/core/lock", "vault/core/lock", "vault-1"
+	won := found
+	won.Time, won.Leader, won.Session, won.Term, won.Initial, won.Gap = found.Time.Add(2*time.Hour), "vault-2", sessionID(90), 70, false, false
+	h.All = append([]election.Event{found}, append(h.All, won)...)
+	return h
+}
+
+func patternsChange(o *Options) { o.SetPatterns = func(election.Patterns) {} }
+
+// The past shows the elections of the current patterns.
+func TestThePastFollowsThePatterns(t *testing.T) {
+	d := recall(t, vaulted(), 160, 45, patternsChange)
+	d.travels(":", "'watch vault/core/lock", "enter", "[")
+	d.wants("04:00:00.000", "vault-2", "billing")
+	d.travels(":", "'unwatch service/*/leader", "enter") // the displayed moment is read again
+	d.wants("04:00:00.000", "vault-2")
+	d.lacks("billing")
+	d.travels("[")
+	d.wants("02:00:00.000", "vault-1")
+}
+
+// A read that began before the patterns changed shows the elections of the earlier patterns only until the next read.
+func TestPatternsChangeDuringARead(t *testing.T) {
+	d := recall(t, vaulted(), 160, 45, patternsChange)
+	step := d.keys("[")
+	d.keys(":", "'watch vault/core/lock")
+	lanes := d.keys("enter")
+	d.run(step)
+	d.wants("03:20:00.000", "vault-1")
+	d.run(lanes)
+	d.travels("esc")
+	if terms, _, known := d.m.scene.Lanes.Of(&election.Election{Datacenter: "dc1", Pair: election.Pair{Key: "vault/core/lock"}}); !known || len(terms) != 2 {
+		t.Errorf("%d terms in the lanes of a pattern that was added", len(terms))
+	}
+}
+
+// A change of the window during a read does not return to the moment before the read.
+func TestTheWindowChangesDuringARead(t *testing.T) {
+	d := inThePast(160, 45)(t, "at 03:15")
+	step := d.keys("[")
+	d.run(d.keys("-"))
+	d.run(step)
+	d.wants("03:12:20.300", "LAST 1 H")
+}

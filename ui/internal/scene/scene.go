@@ -256,9 +256,10 @@ func (p *Past) Unobserved() bool { return p != nil && !p.Observed }
 
 // Lanes holds the recorded terms and observations for the period of the lanes. It is immutable.
 type Lanes struct {
-	// At is the end of the period, Window its length.
-	At     time.Time
-	Window time.Duration
+	// At is the end of the period, Window its length. Patterns are the patterns of the elections.
+	At       time.Time
+	Window   time.Duration
+	Patterns []string
 	// The keys of Terms and Observed are values of [election.Election.ID].
 	Terms    map[election.ID][]election.Term
 	Observed map[election.ID]history.Periods

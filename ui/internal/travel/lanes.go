@@ -2,6 +2,7 @@ package travel
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,9 +14,8 @@ import (
 // laneReads limits the reads of lanes to one at a time.
 type laneReads struct {
 	reading bool
-	// tried is when the latest read began, window its period.
-	tried  time.Time
-	window time.Duration
+	// latest is the latest request, nil before the first.
+	latest *request
 	// failed is the latest error, empty if there was none.
 	failed string
 }
@@ -35,24 +35,21 @@ func refreshEvery(window time.Duration) time.Duration {
 // retryAfter is the pause after a failed read of the same window.
 const retryAfter = 10 * time.Second
 
-// Lanes returns the command that reads the lanes, nil if none is due. A read is due if the window has changed or, in
-// the present, after refreshEvery.
+// Lanes returns the command that reads the lanes, nil if none is due. A read is due if the window or the patterns have
+// changed or, in the present, after refreshEvery. In the past it reads the displayed moment again.
 func (t *Traveler) Lanes(s *scene.Scene, window time.Duration) tea.Cmd {
 	l := &t.lanes
-	age := s.Now.Sub(l.tried)
-	current := s.Lanes != nil && s.Lanes.Window == window && (s.Past != nil || s.Now.Sub(s.Lanes.At) < refreshEvery(window))
-	if current || t.reader.source == nil || len(s.Live.Elections) == 0 || l.window == window && age >= 0 && age < retryAfter {
+	if t.reader.source == nil || isCurrent(s, window) || l.isRecent(s, window) {
 		return nil
 	}
 	if s.Past != nil {
-		l.tried, l.window = s.Now, window
-		return t.widen(s, window)
+		return t.readAgain(s, window)
 	}
-	if l.reading {
+	if l.reading || len(s.Live.Elections) == 0 {
 		return nil
 	}
-	l.reading, l.tried, l.window = true, s.Now, window
 	q, read, parent := newRequest(s, window), t.reader, t.ctx
+	l.reading, l.latest = true, q
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(parent, readTime)
 		defer cancel()
@@ -61,10 +58,31 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration) tea.Cmd {
 	}
 }
 
-// widen reads the displayed moment again with another window.
-func (t *Traveler) widen(s *scene.Scene, window time.Duration) tea.Cmd {
+// isCurrent reports whether the lanes need no read.
+func isCurrent(s *scene.Scene, window time.Duration) bool {
+	l := s.Lanes
+	return l != nil && l.Window == window && slices.Equal(l.Patterns, s.Patterns) &&
+		(s.Past != nil || s.Now.Sub(l.At) < refreshEvery(window))
+}
+
+// isRecent reports whether the latest read was the same and is too recent for another attempt.
+func (l *laneReads) isRecent(s *scene.Scene, window time.Duration) bool {
+	q := l.latest
+	if q == nil || q.window != window || !q.at.Equal(s.Past.Moment()) || !slices.Equal(q.patterns, s.Patterns) {
+		return false
+	}
+	age := s.Now.Sub(q.now)
+	return age >= 0 && age < retryAfter
+}
+
+// readAgain reads the displayed moment again. It waits for a read in progress, which may show another moment.
+func (t *Traveler) readAgain(s *scene.Scene, window time.Duration) tea.Cmd {
+	if t.Busy() {
+		return nil
+	}
 	q := newRequest(s, window)
 	q.at, q.event = s.Past.At, s.Past.Event
+	t.lanes.latest = q
 	if run, ok := t.ask(q).(scene.Run); ok {
 		return run.Cmd
 	}

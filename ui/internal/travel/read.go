@@ -24,10 +24,7 @@ const (
 )
 
 // reader reads the history of the elections on the board.
-type reader struct {
-	source   history.Source
-	patterns election.Patterns
-}
+type reader struct{ source history.Source }
 
 // moment reads the state at a moment, or at the next event if the request is a step.
 func (r reader) moment(ctx context.Context, q *request) Arrived {
@@ -59,7 +56,7 @@ func (r reader) neighbour(ctx context.Context, q *request) (*election.Event, err
 		if q.step > 0 {
 			slices.Reverse(page.Events)
 		}
-		i := slices.IndexFunc(page.Events, func(ev election.Event) bool { return r.shows(ev.Datacenter, ev.Key, q) && q.matches(&ev) })
+		i := slices.IndexFunc(page.Events, func(ev election.Event) bool { return q.shows(ev.Datacenter, ev.Key) && q.matches(&ev) })
 		switch {
 		case i >= 0:
 			return &page.Events[i], nil
@@ -94,12 +91,12 @@ func (q *request) matches(ev *election.Event) bool {
 
 // shows reports whether a key belongs to the board: a history may contain keys of other datacenters and patterns.
 // Events of the connection have an empty key.
-func (r reader) shows(datacenter, key string, q *request) bool {
+func (q *request) shows(datacenter, key string) bool {
 	if datacenter != "" && !q.covers(datacenter) {
 		return false
 	}
-	_, ok := r.patterns.Match(key)
-	return ok || key == "" || len(r.patterns) == 0
+	_, ok := q.selects.Match(key)
+	return ok || key == "" || len(q.selects) == 0
 }
 
 // covers reports whether the board shows a datacenter.
@@ -145,7 +142,7 @@ func (r reader) read(ctx context.Context, q *request, at time.Time, ev *election
 func (r reader) events(ctx context.Context, q *request, at time.Time) ([]election.Event, error) {
 	page, err := r.source.Events(ctx, history.EventQuery{Filter: history.Filter{Range: history.Range{Until: at}}, Limit: shownEvents})
 	slices.Reverse(page.Events)
-	return slices.DeleteFunc(page.Events, func(ev election.Event) bool { return !r.shows(ev.Datacenter, ev.Key, q) }), err
+	return slices.DeleteFunc(page.Events, func(ev election.Event) bool { return !q.shows(ev.Datacenter, ev.Key) }), err
 }
 
 // begins is the time of the oldest stored event, zero for none.
@@ -182,8 +179,8 @@ func (r reader) state(ctx context.Context, q *request, at time.Time) (state, err
 	if err != nil {
 		return state{}, err
 	}
-	elections := r.shown(stored.Elections, q)
-	st := state{elections: elections, lanes: lanesOf(elections, observed, at, q.window)}
+	elections := q.shown(stored.Elections)
+	st := state{elections: elections, lanes: lanesOf(elections, observed, at, q)}
 	if st.gap, st.observed = gapAt(observed, all.Since, at, q.now); st.observed && len(q.datacenters) > 1 {
 		st.blind = blindAt(observed, all.Since, at, q)
 	}
@@ -203,13 +200,13 @@ func blindAt(observed []history.Observation, since, at time.Time, q *request) ma
 }
 
 // shown returns the elections of the board. It sets the names that the patterns of the board give them.
-func (r reader) shown(stored []*election.Election, q *request) []*election.Election {
+func (q *request) shown(stored []*election.Election) []*election.Election {
 	elections := make([]*election.Election, 0, len(stored))
 	for _, e := range stored {
-		if !r.shows(e.Datacenter, e.Key(), q) {
+		if !q.shows(e.Datacenter, e.Key()) {
 			continue
 		}
-		if name, ok := r.patterns.Match(e.Key()); ok {
+		if name, ok := q.selects.Match(e.Key()); ok {
 			e.Name = name
 		}
 		e.Leader = sanitize.Line(e.Leader, election.LabelLength) // the text is from a file or another host
@@ -257,11 +254,11 @@ func gapAt(observed []history.Observation, since, at, now time.Time) (gap histor
 	return history.Range{}, true
 }
 
-func lanesOf(elections []*election.Election, observed []history.Observation, at time.Time, window time.Duration) *scene.Lanes {
+func lanesOf(elections []*election.Election, observed []history.Observation, at time.Time, q *request) *scene.Lanes {
 	l := &scene.Lanes{
-		At: at, Window: window, Terms: make(map[election.ID][]election.Term, len(elections)), Observed: make(map[election.ID]history.Periods, len(elections)),
+		At: at, Window: q.window, Patterns: q.patterns, Terms: make(map[election.ID][]election.Term, len(elections)), Observed: make(map[election.ID]history.Periods, len(elections)),
 	}
-	coverage := history.NewCoverage(observed, history.Range{Since: at.Add(-window), Until: at})
+	coverage := history.NewCoverage(observed, history.Range{Since: at.Add(-q.window), Until: at})
 	for _, e := range elections {
 		id := e.ID()
 		l.Terms[id], l.Observed[id] = e.Terms, coverage.Of(e.Datacenter, e.Key())

@@ -29,12 +29,8 @@ type Traveler struct {
 }
 
 // New returns a traveler. Cancelling ctx ends its reads. source is nil if there is no history.
-func New(ctx context.Context, source history.Source, patterns []string) *Traveler {
-	ps, err := election.ParsePatterns(patterns)
-	if err != nil {
-		ps = nil // cannot happen: the caller has parsed the same texts
-	}
-	return &Traveler{ctx: ctx, reader: reader{source: source, patterns: ps}}
+func New(ctx context.Context, source history.Source) *Traveler {
+	return &Traveler{ctx: ctx, reader: reader{source: source}}
 }
 
 type request struct {
@@ -46,8 +42,9 @@ type request struct {
 	ids    map[election.ID]bool
 	window time.Duration
 	now    time.Time
-	// datacenters are those of the board, nil if their names are unknown.
-	datacenters []string
+	// datacenters are those of the board, nil if their names are unknown. selects are its parsed patterns.
+	datacenters, patterns []string
+	selects               election.Patterns
 	// event is the event to which the user stepped, nil for none.
 	event *election.Event
 }
@@ -91,7 +88,8 @@ func (t *Traveler) Jump(text string, s *scene.Scene, window time.Duration) scene
 }
 
 func newRequest(s *scene.Scene, window time.Duration) *request {
-	q := &request{window: window, now: s.Now}
+	q := &request{window: window, now: s.Now, patterns: s.Patterns}
+	q.selects, _ = election.ParsePatterns(s.Patterns) // no error: the caller has parsed the same texts
 	for _, part := range s.Live.Datacenters() {
 		if part.Datacenter != "" {
 			q.datacenters = append(q.datacenters, part.Datacenter)

@@ -18,7 +18,7 @@ import (
 // visit carries out a jump or a step. It returns the moment or the note.
 func visit(t *testing.T, source history.Source, ask func(*travel.Traveler) scene.Action) (*scene.Past, string) {
 	t.Helper()
-	tr := travel.New(context.Background(), source, []string{"service/*/leader"})
+	tr := travel.New(context.Background(), source)
 	action := ask(tr)
 	if run, ok := action.(scene.Run); ok {
 		action = tr.Arrived(run.Cmd().(travel.Arrived))
@@ -205,7 +205,7 @@ func TestEventsAtOneTimeAreOneStep(t *testing.T) {
 		e.Election, e.Key = fmt.Sprint("svc-", i), fmt.Sprintf("service/svc-%d/leader", i)
 		source.All = append([]election.Event{e}, source.All...)
 	}
-	tr := travel.New(context.Background(), source, []string{"service/*/leader"})
+	tr := travel.New(context.Background(), source)
 	steps := 0
 	for {
 		run, ok := tr.Step(-1, s, nil, time.Hour).(scene.Run)
