@@ -101,3 +101,57 @@ func TestWatchedKeysThatMovedAreNotAffected(t *testing.T) {
 	d.wants("locks/nightly is released, not watched", "1 key in all")
 	d.lacks("service/auth/leader")
 }
+
+// partlyStale returns the studied board. The query for auth fails.
+func partlyStale() *election.Snapshot {
+	s := studiedSnapshot("")
+	s.Connection.Stale = []election.StalePart{{
+		Part:  election.Part{Kind: election.PartKeys, Range: election.PrefixRange(keyOf("auth"))},
+		Since: ago(14 * time.Second), Error: "request timed out",
+	}}
+	return s
+}
+
+// The list contains no keys of a skipped target. A scan covers the session of every target: the dialog acts on a
+// skipped target as soon as it is permitted.
+func TestAScanCoversTargetsThatAreSkipped(t *testing.T) {
+	d := drive(t, partlyStale(), 120, 46, scanned(someKeys(), true))
+	d.mark("auth", "users")
+	d.keys("x")
+	d.wants("skipped: This data is stale", keyOf("users")+" is released")
+	d.lacks(keyOf("auth") + " is released")
+	d.performSearch()
+	d.wants("Scanned all 9,800 keys: 1 key in all")
+	d.lacks("locks/nightly", keyOf("auth")+" is released")
+	d.send(snapshotMsg{studiedSnapshot("")})
+	d.wants("Scanned all 9,800 keys: 3 keys in all", "locks/nightly is released", keyOf("auth")+" is released")
+	d.lacks("skipped", "may hold more keys")
+}
+
+// A target that becomes permitted was scanned too.
+func TestAScanCoversTargetsThatAreDenied(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
+	auth := d.m.scene.Live.Find(election.KeyID(keyOf("auth"))).Target()
+	denied := election.Rights{Known: true, DestroyRule: `session "node-2" { policy = "write" }`}
+	d.send(rightsMsg{of: holdOf(auth), rights: denied})
+	d.mark("auth", "users")
+	d.keys("x")
+	d.wants("skipped: token lacks")
+	d.performSearch()
+	d.lacks("locks/nightly")
+	d.send(rightsMsg{of: holdOf(auth), rights: election.Rights{}})
+	d.wants("locks/nightly is released")
+	d.lacks("may hold more keys")
+}
+
+// If a skipped target has the session of another target, the destroy ends its term too.
+func TestEffectsOnASkippedTargetOfTheSameSession(t *testing.T) {
+	s := partlyStale()
+	auth, users := s.Find(election.KeyID(keyOf("auth"))), s.Find(election.KeyID(keyOf("users")))
+	auth.Session, auth.Pair.Session = users.Session, users.Pair.Session
+	s.SessionList.Sessions = []*election.Session{users.Session}
+	d := drive(t, s, 120, 46, scanned(someKeys(), true))
+	d.mark("auth", "users")
+	d.keys("x")
+	d.wants("skipped: This data is stale", keyOf("auth")+" is released", "auth: No other candidate was seen")
+}

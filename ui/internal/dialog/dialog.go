@@ -152,6 +152,9 @@ func (d *Model) check(s *scene.Scene) {
 	}
 	d.wanted = d.keysToSurvey()
 	d.computeEffects(live)
+	if d.kind == election.ActionDestroy { // without the targets that electop refuses
+		d.affected = affectedKeys(live, d.actionable(), d.siblings)
+	}
 }
 
 // computeEffects computes the effect on each target once the survey is complete.
@@ -159,16 +162,18 @@ func (d *Model) computeEffects(live *election.Snapshot) {
 	if d.checking() {
 		return
 	}
-	held := scene.Led(live.Elections)
 	for i := range d.targets {
 		t := &d.targets[i]
 		if t.changed != "" || t.denied != "" {
 			continue
 		}
-		t.effect = d.effectOf(t, held[t.Session], live)
+		t.effect = d.effectOf(t, live)
 		if _, stale := live.StaleSince(t.Key); stale && !d.chosen.SessionOnly && !d.offline { // when offline, one message covers all targets
 			t.effect = insight.Effect{Refusal: "This data is stale: the query for this key fails."}
 		}
+	}
+	if d.kind == election.ActionDestroy {
+		d.addEffectsOnSessions(live)
 	}
 }
 
@@ -221,11 +226,10 @@ func (d *Model) refused() bool {
 	return len(d.targets) > 0 && !slices.ContainsFunc(d.targets, func(t target) bool { return t.effect.Refusal == "" })
 }
 
-func (d *Model) sessions() []string { return sessionsOf(d.targets) }
-
-func sessionsOf(targets []target) []string {
+// sessions lists the sessions of all targets.
+func (d *Model) sessions() []string {
 	var ids []string
-	for _, t := range targets {
+	for _, t := range d.targets {
 		if !slices.Contains(ids, t.Session) {
 			ids = append(ids, t.Session)
 		}

@@ -21,29 +21,31 @@ func (d *Model) effectOn(e *election.Election) insight.Effect {
 	return f
 }
 
-// effectOf returns the effect on a target. held lists the elections that the target's session leads: a destroy ends
-// all of these terms.
-func (d *Model) effectOf(t *target, held []*election.Election, live *election.Snapshot) insight.Effect {
-	var f insight.Effect
+// effectOf returns the effect on a target.
+func (d *Model) effectOf(t *target, live *election.Snapshot) insight.Effect {
 	if d.chosen.SessionOnly {
-		f = insight.EffectOfSession(t.SessionOnly, d.heldBy(t, live), d.searchedAll())
-	} else {
-		f = d.effectOn(live.Find(t.ID()))
+		return insight.EffectOfSession(t.SessionOnly, d.heldBy(t, live), d.searchedAll())
 	}
-	if d.kind == election.ActionRelease {
-		return f
-	}
-	d.addOthers(&f, slices.DeleteFunc(slices.Clone(held), func(e *election.Election) bool {
-		return d.isAbout(e.Key()) // each target in the list shows its own effects
-	}))
-	if !d.chosen.SessionOnly && !d.searchedAll() {
-		f.Warnings = append(f.Warnings, insight.MayHoldMore)
-	}
-	return f
+	return d.effectOn(live.Find(t.ID()))
 }
 
-func (d *Model) isAbout(key string) bool {
-	return slices.ContainsFunc(d.targets, func(t target) bool { return t.Key == key })
+// addEffectsOnSessions adds the effects of a destroy on the other elections of the sessions: it ends their terms too.
+// A skipped target is one of them, because it shows no effects of its own.
+func (d *Model) addEffectsOnSessions(live *election.Snapshot) {
+	held, own := scene.Led(live.Elections), map[string]bool{}
+	for _, t := range d.actionable() {
+		own[t.Key] = true
+	}
+	for i := range d.targets {
+		t := &d.targets[i]
+		if t.skipped() != "" {
+			continue
+		}
+		d.addOthers(&t.effect, slices.DeleteFunc(slices.Clone(held[t.Session]), func(e *election.Election) bool { return own[e.Key()] }))
+		if !d.chosen.SessionOnly && !d.searchedAll() {
+			t.effect.Warnings = append(t.effect.Warnings, insight.MayHoldMore)
+		}
+	}
 }
 
 // addOthers adds the effects of a destroy on the other elections of the session. If one of the keys is a Patroni

@@ -285,13 +285,16 @@ func (d *Model) allAffected() []affectedKey {
 	if d.search == nil || !d.search.Over {
 		return d.affected
 	}
-	listed := make(map[string]bool, len(d.affected))
+	ending, listed := map[string]bool{}, make(map[string]bool, len(d.affected))
+	for _, t := range d.actionable() {
+		ending[t.Session] = true
+	}
 	for _, f := range d.affected {
 		listed[f.key] = true
 	}
 	affected := slices.Clone(d.affected)
 	for _, p := range d.scanned {
-		if !listed[p.Key] {
+		if ending[p.Session] && !listed[p.Key] {
 			affected = append(affected, affectedKey{key: p.Key, session: p.Session, unwatched: true})
 		}
 	}

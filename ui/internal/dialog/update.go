@@ -121,7 +121,7 @@ func (d *Model) toggleSearch(s *scene.Scene) scene.Action {
 		d.search.Stop()
 	case d.maySearch():
 		var run tea.Cmd
-		d.search, run = d.tools.Search(sessionsOf(d.actionable()), s.Now)
+		d.search, run = d.tools.Search(d.sessions(), s.Now) // a skipped target may become actionable
 		return scene.Run{Cmd: tea.Batch(run, d.search.Ticked())}
 	}
 	return nil
