@@ -25,7 +25,7 @@ func TestReportOfAnIncident(t *testing.T) {
 		t.Errorf("the report contains another election:\n%s", r.out)
 	}
 	r = w.run("report", "/service/other/leader", "--history", file).must(t, exitOK)
-	has(t, r.out, "# Incident report: other\n", "The leader was not lost.", "No operator actions were recorded in this period.", ", b on node-1 (term 1) had been the leader since ")
+	has(t, r.out, "# Incident report: other\n", "No loss of the leader was observed.", "No operator actions were recorded in this period.", ", b on node-1 (term 1) had been the leader since ")
 }
 
 func TestReportUsageErrors(t *testing.T) {

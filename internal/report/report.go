@@ -84,9 +84,16 @@ func (i *Incident) totals(lost int) string {
 	if len(i.Terms) == 0 {
 		return i.withoutTerms()
 	}
-	parts := []string{"The leader was not lost."}
-	if lost > 0 {
-		parts[0] = "The leader was lost " + election.Plural(uint64(lost), "time") + "."
+	var parts []string
+	switch {
+	case lost > 0:
+		parts = append(parts, "The leader was lost "+election.Plural(uint64(lost), "time")+".")
+	case i.ObservedUntil.IsZero():
+		return "Whether the leader was lost is unknown."
+	case len(i.Gaps) > 0:
+		parts = append(parts, "No loss of the leader was observed.")
+	default:
+		parts = append(parts, "The leader was not lost.")
 	}
 	if s := i.Summary; s.Observed > 0 {
 		parts = append(parts, fmt.Sprintf("The election was observed for %s and had no leader for %s of that.",
@@ -168,11 +175,14 @@ func (i *Incident) writeTerms(b *bytes.Buffer) {
 	for n := range i.Terms {
 		t := &i.Terms[n]
 		to, why, vacancy := "-", "-", "-"
-		if t.Over() {
+		switch {
+		case t.Over():
 			to, why = moment(t.End), string(cmp.Or(t.Cause, election.Unknown))
 			if !t.SeenUntil.IsZero() {
 				to = "by " + to
 			}
+		case i.ObservedUntil.IsZero():
+			to = "unknown"
 		}
 		if t.VacancyKnown {
 			vacancy = duration(t.Vacancy)
@@ -231,6 +241,9 @@ func (i *Incident) writeActions(b *bytes.Buffer) {
 
 // held returns how long a term lasted or was observed.
 func (i *Incident) held(t *history.Term) string {
+	if !t.Over() && i.ObservedUntil.IsZero() {
+		return "unknown"
+	}
 	held := duration(t.Held(i.ObservedUntil))
 	if !t.Over() || !t.HeldKnown() {
 		held = "at least " + held

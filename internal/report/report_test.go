@@ -69,11 +69,17 @@ func TestMarkdown(t *testing.T) {
 	led.Terms = led.Terms[:2]
 	led.Terms[1].End, led.Terms[1].SeenUntil, led.Terms[1].Cause = time.Time{}, time.Time{}, ""
 	led.Actions, led.Gaps, led.Cut, led.ObservedUntil = nil, nil, true, at(50)
+	unobserved := &report.Incident{Name: "billing", Key: key, Range: period(0, 60), Terms: led.Terms[1:], Gaps: []history.Range{period(0, 60)}}
+	gap := &report.Incident{
+		Name: "billing", Key: key, Range: period(20, 60), Terms: led.Terms[1:], Gaps: []history.Range{period(50, 60)},
+		Summary: history.Summary{Terms: 1, Observed: 30 * time.Minute, Led: 30 * time.Minute}, ObservedUntil: at(50),
+	}
 	slots := &report.Incident{Name: "gpu", Key: "service/gpu/.lock", Range: period(0, 60), ObservedUntil: at(60), Events: []election.Event{
 		{Time: at(1), Type: election.Entered, Election: "gpu", Key: "service/gpu/.lock", Session: "a", Holders: 1, Limit: 2},
 	}}
 	for name, i := range map[string]*report.Incident{
-		"incident": incident(), "led": led, "semaphore": slots, "nothing": {Name: "web", Key: "a`b", Range: period(0, 60), Gaps: []history.Range{period(0, 60)}},
+		"incident": incident(), "led": led, "semaphore": slots, "unobserved": unobserved, "gap": gap,
+		"nothing": {Name: "web", Key: "a`b", Range: period(0, 60), Gaps: []history.Range{period(0, 60)}},
 	} {
 		got := string(i.Markdown())
 		path := filepath.Join("testdata", name+".md")
