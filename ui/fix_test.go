@@ -255,6 +255,26 @@ func TestFixOfAHealthyElection(t *testing.T) {
 	d.wants("Fix legacy", "Nothing to fix: neither serfHealth", "has failed", "r releases the lock", "[ Close ]")
 }
 
+func TestFixOfALeaderThatMayHaveFailed(t *testing.T) {
+	x := newDiagnosis()
+	x.checks, x.facts.Unread = nil, "the checks of node-2 could not be read (no response)"
+	d := drive(t, studiedSnapshot(""), 120, 36, x.option)
+	d.open(keyOf("legacy"))
+	d.diagnose()
+	d.wants("Fix legacy", "Problem      unknown", "Whether the leader has failed is unknown", "could not be read (no response).", "electop doctor", "[ Close ]")
+	d.lacks("Nothing to fix")
+	d.keys("esc")
+	d.lacks("f fix…")
+	s := studiedSnapshot("")
+	s.Find(election.KeyID(keyOf("auth"))).Session = nil
+	d = drive(t, s, 120, 36, x.option)
+	x.facts.Unread = "its session could not be read"
+	d.open(keyOf("auth"))
+	d.diagnose()
+	d.wants("Fix auth", "Problem      unknown", "its session could not be")
+	d.lacks("othing to fix")
+}
+
 func TestFixIsDisabled(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, newDiagnosis().option, func(o *Options) { o.ReadOnly = true })
 	d.keys("f")

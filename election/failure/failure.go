@@ -103,6 +103,16 @@ func (n node) failedService(e *election.Election) *election.Check {
 	return n.critical[i]
 }
 
+// Known reports whether the checks of the leader's node show whether the leader has failed. If ACLs hide some checks,
+// the others must contain [NodeCheck] and a check of the leader's service.
+func Known(e *election.Election, known election.NodeChecks) bool {
+	if known.Err != "" || !known.Partial {
+		return known.Err == ""
+	}
+	return slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.ID == NodeCheck }) &&
+		slices.ContainsFunc(known.Checks, func(c election.Check) bool { return checksLeader(e, &c) })
+}
+
 // Current reports whether the leader has failed according to current checks.
 func (f *Failure) Current() bool { return f != nil && f.Until.IsZero() }
 

@@ -68,3 +68,21 @@ func TestOf(t *testing.T) {
 		})
 	}
 }
+
+func TestKnown(t *testing.T) {
+	node, service := check(NodeCheck, "", "passing"), check("service:web", "web", "passing")
+	for name, tt := range map[string]struct {
+		known election.NodeChecks
+		want  bool
+	}{
+		"no checks":               {election.NodeChecks{}, true},
+		"unread":                  {election.NodeChecks{Err: "denied"}, false},
+		"partial":                 {election.NodeChecks{Partial: true, Checks: []election.Check{node, check("service:mail", "mail", "passing")}}, false},
+		"partial without a node":  {election.NodeChecks{Partial: true, Checks: []election.Check{service}}, false},
+		"partial with the leader": {election.NodeChecks{Partial: true, Checks: []election.Check{node, service}}, true},
+	} {
+		if got := Known(held(0), tt.known); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

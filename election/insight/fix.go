@@ -35,7 +35,7 @@ const (
 	ProblemNodeGone    Problem = "node_gone"        // the leader's node failed, but its session remains
 	ProblemIdle        Problem = "candidates_idle"  // candidates exist, but none acquires the key
 	ProblemNoCandidate Problem = "no_candidate"
-	ProblemUnknown     Problem = "unknown" // the key cannot be read or addressed
+	ProblemUnknown     Problem = "unknown" // the key, or the evidence that its leader has failed, cannot be read
 	// ProblemCheckCritical is a critical check on which the leader's session depends: Consul invalidates the session.
 	ProblemCheckCritical Problem = "check_critical"
 )
@@ -72,6 +72,9 @@ type FixFacts struct {
 	DelayErr string
 	// Checks are those of the leader's node, nil if not read.
 	Checks []election.Check
+	// Unread is why the evidence that a leader has failed could not be read completely, safe to print. It is empty if
+	// it could.
+	Unread string
 }
 
 // At returns the facts for a later time, if the key has not changed since they were read. The result of a probe is
@@ -102,21 +105,22 @@ const (
 )
 
 // FixNeeds returns the kind of facts that [Board.Fix] needs for an election. If the holder's session has a TTL, the
-// checks are not needed: the session of a holder that has failed expires.
+// checks are not needed: the session of a holder that has failed expires. If the session was not read, it may have no
+// TTL.
 func FixNeeds(e *election.Election, now time.Time) FixNeed {
 	switch s := e.Session; {
 	case e.State(now) == election.OfSemaphore:
 		return NeedsNothing
 	case !e.Exists || !e.Pair.Held():
 		return NeedsSurroundings
-	case s == nil || s.TTL > 0:
+	case s != nil && s.TTL > 0:
 		return NeedsNothing
 	}
 	return NeedsChecks
 }
 
 // Fix infers why an election has no effective leader, and the fix. It returns nil for a healthy election, for a
-// semaphore, and for a leader if there is no evidence that it has failed.
+// semaphore, and for a leader if there is no evidence that it has failed and all evidence could be read.
 func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	switch {
 	case e.Unreadable || e.Recorded() || e.Unaddressable:
@@ -124,7 +128,7 @@ func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	case e.State(f.Now) == election.OfSemaphore:
 		return nil
 	case e.Exists && e.Pair.Held():
-		return fixHeld(e, f.Checks)
+		return fixHeld(e, f)
 	}
 	candidates := b.Candidates(e, f.Around)
 	likely := Likely(candidates, f.Around)
@@ -151,23 +155,39 @@ func fixUnknown(e *election.Election, now time.Time) *Fix {
 
 // fixHeld finds evidence that the holder has failed although its session exists. It ignores sessions with a TTL,
 // because they expire by themselves.
-func fixHeld(e *election.Election, checks []election.Check) *Fix {
+func fixHeld(e *election.Election, f FixFacts) *Fix {
 	s := e.Session
-	if s == nil || s.ID != e.Pair.Session || s.TTL > 0 {
+	if s == nil {
+		return fixUnread(f)
+	}
+	if s.ID != e.Pair.Session || s.TTL > 0 {
 		return nil
 	}
-	if f := failure.In(e, checks); f != nil {
+	if found := failure.In(e, f.Checks); found != nil {
 		problem := ProblemOrphaned
-		if f.OfNode {
+		if found.OfNode {
 			problem = ProblemNodeGone
 		}
 		return &Fix{
-			Problem: problem, Kind: FixDestroy, Why: f.Why(),
+			Problem: problem, Kind: FixDestroy, Why: found.Why(),
 			Do: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it every lock that it holds. %s",
 				election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), delayText(s, "the key")),
 		}
 	}
-	return fixEnding(s, checks)
+	if ending := fixEnding(s, f.Checks); ending != nil {
+		return ending
+	}
+	return fixUnread(f)
+}
+
+func fixUnread(f FixFacts) *Fix {
+	if f.Unread == "" {
+		return nil
+	}
+	return &Fix{
+		Problem: ProblemUnknown, Kind: FixManual, Why: "Whether the leader has failed is unknown: " + f.Unread + ".",
+		Do: "Check the token with electop doctor, then check again. If the leader's process has ended, destroy the session that holds the key.",
+	}
 }
 
 // fixEnding finds the critical checks on which a session depends. Consul invalidates such a session immediately, so

@@ -53,6 +53,16 @@ func TestFix(t *testing.T) {
 		{"a leader without checks on a healthy node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "passing")}}, "", "", ""},
 		{"a leader whose checks were not read", heldBy(session(bare)), FixFacts{}, "", "", ""},
 		{"a leader whose session was not read", heldBy(nil), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
+		{"a leader whose checks cannot be read", heldBy(session(bare)), FixFacts{Unread: "the checks of node-1 could not be read"}, ProblemUnknown, FixManual, "is unknown: the checks of node-1"},
+		{"a leader whose session cannot be read", heldBy(nil), FixFacts{Unread: "its session could not be read"}, ProblemUnknown, FixManual, "its session"},
+		{
+			"a leader whose checks cannot be read, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })),
+			FixFacts{Unread: "the checks of node-1 could not be read"}, "", "", "",
+		},
+		{
+			"a failed node with unreadable checks", heldBy(session(bare)),
+			FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}, Unread: "not all checks of node-1 could be read"}, ProblemNodeGone, FixDestroy, "15s",
+		},
 		{"a failed node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, FixDestroy, "15s"},
 		{"a failed node, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
 		{"a failed node, a session that is bound to it", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemCheckCritical, FixManual, "depends on serfHealth on node-1"},
@@ -133,7 +143,7 @@ func TestFixNeeds(t *testing.T) {
 		want FixNeed
 	}{
 		"no leader": {vacant(nil), NeedsSurroundings}, "no key": {vacant(func(e *election.Election) { e.Exists = false }), NeedsSurroundings},
-		"a session without a TTL": {bare, NeedsChecks}, "an unread session": {heldBy(nil), NeedsNothing}, "a semaphore": {semaphore, NeedsNothing},
+		"a session without a TTL": {bare, NeedsChecks}, "an unread session": {heldBy(nil), NeedsChecks}, "a semaphore": {semaphore, NeedsNothing},
 		"a session with a TTL": {heldBy(session(func(s *election.Session) { s.TTL = time.Minute })), NeedsNothing},
 	} {
 		if got := FixNeeds(c.e, t0); got != c.want {

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/consul/api"
-
-	"electop/internal/consultest"
 )
 
 // list and show report a leader on a failed node if the leader's session does not depend on the node's health.
@@ -47,13 +44,7 @@ func TestAFailedLeaderIsReported(t *testing.T) {
 func TestUnreadableChecksAreReported(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/web/leader", w.session(nil), "web-1")
-	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if strings.HasPrefix(r.URL.Path, "/v1/health/node/") {
-			http.Error(rw, "Permission denied", http.StatusForbidden)
-			return
-		}
-		forward.ServeHTTP(rw, r)
-	})
+	addr := unhealthy(t, w.addr)
 	for _, args := range [][]string{{"--advice"}, {"--filter", "advice:leader_failed"}, {"--sort", "problems"}} {
 		r := w.run(append([]string{"list", "--http-addr", addr}, args...)...).must(t, exitOK)
 		if !strings.Contains(r.errOut, "the checks of 1 node cannot be read completely") {

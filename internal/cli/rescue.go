@@ -47,7 +47,8 @@ confirmation, and only if the state is still the one that electop read:
                     critical; Consul invalidates the session
   candidates_idle   manual: candidates exist, but none acquires the key
   no_candidate      manual: start a candidate
-  unknown           manual: the token cannot read the key
+  unknown           manual: the token cannot read the key, or electop cannot read
+                    whether its leader has failed
 
 electop reports a leader as failed only with such evidence. If the session has
 no TTL and no checks and its node is healthy, Consul does not show whether the
@@ -60,7 +61,8 @@ electop tests whether a lock-delay is active. The test changes no key, but
 writes one Raft log entry per election unless a lock-delay is active. With
 --read-only, electop skips the test and applies no fix.
 
---wait DURATION waits until each election has a leader, after the fixes.
+--wait DURATION waits until each election has a leader, after the fixes. electop
+does not wait for another leader if it is unknown whether the leader has failed.
 
 -o json writes one object per election, one per line, with "problem", "why",
 "fix", "do", "lock_delay_until" and "result": proposed (with --dry-run or
@@ -73,8 +75,8 @@ Exit codes, the first that applies:
   3  no such election
   5  denied by Consul's ACLs, or unknown token
   4  the state changed before a fix; nothing was written
-  7  an election has no leader, and electop applied no fix; with --wait also if
-     no leader followed
+  7  an election has no leader, or it is unknown whether its leader has failed,
+     and electop applied no fix; with --wait also if no leader followed
   0  no problem, or every fix was applied; always with --dry-run`
 
 func newRescueCommand(d deps, o *options) *cobra.Command {
@@ -125,7 +127,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	r.recorder = r.o.record(r.client, nil, r.d.warn)
 	defer r.recorder.finish()
 	r.recorder.observes(r.snapshot.Datacenter)
-	if r.wait > 0 && len(r.items) > 0 {
+	if r.wait > 0 && slices.ContainsFunc(r.items, func(i *rescueItem) bool { return !i.uncertain() }) {
 		err = r.applyAndWait(ctx)
 	} else {
 		r.applyAll(ctx, nil)

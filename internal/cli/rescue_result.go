@@ -57,9 +57,14 @@ func (i *rescueItem) outcome(err error) {
 	}
 }
 
+// uncertain reports whether the election has a leader, and it is unknown whether the leader has failed.
+func (i *rescueItem) uncertain() bool {
+	return i.Fix.Problem == insight.ProblemUnknown && i.Election.Pair.Held()
+}
+
 // awaitsLeader reports whether a leader may still follow.
 func (i *rescueItem) awaitsLeader() bool {
-	return slices.Contains([]string{resultApplied, resultWaiting, resultManual}, i.result)
+	return !i.uncertain() && slices.Contains([]string{resultApplied, resultWaiting, resultManual}, i.result)
 }
 
 // follow sets the result if the election has a leader again.
@@ -153,6 +158,10 @@ func (r *rescueCommand) report(i *rescueItem) error {
 		_, err := fmt.Fprintf(r.d.stdout, "%s: %s leads\n", i.name(), election.ShortLeader(i.leader))
 		return err
 	case resultWaiting, resultManual:
+		if i.uncertain() {
+			fmt.Fprintf(r.d.stderr, "electop: %s: %s %s\n", i.name(), i.Fix.Why, i.Fix.Do)
+			return nil
+		}
 		fmt.Fprintf(r.d.stderr, "electop: %s: %s. %s\n", i.name(), i.Fix.Problem, i.Fix.Do)
 	default:
 		fmt.Fprintf(r.d.stderr, "electop: %s: %s was not applied (%s): %s\n", i.name(), i.Fix.Kind, i.result, sanitize.Line(i.reason, 1000))

@@ -18,7 +18,9 @@ func (r *rescueCommand) applyAndWait(ctx context.Context) error {
 	var names []string
 	for _, i := range r.items {
 		ps = append(ps, election.KeyPattern(i.Election.Key()))
-		names = append(names, i.name())
+		if !i.uncertain() {
+			names = append(names, i.name())
+		}
 	}
 	observer := observe.New(r.client, observe.Options{Patterns: ps})
 	octx, cancel := context.WithCancel(ctx)

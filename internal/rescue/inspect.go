@@ -2,13 +2,16 @@ package rescue
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/failure"
 	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // Inspector reads the data about elections at one time.
@@ -118,14 +121,34 @@ func (in Inspector) probe(ctx context.Context, all map[*election.Election]*facts
 	_ = g.Wait() // the facts contain the errors
 }
 
-// readNodes reads the checks of the leaders' nodes. A node whose checks cannot be read gives no evidence.
+// readNodes reads the checks of the leaders' nodes.
 func (in Inspector) readNodes(ctx context.Context, held []*election.Election, all map[*election.Election]*facts) {
-	nodes := make([]string, len(held))
-	for i, e := range held {
-		nodes[i] = e.Session.Node
+	var nodes []string
+	for _, e := range held {
+		if e.Session != nil {
+			nodes = append(nodes, e.Session.Node)
+		}
 	}
 	checks := consulx.NodesChecks(ctx, in.Client, nodes)
 	for _, e := range held {
-		all[e] = &facts{FixFacts: insight.FixFacts{Now: in.Now, Checks: checks[e.Session.Node].Checks}}
+		f := insight.FixFacts{Now: in.Now, Unread: "its session could not be read"}
+		if e.Session != nil {
+			read := checks[e.Session.Node]
+			f.Checks, f.Unread = read.Checks, unread(e, read)
+		}
+		all[e] = &facts{FixFacts: f}
 	}
+}
+
+// unread explains why the checks of the leader's node do not show whether the leader has failed. It is empty if they
+// do.
+func unread(e *election.Election, read election.NodeChecks) string {
+	node := sanitize.Line(e.Session.Node, election.LabelLength)
+	switch {
+	case failure.Known(e, read):
+		return ""
+	case read.Err != "":
+		return fmt.Sprintf("the checks of %s could not be read (%s)", node, sanitize.Line(read.Err, 200))
+	}
+	return fmt.Sprintf("not all checks of %s could be read with this token", node)
 }

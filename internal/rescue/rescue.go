@@ -50,6 +50,9 @@ func (i *Item) Apply(ctx context.Context, c *consulx.Client, op *consulx.Operato
 		return op.DeleteFree(ctx, e.Pair)
 	case insight.FixDestroy:
 		checks := consulx.NodeChecks(ctx, c, e.Session.Node)
+		if checks.Err != "" {
+			return consulx.Fail(consulx.ErrRefused, "%s", unread(e, checks))
+		}
 		again := i.board.Fix(e, insight.FixFacts{Now: time.Now(), Checks: checks.Checks})
 		if again == nil || again.Problem != i.Fix.Problem {
 			return fmt.Errorf("the leader's checks changed: %w", consulx.ErrMoved)

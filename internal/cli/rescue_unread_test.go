@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+// If a token cannot read the session or the checks of a leader, rescue reports that the leader may have failed.
+func TestRescueReportsUnreadableEvidence(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	failed := &api.CatalogRegistration{
+		Node: "node-4", Address: "10.0.0.9", Service: &api.AgentService{Service: "mail"},
+		Checks: api.HealthChecks{{Node: "node-4", CheckID: "serfHealth", Name: "Serf Health Status", Status: "passing"}, {Node: "node-4", CheckID: "service:mail", ServiceID: "mail", Status: "passing"}},
+	}
+	if _, err := w.client.Catalog().Register(failed, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.acquire("service/web/leader", w.session(func(s *api.SessionEntry) { s.Node, s.Name = "node-4", "web" }), "web-1")
+	w.acquire("service/mail/leader", w.session(func(s *api.SessionEntry) { s.Node, s.Name = "node-4", "mail" }), "mail-1")
+	w.acquire("service/ttl/leader", w.session(func(s *api.SessionEntry) { s.Node, s.TTL = "node-4", "1h" }), "ttl-1")
+	const keys, sessions, nodes = `key_prefix "" { policy = "read" } `, `session_prefix "" { policy = "read" } `, `node_prefix "" { policy = "read" } `
+	const session, checks, some = "its session could not be read", "the checks of node-4 could not be read (not readable with this token)", "not all checks of node-4 could be read"
+	for name, tt := range map[string]struct {
+		rules string
+		want  map[string]string // the reason by election
+	}{
+		"all":          {keys + sessions + nodes + `service_prefix "" { policy = "read" }`, nil},
+		"no-sessions":  {keys + nodes, map[string]string{"web": session, "mail": session, "ttl": session}},
+		"no-nodes":     {keys + sessions, map[string]string{"web": checks, "mail": checks}},
+		"no-services":  {keys + sessions + nodes, map[string]string{"web": some, "mail": some}},
+		"one-service":  {keys + sessions + nodes + `service "web" { policy = "read" }`, map[string]string{"web": some, "mail": some}},
+		"mail-service": {keys + sessions + nodes + `service "mail" { policy = "read" }`, nil},
+	} {
+		secret := token(t, w.client, name, tt.rules)
+		all := rescueLines(t, w.run("--read-only", "rescue", "-o", "json", "--token", secret).must(t, exitOK).out)
+		if len(all) != len(tt.want) {
+			t.Errorf("%s: %+v", name, all)
+		}
+		for election, reason := range tt.want {
+			if l := all[election]; l.Problem != "unknown" || l.Fix != "manual" || l.Result != "proposed" || !strings.Contains(l.Why, reason) {
+				t.Errorf("%s: %s: %+v", name, election, l)
+			}
+		}
+	}
+}
+
+func TestRescueDoesNotWaitForALeaderThatMayHaveFailed(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1")
+	addr := unhealthy(t, w.addr)
+	const why = "Whether the leader has failed is unknown: the checks of node-1 could not be read (Permission denied)"
+	r := w.run("rescue", "--dry-run", "--http-addr", addr).must(t, exitOK)
+	has(t, strings.Join(strings.Fields(r.out), " "), "problem unknown", "why "+why, "fix Check the token with electop doctor")
+	for _, wait := range [][]string{nil, {"--wait", "1h"}} {
+		r = w.run(append([]string{"rescue", "web", "--yes", "--http-addr", addr}, wait...)...).must(t, exitNoLeader)
+		has(t, r.errOut, "electop: web: "+why)
+	}
+	l := rescueLines(t, w.run("rescue", "--yes", "-o", "json", "--http-addr", addr).must(t, exitNoLeader).out)["web"]
+	if l.Result != "manual" || w.get("service/web/leader").Session != s {
+		t.Errorf("%+v", l)
+	}
+}
+
+// A destroy needs the evidence again. If it cannot be read, electop does not report a change.
+func TestRescueRefusesADestroyWithoutEvidence(t *testing.T) {
+	w := onMemory(t)
+	if err := w.client.Agent().ServiceRegister(&api.AgentServiceRegistration{Name: "web", Check: &api.AgentServiceCheck{TTL: "1h", Status: "critical"}}); err != nil {
+		t.Fatal(err)
+	}
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1")
+	denied := false
+	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if denied && isChecksRead(r) {
+			http.Error(rw, "Permission denied", http.StatusForbidden)
+			return
+		}
+		forward.ServeHTTP(rw, r)
+	})
+	fails := &changingReader{change: func() { denied = true }}
+	r := w.runWith(deps{stdin: fails, interactive: true}, "rescue", "--http-addr", addr).must(t, exitFailed)
+	has(t, r.errOut, "web: destroy_session was not applied (refused): the checks of node-1 could not be read (Permission denied)")
+	if w.get("service/web/leader").Session != s {
+		t.Error("the session was destroyed")
+	}
+}
+
+func isChecksRead(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/health/node/") }
+
+// unhealthy returns the address of a proxy that denies the reads of checks.
+func unhealthy(t *testing.T, addr string) string {
+	return consultest.ReverseProxy(t, addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if isChecksRead(r) {
+			http.Error(rw, "Permission denied", http.StatusForbidden)
+			return
+		}
+		forward.ServeHTTP(rw, r)
+	})
+}
