@@ -12,8 +12,9 @@ import (
 )
 
 // framesPerSecond is how often Bubble Tea checks for changes. Each check costs about 0.02 % of a core: an idle dashboard
-// with 10,000 elections uses 1.0 % with 20 checks and 0.6 to 0.8 % with 12.
-const framesPerSecond = 12
+// with 10,000 elections uses 0.70 % with 10 checks and 0.75 % with 12; if no term is younger than an hour, so that only
+// the clock changes, 0.60 % and 0.67 %. A key takes effect after at most 100 ms.
+const framesPerSecond = 10
 
 // Run shows the dashboard until the user quits or ctx ends (no error) and returns the
 // unfinished actions; none starts later. The caller handles signals. Run always restores

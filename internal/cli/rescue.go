@@ -47,8 +47,8 @@ confirmation, and only if the state is still the one that electop read:
                     critical; Consul invalidates the session
   candidates_idle   manual: candidates exist, but none acquires the key
   no_candidate      manual: start a candidate
-  unknown           manual: the token cannot read the key, or electop cannot read
-                    whether its leader has failed
+  unknown           manual: the token cannot read the key, or not the evidence
+                    that its leader has failed
 
 electop reports a leader as failed only with such evidence. If the session has
 no TTL and no checks and its node is healthy, Consul does not show whether the
@@ -115,6 +115,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		return err
 	}
 	r.inspect(ctx, chosen)
+	slices.SortStableFunc(r.items, certainFirst)
 	if len(names) == 0 {
 		r.items = slices.DeleteFunc(r.items, (*rescueItem).ended)
 	}

@@ -62,6 +62,17 @@ func (i *rescueItem) uncertain() bool {
 	return i.Fix.Problem == insight.ProblemUnknown && i.Election.Pair.Held()
 }
 
+// certainFirst orders elections that may have no problem after the others.
+func certainFirst(a, b *rescueItem) int {
+	switch {
+	case a.uncertain() == b.uncertain():
+		return 0
+	case b.uncertain():
+		return -1
+	}
+	return 1
+}
+
 // awaitsLeader reports whether a leader may still follow.
 func (i *rescueItem) awaitsLeader() bool {
 	return !i.uncertain() && slices.Contains([]string{resultApplied, resultWaiting, resultManual}, i.result)

@@ -55,10 +55,15 @@ func TestRescueDoesNotWaitForALeaderThatMayHaveFailed(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
+	w.acquire("service/zoo/leader", s, "zoo-1")
+	w.unlock("service/zoo/leader", s)
 	addr := unhealthy(t, w.addr)
 	const why = "Whether the leader has failed is unknown: the checks of node-1 could not be read (Permission denied)"
 	r := w.run("rescue", "--dry-run", "--http-addr", addr).must(t, exitOK)
 	has(t, strings.Join(strings.Fields(r.out), " "), "problem unknown", "why "+why, "fix Check the token with electop doctor")
+	if strings.Index(r.out, "zoo") > strings.Index(r.out, "web") {
+		t.Errorf("web, which may have no problem, is before zoo: %s", r.out)
+	}
 	for _, wait := range [][]string{nil, {"--wait", "1h"}} {
 		r = w.run(append([]string{"rescue", "web", "--yes", "--http-addr", addr}, wait...)...).must(t, exitNoLeader)
 		has(t, r.errOut, "electop: web: "+why)

@@ -106,7 +106,7 @@ func TestFixOfOtherProblems(t *testing.T) {
 		term.keys("G", "f")
 		term.await("web: nothing to fix. web-a leads")
 		term.keys("k", "f")
-		screen := term.await("Fix shop", "orphaned session", "Then destroy session", "y apply")
+		screen := term.await("Fix shop", "orphaned session", "Then destroy", "y apply")
 		if !strings.Contains(screen, orphan[:8]) {
 			t.Errorf("the session is missing:\n%s", screen)
 		}
