@@ -131,6 +131,49 @@ func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	}
 }
 
+// Several processes that create or open the file at the same time lock it, on a slow machine for longer than the busy
+// timeout.
+func TestAFileThatIsLockedAtFirstIsOpenedLater(t *testing.T) {
+	path := newPath(t)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("BEGIN EXCLUSIVE"); err != nil {
+		t.Fatal(err)
+	}
+	reports := make(chan error, 100)
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{Patterns: patterns(t), OnError: func(err error) { reports <- err }})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	events := incident(t).events
+	w.Record(events)
+	select {
+	case err := <-reports:
+		if err == nil || !strings.HasSuffix(err.Error(), "another process keeps the file locked") || w.Status().Err == nil {
+			t.Errorf("%v, %+v", err, w.Status())
+		}
+	case err := <-done:
+		t.Fatal("the writer ended early:", err)
+	}
+	if _, err := db.Exec("ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-reports; err != nil {
+		t.Errorf("after the lock was released, OnError got %v", err)
+	}
+	cancel()
+	if err := <-done; err != nil || len(stored(t, path)) != len(events) {
+		t.Errorf("%v; %d of %d events stored", err, len(stored(t, path)), len(events))
+	}
+}
+
 // A copy of a history, for example in a backup, must be readable even if its folder is read-only.
 func TestAFileInAReadOnlyFolderIsReadable(t *testing.T) {
 	if os.Getuid() == 0 {

@@ -191,7 +191,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	if w.store == nil && !w.awaitFirst(ctx) {
 		return nil
 	}
-	if err := w.open(context.WithoutCancel(ctx)); err != nil {
+	if err := w.openFirst(ctx); err != nil {
 		w.refuse()
 		return err
 	}
@@ -213,6 +213,19 @@ func (w *Writer) Run(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(err, w.store.Close())
+}
+
+// openFirst opens the file. While another process keeps it locked, it retries until ctx ends. The first error of
+// another kind is final, so that a command reports it once and continues without a history.
+func (w *Writer) openFirst(ctx context.Context) error {
+	for {
+		err := w.open(context.WithoutCancel(ctx))
+		if !dbfile.Busy(err) || ctx.Err() != nil {
+			return err
+		}
+		w.report(err)
+		pause(ctx, retryEvery)
+	}
 }
 
 // awaitFirst waits for the first event or action. It returns false if ctx ends first.

@@ -150,7 +150,7 @@ func useWAL(ctx context.Context, db *sql.DB) error {
 	for {
 		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
 		switch {
-		case busy(err):
+		case Busy(err):
 			locked = err
 		case err != nil && locked != nil && ctx.Err() != nil: // the timeout ended the statement, and the lock is the cause
 			return locked
@@ -167,7 +167,8 @@ func useWAL(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-func busy(err error) bool {
+// Busy reports whether another process had locked the file for longer than the busy timeout.
+func Busy(err error) bool {
 	var s *sqlite.Error
 	return errors.As(err, &s) && s.Code()&0xff == sqlite3.SQLITE_BUSY
 }
