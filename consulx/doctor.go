@@ -20,7 +20,7 @@ const (
 	StatusOK      Status = "ok"
 	StatusLimited Status = "limited" // possible in part, or unreliable
 	StatusDenied  Status = "denied"
-	StatusUnknown Status = "unknown" // Consul does not report it
+	StatusUnknown Status = "unknown" // Consul does not report whether it is possible
 )
 
 // Row is one line of a [Report]. Its texts are safe to print.
@@ -248,7 +248,7 @@ func (d *doctor) sessions() {
 	case IsDenied(err), known && !allowed && len(all) == 0:
 		d.add("sessions", StatusDenied, rule, "none readable%s", without)
 	case errors.Is(err, ErrPartly), known && !allowed:
-		d.add("sessions", StatusLimited, rule, "%s readable, others may be hidden", found)
+		d.add("sessions", StatusLimited, rule, "%s readable; others may be hidden", found)
 	case err != nil:
 		d.fails("sessions", rule, err)
 	default:
@@ -268,7 +268,7 @@ func (d *doctor) catalog() {
 	case len(nodes) == 0:
 		d.add("nodes and their checks", StatusDenied, rule, "none readable%s", without)
 	case meta.ResultsFilteredByACLs, known && !allowed:
-		d.add("nodes and their checks", StatusLimited, rule, "%s readable, others may be hidden", found)
+		d.add("nodes and their checks", StatusLimited, rule, "%s readable; others may be hidden", found)
 	default:
 		d.add("nodes and their checks", StatusOK, "", "%s", found)
 	}

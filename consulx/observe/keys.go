@@ -144,8 +144,8 @@ type mismatch struct {
 	listNewer bool // the list is newer than the response
 }
 
-// compare compares the latest response with the list of names. If they differ, left is the remaining time in which the
-// older one must be updated.
+// compare compares the latest response with the list of names. If they differ, left is the remaining time until the
+// older of the two must have been updated.
 func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -94,7 +94,7 @@ func (s *study) run(ctx context.Context, o *Observer) {
 type surveyor struct {
 	o    *Observer
 	last election.Surroundings
-	// sessions is the latest list.
+	// sessions is the latest list of all sessions.
 	sessions    []*election.Session
 	sessionsErr error
 	listedAt    time.Time

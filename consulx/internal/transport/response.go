@@ -58,7 +58,7 @@ func checkOrigin(r *http.Request, response *http.Response) error {
 	}
 	found := "without X-Consul-Index"
 	if text != "" {
-		found = "with the X-Consul-Index " + strconv.Quote(sanitize.Line(text, 20))
+		found = "with the invalid X-Consul-Index " + strconv.Quote(sanitize.Line(text, 20))
 	}
 	return NotConsul(fmt.Sprintf("HTTP %d %s", response.StatusCode, found))
 }
@@ -82,7 +82,7 @@ func checkVerdict(response *http.Response) error {
 		response.Body = io.NopCloser(bytes.NewReader(body))
 		return nil
 	}
-	return NotConsul("neither true nor false")
+	return NotConsul("it is neither true nor false")
 }
 
 // NotConsul returns the error for a response that Consul never sends.

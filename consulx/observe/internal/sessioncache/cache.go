@@ -30,7 +30,7 @@ type Cache struct {
 	client *consulx.Client
 	spawn  func(func())              // starts a goroutine; the observer waits for it
 	late   func([]*election.Session) // receives sessions that arrive after Await has returned
-	ctx    context.Context           // the lifetime of spawned goroutines; set by Start
+	ctx    context.Context           // context that ends the spawned goroutines; Start sets it
 
 	mu      sync.Mutex
 	known   map[string]*election.Session
@@ -124,7 +124,7 @@ func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool
 	return false
 }
 
-// collect returns the known sessions and marks the attempts to read the others as late.
+// collect returns the known sessions. It marks the attempts to read the other sessions as late.
 func (b *Cache) collect(ids []string) []*election.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -248,14 +248,14 @@ func (b *Cache) Holding(watch string, ids []string) {
 	b.pruneIfDue()
 }
 
-// Released removes the sessions of a shard that was closed.
+// Released removes the record of the sessions that hold keys of a closed shard.
 func (b *Cache) Released(watch string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.held, watch)
 }
 
-// pruneIfDue runs a prune at most once per sessionPrune. The second prune of a session that holds no key drops it,
+// pruneIfDue runs a prune at most once per sessionPrune. Only the second prune drops a session that holds no key,
 // because a session may acquire a key after it was read.
 func (b *Cache) pruneIfDue() {
 	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
