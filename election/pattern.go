@@ -175,7 +175,7 @@ func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	return key, true
 }
 
-// wholeSegment reports whether the `*` of a single pattern stands for a whole path segment.
+// wholeSegment reports whether the `*` of a pattern with one wildcard matches a whole path segment.
 func wholeSegment(before, after string) bool {
 	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }

@@ -15,7 +15,7 @@ import (
 // Collector collects the locks of a store, key by key.
 type Collector struct {
 	locks []election.Pair
-	// patroni are the folders with keys that only Patroni writes.
+	// patroni contains the folders with keys that only Patroni writes.
 	patroni map[string]bool
 }
 
@@ -50,8 +50,8 @@ func lockShaped(p *election.Pair) bool {
 // Result contains the locks of a store, grouped by pattern.
 type Result struct {
 	Groups []Group
-	// Locks is the number of discovered elections, Unwatched the number of those that no watched pattern selects. The
-	// keys of Patroni's members are not elections.
+	// Locks is the number of discovered elections. Unwatched is the number of elections that no watched pattern
+	// selects. The keys of Patroni's members are not elections.
 	Locks, Unwatched int
 }
 

@@ -38,7 +38,7 @@ type generalizer struct {
 }
 
 // generalize groups keys by patterns that select no other key of the store. names contains all keys of the store,
-// sorted. generalize prefers the patterns in common.
+// sorted. generalize prefers the patterns in the argument common.
 func generalize(keys, names, common []string) []selection {
 	g := generalizer{names: names, wanted: make(map[string]bool, len(keys))}
 	for _, key := range keys {
@@ -210,8 +210,8 @@ func narrowed(all []selection, of []int, at int) string {
 	return strings.ToValidUTF8(begin, "") + "*" + strings.ToValidUTF8(end, "")
 }
 
-// fits returns the text of a pattern that selects the keys, and the exclusions that it needs. ok is false if the
-// pattern does not select every key or needs more than most exclusions.
+// fits returns the text of a pattern that selects the keys, and the exclusions that the pattern needs. ok is false if
+// the pattern does not select every key, or needs more exclusions than the limit most.
 func (g *generalizer) fits(segments []string, keys []string, most int) (text string, excluded []string, ok bool) {
 	text = written(strings.Join(segments, "/"))
 	p, err := election.ParsePattern(text)

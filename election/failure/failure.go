@@ -21,7 +21,7 @@ type Failure struct {
 	// Check is the critical check. The session does not depend on it.
 	Check   *election.Check
 	Session *election.Session
-	// Until is when the checks stopped being current, zero if they are current.
+	// Until is the time at which the checks stopped being current, zero if they are current.
 	Until time.Time
 }
 
@@ -116,7 +116,7 @@ func Known(e *election.Election, known election.NodeChecks) bool {
 // Current reports whether the leader has failed according to current checks.
 func (f *Failure) Current() bool { return f != nil && f.Until.IsZero() }
 
-// unbound reports whether a check is one of the session's node and the session does not depend on it.
+// unbound reports whether a check is registered on the session's node and the session does not depend on it.
 func unbound(s *election.Session, c *election.Check) bool {
 	return c.Node == s.Node && !s.DependsOn(c.ID)
 }

@@ -68,17 +68,17 @@ type FixFacts struct {
 	Now    time.Time
 	Around *election.Surroundings // nil if not read
 	Delay  ProbedDelay
-	// DelayErr is why the probe for a lock-delay failed, empty if it did not.
+	// DelayErr is the reason why the probe for a lock-delay failed, empty if the probe succeeded.
 	DelayErr string
 	// Checks are those of the leader's node, nil if not read.
 	Checks []election.Check
-	// Unread is why the evidence that a leader has failed could not be read completely, safe to print. It is empty if
-	// it could.
+	// Unread is the reason why electop could not read all evidence that a leader has failed, safe to print. It is
+	// empty if electop read all evidence.
 	Unread string
 }
 
-// At returns the facts for a later time, if the key has not changed since they were read. The result of a probe is
-// valid until the lock-delay must have ended.
+// At returns the facts for a later time, if the key has not changed since the facts were read. The result of a probe
+// is valid until the latest possible end of the lock-delay.
 func (f FixFacts) At(e *election.Election, now time.Time) FixFacts {
 	if f.Delay == DelayActive {
 		end := f.Now.Add(election.MaxLockDelay)
@@ -154,7 +154,7 @@ func fixUnknown(e *election.Election, now time.Time) *Fix {
 }
 
 // fixHeld finds evidence that the holder has failed although its session exists. It ignores sessions with a TTL,
-// because they expire by themselves.
+// because Consul ends them after the TTL.
 func fixHeld(e *election.Election, f FixFacts) *Fix {
 	s := e.Session
 	if s == nil {
@@ -185,7 +185,7 @@ func fixUnread(f FixFacts) *Fix {
 		return nil
 	}
 	return &Fix{
-		Problem: ProblemUnknown, Kind: FixManual, Why: "Whether the leader has failed is unknown: " + f.Unread + ".",
+		Problem: ProblemUnknown, Kind: FixManual, Why: "It is unknown whether the leader has failed: " + f.Unread + ".",
 		Do: "Check the token with electop doctor, then check again. If the leader's process has ended, destroy the session that holds the key.",
 	}
 }
@@ -235,7 +235,7 @@ func (b *Board) fixKey(e *election.Election, around *election.Surroundings, cand
 }
 
 // apiLockWaiter returns evidence that the candidates use api.Lock, empty if there is none. If there is a strong
-// candidate, sessions that merely have api.Lock's name and lead nothing are not evidence.
+// candidate, sessions that only have api.Lock's name and lead nothing are not evidence.
 func (b *Board) apiLockWaiter(e *election.Election, around *election.Surroundings, candidates []Candidate) string {
 	isLock := func(s *election.Session) bool { return isAPILock(s) && b.led[s.ID].count == 0 }
 	switch {
@@ -290,7 +290,7 @@ func fixCandidates(e *election.Election, around *election.Surroundings, likely i
 		}
 	case likely < 0:
 		return &Fix{
-			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election %s. Whether a candidate exists is %s.", vacant, unknownCandidates(around)),
+			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election %s. It is %s whether a candidate exists.", vacant, unknownCandidates(around)),
 			Do: "Start a candidate of " + serviceOf(e) + ", or see the logs of the running candidates.",
 		}
 	}

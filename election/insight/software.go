@@ -122,8 +122,8 @@ const (
 	campaignSession     = "electop campaign"
 )
 
-// isVaultKey and vaultSession follow Vault's source code, which uses api.Lock with this session name. They were not
-// measured.
+// isVaultKey and vaultSession follow Vault's source code, which uses api.Lock with this session name. No measurement
+// has confirmed them.
 func isVaultKey(key string) bool { return strings.HasSuffix("/"+key, "/vault/core/lock") }
 
 // isAPILock reports whether the session belongs to software that rejects keys without [election.LockFlag].

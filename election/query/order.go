@@ -212,7 +212,7 @@ func (f Facts) failedNodes(e *election.Election, checks map[string]election.Node
 	return failure.NewNodes(checks)
 }
 
-// ledRank ignores when checks stopped being current, as [insight.Tally.Worst] does.
+// ledRank ignores the time at which checks stopped being current, as [insight.Tally.Worst] does.
 func (f Facts) ledRank(e *election.Election) int64 {
 	checks := f.checks(e)
 	t := insight.TallyChecks(e.Session, checks)

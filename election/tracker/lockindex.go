@@ -114,7 +114,7 @@ func lossIndex(old, p *election.Pair) uint64 {
 // new keys, is read at most every 3 s.
 const foundWithin = 10 * time.Second
 
-// settledIndex returns an index that was current some time before.
+// settledIndex determines a Raft index that was current some time ago.
 type settledIndex struct {
 	before, current uint64
 	since           time.Time

@@ -79,7 +79,7 @@ func (t *Tracker) noteCreated(sessions []*election.Session, before uint64) {
 	}
 }
 
-// seenOf returns when each of these sessions was first read.
+// seenOf returns the time at which each of these sessions was first read.
 func (t *Tracker) seenOf(sessions []*election.Session) map[string]election.Seen {
 	of := make(map[string]election.Seen, len(sessions))
 	for _, s := range sessions {
@@ -158,7 +158,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 }
 
-// unreadLost records that a session that was not read no longer holds one of its elections.
+// unreadLost records that a session has lost one of its elections. The session itself was never read.
 func (t *Tracker) unreadLost(session string) {
 	if t.unread[session]--; t.unread[session] <= 0 {
 		delete(t.unread, session)
