@@ -25,7 +25,7 @@ type Budget struct {
 	blocking int // connections for blocking queries
 
 	mu      sync.Mutex
-	keys    int         // number of blocking queries for keys in use
+	keys    int         // number of blocking queries for keys that are in use
 	changed func(n int) // receives the number of nodes whose checks can be watched
 }
 
@@ -41,7 +41,7 @@ func (b *Budget) ForKeys() int {
 	return max(1, b.blocking-sessionListConns-min(leastChecks, b.blocking/5))
 }
 
-// Use adds n to the number of blocking queries for keys. The remaining connections are available for health checks.
+// Use adds n to the number of blocking queries for keys. Health checks can use the remaining connections.
 func (b *Budget) Use(n int) {
 	b.mu.Lock()
 	b.keys += n

@@ -247,7 +247,7 @@ func (c *Client) localDatacenter(ctx context.Context) (string, error) {
 	return all[0], nil
 }
 
-// Datacenters lists the datacenters in the catalog of the agent's servers, nearest first. The first one is the
+// Datacenters lists the datacenters in the catalog of the agent's servers, nearest first. The first datacenter is the
 // agent's own.
 func (c *Client) Datacenters(ctx context.Context) (all []string, err error) {
 	// The library's function accepts no context.

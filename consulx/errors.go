@@ -53,7 +53,7 @@ const (
 // lineError is an error in one line, with a sentinel error.
 type lineError struct {
 	text  string
-	kind  error // a sentinel, may be nil
+	kind  error // sentinel error, may be nil
 	cause error // may be nil
 }
 
@@ -152,7 +152,7 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	switch {
 	case kind != nil:
 		return text, kind
-	case s.Code == http.StatusForbidden && text != "": // a proxy's response, or a blocked endpoint
+	case s.Code == http.StatusForbidden && text != "": // sent by a proxy, or the endpoint is blocked
 		return "Consul answered 403: " + text, ErrDenied
 	case s.Code == http.StatusForbidden:
 		return "permission denied", ErrDenied

@@ -13,8 +13,8 @@ type LockState string
 // The states of a key.
 const (
 	LockHeld    LockState = "held"    // a session holds the key
-	LockDelayed LockState = "delayed" // no session can acquire it yet
-	LockFree    LockState = "free"    // any session can acquire it
+	LockDelayed LockState = "delayed" // no session can acquire the key until the lock-delay ends
+	LockFree    LockState = "free"    // any session can acquire the key
 )
 
 // NoSession is a session ID that never exists.

@@ -57,7 +57,7 @@ func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error
 	}
 	ok, answer, err := c.writeTxn(ctx, ops)
 	switch {
-	case tooLarge(err): // the agent's limit is below the default
+	case tooLarge(err): // the agent's limit for transactions is below the default
 		return c.releaseLarge(ctx, p)
 	case err != nil:
 		return Released{}, c.UnconfirmedRelease(ctx, p, err)

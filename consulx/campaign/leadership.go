@@ -84,7 +84,7 @@ func (c *Candidate) lead(lease *lease, pair election.Pair) *Leadership {
 	return l
 }
 
-// expire ends a term whose session was not renewed in time.
+// expire ends a term if Consul does not confirm a renewal of the session in time.
 func (c *Candidate) expire(ctx context.Context, l *Leadership) {
 	for {
 		left := l.Remaining() - c.o.StopTime

@@ -54,7 +54,7 @@ const (
 	createLimit = 5 * time.Second
 )
 
-var errNotRenewed = errors.New("Consul did not confirm a renewal of the session in time")
+var errNotRenewed = errors.New("electop received no confirmation of a session renewal in time")
 
 // complete sets the defaults.
 func (s SessionOptions) complete() SessionOptions {
@@ -87,7 +87,7 @@ type lease struct {
 	stop context.CancelFunc
 
 	mu        sync.Mutex
-	confirmed time.Time // request time of the latest response that confirmed the session
+	confirmed time.Time // time of the request whose response last confirmed the session
 }
 
 // confirm records that the session existed when a request was sent.

@@ -17,7 +17,7 @@ import (
 // checkWatches runs one blocking query per requested node, limited by the free connections.
 type checkWatches struct {
 	mu     sync.Mutex
-	asked  []string // requested nodes, most important first
+	asked  []string // requested nodes, the most important first
 	limit  int
 	nodes  []string // watched nodes, sorted
 	change chan struct{}

@@ -34,7 +34,7 @@ type coverage struct {
 	first  keyState // state of the first shard
 
 	moved   chan struct{} // receives a signal when the keys of a shard change
-	lists   chan listing  // nil while no query reads the names
+	lists   chan listing  // nil if no query reads the names
 	list    listing
 	open    map[shard.Watch]*openShard
 	finding context.CancelFunc // cancels the query for the names
@@ -60,7 +60,7 @@ func newCoverage(o *Observer, root shard.Watch, limit int, r *blocking.Epochs, r
 func (a *coverage) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer a.loops.Wait()
-	defer cancel() // so that Wait does not block after a panic
+	defer cancel() // without this call, Wait would block after a panic
 	a.start(ctx, a.layout.Root, a.first)
 	settle, check := stoppedTimer(), stoppedTimer()
 	defer settle.Stop()

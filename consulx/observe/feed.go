@@ -20,11 +20,11 @@ type feed struct {
 	tracker    *tracker.Tracker
 	delivery   delivery
 	publisher  publisher
-	clock      *time.Timer           // fires at the tracker's deadline
-	ended      bool                  // set when later observations must be dropped
-	lookInto   func([]evidence.Loss) // investigates why terms ended; must not block
+	clock      *time.Timer           // timer for the tracker's deadline
+	ended      bool                  // the feed drops later observations
+	lookInto   func([]evidence.Loss) // starts the search for the causes of ended terms; must not block
 	beat       time.Time             // latest time at which this process was running
-	restart    func()                // restarts all reads
+	restart    func()                // restarts all queries
 	onComplete func()                // called once every key has been read; the caller holds the mutex; must not block
 }
 
@@ -154,7 +154,7 @@ type publisher struct {
 	tracker    *tracker.Tracker
 	snapshots  chan *election.Snapshot
 	eventsOnly bool
-	onLoaded   func(*election.Snapshot) // must not block; nil after it was called
+	onLoaded   func(*election.Snapshot) // callback for the first complete snapshot; must not block; nil after the call
 
 	timer   *time.Timer
 	last    time.Time
@@ -202,7 +202,7 @@ func stoppedTimer() *time.Timer {
 type delivery struct {
 	mu     sync.Mutex
 	queue  []election.Event
-	loaded *election.Snapshot // the first complete snapshot until it is delivered
+	loaded *election.Snapshot // the first complete snapshot; nil after its delivery
 	active bool               // a goroutine is delivering events
 }
 

@@ -63,8 +63,8 @@ type Observer struct {
 	probeEvery time.Duration
 	wait       time.Duration
 	recall     func(ctx context.Context) election.HistoryRead
-	watches    int // blocking queries over keys
-	// arrange computes the next layout. Tests replace it.
+	watches    int // maximum number of blocking queries for keys
+	// arrange computes the next layout. Only tests replace this function.
 	arrange func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
 	feed
@@ -102,7 +102,7 @@ func New(c *consulx.Client, o Options) *Observer {
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.patterns.Store(&o.Patterns)
-	if name := c.Datacenter(); name != "" { // every snapshot must contain the name
+	if name := c.Datacenter(); name != "" { // every snapshot must contain the datacenter's name
 		observer.tracker.Observe(election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 	}
 	observer.publisher.onLoaded = observer.delivery.load

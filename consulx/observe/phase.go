@@ -8,7 +8,7 @@ const (
 	live                    // the latest attempt succeeded
 	mismatched              // the shard is live, but the list of names contains different keys
 	failing                 // the latest attempt failed
-	closed                  // replaced by other shards
+	closed                  // other shards have replaced this shard
 )
 
 // occurrence is an event that may change the phase of a shard.

@@ -59,10 +59,10 @@ type Loop struct {
 	confirm  bool // the latest response was outdated: the next read is consistent
 	reread   bool // the latest response was dropped because it lacked keys
 	retried  bool // the latest failure was retried immediately
-	rejected bool // blocking queries are rejected
+	rejected bool // Consul or a proxy rejects blocking queries
 }
 
-// minWait is the minimum duration of a query that shows that blocking queries work. A proxy that rejects blocking
+// minWait is the minimum duration of a query that proves that blocking queries work. A proxy that rejects blocking
 // queries responds earlier.
 const minWait = 500 * time.Millisecond
 

@@ -4,7 +4,7 @@ import "time"
 
 // Position is the position at which a loop continues. Only this file computes the index of the next query.
 type Position struct {
-	Index uint64 // the next query waits for changes after this index; with 0 it does not wait
+	Index uint64 // the next query waits for changes after this index; with index 0 the query does not wait
 	Gap   bool   // changes before the next response may have been missed
 	// Epoch is the epoch in which Index is valid; 0 means any epoch.
 	Epoch int

@@ -33,13 +33,13 @@ type cutBody struct {
 // boundedBody is a body of at most BodyLimit bytes; reading a larger body fails.
 type boundedBody struct {
 	io.ReadCloser
-	slot   chan struct{}   // full while a body above largeBody is being read
-	done   <-chan struct{} // closed when the request's context ends; cause returns the reason
+	slot   chan struct{}   // the channel is full while a body above largeBody is being read
+	done   <-chan struct{} // channel that is closed when the request's context ends; cause returns the reason
 	cause  func() error
-	direct int64 // number of bytes that are not collected in advance
+	direct int64 // number of bytes that Read returns before it collects the rest
 	large  bool  // this body occupies the slot for large bodies
 	rest   net.Buffers
-	err    error // error of reading rest
+	err    error // error that ended the read of rest
 }
 
 // Read returns the next bytes of the body. It fails with errTooLarge if the body is larger than BodyLimit.

@@ -15,7 +15,7 @@ import (
 // size.
 type guard struct {
 	http.RoundTripper
-	large chan struct{} // full while a body above largeBody is being read
+	large chan struct{} // the channel is full while a body above largeBody is being read
 }
 
 // RoundTrip sends a request and checks the response.
@@ -25,7 +25,7 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := checkOrigin(r, response); err != nil {
-		_ = response.Body.Close() // the body is not used
+		_ = response.Body.Close() // the response is rejected, so its body is not read
 		return nil, err
 	}
 	if writesLock(r) && response.StatusCode == http.StatusOK {
@@ -73,7 +73,7 @@ func writesLock(r *http.Request) bool {
 // every response that contains "true".
 func checkVerdict(response *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(response.Body, errorLimit))
-	_ = response.Body.Close() // the body was read completely, or cannot be read
+	_ = response.Body.Close() // the rest of the body is not needed
 	if err != nil {
 		return err
 	}

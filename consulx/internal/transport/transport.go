@@ -42,7 +42,7 @@ func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, larg
 	return &Transport{guard{RoundTripper: watch, large: large}, connections}
 }
 
-// CloseIdleConnections closes the idle connections.
+// CloseIdleConnections closes the connections that no request uses.
 func (t *Transport) CloseIdleConnections() { t.connections.CloseIdleConnections() }
 
 // RefuseRedirect does not follow redirects, so that no other host receives the token. Consul also redirects paths

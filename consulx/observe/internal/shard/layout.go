@@ -196,7 +196,7 @@ func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	}
 	for _, key := range unread(keys, kept) {
 		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
-			continue // a watch that this loop added already reads the key
+			continue // a watch that this loop has added reads the key
 		}
 		w, ok := l.widestAround(key, kept)
 		if !ok || len(kept) >= l.Limit {
