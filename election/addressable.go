@@ -73,7 +73,7 @@ const (
 type identity struct {
 	datacenter, key string
 	createIndex     uint64
-	indexed         bool // createIndex is set
+	indexed         bool // set if createIndex is known
 }
 
 func (id ID) parse() identity {

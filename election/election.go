@@ -15,7 +15,7 @@ type State string
 const (
 	Led         State = "led"
 	Vacant      State = "vacant"
-	InLockDelay State = "lock_delay" // vacant, and Consul rejects every acquire
+	InLockDelay State = "lock_delay" // there is no leader, and Consul rejects every acquire
 	// OfSemaphore is the state of a semaphore's key, which has holders and no leader.
 	OfSemaphore State = "semaphore"
 	// Idle is the state of a key that had no leader when observation started and for which no candidate was seen.

@@ -17,8 +17,8 @@ const (
 	Updated            EventType = "updated"     // the holder changed the value
 	Overwritten        EventType = "overwritten" // a client wrote the key without the lock
 	Deleted            EventType = "deleted"     // the key was deleted
-	Missed             EventType = "missed"      // terms that were not observed
-	Explained          EventType = "explained"   // the cause of an ended term
+	Missed             EventType = "missed"      // terms began and ended without being observed
+	Explained          EventType = "explained"   // the cause of an ended term is known
 	Unreadable         EventType = "unreadable"  // the token lost the permission to read the key
 	Readable           EventType = "readable"    // the token regained the permission to read the key
 	Entered            EventType = "entered"     // a session acquired a slot of a semaphore

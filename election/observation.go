@@ -151,7 +151,7 @@ type OperatorAction struct {
 // TermEvidence is the evidence for the cause of one ended term.
 type TermEvidence struct {
 	At      time.Time
-	Event   Event // the [Vacated] event of the term
+	Event   Event // the [Vacated] event of this term
 	Outcome Evidence
 }
 

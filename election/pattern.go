@@ -16,7 +16,7 @@ const DefaultPattern = "service/*/leader"
 // path segment or part of one, `**` any number of segments. After a `!` it excludes
 // the keys that it matches.
 type Pattern struct {
-	text     string // without the `!`
+	text     string // text of the pattern without the `!`
 	prefix   string
 	exact    bool
 	excludes bool

@@ -137,7 +137,7 @@ type PartKind string
 
 // The kinds of data. Elections are stale only if PartKeys is.
 const (
-	PartWhole    PartKind = ""         // all data: the connection itself
+	PartWhole    PartKind = ""         // all data, because the connection itself failed
 	PartKeys     PartKind = "keys"     // the elections in a range
 	PartNames    PartKind = "names"    // which keys exist in a range
 	PartSessions PartKind = "sessions" // the list of all sessions
@@ -147,8 +147,8 @@ const (
 // Part is the part of the data that one source reads.
 type Part struct {
 	Kind  PartKind
-	Range Range  // set for PartKeys and PartNames
-	Node  string // set for PartChecks
+	Range Range  // set if Kind is PartKeys or PartNames
+	Node  string // set if Kind is PartChecks
 }
 
 // StalePart is a part whose query fails while others succeed.

@@ -37,7 +37,7 @@ func (d *Collector) Add(p election.Pair) {
 	if len(p.Value) > keptLockValue {
 		p.Value = nil
 	}
-	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // copies, so that the response is not kept in memory
+	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // copies, so that the garbage collector can free the response
 	d.locks = append(d.locks, p)
 }
 
@@ -96,7 +96,7 @@ type lock struct {
 	key      string
 	software string
 	held     bool
-	slots    bool // the key belongs to a semaphore
+	slots    bool // set if the key belongs to a semaphore
 }
 
 // Groups returns the discovered locks, grouped by pattern. names contains all keys of the store in byte order.

@@ -109,7 +109,7 @@ func (g *generalizer) prefer(all []selection, text string) []selection {
 
 // join merges patterns that differ in only one segment, the largest sets first.
 func (g *generalizer) join(all []selection) []selection {
-	sets := map[string][]int{} // indexes in all, by the pattern with * in place of one segment
+	sets := map[string][]int{} // by pattern with * in place of one segment: indexes in all
 	for i, p := range all {
 		for at := range p.segments {
 			if replaceable(p.segments, at) {
@@ -166,7 +166,7 @@ func (g *generalizer) unite(all []selection, of []int, template []string) (selec
 		p.Keys = append(p.Keys, all[i].Keys...)
 	}
 	at := slices.IndexFunc(template, func(s string) bool { return s == "*" })
-	for i := range template { // find the segment that differs
+	for i := range template { // search for the segment that differs
 		if template[i] == "*" && all[of[0]].segments[i] != "*" {
 			at = i
 		}

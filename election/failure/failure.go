@@ -35,7 +35,7 @@ func Of(e *election.Election, nodes map[string]election.NodeChecks) *Failure {
 	return NewNodes(map[string]election.NodeChecks{node: nodes[node]}).Of(e)
 }
 
-// In is like [Of] for the current checks of the leader's node.
+// In finds the same evidence as [Of], in current checks of the leader's node.
 func In(e *election.Election, checks []election.Check) *Failure {
 	if e.Session == nil {
 		return nil
@@ -82,7 +82,7 @@ func (ns Nodes) Of(e *election.Election) *Failure {
 			return &Failure{OfNode: true, Check: c, Session: s, Until: n.until}
 		}
 	}
-	if s.TTL > 0 { // the leader must renew its session
+	if s.TTL > 0 { // the session expires if the leader has failed
 		return nil
 	}
 	if c := n.failedService(e); c != nil {

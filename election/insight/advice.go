@@ -215,7 +215,7 @@ func adviseChecks(s *election.Session) *Advice {
 			Do:   "bind the session to serfHealth, so that a failure of its node ends the session sooner",
 		}
 	case s.TTL > 0:
-		return nil // without renewal, the session expires
+		return nil // if the leader does not renew the session, the session expires
 	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, mayWatchProcess):
 		return &Advice{
 			Code: "node_checks_only",

@@ -143,11 +143,11 @@ func withoutCrowd(sorted []Candidate) []Candidate {
 type inference struct {
 	e        *election.Election
 	board    *Board
-	model    *election.Session // session of the current leader, else of the last one
+	model    *election.Session // session of the current leader or, without a leader, of the last one
 	pattern  string            // the model's name in the form that shape returns
 	named    bool              // the model is named after the election
 	siblings map[string]election.Pair
-	holding  map[string]bool // by session ID: the session holds a slot of the semaphore
+	holding  map[string]bool // sessions that hold a slot of the semaphore, by session ID
 	found    []Candidate
 }
 

@@ -16,11 +16,11 @@ type FixKind string
 
 // Kinds of fixes. Every kind except [FixManual] and [FixWait] is one write to Consul.
 const (
-	FixWait     FixKind = "wait"            // wait until the lock-delay ends
+	FixWait     FixKind = "wait"            // the user must wait until the lock-delay ends
 	FixSetFlags FixKind = "set_flags"       // write the same value with the flags of Consul's lock
 	FixDestroy  FixKind = "destroy_session" // destroy the session of a holder that has failed
 	FixDelete   FixKind = "delete_key"      // delete a key with the value of a former leader
-	FixManual   FixKind = "manual"          // no write to Consul resolves it
+	FixManual   FixKind = "manual"          // no single write to Consul resolves the problem
 )
 
 // Problem is the reason why an election has no leader, or has only a leader that has failed.
@@ -35,7 +35,7 @@ const (
 	ProblemNodeGone    Problem = "node_gone"        // the leader's node failed, but its session remains
 	ProblemIdle        Problem = "candidates_idle"  // candidates exist, but none acquires the key
 	ProblemNoCandidate Problem = "no_candidate"
-	ProblemUnknown     Problem = "unknown" // the key, or the evidence that its leader has failed, cannot be read
+	ProblemUnknown     Problem = "unknown" // electop cannot read the key, or the evidence that the key's leader has failed
 	// ProblemCheckCritical is a critical check on which the leader's session depends: Consul invalidates the session.
 	ProblemCheckCritical Problem = "check_critical"
 )
@@ -66,11 +66,11 @@ func (f *Fix) DoAt(now time.Time) string {
 // FixFacts are the facts that [Board.Fix] needs in addition to the election.
 type FixFacts struct {
 	Now    time.Time
-	Around *election.Surroundings // nil if not read
+	Around *election.Surroundings // nil if electop has not read the surroundings
 	Delay  ProbedDelay
 	// DelayErr is the reason why the probe for a lock-delay failed, empty if the probe succeeded.
 	DelayErr string
-	// Checks are those of the leader's node, nil if not read.
+	// Checks are the checks of the leader's node, nil if electop has not read them.
 	Checks []election.Check
 	// Unread is the reason why electop could not read all evidence that a leader has failed, safe to print. It is
 	// empty if electop read all evidence.
@@ -99,9 +99,9 @@ type FixNeed int
 
 // The values of FixNeed.
 const (
-	NeedsNothing      FixNeed = iota // no facts: [Board.Fix] never finds a problem
-	NeedsSurroundings                // the facts about an election without a leader
-	NeedsChecks                      // the checks of the leader's node: they show whether the leader has failed
+	NeedsNothing      FixNeed = iota // [Board.Fix] needs no facts, because it never finds a problem
+	NeedsSurroundings                // [Board.Fix] needs the facts about an election without a leader
+	NeedsChecks                      // [Board.Fix] needs the checks of the leader's node, which show whether the leader has failed
 )
 
 // FixNeeds returns the kind of facts that [Board.Fix] needs for an election. If the holder's session has a TTL, the
@@ -134,7 +134,7 @@ func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	likely := Likely(candidates, f.Around)
 	delay, key := fixDelay(e, f), b.fixKey(e, f.Around, candidates)
 	switch {
-	case delay != nil && (key == nil || key.Problem == ProblemLockFlags): // the flags matter only after the lock-delay
+	case delay != nil && (key == nil || key.Problem == ProblemLockFlags): // flags prevent an acquire only after the lock-delay
 		delay.Why += " " + candidatesSeen(likely)
 		return delay
 	case key != nil:

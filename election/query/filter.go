@@ -24,8 +24,8 @@ type Filter struct {
 
 // Word is one word of a filter, compared with all texts or with one field.
 type Word struct {
-	Field string // empty for all texts
-	Value string // in lower case
+	Field string // empty if the word is compared with all texts
+	Value string // value in lower case
 	Not   bool
 	// regex is set for /regex/. compare is set for a field with numbers. fold is set if the regex contains no
 	// upper-case letter: the match then ignores case. Matching lower-case text is faster than (?i).

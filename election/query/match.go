@@ -170,8 +170,8 @@ func (w *Word) matchesEvent(ev *election.Event) bool {
 	}, w.In)
 }
 
-// containsFold reports whether s contains sub, ignoring case; sub must be in lower case. It does not copy ASCII text,
-// because each key press filters every election.
+// containsFold reports whether s contains sub, ignoring case; sub must be in lower case. The function does not copy
+// ASCII text, because each key press filters every election.
 func containsFold(s, sub string) bool {
 	if sub == "" {
 		return true

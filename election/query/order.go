@@ -46,7 +46,7 @@ type Order struct {
 type Facts struct {
 	At     time.Time
 	Checks func(e *election.Election) map[string]election.NodeChecks
-	failed map[string]failure.Nodes // by datacenter, set while sorting
+	failed map[string]failure.Nodes // failed nodes by datacenter; set while sorting
 }
 
 // reverseWord after a property reverses the order.

@@ -7,7 +7,7 @@ import (
 	"electop/election"
 )
 
-// The number of keys in Consul and these constants, which docs/reliability.md lists, limit the size of a tracker.
+// These constants, which docs/reliability.md lists, and the number of keys in Consul limit the size of a tracker.
 const (
 	// keptPerElection is the maximum number of terms, and of events, of one election. keptInAll is the maximum of all
 	// elections together, but each election keeps at least keptAtLeast.

@@ -140,7 +140,7 @@ func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeR
 	emitted := len(t.out)
 	read := t.foldChanged(&known, p, r)
 	t.wasRead(read)
-	if len(t.out) == emitted { // unchanged: report the state as initial
+	if len(t.out) == emitted { // nothing changed: report the state as initial
 		c := change{t: t, at: r.At, e: read}
 		c.initial(p)
 	}

@@ -120,7 +120,7 @@ func (t *Tracker) pruneSeen() {
 
 func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if len(t.sessions) == 0 {
-		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // usually all sessions arrive together
+		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // usually one observation contains all sessions
 	}
 	fresh, held := false, false
 	for _, s := range o.Sessions {
@@ -147,7 +147,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if !fresh {
 		return
 	}
-	if t.surroundings != nil || t.sessionList != nil { // otherwise no consumer needs the age of a session
+	if t.surroundings != nil || t.sessionList != nil { // without these lists, no consumer needs the age of a session
 		t.noteSeen(wall(o.At), o.Sessions)
 		t.pruneSeen()
 	}

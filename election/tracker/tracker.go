@@ -29,8 +29,8 @@ type Tracker struct {
 	searches bool
 
 	datacenter string
-	elections  []*election.Election // sorted by [election.Compare]
-	lent       bool                 // set while a snapshot shares the slice: copy the slice before a write
+	elections  []*election.Election // in the order of [election.Compare]
+	lent       bool                 // set while a snapshot shares the slice; a write must copy the slice first
 	peaks      map[string]furthest  // by [election.Election.ID]
 	newest     uint64               // the highest Raft index of any key read
 	settled    settledIndex
@@ -45,7 +45,7 @@ type Tracker struct {
 
 	surroundings *election.Surroundings
 	sessionList  *election.SessionList
-	seen         map[string]election.Seen // by session ID
+	seen         map[string]election.Seen // first read of each session, by session ID
 	// listed is the Raft index of the latest list of sessions, 0 if the list was not watched without interruption.
 	listed uint64
 
