@@ -6,27 +6,27 @@ const (
 	// defaultConns is far below Consul's limit of 200 connections per address. At that limit, the agent rejects new
 	// connections from every program on the host.
 	defaultConns = 64
-	// urgentConns connections are for the probe and the operator's actions, shortConns connections for reads that do
-	// not block. Blocking queries use the other connections.
+	// urgentConns is the number of connections for the probe and the operator's actions. shortConns is the number of
+	// connections for reads that do not block. Blocking queries use the other connections.
 	urgentConns = 3
 	shortConns  = 6
-	// leastConns includes four connections for blocking queries.
+	// leastConns is the minimum number of connections of one client. It leaves four of them for blocking queries.
 	leastConns = urgentConns + shortConns + 4
 	// sessionListConns is the number of connections for the blocking query for all sessions.
 	sessionListConns = 1
-	// leastChecks is the number of connections that are reserved for health checks. maxChecks is enough for the rows
-	// of a screen.
+	// leastChecks is the number of connections that are reserved for health checks. maxChecks is the maximum number of
+	// nodes whose checks are watched; it is enough for the rows of a screen.
 	leastChecks = 6
 	maxChecks   = 16
 )
 
-// Budget divides the connections of one client.
+// Budget divides the connections of one client among the kinds of requests.
 type Budget struct {
 	blocking int // connections for blocking queries
 
 	mu      sync.Mutex
-	keys    int         // number of blocking queries for keys in use
-	changed func(n int) // called with the number of nodes whose checks can be watched
+	keys    int         // number of blocking queries for keys that are in use
+	changed func(n int) // receives the number of nodes whose checks can be watched
 }
 
 func newBudget(conns int) *Budget {
@@ -41,7 +41,7 @@ func (b *Budget) ForKeys() int {
 	return max(1, b.blocking-sessionListConns-min(leastChecks, b.blocking/5))
 }
 
-// Use adds n to the number of blocking queries for keys. The remaining connections are available for health checks.
+// Use adds n to the number of blocking queries for keys. Health checks can use the remaining connections.
 func (b *Budget) Use(n int) {
 	b.mu.Lock()
 	b.keys += n
@@ -55,7 +55,8 @@ func (b *Budget) checks() int {
 	return max(1, min(maxChecks, b.blocking-sessionListConns-b.keys))
 }
 
-// OnChange calls f with the number of nodes whose checks can be watched, now and after each change. f must not block.
+// OnChange calls f with the number of nodes whose checks can be watched, immediately and after each change. f must not
+// block.
 func (b *Budget) OnChange(f func(n int)) {
 	b.mu.Lock()
 	b.changed = f
@@ -67,9 +68,9 @@ func (b *Budget) OnChange(f func(n int)) {
 // clients contains three clients of one agent. Each has its own connections.
 type clients struct {
 	budget  *Budget
-	short   *Client // for reads that do not block
-	waiting *Client // for blocking queries
-	urgent  *Client // for probes and for the operator's actions
+	short   *Client // client for reads that do not block
+	waiting *Client // client for blocking queries
+	urgent  *Client // client for probes and for the operator's actions
 }
 
 func (c *Client) openClients(b *Budget, connect func(client *Client, conns int) error) (*Client, error) {
@@ -96,5 +97,5 @@ func (c *Client) Blocking() *Client { return c.waiting }
 // Urgent returns the client for probes and for the operator's actions. Its reads are never stale.
 func (c *Client) Urgent() *Client { return c.urgent }
 
-// Budget returns the division of this client's connections.
+// Budget returns the budget of this client's connections.
 func (c *Client) Budget() *Budget { return c.budget }

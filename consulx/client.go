@@ -43,14 +43,14 @@ type Config struct {
 	Stale bool
 	// MaxConnections limits the concurrent connections. The minimum is 13; 0 means 64.
 	MaxConnections int
-	// Transport, if not nil, sends all requests instead of the network.
+	// Transport, if not nil, sends all requests. Otherwise, electop opens network connections.
 	Transport http.RoundTripper
 }
 
 // Client is a connection to one Consul agent, safe for concurrent use.
 type Client struct {
 	*clients
-	api        *api.Client // uses the same connections
+	api        *api.Client // client of Consul's library; uses the same connections
 	http       *http.Client
 	transport  *transport.Transport
 	endpoint   *url.URL
@@ -238,7 +238,7 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return info, c.Wrap(err)
 }
 
-// localDatacenter returns the first datacenter of the list.
+// localDatacenter returns the agent's own datacenter, which is the first in the list.
 func (c *Client) localDatacenter(ctx context.Context) (string, error) {
 	all, err := c.Datacenters(ctx)
 	if len(all) == 0 {
@@ -247,7 +247,7 @@ func (c *Client) localDatacenter(ctx context.Context) (string, error) {
 	return all[0], nil
 }
 
-// Datacenters lists the datacenters in the catalog of the agent's servers, nearest first. The first one is the
+// Datacenters lists the datacenters in the catalog of the agent's servers, nearest first. The first datacenter is the
 // agent's own.
 func (c *Client) Datacenters(ctx context.Context) (all []string, err error) {
 	// The library's function accepts no context.

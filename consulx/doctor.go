@@ -18,9 +18,9 @@ type Status string
 // The statuses of a [Row].
 const (
 	StatusOK      Status = "ok"
-	StatusLimited Status = "limited" // possible in part, or unreliable
+	StatusLimited Status = "limited" // the function is available only in part, or unreliable
 	StatusDenied  Status = "denied"
-	StatusUnknown Status = "unknown" // Consul does not report it
+	StatusUnknown Status = "unknown" // Consul does not report whether the function is available
 )
 
 // Row is one line of a [Report]. Its texts are safe to print.
@@ -55,7 +55,7 @@ func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error
 	}
 	d.ask(ps.Selecting())
 	if !d.acls() {
-		return d.report, nil // every rule would be reported as missing
+		return d.report, nil // otherwise, every rule would be reported as missing
 	}
 	d.agent(info, err)
 	for _, p := range ps {
@@ -73,7 +73,7 @@ type doctor struct {
 	client  *Client
 	report  Report
 	failure error
-	open    bool // set if ACLs are off
+	open    bool // ACLs are off
 	allowed map[right]bool
 }
 
@@ -172,7 +172,7 @@ func (d *doctor) ask(ps election.Patterns) {
 		{Resource: "session", Access: "read"}, {Resource: "session", Access: "write"},
 		{Resource: "node", Access: "read"}, {Resource: "service", Access: "read"},
 	}
-	for _, p := range ps[:min(len(ps), 28)] { // Consul accepts at most 64 per request
+	for _, p := range ps[:min(len(ps), 28)] { // Consul accepts at most 64 permissions per request
 		wanted = append(wanted, right{Resource: "key", Segment: p.Prefix(), Access: "read"},
 			right{Resource: "key", Segment: p.Prefix(), Access: "write"})
 	}
@@ -248,7 +248,7 @@ func (d *doctor) sessions() {
 	case IsDenied(err), known && !allowed && len(all) == 0:
 		d.add("sessions", StatusDenied, rule, "none readable%s", without)
 	case errors.Is(err, ErrPartly), known && !allowed:
-		d.add("sessions", StatusLimited, rule, "%s readable, others may be hidden", found)
+		d.add("sessions", StatusLimited, rule, "%s readable; others may be hidden", found)
 	case err != nil:
 		d.fails("sessions", rule, err)
 	default:
@@ -268,7 +268,7 @@ func (d *doctor) catalog() {
 	case len(nodes) == 0:
 		d.add("nodes and their checks", StatusDenied, rule, "none readable%s", without)
 	case meta.ResultsFilteredByACLs, known && !allowed:
-		d.add("nodes and their checks", StatusLimited, rule, "%s readable, others may be hidden", found)
+		d.add("nodes and their checks", StatusLimited, rule, "%s readable; others may be hidden", found)
 	default:
 		d.add("nodes and their checks", StatusOK, "", "%s", found)
 	}

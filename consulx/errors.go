@@ -45,15 +45,15 @@ var (
 const (
 	// errorLength is the maximum length of an error, in runes.
 	errorLength = 300
-	// sentenceLength is long enough for electop's own messages. They must not be truncated, because they end with
-	// what to do.
+	// sentenceLength exceeds the length of electop's own messages. A message must not be truncated, because its end
+	// says what to do.
 	sentenceLength = 1000
 )
 
 // lineError is an error in one line, with a sentinel error.
 type lineError struct {
 	text  string
-	kind  error // a sentinel, may be nil
+	kind  error // sentinel error, may be nil
 	cause error // may be nil
 }
 
@@ -143,8 +143,8 @@ type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("HTTP status %d", int(s)) }
 
-// txnFailure is the prefix of the errors that Consul's library returns for a transaction. They do not contain the
-// HTTP status.
+// txnFailure is the prefix of the errors that Consul's library returns for a transaction. These errors do not contain
+// the HTTP status.
 const txnFailure = "Failed request: "
 
 func describeStatus(s api.StatusError) (text string, kind error) {
@@ -152,7 +152,7 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	switch {
 	case kind != nil:
 		return text, kind
-	case s.Code == http.StatusForbidden && text != "": // a proxy's response, or a blocked endpoint
+	case s.Code == http.StatusForbidden && text != "": // sent by a proxy, or the endpoint is blocked
 		return "Consul answered 403: " + text, ErrDenied
 	case s.Code == http.StatusForbidden:
 		return "permission denied", ErrDenied
@@ -182,8 +182,8 @@ func describeFailure(body string) (text string, kind error) {
 	return body, nil
 }
 
-// denial reports whether Consul denied the request. Only the beginning of the text counts, because the same words may
-// be part of a key.
+// denial reports whether Consul denied the request. It checks only the beginning of the text, because the rest may
+// contain a key with the same words.
 func denial(text string) bool {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "Failed request: ")
 	for forwarded := true; forwarded; { // each server that forwards the request adds this prefix
@@ -210,7 +210,7 @@ func unreachable(err error) bool {
 	return errors.As(err, &asked) || errors.As(err, &netw) || errors.Is(err, context.DeadlineExceeded) || cutShort(err)
 }
 
-// cutShort reports whether a response ended early.
+// cutShort reports whether a response was incomplete.
 func cutShort(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // flawOf describes a response that cannot be decoded. It returns "" for other errors.

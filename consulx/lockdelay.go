@@ -13,8 +13,8 @@ type LockState string
 // The states of a key.
 const (
 	LockHeld    LockState = "held"    // a session holds the key
-	LockDelayed LockState = "delayed" // no session can acquire it yet
-	LockFree    LockState = "free"    // any session can acquire it
+	LockDelayed LockState = "delayed" // no session can acquire the key until the lock-delay ends
+	LockFree    LockState = "free"    // any session can acquire the key
 )
 
 // NoSession is a session ID that never exists.
@@ -29,9 +29,9 @@ type ProbeResult struct {
 	Session string
 }
 
-// ProbeLockDelay reports whether a lock-delay is active. Reads do not show this, so it tries to acquire the key with a
-// nonexistent session. Consul rejects the acquire, with a different error during a lock-delay, and writes nothing. The
-// token needs write on the key.
+// ProbeLockDelay reports whether a lock-delay is active. Reads do not show a lock-delay, so the probe tries to acquire
+// the key with a nonexistent session. Consul rejects the acquire, with a different error during a lock-delay, and
+// writes nothing. The token needs write on the key.
 func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, error) {
 	delayed, err := c.probeLock(ctx, key)
 	if err != nil {

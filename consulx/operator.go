@@ -38,8 +38,8 @@ func (op *Operator) Release(ctx context.Context, t election.Target) (Released, e
 	return op.releaseSeen(ctx, t, nil)
 }
 
-// ReleaseObserved is like Release, but needs only one request if the key has not changed since it was observed. If
-// the value is large or the session may be Patroni's, it reads the key first.
+// ReleaseObserved is like Release, but needs only one request if the key has not changed since it was observed. If the
+// value is large or Patroni may have created the session, ReleaseObserved reads the key first.
 func (op *Operator) ReleaseObserved(ctx context.Context, e *election.Election) (Released, error) {
 	if e.Unaddressable || len(e.Pair.Value) > 4<<10 || e.Session == nil || e.Session.Behavior == election.BehaviorDelete {
 		return op.Release(ctx, e.Target())
@@ -117,7 +117,7 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 	var done bool
 	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.Write(ctx))
 	if err == nil && !done {
-		err = transport.NotConsul("a destroy without confirmation")
+		err = transport.NotConsul("it does not confirm the destroy")
 	}
 	return err
 }

@@ -41,20 +41,20 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 // patroniKey is the last segment of every key that names a Patroni leader.
 const patroniKey = "leader"
 
-// unrecognised decides about a possible Patroni key whose siblings were not all read. Only the session can then
-// identify Patroni.
+// unrecognised decides whether to release a key that may be Patroni's although its siblings were not all read. Only
+// the session can then identify Patroni.
 func (op *Operator) unrecognised(t election.Target, session *election.Session, err error) error {
 	switch {
 	case err == nil, session != nil && (IsDenied(err) || errors.Is(err, ErrPartly)):
 		return nil
 	case IsDenied(err) || errors.Is(err, ErrPartly):
-		return Fail(ErrRefused, "electop does not release Patroni's keys, and it is unknown whether %s belongs to Patroni: the token lacks %s;  "+
+		return Fail(ErrRefused, "electop does not release Patroni's keys, and it is unknown whether %s belongs to Patroni: the token lacks %s; "+
 			"nothing was written", sanitize.Line(t.Key, 80), aclRule("session_prefix", "", "read"))
 	}
 	return err
 }
 
-// refusal returns why electop does not release a key, "" if it releases the key.
+// refusal returns the reason why electop does not release a key, "" if it releases the key.
 func refusal(e *election.Election, around *election.Surroundings) string {
 	return insight.EffectOf(election.ActionRelease, e, around, -1).Refusal
 }

@@ -13,8 +13,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// ManySessions is the maximum number of sessions that electop reads one by one. For more, the list of all sessions is
-// cheaper.
+// ManySessions is the maximum number of sessions that electop reads one by one. For a larger number, a list of all
+// sessions is cheaper.
 const ManySessions = 20
 
 // Sessions reads every session of the datacenter once. It returns ErrIncomplete if the token can read only some

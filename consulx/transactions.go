@@ -16,16 +16,17 @@ import (
 )
 
 const (
-	// TxnReads is the number of keys per transaction: Consul allows 128 operations, and a value may have 512 KiB.
+	// TxnReads is the number of keys per transaction: Consul allows 128 operations, and a value may have up to 512
+	// KiB.
 	TxnReads = 64
 	// vanishTries is the maximum number of attempts of a transaction that fails because keys were deleted
 	// concurrently.
 	vanishTries = 8
 )
 
-// withoutLeader describes a response that Consul did not send: each response of Consul to a read-only transaction has
-// this header.
-const withoutLeader = "a transaction without X-Consul-Knownleader"
+// withoutLeader describes a response that Consul did not send: Consul adds the header to every response to a read-only
+// transaction.
+const withoutLeader = "it has no header X-Consul-Knownleader"
 
 // ErrPartly reports that the token cannot read all of the data. A function returns it together with the readable
 // part.
@@ -67,7 +68,7 @@ func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, 
 	return holders, nil
 }
 
-// ReadExisting reads at most TxnReads keys. exist contains the keys that exist, pairs the readable ones of these.
+// ReadExisting reads at most TxnReads keys. exist contains the keys that exist. pairs contains the readable ones.
 func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
 	for range vanishTries {
 		if len(keys) == 0 {

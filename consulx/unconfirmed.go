@@ -51,7 +51,7 @@ func readAgain(ctx context.Context, now func(context.Context) (string, error)) s
 		case err == nil:
 			return text
 		case last == nil || ctx.Err() == nil:
-			last = err // prefer an error of Consul to the error of the context
+			last = err // an error of Consul is more useful than the error of the context
 		}
 		select {
 		case <-ctx.Done():

@@ -23,8 +23,8 @@ const changeWait = 5 * time.Second
 
 // Released describes how a key was unlocked.
 type Released struct {
-	// Unconditional is set if the value was too large for a transaction. The release checked the session, but not the
-	// index.
+	// Unconditional is set if the value was too large for a transaction. In this case, the release checked the
+	// session, but not the index.
 	Unconditional bool
 	// LostWrite is set if the holder wrote its value after electop had read the key, and the release restored the
 	// older value.
@@ -57,7 +57,7 @@ func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error
 	}
 	ok, answer, err := c.writeTxn(ctx, ops)
 	switch {
-	case tooLarge(err): // the agent's limit is below the default
+	case tooLarge(err): // the agent's limit for transactions is below the default
 		return c.releaseLarge(ctx, p)
 	case err != nil:
 		return Released{}, c.UnconfirmedRelease(ctx, p, err)
@@ -81,7 +81,7 @@ func (c *Client) unlockOps(p *election.Pair) api.TxnOps {
 func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer api.TxnResponse, err error) {
 	_, err = c.api.Raw().Write("/v1/txn", ops, &answer, c.Write(ctx))
 	if err == nil && len(answer.Results) == 0 {
-		return false, answer, transport.NotConsul("a transaction without results") // Consul returns one result per operation
+		return false, answer, transport.NotConsul("it contains no result of the transaction") // Consul returns one result per operation
 	}
 	var status api.StatusError
 	if errors.As(err, &status) && status.Code == http.StatusConflict {

@@ -18,7 +18,7 @@ func Addressable(key string) bool {
 }
 
 // ID identifies an election by its datacenter and key, and by its CreateIndex if the key is not [Addressable]. A key
-// without a datacenter is the ID of the first election with this key. It is a separate type, so that no plain key is
+// without a datacenter is the ID of the first election with this key. ID is a separate type, so that no plain key is
 // used as an ID: the same key can exist in several datacenters.
 type ID string
 
@@ -28,7 +28,7 @@ func (e *Election) ID() ID { return newID(e.Datacenter, e.Ident()) }
 // ID identifies the election of the target. It is empty for a session without an election.
 func (t Target) ID() ID { return newID(t.Datacenter, ident(t.Key, t.CreateIndex, !Addressable(t.Key))) }
 
-// ElectionID is the [Election.ID] of the event's election, empty if it has none.
+// ElectionID is the [Election.ID] of the event's election. It is empty if the event has no election.
 func (e Event) ElectionID() ID { return newID(e.Datacenter, e.Ident()) }
 
 // Of reports whether this is the ID of an election. Unlike a comparison of two IDs, it allocates no memory.
@@ -52,7 +52,7 @@ func newID(datacenter, ident string) ID {
 // [Addressable].
 func (e *Election) Ident() string { return ident(e.Key(), e.Pair.CreateIndex, e.Unaddressable) }
 
-// Ident is the [Election.Ident] of the event's election, empty if it has none.
+// Ident is the [Election.Ident] of the event's election. It is empty if the event has no election.
 func (e Event) Ident() string { return ident(e.Key, e.CreateIndex, !Addressable(e.Key)) }
 
 func ident(key string, createIndex uint64, unaddressable bool) string {
@@ -62,8 +62,8 @@ func ident(key string, createIndex uint64, unaddressable bool) string {
 	return key + indexMark + strconv.FormatUint(createIndex, 10)
 }
 
-// datacenterMark separates the datacenter from the key in an [ID], indexMark the key from the CreateIndex. The name of
-// a datacenter contains no NUL.
+// datacenterMark separates the datacenter from the key in an [ID]. indexMark separates the key from the CreateIndex.
+// The name of a datacenter contains no NUL.
 const (
 	datacenterMark = "\x00"
 	indexMark      = "\x00#"
@@ -73,7 +73,7 @@ const (
 type identity struct {
 	datacenter, key string
 	createIndex     uint64
-	indexed         bool // createIndex is set
+	indexed         bool // set if createIndex is known
 }
 
 func (id ID) parse() identity {
@@ -96,7 +96,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// identifies reports whether the identity is that of an election with the same key. An empty datacenter is unknown.
+// identifies reports whether the identity matches e, which has the same key. An empty datacenter matches every
+// datacenter.
 func (of identity) identifies(e *Election) bool {
 	return (of.datacenter == "" || e.Datacenter == "" || of.datacenter == e.Datacenter) &&
 		(!of.indexed || e.Unaddressable && of.createIndex == e.Pair.CreateIndex)

@@ -15,7 +15,7 @@ type State string
 const (
 	Led         State = "led"
 	Vacant      State = "vacant"
-	InLockDelay State = "lock_delay" // vacant, and Consul rejects every acquire
+	InLockDelay State = "lock_delay" // there is no leader, and Consul rejects every acquire
 	// OfSemaphore is the state of a semaphore's key, which has holders and no leader.
 	OfSemaphore State = "semaphore"
 	// Idle is the state of a key that had no leader when observation started and for which no candidate was seen.
@@ -41,9 +41,10 @@ type Election struct {
 	// Term is the LockIndex of the current or latest term. If a client wrote the key without the lock, Term is the
 	// LockIndex before that write, or 0 if that LockIndex was not read.
 	Term uint64
-	// Since is when the current term was first observed. If SinceKnown is false, the term may have begun earlier.
+	// Since is the time at which the current term was first observed. If SinceKnown is false, the term may have begun
+	// earlier.
 	Since time.Time
-	// VacantSince is when the key was first observed without a holder, zero while there is a leader. If
+	// VacantSince is the time at which the key was first observed without a holder, zero while there is a leader. If
 	// VacantSinceKnown is false, the vacancy may have begun earlier.
 	VacantSince time.Time
 	// LockDelayUntil is the estimated end of the lock-delay, zero if none is known.
@@ -93,7 +94,7 @@ func (e *Election) State(now time.Time) State {
 	return Vacant
 }
 
-// ledWithin reports whether a term is known to have ended less than a period before now.
+// ledWithin reports whether an observed term ended less than period before now.
 func (e *Election) ledWithin(now time.Time, period time.Duration) bool {
 	last := e.LastTerm()
 	return last != nil && now.Sub(last.End) < period
@@ -301,7 +302,8 @@ type Rights struct {
 	// Known is false if Consul does not report the rules (ACLs are off, or the endpoint does not respond). electop
 	// then blocks no action.
 	Known bool
-	// Release is set if the token may write the key, Destroy if it may write sessions on the session's node.
+	// Release is set if the token may write the key. Destroy is set if the token may write sessions on the session's
+	// node.
 	Release, Destroy bool
 	// ReleaseRule and DestroyRule are the ACL rules that are missing for the action, empty if none is missing.
 	ReleaseRule, DestroyRule string

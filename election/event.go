@@ -17,12 +17,12 @@ const (
 	Updated            EventType = "updated"     // the holder changed the value
 	Overwritten        EventType = "overwritten" // a client wrote the key without the lock
 	Deleted            EventType = "deleted"     // the key was deleted
-	Missed             EventType = "missed"      // terms that were not observed
-	Explained          EventType = "explained"   // the cause of an ended term
+	Missed             EventType = "missed"      // terms began and ended without being observed
+	Explained          EventType = "explained"   // the cause of an ended term is known
 	Unreadable         EventType = "unreadable"  // the token lost the permission to read the key
 	Readable           EventType = "readable"    // the token regained the permission to read the key
-	Entered            EventType = "entered"     // a session took a slot of a semaphore
-	Left               EventType = "left"        // a session gave up or lost its slot of a semaphore
+	Entered            EventType = "entered"     // a session acquired a slot of a semaphore
+	Left               EventType = "left"        // a session released or lost its slot of a semaphore
 	ConnectionLost     EventType = "connection_lost"
 	ConnectionRestored EventType = "connection_restored"
 )
@@ -83,7 +83,7 @@ type Event struct {
 	// Vacancy is the time without a leader before this term. VacancyKnown is set if the beginning and the end of the
 	// vacancy were observed.
 	Vacancy time.Duration
-	// Held is how long the ended term lasted. If HeldKnown is false, the beginning of the term was not observed and
+	// Held is the duration of the ended term. If HeldKnown is false, the beginning of the term was not observed and
 	// Held is a lower bound.
 	Held time.Duration
 	// SeenUntil is set if the term ended while the key was not observed: the term ended between SeenUntil and Time.
@@ -116,7 +116,7 @@ type Event struct {
 	// Holders and Limit are the number of holders and slots of a semaphore after
 	// the change.
 	Holders, Limit int
-	// Error is why the connection was lost.
+	// Error is the reason why the connection was lost.
 	Error string
 }
 
@@ -163,8 +163,8 @@ func FormatTime(t time.Time) string {
 // FormatDuration formats a duration in Go's format, rounded to milliseconds.
 func FormatDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
-// AfterVacancy returns when the next leader followed, for display: "after 1.2s", or "immediately" if the observed
-// vacancy is shorter than a millisecond. Consul may return the end of a term and the next leader in one response.
+// AfterVacancy describes when the next leader followed: "after 1.2s", or "immediately" if the observed vacancy is
+// shorter than a millisecond. Consul may return the end of a term and the next leader in one response.
 func AfterVacancy(d time.Duration) string {
 	if d < time.Millisecond {
 		return "immediately"

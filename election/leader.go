@@ -18,8 +18,9 @@ func labelMembers() [6]string {
 	return [...]string{"name", "node", "id", "host", "hostname", "address"}
 }
 
-// LeaderLabel names the leader in one line, safe to print: the first member name, node, id, host, hostname or address
-// of a JSON object; else the value; else the session's program and node. s is nil if the session was not read.
+// LeaderLabel names the leader in one line, safe to print. It returns the first member name, node, id, host, hostname
+// or address of a JSON object; otherwise the value; otherwise the session's program and node. s is nil if the session
+// was not read.
 func LeaderLabel(p Pair, s *Session) string {
 	if label := valueLabel(p.Value); label != "" {
 		return label
@@ -40,7 +41,7 @@ func valueLabel(value []byte) string {
 	return sanitize.Line(string(value[:min(len(value), 4*LabelLength+4)]), LabelLength)
 }
 
-// SessionLabel names a session by its program and node, or by its id if it has neither or s is nil.
+// SessionLabel names a session by its program and node. It returns a label with id if s is nil or has neither of them.
 func SessionLabel(id string, s *Session) string {
 	switch {
 	case s == nil && id == "":
@@ -74,7 +75,7 @@ func NamesNode(label, node string) bool {
 	return strings.HasSuffix(" "+label, " on "+sanitize.Line(node, LabelLength))
 }
 
-// ShortID returns the first group of a session's UUID. It is long enough to distinguish the sessions on a screen.
+// ShortID returns the first group of a session's UUID, which is long enough to distinguish the sessions on a screen.
 func ShortID(id string) string {
 	short, _, _ := strings.Cut(id, "-")
 	return sanitize.Line(short, 8)

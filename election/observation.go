@@ -82,9 +82,9 @@ type LinkLost struct {
 	// Part is the part of the data that the source reads; zero means everything.
 	Part  Part
 	Error string
-	// Since is when the part was last known to be current; zero means the last contact with Consul.
+	// Since is the time at which the part was last known to be current; zero means the last contact with Consul.
 	Since time.Time
-	// RetryAt is when the next attempt is made; zero means that the first attempt is in progress.
+	// RetryAt is the time at which the next attempt is made; zero means that the first attempt is in progress.
 	RetryAt time.Time
 	// Refused is set if Consul responded and rejected the request.
 	Refused bool
@@ -124,8 +124,8 @@ const (
 	ActionUnconfirmed // the write may have been applied
 )
 
-// Explains reports whether an action of this kind can have ended a term for which an observer without information
-// about the action inferred the cause seen.
+// Explains reports whether an action of this kind can have ended a term. seen is the cause that an observer inferred
+// without information about the action. guess is set if seen is a guess.
 func (k ActionKind) Explains(seen Cause, guess bool) bool {
 	released := k == ActionRelease && seen == Released
 	destroyed := k == ActionDestroy && (seen == SessionDestroyed || seen == SessionExpiredOrDestroyed || seen == KeyDeleted)
@@ -151,7 +151,7 @@ type OperatorAction struct {
 // TermEvidence is the evidence for the cause of one ended term.
 type TermEvidence struct {
 	At      time.Time
-	Event   Event // the [Vacated] event of the term
+	Event   Event // the [Vacated] event of this term
 	Outcome Evidence
 }
 
@@ -162,56 +162,56 @@ type Clock struct{ At time.Time }
 // each range, the first response to a request that was sent after At shows changes whose time is unknown.
 type Gap struct{ At, Since time.Time }
 
-// ClockSet reports that the wall clock was moved by By (negative: back) while no time passed. At is a time on the new
-// clock.
+// ClockSet reports that the wall clock was set forward by By, or back if By is negative, while no time passed. At is a
+// time on the new clock.
 type ClockSet struct {
 	At time.Time
 	By time.Duration
 }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o KeysRead) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o HistoryRead) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o NoCandidates) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o PatternsSet) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o CandidateSeen) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o SessionsRead) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o ChecksRead) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o ChecksUnwatched) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o LinkLost) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o LinkUp) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o OperatorAction) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o TermEvidence) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o Clock) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o Gap) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o ClockSet) Observed() time.Time { return o.At }
 
 // DatacenterRead contains the name of the datacenter that responds.
@@ -220,7 +220,7 @@ type DatacenterRead struct {
 	Datacenter string
 }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o DatacenterRead) Observed() time.Time { return o.At }
 
 // Evidence is the state of a session and its checks, read immediately after the session's term ended.
@@ -241,14 +241,14 @@ type Evidence struct {
 	// ChecksIndex is the Raft index of the last change to any check (X-Consul-Index
 	// of the checks of the node).
 	ChecksIndex uint64
-	// Err is why a part of the evidence could not be read.
+	// Err is the reason why a part of the evidence could not be read.
 	Err string
 }
 
 // SurroundingsRead contains the surroundings of the selected election. A tracker keeps only the latest.
 type SurroundingsRead struct{ Surroundings Surroundings }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o SurroundingsRead) Observed() time.Time { return o.Surroundings.At }
 
 // SessionListRead contains the list of all sessions, or the error of the read.
@@ -268,10 +268,10 @@ type SessionListRead struct {
 // SessionListUnwatched reports that the list of sessions is no longer watched.
 type SessionListUnwatched struct{ At time.Time }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o SessionListRead) Observed() time.Time { return o.At }
 
-// Observed implements [Observation].
+// Observed returns the time of the observation.
 func (o SessionListUnwatched) Observed() time.Time { return o.At }
 
 // clockTolerance is the maximum difference between the two clocks over about a second.

@@ -16,7 +16,7 @@ const DefaultPattern = "service/*/leader"
 // path segment or part of one, `**` any number of segments. After a `!` it excludes
 // the keys that it matches.
 type Pattern struct {
-	text     string // without the `!`
+	text     string // text of the pattern without the `!`
 	prefix   string
 	exact    bool
 	excludes bool
@@ -175,7 +175,7 @@ func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	return key, true
 }
 
-// wholeSegment reports whether the `*` of a single pattern stands for a whole path segment.
+// wholeSegment reports whether the `*` of a pattern with one wildcard matches a whole path segment.
 func wholeSegment(before, after string) bool {
 	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }

@@ -20,7 +20,7 @@ type Session struct {
 	ID   string
 	Name string
 	Node string
-	// Datacenter is empty if the session was read from the agent's own.
+	// Datacenter is empty if the session was read from the agent's own datacenter.
 	Datacenter string
 	// TTL is 0 if the session has no TTL. Consul invalidates a session about twice its TTL after the last renewal,
 	// later if Consul's leader changes.

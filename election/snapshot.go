@@ -38,15 +38,15 @@ type Snapshot struct {
 
 // NodeChecks contains the health checks of one node. They are current while Until is zero and Err is empty.
 type NodeChecks struct {
-	// At is when Checks were read.
+	// At is the time at which Checks were read.
 	At     time.Time
 	Checks []Check
-	// Until is when Checks was last known to be current. It is zero while the node is watched and its checks can be
-	// read.
+	// Until is the time at which Checks was last known to be current. It is zero while the node is watched and its
+	// checks can be read.
 	Until time.Time
 	// Partial is set if ACLs hide some checks of the node. A check that is not in Checks may then exist.
 	Partial bool
-	// Err is why the checks could not be read. Checks is then stale or empty.
+	// Err is the reason why the checks could not be read. Checks is then stale or empty.
 	Err string
 }
 
@@ -88,7 +88,7 @@ func (s *Snapshot) Datacenters() []*Snapshot {
 func (s *Snapshot) ChecksOf(e *Election) map[string]NodeChecks { return s.In(e.Datacenter).Checks }
 
 // Named returns the elections with this full key or, if there are none, with this name. Several elections may share a
-// name; they share a key only in several datacenters, or if it is not [Addressable].
+// name. They share a key only if they are in several datacenters or the key is not [Addressable].
 func (s *Snapshot) Named(name string) []*Election {
 	wanted := func(e *Election) bool { return e.Name == name }
 	if s.Find(KeyID(name)) != nil {
@@ -116,15 +116,15 @@ const (
 // Connection is the health of the connection to Consul.
 type Connection struct {
 	State ConnectionState
-	// Since is when the state began.
+	// Since is the time at which the state began.
 	Since time.Time
-	// LastContact is when the data, except for the parts in Stale, was last known to be current.
+	// LastContact is the time at which the data, except for the parts in Stale, was last known to be current.
 	LastContact time.Time
-	// Latency is how long the latest probe took.
+	// Latency is the duration of the latest probe.
 	Latency time.Duration
-	// Error is why the connection was lost, in one line.
+	// Error is the reason why the connection was lost, in one line.
 	Error string
-	// RetryAt is when the next attempt is made.
+	// RetryAt is the time at which the next attempt is made.
 	RetryAt time.Time
 	// Refused is set if Consul responds but rejects the token, for example because the token was revoked.
 	Refused bool
@@ -137,7 +137,7 @@ type PartKind string
 
 // The kinds of data. Elections are stale only if PartKeys is.
 const (
-	PartWhole    PartKind = ""         // all data: the connection itself
+	PartWhole    PartKind = ""         // all data, because the connection itself failed
 	PartKeys     PartKind = "keys"     // the elections in a range
 	PartNames    PartKind = "names"    // which keys exist in a range
 	PartSessions PartKind = "sessions" // the list of all sessions
@@ -147,17 +147,17 @@ const (
 // Part is the part of the data that one source reads.
 type Part struct {
 	Kind  PartKind
-	Range Range  // set for PartKeys and PartNames
-	Node  string // set for PartChecks
+	Range Range  // set if Kind is PartKeys or PartNames
+	Node  string // set if Kind is PartChecks
 }
 
 // StalePart is a part whose query fails while others succeed.
 type StalePart struct {
 	Part
-	// Since is when the part was last known to be current.
+	// Since is the time at which the part was last known to be current.
 	Since time.Time
 	Error string
-	// RetryAt is when the next attempt is made, zero while one is in progress.
+	// RetryAt is the time at which the next attempt is made, zero while one is in progress.
 	RetryAt time.Time
 }
 
@@ -213,7 +213,8 @@ func (c NodeChecks) Same(other NodeChecks) bool {
 	return c.At.Equal(other.At) && c.Until.Equal(other.Until) && c.Err == other.Err
 }
 
-// OlderThan reports whether the checks were last current before the other checks were.
+// OlderThan reports whether c was last current before other was. If both are current, it compares the times of the
+// reads.
 func (c NodeChecks) OlderThan(other NodeChecks) bool {
 	switch {
 	case c.Current() != other.Current():
@@ -232,8 +233,8 @@ func (c NodeChecks) Outdated(at time.Time) NodeChecks {
 	return c
 }
 
-// Seen is when a session was first read. Consul does not record creation times. If Created is false, the session may
-// be older than At.
+// Seen is the time at which a session was first read. Consul does not record creation times. If Created is false, the
+// session may be older than At.
 type Seen struct {
 	At      time.Time
 	Created bool
@@ -250,15 +251,15 @@ func (l *SessionList) Outdated(at time.Time) SessionList {
 
 // SessionList contains every session of the datacenter. The observer reads it only while a consumer requests it.
 type SessionList struct {
-	// At is when Sessions was read. If no read succeeded, At is the time of the latest failure.
+	// At is the time at which Sessions was read. If no read succeeded, At is the time of the latest failure.
 	At       time.Time
 	Sessions []*Session
-	// Until is when Sessions was last known to be current. It is zero while the list is watched.
+	// Until is the time at which Sessions was last known to be current. It is zero while the list is watched.
 	Until time.Time
 	// FirstSeen contains the time at which each session was first read.
 	FirstSeen map[string]Seen
 	// Partial is set if ACLs hide some sessions.
 	Partial bool
-	// Err is why the sessions could not be read. Sessions is then stale.
+	// Err is the reason why the sessions could not be read. Sessions is then stale.
 	Err string
 }

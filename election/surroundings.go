@@ -12,12 +12,12 @@ import (
 type Surroundings struct {
 	At  time.Time
 	Key string
-	// Siblings are the other keys under the same parent as Key (see [Parent]). SiblingsErr is why they could not be
-	// read. SiblingsCut is set if the list is truncated.
+	// Siblings are the other keys under the same parent as Key (see [Parent]). SiblingsErr is the reason why the read
+	// failed. SiblingsCut is set if the list is truncated.
 	Siblings    []Pair
 	SiblingsErr string
 	SiblingsCut bool
-	// Sessions are all sessions of the datacenter. SessionsErr is why they could not be read.
+	// Sessions are all sessions of the datacenter. SessionsErr is the reason why the read failed.
 	Sessions    []*Session
 	SessionsErr string
 }

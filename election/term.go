@@ -12,12 +12,12 @@ type Term struct {
 	// Leader is the leader's label. Node is the leader's node, empty if the session was not read.
 	Leader string
 	Node   string
-	// Start is when the term was first observed. If StartKnown is false, the term may have begun earlier.
+	// Start is the time at which the term was first observed. If StartKnown is false, the term may have begun earlier.
 	Start      time.Time
 	StartKnown bool
 	// Guess is set if the evidence does not prove Cause.
 	Guess bool
-	// End is when the end was observed, zero while the term lasts.
+	// End is the time at which the end was observed, zero while the term lasts.
 	End time.Time
 	// SeenUntil is set if the term ended while the key was not observed. The term then ended between SeenUntil and
 	// End.

@@ -261,7 +261,7 @@ func TestFixOfALeaderThatMayHaveFailed(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, x.option)
 	d.open(keyOf("legacy"))
 	d.diagnose()
-	d.wants("Fix legacy", "Problem      unknown", "Whether the leader has failed is unknown", "could not be read (no response).", "electop doctor", "[ Close ]")
+	d.wants("Fix legacy", "Problem      unknown", "It is unknown whether the leader has failed", "could not be read (no response).", "electop doctor", "[ Close ]")
 	d.lacks("Nothing to fix")
 	d.keys("esc")
 	d.lacks("f fix…")
@@ -271,7 +271,7 @@ func TestFixOfALeaderThatMayHaveFailed(t *testing.T) {
 	x.facts.Unread = "its session could not be read"
 	d.open(keyOf("auth"))
 	d.diagnose()
-	d.wants("Fix auth", "Problem      unknown", "its session could not be")
+	d.wants("Fix auth", "Problem      unknown", "its session could not", "be read.")
 	d.lacks("othing to fix")
 }
 

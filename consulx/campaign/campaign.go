@@ -14,7 +14,7 @@ import (
 	"electop/election"
 )
 
-// callLimit is the timeout of one short call. Without a quorum, Consul responds late.
+// callLimit is the timeout of one short call. Without a quorum, Consul responds only after several seconds.
 const callLimit = 30 * time.Second
 
 // campaign retries until the candidate leads or until no retry can succeed.
@@ -48,8 +48,8 @@ func (c *Candidate) pace(ctx context.Context) {
 	c.next = time.Now().Add(c.o.Retry*4/5 + blocking.Jitter(c.o.Retry*2/5))
 }
 
-// attempt tries to acquire the lock once. If another session holds the lock, it waits. If it returns neither a
-// leadership nor an error, a retry may succeed.
+// attempt tries to acquire the lock once. If another session holds the lock, attempt waits. If it returns neither a
+// Leadership nor an error, the caller may retry.
 func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	lease, err := c.ensureLease(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Candidate) awaitFree(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// follow calls onChange with the key now and after each change, until ctx ends or onChange returns false.
+// follow calls onChange with the key immediately and after each change, until ctx ends or onChange returns false.
 func (c *Candidate) follow(ctx context.Context, wait time.Duration, onChange func(election.Pair) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -46,13 +46,13 @@ var ErrClosed = errors.New("the candidate is closed")
 type Candidate struct {
 	client *consulx.Client
 	o      Options
-	life   context.Context // cancelled when Close begins
+	life   context.Context // context that is cancelled when Close begins
 	end    context.CancelFunc
-	calls  context.Context // cancelled when Close must return
+	calls  context.Context // context that is cancelled when Close must return
 	abort  context.CancelFunc
 	work   sync.WaitGroup
-	turn   chan struct{} // held by the running campaign
-	next   time.Time     // earliest time of the next attempt; guarded by turn
+	turn   chan struct{} // lock that the running campaign holds
+	next   time.Time     // earliest time of the next attempt; turn guards this field
 
 	mu      sync.Mutex
 	lease   *lease
@@ -113,7 +113,7 @@ func (c *Candidate) ended(ctx context.Context) error {
 
 // Resign releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The session
 // remains, and no lock-delay follows. If the candidate does not lead, Resign does nothing. After ErrUnknown, Resign
-// rereads the state, which can take some seconds longer than ctx.
+// rereads the state; this can take some seconds after ctx has ended.
 func (c *Candidate) Resign(ctx context.Context) error {
 	l := c.current()
 	if l == nil {

@@ -27,16 +27,17 @@ func (l *Leadership) Session() string { return l.session }
 // Pair returns the key at the start of the term.
 func (l *Leadership) Pair() election.Pair { return l.pair }
 
-// Lost returns a channel that is closed when the term ends: resigned, session invalidated, key lost, or no renewal
-// confirmed in time. In the last case, no other candidate can lead before StopTime has passed.
+// Lost returns a channel that is closed when the term ends: the candidate resigned, the session was invalidated, the
+// key was lost, or Consul confirmed no renewal in time. In the last case, no other candidate can lead before StopTime
+// has passed.
 func (l *Leadership) Lost() <-chan struct{} { return l.lost }
 
-// Remaining returns how long no other session can acquire the key if no further renewal is confirmed. A release or
-// delete ends this time early. Remaining returns a negative duration after this time, and the maximum duration if
-// [SessionOptions.Hold] is 0.
+// Remaining returns the time during which no other session can acquire the key, even if Consul confirms no further
+// renewal. A release or delete ends this time early. Remaining is negative after this time, and the maximum duration
+// if [SessionOptions.Hold] is 0.
 func (l *Leadership) Remaining() time.Duration { return l.lease.remaining() }
 
-// Err returns why the term ended. It returns nil during the term and after Resign.
+// Err returns the reason why the term ended. It returns nil during the term and after Resign.
 func (l *Leadership) Err() error {
 	select {
 	case <-l.lost:
@@ -83,7 +84,7 @@ func (c *Candidate) lead(lease *lease, pair election.Pair) *Leadership {
 	return l
 }
 
-// expire ends a term whose session was not renewed in time.
+// expire ends a term if Consul does not confirm a renewal of the session in time.
 func (c *Candidate) expire(ctx context.Context, l *Leadership) {
 	for {
 		left := l.Remaining() - c.o.StopTime
@@ -131,5 +132,5 @@ func takenAway(p election.Pair) error {
 	case p.Held():
 		return consulx.Fail(consulx.ErrMoved, "%s is held by another session (%s)", p.Key, election.ShortID(p.Session))
 	}
-	return consulx.Fail(consulx.ErrMoved, "%s was released, or its session invalidated", p.Key)
+	return consulx.Fail(consulx.ErrMoved, "%s was released, or its session was invalidated", p.Key)
 }

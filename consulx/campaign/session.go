@@ -20,15 +20,17 @@ import (
 // SessionOptions are the settings of a candidate's session.
 type SessionOptions struct {
 	Name string
-	// Node is the session's node; if it is empty, the agent's node.
+	// Node is the node of the session. If it is empty, Consul uses the agent's node.
 	Node string
-	// TTL: 0 means 15 s; a negative value means that the session has no TTL.
+	// TTL is the time to live of the session: 0 means 15 s; a negative value means no TTL.
 	TTL time.Duration
-	// LockDelay: 0 means Consul's default, 15 s; a negative value means that the session has no lock-delay.
+	// LockDelay is the lock-delay of the session: 0 means Consul's default, 15 s; a negative value means no
+	// lock-delay.
 	LockDelay time.Duration
-	// Behavior is "release" if empty.
+	// Behavior is "release" or "delete". An empty text means "release".
 	Behavior string
-	// NodeChecks: nil means Consul's default, serfHealth; an empty list means no node checks.
+	// NodeChecks contains the IDs of the node checks: nil means Consul's default, serfHealth; an empty list means no
+	// checks.
 	NodeChecks    []string
 	ServiceChecks []string
 }
@@ -52,7 +54,7 @@ const (
 	createLimit = 5 * time.Second
 )
 
-var errNotRenewed = errors.New("no renewal of the session was confirmed in time")
+var errNotRenewed = errors.New("electop received no confirmation of a session renewal in time")
 
 // complete sets the defaults.
 func (s SessionOptions) complete() SessionOptions {
@@ -65,8 +67,8 @@ func (s SessionOptions) complete() SessionOptions {
 	return s
 }
 
-// Hold returns how long the lock is guaranteed after the request of a confirmed renewal: the shorter of TTL and
-// lock-delay, minus a margin. A lock-delay below [MinLockDelay] does not count. 0 means no guarantee. A lock-delay
+// Hold returns how long a confirmed renewal guarantees the lock, measured from its request: the shorter of TTL and
+// lock-delay, minus a margin. Hold ignores a lock-delay below [MinLockDelay]. 0 means no guarantee. A lock-delay
 // limits the time because a health check may end the session immediately.
 func (s SessionOptions) Hold() time.Duration {
 	s = s.complete()
@@ -81,11 +83,11 @@ func (s SessionOptions) Hold() time.Duration {
 type lease struct {
 	id   string
 	hold time.Duration
-	ctx  context.Context // cancelled when the session ends
+	ctx  context.Context // context that is cancelled when the session ends
 	stop context.CancelFunc
 
 	mu        sync.Mutex
-	confirmed time.Time // request time of the latest response that confirmed the session
+	confirmed time.Time // time of the request whose response last confirmed the session
 }
 
 // confirm records that the session existed when a request was sent.
@@ -135,7 +137,7 @@ func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 		return nil, c.client.Wrap(err)
 	}
 	if made.ID == "" {
-		return nil, c.client.Wrap(transport.NotConsul("a new session without an ID"))
+		return nil, c.client.Wrap(transport.NotConsul("it contains no ID of the new session"))
 	}
 	l = &lease{id: made.ID, hold: c.o.Session.Hold(), confirmed: sent}
 	l.ctx, l.stop = context.WithCancel(context.WithoutCancel(c.life))
@@ -226,7 +228,7 @@ func (c *Candidate) renewOnce(l *lease, limit time.Duration) (exists bool, err e
 	case errors.As(err, &status) && status.Code == http.StatusNotFound && strings.Contains(status.Body, l.id):
 		return false, nil
 	case err == nil && (len(renewed) == 0 || renewed[0].ID != l.id):
-		err = transport.NotConsul("a renewal without this session")
+		err = transport.NotConsul("it does not contain the renewed session")
 	}
 	return err == nil, c.client.Wrap(err)
 }

@@ -66,7 +66,7 @@ func Find(ctx context.Context, c *consulx.Client, ps election.Patterns, skip fun
 type search struct {
 	client   *consulx.Client
 	patterns election.Patterns // without exclusions
-	watched  election.Patterns // keys of these patterns are omitted
+	watched  election.Patterns // the search omits the keys of these patterns
 	skip     func(key string) bool
 	folders  []string // folders to search, nearest first
 	found    Result

@@ -17,7 +17,7 @@ import (
 // checkWatches runs one blocking query per requested node, limited by the free connections.
 type checkWatches struct {
 	mu     sync.Mutex
-	asked  []string // requested nodes, most important first
+	asked  []string // requested nodes, the most important first
 	limit  int
 	nodes  []string // watched nodes, sorted
 	change chan struct{}
@@ -59,7 +59,7 @@ func (w *checkWatches) wanted() []string {
 
 // run starts and ends queries when the set of watched nodes changes. When ctx ends, it waits for all queries.
 func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, node string)) {
-	running := map[string]func(){} // each function ends a query and waits for it
+	running := map[string]func(){} // each function ends a query and waits until it has ended
 	defer func() { endAll(running, nil) }()
 	for {
 		wanted := w.wanted()
@@ -83,8 +83,8 @@ func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, 
 	}
 }
 
-// endAll ends the queries for nodes that are no longer requested and waits for them. Otherwise a late report could
-// mark a node that is requested again as unwatched.
+// endAll ends the queries for nodes that are no longer requested, and waits until these queries have ended. Otherwise
+// a late report could mark a node that is requested again as unwatched.
 func endAll(running map[string]func(), wanted []string) {
 	var wg sync.WaitGroup
 	defer wg.Wait()

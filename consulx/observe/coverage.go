@@ -18,7 +18,7 @@ const (
 	settlePace = 10 * time.Microsecond
 	// settleAfter delays the first layout, so that the first board is drawn earlier.
 	settleAfter = 100 * time.Millisecond
-	// listGrace is the maximum time between a list of names with a change and the shard's response with the same
+	// listGrace is the maximum time from a list of names that shows a change until the shard's response shows the same
 	// change.
 	listGrace = 100 * time.Millisecond
 )
@@ -33,17 +33,17 @@ type coverage struct {
 	ready  <-chan struct{}
 	first  keyState // state of the first shard
 
-	moved   chan struct{} // signals that the keys of a shard changed
-	lists   chan listing  // nil while no query reads the names
+	moved   chan struct{} // receives a signal when the keys of a shard change
+	lists   chan listing  // nil if no query reads the names
 	list    listing
 	open    map[shard.Watch]*openShard
-	finding context.CancelFunc // ends the query for the names
-	// answered is the time of the first response, settled the time of the latest layout.
+	finding context.CancelFunc // cancels the query for the names
+	// answered is the time of the first response. settled is the time of the latest layout.
 	answered, settled time.Time
 	loops             sync.WaitGroup
 }
 
-// openShard is an open shard of the layout.
+// openShard is a shard of the layout whose query is running.
 type openShard struct {
 	poller *keyPoller
 	cancel context.CancelFunc
@@ -60,7 +60,7 @@ func newCoverage(o *Observer, root shard.Watch, limit int, r *blocking.Epochs, r
 func (a *coverage) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer a.loops.Wait()
-	defer cancel() // so that Wait does not block after a panic
+	defer cancel() // without this call, Wait would block after a panic
 	a.start(ctx, a.layout.Root, a.first)
 	settle, check := stoppedTimer(), stoppedTimer()
 	defer settle.Stop()
@@ -96,7 +96,8 @@ func (a *coverage) untilSettle() time.Duration {
 // notify requests a new layout.
 func (a *coverage) notify() { blocking.Notify(a.moved) }
 
-// keepNewest sends a list to a channel of capacity 1. It replaces a list that was not received yet. It never blocks.
+// keepNewest sends a list to a channel of capacity 1 and never blocks. The list replaces a list that the receiver has
+// not received yet.
 func keepNewest(lists chan listing, l listing) {
 	select {
 	case before := <-lists:
@@ -157,8 +158,8 @@ func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
 	return states, true
 }
 
-// unreadable returns the shards whose latest attempt failed. They stay in the layout, because their replacements
-// would fail too and report the failure again.
+// unreadable returns the shards whose latest attempt failed. These shards stay in the layout, because shards that
+// replace them would also fail and report the same failure.
 func unreadable(states map[shard.Watch]keyState) []shard.Watch {
 	var watches []shard.Watch
 	for w, state := range states {
@@ -189,7 +190,7 @@ func (a *coverage) keys(states map[shard.Watch]keyState, retired []retiredShard)
 	return shard.Unite(append(lists, a.list.names)...)
 }
 
-// unseen returns the keys that are no longer readable, as elections.
+// unseen returns the keys that are no longer readable, each marked as an election.
 func (s keyState) unseen() []shard.Key {
 	keys := make([]shard.Key, len(s.hidden))
 	for i, key := range s.hidden {
@@ -232,8 +233,8 @@ func (a *coverage) inherit(w shard.Watch, retired []retiredShard) keyState {
 	return state
 }
 
-// inherit returns the state of the old shard that read all keys of w. If no old shard read all of them, it joins the
-// states of the old shards within w, and w reads all keys again.
+// inherit returns the state of the old shard that read all keys of w. Without such a shard, inherit joins the states
+// of the old shards within w, and the new shard reads all keys again.
 func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 	for _, r := range retired {
 		if r.Covers(w) || r.within(w) {

@@ -20,17 +20,17 @@ type feed struct {
 	tracker    *tracker.Tracker
 	delivery   delivery
 	publisher  publisher
-	clock      *time.Timer           // fires at the tracker's deadline
-	ended      bool                  // set when later observations must be dropped
-	lookInto   func([]evidence.Loss) // investigates why terms ended; must not block
-	beat       time.Time             // latest time at which this process is known to have run
-	restart    func()                // restarts all reads
-	onComplete func()                // called with the mutex held after every key was read; must not block
+	clock      *time.Timer           // timer for the tracker's deadline
+	ended      bool                  // the feed drops later observations
+	lookInto   func([]evidence.Loss) // starts the search for the causes of ended terms; must not block
+	beat       time.Time             // latest time at which this process was running
+	restart    func()                // restarts all queries
+	onComplete func()                // called once every key has been read; the caller holds the mutex; must not block
 }
 
 const (
 	beatEvery = time.Second
-	// stallLimit is the delay of this process that counts as a gap in the observation: a fifth of the shortest TTL
+	// stallLimit is the delay of this process that is treated as a gap in the observation: a fifth of the shortest TTL
 	// that Consul accepts.
 	stallLimit = 2 * time.Second
 )
@@ -93,7 +93,7 @@ func (o *Observer) snapshot() *election.Snapshot {
 
 func (o *Observer) deliver() { o.delivery.deliver(o.onEvents, o.onLoaded) }
 
-// observe applies one observation, queues its events and starts investigations of lost terms.
+// observe applies one observation, queues its events and starts investigations of ended terms.
 func (o *Observer) observe(observation election.Observation) (news bool) {
 	events := o.tracker.Observe(observation)
 	if len(events) == 0 {
@@ -116,7 +116,7 @@ func (o *Observer) wind() {
 	}
 }
 
-// keepTime handles the timers until ctx ends.
+// keepTime processes timer events until ctx ends.
 func (o *Observer) keepTime(ctx context.Context) {
 	defer o.clock.Stop()
 	defer o.publisher.timer.Stop()
@@ -154,12 +154,12 @@ type publisher struct {
 	tracker    *tracker.Tracker
 	snapshots  chan *election.Snapshot
 	eventsOnly bool
-	onLoaded   func(*election.Snapshot) // must not block; nil after it was called
+	onLoaded   func(*election.Snapshot) // callback for the first complete snapshot; must not block; nil after the call
 
 	timer   *time.Timer
 	last    time.Time
 	pending bool
-	loaded  bool // whether the latest snapshot was complete
+	loaded  bool // the latest snapshot was complete
 }
 
 // changed publishes a snapshot immediately or after snapshotGap. It never delays the first complete board.
@@ -202,7 +202,7 @@ func stoppedTimer() *time.Timer {
 type delivery struct {
 	mu     sync.Mutex
 	queue  []election.Event
-	loaded *election.Snapshot // the first complete snapshot until it is delivered
+	loaded *election.Snapshot // the first complete snapshot; nil after its delivery
 	active bool               // a goroutine is delivering events
 }
 

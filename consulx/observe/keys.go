@@ -26,8 +26,8 @@ type keyPoller struct {
 	o        *Observer
 	watch    shard.Watch
 	patterns election.Patterns
-	ready    <-chan struct{} // closed when responses may be sent to the tracker
-	onChange func()          // called after a response with new or deleted keys, and after a first failure
+	ready    <-chan struct{} // channel that is closed when the tracker can receive responses
+	onChange func()          // callback after a response with new or deleted keys, and after a first failure
 
 	askedAt time.Time
 	answer  keySet
@@ -35,7 +35,7 @@ type keyPoller struct {
 	mu       sync.Mutex
 	state    keyState
 	hiddenAt time.Time
-	mismatch mismatch // set while the phase is mismatched
+	mismatch mismatch // valid while the phase is mismatched
 }
 
 // keyState is the known state of a shard.
@@ -47,7 +47,7 @@ type keyState struct {
 	hidden []string
 	at     time.Time // time of the latest response
 	next   blocking.Position
-	heavy  bool // most of a large response consists of keys that are not elections
+	heavy  bool // set if a large response consists mostly of keys that are not elections
 }
 
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
@@ -141,11 +141,11 @@ func (k *keyPoller) close() keyState {
 // mismatch is a difference between a shard and the list of names.
 type mismatch struct {
 	since     time.Time
-	listNewer bool // the list is newer than the response
+	listNewer bool // set if the list is newer than the response
 }
 
-// compare compares the latest response with the list of names. If they differ, left is the remaining time in which the
-// older one must be updated.
+// compare compares the latest response with the list of names. If they differ, left is the remaining time until the
+// older of the two must have been updated.
 func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

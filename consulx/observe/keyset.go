@@ -18,7 +18,7 @@ type keySet struct {
 	wire.List          // the elections, sorted by key
 	others    []string // keys that are not elections, sorted
 	size      int      // approximate size of the whole response, in bytes
-	useful    int      // approximate size of its elections, in bytes
+	useful    int      // approximate size of the elections in the response, in bytes
 }
 
 const (

@@ -22,8 +22,8 @@ const (
 // listing contains the names of all keys under a prefix.
 type listing struct {
 	names []shard.Key
-	at    time.Time // when the names were read
-	gap   bool      // the connection was lost before this read, so the list may be old
+	at    time.Time // time of the read
+	gap   bool      // set if the connection was lost before this read, so the list may be old
 }
 
 // namePoller lists all names. It detects keys that no shard reads, and deletions that did not end the query of a

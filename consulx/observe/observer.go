@@ -40,12 +40,13 @@ type Options struct {
 	Logger *slog.Logger
 	// Probe is the interval between polls of Consul's leader; 0 means 1 s.
 	Probe time.Duration
-	// Wait is the wait time of blocking queries. It is shortened by up to an eighth at random. 0 means 22 s.
+	// Wait is the wait time of blocking queries. The observer shortens it by up to an eighth at random. 0 means 22 s.
 	Wait time.Duration
 	// EventsOnly ends the snapshots after the first complete one. A snapshot is expensive if there are many
 	// elections.
 	EventsOnly bool
-	// Recall, if not nil, reads the elections from a history. It is called once and must handle its errors.
+	// Recall, if not nil, reads the elections from a history. The observer calls it once. Recall must handle its own
+	// errors.
 	Recall func(ctx context.Context) election.HistoryRead
 }
 
@@ -62,8 +63,8 @@ type Observer struct {
 	probeEvery time.Duration
 	wait       time.Duration
 	recall     func(ctx context.Context) election.HistoryRead
-	watches    int // blocking queries over keys
-	// arrange computes the next layout. Tests replace it.
+	watches    int // maximum number of blocking queries for keys
+	// arrange computes the next layout. Only tests replace this function.
 	arrange func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
 	feed
@@ -101,7 +102,7 @@ func New(c *consulx.Client, o Options) *Observer {
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.patterns.Store(&o.Patterns)
-	if name := c.Datacenter(); name != "" { // every snapshot must contain the name
+	if name := c.Datacenter(); name != "" { // every snapshot must contain the datacenter's name
 		observer.tracker.Observe(election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 	}
 	observer.publisher.onLoaded = observer.delivery.load
@@ -206,7 +207,7 @@ func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	o.watchKeys(ctx, r, ready)
 }
 
-// recallHistory reads the history. It closes recalled when the read ends, at the latest after recallPatience.
+// recallHistory reads the history. It closes recalled when the read ends, or after recallPatience.
 func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(recalled) })
 	defer release()
@@ -218,8 +219,7 @@ func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) 
 	o.send(true, o.recall(ctx))
 }
 
-// nameDatacenter reads the datacenter's name. It closes named when the first read ends, at the latest after
-// datacenterPatience.
+// nameDatacenter reads the datacenter's name. It closes named when the first read ends, or after datacenterPatience.
 func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(named) })
 	defer release()

@@ -32,7 +32,7 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 	g.Go(func() (err error) {
 		info, err = c.Info(gctx)
 		if err == nil && info.ConsensusLeader == "" && !c.Stale() {
-			err = consulx.NoQuorum() // without a leader, the other reads would time out
+			err = consulx.NoQuorum() // without a leader of Consul, the other reads would time out
 		}
 		return err
 	})
@@ -59,7 +59,7 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 	if !slices.ContainsFunc(s.Elections, (*election.Election).FoundVacant) {
 		return s, nil
 	}
-	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // if this read fails, the elections stay vacant
+	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // otherwise, no election is reported as idle
 		t.Observe(election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(s.Elections, sessions)})
 		s = t.Snapshot(time.Now())
 	}

@@ -19,7 +19,7 @@ import (
 // old permissions.
 type permissions struct {
 	mu    sync.Mutex
-	known map[string]readableKeys // by name of the watch
+	known map[string]readableKeys // readable keys of each watch, by name of the watch
 }
 
 // readableKeys contains the keys of the latest response of one shard.

@@ -6,12 +6,12 @@ type phase int
 const (
 	opening    phase = iota // no attempt has ended yet
 	live                    // the latest attempt succeeded
-	mismatched              // live, but the list of names contains different keys
+	mismatched              // the shard is live, but the list of names contains different keys
 	failing                 // the latest attempt failed
-	closed                  // replaced by other shards
+	closed                  // other shards have replaced this shard
 )
 
-// occurrence is an input that may change the phase of a shard.
+// occurrence is an event that may change the phase of a shard.
 type occurrence int
 
 const (

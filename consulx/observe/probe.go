@@ -37,7 +37,7 @@ type prober struct {
 	err     error
 	index   uint64        // index of Consul's keys at the latest probe
 	pattern int           // index of the pattern whose prefix the probe reads
-	latency time.Duration // the latency in the latest snapshot
+	latency time.Duration // latency that the latest snapshot contains
 }
 
 func (p *prober) probe(ctx context.Context, withToken bool) {

@@ -81,7 +81,7 @@ type sessionsPoller struct {
 	answer []*election.Session
 	last   []*election.Session
 	asked  bool
-	// problem is why last may lack sessions, empty if it is complete.
+	// problem is the reason why last may lack sessions, empty if it is complete.
 	problem string
 }
 

@@ -34,7 +34,7 @@ func (o *Observer) Study(key string) { o.study.set(key) }
 type study struct {
 	mu     sync.Mutex
 	key    string
-	cancel context.CancelFunc // cancels the running survey
+	cancel context.CancelFunc // ends the running survey
 	wake   chan struct{}
 }
 
@@ -60,7 +60,7 @@ func (s *study) happened(events []election.Event) {
 	}
 }
 
-// begin returns the key to read next and a context that ends when the key changes.
+// begin returns the key to read next, and a context that ends when the key changes.
 func (s *study) begin(ctx context.Context) (context.Context, context.CancelFunc, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *study) run(ctx context.Context, o *Observer) {
 type surveyor struct {
 	o    *Observer
 	last election.Surroundings
-	// sessions is the latest list.
+	// sessions is the latest list of all sessions.
 	sessions    []*election.Session
 	sessionsErr error
 	listedAt    time.Time
@@ -113,7 +113,7 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	late := v.readSessions(ctx)
 	wg.Wait()
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return 0 // the key changed, or the observer stops
+		return 0 // the selected election changed, or the observer stops
 	}
 	found.Sessions, found.SessionsErr = v.sessions, consulx.ReadProblem("sessions", v.sessionsErr)
 	found.At = time.Now()
@@ -158,7 +158,7 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	return 0
 }
 
-// sameSurroundings reports whether all displayed data is equal.
+// sameSurroundings reports whether two results contain the same key, siblings, sessions and errors.
 func sameSurroundings(a, b election.Surroundings) bool {
 	return a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
 		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() &&

@@ -15,7 +15,7 @@ import (
 // Collector collects the locks of a store, key by key.
 type Collector struct {
 	locks []election.Pair
-	// patroni are the folders with keys that only Patroni writes.
+	// patroni contains the folders with keys that only Patroni writes.
 	patroni map[string]bool
 }
 
@@ -37,7 +37,7 @@ func (d *Collector) Add(p election.Pair) {
 	if len(p.Value) > keptLockValue {
 		p.Value = nil
 	}
-	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // copies, so that the response is not kept in memory
+	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // copies, so that the garbage collector can free the response
 	d.locks = append(d.locks, p)
 }
 
@@ -50,8 +50,8 @@ func lockShaped(p *election.Pair) bool {
 // Result contains the locks of a store, grouped by pattern.
 type Result struct {
 	Groups []Group
-	// Locks is the number of discovered elections, Unwatched the number of those that no watched pattern selects. The
-	// keys of Patroni's members are not elections.
+	// Locks is the number of discovered elections. Unwatched is the number of elections that no watched pattern
+	// selects. The keys of Patroni's members are not elections.
 	Locks, Unwatched int
 }
 
@@ -96,7 +96,7 @@ type lock struct {
 	key      string
 	software string
 	held     bool
-	slots    bool // the key belongs to a semaphore
+	slots    bool // set if the key belongs to a semaphore
 }
 
 // Groups returns the discovered locks, grouped by pattern. names contains all keys of the store in byte order.

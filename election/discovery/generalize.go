@@ -38,7 +38,7 @@ type generalizer struct {
 }
 
 // generalize groups keys by patterns that select no other key of the store. names contains all keys of the store,
-// sorted. generalize prefers the patterns in common.
+// sorted. generalize prefers the patterns in the argument common.
 func generalize(keys, names, common []string) []selection {
 	g := generalizer{names: names, wanted: make(map[string]bool, len(keys))}
 	for _, key := range keys {
@@ -109,7 +109,7 @@ func (g *generalizer) prefer(all []selection, text string) []selection {
 
 // join merges patterns that differ in only one segment, the largest sets first.
 func (g *generalizer) join(all []selection) []selection {
-	sets := map[string][]int{} // indexes in all, by the pattern with * in place of one segment
+	sets := map[string][]int{} // by pattern with * in place of one segment: indexes in all
 	for i, p := range all {
 		for at := range p.segments {
 			if replaceable(p.segments, at) {
@@ -166,7 +166,7 @@ func (g *generalizer) unite(all []selection, of []int, template []string) (selec
 		p.Keys = append(p.Keys, all[i].Keys...)
 	}
 	at := slices.IndexFunc(template, func(s string) bool { return s == "*" })
-	for i := range template { // find the segment that differs
+	for i := range template { // search for the segment that differs
 		if template[i] == "*" && all[of[0]].segments[i] != "*" {
 			at = i
 		}
@@ -210,8 +210,8 @@ func narrowed(all []selection, of []int, at int) string {
 	return strings.ToValidUTF8(begin, "") + "*" + strings.ToValidUTF8(end, "")
 }
 
-// fits returns the text of a pattern that selects the keys, and the exclusions that it needs. ok is false if the
-// pattern does not select every key or needs more than most exclusions.
+// fits returns the text of a pattern that selects the keys, and the exclusions that the pattern needs. ok is false if
+// the pattern does not select every key, or needs more exclusions than the limit most.
 func (g *generalizer) fits(segments []string, keys []string, most int) (text string, excluded []string, ok bool) {
 	text = written(strings.Join(segments, "/"))
 	p, err := election.ParsePattern(text)

@@ -21,12 +21,12 @@ func Presets() []Preset {
 	return []Preset{
 		{"patroni", []string{"service/*/leader"}, []string{"Patroni"}, "leaders of Patroni clusters in the default namespace"},
 		{"vault", []string{"vault/core/lock"}, []string{"Vault"}, "the active node of Vault in the default path"},
-		{"consul-lock", []string{"**/.lock"}, []string{consulLockSoftware}, "consul lock; reads the whole store"},
-		{"semaphore", []string{"**/.lock"}, []string{semaphoreSoftware, consulLockSlots, "api.Semaphore"}, "consul lock -n and api.Semaphore; reads the whole store"},
+		{"consul-lock", []string{"**/.lock"}, []string{consulLockSoftware}, "consul lock; electop reads all keys"},
+		{"semaphore", []string{"**/.lock"}, []string{semaphoreSoftware, consulLockSlots, "api.Semaphore"}, "consul lock -n and api.Semaphore; electop reads all keys"},
 		{"nomad", []string{"nomad-snapshot/lock"}, []string{"Nomad snapshot agent"}, "Nomad's snapshot agent"},
-		{"traefik", []string{"traefik/leader"}, []string{"Traefik"}, "Traefik and other users of libkv in the path traefik"},
+		{"traefik", []string{"traefik/leader"}, []string{"Traefik"}, "Traefik, and other libkv clients that use the path traefik"},
 		{"stolon", []string{"stolon/cluster/*/sentinel-leader"}, []string{"stolon"}, "sentinels of stolon clusters"},
-		{"consul-template", []string{"consul-template/dedup/*/lock"}, []string{"consul-template"}, "consul-template with deduplication"},
+		{"consul-template", []string{"consul-template/dedup/*/lock"}, []string{"consul-template"}, "consul-template in deduplication mode"},
 	}
 }
 
@@ -48,7 +48,7 @@ func PresetPatterns(names []string) (patterns []string, unknown string) {
 	return patterns, ""
 }
 
-// selects reports whether the preset's patterns select every key of a group, and the group contains the preset's
+// selects reports whether the preset's patterns select every key of a group and the group contains the preset's
 // software.
 func (p Preset) selects(g *Group) bool {
 	ps, err := election.ParsePatterns(p.Patterns)

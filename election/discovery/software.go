@@ -17,8 +17,8 @@ const (
 	patroniMembers     = "Patroni member"
 )
 
-// holderSoftware returns the name of the software, "" if unknown. Compatible clients count as api.Lock, because their
-// data in Consul is the same.
+// holderSoftware returns the name of the software, "" if unknown. It returns api.Lock for compatible clients, because
+// their data in Consul is the same.
 func holderSoftware(kind insight.HolderKind) string {
 	switch kind {
 	case insight.HolderPatroni:

@@ -21,7 +21,7 @@ type Failure struct {
 	// Check is the critical check. The session does not depend on it.
 	Check   *election.Check
 	Session *election.Session
-	// Until is when the checks stopped being current, zero if they are current.
+	// Until is the time at which the checks stopped being current, zero if they are current.
 	Until time.Time
 }
 
@@ -35,7 +35,7 @@ func Of(e *election.Election, nodes map[string]election.NodeChecks) *Failure {
 	return NewNodes(map[string]election.NodeChecks{node: nodes[node]}).Of(e)
 }
 
-// In is like [Of] for the current checks of the leader's node.
+// In finds the same evidence as [Of], in current checks of the leader's node.
 func In(e *election.Election, checks []election.Check) *Failure {
 	if e.Session == nil {
 		return nil
@@ -82,7 +82,7 @@ func (ns Nodes) Of(e *election.Election) *Failure {
 			return &Failure{OfNode: true, Check: c, Session: s, Until: n.until}
 		}
 	}
-	if s.TTL > 0 { // the leader must renew its session
+	if s.TTL > 0 { // the session expires if the leader has failed
 		return nil
 	}
 	if c := n.failedService(e); c != nil {
@@ -116,7 +116,7 @@ func Known(e *election.Election, known election.NodeChecks) bool {
 // Current reports whether the leader has failed according to current checks.
 func (f *Failure) Current() bool { return f != nil && f.Until.IsZero() }
 
-// unbound reports whether a check is one of the session's node and the session does not depend on it.
+// unbound reports whether a check is registered on the session's node and the session does not depend on it.
 func unbound(s *election.Session, c *election.Check) bool {
 	return c.Node == s.Node && !s.DependsOn(c.ID)
 }

@@ -68,7 +68,7 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 	software := DetectSoftware(e, s)
 	found := []*Advice{adviseFailure(b.failed.Of(e)), adviseOverwritten(e, software), b.adviseFlags(e), adviseFlapping(e, now)}
 	if e.Session != nil && e.Exists && e.Pair.Held() {
-		if software == nil { // Patroni and Vault choose their session settings by design
+		if software == nil { // Patroni and Vault use these session settings intentionally
 			found = append(found, adviseChecks(e.Session), adviseLockDelay(e.Session))
 		}
 		found = append(found, b.adviseManyElections(e), b.adviseOrphans(e, s))
@@ -93,10 +93,10 @@ func adviseFailure(f *failure.Failure) *Advice {
 	why := f.Why()
 	a := &Advice{
 		Code: LeaderFailed, Urgent: true, Why: strings.ToLower(why[:1]) + strings.TrimSuffix(why[1:], "."),
-		Do: "make sure that the leader does not run, then destroy its session (electop rescue shows the fix)",
+		Do: "make sure that the leader is not running, then destroy its session (electop rescue shows the fix)",
 	}
 	if f.Session.TTL > 0 {
-		a.Do = "wait until the session expires; if it does not, the leader still runs and renews it"
+		a.Do = "wait until the session expires; if it remains, the leader is still running and renews it"
 	}
 	return a
 }
@@ -211,11 +211,11 @@ func adviseChecks(s *election.Session) *Advice {
 	case len(s.Checks()) == 0:
 		return &Advice{
 			Code: "no_checks",
-			Why:  fmt.Sprintf("the session has no checks: after its process or node failed, it ends only with its TTL, about %s after the last renewal", 2*s.TTL),
+			Why:  fmt.Sprintf("the session has no checks: after its process or node fails, it ends only when its TTL expires, about %s after the last renewal", 2*s.TTL),
 			Do:   "bind the session to serfHealth, so that a failure of its node ends the session sooner",
 		}
 	case s.TTL > 0:
-		return nil // without renewal, the session expires
+		return nil // if the leader does not renew the session, the session expires
 	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, mayWatchProcess):
 		return &Advice{
 			Code: "node_checks_only",
@@ -260,7 +260,7 @@ func (b *Board) adviseManyElections(e *election.Election) *Advice {
 	return &Advice{
 		Code: "session_leads_many",
 		Why:  fmt.Sprintf("one session leads %d of the watched elections: when it ends, all of them lose their leader at the same time", n),
-		Do:   "give each election a session of its own, unless this is intended",
+		Do:   "use a separate session for each election, unless the shared session is intended",
 	}
 }
 

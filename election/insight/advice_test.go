@@ -349,7 +349,7 @@ func TestAdviseFailedLeader(t *testing.T) {
 		known  election.NodeChecks
 		want   string // the beginning of Why and of Do, empty without this advice
 	}{
-		{bare, election.NodeChecks{Checks: failed}, "the leader's node n1 has failed; make sure that the leader does not run"},
+		{bare, election.NodeChecks{Checks: failed}, "the leader's node n1 has failed; make sure that the leader is not running"},
 		{ttl, election.NodeChecks{Checks: failed}, "the leader's node n1 has failed; wait until the session expires"},
 		{bare, election.NodeChecks{Checks: failed, Until: t0}, ""},
 		{bare, election.NodeChecks{}, ""},

@@ -99,7 +99,7 @@ func (b *Board) competes(e *election.Election, p election.Pair) bool {
 	}
 	folder, _, nested := strings.Cut(rest, "/")
 	if nested {
-		// Members are candidates even if a pattern also matches their keys as elections.
+		// Patroni members are candidates even if a pattern selects their keys as elections.
 		return strings.Count(rest, "/") == 1 && namesMembers(folder)
 	}
 	_, watched := b.keys[p.Key]

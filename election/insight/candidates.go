@@ -36,7 +36,7 @@ const (
 	bySameService
 	byFormerTerm
 	bySibling   // measured for Patroni's members
-	byContender // measured for api.Semaphore: each contender holds a key of its own
+	byContender // measured for api.Semaphore: each contender holds a separate key
 )
 
 // maxWeak is the maximum number of candidates that have only weak reasons. A reason that applies to many sessions
@@ -60,7 +60,7 @@ func strong(sorted []Candidate) int {
 	return len(sorted)
 }
 
-// NoCandidate explains why no candidate can be named.
+// NoCandidate returns a sentence that explains why no candidate is known.
 func NoCandidate(around *election.Surroundings) string {
 	if unread := around.Unread(); len(unread) > 0 {
 		return "unknown: " + strings.Join(unread, "; ")
@@ -143,11 +143,11 @@ func withoutCrowd(sorted []Candidate) []Candidate {
 type inference struct {
 	e        *election.Election
 	board    *Board
-	model    *election.Session // session of the current leader, else of the last one
-	pattern  string            // shape of the model's name
+	model    *election.Session // session of the current leader or, without a leader, of the last one
+	pattern  string            // the model's name in the form that shape returns
 	named    bool              // the model is named after the election
 	siblings map[string]election.Pair
-	holding  map[string]bool // by session ID: the session holds a slot of the semaphore
+	holding  map[string]bool // sessions that hold a slot of the semaphore, by session ID
 	found    []Candidate
 }
 
@@ -183,7 +183,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 		return c.bySiblingKey(found, p), true
 	}
 	if c.e.IsSemaphore() {
-		return found, false // every contender of a semaphore holds a key of its own
+		return found, false // every contender of a semaphore holds a separate key
 	}
 	if c.ledBefore(ses.ID) {
 		found.strength, found.Reason = byFormerTerm, "former leader whose session still exists"

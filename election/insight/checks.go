@@ -9,7 +9,7 @@ import (
 // Tally counts a session's checks by status.
 type Tally struct {
 	Passing, Warning, Critical, Unknown int
-	// Until is when the checks stopped being current, zero if they are current.
+	// Until is the time at which the checks stopped being current, zero if they are current.
 	Until time.Time
 }
 
@@ -24,8 +24,8 @@ func (t Tally) Risk() (critical, warning bool) {
 	return t.Critical > 0, t.Warning > 0
 }
 
-// Worst returns a rank for sorting; a higher rank is worse. It ignores Until: the checks of rows outside the screen
-// become outdated, and the order of the rows would change continually.
+// Worst returns a rank for sorting; a higher rank is worse. It ignores Until. Otherwise, the order of the rows would
+// change continually, because the checks of rows outside the screen become outdated.
 func (t Tally) Worst() int64 {
 	return int64(t.Critical)<<32 + int64(t.Warning)<<16 + int64(t.Unknown)
 }

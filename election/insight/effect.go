@@ -15,7 +15,7 @@ type Effect struct {
 	// consul lock".
 	Kind     HolderKind
 	Software string
-	// Refusal is why electop refuses the action on this key, empty if electop allows it.
+	// Refusal is the reason why electop refuses the action on this key, empty if electop allows it.
 	Refusal string
 	// Key describes what happens to the key, its value and its flags.
 	Key string
@@ -100,7 +100,8 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 }
 
 // kindOfHolds returns the kind of software that holds all keys of a session, or [HolderUnknown] if the kinds differ.
-// One leader key of Patroni is sufficient for the kind Patroni. better is the software's own method.
+// If one key is a leader key of Patroni, the kind is Patroni. better is the command with which the software moves its
+// leader.
 func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKind, guess bool, better string) {
 	kind, guess = kindOf(&election.Election{Exists: true, Session: session}, nil)
 	for i, p := range held {

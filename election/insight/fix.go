@@ -16,11 +16,11 @@ type FixKind string
 
 // Kinds of fixes. Every kind except [FixManual] and [FixWait] is one write to Consul.
 const (
-	FixWait     FixKind = "wait"            // wait until the lock-delay ends
+	FixWait     FixKind = "wait"            // the user must wait until the lock-delay ends
 	FixSetFlags FixKind = "set_flags"       // write the same value with the flags of Consul's lock
 	FixDestroy  FixKind = "destroy_session" // destroy the session of a holder that has failed
 	FixDelete   FixKind = "delete_key"      // delete a key with the value of a former leader
-	FixManual   FixKind = "manual"          // no write to Consul resolves it
+	FixManual   FixKind = "manual"          // no single write to Consul resolves the problem
 )
 
 // Problem is the reason why an election has no leader, or has only a leader that has failed.
@@ -35,7 +35,7 @@ const (
 	ProblemNodeGone    Problem = "node_gone"        // the leader's node failed, but its session remains
 	ProblemIdle        Problem = "candidates_idle"  // candidates exist, but none acquires the key
 	ProblemNoCandidate Problem = "no_candidate"
-	ProblemUnknown     Problem = "unknown" // the key, or the evidence that its leader has failed, cannot be read
+	ProblemUnknown     Problem = "unknown" // electop cannot read the key, or the evidence that the key's leader has failed
 	// ProblemCheckCritical is a critical check on which the leader's session depends: Consul invalidates the session.
 	ProblemCheckCritical Problem = "check_critical"
 )
@@ -66,19 +66,19 @@ func (f *Fix) DoAt(now time.Time) string {
 // FixFacts are the facts that [Board.Fix] needs in addition to the election.
 type FixFacts struct {
 	Now    time.Time
-	Around *election.Surroundings // nil if not read
+	Around *election.Surroundings // nil if electop has not read the surroundings
 	Delay  ProbedDelay
-	// DelayErr is why the probe for a lock-delay failed, empty if it did not.
+	// DelayErr is the reason why the probe for a lock-delay failed, empty if the probe succeeded.
 	DelayErr string
-	// Checks are those of the leader's node, nil if not read.
+	// Checks are the checks of the leader's node, nil if electop has not read them.
 	Checks []election.Check
-	// Unread is why the evidence that a leader has failed could not be read completely, safe to print. It is empty if
-	// it could.
+	// Unread is the reason why electop could not read all evidence that a leader has failed, safe to print. It is
+	// empty if electop read all evidence.
 	Unread string
 }
 
-// At returns the facts for a later time, if the key has not changed since they were read. The result of a probe is
-// valid until the lock-delay must have ended.
+// At returns the facts for a later time, if the key has not changed since the facts were read. The result of a probe
+// is valid until the latest possible end of the lock-delay.
 func (f FixFacts) At(e *election.Election, now time.Time) FixFacts {
 	if f.Delay == DelayActive {
 		end := f.Now.Add(election.MaxLockDelay)
@@ -99,9 +99,9 @@ type FixNeed int
 
 // The values of FixNeed.
 const (
-	NeedsNothing      FixNeed = iota // no facts: [Board.Fix] never finds a problem
-	NeedsSurroundings                // the facts about an election without a leader
-	NeedsChecks                      // the checks of the leader's node: they show whether the leader has failed
+	NeedsNothing      FixNeed = iota // [Board.Fix] needs no facts, because it never finds a problem
+	NeedsSurroundings                // [Board.Fix] needs the facts about an election without a leader
+	NeedsChecks                      // [Board.Fix] needs the checks of the leader's node, which show whether the leader has failed
 )
 
 // FixNeeds returns the kind of facts that [Board.Fix] needs for an election. If the holder's session has a TTL, the
@@ -134,7 +134,7 @@ func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	likely := Likely(candidates, f.Around)
 	delay, key := fixDelay(e, f), b.fixKey(e, f.Around, candidates)
 	switch {
-	case delay != nil && (key == nil || key.Problem == ProblemLockFlags): // the flags matter only after the lock-delay
+	case delay != nil && (key == nil || key.Problem == ProblemLockFlags): // flags prevent an acquire only after the lock-delay
 		delay.Why += " " + candidatesSeen(likely)
 		return delay
 	case key != nil:
@@ -154,7 +154,7 @@ func fixUnknown(e *election.Election, now time.Time) *Fix {
 }
 
 // fixHeld finds evidence that the holder has failed although its session exists. It ignores sessions with a TTL,
-// because they expire by themselves.
+// because Consul ends them after the TTL.
 func fixHeld(e *election.Election, f FixFacts) *Fix {
 	s := e.Session
 	if s == nil {
@@ -185,7 +185,7 @@ func fixUnread(f FixFacts) *Fix {
 		return nil
 	}
 	return &Fix{
-		Problem: ProblemUnknown, Kind: FixManual, Why: "Whether the leader has failed is unknown: " + f.Unread + ".",
+		Problem: ProblemUnknown, Kind: FixManual, Why: "It is unknown whether the leader has failed: " + f.Unread + ".",
 		Do: "Check the token with electop doctor, then check again. If the leader's process has ended, destroy the session that holds the key.",
 	}
 }
@@ -235,7 +235,7 @@ func (b *Board) fixKey(e *election.Election, around *election.Surroundings, cand
 }
 
 // apiLockWaiter returns evidence that the candidates use api.Lock, empty if there is none. If there is a strong
-// candidate, sessions that merely have api.Lock's name and lead nothing are not evidence.
+// candidate, sessions that only have api.Lock's name and lead nothing are not evidence.
 func (b *Board) apiLockWaiter(e *election.Election, around *election.Surroundings, candidates []Candidate) string {
 	isLock := func(s *election.Session) bool { return isAPILock(s) && b.led[s.ID].count == 0 }
 	switch {
@@ -290,7 +290,7 @@ func fixCandidates(e *election.Election, around *election.Surroundings, likely i
 		}
 	case likely < 0:
 		return &Fix{
-			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election %s. Whether a candidate exists is %s.", vacant, unknownCandidates(around)),
+			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election %s. It is %s whether a candidate exists.", vacant, unknownCandidates(around)),
 			Do: "Start a candidate of " + serviceOf(e) + ", or see the logs of the running candidates.",
 		}
 	}

@@ -53,7 +53,7 @@ func TestFix(t *testing.T) {
 		{"a leader without checks on a healthy node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "passing")}}, "", "", ""},
 		{"a leader whose checks were not read", heldBy(session(bare)), FixFacts{}, "", "", ""},
 		{"a leader whose session was not read", heldBy(nil), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
-		{"a leader whose checks cannot be read", heldBy(session(bare)), FixFacts{Unread: "the checks of node-1 could not be read"}, ProblemUnknown, FixManual, "is unknown: the checks of node-1"},
+		{"a leader whose checks cannot be read", heldBy(session(bare)), FixFacts{Unread: "the checks of node-1 could not be read"}, ProblemUnknown, FixManual, "It is unknown whether the leader has failed: the checks of node-1"},
 		{"a leader whose session cannot be read", heldBy(nil), FixFacts{Unread: "its session could not be read"}, ProblemUnknown, FixManual, "its session"},
 		{
 			"a leader whose checks cannot be read, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })),

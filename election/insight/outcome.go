@@ -139,7 +139,7 @@ func (o Outcome) sameLeader(next election.Term) bool {
 func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	o = o.ledBy(next)
 	if n := missedBetween(ended, next); n > 0 {
-		o.Reason = election.Plural(n, "term") + " in between not observed"
+		o.Reason = election.Plural(n, "term") + " not observed"
 		return o
 	}
 	from := ended.End
@@ -151,7 +151,7 @@ func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	return o
 }
 
-// missedBetween returns how many unobserved terms lie between two observed terms, according to the term numbers.
+// missedBetween returns the number of unobserved terms between two observed terms, according to the term numbers.
 func missedBetween(ended, next election.Term) uint64 {
 	before := ended.Number
 	if next.CreateIndex != ended.CreateIndex {
@@ -163,7 +163,7 @@ func missedBetween(ended, next election.Term) uint64 {
 	return next.Number - before - 1
 }
 
-// Old returns the leader that the action was applied to.
+// Old returns the leader before the action.
 func (o Outcome) Old() Holder {
 	return Holder{Leader: o.Target.Leader, Session: sanitize.Line(o.Target.Session, election.LabelLength), Node: sanitize.Line(o.Target.Node, election.LabelLength)}
 }
@@ -228,7 +228,7 @@ func (o Outcome) fixHeadline() string {
 	}
 }
 
-// doneText does not name the current leader, because it was not observed.
+// doneText does not name the next leader, because no later term was observed.
 func (o Outcome) doneText() string {
 	switch {
 	case o.Action == election.ActionRelease:

@@ -71,11 +71,11 @@ func TestOutcomeFollow(t *testing.T) {
 		},
 		{
 			"several terms passed", election.ActionRelease, reads{one(start)}, reads{one(web("b", 9, 10, 40, "web-2"))},
-			"moved web-1 → web-2: 3 terms in between not observed",
+			"moved web-1 → web-2: 3 terms not observed",
 		},
 		{
 			"the same session after several terms", election.ActionRelease, reads{one(start)}, reads{one(web("a", 7, 10, 40, "web-1"))},
-			"same_leader web-1 leads again, with the same session: 1 term in between not observed",
+			"same_leader web-1 leads again, with the same session: 1 term not observed",
 		},
 		{
 			"an overwritten term", election.ActionRelease, reads{one(start), one(web("a", 0, 10, 21, "x"))},
@@ -109,7 +109,7 @@ func TestOutcomeFollow(t *testing.T) {
 		},
 		{
 			"recreated, several terms passed", election.ActionDestroy, reads{one(start)}, reads{gone, one(web("b", 3, 30, 36, "web-2"))},
-			"moved web-1 → web-2: 2 terms in between not observed",
+			"moved web-1 → web-2: 2 terms not observed",
 		},
 		{
 			"recreated by the same session", election.ActionRelease, reads{one(start)}, reads{gone, one(web("a", 1, 30, 30, "web-1"))},
@@ -294,7 +294,7 @@ func TestOutcomeJSON(t *testing.T) {
 		},
 		{
 			follow(done, web("b", 9, 10, 22, "web-2")),
-			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"reason":"3 terms in between not observed"`,
+			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"reason":"3 terms not observed"`,
 		},
 		{done, `"result":"done",` + old},
 		{Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone, Note: "no index"}, `"result":"done",` + old + `,"note":"no index"`},

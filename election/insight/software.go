@@ -14,8 +14,8 @@ type HolderKind string
 // The kinds of holders. npm's consul package counts as api.Lock, because its flags, session name and TTL are the
 // same.
 const (
-	HolderUnknown       HolderKind = "unknown"        // not recognised, for example a candidate that follows Consul's leader election tutorial
-	HolderRefreshing    HolderKind = "refreshing"     // repeats its write with ?acquire=
+	HolderUnknown       HolderKind = "unknown"        // not recognised, for example a client of Consul's leader election tutorial
+	HolderRefreshing    HolderKind = "refreshing"     // the holder repeats its write with ?acquire=
 	HolderAPILock       HolderKind = "api_lock"       // api.Lock or a compatible client
 	HolderConsulLock    HolderKind = "consul_lock"    // consul lock
 	HolderSemaphore     HolderKind = "semaphore"      // a contender of api.Semaphore or consul lock -n
@@ -122,8 +122,8 @@ const (
 	campaignSession     = "electop campaign"
 )
 
-// isVaultKey and vaultSession follow Vault's source code, which uses api.Lock with this session name. They were not
-// measured.
+// isVaultKey and vaultSession follow Vault's source code, which uses api.Lock with this session name. No measurement
+// has confirmed them.
 func isVaultKey(key string) bool { return strings.HasSuffix("/"+key, "/vault/core/lock") }
 
 // isAPILock reports whether the session belongs to software that rejects keys without [election.LockFlag].

@@ -29,7 +29,7 @@ const (
 	DelayNone                         // a candidate can acquire the key
 )
 
-// WhyVacant returns why the election has no leader. It returns "" if there is a leader.
+// WhyVacant returns the reason why the election has no leader. It returns "" if there is a leader.
 func WhyVacant(e *election.Election, s Situation) string {
 	if e.State(s.Now) == election.Led {
 		return ""

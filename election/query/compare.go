@@ -61,7 +61,7 @@ func parseAge(text string) (comparison, error) {
 	return comparison{operator, int64(d)}, nil
 }
 
-// parseDuration also accepts days, as in 2d04h.
+// parseDuration accepts durations in Go's format and days, as in 2d04h.
 func parseDuration(text string) (time.Duration, error) {
 	wrong := errors.New("needs a duration")
 	var total time.Duration

@@ -24,11 +24,11 @@ type Filter struct {
 
 // Word is one word of a filter, compared with all texts or with one field.
 type Word struct {
-	Field string // empty for all texts
-	Value string // in lower case
+	Field string // empty if the word is compared with all texts
+	Value string // value in lower case
 	Not   bool
-	// regex is set for /regex/, compare for a field with numbers. fold is set if the regex contains no upper-case
-	// letter: the match then ignores case. Matching lower-case text is faster than (?i).
+	// regex is set for /regex/. compare is set for a field with numbers. fold is set if the regex contains no
+	// upper-case letter: the match then ignores case. Matching lower-case text is faster than (?i).
 	regex   *regexp.Regexp
 	fold    bool
 	compare comparison
@@ -62,8 +62,8 @@ func (f Filter) Has(fields ...string) bool {
 // DependsOnTime reports whether an election may begin or cease to match although it does not change.
 func (f Filter) DependsOnTime() bool { return f.Has("for", "changes", "advice") }
 
-// Check returns why an action must not use the filter: an invalid word would be ignored, and a
-// filter without words matches everything.
+// Check returns the reason why an action must not use the filter: an invalid word would be ignored, and a filter
+// without words matches everything.
 func (f Filter) Check() error {
 	if f.Err == nil && len(f.Words) == 0 {
 		return errors.New("the filter has no words")
@@ -82,7 +82,7 @@ func (t token) word(s Scope) (Word, error) {
 	return w, nil
 }
 
-// escapes matches escape sequences such as \W. Their letters do not count as upper case.
+// escapes matches escape sequences such as \W. Their upper-case letters do not make a regex case-sensitive.
 func escapes() *regexp.Regexp { return regexp.MustCompile(`\\.`) }
 
 // ofRegex parses /regex/. The last slash may be missing: the user may still be typing.

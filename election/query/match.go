@@ -22,8 +22,8 @@ type Matcher struct {
 	advice *adviceIndex
 }
 
-// On returns a Matcher. all contains all elections, and sessions all sessions of the datacenter or nil; the advice on
-// one election depends on them.
+// On returns a Matcher. all contains all elections. sessions contains all sessions of the datacenter, or is nil. The
+// advice on one election depends on both.
 func (f Filter) On(all []*election.Election, sessions []*election.Session, facts Facts) Matcher {
 	return f.After(Matcher{}, all, sessions, facts)
 }
@@ -95,8 +95,8 @@ func stateOf(e *election.Election, at time.Time) string {
 	return string(e.State(at))
 }
 
-// matchesAge compares the time in the current state. If the beginning of the state is unknown, this time is at least
-// the observed time.
+// matchesAge compares the time since the current state began. If its beginning is unknown, the observed time is a
+// lower bound.
 func (w *Word) matchesAge(e *election.Election, at time.Time) bool {
 	since, known := e.Since, e.SinceKnown
 	switch state := e.State(at); {
@@ -170,8 +170,8 @@ func (w *Word) matchesEvent(ev *election.Event) bool {
 	}, w.In)
 }
 
-// containsFold reports whether s contains sub, ignoring case; sub must be in lower case. It does not copy ASCII text,
-// because each key press filters every election.
+// containsFold reports whether s contains sub, ignoring case; sub must be in lower case. The function does not copy
+// ASCII text, because each key press filters every election.
 func containsFold(s, sub string) bool {
 	if sub == "" {
 		return true

@@ -46,7 +46,7 @@ type Order struct {
 type Facts struct {
 	At     time.Time
 	Checks func(e *election.Election) map[string]election.NodeChecks
-	failed map[string]failure.Nodes // by datacenter, set while sorting
+	failed map[string]failure.Nodes // failed nodes by datacenter; set while sorting
 }
 
 // reverseWord after a property reverses the order.
@@ -212,7 +212,7 @@ func (f Facts) failedNodes(e *election.Election, checks map[string]election.Node
 	return failure.NewNodes(checks)
 }
 
-// ledRank ignores when checks stopped being current, as [insight.Tally.Worst] does.
+// ledRank ignores the time at which checks stopped being current, as [insight.Tally.Worst] does.
 func (f Facts) ledRank(e *election.Election) int64 {
 	checks := f.checks(e)
 	t := insight.TallyChecks(e.Session, checks)

@@ -8,7 +8,7 @@ import (
 
 // token is one word as the user typed it.
 type token struct {
-	start int // position of its first byte
+	start int // byte offset of the word
 	not   bool
 	// field is in lower case, empty for plain text. quoted is set if the value is quoted.
 	field, value string

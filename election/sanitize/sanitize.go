@@ -16,7 +16,7 @@ func Text(s string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 16)
-	marks := maxMarks // a combining mark needs a preceding letter
+	marks := maxMarks // the maximum, because a combining mark needs a preceding letter
 	for _, r := range s {
 		if marks = countMarks(marks, r); marks > maxMarks {
 			writeCode(&b, r)
@@ -116,7 +116,7 @@ func unsafeRune(r rune) bool {
 		return r < 0x20
 	case r < 0xa0:
 		return true
-	case !unicode.IsGraphic(r): // format characters, private characters, unassigned code points
+	case !unicode.IsGraphic(r): // format characters, private-use characters and unassigned code points
 		return true
 	case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 		return true
@@ -131,8 +131,8 @@ func unsafeRune(r rune) bool {
 func drawnTogether(r rune) bool {
 	switch {
 	case r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xa97f, r >= 0xd7b0 && r <= 0xd7ff: // conjoining Hangul
-	case r == 0x0e33, r == 0x0eb3, r == 0xff9e, r == 0xff9f: // Thai and Lao AM, voiced sound marks
-	case r == 0x0d4e, r == 0x111c2, r == 0x111c3, r == 0x1193f, r == 0x11941, // signs before a letter
+	case r == 0x0e33, r == 0x0eb3, r == 0xff9e, r == 0xff9f: // Thai and Lao vowel signs AM, voiced sound marks
+	case r == 0x0d4e, r == 0x111c2, r == 0x111c3, r == 0x1193f, r == 0x11941, // signs that precede a letter
 		r >= 0x11a84 && r <= 0x11a89, r == 0x11d46, r == 0x11f02:
 	case r >= 0x1f1e6 && r <= 0x1f1ff: // regional indicators, which form flags
 	case r >= 0x1f3fb && r <= 0x1f3ff: // skin tones
@@ -147,7 +147,7 @@ func writeSafe(b *strings.Builder, r rune) {
 	case !unsafeRune(r):
 		b.WriteRune(r)
 	case r < 0x20:
-		b.WriteRune(0x2400 + r) // the control pictures
+		b.WriteRune(0x2400 + r) // Unicode control pictures, such as ␛
 	case r == 0x7f:
 		b.WriteRune('␡')
 	default:

@@ -8,14 +8,14 @@ import (
 	"electop/election/sanitize"
 )
 
-// actionMemory is how long an operator's action can explain a loss. An observer reports every change within 30 s.
+// actionMemory is the time in which an operator's action can explain a loss. Observers report changes within 30 s.
 const actionMemory = 30 * time.Second
 
 // ownAction is an operator's action on a hold, of this process or of another one.
 type ownAction struct {
 	election.OperatorAction
-	// began is when the action started, zero if unknown. An action cannot end a term whose end was observed before
-	// began.
+	// began is the time at which the action started, zero if unknown. An action cannot end a term whose end was
+	// observed before began.
 	began time.Time
 	// spent is set once an unconfirmed action has explained a loss.
 	spent bool

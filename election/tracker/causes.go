@@ -79,7 +79,7 @@ func explainDeleted(l Loss) Explanation {
 	return x
 }
 
-// guess marks the cause as a guess. It keeps only the first reason.
+// guess marks the cause as a guess. It adds only the first reason to the evidence.
 func (x *Explanation) guess(why string) {
 	if why != "" && !x.Guess {
 		x.Guess = true
@@ -164,8 +164,8 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 	return at
 }
 
-// uncertainty returns why the holder may have released the key before its session ended. It returns "" if the key and
-// the session changed at the same index.
+// uncertainty returns the reason why the holder may have released the key before its session ended. It returns "" if
+// the key and the session changed at the same index.
 func (a lossAt) uncertainty() string {
 	switch {
 	case a.index == 0:
@@ -176,8 +176,8 @@ func (a lossAt) uncertainty() string {
 	return ""
 }
 
-// uncertaintyOfRemoval returns why the removal of a check or a node may not have ended the session. It returns "" if
-// the removal ended the session.
+// uncertaintyOfRemoval returns the reason why the removal of a check or a node may not have ended the session. It
+// returns "" if the removal ended the session.
 func (a lossAt) uncertaintyOfRemoval() string {
 	if d := a.uncertainty(); d != "" {
 		return d
@@ -188,8 +188,8 @@ func (a lossAt) uncertaintyOfRemoval() string {
 	return ""
 }
 
-// uncertaintyOfCritical returns why a critical check may not have ended the session. It returns "" if the check
-// changed at the same index as the key.
+// uncertaintyOfCritical returns the reason why a critical check may not have ended the session. It returns "" if the
+// check changed at the same index as the key.
 func (a lossAt) uncertaintyOfCritical(c *election.Check) string {
 	switch {
 	case a.index == 0:

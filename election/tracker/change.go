@@ -115,8 +115,8 @@ func (t *Tracker) foldPresent(e *election.Election, p *election.Pair, r *rangeRe
 	return t.foldChanged(e, p, r)
 }
 
-// foldChanged handles the rare case in foldPresent. It is a separate function, because foldPresent runs for every key
-// of every read.
+// foldChanged processes a changed key, the rare case in foldPresent. It is a separate function, because foldPresent
+// runs for every key of every read.
 func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
 	c := t.changeOf(e, r)
 	t.newest = max(t.newest, p.ModifyIndex)
@@ -232,7 +232,7 @@ func (c *change) lastTerm() *election.Term {
 	return &c.e.Terms[last]
 }
 
-// missed records the terms between two reads that were not observed. LockIndex counts them and the current term.
+// missed records the terms that began and ended between two reads. LockIndex counts these terms and the current one.
 func (c *change) missed(p *election.Pair, from uint64) {
 	to := p.LockIndex
 	if p.Held() && to > 0 {

@@ -30,7 +30,7 @@ func (t *Tracker) stopped(o election.Gap) {
 	t.outdateChecks(s.since)
 	t.listed = 0
 	for _, p := range t.ends {
-		p.loss.Gap = true // the evidence is read only after the gap
+		p.loss.Gap = true // electop reads the evidence only after the gap
 	}
 }
 

@@ -81,9 +81,9 @@ func (t *Tracker) judgeLinks(at time.Time) {
 	}
 }
 
-// failing returns the stale parts in order. causes contains the failures because of which the connection counts as
-// lost: those of the connection itself, or those of every source of elections. A failure whose first retry is in
-// progress does not count.
+// failing returns the stale parts in order. causes contains the failures that show a lost connection: those of the
+// connection itself, or those of every source of elections. It omits sources of elections whose first retry is in
+// progress.
 func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkLost) {
 	var keys, names election.RangeSet
 	var whole, ofKeys []election.LinkLost

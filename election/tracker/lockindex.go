@@ -114,7 +114,7 @@ func lossIndex(old, p *election.Pair) uint64 {
 // new keys, is read at most every 3 s.
 const foundWithin = 10 * time.Second
 
-// settledIndex returns an index that was current some time before.
+// settledIndex determines a Raft index that was current some time ago.
 type settledIndex struct {
 	before, current uint64
 	since           time.Time
@@ -125,9 +125,9 @@ type settledIndex struct {
 func (s *settledIndex) at(now time.Time, newest uint64) uint64 {
 	switch {
 	case s.since.IsZero():
-		s.since = now // no key was read before
+		s.since = now // the first call: no key was read before
 	case s.current == 0:
-		s.before, s.current = newest, newest // the first read of all keys is complete
+		s.before, s.current = newest, newest // the second call: the first read of all keys is complete
 	case now.Sub(s.since) >= foundWithin:
 		s.before, s.current, s.since = s.current, newest, now
 	}

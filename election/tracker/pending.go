@@ -23,8 +23,8 @@ func (p *pendingEnd) id() termID {
 	return termID{key: p.event.Key, createIndex: p.event.CreateIndex, number: p.event.Term, session: p.event.Session}
 }
 
-// Deadline returns when the tracker needs the next [election.Clock] observation to explain a term whose evidence is
-// missing.
+// Deadline returns the time at which the tracker needs the next [election.Clock] observation to explain a term whose
+// evidence is missing.
 func (t *Tracker) Deadline() (at time.Time, ok bool) {
 	if p := t.oldestEnd(); p != nil {
 		return p.deadline, true

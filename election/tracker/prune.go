@@ -7,15 +7,15 @@ import (
 	"electop/election"
 )
 
-// The number of keys in Consul and these constants, which docs/reliability.md lists, limit the size of a tracker.
+// These constants, which docs/reliability.md lists, and the number of keys in Consul limit the size of a tracker.
 const (
 	// keptPerElection is the maximum number of terms, and of events, of one election. keptInAll is the maximum of all
 	// elections together, but each election keeps at least keptAtLeast.
 	keptPerElection = 64
 	keptInAll       = 1 << 18
 	keptAtLeast     = 4
-	// keepDeleted is how long an election is kept after its key was deleted. maxGone is the maximum number of such
-	// elections.
+	// keepDeleted is the time for which an election is kept after its key was deleted. maxGone is the maximum number
+	// of such elections.
 	keepDeleted = 24 * time.Hour
 	maxGone     = 1000
 	// maxGoneValue is the maximum length of a deleted key's value. Short values are kept: they identify the software.
@@ -108,7 +108,7 @@ func (t *Tracker) pruneGone(at time.Time) {
 	t.elections, t.lent, t.gone = kept, false, maxGone-room
 }
 
-// goneSince returns when the deletion of the key was observed.
+// goneSince returns the time at which the deletion of the key was observed.
 func goneSince(e *election.Election) time.Time {
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		if e.Events[i].Type == election.Deleted {
@@ -118,8 +118,8 @@ func goneSince(e *election.Election) time.Time {
 	return e.VacantSince
 }
 
-// pruneSessions removes sessions that hold no key if there are too many. Until all keys have been read, the limit is
-// high, because a session may hold a key that has not been read.
+// pruneSessions removes sessions that hold no key if there are too many sessions. Until all keys have been read, the
+// limit is high, because a session may hold a key that has not been read.
 func (t *Tracker) pruneSessions() {
 	idle := len(t.sessions) - 2*len(t.elections)
 	if idle <= 64 || !t.Loaded() && idle <= maxIdleSessions {

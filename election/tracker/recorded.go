@@ -130,8 +130,8 @@ func (t *Tracker) wasRead(e *election.Election) {
 	t.recorded.left--
 }
 
-// foldRecorded updates a recorded election after the first read of its key. A history contains no values and flags,
-// so they count as unchanged.
+// foldRecorded updates a recorded election after the first read of its key. A history contains no values and flags, so
+// foldRecorded treats them as unchanged.
 func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
 	known := *e
 	if !known.Pair.OfSemaphore() {
@@ -140,14 +140,14 @@ func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeR
 	emitted := len(t.out)
 	read := t.foldChanged(&known, p, r)
 	t.wasRead(read)
-	if len(t.out) == emitted { // unchanged: report the state as initial
+	if len(t.out) == emitted { // nothing changed: report the state as initial
 		c := change{t: t, at: r.At, e: read}
 		c.initial(p)
 	}
 	return read
 }
 
-// foldRecordedAbsent handles a recorded election whose key is not in the first read. It returns nil if the tracker
+// foldRecordedAbsent processes a recorded election whose key is not in the first read. It returns nil if the tracker
 // does not keep the election.
 func (t *Tracker) foldRecordedAbsent(e *election.Election, r *rangeRead) *election.Election {
 	if r.Filtered { // the token may not be allowed to read the key

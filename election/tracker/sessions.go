@@ -79,7 +79,7 @@ func (t *Tracker) noteCreated(sessions []*election.Session, before uint64) {
 	}
 }
 
-// seenOf returns when each of these sessions was first read.
+// seenOf returns the time at which each of these sessions was first read.
 func (t *Tracker) seenOf(sessions []*election.Session) map[string]election.Seen {
 	of := make(map[string]election.Seen, len(sessions))
 	for _, s := range sessions {
@@ -120,7 +120,7 @@ func (t *Tracker) pruneSeen() {
 
 func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if len(t.sessions) == 0 {
-		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // usually all sessions arrive together
+		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // usually one observation contains all sessions
 	}
 	fresh, held := false, false
 	for _, s := range o.Sessions {
@@ -147,7 +147,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if !fresh {
 		return
 	}
-	if t.surroundings != nil || t.sessionList != nil { // otherwise no consumer needs the age of a session
+	if t.surroundings != nil || t.sessionList != nil { // without these lists, no consumer needs the age of a session
 		t.noteSeen(wall(o.At), o.Sessions)
 		t.pruneSeen()
 	}
@@ -158,7 +158,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 }
 
-// unreadLost records that a session that was not read no longer holds one of its elections.
+// unreadLost records that a session has lost one of its elections. The session itself was never read.
 func (t *Tracker) unreadLost(session string) {
 	if t.unread[session]--; t.unread[session] <= 0 {
 		delete(t.unread, session)

@@ -22,15 +22,15 @@ type Options struct {
 	Searches bool
 }
 
-// Tracker folds observations into snapshots and events. It is not safe for concurrent use, but its snapshots are.
+// Tracker derives snapshots and events from observations. It is not safe for concurrent use, but its snapshots are.
 type Tracker struct {
 	patterns election.Patterns
 	recentN  int
 	searches bool
 
 	datacenter string
-	elections  []*election.Election // sorted by [election.Compare]
-	lent       bool                 // set while a snapshot shares the slice: copy the slice before a write
+	elections  []*election.Election // in the order of [election.Compare]
+	lent       bool                 // set while a snapshot shares the slice; a write must copy the slice first
 	peaks      map[string]furthest  // by [election.Election.ID]
 	newest     uint64               // the highest Raft index of any key read
 	settled    settledIndex
@@ -39,13 +39,13 @@ type Tracker struct {
 	keep       int // maximum number of terms and events of each election
 	pruned     time.Time
 	sessions   map[string]*election.Session
-	unread     map[string]int // by session that was not read: the number of elections that it holds
+	unread     map[string]int // number of elections by ID of the holding session, for sessions that were not read
 	checks     map[string]election.NodeChecks
 	checksLent bool
 
 	surroundings *election.Surroundings
 	sessionList  *election.SessionList
-	seen         map[string]election.Seen // by session ID
+	seen         map[string]election.Seen // first read of each session, by session ID
 	// listed is the Raft index of the latest list of sessions, 0 if the list was not watched without interruption.
 	listed uint64
 
@@ -54,7 +54,7 @@ type Tracker struct {
 
 	links map[string]election.LinkLost
 	conn  election.Connection
-	// seenUntil is when all data was last current before the latest failure of the connection or of a part.
+	// seenUntil is the time at which all data was last current before the latest failure of a source.
 	seenUntil time.Time
 	stop      *stop // the latest gap, nil once every range has been read after the gap
 	pending   map[termID]*pendingEnd
@@ -171,7 +171,7 @@ func (t *Tracker) firstTerm(term election.Term) []election.Term {
 	return t.firstTerms[n-1 : n : n]
 }
 
-// rangeRead is a KeysRead observation and the state of processing it.
+// rangeRead is a KeysRead observation and the state of its processing.
 type rangeRead struct {
 	election.KeysRead
 	// known contains the elections of the range before the read.

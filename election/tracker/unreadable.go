@@ -43,8 +43,8 @@ func (t *Tracker) announce(r *rangeRead) {
 	}
 }
 
-// emitForAll emits one event for a range if changes returns true for every election for which may returns true, and
-// if there are enough of these elections.
+// emitForAll emits one event for a range if there are enough elections for which may returns true, and changes returns
+// true for each of them.
 func (t *Tracker) emitForAll(r *rangeRead, kind election.EventType, may, changes func(*election.Election) bool) bool {
 	var n uint64
 	for _, e := range r.known {
@@ -92,7 +92,7 @@ func (c *change) recordPermission(kind election.EventType, announced bool) {
 	c.e.Events = appendKept(c.e.Events, c.describe(election.Event{Type: kind}), c.t.keep)
 }
 
-// unreadableSince returns when the election became unreadable.
+// unreadableSince returns the time at which the election became unreadable.
 func unreadableSince(e *election.Election) time.Time {
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		if e.Events[i].Type == election.Unreadable {

@@ -58,7 +58,7 @@ func TestRescueDoesNotWaitForALeaderThatMayHaveFailed(t *testing.T) {
 	w.acquire("service/zoo/leader", s, "zoo-1")
 	w.unlock("service/zoo/leader", s)
 	addr := unhealthy(t, w.addr)
-	const why = "Whether the leader has failed is unknown: the checks of node-1 could not be read (Permission denied)"
+	const why = "It is unknown whether the leader has failed: the checks of node-1 could not be read (Permission denied)"
 	r := w.run("rescue", "--dry-run", "--http-addr", addr).must(t, exitOK)
 	has(t, strings.Join(strings.Fields(r.out), " "), "problem unknown", "why "+why, "fix Check the token with electop doctor")
 	if strings.Index(r.out, "zoo") > strings.Index(r.out, "web") {

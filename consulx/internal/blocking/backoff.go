@@ -11,7 +11,7 @@ const (
 	// MaxBackoff is the longest pause.
 	MaxBackoff = 15 * time.Second
 	// maxPause is the maximum pause of a loop while the probe succeeds. With minWait, a loop works again within 2 s
-	// after a fault. If the probe fails, its next success restarts the loops.
+	// after a fault. If the probe fails, the next successful probe restarts the loops.
 	maxPause = 1300 * time.Millisecond
 )
 
@@ -47,7 +47,7 @@ const (
 // query for an empty prefix. A new key is still read within 100 ms.
 type pace struct{ pause time.Duration }
 
-// next returns the pause after a response. took is how long the query waited for the response.
+// next returns the pause after a response. took is the time between the query and the response.
 func (p *pace) next(news bool, took time.Duration) time.Duration {
 	if news || took >= paceQuiet {
 		p.pause = 0

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Epochs restarts all loops at the same time after a lost connection. Otherwise blocked queries would wait on dead
-// connections, and failed loops would wait for their next retry.
+// Epochs restarts all loops at the same time after a lost connection. Otherwise, blocked queries would wait for a
+// response on dead connections, and failed loops would wait for their next retry.
 type Epochs struct {
 	parent context.Context
 	mu     sync.Mutex
 	number int  // number of the current epoch; the first is 1
-	lost   bool // set while the probe fails
+	lost   bool // the latest probe failed
 	ctx    context.Context
 	cancel context.CancelFunc
 }

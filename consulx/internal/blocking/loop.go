@@ -10,12 +10,11 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// Poller sends one query and handles its responses. Only the loop's goroutine calls its
-// methods.
+// Poller sends one query and processes the responses. Only the goroutine of the loop calls these methods.
 type Poller interface {
-	// Poll sends the query with these options and keeps the response.
+	// Poll sends the query with these options and stores the response.
 	Poll(q *api.QueryOptions) (*api.QueryMeta, error)
-	// Accept handles the response. It returns false if nothing relevant changed.
+	// Accept processes the response. It returns false if nothing relevant changed.
 	Accept(ctx context.Context, a Answer) (changed bool, err error)
 	// Failed receives an error and the time of the next attempt. A zero time means that the first retry has already
 	// started.
@@ -52,7 +51,7 @@ type Loop struct {
 	From   Position // position of the first query
 	// Consistent makes every read consistent.
 	Consistent bool
-	// Rest, if set, is the pause after a response; it replaces pace.
+	// Rest, if set, returns the pause after a response. It replaces pace.
 	Rest func() time.Duration
 
 	backoff  Backoff
@@ -60,10 +59,10 @@ type Loop struct {
 	confirm  bool // the latest response was outdated: the next read is consistent
 	reread   bool // the latest response was dropped because it lacked keys
 	retried  bool // the latest failure was retried immediately
-	rejected bool // blocking queries are rejected
+	rejected bool // Consul or a proxy rejects blocking queries
 }
 
-// minWait is the minimum duration of a query that shows that blocking queries work. A proxy that rejects blocking
+// minWait is the minimum duration of a query that proves that blocking queries work. A proxy that rejects blocking
 // queries responds earlier.
 const minWait = 500 * time.Millisecond
 
@@ -153,8 +152,8 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 }
 
 // outdated reports whether a response is older than a previous one. Such a response can come from another server
-// (--stale), or from a leader that still replays its log. A consistent read then shows whether Consul restored older
-// data.
+// (--stale), or from a leader that is still replaying its log. A consistent read then shows whether Consul restored
+// older data.
 func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
 	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
 	return l.confirm

@@ -1,7 +1,7 @@
 package blocking
 
-// Notify notifies the receiver of a channel of capacity 1. It never blocks. The receiver gets one notification for
-// all calls before it receives.
+// Notify sends a notification to a channel of capacity 1. It never blocks. All calls before the next receive result in
+// one notification.
 func Notify(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -4,7 +4,7 @@ import "time"
 
 // Position is the position at which a loop continues. Only this file computes the index of the next query.
 type Position struct {
-	Index uint64 // the next query waits for changes after this index; with 0 it does not wait
+	Index uint64 // the next query waits for changes after this index; with index 0 the query does not wait
 	Gap   bool   // changes before the next response may have been missed
 	// Epoch is the epoch in which Index is valid; 0 means any epoch.
 	Epoch int
@@ -23,8 +23,8 @@ func (p Position) in(epoch int) Position {
 }
 
 // after returns the position after a response with the index got. A query with that index would block forever if the
-// index decreased (data was replaced) or stayed equal before the wait ended (a snapshot was restored). The position
-// is then the start.
+// index decreased (data was replaced) or stayed equal before the wait ended (a snapshot was restored). In these cases,
+// the position is the start.
 func (p Position) after(got uint64, took, wait time.Duration) Position {
 	next := Position{Index: got, Epoch: p.Epoch, Newest: got}
 	if got < p.Index || got == p.Index && took < wait {
@@ -41,8 +41,8 @@ func (p Position) dropped() Position {
 // Lost returns the position after a failure.
 func (p Position) Lost() Position { return Position{Gap: true, Newest: p.Newest} }
 
-// Join returns the start position of a query that replaces two others. The query reads all keys. The position has a
-// gap if one of the two positions has one.
+// Join returns the start position of a query that replaces two others and reads all keys. The position has a gap if
+// one of the two replaced positions has a gap.
 func (p Position) Join(other Position) Position {
 	joined := Position{Gap: p.Gap || other.Gap, Epoch: p.Epoch, Newest: max(p.Newest, other.Newest)}
 	if p.Epoch == 0 || other.Epoch < p.Epoch {
@@ -51,7 +51,8 @@ func (p Position) Join(other Position) Position {
 	return joined
 }
 
-// queryDeadline returns the time after which a connection counts as dead. Consul may extend the wait by a sixteenth.
+// queryDeadline returns the time after which a connection is considered dead. Consul may extend the wait by a
+// sixteenth.
 func queryDeadline(index uint64, wait time.Duration) time.Duration {
 	if index == 0 {
 		return FreshDeadline

@@ -78,7 +78,7 @@ func base64Cores(text string) []string {
 			core := enc.EncodeToString(append(make([]byte, before), text...))
 			core = core[(before*4+2)/3:]
 			if (before+len(text))%3 != 0 {
-				core = core[:len(core)-1] // the last character also depends on the character after text
+				core = core[:len(core)-1] // the last character also depends on the byte that follows text
 			}
 			if len(core) >= wordLength {
 				cores = append(cores, core)

@@ -14,7 +14,7 @@ import (
 
 // Address is a parsed address of Consul.
 type Address struct {
-	Scheme string // http or https
+	Scheme string // "http" or "https"
 	host   string
 	prefix string // prefix of the path, if a reverse proxy requires one
 	socket string // path of a unix socket
@@ -28,7 +28,7 @@ func ParseAddress(address, scheme string) (Address, error) {
 	rest := address
 	if before, after, ok := strings.Cut(address, "://"); ok {
 		switch before {
-		case "http": // does not override https from CONSUL_HTTP_SSL
+		case "http": // the scheme http does not override https from CONSUL_HTTP_SSL
 		case "https":
 			t.Scheme = "https"
 		case "unix":

@@ -14,8 +14,8 @@ const (
 	BodyLimit = 256 << 20
 	// errorLimit is far above the size of Consul's error bodies.
 	errorLimit = 64 << 10
-	// largeBody is the size above which only one body is read at a time. Otherwise each query could use
-	// BodyLimit at the same time.
+	// largeBody is the size above which only one body is read at a time. Otherwise, each of several concurrent bodies
+	// could occupy BodyLimit.
 	largeBody = 8 << 20
 	// pieceSize is the size of the buffers into which collect reads.
 	pieceSize = 1 << 20
@@ -33,13 +33,13 @@ type cutBody struct {
 // boundedBody is a body of at most BodyLimit bytes; reading a larger body fails.
 type boundedBody struct {
 	io.ReadCloser
-	slot   chan struct{}   // full while a body above largeBody is being read
-	done   <-chan struct{} // closed when the request's context ends; cause returns the reason
+	slot   chan struct{}   // the channel is full while a body above largeBody is being read
+	done   <-chan struct{} // channel that is closed when the request's context ends; cause returns the reason
 	cause  func() error
-	direct int64 // number of bytes that are not collected in advance
-	large  bool  // this body occupies the slot
+	direct int64 // number of bytes that Read returns before it collects the rest
+	large  bool  // this body occupies the slot for large bodies
 	rest   net.Buffers
-	err    error // error of reading rest
+	err    error // error that ended the read of rest
 }
 
 // Read returns the next bytes of the body. It fails with errTooLarge if the body is larger than BodyLimit.
@@ -61,8 +61,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return b.rest.Read(p)
 }
 
-// collect reads the rest of a body, at most limit bytes. If the caller read the body piece by piece, its buffer could
-// grow to four times BodyLimit before the error.
+// collect reads the rest of a body, at most limit bytes. If the caller read the body piece by piece, the caller's
+// buffer could grow to four times BodyLimit before the error.
 func collect(in io.Reader, limit int64) (pieces net.Buffers, err error) {
 	for {
 		piece := bytes.NewBuffer(make([]byte, 0, pieceSize+bytes.MinRead))

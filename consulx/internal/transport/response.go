@@ -15,7 +15,7 @@ import (
 // size.
 type guard struct {
 	http.RoundTripper
-	large chan struct{} // full while a body above largeBody is being read
+	large chan struct{} // the channel is full while a body above largeBody is being read
 }
 
 // RoundTrip sends a request and checks the response.
@@ -25,7 +25,7 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := checkOrigin(r, response); err != nil {
-		_ = response.Body.Close() // the body is not used
+		_ = response.Body.Close() // the response is rejected, so its body is not read
 		return nil, err
 	}
 	if writesLock(r) && response.StatusCode == http.StatusOK {
@@ -58,7 +58,7 @@ func checkOrigin(r *http.Request, response *http.Response) error {
 	}
 	found := "without X-Consul-Index"
 	if text != "" {
-		found = "with the X-Consul-Index " + strconv.Quote(sanitize.Line(text, 20))
+		found = "with the invalid X-Consul-Index " + strconv.Quote(sanitize.Line(text, 20))
 	}
 	return NotConsul(fmt.Sprintf("HTTP %d %s", response.StatusCode, found))
 }
@@ -73,7 +73,7 @@ func writesLock(r *http.Request) bool {
 // every response that contains "true".
 func checkVerdict(response *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(response.Body, errorLimit))
-	_ = response.Body.Close() // the body was read completely, or cannot be read
+	_ = response.Body.Close() // the rest of the body is not needed
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func checkVerdict(response *http.Response) error {
 		response.Body = io.NopCloser(bytes.NewReader(body))
 		return nil
 	}
-	return NotConsul("neither true nor false")
+	return NotConsul("it is neither true nor false")
 }
 
 // NotConsul returns the error for a response that Consul never sends.

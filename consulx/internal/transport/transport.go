@@ -30,8 +30,8 @@ type Transport struct {
 	connections *http.Transport
 }
 
-// New opens at most conns connections to an agent. If instead is not nil, all requests go through instead. large
-// ensures that only one response body above largeBody is read at a time.
+// New opens at most conns connections to an agent. If instead is not nil, instead sends all requests. large ensures
+// that only one response body above largeBody is read at a time.
 func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, large chan struct{}) *Transport {
 	connections := newTransport(a, conf, conns)
 	watch := &certificateWatch{RoundTripper: connections}
@@ -42,7 +42,7 @@ func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, larg
 	return &Transport{guard{RoundTripper: watch, large: large}, connections}
 }
 
-// CloseIdleConnections closes the idle connections.
+// CloseIdleConnections closes the connections that no request uses.
 func (t *Transport) CloseIdleConnections() { t.connections.CloseIdleConnections() }
 
 // RefuseRedirect does not follow redirects, so that no other host receives the token. Consul also redirects paths

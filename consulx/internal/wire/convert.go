@@ -39,7 +39,7 @@ func Session(e *api.SessionEntry, datacenter string) *election.Session {
 	return s
 }
 
-// Checks converts health checks.
+// Checks converts health checks of Consul's API.
 func Checks(all api.HealthChecks) []election.Check {
 	checks := make([]election.Check, 0, len(all))
 	for _, c := range all {

@@ -17,7 +17,7 @@ import (
 type Loss struct {
 	Event   election.Event
 	Session *election.Session // nil if the session was never read
-	Deleted bool              // the key no longer exists
+	Deleted bool              // set if the key no longer exists
 }
 
 // Find reads the sessions that held the keys, their health checks and the tombstones of deleted keys. It returns the

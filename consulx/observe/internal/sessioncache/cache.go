@@ -28,19 +28,19 @@ const (
 // Cache reads each session once.
 type Cache struct {
 	client *consulx.Client
-	spawn  func(func())              // starts a goroutine; the observer waits for it
+	spawn  func(func())              // starts a goroutine; the observer waits until the goroutine ends
 	late   func([]*election.Session) // receives sessions that arrive after Await has returned
-	ctx    context.Context           // the lifetime of spawned goroutines; set by Start
+	ctx    context.Context           // context that ends the spawned goroutines; Start sets it
 
 	mu      sync.Mutex
 	known   map[string]*election.Session
 	older   map[string]*election.Session // sessions that were known before the latest prune
 	fetches map[string]*fetch
-	absent  map[string]time.Time // by ID: time of the failed read
-	held    map[string][]string  // by name of the watch: the sessions that hold its keys
+	absent  map[string]time.Time // time of the failed read, by session ID
+	held    map[string][]string  // sessions that hold the keys of a watch, by name of the watch
 	pruned  time.Time
 
-	first chan struct{} // closed when the first list has arrived; nil if ReadFirst was not called
+	first chan struct{} // channel that is closed when the first list has arrived; nil if ReadFirst was not called
 	// missed signals that a session could not be read.
 	missed chan struct{}
 }
@@ -70,7 +70,7 @@ func (b *Cache) ReadFirst() {
 		defer close(b.first)
 		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
 		defer cancel()
-		_, _ = b.List(ctx) // missing sessions are requested by ID
+		_, _ = b.List(ctx) // the cache requests missing sessions by ID
 	})
 }
 
@@ -108,7 +108,7 @@ func (b *Cache) Await(ctx context.Context, ids []string, patience time.Duration)
 	return b.collect(ids)
 }
 
-// waitsOut waits for done. It returns false if the timer or ctx ends first.
+// waitsOut waits for done. It returns false if the timer fires or ctx ends before done is closed.
 func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool {
 	select {
 	case <-done:
@@ -124,7 +124,7 @@ func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool
 	return false
 }
 
-// collect returns the known sessions and marks the attempts to read the others as late.
+// collect returns the known sessions. It marks the attempts to read the other sessions as late.
 func (b *Cache) collect(ids []string) []*election.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,7 +186,7 @@ func (b *Cache) fetch(f *fetch, ids []string) {
 		if try > 0 {
 			blocking.Sleep(ctx, sessionRetry<<try)
 		}
-		read, hidden, _ := b.client.SessionsByID(ctx, missing) // errors are retried
+		read, hidden, _ := b.client.SessionsByID(ctx, missing) // the next attempt retries after an error
 		found = append(found, read...)
 		if missing = without(missing, read); hidden {
 			break
@@ -248,14 +248,14 @@ func (b *Cache) Holding(watch string, ids []string) {
 	b.pruneIfDue()
 }
 
-// Released removes the sessions of a shard that was closed.
+// Released removes the record of the sessions that hold keys of a closed shard.
 func (b *Cache) Released(watch string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.held, watch)
 }
 
-// pruneIfDue runs a prune at most once per sessionPrune. The second prune of a session that holds no key drops it,
+// pruneIfDue runs a prune at most once per sessionPrune. Only the second prune drops a session that holds no key,
 // because a session may acquire a key after it was read.
 func (b *Cache) pruneIfDue() {
 	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {

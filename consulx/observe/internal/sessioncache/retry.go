@@ -49,7 +49,7 @@ func (b *Cache) unknown() []string {
 func (b *Cache) readAgain(ctx context.Context, ids []string) {
 	ctx, cancel := context.WithTimeout(ctx, sessionLimit)
 	defer cancel()
-	found, _, _ := b.client.SessionsByID(ctx, ids) // errors are retried
+	found, _, _ := b.client.SessionsByID(ctx, ids) // Retry retries after an error
 	b.mu.Lock()
 	for _, s := range found {
 		b.known[s.ID] = s

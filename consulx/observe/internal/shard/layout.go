@@ -23,7 +23,7 @@ type Key struct {
 	Election bool
 }
 
-// KeyName returns the name of a key. It is an argument for Cut.
+// KeyName returns the name of a key. Callers pass KeyName to [Cut].
 func KeyName(l Key) string { return l.Name }
 
 // shard is a watch with its keys.
@@ -32,8 +32,8 @@ type shard struct {
 	keys []Key
 }
 
-// Layout selects at most Limit disjoint watches that together read every election. If Fine is set, an election with
-// siblings gets a watch of its own. Watches in Fixed remain if Limit suffices for the other keys.
+// Layout selects at most Limit disjoint watches that together read every election. If Fine is set, each election with
+// siblings has a separate watch. Watches in Fixed remain if Limit suffices for the other keys.
 type Layout struct {
 	Root  Watch
 	Limit int
@@ -196,7 +196,7 @@ func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	}
 	for _, key := range unread(keys, kept) {
 		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
-			continue // a watch that this loop added already reads the key
+			continue // a watch that this loop has added reads the key
 		}
 		w, ok := l.widestAround(key, kept)
 		if !ok || len(kept) >= l.Limit {
