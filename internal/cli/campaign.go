@@ -122,7 +122,7 @@ func (c *campaign) validate(name string, program []string) error {
 	return c.checkSafety(program)
 }
 
-// checkSafety rejects session settings with which the programs of two leaders could run at the same time. Without a
+// checkSafety rejects session settings that allow the programs of two leaders to run at the same time. Without a
 // program, it only prints a warning, because electop has no program to stop.
 func (c *campaign) checkSafety(program []string) error {
 	var unsafe string
@@ -141,8 +141,8 @@ func (c *campaign) checkSafety(program []string) error {
 	return nil
 }
 
-// applyDefaults sets the value and converts durations: for consulx, 0 is the default
-// and a negative duration means none.
+// applyDefaults sets the value of the key. It also converts the durations: in consulx, 0 selects the default and a
+// negative duration means "none".
 func (c *campaign) applyDefaults() error {
 	none := func(d time.Duration) time.Duration {
 		if d == 0 {
@@ -205,7 +205,7 @@ func (c *campaign) tryContext(ctx context.Context) (context.Context, context.Can
 	return context.WithTimeout(ctx, c.try)
 }
 
-// tryError replaces an error that --try caused.
+// tryError replaces the error of a campaign that ended because the time of --try was over.
 func (c *campaign) tryError(ctx, tryCtx context.Context, name string, err error) error {
 	if ctx.Err() == nil && errors.Is(tryCtx.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s was not acquired within %s (--try)", sanitize.Line(name, 200), c.try)

@@ -62,7 +62,7 @@ func (o *options) namedConfig() (string, error) {
 
 const templateHead = "Settings of electop. Remove the # before a setting to use it. electop config check reports errors; docs/settings.md describes contexts and keys."
 
-// initConfig writes the template, unless there is a file.
+// initConfig writes the template, unless the config file exists.
 func initConfig(d deps, o *options) error {
 	path, err := o.namedConfig()
 	if err != nil {
@@ -71,7 +71,7 @@ func initConfig(d deps, o *options) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // the file may contain a token later
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // only this user: the file may contain a token later
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists; it was not changed", sanitize.Line(path, 200))
 	}

@@ -142,7 +142,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 	return g.Wait()
 }
 
-// openDashboard opens the dashboard with a history that is deleted at the end.
+// openDashboard opens the dashboard with a history that it deletes at the end.
 func (c *demoCommand) openDashboard(ctx context.Context, b dashboard) error {
 	if c.o.history == historyOff {
 		return openDashboard(ctx, c.d, b)

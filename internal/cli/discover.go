@@ -87,7 +87,7 @@ type lockSearch struct {
 	sections int // number of sections written
 }
 
-// in searches one datacenter, shows the progress, and closes the client. where begins each line about the progress.
+// in searches one datacenter, shows the progress, and closes the client. Each progress line begins with where.
 func (s *lockSearch) in(ctx context.Context, client *consulx.Client, where string) (discovered, error) {
 	defer client.Close()
 	p := &progress{w: s.d.stderr, terminal: s.d.interactive, where: where}
@@ -142,7 +142,7 @@ func (s *lockSearch) section(found discovered, datacenter string) error {
 	return writeDiscovered(s.d.stdout, found, []string{"--datacenter", datacenter})
 }
 
-// warn warns about what a search may have missed. where begins each line.
+// warn warns about locks that a search may have missed. Each line begins with where.
 func (s *lockSearch) warn(found discovered, where string) {
 	if found.Incomplete {
 		s.d.warn(where + "this token cannot read all keys: locks may be missing; see electop doctor")
@@ -183,11 +183,11 @@ func discoverLocks(
 	return found, nil
 }
 
-// listedKeys is the number of keys of a group in the table.
+// listedKeys is the maximum number of keys that the table shows for each group.
 const listedKeys = 2
 
-// writeDiscovered writes a table and the command that watches all locks. where contains the flags that select the
-// datacenter.
+// writeDiscovered writes a table and the command that watches all locks. where contains the flags of the command that
+// select the datacenter.
 func writeDiscovered(w io.Writer, found discovered, where []string) error {
 	if len(found.Groups) == 0 {
 		return nil
@@ -283,7 +283,7 @@ type lockGroupJSON struct {
 }
 
 type discoveredJSON struct {
-	// Datacenter and Error are set only for several datacenters. Error is the reason why the search failed.
+	// Datacenter and Error are set only if several datacenters are searched. Error is the reason why the search failed.
 	Datacenter string          `json:"datacenter,omitempty"`
 	Error      string          `json:"error,omitempty"`
 	Scanned    int             `json:"scanned"`

@@ -40,7 +40,7 @@ most severe one: 1, then 5. The agent is that of --http-addr in each section.`,
 	return cmd
 }
 
-// diagnosis is the report about one datacenter, complete unless failure is set.
+// diagnosis is the report about one datacenter. The report is complete unless failure is set.
 type diagnosis struct {
 	client  *consulx.Client
 	report  consulx.Report
@@ -175,7 +175,7 @@ type reportJSON struct {
 	Version         string        `json:"version,omitempty"`
 	ConsensusLeader string        `json:"consensus_leader"`
 	Rows            []consulx.Row `json:"rows"`
-	// Error is the reason why the report is incomplete. It is set only for several datacenters.
+	// Error is the reason why the report is incomplete. It is set only if there are several datacenters.
 	Error string `json:"error,omitempty"`
 }
 

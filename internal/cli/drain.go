@@ -116,7 +116,7 @@ changes after that gets another line. Plan and messages go to standard error:
 
 With --dry-run, "result" is "planned" or "skipped".`
 
-// run makes the plan, shows it, asks for confirmation, and carries it out.
+// run makes the plan, shows it, asks the user to confirm it, and executes it.
 func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	slices.Sort(nodes)
 	nodes = slices.Compact(nodes)
@@ -174,13 +174,13 @@ type drainRun struct {
 	lookup
 	plan     drain.Plan
 	selected selection
-	// progress receives the progress of the search of the store. If it is nil, a line on stderr shows the progress.
+	// progress receives the progress of the search of the store. If progress is nil, a line on stderr shows it.
 	progress func(done, total int)
-	// note, unless nil, receives every action. The drain's own observer always receives it.
+	// note receives every action, unless it is nil. The observer of the drain always receives the actions.
 	note func(election.OperatorAction)
 	// connection receives the reason when the connection is lost, and "" when it is restored. It may be nil.
 	connection func(err string)
-	// incomplete is the reason why keys may be missing from the plan, "" if the plan is complete.
+	// incomplete is the reason why keys may be missing from the plan. It is "" if the plan is complete.
 	incomplete string
 }
 

@@ -15,7 +15,7 @@ import (
 	"electop/election/insight"
 )
 
-// maxDrills bounds --times, and with it the histogram.
+// maxDrills bounds --times, and therefore the size of the histogram.
 const maxDrills = 1000
 
 // drill steps a leader down repeatedly and measures each failover. Its batch has one item: the current release.
@@ -26,7 +26,8 @@ type drill struct {
 	// failovers are the results of the releases, in order.
 	failovers []insight.Outcome
 	last      *election.Snapshot // the latest snapshot that was observed
-	// problem is the reason why the drill stopped early, empty if it did not; code is the exit code of the problem.
+	// problem is the reason why the drill stopped early, or "" if it did not stop early. code is the exit code of the
+	// problem.
 	problem string
 	code    int
 }
@@ -147,7 +148,7 @@ func (r *drill) prepare(ctx context.Context) error {
 	return r.d.confirm(ctx, fmt.Sprintf("Release %s %d times, %s apart", first.name(), r.times, r.pause))
 }
 
-// stop ends the drill with the problem of one outcome.
+// stop ends the drill because of a problem with one outcome.
 func (r *drill) stop(o insight.Outcome, problem string) {
 	r.problem, r.code = problem, outcomeExit(o, true)
 	if r.code == exitOK {
@@ -172,7 +173,7 @@ func (r *drill) observeAndDrill(ctx context.Context) error {
 	return errors.Join(err, g.Wait())
 }
 
-// rounds releases and measures until all failovers are done or one has a problem.
+// rounds releases and measures repeatedly. It stops after the last failover or at the first problem.
 func (r *drill) rounds(ctx context.Context, observer *observe.Observer) {
 	operator := consulx.NewOperator(r.client, observer.Note)
 	target := r.items[0].target()
@@ -222,7 +223,7 @@ func (r *drill) failover(
 	return s.outcome
 }
 
-// drillProblem returns why a drill must not continue after an outcome, empty if it may continue.
+// drillProblem returns why a drill must stop after an outcome. It returns "" if the drill may continue.
 func drillProblem(o insight.Outcome) string {
 	switch {
 	case o.Kind == insight.OutcomeReturned:
@@ -258,7 +259,8 @@ func (r *drill) hold(ctx context.Context, snapshots <-chan *election.Snapshot, o
 	return first, problem
 }
 
-// holdOf returns the hold of the new leader, or why it no longer leads.
+// holdOf returns the hold of the new leader. If the new leader has lost the lock, it returns the reason to stop the
+// drill.
 func holdOf(s *election.Snapshot, o insight.Outcome) (election.Target, string) {
 	if _, stale := s.StaleSince(o.Target.Key); stale {
 		return election.Target{}, "the connection to Consul was lost during the pause"

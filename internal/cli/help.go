@@ -25,7 +25,7 @@ variables do not apply. Flags of the command line override the context.
 
 `
 
-// newConnectionTopic is the help about the flags that --help leaves out.
+// newConnectionTopic returns the help topic about the flags that --help omits.
 func newConnectionTopic(connection *pflag.FlagSet) *cobra.Command {
 	return &cobra.Command{
 		Use:   "connection",
@@ -34,7 +34,7 @@ func newConnectionTopic(connection *pflag.FlagSet) *cobra.Command {
 	}
 }
 
-// usage is the part of a command's help after its description.
+// usage is the template for the part of a command's help that follows the description.
 func usage(cmd *cobra.Command, connection *pflag.FlagSet) string {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
@@ -68,7 +68,7 @@ func listCommands(b *strings.Builder, title string, cmd *cobra.Command, included
 	}
 }
 
-// listFlags lists flags without those of the connection.
+// listFlags lists the flags, except the connection flags.
 func listFlags(b *strings.Builder, title string, flags, connection *pflag.FlagSet) {
 	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.VisitAll(func(f *pflag.Flag) {

@@ -184,8 +184,8 @@ func (o *options) openHistory(ctx context.Context) (web.Source, error) {
 	return f, nil
 }
 
-// historyKeys returns the keys of the elections with these names, or of those that
-// match -k; nil for all.
+// historyKeys returns the keys of the elections that match -k and have one of these names. Without -k and names, it
+// returns nil, which selects all elections.
 func (o *options) historyKeys(ctx context.Context, f web.Source, names []string) ([]string, error) {
 	if len(names) == 0 && !o.selectsKeys() {
 		return nil, nil

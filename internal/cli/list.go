@@ -94,7 +94,7 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 	return tw.Flush()
 }
 
-// inDatacenter returns the first cell of a row, "" unless there are several datacenters.
+// inDatacenter returns the first cell of a row. It returns "" if there is only one datacenter.
 func inDatacenter(name string, several bool) string {
 	if !several {
 		return ""

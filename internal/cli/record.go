@@ -63,7 +63,7 @@ type recording struct {
 	path     string
 	log      *slog.Logger
 	places   []recordedDatacenter
-	listener *web.Listener    // nil without one
+	listener *web.Listener    // nil if there is no listener
 	metrics  *metrics.Metrics // nil without a listener
 }
 
@@ -104,20 +104,20 @@ func (r *recording) run(ctx context.Context) (err error) {
 	return r.record(ctx)
 }
 
-// record records until ctx ends or the history cannot be written. All datacenters write to one file, each with a
-// writer, because a period of observation belongs to one datacenter.
+// record records until ctx ends or the history cannot be written. All datacenters write to one file, but each with its
+// own writer, because a period of observation applies to only one datacenter.
 func (r *recording) record(ctx context.Context) (err error) {
 	var recs []*historyRecorder
 	defer func() {
 		lost := make([]error, len(recs))
 		var closed sync.WaitGroup
 		for i, rec := range recs {
-			closed.Go(func() { lost[i] = rec.close() }) // a disk that does not respond delays all of them
+			closed.Go(func() { lost[i] = rec.close() }) // close them concurrently: a disk that does not respond delays every writer
 		}
 		closed.Wait()
 		err = cmp.Or(append(lost, err)...)
 	}()
-	warn := withoutRepeats(logged(r.d.warn, r.log)) // each writer reports what happens to the file
+	warn := withoutRepeats(logged(r.d.warn, r.log)) // each writer reports the errors and changes of the file
 	for range r.clients {
 		rec := newHistoryRecorder(warn)
 		rec.path = r.path
@@ -135,10 +135,10 @@ func (r *recording) record(ctx context.Context) (err error) {
 	return r.observe(ctx, queue)
 }
 
-// repeatWithin is the time within which the writers of a file report the same error or change.
+// repeatWithin is the time within which all writers of a file report the same error or change.
 const repeatWithin = 10 * time.Second
 
-// withoutRepeats drops a line that equals the previous one, unless that was long ago.
+// withoutRepeats drops a line that equals the previous line, unless more than repeatWithin has passed.
 func withoutRepeats(warn func(line string)) func(line string) {
 	var mu sync.Mutex
 	var last string
@@ -182,7 +182,7 @@ func (r *recording) prepare(recs []*historyRecorder, queue *eventQueue) (err err
 	return nil
 }
 
-// inDatacenter returns the name of a datacenter, "" unless there are several.
+// inDatacenter returns the name of a datacenter. It returns "" if there is only one datacenter.
 func (r *recording) inDatacenter(client *consulx.Client) string {
 	if !r.o.severalDatacenters() {
 		return ""
@@ -215,8 +215,8 @@ func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 	return nil
 }
 
-// announce prints a line when the elections have been read. If there are several datacenters, it warns about each one
-// that cannot be read yet.
+// announce prints a line as soon as the elections have been read. If there are several datacenters, it warns about each
+// datacenter that cannot be read yet.
 func (r *recording) announce(ctx context.Context) error {
 	places := make([]observed, len(r.places))
 	for i, p := range r.places {

@@ -15,7 +15,7 @@ import (
 	"electop/internal/rescue"
 )
 
-// rescueCommand finds elections whose leader is missing or has failed, and applies the fixes.
+// rescueCommand finds elections that have no leader or whose leader has failed, and applies the fixes.
 type rescueCommand struct {
 	lookup
 	d        deps
@@ -194,7 +194,7 @@ func (r *rescueCommand) record(i *rescueItem) {
 	r.recorder.action(outcomeOf(insight.Outcome{Action: i.Action(), Target: i.Election.Target()}, i.err))
 }
 
-// inspect finds the problems of the chosen elections, in their order.
+// inspect finds the problems of the chosen elections. It keeps the order of the elections.
 func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
