@@ -83,9 +83,9 @@ func (a *action) validate(names []string) error {
 	case a.wait < 0:
 		return usagef("--wait %s: must be a positive duration", a.wait)
 	case a.session != "" && (len(names) > 0 || a.node != ""):
-		return usagef("--session takes no NAME and no --node; see electop %s --help", a.kind)
+		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
 	case len(names) == 0 && a.session == "" && a.node == "":
-		return usagef("%s takes at least one NAME, or --node; see electop %s --help", a.kind, a.kind)
+		return usagef("%s requires at least one NAME, or --node; see electop %s --help", a.kind, a.kind)
 	case a.scan && a.noScan:
 		return usagef("--scan and --no-scan are mutually exclusive")
 	case !a.yes:

@@ -89,7 +89,7 @@ func effectLines(names []string, effects []insight.Effect) []string {
 		members[text] = append(members[text], names[i])
 	}
 	if len(shared) > 0 {
-		lines = append([]string{"For each of them:"}, shared...)
+		lines = append([]string{"For each election:"}, shared...)
 	}
 	for _, text := range groups {
 		lines = append(append(lines, "For "+shortNames(members[text])+":"), strings.Split(text, "\n")...)

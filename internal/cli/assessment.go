@@ -56,7 +56,7 @@ func (a *assessment) applyProbe(found consulx.ProbeResult) {
 	case a.vacant == nil:
 		return
 	case found.State == consulx.LockHeld:
-		a.why = "There was no leader when electop read the key; it is now " + probeText(found) + "."
+		a.why = "There was no leader when electop read the key; the key is now " + probeText(found) + "."
 		return
 	case found.State == consulx.LockDelayed:
 		a.situation.LockDelay = insight.DelayActive

@@ -28,7 +28,7 @@ import (
 // runDashboard opens the dashboard for the Consul agent that the flags select.
 func runDashboard(ctx context.Context, d deps, o *options) error {
 	if !d.interactive || os.Getenv("TERM") == "dumb" {
-		return errors.New("the dashboard needs a terminal that can move the cursor; without one use `electop list` or `electop watch`")
+		return errors.New("the dashboard needs a terminal that can move the cursor; without one, use `electop list` or `electop watch`")
 	}
 	return d.runGuarded(o, func() error { return connectDashboard(ctx, d, o) })
 }

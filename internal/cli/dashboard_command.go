@@ -33,11 +33,11 @@ func commandsSetting() settings.Setting {
 			{Name: "name", About: "The name in the menu.", Required: true, Example: "logs", Check: oneLine},
 			{
 				Name: "command", Required: true, Example: "ssh -- {{node}} journalctl -n 50 -u {{quote election}}",
-				About: "The command for sh -c. Fields: " + ui.TemplateFieldNames() + ". {{quote FIELD}} is for a second shell, such as that of ssh.",
+				About: "The command for sh -c. Fields: " + ui.TemplateFieldNames() + ". Use {{quote FIELD}} for a second shell, such as the shell of ssh.",
 				Check: func(values []string) error { _, err := ui.ParseTemplate(values[0]); return err },
 			},
 			{Name: "key", About: "A letter that selects the command in the menu.", Example: "l", Check: oneLetter},
-			{Name: "description", About: "What the menu shows next to the name.", Example: "the latest log of the leader", Check: oneLine},
+			{Name: "description", About: "The text that the menu shows next to the name.", Example: "the latest log of the leader", Check: oneLine},
 			{Name: "confirm", Kind: settings.Bool, About: "Whether the user must confirm the command.", Example: "false"},
 		},
 	}
@@ -72,7 +72,7 @@ func repeatedCommand(items []settings.Value) (string, error) {
 			}
 			value := [2]string{name, field.Texts[0]}
 			if seen[value] {
-				return item.Name, fmt.Errorf("%s.%s: another command has the %s %q", item.Name, name, name, field.Texts[0])
+				return item.Name, fmt.Errorf("%s.%s: another command has the same %s: %q", item.Name, name, name, field.Texts[0])
 			}
 			seen[value] = true
 		}

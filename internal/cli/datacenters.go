@@ -55,7 +55,7 @@ func (o *options) datacenters(ctx context.Context) ([]consulx.Config, error) {
 	case err != nil:
 		return nil, err
 	case least > maxMaxWatches:
-		return nil, usagef("--datacenter %s: these are %d datacenters; at most %d are possible, because an agent limits the connections",
+		return nil, usagef("--datacenter %s selects %d datacenters; electop supports at most %d, because an agent limits its connections",
 			sanitize.Line(o.consul.Datacenter, 80), len(names), maxMaxWatches/leastWatches)
 	case least > o.consul.MaxConnections:
 		return nil, usagef("--datacenter %s: %d datacenters need --max-watches %d or more", sanitize.Line(o.consul.Datacenter, 80), len(names), least)
@@ -351,7 +351,7 @@ func (ls lookups) omitsOutside(ctx context.Context, in int, what string) error {
 		case err != nil:
 			return ofDatacenter(l.client, err)
 		case silent:
-			return fmt.Errorf("%w: without a token, Consul does not report hidden keys of datacenter %s, where %s as well; choose one with --datacenter",
+			return fmt.Errorf("%w: without a token, Consul does not report hidden keys of datacenter %s, and %s there too; choose a datacenter with --datacenter",
 				consulx.ErrDenied, sanitize.Line(l.client.Datacenter(), 60), what)
 		}
 		return nil
@@ -360,7 +360,7 @@ func (ls lookups) omitsOutside(ctx context.Context, in int, what string) error {
 
 // hides returns the error for an action if this datacenter may contain another election that the action must include.
 func (l lookup) hides(what string) error {
-	return fmt.Errorf("%w: this token cannot read all keys of datacenter %s, where %s as well; choose one with --datacenter",
+	return fmt.Errorf("%w: this token cannot read all keys of datacenter %s, and %s there too; choose a datacenter with --datacenter",
 		consulx.ErrDenied, sanitize.Line(l.client.Datacenter(), 60), what)
 }
 

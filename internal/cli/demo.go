@@ -62,7 +62,7 @@ func (c *demoCommand) run(ctx context.Context, real bool) error {
 		return usagef("%v", err)
 	}
 	if !c.headless && !c.d.interactive {
-		return errors.New("the dashboard needs a terminal; without one use `electop demo --headless`")
+		return errors.New("the dashboard needs a terminal; without one, use `electop demo --headless`")
 	}
 	if c.headless {
 		return c.perform(ctx, real)

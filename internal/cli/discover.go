@@ -30,7 +30,7 @@ It never writes.
 A key is a lock if a session holds it, if it was acquired and not written
 without the lock since, or if it has the flags of a lock library. So locks
 without a holder are found too, and other keys never appear. WATCHED counts the
-keys that -k and --preset of this command line, or their default, select.
+keys that the patterns of this command line (-k, --preset or the default) match.
 
 discover lists the names of all keys and then reads each key once, so it is
 expensive on a large store; ctrl-c stops it.
@@ -46,7 +46,7 @@ With several datacenters, electop uses the most severe code: 1, then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("discover takes one PREFIX at most; see electop discover --help")
+				return usagef("discover accepts at most one PREFIX; see electop discover --help")
 			}
 			return nil
 		},

@@ -31,7 +31,7 @@ permissions for release and destroy are shown, but do not change the exit code.
 
 With --datacenter dc1,dc2 or all, each datacenter has a section, and -o json
 writes an array with a report for each. Of several exit codes, electop uses the
-most severe one: 1, then 5. The agent is that of --http-addr in each section.`,
+most severe one: 1, then 5. All sections show the agent of --http-addr.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), d, o, format) },

@@ -86,7 +86,7 @@ func (r *drainRun) readSessions(ctx context.Context, f *drain.Facts) error {
 		return fmt.Errorf("%w: this token cannot read the sessions of these elections' leaders, so their nodes are unknown (see electop doctor): %s",
 			consulx.ErrDenied, shortNames(names))
 	}
-	r.incomplete = "This token cannot read all sessions: keys that unreadable sessions on the node hold are missing."
+	r.incomplete = "This token cannot read all sessions: keys of unreadable sessions on the node are missing."
 	return nil
 }
 

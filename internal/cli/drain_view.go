@@ -69,7 +69,7 @@ func (v *drainView) changed(r drain.Result) {
 func (v *drainView) connection(err string) {
 	text := "connection to Consul restored"
 	if err != "" {
-		text = "connection to Consul lost: " + err + "; the drain continues when it is restored"
+		text = "connection to Consul lost: " + err + "; the drain continues after a reconnect"
 	}
 	v.mu.Lock()
 	v.notices, v.offline = append(v.notices, text), err != ""

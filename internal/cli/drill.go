@@ -34,16 +34,16 @@ type drill struct {
 
 const drillHelp = `Release the lock of an election --times times, and measure how long it had no
 leader each time, as observed through Consul. Each release is the same as that
-of electop release: it is bound to the exact lock state, keeps value, flags and
-the session, and is refused where it would do harm (Patroni).
+of electop release: it checks the exact lock state, and keeps value, flags and
+the session. electop refuses a release that would do harm (Patroni).
 
 The drill stops at the first problem: no leader within --wait, the same session
 leads again, terms that were not observed, a leader that changes during a pause,
 or a lost connection to Consul. --pause is the time between a failover and the
 next release, in which the new leader must keep the lock.
 
-The result has the 50th and 95th percentile and the maximum of the vacancies,
-the leaders that took over, and a histogram. Clients of the service may need
+The result contains the 50th and 95th percentile and the maximum of the
+vacancies, the new leaders, and a histogram. Clients of the service may need
 longer to notice the new leader. -o json writes one object:
 
   {"election":"web","key":"service/web/leader","datacenter":"dc1",
@@ -80,7 +80,7 @@ func newDrillCommand(d deps, o *options) *cobra.Command {
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
 	f.IntVarP(&r.times, "times", "n", 3, "number of failovers")
 	f.DurationVar(&r.pause, "pause", 10*time.Second, "time between a failover and the next release")
-	f.DurationVar(&r.wait, "wait", 30*time.Second, "time in which another leader must lead")
+	f.DurationVar(&r.wait, "wait", 30*time.Second, "time within which another leader must lead")
 	outputFlag(cmd, &r.output, "text", "json")
 	return cmd
 }

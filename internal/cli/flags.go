@@ -87,7 +87,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
 	o.keep = defaultKeep
 	f.Var((*daysFlag)(&o.keep), "keep", "age at which events and terms are deleted from the history, such as 90d or 12h; 0 for no limit")
-	f.StringVar(&o.context, "context", "", "cluster of the config file ("+contextEnv+")")
+	f.StringVar(&o.context, "context", "", "name of a context of the config file ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }
 

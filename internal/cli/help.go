@@ -12,16 +12,17 @@ import (
 const helpWidth = 80
 
 const connectionHelp = `The flags that select the Consul agent and the recorder. Every command accepts
-them. Those with an environment variable use its value if the flag is not given.
---max-watches and --history-… are electop's own, the others are those of the
-Consul command line.
+them. If a flag is not given, electop uses its environment variable, if it has
+one. --max-watches and --history-… exist only in electop; the other flags are
+those of the Consul command line.
 
 --datacenter dc1,dc2 or all selects several datacenters for the dashboard, list,
-show, watch, release and destroy. An action reaches only one: if a NAME exists
-in several, choose one with --datacenter.
+show, watch, release and destroy. An action affects only one datacenter: if a
+NAME exists in several, choose one with --datacenter.
 
---context sets them from a context of the config file. Then the environment
-variables do not apply. Flags of the command line override the context.
+--context sets these flags from a context of the config file. In this case, the
+environment variables do not apply. Flags of the command line override the
+context.
 
 `
 

@@ -27,7 +27,7 @@ func (r *historyRecorder) loaded(client *consulx.Client, ps election.Patterns) f
 			events, err := deletedUnobserved(r.reading, client, ps, s, r.path)
 			var file *sqlite.Error // the writer reports errors of the file
 			if err != nil && r.reading.Err() == nil && !errors.As(err, &file) {
-				r.warn("history: keys deleted while no observer was running are not recorded: " + consulx.Describe(err))
+				r.warn("history: deletions of keys while no observer was running are not recorded: " + consulx.Describe(err))
 			}
 			r.events(events)
 		})

@@ -90,7 +90,7 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 }
 
 const (
-	newFile        = " was deleted or moved; events are stored in a new one"
+	newFile        = " was deleted or moved; events are stored in a new file"
 	withoutHistory = "; continuing without history"
 	retrying       = "; retrying, events are queued in memory"
 )
@@ -127,7 +127,7 @@ func (r *historyRecorder) observedAs(snapshot func() *election.Snapshot) {
 func (r *historyRecorder) reopened(incomplete error) {
 	line := "history file " + strconv.Quote(r.path) + newFile
 	if incomplete != nil {
-		line += "; the latest events may be missing from the old one: " + reasonOf(incomplete)
+		line += "; the latest events may be missing from the old file: " + reasonOf(incomplete)
 	}
 	r.warn(sanitize.Line(line, 400))
 	r.mu.Lock()

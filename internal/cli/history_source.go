@@ -45,7 +45,7 @@ func recall(ctx context.Context, source history.Source, warn func(line string)) 
 	defer cancel()
 	past, err := history.Recall(ctx, source, time.Now())
 	if err != nil && !errors.Is(err, context.Canceled) {
-		warn(historyError(err) + "; the time before electop started is unknown")
+		warn(historyError(err) + "; events before electop started are unknown")
 	}
 	return past
 }

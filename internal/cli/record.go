@@ -26,7 +26,7 @@ func newRecordCommand(d deps, o *options) *cobra.Command {
 		Use:   "record",
 		Short: "Observe without a screen and store the history",
 		Long: `Observe the elections without a screen and store every event and term in the
-history, until a signal ends it. It prints a line to standard error when it
+history, until a signal ends it. record prints a line to standard error when it
 starts to record, and when the connection to Consul is lost or restored.
 
 It fails immediately if Consul cannot be read or the file cannot be used. After
@@ -39,7 +39,7 @@ and /healthz names each datacenter that is not observed.
 
 With --metrics or --listen it serves Prometheus metrics (/metrics), its own
 health (/healthz) and the history (/v1/events, /v1/terms and more), which the
-dashboard and every command of another host can use: electop --history
+dashboard and all commands on other hosts can use: electop --history
 https://HOST:PORT. --metrics is for this host only. docs/recording.md describes
 the API and has a systemd unit, a Consul service definition, alert rules and a
 Grafana dashboard.`,

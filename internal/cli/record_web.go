@@ -154,7 +154,7 @@ func unobserved(s *election.Snapshot) error {
 func (r *historyRecorder) unstored() error {
 	select {
 	case <-r.done:
-		return errors.New("the history cannot be written any more")
+		return errors.New("electop can no longer write the history")
 	default:
 	}
 	switch st := r.writer.Status(); {

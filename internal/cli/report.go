@@ -136,7 +136,7 @@ func summaryIn(st history.Stats, of ui.Subject) (s history.Summary, datacenter s
 	case len(names) < 2:
 		return st.Total, "", nil
 	case of.Datacenter == "":
-		return s, "", usagef("%s is in the datacenters %s; choose one with --datacenter", sanitize.Line(of.Key, 100), sanitize.Line(strings.Join(names, ", "), 200))
+		return s, "", usagef("%s exists in the datacenters %s; choose one with --datacenter", sanitize.Line(of.Key, 100), sanitize.Line(strings.Join(names, ", "), 200))
 	}
 	return s, of.Datacenter, nil
 }

@@ -34,7 +34,7 @@ func (v *view) flags(cmd *cobra.Command, without string) {
 func (v *view) register(f *pflag.FlagSet, without string) {
 	keys := orders(without)
 	f.Var((*filterFlag)(v), "filter", "show only the elections that match: text, !inverse, /regex/, "+strings.Join(fieldExamples(), ", ")+" (docs/filter.md)")
-	f.Var(&orderFlag{v, keys}, "sort", "sort the elections by "+strings.Join(keys, ", ")+"; problems puts those without a leader first; KEY reverse for the other direction")
+	f.Var(&orderFlag{v, keys}, "sort", "sort the elections by "+strings.Join(keys, ", ")+"; problems lists elections without a leader first; KEY reverse reverses the order")
 }
 
 // orders lists the sort keys of a command, except the key without.

@@ -68,7 +68,7 @@ func newWaitCommand(d deps, o *options) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&w.led, "led", false, "wait until the election has a leader")
 	f.BoolVar(&w.vacant, "vacant", false, "wait until the election has no leader")
-	f.Var((*nonEmptyString)(&w.leader), "leader", "wait until this leader leads")
+	f.Var((*nonEmptyString)(&w.leader), "leader", "wait until the election is led by this leader")
 	f.DurationVar(&w.timeout, "timeout", time.Minute, "time limit; 0 for no limit")
 	outputFlag(cmd, &w.output, "text", "json")
 	return cmd
@@ -83,7 +83,7 @@ func (w *waitCommand) validate(cmd *cobra.Command) error {
 	}
 	switch {
 	case conditions != 1:
-		return usagef("%s takes exactly one of --led, --vacant and --leader", cmd.Name())
+		return usagef("%s requires exactly one of --led, --vacant and --leader", cmd.Name())
 	case w.timeout < 0:
 		return usagef("--timeout %s: must be 0 or more", w.timeout)
 	}

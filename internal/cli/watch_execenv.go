@@ -16,7 +16,7 @@ const execEnvLength = 1000
 
 // execEnvHelp is the part of the help text that describes the variables.
 const execEnvHelp = `  ELECTOP_TYPE          the type, such as vacated
-  ELECTOP_TIME          when it was observed, in RFC 3339
+  ELECTOP_TIME          when the event was observed, in RFC 3339
   ELECTOP_ELECTION      the name          ELECTOP_KEY      the key
   ELECTOP_DATACENTER    the datacenter    ELECTOP_TERM     the term number
   ELECTOP_LEADER        the leader        ELECTOP_SESSION  its session
