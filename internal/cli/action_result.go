@@ -42,8 +42,8 @@ func withNote(o insight.Outcome, released consulx.Released) insight.Outcome {
 	return o
 }
 
-// outcomeExit is the exit code of one outcome. With --wait, an action whose result was
-// not observed has failed.
+// outcomeExit returns the exit code of one outcome. With --wait, an action counts as failed if its result was not
+// observed.
 func outcomeExit(o insight.Outcome, waited bool) int {
 	switch o.Kind {
 	case insight.OutcomeDone:
@@ -71,7 +71,7 @@ func bySeverity() [6]int {
 	return [...]int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK}
 }
 
-// worstExit returns an error with the most severe exit code, nil for success.
+// worstExit returns an error with the most severe exit code, or nil if all exit codes mean success.
 func worstExit(outcomes []insight.Outcome, waited bool) error {
 	for _, code := range bySeverity() {
 		has := func(o insight.Outcome) bool { return outcomeExit(o, waited) == code }

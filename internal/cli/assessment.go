@@ -19,7 +19,7 @@ type assessment struct {
 	advice     []insight.Advice
 	vacant     *election.Election // the election, nil if it has a leader
 	situation  insight.Situation
-	why        string // why there is no leader, empty if there is one
+	why        string // why there is no leader; empty if there is a leader
 	probe      *consulx.ProbeResult
 	likely     int // number of candidates with strong evidence, -1 if unknown
 }

@@ -35,7 +35,7 @@ type deps struct {
 // warn writes a message to stderr.
 func (d deps) warn(line string) { fmt.Fprintln(d.stderr, "electop: "+line) }
 
-// terminalWidth returns the columns of a terminal, 0 if the stream is not one.
+// terminalWidth returns the width of a terminal in columns. It returns 0 if the stream is not a terminal.
 func terminalWidth(w io.Writer) int { return output.TerminalWidth(stream.Unwrap(w)) }
 
 // Main runs electop with the arguments, streams and signals of the process and

@@ -64,7 +64,7 @@ func applyConfig(cmd *cobra.Command, o *options, warn func(cmd *cobra.Command, p
 	return o.applySettings(flags, func(name string) bool { return isSet(cmd, name) })
 }
 
-// configPath is the path of the config file, empty without a home directory.
+// configPath returns the path of the config file. It returns "" if the home directory is unknown.
 func (o *options) configPath() string {
 	if o.config != "" {
 		return o.config

@@ -111,7 +111,7 @@ func (l *lateWarnings) add(line string) {
 	l.lines = append(l.lines, line)
 }
 
-// first returns the first warning, empty if there is none.
+// first returns the first warning, or "" if there is no warning.
 func (l *lateWarnings) first() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,7 +223,7 @@ func (b dashboard) observe(shared *sharedActions) []observed {
 	return places
 }
 
-// group joins the datacenters.
+// group returns all datacenters as one source for the dashboard.
 func (b dashboard) group() *source.Group {
 	sources := make([]source.Source, len(b.datacenters))
 	for i, c := range b.datacenters {

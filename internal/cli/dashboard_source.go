@@ -18,7 +18,7 @@ import (
 type datacenter struct {
 	client   *consulx.Client
 	connect  func() (*consulx.Client, error) // returns another client of the same datacenter
-	recorder *historyRecorder                // nil without a history
+	recorder *historyRecorder                // nil if no history is used
 	observer *observe.Observer
 	operator *consulx.Operator
 }

@@ -130,7 +130,7 @@ func (s *lockSearch) everywhere(ctx context.Context, clients []*consulx.Client) 
 	return worst
 }
 
-// section writes the table of a datacenter that has locks, except for JSON.
+// section writes the table of one datacenter. It writes nothing for JSON, or if the datacenter has no locks.
 func (s *lockSearch) section(found discovered, datacenter string) error {
 	if s.json || len(found.Groups) == 0 {
 		return nil
@@ -210,7 +210,7 @@ func writeDiscovered(w io.Writer, found discovered, where []string) error {
 	return err
 }
 
-// groupName is the pattern of a group, or its key if no pattern selects it.
+// groupName returns the pattern of a group. If the group has no pattern, it returns the key of the group.
 func groupName(g *discovery.Group) string {
 	text := g.Pattern
 	if text == "" {

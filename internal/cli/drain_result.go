@@ -183,7 +183,7 @@ func (v *drainView) verdict(ctx context.Context, results []drain.Result) string 
 	return text
 }
 
-// drainExit returns an error with the most severe exit code, nil for success.
+// drainExit returns an error with the most severe exit code, or nil if the drain succeeded.
 func drainExit(results []drain.Result) error {
 	for _, code := range bySeverity() {
 		if code != exitOK && slices.ContainsFunc(results, func(r drain.Result) bool { return resultExit(r) == code }) {

@@ -152,7 +152,7 @@ func (v *drainView) line(r drain.Result) {
 	v.written = cmp.Or(v.written, err)
 }
 
-// draw writes the live table below the lines.
+// draw writes the live table below the lines of the results.
 func (v *drainView) draw() {
 	if v.width == 0 {
 		return

@@ -202,7 +202,7 @@ func (o *options) historyKeys(ctx context.Context, f web.Source, names []string)
 		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
 	}
 	if len(names) == 0 && len(all) == 0 {
-		return nil, &missingError{text: "no election of the history matches -k " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
+		return nil, &missingError{text: "no election in the history matches -k " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
 	}
 	var keys []string
 	for _, name := range names {

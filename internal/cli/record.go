@@ -64,7 +64,7 @@ type recording struct {
 	log      *slog.Logger
 	places   []recordedDatacenter
 	listener *web.Listener    // nil if there is no listener
-	metrics  *metrics.Metrics // nil without a listener
+	metrics  *metrics.Metrics // nil if there is no listener
 }
 
 // recordedDatacenter is a datacenter with its observer and its writer of the history.

@@ -107,7 +107,7 @@ func (i *rescueItem) exitCode(waited bool) int {
 	}
 }
 
-// propose reports the problems and applies nothing.
+// propose reports the problems, and does not apply the fixes.
 func (r *rescueCommand) propose() error {
 	for _, i := range r.items {
 		i.result = resultProposed

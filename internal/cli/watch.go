@@ -25,7 +25,7 @@ type watch struct {
 	o      *options
 	output string
 	exec   string
-	// execTimeout bounds one command of --exec, 0 for no limit.
+	// execTimeout bounds the run time of one command of --exec. 0 means no limit.
 	execTimeout  time.Duration
 	execParallel int
 	filter       eventFilter
