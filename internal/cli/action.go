@@ -83,9 +83,9 @@ func (a *action) validate(names []string) error {
 	case a.wait < 0:
 		return usagef("--wait %s: must be a positive duration", a.wait)
 	case a.session != "" && (len(names) > 0 || a.node != ""):
-		return usagef("--session takes no NAME and no --node; see electop %s --help", a.kind)
+		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
 	case len(names) == 0 && a.session == "" && a.node == "":
-		return usagef("%s takes at least one NAME, or --node; see electop %s --help", a.kind, a.kind)
+		return usagef("%s requires at least one NAME, or --node; see electop %s --help", a.kind, a.kind)
 	case a.scan && a.noScan:
 		return usagef("--scan and --no-scan are mutually exclusive")
 	case !a.yes:
@@ -94,11 +94,11 @@ func (a *action) validate(names []string) error {
 	return nil
 }
 
-// showsPlan reports whether the plan is written. --session writes it even with --yes, unless --no-scan is set,
-// because the session may hold any key.
+// showsPlan reports whether the command writes the plan. With --session, the command writes the plan even with --yes,
+// because the session may hold any key; --no-scan prevents this.
 func (a *action) showsPlan() bool { return !a.yes || a.scan || a.session != "" && !a.noScan }
 
-// searchesStore reports whether the whole KV store is searched before the plan.
+// searchesStore reports whether the command searches the whole KV store before it writes the plan.
 func (a *action) searchesStore() bool {
 	return a.kind == election.ActionDestroy && a.showsPlan() && !a.noScan
 }
@@ -108,11 +108,10 @@ type batch struct {
 	*action
 	lookup
 	items []*item
-	// held lists the keys of the sessions to destroy, nil if the store was not
-	// searched.
+	// held contains the keys that the sessions to destroy hold. It is nil if the store was not searched.
 	held     *heldKeys
-	recorder *historyRecorder // nil without a history
-	// written is the first error of writing a result.
+	recorder *historyRecorder // nil if no history is used
+	// written is the first error that occurred while a result was written.
 	written error
 }
 
@@ -121,7 +120,8 @@ func (b *batch) pending() []*item {
 	return slices.DeleteFunc(slices.Clone(b.items), func(s *item) bool { return !s.pending() })
 }
 
-// assess infers the effect of the action on each election, and sets the outcome of the items that electop refuses.
+// assess infers the effect of the action on each election. It sets the outcome of the items on which electop refuses to
+// act.
 func (b *batch) assess(ctx context.Context) {
 	var keys []string
 	for _, s := range b.pending() {

@@ -51,8 +51,8 @@ func (b *batch) applyAll(ctx context.Context, operator *consulx.Operator) {
 	}
 }
 
-// apply acts on one item and returns the items that it finished: destroying a session finishes the items of all
-// elections that the session leads.
+// apply acts on one item and returns the items that have an outcome afterwards. If it destroys a session, these are the
+// items of all elections that the session leads.
 func (b *batch) apply(ctx context.Context, operator *consulx.Operator, s *item) []*item {
 	if ctx.Err() != nil {
 		s.finish(insight.OutcomeFailed, "interrupted before the "+string(b.kind))
@@ -68,8 +68,8 @@ func (b *batch) apply(ctx context.Context, operator *consulx.Operator, s *item) 
 	return []*item{s}
 }
 
-// destroy destroys the session of an item once and sets the outcome of the items of all elections that the session
-// leads. If the key of the first item has changed, the other items stay pending.
+// destroy destroys the session of an item once, and sets the outcomes of all elections that the session leads. If the
+// key of the first item has changed, the other items stay pending.
 func (b *batch) destroy(ctx context.Context, operator *consulx.Operator, first *item) []*item {
 	group := slices.DeleteFunc(b.pending(), func(s *item) bool { return s.target().Session != first.target().Session })
 	if len(group) > 1 || b.session != "" {
@@ -134,8 +134,8 @@ func (b *batch) verifyHolders(ctx context.Context, group []*item) error {
 	return nil
 }
 
-// expectedKeys are the keys that the session must still hold. With --session they
-// include those that the search found.
+// expectedKeys returns the keys that the session must still hold. With --session, they include the keys that the search
+// found.
 func (b *batch) expectedKeys(group []*item) []string {
 	var keys []string
 	for _, s := range group {

@@ -12,7 +12,8 @@ import (
 	"electop/internal/output"
 )
 
-// commandLabel begins a line that contains a command of the software. Such a line is never wrapped.
+// commandLabel is the start of each line with a command that the recognised software offers instead. These lines are
+// never wrapped.
 const commandLabel = "  better    "
 
 // shownKeys is the maximum number of keys of a session that the plan names.
@@ -41,7 +42,7 @@ func (b *batch) showPlan() {
 	}
 }
 
-// headLines name one election, its leader and the likely next one.
+// headLines returns lines with the name of an election, its leader and its likely next leader.
 func (s *item) headLines() []string {
 	t := s.target()
 	if s.election == nil {
@@ -66,7 +67,7 @@ func holderText(t election.Target) string {
 	return text
 }
 
-// effectLines describe the effects on all elections: first the effects that all elections share, then the remaining
+// effectLines returns the effects on all elections: first the effects that all elections share, then the remaining
 // effects. Elections with the same remaining effects form one group.
 func effectLines(names []string, effects []insight.Effect) []string {
 	shared := effectRows(effects[0])
@@ -88,7 +89,7 @@ func effectLines(names []string, effects []insight.Effect) []string {
 		members[text] = append(members[text], names[i])
 	}
 	if len(shared) > 0 {
-		lines = append([]string{"For each of them:"}, shared...)
+		lines = append([]string{"For each election:"}, shared...)
 	}
 	for _, text := range groups {
 		lines = append(append(lines, "For "+shortNames(members[text])+":"), strings.Split(text, "\n")...)
@@ -149,7 +150,8 @@ func (b *batch) sessionLines(t election.Target) []string {
 	return append(lines, lost...)
 }
 
-// countLine formats how many keys the session holds, and whether there may be more.
+// countLine returns a line with the number of keys that the session holds. The line says whether there may be more
+// keys.
 func (b *batch) countLine(t election.Target, n int) string {
 	line := "Session " + sanitize.Line(t.Session, 40)
 	if t.Behavior != "" {

@@ -116,7 +116,7 @@ func TestOnePlanAndOneConfirmationForSeveralElections(t *testing.T) {
 	}
 	text := plan(t, w, "release", "web", "mail")
 	has(t, text, "Release web (key service/web/leader).\n  leader    web-1, term 1, session ", "Release mail (key service/mail/leader).\n",
-		"For each of them:\n", "Release 2 elections? [y/N] ")
+		"For each election:\n", "Release 2 elections? [y/N] ")
 	if strings.Count(text, "  holder    ") != 1 || strings.Count(text, "[y/N]") != 1 {
 		t.Errorf("equal effects are not grouped: %s", text)
 	}
@@ -223,7 +223,7 @@ func TestPlanWritesSharedEffectsOnce(t *testing.T) {
 	}
 	lines := effectLines([]string{"a", "b", "c"}, []insight.Effect{effect("One."), effect("Two."), effect("One.")})
 	got := strings.Join(lines, "\n")
-	want := "For each of them:\n  key       The key.\n  delay     The delay.\nFor a, c:\n  holder    One.\nFor b:\n  holder    Two."
+	want := "For each election:\n  key       The key.\n  delay     The delay.\nFor a, c:\n  holder    One.\nFor b:\n  holder    Two."
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

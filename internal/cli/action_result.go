@@ -17,7 +17,7 @@ import (
 
 // outcomeOf sets the kind and the reason of an outcome from the error of the action.
 func outcomeOf(o insight.Outcome, err error) insight.Outcome {
-	// The outcome's kind already implies that nothing was written.
+	// The kind of the outcome already says that nothing was written.
 	o.Reason = strings.TrimSuffix(consulx.Describe(err), "; nothing was written")
 	switch {
 	case err == nil:
@@ -42,8 +42,8 @@ func withNote(o insight.Outcome, released consulx.Released) insight.Outcome {
 	return o
 }
 
-// outcomeExit is the exit code of one outcome. With --wait, an action whose result was
-// not observed has failed.
+// outcomeExit returns the exit code of one outcome. With --wait, an action counts as failed if its result was not
+// observed.
 func outcomeExit(o insight.Outcome, waited bool) int {
 	switch o.Kind {
 	case insight.OutcomeDone:
@@ -71,7 +71,7 @@ func bySeverity() [6]int {
 	return [...]int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK}
 }
 
-// worstExit returns an error with the most severe exit code, nil for success.
+// worstExit returns an error with the most severe exit code, or nil if all exit codes mean success.
 func worstExit(outcomes []insight.Outcome, waited bool) error {
 	for _, code := range bySeverity() {
 		has := func(o insight.Outcome) bool { return outcomeExit(o, waited) == code }
@@ -103,7 +103,7 @@ func writeSummary(w io.Writer, outcomes []insight.Outcome, waited bool) {
 	}
 }
 
-// result writes the summary and returns the exit code. The items are already reported.
+// result writes the summary and returns the exit code. The caller has already reported the items.
 func (b *batch) result() error {
 	outcomes := make([]insight.Outcome, len(b.items))
 	for i, s := range b.items {
@@ -113,7 +113,7 @@ func (b *batch) result() error {
 	return cmp.Or(worstExit(outcomes, b.wait > 0), b.written)
 }
 
-// exitText describes the elections with an exit code.
+// exitText describes the result of elections with an exit code.
 func exitText(code int) string {
 	switch code {
 	case exitDenied:
@@ -181,8 +181,7 @@ func targetName(t election.Target) string {
 
 func (s *item) name() string { return targetName(s.target()) }
 
-// summary describes the outcome in one line. Without --wait the next leader is
-// unknown.
+// summary describes the outcome in one line. Without --wait, it cannot name the next leader.
 func (s *item) summary() string {
 	o := s.outcome
 	if o.Kind != insight.OutcomeDone {
@@ -223,8 +222,8 @@ func (b *batch) showWarnings() {
 	}
 }
 
-// printMessage writes a message to stderr. It is wrapped only for a terminal, so that a
-// program reads one line.
+// printMessage writes a message to stderr. It wraps the message only for a terminal, so that a program can read it as
+// one line.
 func (b *batch) printMessage(line string) {
 	if width := terminalWidth(b.d.stderr); width > 0 {
 		line = output.Wrap(line, width)

@@ -29,8 +29,8 @@ func (h *heldKeys) of(session string) []election.Pair {
 	return slices.DeleteFunc(slices.Clone(h.pairs), func(p election.Pair) bool { return p.Session != session })
 }
 
-// searchStore searches the whole KV store for keys of the sessions to destroy. If it is
-// interrupted, the command ends: the user must not confirm an incomplete plan.
+// searchStore searches the whole KV store for keys of the sessions to destroy. If the search is interrupted, the
+// command ends: the user must not confirm an incomplete plan.
 func (b *batch) searchStore(ctx context.Context) error {
 	p := &progress{w: b.d.stderr, terminal: b.d.interactive}
 	var ids []string
@@ -56,7 +56,7 @@ func (b *batch) searchStore(ctx context.Context) error {
 type progress struct {
 	w           io.Writer
 	terminal    bool
-	where       string // begins each line, after the indentation
+	where       string // text at the start of each line, after the indentation
 	written     time.Time
 	done, total int
 }

@@ -32,7 +32,7 @@ func (s *item) finish(kind insight.OutcomeKind, reason string) {
 	s.outcome.Kind, s.outcome.Reason = kind, reason
 }
 
-// locate selects the items of the command line, which must be in one datacenter.
+// locate selects the items of the command line. All items must be in one datacenter.
 func (a *action) locate(ctx context.Context, ls lookups, names []string) (*batch, error) {
 	if len(names) > 0 || len(ls.all) == 1 {
 		l, err := ls.one(ctx, names)
@@ -48,7 +48,7 @@ func (a *action) locate(ctx context.Context, ls lookups, names []string) (*batch
 	return a.locateAnywhere(ctx, ls)
 }
 
-// locateAnywhere selects the items of --node or --session in the only datacenter that has them.
+// locateAnywhere searches all datacenters for the items of --node or --session. Only one datacenter may contain them.
 func (a *action) locateAnywhere(ctx context.Context, ls lookups) (*batch, error) {
 	var found []*batch
 	var in []int
@@ -141,8 +141,8 @@ func (b *batch) ledOn(ctx context.Context, all []*election.Election) ([]*electio
 	return found, nil
 }
 
-// nodeOf returns the node of the leader, empty if its session has ended. It fails if the
-// token cannot read the session, because the leader could be on any node.
+// nodeOf returns the node of the leader, or "" if the leader's session has ended. It fails if the token cannot read the
+// session, because the leader could be on any node.
 func (b *batch) nodeOf(ctx context.Context, e *election.Election) (string, error) {
 	if e.Session != nil {
 		return e.Session.Node, nil

@@ -155,7 +155,7 @@ func TestActionsChooseNoDatacenterBecauseKeysAreHidden(t *testing.T) {
 		{"release", "--yes", "--node", "node-1"}, {"show", "web"},
 	} {
 		r := proxied.run(append(args, "--datacenter", "all")...).must(t, exitDenied)
-		has(t, r.errOut, "this token cannot read all keys of datacenter dc2", "choose one with --datacenter")
+		has(t, r.errOut, "this token cannot read all keys of datacenter dc2", "there too; choose a datacenter with --datacenter")
 	}
 	f.unchanged()
 	proxied.run("show", "web", "--datacenter", "dc1").must(t, exitOK)
@@ -185,7 +185,7 @@ func TestNodeIsNotLocatedWithoutAToken(t *testing.T) {
 	})
 	for _, action := range []string{"release", "destroy"} {
 		r := proxied.run(action, "--yes", "--node", "node-2", "--datacenter", "all").must(t, exitDenied)
-		has(t, r.errOut, "without a token, Consul does not report hidden keys of datacenter dc1, where node node-2 may lead elections as well; choose one with --datacenter")
+		has(t, r.errOut, "without a token, Consul does not report hidden keys of datacenter dc1, and node node-2 may lead elections there too; choose a datacenter with --datacenter")
 	}
 	f.unchanged()
 	if f.dc2.get("service/far/leader").Session == "" {

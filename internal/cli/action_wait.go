@@ -15,8 +15,8 @@ import (
 	"electop/election/insight"
 )
 
-// applyAndWait observes the elections before, during and after the writes. It can therefore measure the vacancy, and
-// does not report an earlier term as the next one.
+// applyAndWait observes the elections before, during and after the writes. Therefore it can measure the vacancy, and
+// never reports an earlier term as the next term.
 func (b *batch) applyAndWait(ctx context.Context) error {
 	ps := exactPatterns(b.pending())
 	observer := observe.New(b.client, observe.Options{Patterns: ps})

@@ -10,7 +10,7 @@ import (
 	"electop/election/insight"
 )
 
-// assessment is what electop infers about one election.
+// assessment contains the inferences about one election.
 type assessment struct {
 	around     election.Surroundings
 	candidates []insight.Candidate
@@ -19,12 +19,12 @@ type assessment struct {
 	advice     []insight.Advice
 	vacant     *election.Election // the election, nil if it has a leader
 	situation  insight.Situation
-	why        string // why there is no leader, empty if there is one
+	why        string // why there is no leader; empty if there is a leader
 	probe      *consulx.ProbeResult
-	likely     int // candidates with a strong reason, -1 if unknown
+	likely     int // number of candidates with strong evidence, -1 if unknown
 }
 
-// assess reads the surroundings of an election and returns the assessment.
+// assess reads the keys and sessions from which electop infers candidates and advice, and returns the assessment.
 func assess(ctx context.Context, client *consulx.Client, s *election.Snapshot, e *election.Election) assessment {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -56,7 +56,7 @@ func (a *assessment) applyProbe(found consulx.ProbeResult) {
 	case a.vacant == nil:
 		return
 	case found.State == consulx.LockHeld:
-		a.why = "There was no leader when electop read the key; it is now " + probeText(found) + "."
+		a.why = "There was no leader when electop read the key; the key is now " + probeText(found) + "."
 		return
 	case found.State == consulx.LockDelayed:
 		a.situation.LockDelay = insight.DelayActive
@@ -82,7 +82,7 @@ func (a assessment) nextText() string {
 	return text
 }
 
-// effect predicts what an action does to the leader.
+// effect predicts how an action affects the leader.
 func (a assessment) effect(kind election.ActionKind, e *election.Election) insight.Effect {
 	return insight.EffectOf(kind, e, &a.around, a.likely)
 }

@@ -46,7 +46,7 @@ func TestAProbeAfterTheLockStateChanged(t *testing.T) {
 	}{
 		{led, consulx.ProbeResult{State: consulx.LockHeld, Session: "s"}, ""},
 		{led, consulx.ProbeResult{State: consulx.LockFree, Exists: true}, "The leader lost the key after electop read it: free: no lock-delay is active"},
-		{vacant, consulx.ProbeResult{State: consulx.LockHeld, Session: "s2"}, "There was no leader when electop read the key; it is now held by session s2."},
+		{vacant, consulx.ProbeResult{State: consulx.LockHeld, Session: "s2"}, "There was no leader when electop read the key; the key is now held by session s2."},
 	} {
 		in := newAssessment(&election.Snapshot{At: at, Elections: []*election.Election{tt.e}}, tt.e, election.Surroundings{Key: "k"})
 		in.applyProbe(tt.found)

@@ -61,7 +61,7 @@ expired; otherwise those of electop --help.`, stopGrace, stopMargin),
 		Args: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
 			if len(args) == 0 || dash == 0 || dash < 0 && len(args) > 1 || dash > 1 {
-				return usagef("campaign takes one NAME, and a program after --; see electop campaign --help")
+				return usagef("campaign requires one NAME, and accepts a program after --; see electop campaign --help")
 			}
 			return nil
 		},
@@ -107,7 +107,7 @@ func (c *campaign) validate(name string, program []string) error {
 	case c.o.readOnly:
 		return usagef("--read-only forbids campaign, which writes a key")
 	case strings.Contains(name, "*"):
-		return usagef("%q contains a wildcard; campaign takes the name or the key of one election", sanitize.Line(name, 100))
+		return usagef("%q contains a wildcard; campaign requires the name or the key of one election", sanitize.Line(name, 100))
 	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:
 		return usagef("--behavior %q: must be release or delete", sanitize.Line(c.session.Behavior, 20))
 	case c.delay < 0 || c.delay > election.MaxLockDelay:
@@ -122,7 +122,7 @@ func (c *campaign) validate(name string, program []string) error {
 	return c.checkSafety(program)
 }
 
-// checkSafety rejects session settings with which the programs of two leaders could run at the same time. Without a
+// checkSafety rejects session settings that allow the programs of two leaders to run at the same time. Without a
 // program, it only prints a warning, because electop has no program to stop.
 func (c *campaign) checkSafety(program []string) error {
 	var unsafe string
@@ -141,8 +141,8 @@ func (c *campaign) checkSafety(program []string) error {
 	return nil
 }
 
-// applyDefaults sets the value and converts durations: for consulx, 0 is the default
-// and a negative duration means none.
+// applyDefaults sets the value of the key. It also converts the durations: in consulx, 0 selects the default and a
+// negative duration means "none".
 func (c *campaign) applyDefaults() error {
 	none := func(d time.Duration) time.Duration {
 		if d == 0 {
@@ -205,7 +205,7 @@ func (c *campaign) tryContext(ctx context.Context) (context.Context, context.Can
 	return context.WithTimeout(ctx, c.try)
 }
 
-// tryError replaces an error that --try caused.
+// tryError replaces the error of a campaign that ended because the time of --try was over.
 func (c *campaign) tryError(ctx, tryCtx context.Context, name string, err error) error {
 	if ctx.Err() == nil && errors.Is(tryCtx.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s was not acquired within %s (--try)", sanitize.Line(name, 200), c.try)
@@ -227,7 +227,7 @@ func findKey(ctx context.Context, l lookup, name string) (string, uint64, error)
 	}
 	key, ok := l.patterns.Key(name)
 	if !ok {
-		return "", 0, usagef("%q is not an election, and no pattern determines its key; select the full key with -k", sanitize.Line(name, 100))
+		return "", 0, usagef("no election has the name %q, and no pattern determines its key; select the full key with -k", sanitize.Line(name, 100))
 	}
 	return key, election.LockFlag, refuseSoftware(ctx, l.client, &election.Election{Pair: election.Pair{Key: key}})
 }

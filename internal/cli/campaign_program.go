@@ -39,11 +39,11 @@ const (
 	exitNotFound  = 127
 )
 
-// newSuperviseCommand is the hidden command between campaign and its program.
+// newSuperviseCommand returns the hidden command that campaign runs as the parent process of its program.
 func newSuperviseCommand(d deps) *cobra.Command {
 	return &cobra.Command{
 		Use: supervise.Command, Hidden: true, DisableFlagParsing: true,
-		// All arguments belong to the program; flags and config file do not apply.
+		// All arguments are arguments of the program. Flags and config file of electop do not apply.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, program []string) error {
 			if !procgroup.Supported || len(program) == 0 {
@@ -69,7 +69,7 @@ type programRun struct {
 	signalled  time.Time // time at which a signal ended the campaign
 }
 
-// deadlines returns how long the program may run.
+// deadlines returns when the supervisor must stop the program.
 func (r *programRun) deadlines(now time.Time) supervise.Deadlines {
 	d := supervise.Deadlines{Grace: stopGrace, Kill: now.Add(r.leadership.Remaining())}
 	switch {

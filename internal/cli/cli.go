@@ -27,21 +27,22 @@ type deps struct {
 	interactive bool
 	// guarded reports whether ttyguard started this process to run the dashboard.
 	guarded bool
-	// interrupts can drop SIGINT before it cancels the context. It is nil if the context does not handle SIGINT.
+	// interrupts can drop SIGINT, so that SIGINT does not cancel the context. It is nil if the context does not handle
+	// SIGINT.
 	interrupts *interruptGate
 }
 
 // warn writes a message to stderr.
 func (d deps) warn(line string) { fmt.Fprintln(d.stderr, "electop: "+line) }
 
-// terminalWidth returns the columns of a terminal, 0 if the stream is not one.
+// terminalWidth returns the width of a terminal in columns. It returns 0 if the stream is not a terminal.
 func terminalWidth(w io.Writer) int { return output.TerminalWidth(stream.Unwrap(w)) }
 
 // Main runs electop with the arguments, streams and signals of the process and
 // returns its exit code.
 func Main() int {
-	// With a handler, a closed pipe is an error of the write and not a signal. Unlike
-	// an ignored signal, a handler is not inherited by programs that electop runs.
+	// With a handler for SIGPIPE, a write to a closed pipe returns an error instead of ending the process. Unlike an
+	// ignored signal, a handler is not inherited by the programs that electop runs.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	gate := &interruptGate{}
 	ctx, stop := notifyContext(context.Background(), gate, endSignals()...)

@@ -15,17 +15,17 @@ import (
 	"electop/election"
 )
 
-// completionTimeout keeps a shell responsive: including the start of the process, a completion takes at most about
+// completionTimeout bounds the time that a shell waits. With the start of the process, a completion takes at most about
 // 300 ms.
 const completionTimeout = 250 * time.Millisecond
 
 // completer completes names in a shell. After an error or a timeout, it offers no names.
 type completer struct{ o *options }
 
-// list completes with what read returns within the timeout.
+// list completes with the names that read returns before the timeout.
 func (c completer) list(read func(context.Context) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if applyConfig(cmd, c.o, noWarning) != nil { // the flags of the command line are known only now
+		if applyConfig(cmd, c.o, noWarning) != nil { // cobra has parsed the flags only at this point
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -45,8 +45,8 @@ func matching(names []string, prefix string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) || !needsNoQuotes(name) })
 }
 
-// needsNoQuotes reports whether a shell parses the text as one word, and electop does not parse it as a flag. Shells
-// insert completed names without quotes, and every client of Consul can choose names.
+// needsNoQuotes reports whether a shell parses the text as one word and electop does not parse it as a flag. Shells
+// insert completed names without quotes, and any client of Consul can choose a name.
 func needsNoQuotes(name string) bool {
 	return name != "" && !strings.HasPrefix(name, "-") && strings.IndexFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:@%+,", r)
@@ -95,7 +95,7 @@ func (c completer) nodes() cobra.CompletionFunc {
 		defer client.Close()
 		names, err := consulx.Nodes(ctx, client)
 		if len(names) > 0 {
-			err = nil // those that the token can read
+			err = nil // complete with the nodes that the token can read
 		}
 		return names, err
 	})
@@ -122,7 +122,7 @@ func completeNames(o *options) cobra.CompletionFunc   { return others(completer{
 func completeNodes(o *options) cobra.CompletionFunc   { return others(completer{o}.nodes()) }
 func completeHistory(o *options) cobra.CompletionFunc { return others(completer{o}.history()) }
 
-// others completes arguments without those that are already given.
+// others completes arguments, without the arguments that the user has already typed.
 func others(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		names, directive := complete(cmd, given, prefix)
@@ -130,7 +130,7 @@ func others(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// first completes the first argument of a command. rest is the directive for the other arguments.
+// first completes the first argument of a command. For all other arguments it returns the directive rest.
 func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(given) > 0 {
@@ -140,7 +140,7 @@ func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.C
 	}
 }
 
-// completeContexts completes the names of contexts, even if the environment contains an unknown one.
+// completeContexts completes the names of contexts, even if the environment selects an unknown context.
 func completeContexts(o *options) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		file, err := o.readSettings()
@@ -171,7 +171,8 @@ func listOf(words []string) cobra.CompletionFunc {
 	}
 }
 
-// flagCompletions complete the values of flags, by their names. A text that the user chooses is not completed.
+// flagCompletions returns the completion of each flag, by the name of the flag. Flags with free text have no
+// completion.
 func flagCompletions(o *options) map[string]cobra.CompletionFunc {
 	elections, nodes := completer{o}.elections(), completer{o}.nodes()
 	complete := map[string]cobra.CompletionFunc{

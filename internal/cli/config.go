@@ -18,10 +18,10 @@ func newConfigCommand(d deps, o *options) *cobra.Command {
 		Use:   "config",
 		Short: "Create or check the config file",
 		Long: `The config file is ` + defaultConfigText + `,
-or that of --config. It sets flags by their names, the columns and keys of the
-dashboard, and contexts: named clusters for --context. Flags override contexts,
-contexts override environment variables, and these override the rest of the
-file.`,
+or the file given with --config. It sets flags by their names, the columns and
+keys of the dashboard, and contexts: named clusters for --context. Flags
+override contexts. Contexts override environment variables. Environment
+variables override the rest of the file.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("unknown command %q; see electop config --help", args[0])
@@ -33,7 +33,7 @@ file.`,
 	sub := func(use, short string, run func() error) {
 		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: noArgs, RunE: func(*cobra.Command, []string) error { return run() }})
 	}
-	sub("init", "Write a config file in which every setting is a comment", func() error { return initConfig(d, o) })
+	sub("init", "Write a config file in which all settings are commented out", func() error { return initConfig(d, o) })
 	sub("path", "Print the path of the config file", func() error {
 		path, err := o.namedConfig()
 		if err == nil {
@@ -57,12 +57,12 @@ func (o *options) namedConfig() (string, error) {
 	if path := o.configPath(); path != "" {
 		return path, nil
 	}
-	return "", errors.New("there is no home directory; use --config")
+	return "", errors.New("the home directory is unknown; use --config")
 }
 
 const templateHead = "Settings of electop. Remove the # before a setting to use it. electop config check reports errors; docs/settings.md describes contexts and keys."
 
-// initConfig writes the template, unless there is a file.
+// initConfig writes the template, unless the config file exists.
 func initConfig(d deps, o *options) error {
 	path, err := o.namedConfig()
 	if err != nil {
@@ -71,7 +71,7 @@ func initConfig(d deps, o *options) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // the file may contain a token later
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // only this user: the file may contain a token later
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists; it was not changed", sanitize.Line(path, 200))
 	}

@@ -67,8 +67,8 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"commands:\n  - name: a\n    command: \"{{value}}\"", ":3: commands.1.command: {{value}}: a field must not be the program"},
 		{"commands:\n  - name: a\n    command: echo\n    key: ctrl+a", ":4: commands.1.key: must be one letter"},
 		{"commands:\n  - name: \"a\\e[2J\"\n    command: echo", ":2: commands.1.name: must have 1 to 100 visible characters"},
-		{"commands:\n  - {name: a, command: echo}\n  - {name: a, command: ls}", `:3: commands.2.name: another command has the name "a"`},
-		{"commands:\n  - {name: a, key: x, command: echo}\n  - {name: b, key: x, command: ls}", `:3: commands.2.key: another command has the key "x"`},
+		{"commands:\n  - {name: a, command: echo}\n  - {name: a, command: ls}", `:3: commands.2.name: another command has the same name: "a"`},
+		{"commands:\n  - {name: a, key: x, command: echo}\n  - {name: b, key: x, command: ls}", `:3: commands.2.key: another command has the same key: "x"`},
 		{"context: prod", `:1: unknown setting "context"`},
 	} {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -26,7 +26,7 @@ type fileSettings struct {
 	file    settings.Value
 	columns []string
 	keys    ui.Keys
-	// commands contains the user's commands, which the key ! lists.
+	// commands contains the commands that the user has defined. The key ! of the dashboard lists them.
 	commands []ui.Command
 	// given contains the flags of the command line that remain set when the user switches the context.
 	given map[string]string
@@ -53,7 +53,7 @@ func applyConfig(cmd *cobra.Command, o *options, warn func(cmd *cobra.Command, p
 	if err != nil {
 		return err
 	}
-	if !ttyguard.Child() { // the parent has already warned
+	if !ttyguard.Child() { // the parent process has already printed the warnings
 		warn(cmd, o.configPath(), file)
 	}
 	flags := cmd.Root().LocalFlags()
@@ -64,12 +64,12 @@ func applyConfig(cmd *cobra.Command, o *options, warn func(cmd *cobra.Command, p
 	return o.applySettings(flags, func(name string) bool { return isSet(cmd, name) })
 }
 
-// configPath is the path of the config file, empty without a home directory.
+// configPath returns the path of the config file. It returns "" if the home directory is unknown.
 func (o *options) configPath() string {
 	if o.config != "" {
 		return o.config
 	}
-	dir := os.Getenv("XDG_CONFIG_HOME") // this variable takes precedence, even on systems with another default folder
+	dir := os.Getenv("XDG_CONFIG_HOME") // this variable has precedence, even on systems with another default folder
 	if !filepath.IsAbs(dir) {
 		var err error
 		if dir, err = os.UserConfigDir(); err != nil {
@@ -193,8 +193,8 @@ func ignoresConfig(cmd *cobra.Command) bool {
 		cmd.HasParent() && (cmd.Parent().Name() == "completion" || cmd.Parent().Name() == "config")
 }
 
-// isSet reports whether the command line or the environment has set a flag. token and
-// token-file set the same thing.
+// isSet reports whether the command line or the environment has set a flag. token and token-file are two sources of the
+// same value.
 func isSet(cmd *cobra.Command, name string) bool {
 	names := []string{name}
 	if name == "token" || name == "token-file" {

@@ -11,11 +11,11 @@ import (
 	"electop/election/sanitize"
 )
 
-// contextEnv names the context unless --context does.
+// contextEnv is the environment variable with the name of the context. --context overrides it.
 const contextEnv = "ELECTOP_CONTEXT"
 
-// ofCluster reports whether a flag belongs to one cluster: with a context, neither the environment nor the other
-// settings of the file set it, so that no token is sent to another cluster.
+// ofCluster reports whether the value of a flag depends on the cluster. With a context, only the context and the
+// command line set these flags, so that electop sends no token to another cluster.
 func ofCluster(name string) bool {
 	return environment(name) != "" || slices.Contains([]string{"datacenter", "history", "history-token-file", "history-ca-file"}, name)
 }
@@ -27,7 +27,7 @@ func inContexts(name string) bool {
 
 func selectsKeys(name string) bool { return name == "key" || name == "preset" }
 
-// useContext makes the context of the flag or the environment the current one, if there is one.
+// useContext selects the context that the flag or the environment names. It does nothing if neither names a context.
 func (o *options) useContext() error {
 	o.context = cmp.Or(o.context, os.Getenv(contextEnv))
 	if o.context == "" {
@@ -46,8 +46,8 @@ func (o *options) useContext() error {
 	return unsetConsulEnvironment()
 }
 
-// inContext returns the options for another context. Flags of the command line that do not belong to a cluster remain
-// set. Parse has checked all values, so no error is possible.
+// inContext returns the options for another context. Flags of the command line remain set unless they depend on the
+// cluster. Parse has checked all values, so no error is possible.
 func (o *options) inContext(name string) *options {
 	next := &options{}
 	flags := next.settable()

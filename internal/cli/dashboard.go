@@ -25,10 +25,10 @@ import (
 	"electop/ui"
 )
 
-// runDashboard opens the dashboard for the Consul that the flags select.
+// runDashboard opens the dashboard for the Consul agent that the flags select.
 func runDashboard(ctx context.Context, d deps, o *options) error {
 	if !d.interactive || os.Getenv("TERM") == "dumb" {
-		return errors.New("the dashboard needs a terminal that can move the cursor; without one use `electop list` or `electop watch`")
+		return errors.New("the dashboard needs a terminal that can move the cursor; without one, use `electop list` or `electop watch`")
 	}
 	return d.runGuarded(o, func() error { return connectDashboard(ctx, d, o) })
 }
@@ -79,7 +79,7 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	return next, err
 }
 
-// openDatacenters connects to each datacenter. It sends no request, except for the names of all.
+// openDatacenters creates a client for each datacenter. It sends a request only to read the names of all datacenters.
 func (o *options) openDatacenters(ctx context.Context) ([]*datacenter, error) {
 	configs, err := o.datacenters(ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func (l *lateWarnings) add(line string) {
 	l.lines = append(l.lines, line)
 }
 
-// first returns the first warning, empty if there is none.
+// first returns the first warning, or "" if there is no warning.
 func (l *lateWarnings) first() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,8 +134,8 @@ type dashboard struct {
 	datacenters []*datacenter
 	patterns    election.Patterns
 	log         *slog.Logger
-	history     history.Source // of all datacenters, nil without a history; closed with the dashboard
-	unusable    string         // reason why the history cannot be used, "" if it can be used or is off
+	history     history.Source // contains all datacenters; nil if no history is used; the dashboard closes it
+	unusable    string         // reason why the history cannot be used; "" if it can be used or is off
 	remote      bool           // the history is read from a recorder
 	readOnly    bool
 	screen      screenSettings
@@ -143,27 +143,28 @@ type dashboard struct {
 	warnings    chan string // receives warnings about the history
 }
 
-// checkHistory returns a function that returns why the history cannot be used, and the time between two calls. The
-// function is nil if there is nothing to check.
+// checkHistory returns a function and the time between two calls of the function. The function returns why the history
+// cannot be used. It is nil if there is nothing to check.
 func (b dashboard) checkHistory() (check func(context.Context) string, every time.Duration) {
 	switch {
 	case b.unusable != "":
 		return func(context.Context) string { return b.unusable }, recorderEvery
 	case b.remote && b.history != nil:
 		return func(ctx context.Context) string { return checkRecorder(ctx, b.history) }, recorderEvery
-	case b.datacenters[0].recorder != nil: // all write to the same file
+	case b.datacenters[0].recorder != nil: // the recorders of all datacenters write to the same file
 		return b.datacenters[0].recorder.problem, fileEvery
 	}
 	return nil, 0
 }
 
-// recall returns the function that reads the past of the elections from the history, nil without a history.
+// recall returns the function that reads the past of the elections from the history. It returns nil if no history is
+// used.
 func (b dashboard) recall() func(context.Context) election.HistoryRead {
 	if b.history == nil {
 		return nil
 	}
 	return func(ctx context.Context) election.HistoryRead {
-		return recall(ctx, b.history, func(line string) { b.log.Warn(line) }) // the screen shows errors of the history
+		return recall(ctx, b.history, func(line string) { b.log.Warn(line) }) // the screen shows the errors of the history itself
 	}
 }
 
@@ -192,7 +193,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 		g.Go(func() error { return stream.AwaitHangup(ctx, tty) })
 	}
 	if d.guarded {
-		g.Go(func() error { return stream.AwaitReader(ctx, d.stderr) }) // ends with the parent
+		g.Go(func() error { return stream.AwaitReader(ctx, d.stderr) }) // returns when the parent process has ended
 	}
 	var screen error
 	g.Go(func() error {
@@ -222,7 +223,7 @@ func (b dashboard) observe(shared *sharedActions) []observed {
 	return places
 }
 
-// group joins the datacenters.
+// group returns all datacenters as one source for the dashboard.
 func (b dashboard) group() *source.Group {
 	sources := make([]source.Source, len(b.datacenters))
 	for i, c := range b.datacenters {
@@ -231,8 +232,8 @@ func (b dashboard) group() *source.Group {
 	return source.NewGroup(sources...)
 }
 
-// in returns the datacenter with this name, nil if there is none. If there is only one datacenter, in ignores the
-// name.
+// in returns the datacenter with this name, or nil if there is none. If there is only one datacenter, in returns it for
+// every name.
 func (b dashboard) in(name string) *datacenter {
 	if len(b.datacenters) == 1 {
 		return b.datacenters[0]
@@ -252,7 +253,7 @@ func runScreen(ctx context.Context, d deps, b dashboard, group *source.Group, no
 	defer drains.close()
 	options := []tea.ProgramOption{
 		tea.WithInput(d.stdin), tea.WithOutput(stream.Unwrap(d.stdout)),
-		tea.WithColorProfile(lipgloss.Writer.Profile), // detecting it again would run `tmux info` again
+		tea.WithColorProfile(lipgloss.Writer.Profile), // a second detection would run `tmux info` again
 	}
 	if d.guarded {
 		options = append(options, tea.WithoutCatchPanics()) // the parent process reports panics of all goroutines
@@ -272,8 +273,8 @@ func runScreen(ctx context.Context, d deps, b dashboard, group *source.Group, no
 	}
 }
 
-// reportUnfinished writes a line for each action whose result the dashboard did not
-// observe, and returns the exit code that release and destroy have for these outcomes.
+// reportUnfinished writes a line for each action whose result the dashboard did not observe. It returns the exit code
+// that release and destroy return for these outcomes.
 func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 	outcomes := make([]insight.Outcome, len(unfinished))
 	for i, u := range unfinished {
@@ -307,7 +308,8 @@ func uiOptions(b dashboard, group *source.Group, jobs *jobControl, drains ui.Dra
 	return o
 }
 
-// clusterOf returns the settings with which a command that the user copies connects to Consul.
+// clusterOf returns the settings that a command needs to connect to the same Consul agent. The dashboard adds them to
+// commands that the user copies.
 func clusterOf(client *consulx.Client, context string) ui.Cluster {
 	e := client.Endpoint()
 	return ui.Cluster{
@@ -328,7 +330,7 @@ func (b dashboard) discover(ctx context.Context, name string, progress func(done
 
 var errUnknownDatacenter = errors.New("the datacenter is unknown")
 
-// nearby counts the locks of all datacenters that no pattern selects.
+// nearby counts, in all datacenters, the locks that no pattern selects.
 func (b dashboard) nearby(ctx context.Context) (locks int, complete bool) {
 	complete = true
 	for _, c := range b.datacenters {

@@ -33,11 +33,11 @@ func commandsSetting() settings.Setting {
 			{Name: "name", About: "The name in the menu.", Required: true, Example: "logs", Check: oneLine},
 			{
 				Name: "command", Required: true, Example: "ssh -- {{node}} journalctl -n 50 -u {{quote election}}",
-				About: "The command for sh -c. Fields: " + ui.TemplateFieldNames() + ". {{quote FIELD}} is for a second shell, such as that of ssh.",
+				About: "The command for sh -c. Fields: " + ui.TemplateFieldNames() + ". Use {{quote FIELD}} for a second shell, such as the shell of ssh.",
 				Check: func(values []string) error { _, err := ui.ParseTemplate(values[0]); return err },
 			},
 			{Name: "key", About: "A letter that selects the command in the menu.", Example: "l", Check: oneLetter},
-			{Name: "description", About: "What the menu shows next to the name.", Example: "the latest log of the leader", Check: oneLine},
+			{Name: "description", About: "The text that the menu shows next to the name.", Example: "the latest log of the leader", Check: oneLine},
 			{Name: "confirm", Kind: settings.Bool, About: "Whether the user must confirm the command.", Example: "false"},
 		},
 	}
@@ -72,7 +72,7 @@ func repeatedCommand(items []settings.Value) (string, error) {
 			}
 			value := [2]string{name, field.Texts[0]}
 			if seen[value] {
-				return item.Name, fmt.Errorf("%s.%s: another command has the %s %q", item.Name, name, name, field.Texts[0])
+				return item.Name, fmt.Errorf("%s.%s: another command has the same %s: %q", item.Name, name, name, field.Texts[0])
 			}
 			seen[value] = true
 		}
@@ -101,10 +101,10 @@ func commandsOf(items []settings.Value) ([]ui.Command, error) {
 	return all, nil
 }
 
-// commandEnvironment returns the environment of a command: programs in it connect to the Consul of the dashboard. The
-// token is not added; it stays in the variables, files and contexts that the user has chosen.
+// commandEnvironment returns the environment of a command, with which programs connect to the Consul agent of the
+// dashboard. It never adds the token: the token stays in the variables, files and contexts that the user chose.
 func (b dashboard) commandEnvironment() []string {
-	e := b.datacenters[0].client.Endpoint() // the same for all datacenters
+	e := b.datacenters[0].client.Endpoint() // all datacenters use the same agent
 	set := map[string]string{contextEnv: b.screen.context, environment("token-file"): b.screen.tokenFile}
 	for name, value := range map[string]string{
 		"http-addr": e.URL, "namespace": e.Namespace, "partition": e.Partition, "ca-file": e.CAFile, "ca-path": e.CAPath,
@@ -125,7 +125,8 @@ func (b dashboard) commandEnvironment() []string {
 	return all
 }
 
-// commandRunner returns the function that runs a command in the terminal, nil if this system cannot do it.
+// commandRunner returns the function that runs a command in the terminal. It returns nil if there is no terminal or if
+// the system has no process groups.
 func (b dashboard) commandRunner(ctx context.Context, d deps, jobs *jobControl) func(ui.ShellCommand) ui.CommandEnd {
 	tty, isFile := d.stdin.(*os.File)
 	out, isTerminal := stream.Unwrap(d.stdout).(*os.File)
@@ -157,7 +158,7 @@ func shellCommand(ctx context.Context, c ui.ShellCommand, env []string) *exec.Cm
 func runInTerminal(cmd *exec.Cmd, tty, out *os.File) ui.CommandEnd {
 	mode, err := term.GetState(tty.Fd())
 	if err == nil {
-		defer func() { _ = term.Restore(tty.Fd(), mode) }() // ignore the error: the terminal may no longer exist
+		defer func() { _ = term.Restore(tty.Fd(), mode) }() // ignore the error: the terminal may be closed
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, out, out
 	return commandEnd(cmd.Run())
@@ -179,7 +180,7 @@ func commandEnd(err error) ui.CommandEnd {
 
 // awaitEnter waits until the user presses Enter or ctrl-c, or ctx ends. In raw mode, ctrl-c is not a signal.
 func awaitEnter(ctx context.Context, tty, out *os.File, prompt string) {
-	mode, err := term.MakeRaw(tty.Fd()) // before the prompt, so that ctrl-c is never a signal after it
+	mode, err := term.MakeRaw(tty.Fd()) // set raw mode before the prompt: ctrl-c after the prompt must not be a signal
 	fmt.Fprint(out, "\r\n"+prompt)
 	if err != nil {
 		return
@@ -202,7 +203,7 @@ func awaitEnter(ctx context.Context, tty, out *os.File, prompt string) {
 }
 
 // doctor checks what the address and the token can read and do. It names the datacenters if there are several. It
-// checks them concurrently, because one that does not respond must not use up the time of the others.
+// checks them concurrently, so that a datacenter that does not respond does not delay the others.
 func (b dashboard) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 	rows, failed := make([][]ui.DoctorRow, len(b.datacenters)), make([]error, len(b.datacenters))
 	var checks sync.WaitGroup

@@ -43,8 +43,8 @@ func (d deps) runGuarded(o *options, open func() error) error {
 	return exitError(end.Code)
 }
 
-// rereadable reports whether all settings can be read twice: the child reads them again. A pipe, such as the shell's
-// <(…), can be read only once.
+// rereadable reports whether all files with settings can be read twice: the child process reads them again. A pipe,
+// such as <(…) in a shell, can be read only once.
 func (o *options) rereadable() bool {
 	c := &o.consul
 	for _, path := range []string{
@@ -62,8 +62,8 @@ func (o *options) rereadable() bool {
 func (o *options) redactor() func(string) string {
 	client, err := consulx.NewClient(o.consul)
 	if err != nil {
-		// The child fails with the same error and reports it. If it crashes, the secrets
-		// are unknown, so the output is dropped.
+		// The child process fails with the same error and reports it. If it crashes instead, the function does not know
+		// the secrets, so it drops the whole output.
 		return func(text string) string {
 			if crashReason(text) != "" {
 				return ""
@@ -107,8 +107,8 @@ func crashReason(output string) string {
 	return ""
 }
 
-// writeStacks appends a crash report to the log file, or to crash.log if there is no
-// log or it cannot be written. It returns the path.
+// writeStacks appends a crash report to the log file. If there is no log file or the write fails, it uses crash.log. It
+// returns the path.
 func writeStacks(logFile, output string) (string, error) {
 	text := fmt.Sprintf("time=%s level=ERROR msg=\"the dashboard crashed\" version=%s\n%s\n",
 		time.Now().Format(time.RFC3339Nano), version(), strings.TrimRight(output, "\n"))

@@ -17,8 +17,8 @@ import (
 	"electop/ui"
 )
 
-// dashboardDrains plans and carries out the drains of the dashboard, each with a client and an
-// observer of its own: the dashboard's observer does not read keys outside the patterns.
+// dashboardDrains plans and runs the drains that the user starts in the dashboard. Each drain has its own client and
+// observer, because the dashboard's observer does not read keys outside the patterns.
 type dashboardDrains struct {
 	b       dashboard
 	note    func(election.OperatorAction)
@@ -39,7 +39,7 @@ func (x *dashboardDrains) close() {
 	x.running.Wait()
 }
 
-// plan reads what a drain of a node of a datacenter would do.
+// plan predicts the effects of a drain of a node.
 func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress func(done, total int)) (ui.DrainPlan, error) {
 	c := x.b.in(name)
 	if c == nil {
@@ -84,7 +84,7 @@ func (r *drainRun) shown() ui.DrainPlan {
 	node := nodeNames(r.plan.Nodes)
 	p := ui.DrainPlan{
 		Node: node, Course: fmt.Sprintf(
-			"electop releases each election, and again immediately if a session on %s acquires it, at most %d times. An election has moved when another node has led it for %s. At most %d elections move at a time.",
+			"electop releases each election. If a session on %s acquires it, electop releases it again immediately, at most %d times in all. An election has moved when another node has led it for %s. At most %d elections move at a time.",
 			node, r.rounds, r.settle, drain.Parallel),
 		LastResort: fmt.Sprintf("If a session on %s leads an election after %s, electop destroys the leader's session once, unless it holds a key that is not part of the drain.",
 			node, releaseCount(r.rounds)),
@@ -101,7 +101,7 @@ func (r *drainRun) shown() ui.DrainPlan {
 	return p
 }
 
-// apply sets the options that the user chose in the dialog of the plan.
+// apply sets the options that the user chose in the dialog with the plan.
 func (r *drainRun) apply(c ui.DrainChoice) {
 	r.destroy = c.Destroy
 	for _, item := range r.plan.Planned() {
@@ -146,7 +146,7 @@ type drainFeed struct {
 	warning string
 }
 
-// changed stores a changed result until Next takes it. It does not block.
+// changed stores a changed result until Next returns it. It does not block.
 func (f *drainFeed) changed(r drain.Result) {
 	f.mu.Lock()
 	f.changes[r.Item] = r
@@ -174,7 +174,8 @@ func (f *drainFeed) end(r *drainRun, results []drain.Result, err error) {
 	close(f.ended)
 }
 
-// Next waits for a change, and returns all changes of one drainInterval, so that the screen is drawn less often.
+// Next waits for a change. It returns all changes of one drainInterval together, so that the screen is drawn less
+// often.
 func (f *drainFeed) Next() (steps []ui.DrainStep, more bool) {
 	timer := time.NewTimer(drainInterval)
 	defer timer.Stop()
@@ -256,7 +257,7 @@ func (w *warnings) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take returns the warnings since the last call.
+// take returns the stored warnings and removes them.
 func (w *warnings) take() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

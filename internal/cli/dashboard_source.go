@@ -18,7 +18,7 @@ import (
 type datacenter struct {
 	client   *consulx.Client
 	connect  func() (*consulx.Client, error) // returns another client of the same datacenter
-	recorder *historyRecorder                // nil without a history
+	recorder *historyRecorder                // nil if no history is used
 	observer *observe.Observer
 	operator *consulx.Operator
 }
@@ -46,7 +46,7 @@ func (c *datacenter) Study(key string) { c.observer.Study(key) }
 // WatchSessions implements [source.Source].
 func (c *datacenter) WatchSessions(on bool) { c.observer.WatchSessions(on) }
 
-// SetPatterns implements [source.Source]. The history begins another period of observation.
+// SetPatterns implements [source.Source]. In the history, it begins another period of observation.
 func (c *datacenter) SetPatterns(ps election.Patterns) {
 	c.recorder.watches(ps)
 	c.observer.SetPatterns(ps)
@@ -96,8 +96,8 @@ func (c *datacenter) discover(ctx context.Context, progress func(done, total int
 	return ui.DiscoveredLocks{Result: found.Result, Scanned: found.Scanned, Problem: problem}, err
 }
 
-// nearby counts locks that no pattern selects or excludes, without the keys of Patroni's members. The result is only
-// a hint, so errors are ignored.
+// nearby counts the locks that no pattern selects or excludes. It does not count the keys of Patroni's members. It
+// ignores errors, because the result is only a hint.
 func (c *datacenter) nearby(ctx context.Context) (locks int, complete bool) {
 	patterns := c.observer.Patterns()
 	found, _ := nearby.Find(ctx, c.client, patterns, func(key string) bool {

@@ -18,10 +18,11 @@ import (
 // allDatacenters is the value of --datacenter that selects every datacenter that the agent lists.
 const allDatacenters = "all"
 
-// leastWatches is the minimum number of connections of a [consulx.Client]. Each datacenter has its own client.
+// leastWatches is the minimum number of connections of one [consulx.Client]. Each datacenter has its own client.
 const leastWatches = 13
 
-// errUnread reports that no readable datacenter contains a name, and that another datacenter could not be read.
+// errUnread reports that no readable datacenter contains an election with this name, and that another datacenter could
+// not be read.
 var errUnread = errors.New("was not found in any datacenter that could be read")
 
 // severalDatacenters reports whether --datacenter may select more than one.
@@ -29,7 +30,7 @@ func (o *options) severalDatacenters() bool {
 	return o.consul.Datacenter == allDatacenters || strings.Contains(o.consul.Datacenter, ",")
 }
 
-// oneDatacenter returns a usage error for a command that works in one datacenter.
+// oneDatacenter returns a usage error if --datacenter may select several datacenters but the command supports only one.
 func (o *options) oneDatacenter() error {
 	if !o.severalDatacenters() {
 		return nil
@@ -42,8 +43,8 @@ func (o *options) oneDatacenter() error {
 		sanitize.Line(o.consul.Datacenter, 80), example)
 }
 
-// datacenters returns the configuration for each datacenter of --datacenter. They share the connections of
-// --max-watches. For "all", it reads the names of the datacenters from Consul.
+// datacenters returns one configuration for each datacenter of --datacenter. The connections of --max-watches are
+// divided among the datacenters. For "all", it reads the names of the datacenters from Consul.
 func (o *options) datacenters(ctx context.Context) ([]consulx.Config, error) {
 	if !o.severalDatacenters() {
 		return []consulx.Config{o.consul}, nil
@@ -54,7 +55,7 @@ func (o *options) datacenters(ctx context.Context) ([]consulx.Config, error) {
 	case err != nil:
 		return nil, err
 	case least > maxMaxWatches:
-		return nil, usagef("--datacenter %s: these are %d datacenters; at most %d are possible, because an agent limits the connections",
+		return nil, usagef("--datacenter %s selects %d datacenters; electop supports at most %d, because an agent limits its connections",
 			sanitize.Line(o.consul.Datacenter, 80), len(names), maxMaxWatches/leastWatches)
 	case least > o.consul.MaxConnections:
 		return nil, usagef("--datacenter %s: %d datacenters need --max-watches %d or more", sanitize.Line(o.consul.Datacenter, 80), len(names), least)
@@ -128,12 +129,12 @@ func (o *options) connectAll(ctx context.Context) ([]*consulx.Client, election.P
 // lookups are the elections of one or several datacenters.
 type lookups struct {
 	all []lookup
-	// failed is the error of the first datacenter that could not be read, nil if all could be read.
+	// failed is the error of the first datacenter that could not be read. It is nil if all datacenters could be read.
 	failed error
 }
 
-// lookUpAll reads the elections of each datacenter of --datacenter once. It fails if none can be read. The caller
-// closes the clients.
+// lookUpAll reads the elections of each datacenter of --datacenter once. It fails if no datacenter can be read. The
+// caller closes the clients.
 func (o *options) lookUpAll(ctx context.Context, d deps, past pastReader) (lookups, error) {
 	clients, ps, err := o.connectAll(ctx)
 	if err != nil {
@@ -148,7 +149,8 @@ func (o *options) lookUpAll(ctx context.Context, d deps, past pastReader) (looku
 	return newLookups(d, clients, found, failed)
 }
 
-// newLookups returns what could be read, and warns about each error. It fails if nothing could be read.
+// newLookups returns the elections of all datacenters that could be read, and warns about each error. It fails if no
+// datacenter could be read.
 func newLookups(d deps, clients []*consulx.Client, found []lookup, failed []error) (ls lookups, err error) {
 	var warnings []string
 	for i, client := range clients {
@@ -180,7 +182,8 @@ func ofDatacenter(client *consulx.Client, err error) error {
 	return fmt.Errorf("datacenter %s: %w", sanitize.Line(client.Datacenter(), 60), err)
 }
 
-// mostSevere returns one of the results of two datacenters: exit code 1 is the most severe, success the least severe.
+// mostSevere returns the more severe result of two datacenters. Exit code 1 is the most severe result, success the
+// least severe one.
 func mostSevere(a, b error) error {
 	if a == nil || errors.Is(b, exitError(exitFailed)) {
 		return b
@@ -217,8 +220,8 @@ func (ls lookups) result() error {
 	return exitError(exitFailed)
 }
 
-// elections returns for each datacenter the elections with these names, or all if there are no names. Each name must
-// exist in one of them.
+// elections returns, for each datacenter, the elections with these names. Without names, it returns all elections. Each
+// name must exist in at least one datacenter.
 func (ls lookups) elections(ctx context.Context, names []string) ([][]*election.Election, error) {
 	found := make([][]*election.Election, len(ls.all))
 	if len(names) == 0 {
@@ -297,7 +300,7 @@ func (ls lookups) one(ctx context.Context, names []string) (lookup, error) {
 // cannot read it.
 func (ls lookups) onlyIn(ctx context.Context, in int, e *election.Election, name string) error {
 	what := sanitize.Line(name, 100) + " may exist"
-	if strings.TrimPrefix(name, "/") != e.Key() { // a hidden key may result in the same name
+	if strings.TrimPrefix(name, "/") != e.Key() { // another key, which the token cannot read, may have the same name
 		if err := ls.hidesOutside(in, what); err != nil {
 			return err
 		}
@@ -313,7 +316,7 @@ func (ls lookups) onlyIn(ctx context.Context, in int, e *election.Election, name
 	})
 }
 
-// outside checks each datacenter other than in. It returns the first error.
+// outside calls check for each datacenter except the one with the index in, and returns the first error.
 func (ls lookups) outside(ctx context.Context, in int, check func(context.Context, lookup) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -348,7 +351,7 @@ func (ls lookups) omitsOutside(ctx context.Context, in int, what string) error {
 		case err != nil:
 			return ofDatacenter(l.client, err)
 		case silent:
-			return fmt.Errorf("%w: without a token, Consul does not report hidden keys of datacenter %s, where %s as well; choose one with --datacenter",
+			return fmt.Errorf("%w: without a token, Consul does not report hidden keys of datacenter %s, and %s there too; choose a datacenter with --datacenter",
 				consulx.ErrDenied, sanitize.Line(l.client.Datacenter(), 60), what)
 		}
 		return nil
@@ -357,7 +360,7 @@ func (ls lookups) omitsOutside(ctx context.Context, in int, what string) error {
 
 // hides returns the error for an action if this datacenter may contain another election that the action must include.
 func (l lookup) hides(what string) error {
-	return fmt.Errorf("%w: this token cannot read all keys of datacenter %s, where %s as well; choose one with --datacenter",
+	return fmt.Errorf("%w: this token cannot read all keys of datacenter %s, and %s there too; choose a datacenter with --datacenter",
 		consulx.ErrDenied, sanitize.Line(l.client.Datacenter(), 60), what)
 }
 

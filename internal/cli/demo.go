@@ -62,7 +62,7 @@ func (c *demoCommand) run(ctx context.Context, real bool) error {
 		return usagef("%v", err)
 	}
 	if !c.headless && !c.d.interactive {
-		return errors.New("the dashboard needs a terminal; without one use `electop demo --headless`")
+		return errors.New("the dashboard needs a terminal; without one, use `electop demo --headless`")
 	}
 	if c.headless {
 		return c.perform(ctx, real)
@@ -142,7 +142,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 	return g.Wait()
 }
 
-// openDashboard opens the dashboard with a history that is deleted at the end.
+// openDashboard opens the dashboard with a history that it deletes at the end.
 func (c *demoCommand) openDashboard(ctx context.Context, b dashboard) error {
 	if c.o.history == historyOff {
 		return openDashboard(ctx, c.d, b)

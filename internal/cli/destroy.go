@@ -18,8 +18,8 @@ semaphore is free immediately. A session that leads several of the elections is
 destroyed once and reported for each.
 
 Consul cannot destroy a session conditionally. electop therefore reads the key
-again immediately before, and destroys the session only if it still holds the
-key.
+again immediately before the action, and destroys the session only if it still
+holds the key.
 
 --session ID destroys this session, whichever keys it holds. If it no longer
 holds one of the keys that electop found, nothing is destroyed. The result has
@@ -29,8 +29,7 @@ one line with an empty election and key.
 Before the confirmation, electop searches the whole KV store for keys that the
 sessions hold, and shows their number and the first ten. --no-scan skips the
 search; the plan then covers only keys that match a pattern. With --yes,
-electop skips the search and the plan, except with --session; --scan requests
-both before the action.
+electop skips the search and the plan, except with --session or --scan.
 
 ` + actionHelp,
 		Example: `  electop destroy web

@@ -30,7 +30,7 @@ It never writes.
 A key is a lock if a session holds it, if it was acquired and not written
 without the lock since, or if it has the flags of a lock library. So locks
 without a holder are found too, and other keys never appear. WATCHED counts the
-keys that -k and --preset of this command line, or their default, select.
+keys that the patterns of this command line (-k, --preset or the default) match.
 
 discover lists the names of all keys and then reads each key once, so it is
 expensive on a large store; ctrl-c stops it.
@@ -46,7 +46,7 @@ With several datacenters, electop uses the most severe code: 1, then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("discover takes one PREFIX at most; see electop discover --help")
+				return usagef("discover accepts at most one PREFIX; see electop discover --help")
 			}
 			return nil
 		},
@@ -87,7 +87,7 @@ type lockSearch struct {
 	sections int // number of sections written
 }
 
-// in searches one datacenter, shows the progress, and closes the client. where begins each line about the progress.
+// in searches one datacenter, shows the progress, and closes the client. Each progress line begins with where.
 func (s *lockSearch) in(ctx context.Context, client *consulx.Client, where string) (discovered, error) {
 	defer client.Close()
 	p := &progress{w: s.d.stderr, terminal: s.d.interactive, where: where}
@@ -130,7 +130,7 @@ func (s *lockSearch) everywhere(ctx context.Context, clients []*consulx.Client) 
 	return worst
 }
 
-// section writes the table of a datacenter that has locks, except for JSON.
+// section writes the table of one datacenter. It writes nothing for JSON, or if the datacenter has no locks.
 func (s *lockSearch) section(found discovered, datacenter string) error {
 	if s.json || len(found.Groups) == 0 {
 		return nil
@@ -142,7 +142,7 @@ func (s *lockSearch) section(found discovered, datacenter string) error {
 	return writeDiscovered(s.d.stdout, found, []string{"--datacenter", datacenter})
 }
 
-// warn warns about what a search may have missed. where begins each line.
+// warn warns about locks that a search may have missed. Each line begins with where.
 func (s *lockSearch) warn(found discovered, where string) {
 	if found.Incomplete {
 		s.d.warn(where + "this token cannot read all keys: locks may be missing; see electop doctor")
@@ -183,11 +183,11 @@ func discoverLocks(
 	return found, nil
 }
 
-// listedKeys is the number of keys of a group in the table.
+// listedKeys is the maximum number of keys that the table shows for each group.
 const listedKeys = 2
 
-// writeDiscovered writes a table and the command that watches all locks. where contains the flags that select the
-// datacenter.
+// writeDiscovered writes a table and the command that watches all locks. where contains the flags of the command that
+// select the datacenter.
 func writeDiscovered(w io.Writer, found discovered, where []string) error {
 	if len(found.Groups) == 0 {
 		return nil
@@ -210,7 +210,7 @@ func writeDiscovered(w io.Writer, found discovered, where []string) error {
 	return err
 }
 
-// groupName is the pattern of a group, or its key if no pattern selects it.
+// groupName returns the pattern of a group. If the group has no pattern, it returns the key of the group.
 func groupName(g *discovery.Group) string {
 	text := g.Pattern
 	if text == "" {
@@ -283,7 +283,7 @@ type lockGroupJSON struct {
 }
 
 type discoveredJSON struct {
-	// Datacenter and Error are set only for several datacenters. Error is the reason why the search failed.
+	// Datacenter and Error are set only if several datacenters are searched. Error is the reason why the search failed.
 	Datacenter string          `json:"datacenter,omitempty"`
 	Error      string          `json:"error,omitempty"`
 	Scanned    int             `json:"scanned"`

@@ -31,7 +31,7 @@ permissions for release and destroy are shown, but do not change the exit code.
 
 With --datacenter dc1,dc2 or all, each datacenter has a section, and -o json
 writes an array with a report for each. Of several exit codes, electop uses the
-most severe one: 1, then 5. The agent is that of --http-addr in each section.`,
+most severe one: 1, then 5. All sections show the agent of --http-addr.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), d, o, format) },
@@ -40,7 +40,7 @@ most severe one: 1, then 5. The agent is that of --http-addr in each section.`,
 	return cmd
 }
 
-// diagnosis is the report about one datacenter, complete unless failure is set.
+// diagnosis is the report about one datacenter. The report is complete unless failure is set.
 type diagnosis struct {
 	client  *consulx.Client
 	report  consulx.Report
@@ -175,7 +175,7 @@ type reportJSON struct {
 	Version         string        `json:"version,omitempty"`
 	ConsensusLeader string        `json:"consensus_leader"`
 	Rows            []consulx.Row `json:"rows"`
-	// Error is the reason why the report is incomplete. It is set only for several datacenters.
+	// Error is the reason why the report is incomplete. It is set only if there are several datacenters.
 	Error string `json:"error,omitempty"`
 }
 

@@ -66,14 +66,15 @@ func newDrainCommand(d deps, o *options) *cobra.Command {
 	return cmd
 }
 
-const drainHelp = `Release every election that a session on one of the nodes leads, and follow each
-until a session on another node leads it.
+const drainHelp = `Release every election that a session on one of the nodes leads, and observe
+each until a session on another node leads it.
 
-The plan comes first. It contains the elections that a pattern matches and, from
-a search of the whole KV store, every other key that sessions on the nodes hold.
-For each it shows the leader, likely candidates on other nodes, the effect of a
-release, and the software's own method where one is known. Patroni's keys and
-the slots of semaphores are listed and skipped.
+electop first shows the plan. It contains the elections that a pattern matches
+and, from a search of the whole KV store, every other key that sessions on the
+nodes hold. For each election, it shows the leader, likely candidates on other
+nodes, the effect of a release, and the method that the software itself offers,
+if one is known. Patroni's keys and the slots of semaphores are listed and
+skipped.
 
 At most 8 elections move at a time. electop releases an election only while the
 session that it read leads it. If a session on a drained node leads it again,
@@ -81,8 +82,8 @@ electop releases it again immediately: frequent releases give a candidate that
 polls on another node more chances to acquire the key. In the second half of the
 --rounds, electop waits 11 to 12 s before each release if another node may have
 a candidate: clients such as npm's pause before they compete again. An election
-has moved when another node has led it for --settle. It is vacant when no
-candidate acquired it within --wait; this does not fail the drain. electop never
+has moved when another node has led it for --settle. It is vacant if no
+candidate acquired it within --wait; this is not an error. electop never
 acquires a key on behalf of a candidate, and never acts on an election that
 another node leads.
 
@@ -116,7 +117,7 @@ changes after that gets another line. Plan and messages go to standard error:
 
 With --dry-run, "result" is "planned" or "skipped".`
 
-// run makes the plan, shows it, asks for confirmation, and carries it out.
+// run makes the plan, shows it, asks the user to confirm it, and executes it.
 func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	slices.Sort(nodes)
 	nodes = slices.Compact(nodes)
@@ -149,7 +150,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 func (c *drainCommand) validate(nodes []string) error {
 	switch {
 	case len(nodes) == 0 || slices.Contains(nodes, ""):
-		return usagef("drain takes at least one NODE; see electop drain --help")
+		return usagef("drain requires at least one NODE; see electop drain --help")
 	case c.rounds < 1:
 		return usagef("--rounds %d: must be at least 1", c.rounds)
 	case c.settle < 0:
@@ -174,13 +175,13 @@ type drainRun struct {
 	lookup
 	plan     drain.Plan
 	selected selection
-	// progress receives the progress of the search of the store. If it is nil, a line on stderr shows the progress.
+	// progress receives the progress of the search of the store. If progress is nil, a line on stderr shows it.
 	progress func(done, total int)
-	// note, unless nil, receives every action. The drain's own observer always receives it.
+	// note receives every action, unless it is nil. The observer of the drain always receives the actions.
 	note func(election.OperatorAction)
 	// connection receives the reason when the connection is lost, and "" when it is restored. It may be nil.
 	connection func(err string)
-	// incomplete is the reason why keys may be missing from the plan, "" if the plan is complete.
+	// incomplete is the reason why keys may be missing from the plan. It is "" if the plan is complete.
 	incomplete string
 }
 

@@ -86,7 +86,7 @@ func (r *drainRun) readSessions(ctx context.Context, f *drain.Facts) error {
 		return fmt.Errorf("%w: this token cannot read the sessions of these elections' leaders, so their nodes are unknown (see electop doctor): %s",
 			consulx.ErrDenied, shortNames(names))
 	}
-	r.incomplete = "This token cannot read all sessions: keys that unreadable sessions on the node hold are missing."
+	r.incomplete = "This token cannot read all sessions: keys of unreadable sessions on the node are missing."
 	return nil
 }
 
@@ -145,7 +145,7 @@ func (r *drainRun) holdings(ctx context.Context, sessions []string) ([]election.
 // selection contains the keys of --include and --exclude.
 type selection struct{ include, exclude map[string]bool }
 
-// excluded returns why an election is not selected, "" if it is.
+// excluded returns why an election is not selected. It returns "" if the election is selected.
 func (s selection) excluded(e *election.Election) string {
 	switch {
 	case s.exclude[e.Key()]:
@@ -175,8 +175,8 @@ func (r *drainRun) choose(ctx context.Context, f drain.Facts) (selection, error)
 	return s, nil
 }
 
-// keyOf returns the key that a name denotes: an election that a pattern matches, a key of the plan, or any other key
-// in the store.
+// keyOf returns the key for a name. The name selects an election that a pattern matches, a key of the plan, or any
+// other key in the store.
 func (r *drainRun) keyOf(ctx context.Context, f drain.Facts, name string) (string, error) {
 	e, err := findElection(r.snapshot, name)
 	if err == nil {
@@ -215,7 +215,7 @@ func (r *drainRun) checkPermissions(ctx context.Context) error {
 		return nil
 	}
 	if known, err := check(planned[0]); err != nil || !known {
-		return err // without ACLs, no item lacks permissions
+		return err // without ACLs, Consul permits all releases
 	}
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)

@@ -35,7 +35,7 @@ func drainText(r drain.Result) string {
 		text = string(r.Status)
 	}
 	switch {
-	case r.Status == drain.Stayed: // the reason contains the number of releases
+	case r.Status == drain.Stayed: // for a leader that stayed, the reason contains the number of releases
 	case r.Rounds > 0 && r.Destroyed:
 		text += fmt.Sprintf(", %s and a destroy", releaseCount(r.Rounds))
 	case r.Rounds > 0:
@@ -139,7 +139,7 @@ type drainSummaryJSON struct {
 	ElapsedMS  int64    `json:"elapsed_ms"`
 }
 
-// finish reports the interrupted elections and the summary, and returns the error with the exit code.
+// finish reports the interrupted elections and the summary. It returns an error with the exit code.
 func (v *drainView) finish(ctx context.Context, results []drain.Result) error {
 	var count drainCounts
 	for _, r := range results {
@@ -183,7 +183,7 @@ func (v *drainView) verdict(ctx context.Context, results []drain.Result) string 
 	return text
 }
 
-// drainExit returns an error with the most severe exit code, nil for success.
+// drainExit returns an error with the most severe exit code, or nil if the drain succeeded.
 func drainExit(results []drain.Result) error {
 	for _, code := range bySeverity() {
 		if code != exitOK && slices.ContainsFunc(results, func(r drain.Result) bool { return resultExit(r) == code }) {

@@ -36,7 +36,7 @@ func (r *drainRun) patternsToWatch() election.Patterns {
 	return ps
 }
 
-// execute carries out the plan and reports every election.
+// execute runs the plan and reports every election.
 func (r *drainRun) execute(ctx context.Context) error {
 	view := newDrainView(r)
 	if len(r.plan.Planned()) == 0 && !r.watch {
@@ -57,7 +57,8 @@ func (r *drainRun) execute(ctx context.Context) error {
 	return view.finish(ctx, results)
 }
 
-// move observes the elections and runs the drain. It calls changed with every changed result, one call at a time.
+// move observes the elections and runs the drain. It calls changed with every changed result, but never twice at the
+// same time.
 func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, changed func(drain.Result)) ([]drain.Result, error) {
 	operator := &drainOperator{client: r.client, recorder: recorder, planned: map[string]bool{}}
 	for _, item := range r.plan.Planned() {
@@ -76,7 +77,7 @@ func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, changed 
 	g.Go(func() error { return observer.Run(octx) })
 	defer func() {
 		cancel()
-		_ = g.Wait() // the observer fails only if it runs twice
+		_ = g.Wait() // the observer returns an error only if it is run twice
 	}()
 	first, err := awaitSnapshot(ctx, r.client, ps, observer.Snapshots())
 	switch {
@@ -130,8 +131,7 @@ func (r *drainRun) verify(ctx context.Context, results []drain.Result, changed f
 	}
 }
 
-// holdersHere returns the sessions on the drained nodes that hold elections of the drain,
-// by key.
+// holdersHere returns, by key, the sessions on the drained nodes that hold elections of the drain.
 func (r *drainRun) holdersHere(ctx context.Context, results []drain.Result) (map[string]*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -160,7 +160,7 @@ func (r *drainRun) holdersHere(ctx context.Context, results []drain.Result) (map
 	return here, nil
 }
 
-// admit plans an election that a session on a drained node acquired during --watch.
+// admit adds an election to the plan after a session on a drained node acquired it during --watch.
 func (r *drainRun) admit(ctx context.Context, s *election.Snapshot, e *election.Election) *drain.Item {
 	if r.selected.excluded(e) != "" {
 		return nil
@@ -191,8 +191,8 @@ type drainOperator struct {
 	planned  map[string]bool
 }
 
-// Release unlocks the key of one hold. It uses the latest observation: another read would give the candidates on the
-// drained node more time to acquire the key again.
+// Release unlocks the key of one hold. It uses the latest observation, because another read would give the candidates
+// on the drained node more time to acquire the key again.
 func (o *drainOperator) Release(ctx context.Context, t election.Target) insight.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -223,8 +223,8 @@ func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.
 	return outcome
 }
 
-// holdsMore returns why a session must not be destroyed, "" if it holds only keys of the
-// drain. Sessions that were created after the plan are searched for as well.
+// holdsMore returns why a session must not be destroyed. It returns "" if the session holds only keys of the drain. It
+// also finds sessions that were created after the plan.
 func (o *drainOperator) holdsMore(ctx context.Context, session string) string {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()

@@ -304,7 +304,7 @@ func TestDrainChecksItsArguments(t *testing.T) {
 		code int
 		says string
 	}{
-		{"drain --yes", exitUsage, "drain takes at least one NODE"},
+		{"drain --yes", exitUsage, "drain requires at least one NODE"},
 		{"drain node-9 --yes", exitNoElection, "no such node: node-9; Consul's nodes are "},
 		{"drain " + a, exitUsage, "stdin is not a terminal"},
 		{"drain " + a + " --yes --read-only", exitUsage, "--read-only forbids drain"},

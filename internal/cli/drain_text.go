@@ -133,7 +133,7 @@ func (r *drainRun) planNotes(planned []*drain.Item) []string {
 	return lines
 }
 
-// skippedLines say why the drain skips elections, and what to do instead.
+// skippedLines returns lines that say why the drain skips elections, and what the user can do instead.
 func skippedLines(all []*drain.Item) (lines []string) {
 	for _, item := range all {
 		if item.Skip == "" {

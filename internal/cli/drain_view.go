@@ -20,13 +20,13 @@ import (
 // liveRows is the maximum number of elections in the live table.
 const liveRows = 12
 
-// drainView reports the elections of a drain: a line for each result, and on a terminal a live table of the elections
-// without a result. A slow terminal or pipe never delays the drain.
+// drainView reports the elections of a drain. It writes a line for each result and, on a terminal, a live table of the
+// other elections. A slow terminal or pipe never delays the drain.
 type drainView struct {
 	d       deps
 	json    bool
 	nodes   []string
-	plan    []*drain.Item // shown before the drain
+	plan    []*drain.Item // the plan that the command showed before the drain
 	started time.Time
 	width   int // columns of the terminal on stderr, 0 if stderr is not a terminal
 	ready   chan struct{}
@@ -36,7 +36,7 @@ type drainView struct {
 	current map[*drain.Item]drain.Result
 	lines   []drain.Result // results that are not written yet
 	notices []string       // notices about the connection that are not written yet
-	offline bool           // the connection is lost
+	offline bool           // set while the connection to Consul is lost
 
 	drawn   int   // number of lines of the live table on the screen
 	written error // the first error of writing a result
@@ -64,12 +64,12 @@ func (v *drainView) changed(r drain.Result) {
 	v.wake()
 }
 
-// connection queues a notice that the connection was lost, with the reason err. An empty err means that it was
-// restored. connection does not block.
+// connection queues a notice that the connection was lost, with the reason err. If err is "", the notice says that the
+// connection was restored. connection does not block.
 func (v *drainView) connection(err string) {
 	text := "connection to Consul restored"
 	if err != "" {
-		text = "connection to Consul lost: " + err + "; the drain continues when it is restored"
+		text = "connection to Consul lost: " + err + "; the drain continues after a reconnect"
 	}
 	v.mu.Lock()
 	v.notices, v.offline = append(v.notices, text), err != ""
@@ -152,7 +152,7 @@ func (v *drainView) line(r drain.Result) {
 	v.written = cmp.Or(v.written, err)
 }
 
-// draw writes the live table below the lines.
+// draw writes the live table below the lines of the results.
 func (v *drainView) draw() {
 	if v.width == 0 {
 		return
@@ -168,7 +168,8 @@ func (v *drainView) draw() {
 	v.drawn = len(rows)
 }
 
-// liveTable returns a progress bar and the elections that are moving or have not moved. The caller holds the mutex.
+// liveTable returns a progress bar, the elections that are moving, and those that could not be moved. The caller holds
+// the mutex.
 func (v *drainView) liveTable(now time.Time) []string {
 	count := drainCounts{}
 	var table strings.Builder
@@ -182,7 +183,7 @@ func (v *drainView) liveTable(now time.Time) []string {
 		}
 		shown++
 		text := liveText(r, now)
-		if v.offline { // an age would suggest that the state is current
+		if v.offline { // an age would suggest that the state is up to date
 			text = presentLeader(r)
 		}
 		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", targetName(item.Target), r.Status, releaseCount(r.Rounds)+pauseText(r), text)
@@ -204,7 +205,7 @@ func liveText(r drain.Result, now time.Time) string {
 	return text
 }
 
-// pauseText is set while the next release of an election is delayed.
+// pauseText returns a text while the drain delays the next release of an election.
 func pauseText(r drain.Result) string {
 	if r.Pausing {
 		return " and a pause before the next"

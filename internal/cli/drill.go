@@ -15,7 +15,7 @@ import (
 	"electop/election/insight"
 )
 
-// maxDrills bounds --times, and with it the histogram.
+// maxDrills bounds --times, and therefore the size of the histogram.
 const maxDrills = 1000
 
 // drill steps a leader down repeatedly and measures each failover. Its batch has one item: the current release.
@@ -26,23 +26,24 @@ type drill struct {
 	// failovers are the results of the releases, in order.
 	failovers []insight.Outcome
 	last      *election.Snapshot // the latest snapshot that was observed
-	// problem is the reason why the drill stopped early, empty if it did not; code is the exit code of the problem.
+	// problem is the reason why the drill stopped early, or "" if it did not stop early. code is the exit code of the
+	// problem.
 	problem string
 	code    int
 }
 
 const drillHelp = `Release the lock of an election --times times, and measure how long it had no
 leader each time, as observed through Consul. Each release is the same as that
-of electop release: it is bound to the exact lock state, keeps value, flags and
-the session, and is refused where it would do harm (Patroni).
+of electop release: it checks the exact lock state, and keeps value, flags and
+the session. electop refuses a release that would do harm (Patroni).
 
 The drill stops at the first problem: no leader within --wait, the same session
 leads again, terms that were not observed, a leader that changes during a pause,
 or a lost connection to Consul. --pause is the time between a failover and the
 next release, in which the new leader must keep the lock.
 
-The result has the 50th and 95th percentile and the maximum of the vacancies,
-the leaders that took over, and a histogram. Clients of the service may need
+The result contains the 50th and 95th percentile and the maximum of the
+vacancies, the new leaders, and a histogram. Clients of the service may need
 longer to notice the new leader. -o json writes one object:
 
   {"election":"web","key":"service/web/leader","datacenter":"dc1",
@@ -79,7 +80,7 @@ func newDrillCommand(d deps, o *options) *cobra.Command {
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
 	f.IntVarP(&r.times, "times", "n", 3, "number of failovers")
 	f.DurationVar(&r.pause, "pause", 10*time.Second, "time between a failover and the next release")
-	f.DurationVar(&r.wait, "wait", 30*time.Second, "time in which another leader must lead")
+	f.DurationVar(&r.wait, "wait", 30*time.Second, "time within which another leader must lead")
 	outputFlag(cmd, &r.output, "text", "json")
 	return cmd
 }
@@ -147,7 +148,7 @@ func (r *drill) prepare(ctx context.Context) error {
 	return r.d.confirm(ctx, fmt.Sprintf("Release %s %d times, %s apart", first.name(), r.times, r.pause))
 }
 
-// stop ends the drill with the problem of one outcome.
+// stop ends the drill because of a problem with one outcome.
 func (r *drill) stop(o insight.Outcome, problem string) {
 	r.problem, r.code = problem, outcomeExit(o, true)
 	if r.code == exitOK {
@@ -172,7 +173,7 @@ func (r *drill) observeAndDrill(ctx context.Context) error {
 	return errors.Join(err, g.Wait())
 }
 
-// rounds releases and measures until all failovers are done or one has a problem.
+// rounds releases and measures repeatedly. It stops after the last failover or at the first problem.
 func (r *drill) rounds(ctx context.Context, observer *observe.Observer) {
 	operator := consulx.NewOperator(r.client, observer.Note)
 	target := r.items[0].target()
@@ -222,7 +223,7 @@ func (r *drill) failover(
 	return s.outcome
 }
 
-// drillProblem returns why a drill must not continue after an outcome, empty if it may continue.
+// drillProblem returns why a drill must stop after an outcome. It returns "" if the drill may continue.
 func drillProblem(o insight.Outcome) string {
 	switch {
 	case o.Kind == insight.OutcomeReturned:
@@ -258,7 +259,8 @@ func (r *drill) hold(ctx context.Context, snapshots <-chan *election.Snapshot, o
 	return first, problem
 }
 
-// holdOf returns the hold of the new leader, or why it no longer leads.
+// holdOf returns the hold of the new leader. If the new leader has lost the lock, it returns the reason to stop the
+// drill.
 func holdOf(s *election.Snapshot, o insight.Outcome) (election.Target, string) {
 	if _, stale := s.StaleSince(o.Target.Key); stale {
 		return election.Target{}, "the connection to Consul was lost during the pause"

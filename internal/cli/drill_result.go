@@ -23,7 +23,7 @@ type drillSummary struct {
 	histogram     []bucket
 }
 
-// winner is a leader and the number of failovers after which it led.
+// winner is a leader and the number of failovers after which this leader led.
 type winner struct {
 	Leader string `json:"leader"`
 	Count  int    `json:"count"`
@@ -78,7 +78,7 @@ func (s *drillSummary) addWinner(leader string) {
 	s.winners[i].Count++
 }
 
-// histogram returns the buckets without the empty ones at both ends.
+// histogram returns the buckets. It omits empty buckets at both ends.
 func histogram(sorted []time.Duration) []bucket {
 	bounds := bucketBounds()
 	all := make([]bucket, len(bounds)+1)

@@ -32,8 +32,8 @@ func usagef(format string, args ...any) error {
 // errNoElection reports that no election has the given name or key.
 var errNoElection = errors.New("no such election")
 
-// exitError ends electop with an exit code and no further message: the result was
-// already reported, or a program that electop ran has failed.
+// exitError ends electop with an exit code and without a message: either electop has already reported the result, or a
+// program that electop ran has failed.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

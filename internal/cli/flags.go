@@ -16,7 +16,7 @@ import (
 	"electop/ui"
 )
 
-// options are the flags of every command.
+// options contains the values of the flags that every command accepts.
 type options struct {
 	consul   consulx.Config
 	patterns []string
@@ -73,7 +73,7 @@ func (o *options) connectionFlags() *pflag.FlagSet {
 	return f
 }
 
-// register adds the flags of every command.
+// register adds the flags that every command accepts.
 func (o *options) register(f *pflag.FlagSet) {
 	f.AddFlagSet(o.connectionFlags())
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+")")
@@ -87,7 +87,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
 	o.keep = defaultKeep
 	f.Var((*daysFlag)(&o.keep), "keep", "age at which events and terms are deleted from the history, such as 90d or 12h; 0 for no limit")
-	f.StringVar(&o.context, "context", "", "cluster of the config file ("+contextEnv+")")
+	f.StringVar(&o.context, "context", "", "name of a context of the config file ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }
 
@@ -99,8 +99,8 @@ const (
 	maxMaxWatches     = 150
 )
 
-// environment returns the environment variable of a flag, "" if it has none. It takes
-// precedence over the config file.
+// environment returns the environment variable of a flag, or "" if the flag has none. The variable overrides the config
+// file.
 func environment(name string) string {
 	for _, flag := range consulFlags(&consulx.Config{}) {
 		if flag.name == name {
@@ -176,6 +176,6 @@ func outputFlag(cmd *cobra.Command, format *string, formats ...string) {
 		}
 		return usagef("-o %q: must be %s", sanitize.Line(*format, 20), strings.Join(formats, " or "))
 	}
-	// This fails only for a flag that does not exist.
+	// This fails only if the flag does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }

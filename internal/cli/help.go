@@ -12,20 +12,21 @@ import (
 const helpWidth = 80
 
 const connectionHelp = `The flags that select the Consul agent and the recorder. Every command accepts
-them. Those with an environment variable use its value if the flag is not given.
---max-watches and --history-… are electop's own, the others are those of the
-Consul command line.
+them. If a flag is not given, electop uses its environment variable, if it has
+one. --max-watches and --history-… exist only in electop; the other flags are
+those of the Consul command line.
 
 --datacenter dc1,dc2 or all selects several datacenters for the dashboard, list,
-show, watch, release and destroy. An action reaches only one: if a NAME exists
-in several, choose one with --datacenter.
+show, watch, release and destroy. An action affects only one datacenter: if a
+NAME exists in several, choose one with --datacenter.
 
---context sets them from a context of the config file. Then the environment
-variables do not apply. Flags of the command line override the context.
+--context sets these flags from a context of the config file. In this case, the
+environment variables do not apply. Flags of the command line override the
+context.
 
 `
 
-// newConnectionTopic is the help about the flags that --help leaves out.
+// newConnectionTopic returns the help topic about the flags that --help omits.
 func newConnectionTopic(connection *pflag.FlagSet) *cobra.Command {
 	return &cobra.Command{
 		Use:   "connection",
@@ -34,7 +35,7 @@ func newConnectionTopic(connection *pflag.FlagSet) *cobra.Command {
 	}
 }
 
-// usage is the part of a command's help after its description.
+// usage is the template for the part of a command's help that follows the description.
 func usage(cmd *cobra.Command, connection *pflag.FlagSet) string {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
@@ -68,7 +69,7 @@ func listCommands(b *strings.Builder, title string, cmd *cobra.Command, included
 	}
 }
 
-// listFlags lists flags without those of the connection.
+// listFlags lists the flags, except the connection flags.
 func listFlags(b *strings.Builder, title string, flags, connection *pflag.FlagSet) {
 	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.VisitAll(func(f *pflag.Flag) {

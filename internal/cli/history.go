@@ -184,8 +184,8 @@ func (o *options) openHistory(ctx context.Context) (web.Source, error) {
 	return f, nil
 }
 
-// historyKeys returns the keys of the elections with these names, or of those that
-// match -k; nil for all.
+// historyKeys returns the keys of the elections that match -k and have one of these names. Without -k and names, it
+// returns nil, which selects all elections.
 func (o *options) historyKeys(ctx context.Context, f web.Source, names []string) ([]string, error) {
 	if len(names) == 0 && !o.selectsKeys() {
 		return nil, nil
@@ -202,7 +202,7 @@ func (o *options) historyKeys(ctx context.Context, f web.Source, names []string)
 		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
 	}
 	if len(names) == 0 && len(all) == 0 {
-		return nil, &missingError{text: "no election of the history matches -k " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
+		return nil, &missingError{text: "no election in the history matches -k " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
 	}
 	var keys []string
 	for _, name := range names {

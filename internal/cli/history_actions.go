@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// After a leader was lost, electop reads the actions of the last minute repeatedly for some seconds, because
-	// another process may store its action late.
+	// After a leader was lost, electop polls the actions of the last minute for some seconds, because another process
+	// may store its action late.
 	actionsEvery  = 500 * time.Millisecond
 	actionsFor    = 5 * time.Second
 	actionsWithin = time.Minute
 )
 
-// sharedActions searches a history for the actions of other processes after a leader was lost. With them, the
-// observer reports which user released the key or destroyed the session. A nil sharedActions finds none.
+// sharedActions searches a history for the actions of other processes after a leader was lost. With these actions, the
+// observer can report who released the key or destroyed the session. A nil sharedActions finds none.
 type sharedActions struct {
 	source history.Source
 	lost   chan struct{}
 }
 
-// newSharedActions returns nil without a history.
+// newSharedActions returns nil if no history is used.
 func newSharedActions(source history.Source) *sharedActions {
 	if source == nil {
 		return nil

@@ -12,30 +12,29 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// loaded returns a function that receives the first complete snapshot of an observer. It records that observation
-// began, even if there is no election, and which keys were deleted while no observer was running: otherwise the last
-// terms of these keys would never end in the history.
+// loaded returns a function that receives the first complete snapshot of an observer. The function records that
+// observation began, and which keys were deleted while no observer was running. Without this, the last terms of deleted
+// keys would never end in the history.
 func (r *historyRecorder) loaded(client *consulx.Client, ps election.Patterns) func(*election.Snapshot) {
 	return func(s *election.Snapshot) {
 		if r == nil || r.path == "" {
 			return
 		}
-		if len(s.Elections) == 0 { // otherwise the initial events record when observation began
+		if len(s.Elections) == 0 { // if there are elections, their initial events record when observation began
 			r.events([]election.Event{sqlite.Observing(s.Datacenter, s.At)})
 		}
 		r.reads.Go(func() {
 			events, err := deletedUnobserved(r.reading, client, ps, s, r.path)
 			var file *sqlite.Error // the writer reports errors of the file
 			if err != nil && r.reading.Err() == nil && !errors.As(err, &file) {
-				r.warn("history: keys deleted while no observer was running are not recorded: " + consulx.Describe(err))
+				r.warn("history: deletions of keys while no observer was running are not recorded: " + consulx.Describe(err))
 			}
 			r.events(events)
 		})
 	}
 }
 
-// deletedUnobserved returns a deleted event for each key that exists according to the
-// history but no longer in Consul.
+// deletedUnobserved returns a deleted event for each key that the history contains but Consul does not.
 func deletedUnobserved(
 	ctx context.Context, client *consulx.Client, ps election.Patterns, s *election.Snapshot, path string,
 ) ([]election.Event, error) {
@@ -44,7 +43,7 @@ func deletedUnobserved(
 		return nil, err
 	}
 	defer f.Close()
-	at := time.Now() // the time before the read, so that a key that is created again has a later time
+	at := time.Now() // before the read, so that a key that is created again has a later time
 	st, err := f.State(ctx, history.StateQuery{At: at, Window: time.Nanosecond})
 	if err != nil {
 		return nil, err

@@ -25,8 +25,7 @@ type eventWriter interface {
 	end() error
 }
 
-// writeEvents writes the events page by page, so that memory does not depend on their
-// number.
+// writeEvents writes the events page by page, so that memory usage does not depend on the number of events.
 func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filter history.Filter) error {
 	w, err := c.eventWriter(ctx, f, filter)
 	if err != nil {
@@ -156,7 +155,7 @@ func (w csvEvents) end() error {
 // csvText makes a text from Consul safe to show and to open in a spreadsheet. It puts an apostrophe before a formula, so
 // that the spreadsheet does not evaluate it. It truncates only texts that are longer than any name that Consul accepts.
 func csvText(s string) string {
-	s = sanitize.Line(s, 4096) // no control character remains that could precede a formula
+	s = sanitize.Line(s, 4096) // no control character is left that could precede a formula
 	if first, _ := utf8.DecodeRuneInString(s); strings.ContainsRune("=+-@＝＋－＠", first) {
 		return "'" + s
 	}
@@ -184,7 +183,7 @@ func eventRecord(e *election.Event) []string {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// positive formats a number, or returns "" for 0, which means that the number does not apply.
+// positive formats a number. It returns "" for 0, because 0 means that the number does not apply.
 func positive(n uint64) string {
 	if n == 0 {
 		return ""

@@ -34,8 +34,7 @@ func (h *historyFlag) Set(value string) error {
 	return nil
 }
 
-// historyPath returns the file of the history, "" if the history is off or that of a
-// recorder.
+// historyPath returns the file of the history. It returns "" if the history is off or a recorder stores it.
 func (o *options) historyPath(client *consulx.Client) (string, error) {
 	switch {
 	case o.history == historyOff, isURL(o.history):

@@ -30,7 +30,7 @@ const (
 type eventStore interface {
 	Record(events []election.Event)
 	RecordAction(a history.Action)
-	// Observe begins a period of observation with other patterns.
+	// Observe begins a period of observation with new patterns.
 	Observe(ps election.Patterns)
 	Run(ctx context.Context) error
 	Status() sqlite.Status
@@ -45,7 +45,7 @@ type historyRecorder struct {
 	warn   func(line string)
 	cancel context.CancelFunc
 	done   chan struct{}
-	// close cancels the context in the field reading, waits for the reads, and then stops the writer.
+	// close cancels the context reading, waits for the reads, and then stops the writer.
 	reading     context.Context
 	stopReading context.CancelFunc
 	reads       sync.WaitGroup
@@ -90,7 +90,7 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 }
 
 const (
-	newFile        = " was deleted or moved; events are stored in a new one"
+	newFile        = " was deleted or moved; events are stored in a new file"
 	withoutHistory = "; continuing without history"
 	retrying       = "; retrying, events are queued in memory"
 )
@@ -113,7 +113,7 @@ func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) sqli
 	}
 }
 
-// observedAs sets the function that returns the present state of the elections.
+// observedAs sets the function that returns the current state of the elections.
 func (r *historyRecorder) observedAs(snapshot func() *election.Snapshot) {
 	if r == nil {
 		return
@@ -123,11 +123,11 @@ func (r *historyRecorder) observedAs(snapshot func() *election.Snapshot) {
 	r.snapshot = snapshot
 }
 
-// reopened stores the state of the elections in the file that replaces the one that was deleted, moved or replaced.
+// reopened stores the state of the elections in a new file, after the old file was deleted, moved or replaced.
 func (r *historyRecorder) reopened(incomplete error) {
 	line := "history file " + strconv.Quote(r.path) + newFile
 	if incomplete != nil {
-		line += "; the latest events may be missing from the old one: " + reasonOf(incomplete)
+		line += "; the latest events may be missing from the old file: " + reasonOf(incomplete)
 	}
 	r.warn(sanitize.Line(line, 400))
 	r.mu.Lock()
@@ -164,8 +164,8 @@ const fileEvery = time.Second
 // reopenedFor is how long the dashboard shows that the file was replaced.
 const reopenedFor = time.Minute
 
-// problem returns why events are not stored at present, "" if they are stored. Unlike a warning, the line does not
-// name the file, so that it fits on a narrow screen.
+// problem returns why events are not stored. It returns "" if they are stored. Unlike a warning, the line does not name
+// the file, so that it fits on a narrow screen.
 func (r *historyRecorder) problem(context.Context) string {
 	select {
 	case <-r.done:
@@ -198,7 +198,7 @@ func reasonOf(err error) string {
 // historyError formats an error of the history as one line.
 func historyError(err error) string { return sanitize.Line(err.Error(), 400) }
 
-// userAtHost names the operator.
+// userAtHost returns the name of the operator for the history, in the form user@host.
 func userAtHost() string {
 	name, host := "unknown", "unknown"
 	if u, err := user.Current(); err == nil {
@@ -231,14 +231,14 @@ func (r *historyRecorder) events(events []election.Event) {
 	}
 }
 
-// watches records that the observer uses these patterns from now on.
+// watches records that the observer uses these patterns from this moment on.
 func (r *historyRecorder) watches(ps election.Patterns) {
 	if r != nil {
 		r.writer.Observe(ps)
 	}
 }
 
-// observes sets the datacenter with which later actions are stored.
+// observes sets the datacenter for the actions that follow.
 func (r *historyRecorder) observes(datacenter string) {
 	if r == nil {
 		return
@@ -272,7 +272,7 @@ func (r *historyRecorder) action(o insight.Outcome) {
 	r.writer.RecordAction(a)
 }
 
-// finish closes the recorder and warns about events that were not stored.
+// finish closes the recorder and warns if events were not stored.
 func (r *historyRecorder) finish() {
 	if r == nil {
 		return

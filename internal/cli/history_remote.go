@@ -23,8 +23,8 @@ import (
 	"electop/internal/ttyguard"
 )
 
-// historyTokenEnv is the environment variable with the token for the URL of --history. --history-token-file takes
-// precedence.
+// historyTokenEnv is the environment variable with the token for the URL of --history. --history-token-file overrides
+// it.
 const historyTokenEnv = "ELECTOP_HISTORY_TOKEN"
 
 // isURL reports whether a value of --history is the URL of a recorder.
@@ -66,8 +66,8 @@ func readToken(path string) (string, error) {
 	return string(text), nil
 }
 
-// checkHistoryURL rejects an invalid URL, and warns if other hosts on the network can read the token and the history.
-// The flag's own Set does not check the URL, because its error would repeat the value, which may contain a password.
+// checkHistoryURL rejects an invalid URL, and warns if other hosts could read the token and the history on the network.
+// Set does not check the URL, because its error would repeat the value, which may contain a password.
 func checkHistoryURL(cmd *cobra.Command, url string) error {
 	if !isURL(url) {
 		return nil
@@ -75,7 +75,7 @@ func checkHistoryURL(cmd *cobra.Command, url string) error {
 	if err := web.CheckURL(url); err != nil {
 		return usagef("--history: %v", err)
 	}
-	if web.Exposed(url) && !ttyguard.Child() { // the parent has already warned
+	if web.Exposed(url) && !ttyguard.Child() { // the parent process has already printed the warning
 		fmt.Fprintln(cmd.ErrOrStderr(), "electop: warning: --history uses http, so the token and the history are not encrypted; use https")
 	}
 	return nil
@@ -88,8 +88,8 @@ const (
 	recorderTimeout = 5 * time.Second
 )
 
-// watchHistory calls check periodically and sends the returned line when it has changed, until ctx ends. An empty
-// line means that the history can be used.
+// watchHistory calls check periodically until ctx ends. It sends each returned line that differs from the previous one.
+// An empty line means that the history can be used.
 func watchHistory(ctx context.Context, every time.Duration, check func(context.Context) string, lines chan<- string) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -109,7 +109,7 @@ func watchHistory(ctx context.Context, every time.Duration, check func(context.C
 	}
 }
 
-// checkRecorder returns a line that says why the recorder cannot be used, empty if it can.
+// checkRecorder returns why the recorder cannot be used. It returns "" if the recorder can be used.
 func checkRecorder(ctx context.Context, source history.Source) string {
 	ctx, cancel := context.WithTimeout(ctx, recorderTimeout)
 	defer cancel()
@@ -150,7 +150,7 @@ func (*actionSender) Record([]election.Event) {}
 // Status is always the zero value: a sender stores no events.
 func (*actionSender) Status() sqlite.Status { return sqlite.Status{} }
 
-// Observe does nothing: the recorder observes, with its own patterns.
+// Observe does nothing: the recorder observes the elections with its own patterns.
 func (*actionSender) Observe(election.Patterns) {}
 
 // RecordAction sends an action. It does not block.

@@ -21,7 +21,7 @@ type lazyHistory struct {
 	file *sqlite.File
 }
 
-// historySource returns the history for reading, nil if it is off or cannot be used.
+// historySource returns the history for reading. It returns nil if the history is off or cannot be used.
 func (o *options) historySource(client *consulx.Client) history.Source {
 	if isURL(o.history) {
 		if recorder, err := o.historyClient(); err == nil {
@@ -39,18 +39,18 @@ func (o *options) historySource(client *consulx.Client) history.Source {
 // recallTimeout bounds the read of the history when a command begins.
 const recallTimeout = 2 * time.Second
 
-// recall reads the past of the elections from a history, and warns if that fails.
+// recall reads the past of the elections from a history. It warns if the read fails.
 func recall(ctx context.Context, source history.Source, warn func(line string)) election.HistoryRead {
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
 	past, err := history.Recall(ctx, source, time.Now())
 	if err != nil && !errors.Is(err, context.Canceled) {
-		warn(historyError(err) + "; the time before electop started is unknown")
+		warn(historyError(err) + "; events before electop started are unknown")
 	}
 	return past
 }
 
-// open returns the file, nil if it does not exist. A file that was replaced is opened again.
+// open returns the file, or nil if the file does not exist. If the file was replaced, open opens the new file.
 func (l *lazyHistory) open(ctx context.Context) (*sqlite.File, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,7 +22,7 @@ type observedTerm struct {
 	until time.Time
 }
 
-// held is how long the term lasted, a lower bound unless known.
+// held returns how long the term lasted. If known is false, the term may have lasted longer.
 func (t *observedTerm) held() (held time.Duration, known bool) {
 	return t.Held(t.until), t.HeldKnown() && t.Over()
 }

@@ -20,9 +20,9 @@ type jobControl struct {
 	// ended is closed when a signal ends the process while it is stopped.
 	ended   chan struct{}
 	signals chan os.Signal
-	// tty is the dashboard's terminal. If it is no longer in raw mode, the shell has changed its mode.
+	// tty is the dashboard's terminal. If it is not in raw mode after a SIGCONT, the shell has changed the mode.
 	tty uintptr
-	// lent is set while a command of the user has the terminal.
+	// lent is set while a command of the user uses the terminal.
 	lent atomic.Bool
 }
 
@@ -39,8 +39,8 @@ func (j *jobControl) close() { signal.Stop(j.signals) }
 // suspend requests a stop, like a SIGTSTP from another process.
 func (j *jobControl) suspend() { _ = syscall.Kill(os.Getpid(), syscall.SIGTSTP) }
 
-// next waits for the next signal to stop or continue. The returned function suspends the program; call it while the
-// terminal is restored. It is nil if the screen must only be redrawn.
+// next waits for the next signal to stop or continue. It returns a function that suspends the program, and that must be
+// called while the terminal is restored. The function is nil if the screen only needs to be redrawn.
 func (j *jobControl) next(ctx context.Context) (func(), bool) {
 	for {
 		select {
@@ -50,14 +50,14 @@ func (j *jobControl) next(ctx context.Context) (func(), bool) {
 			switch {
 			case j.lent.Load():
 				if sig == syscall.SIGTSTP {
-					j.stop() // the terminal is restored; the event loop waits for the command
+					j.stop() // the terminal is already restored: the event loop waits for the command
 				}
 			case sig == syscall.SIGTSTP:
 				return j.stop, true
 			case j.raw(): // continued after a SIGSTOP: the content of the screen is unknown
 				return nil, true
 			default:
-				return func() {}, true // the shell has changed the mode, so it must be set again
+				return func() {}, true // the shell has changed the mode: raw mode must be set again
 			}
 		}
 	}
@@ -90,8 +90,8 @@ func (j *jobControl) stop() {
 	select {
 	case <-continued:
 	case <-ends:
-		// A signal ended the process in the background (`kill %1`), where the terminal belongs to the shell: the
-		// dashboard must not write to it, not even to restore it.
+		// A signal ended the process while it was stopped (`kill %1`). The shell uses the terminal at this time, so the
+		// dashboard must not write to the terminal, not even to restore it.
 		close(j.ended)
 		select {}
 	}

@@ -20,14 +20,15 @@ func newListCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [NAME…]",
 		Short: "List the current state of the elections",
-		Long: `List the current state of the elections, or with --advice the risks of their
-configuration, and leaders that have failed although their session holds the
-key. Risks that need observation over time, such as flapping, are not listed. In
-a terminal that is too narrow for the table, each piece of advice is one
-paragraph with all its elections.
+		Long: `List the current state of the elections. With --advice, list the risks of their
+configuration instead, and the leaders that have failed although their session
+holds the key. Risks that need observation over time, such as flapping, are not
+listed. In a terminal that is too narrow for the table, each piece of advice is
+one paragraph with all its elections.
 
 With --datacenter dc1,dc2 or all, the elections of several datacenters are
-listed. Those that cannot be read are reported, and the exit code is 1.`,
+listed. If electop cannot read a datacenter, it reports this and exits with
+code 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -94,7 +95,7 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 	return tw.Flush()
 }
 
-// inDatacenter returns the first cell of a row, "" unless there are several datacenters.
+// inDatacenter returns the first cell of a row. It returns "" if there is only one datacenter.
 func inDatacenter(name string, several bool) string {
 	if !several {
 		return ""

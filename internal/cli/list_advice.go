@@ -50,8 +50,8 @@ func listAdvice(ctx context.Context, d deps, ls lookups, chosen []*election.Elec
 	return writeAdvice(d.stdout, terminalWidth(d.stdout), all, ls.several())
 }
 
-// writeAdvice writes a table or, if that is wider than the terminal, one record per piece of advice. A width of 0
-// means that stdout is not a terminal.
+// writeAdvice writes a table. If the table is wider than the terminal, it writes one record per piece of advice
+// instead. A width of 0 means that stdout is not a terminal.
 func writeAdvice(w io.Writer, width int, all []electionAdvice, several bool) error {
 	tw := output.NewTable(w)
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tCODE\tURGENT\tWHY\tDO")

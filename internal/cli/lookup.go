@@ -17,18 +17,18 @@ import (
 const (
 	// readTimeout bounds all reads of a command that reads from Consul only once.
 	readTimeout = 30 * time.Second
-	// connectTimeout limits the wait for the first complete snapshot. If none arrives, the command fails, because the
+	// connectTimeout bounds the wait for the first complete snapshot. If it expires, the command fails, because the
 	// address is probably wrong. Later failures are events.
 	connectTimeout = 10 * time.Second
 )
 
-// lookup finds elections by name in a snapshot, and explains why it found none.
+// lookup finds elections by name in a snapshot. If it finds none, it explains why.
 type lookup struct {
 	stderr   io.Writer
 	client   *consulx.Client
 	patterns election.Patterns
 	snapshot *election.Snapshot
-	// where names the datacenter in warnings if there are several.
+	// where is the name of the datacenter in warnings. It is set only if there are several datacenters.
 	where string
 }
 
@@ -50,7 +50,7 @@ func (o *options) lookUpAllWithPast(ctx context.Context, d deps) (lookups, error
 	return ls, err
 }
 
-// omitDeleted removes the elections whose key was deleted.
+// omitDeleted removes elections whose key was deleted.
 func (l lookup) omitDeleted() {
 	l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
 }
@@ -97,8 +97,8 @@ func lookUpIn(ctx context.Context, d deps, client *consulx.Client, ps election.P
 	return lookup{stderr: d.stderr, client: client, patterns: ps, snapshot: s}, err
 }
 
-// awaitSnapshot waits for the first complete snapshot of an observer, so that a wrong
-// address or token is an error immediately.
+// awaitSnapshot waits for the first complete snapshot of an observer, so that the command reports a wrong address or
+// token immediately.
 func awaitSnapshot(
 	ctx context.Context, client *consulx.Client, ps election.Patterns, snapshots <-chan *election.Snapshot,
 ) (*election.Snapshot, error) {

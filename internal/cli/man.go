@@ -19,7 +19,7 @@ created if necessary. Without DIR, write the page of electop to standard output.
   electop man ~/.local/share/man/man1`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("man takes one DIR; see electop man --help")
+				return usagef("man accepts at most one DIR; see electop man --help")
 			}
 			return nil
 		},

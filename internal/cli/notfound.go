@@ -40,7 +40,7 @@ func (l lookup) warnMissing(ctx context.Context) {
 
 // warnSilent warns that Consul may hide keys without reporting it.
 func (l lookup) warnSilent(ctx context.Context) error {
-	if l.snapshot.Filtered { // another warning has reported it
+	if l.snapshot.Filtered { // another warning has already reported it
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -62,7 +62,7 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	if key, ok := l.patterns.Key(missing.name); ok {
-		// If this read fails, the error keeps the hint of the snapshot.
+		// If this read fails, err still contains the hint from the snapshot.
 		if hidden, readErr := consulx.Hidden(ctx, l.client, key); readErr == nil && hidden {
 			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(key, 200))
 		}
@@ -76,8 +76,8 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 	return err
 }
 
-// unselected explains how to select a key that exists outside the patterns, empty if there is no
-// such key or the token cannot read it.
+// unselected explains how to select a key that no pattern matches. It returns "" if the key does not exist or if the
+// token cannot read it.
 func (l lookup) unselected(ctx context.Context, key string) string {
 	pair, err := l.client.ReadKey(ctx, key)
 	switch {

@@ -26,7 +26,7 @@ func newRecordCommand(d deps, o *options) *cobra.Command {
 		Use:   "record",
 		Short: "Observe without a screen and store the history",
 		Long: `Observe the elections without a screen and store every event and term in the
-history, until a signal ends it. It prints a line to standard error when it
+history, until a signal ends it. record prints a line to standard error when it
 starts to record, and when the connection to Consul is lost or restored.
 
 It fails immediately if Consul cannot be read or the file cannot be used. After
@@ -39,7 +39,7 @@ and /healthz names each datacenter that is not observed.
 
 With --metrics or --listen it serves Prometheus metrics (/metrics), its own
 health (/healthz) and the history (/v1/events, /v1/terms and more), which the
-dashboard and every command of another host can use: electop --history
+dashboard and all commands on other hosts can use: electop --history
 https://HOST:PORT. --metrics is for this host only. docs/recording.md describes
 the API and has a systemd unit, a Consul service definition, alert rules and a
 Grafana dashboard.`,
@@ -63,8 +63,8 @@ type recording struct {
 	path     string
 	log      *slog.Logger
 	places   []recordedDatacenter
-	listener *web.Listener    // nil without one
-	metrics  *metrics.Metrics // nil without a listener
+	listener *web.Listener    // nil if there is no listener
+	metrics  *metrics.Metrics // nil if there is no listener
 }
 
 // recordedDatacenter is a datacenter with its observer and its writer of the history.
@@ -104,20 +104,20 @@ func (r *recording) run(ctx context.Context) (err error) {
 	return r.record(ctx)
 }
 
-// record records until ctx ends or the history cannot be written. All datacenters write to one file, each with a
-// writer, because a period of observation belongs to one datacenter.
+// record records until ctx ends or the history cannot be written. All datacenters write to one file, but each with its
+// own writer, because a period of observation applies to only one datacenter.
 func (r *recording) record(ctx context.Context) (err error) {
 	var recs []*historyRecorder
 	defer func() {
 		lost := make([]error, len(recs))
 		var closed sync.WaitGroup
 		for i, rec := range recs {
-			closed.Go(func() { lost[i] = rec.close() }) // a disk that does not respond delays all of them
+			closed.Go(func() { lost[i] = rec.close() }) // close them concurrently: a disk that does not respond delays every writer
 		}
 		closed.Wait()
 		err = cmp.Or(append(lost, err)...)
 	}()
-	warn := withoutRepeats(logged(r.d.warn, r.log)) // each writer reports what happens to the file
+	warn := withoutRepeats(logged(r.d.warn, r.log)) // each writer reports the errors and changes of the file
 	for range r.clients {
 		rec := newHistoryRecorder(warn)
 		rec.path = r.path
@@ -135,10 +135,10 @@ func (r *recording) record(ctx context.Context) (err error) {
 	return r.observe(ctx, queue)
 }
 
-// repeatWithin is the time within which the writers of a file report the same error or change.
+// repeatWithin is the time within which all writers of a file report the same error or change.
 const repeatWithin = 10 * time.Second
 
-// withoutRepeats drops a line that equals the previous one, unless that was long ago.
+// withoutRepeats drops a line that equals the previous line, unless more than repeatWithin has passed.
 func withoutRepeats(warn func(line string)) func(line string) {
 	var mu sync.Mutex
 	var last string
@@ -182,7 +182,7 @@ func (r *recording) prepare(recs []*historyRecorder, queue *eventQueue) (err err
 	return nil
 }
 
-// inDatacenter returns the name of a datacenter, "" unless there are several.
+// inDatacenter returns the name of a datacenter. It returns "" if there is only one datacenter.
 func (r *recording) inDatacenter(client *consulx.Client) string {
 	if !r.o.severalDatacenters() {
 		return ""
@@ -215,8 +215,8 @@ func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 	return nil
 }
 
-// announce prints a line when the elections have been read. If there are several datacenters, it warns about each one
-// that cannot be read yet.
+// announce prints a line as soon as the elections have been read. If there are several datacenters, it warns about each
+// datacenter that cannot be read yet.
 func (r *recording) announce(ctx context.Context) error {
 	places := make([]observed, len(r.places))
 	for i, p := range r.places {

@@ -50,7 +50,7 @@ func TestRecordFailsAtOnceWithoutAHistory(t *testing.T) {
 	if want := "electop: history \"" + file + "\": not an electop history file\n"; r.errOut != want {
 		t.Errorf("%q, want %q", r.errOut, want)
 	}
-	has(t, w.run("record", "web").must(t, exitUsage).errOut, "record takes no arguments")
+	has(t, w.run("record", "web").must(t, exitUsage).errOut, "record accepts no arguments")
 }
 
 func TestRecordFailsAtOnceWithoutConsul(t *testing.T) {

@@ -23,8 +23,8 @@ type recordWeb struct {
 	tlsCert, tlsKey string
 	bearerTokenFile string
 
-	// The method validate sets these fields. flag is --metrics or --listen. local is set if only this host can
-	// connect.
+	// The method validate sets these fields. flag is the name of the flag in use, --metrics or --listen. local is set
+	// if only this host can connect.
 	flag, address string
 	local         bool
 	bearerToken   string
@@ -89,7 +89,7 @@ func (w *recordWeb) validateListen() error {
 	return nil
 }
 
-// open listens at the address, so that record fails immediately if it is in use.
+// open listens at the address, so that record fails immediately if the address is in use.
 func (w *recordWeb) open(ctx context.Context) (*web.Listener, error) {
 	l, err := web.Listen(ctx, w.address, w.tlsCert, w.tlsKey)
 	if err != nil {
@@ -110,11 +110,11 @@ func (r *recording) serve(ctx context.Context) error {
 	return r.listener.Serve(ctx, handler, func(line string) { r.log.Debug("http", "error", sanitize.Line(line, 400)) })
 }
 
-// If a queue makes no progress for the time stalledAfter, the disk counts as stalled.
+// stalledAfter is the time after which a disk counts as stalled if the queue has made no progress.
 const stalledAfter = 30 * time.Second
 
-// health returns nil while all elections are observed and stored, otherwise the reasons. If there are several
-// datacenters, it names those that are not observed.
+// health returns nil while all elections are observed and stored. Otherwise it returns the reasons. If there are
+// several datacenters, it names those that are not observed.
 func (r *recording) health() error {
 	var reasons []string
 	for _, p := range r.places {
@@ -125,7 +125,7 @@ func (r *recording) health() error {
 			reasons = append(reasons, err.Error())
 		}
 	}
-	for _, p := range r.places { // they write to one file, so one reason is enough
+	for _, p := range r.places { // all writers use one file, so one reason is enough
 		if err := p.rec.unstored(); err != nil {
 			reasons = append(reasons, err.Error())
 			break
@@ -137,7 +137,7 @@ func (r *recording) health() error {
 	return errors.New(strings.Join(reasons, "; "))
 }
 
-// unobserved returns why some elections of a datacenter are not observed, nil if all are.
+// unobserved returns why some elections of a datacenter are not observed. It returns nil if all are observed.
 func unobserved(s *election.Snapshot) error {
 	switch c := s.Connection; {
 	case c.State == election.Lost:
@@ -150,11 +150,11 @@ func unobserved(s *election.Snapshot) error {
 	return nil
 }
 
-// unstored returns why events are not stored, nil if they are.
+// unstored returns why events are not stored. It returns nil if they are stored.
 func (r *historyRecorder) unstored() error {
 	select {
 	case <-r.done:
-		return errors.New("the history cannot be written any more")
+		return errors.New("electop can no longer write the history")
 	default:
 	}
 	switch st := r.writer.Status(); {

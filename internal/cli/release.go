@@ -30,11 +30,11 @@ release that would do harm (Patroni).
 }
 
 // actionHelp is the help text that release and destroy share.
-const actionHelp = `If a NAME does not exist, or exists in several datacenters, nothing is done:
---datacenter chooses one. One plan and one confirmation cover
-all elections; electop then acts on each in turn. Elections without a leader,
-keys that electop refuses, and keys that the token may not change are reported
-and skipped.
+const actionHelp = `If a NAME does not exist, or exists in several datacenters, electop does
+nothing; choose a datacenter with --datacenter. One plan and one confirmation
+cover all elections; electop then acts on each in turn. electop reports and
+skips elections without a leader, keys for which it refuses the action, and keys
+that the token may not change.
 
 --node NODE selects every election whose leader's session is on the node. With
 NAMEs, it selects only from these elections.
@@ -56,7 +56,7 @@ elections the first line that applies decides the exit code:
 
   result               exit  meaning
   failed, refused         1  nothing was written
-  unknown                 1  not confirmed: it may have been applied
+  unknown                 1  not confirmed: the write may have been applied
   vacant                  1  done; no leader within the time of --wait
   done                    1  done, but --wait could not observe the result
   denied                  5  Consul's ACLs refuse it; nothing was written

@@ -68,8 +68,8 @@ func writeReportOf(ctx context.Context, d deps, o *options, name string, r histo
 	return err
 }
 
-// readIncident reads the history of an election. If the history contains its key in several datacenters, the subject
-// must name one.
+// readIncident reads the history of an election. If the history contains the same key in several datacenters, the
+// subject must name a datacenter.
 func readIncident(ctx context.Context, f history.Source, of ui.Subject, r history.Range) (*report.Incident, error) {
 	i := &report.Incident{Name: of.Key, Key: of.Key, Range: r}
 	filter := history.Filter{Range: r, Names: []string{of.Key}}
@@ -108,7 +108,7 @@ func readIncident(ctx context.Context, f history.Source, of ui.Subject, r histor
 	i.Gaps, i.ObservedUntil = cover.GapsOf(of.Datacenter, of.Key), cover.Until(of.Datacenter, of.Key)
 	actions, err := f.Actions(ctx, r)
 	for _, a := range actions {
-		// The action that destroyed a session may have no key.
+		// A stored destroy may contain only the session and no key.
 		if in(a.Datacenter, of) && a.Key == of.Key || a.Key == "" && slices.ContainsFunc(i.Terms, func(t history.Term) bool { return t.Session == a.Session }) {
 			i.Actions = append(i.Actions, a)
 		}
@@ -116,7 +116,7 @@ func readIncident(ctx context.Context, f history.Source, of ui.Subject, r histor
 	return i, err
 }
 
-// in compares a datacenter with that of a subject. An empty name matches every datacenter.
+// in reports whether a datacenter is that of a subject. An empty name matches every datacenter.
 func in(datacenter string, of ui.Subject) bool {
 	return of.Datacenter == "" || datacenter == "" || datacenter == of.Datacenter
 }
@@ -136,7 +136,7 @@ func summaryIn(st history.Stats, of ui.Subject) (s history.Summary, datacenter s
 	case len(names) < 2:
 		return st.Total, "", nil
 	case of.Datacenter == "":
-		return s, "", usagef("%s is in the datacenters %s; choose one with --datacenter", sanitize.Line(of.Key, 100), sanitize.Line(strings.Join(names, ", "), 200))
+		return s, "", usagef("%s exists in the datacenters %s; choose one with --datacenter", sanitize.Line(of.Key, 100), sanitize.Line(strings.Join(names, ", "), 200))
 	}
 	return s, of.Datacenter, nil
 }

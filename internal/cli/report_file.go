@@ -16,9 +16,8 @@ import (
 // reportFiles is the maximum number of reports with the same name and minute.
 const reportFiles = 100
 
-// writeIncidents writes an incident report about elections to a new
-// file in the current folder, and returns its name. Elections without a history are left
-// out.
+// writeIncidents writes an incident report about elections to a new file in the current folder. It returns the name of
+// the file. It omits elections that have no history.
 func writeIncidents(ctx context.Context, source history.Source, all []ui.Subject, r history.Range) (string, error) {
 	var text []byte
 	var names []string

@@ -37,8 +37,8 @@ func TestReportUsageErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		{nil, exitUsage, "report takes one NAME"},
-		{[]string{"web", "mail"}, exitUsage, "report takes one NAME"},
+		{nil, exitUsage, "report requires exactly one NAME"},
+		{[]string{"web", "mail"}, exitUsage, "report requires exactly one NAME"},
 		{[]string{"web", "--since", "noon"}, exitUsage, `--since "noon"`},
 		{[]string{"mail"}, exitNoElection, "no such election in the history: mail"},
 	} {
@@ -60,6 +60,6 @@ func TestReportWithSeveralDatacenters(t *testing.T) {
 		r := f.run("report", "only-dc2", "--history", file, "--datacenter", value).must(t, exitOK)
 		has(t, r.out, "# Incident report: only-dc2\n")
 		r = f.run("report", "web", "--history", file, "--datacenter", value).must(t, exitUsage)
-		has(t, r.errOut, "is in the datacenters dc1, dc2; choose one with --datacenter")
+		has(t, r.errOut, "exists in the datacenters dc1, dc2; choose one with --datacenter")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"electop/internal/rescue"
 )
 
-// rescueCommand finds elections whose leader is missing or has failed, and applies the fixes.
+// rescueCommand finds elections that have no leader or whose leader has failed, and applies the fixes.
 type rescueCommand struct {
 	lookup
 	d        deps
@@ -47,14 +47,14 @@ confirmation, and only if the state is still the one that electop read:
                     critical; Consul invalidates the session
   candidates_idle   manual: candidates exist, but none acquires the key
   no_candidate      manual: start a candidate
-  unknown           manual: the token cannot read the key, or not the evidence
-                    that its leader has failed
+  unknown           manual: the token cannot read the key, or cannot read the
+                    evidence that its leader has failed
 
 electop reports a leader as failed only with such evidence. If the session has
 no TTL and no checks and its node is healthy, Consul does not show whether the
 leader's process runs.
 
-The history contains deleted keys: without a history, rescue does not list them.
+Only a history contains deleted keys: without one, rescue does not list them.
 Without NAME, rescue omits a deleted key if no candidate was seen.
 
 electop tests whether a lock-delay is active. The test changes no key, but
@@ -194,7 +194,7 @@ func (r *rescueCommand) record(i *rescueItem) {
 	r.recorder.action(outcomeOf(insight.Outcome{Action: i.Action(), Target: i.Election.Target()}, i.err))
 }
 
-// inspect finds the problems of the chosen elections, in their order.
+// inspect finds the problems of the chosen elections. It keeps the order of the elections.
 func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()

@@ -16,11 +16,11 @@ import (
 
 // Results of an item. If a fix failed, the result is the kind of its outcome instead.
 const (
-	resultProposed = "proposed" // not applied because of --dry-run or --read-only
+	resultProposed = "proposed" // the fix was not applied, because of --dry-run or --read-only
 	resultApplied  = "applied"
 	resultWaiting  = "waiting" // waiting for the end of a lock-delay
-	resultManual   = "manual"  // electop cannot resolve it
-	resultLed      = "led"     // a leader was observed afterwards
+	resultManual   = "manual"  // electop cannot fix the problem
+	resultLed      = "led"     // a leader was observed after the fix
 )
 
 // rescueItem is one election with a problem.
@@ -29,12 +29,13 @@ type rescueItem struct {
 	result string
 	reason string // why the fix was not applied
 	leader string // set if the result is resultLed
-	err    error  // error of the write
+	err    error  // error of the write to Consul
 }
 
 func (i *rescueItem) name() string { return sanitize.Line(i.Election.Name, 100) }
 
-// ended reports whether the key was deleted and no candidate was seen, for example because a job has ended.
+// ended reports whether the key was deleted and no candidate was seen. This is normal, for example, after a job has
+// ended.
 func (i *rescueItem) ended() bool {
 	return !i.Election.Exists && i.Fix.Problem == insight.ProblemNoCandidate
 }
@@ -57,12 +58,12 @@ func (i *rescueItem) outcome(err error) {
 	}
 }
 
-// uncertain reports whether the election has a leader, and it is unknown whether the leader has failed.
+// uncertain reports whether it is unknown if the leader of the election has failed.
 func (i *rescueItem) uncertain() bool {
 	return i.Fix.Problem == insight.ProblemUnknown && i.Election.Pair.Held()
 }
 
-// certainFirst orders elections that may have no problem after the others.
+// certainFirst is a sort order: elections that may have no problem come last.
 func certainFirst(a, b *rescueItem) int {
 	switch {
 	case a.uncertain() == b.uncertain():
@@ -73,12 +74,12 @@ func certainFirst(a, b *rescueItem) int {
 	return 1
 }
 
-// awaitsLeader reports whether a leader may still follow.
+// awaitsLeader reports whether the election may still get a leader.
 func (i *rescueItem) awaitsLeader() bool {
 	return !i.uncertain() && slices.Contains([]string{resultApplied, resultWaiting, resultManual}, i.result)
 }
 
-// follow sets the result if the election has a leader again.
+// follow sets the result if the election has a leader after the fix.
 func (i *rescueItem) follow(s *election.Snapshot) {
 	e := s.Find(election.KeyID(i.Election.Key()))
 	if _, stale := s.StaleSince(i.Election.Key()); stale || e == nil || !i.awaitsLeader() {
@@ -106,7 +107,7 @@ func (i *rescueItem) exitCode(waited bool) int {
 	}
 }
 
-// propose reports the problems and applies nothing.
+// propose reports the problems, and does not apply the fixes.
 func (r *rescueCommand) propose() error {
 	for _, i := range r.items {
 		i.result = resultProposed

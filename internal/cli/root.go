@@ -98,7 +98,7 @@ func newRootCommand(d deps) *cobra.Command {
 // exactName accepts exactly one NAME.
 func exactName(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usagef("%s takes one NAME; see electop %s --help", cmd.Name(), cmd.Name())
+		return usagef("%s requires exactly one NAME; see electop %s --help", cmd.Name(), cmd.Name())
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func exactName(cmd *cobra.Command, args []string) error {
 // noArgs rejects arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("%s takes no arguments, got %q", cmd.Name(), strings.Join(args, " "))
+		return usagef("%s accepts no arguments, got %q", cmd.Name(), strings.Join(args, " "))
 	}
 	return nil
 }

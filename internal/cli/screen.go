@@ -18,9 +18,9 @@ type screenSettings struct {
 	// commands contains the user's commands, configFile is the file to which the user can add commands.
 	commands   []ui.Command
 	configFile string
-	// tokenFile is the file of the token if a flag or the config file selects it.
+	// tokenFile is the file that contains the token, if a flag or the config file selects it.
 	tokenFile string
-	// context is the name of the cluster, "" for none; contexts are all names.
+	// context is the name of the current context, "" for none. contexts contains the names of all contexts.
 	context  string
 	contexts []string
 	switchTo func(name string)
@@ -50,7 +50,7 @@ func (t *themeFlag) Set(value string) error {
 	return nil
 }
 
-// isUTF8 reports whether the locale uses UTF-8. Without a locale it returns true, because containers and services
+// isUTF8 reports whether the locale uses UTF-8. If no locale is set, it returns true, because containers and services
 // often set none.
 func isUTF8(getenv func(string) string) bool {
 	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))

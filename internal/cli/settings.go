@@ -32,7 +32,7 @@ func allSettings() []settings.Setting {
 	})
 }
 
-// settable returns the flags that are settings. It resets them.
+// settable returns the flags that are also settings. It sets their variables to the default values.
 func (o *options) settable() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.register(flags)
@@ -74,12 +74,12 @@ func checkFlag(name string, values []string) error {
 	return err
 }
 
-// allowedValues returns the values of flags that accept only a few.
+// allowedValues returns the values of flags that accept only fixed values.
 func allowedValues() map[string][]string {
 	return map[string][]string{"theme": ui.Themes(), "log-level": {"debug", "info", "warn", "error"}}
 }
 
-// example is a value for the template: the default if there is one.
+// example returns a value for the template. This is the default value if there is one.
 func example(f *pflag.Flag) string {
 	switch {
 	case f.Name == "key":

@@ -59,7 +59,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	}
 	s.readChecks(ctx, l, e)
 	a := assess(ctx, l.client, l.snapshot, e)
-	var probeErr error // reported after the election is shown
+	var probeErr error // the error is reported after the election is shown
 	if s.probe {
 		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()

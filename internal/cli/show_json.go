@@ -11,8 +11,7 @@ import (
 	"electop/internal/output"
 )
 
-// writeElectionJSON writes the element of `list -o json` with the members of the
-// assessment.
+// writeElectionJSON writes the same object as `list -o json`, with the fields of the assessment added.
 func writeElectionJSON(w io.Writer, e *election.Election, a assessment, now time.Time) error {
 	text, err := e.JSON(now)
 	if err != nil {
@@ -26,7 +25,7 @@ func writeElectionJSON(w io.Writer, e *election.Election, a assessment, now time
 	return output.WriteIndented(w, text)
 }
 
-// assessmentJSON is the part of `show -o json` that `list -o json` does not have.
+// assessmentJSON contains the fields of `show -o json` that `list -o json` does not have.
 type assessmentJSON struct {
 	WhyVacant  string              `json:"why_vacant,omitempty"`
 	Candidates []insight.Candidate `json:"candidates"`

@@ -60,13 +60,13 @@ func leaderText(e *election.Election) string {
 	return "no leader"
 }
 
-// pastRows writes rows from the history: the time at which the current term began, or the end of the latest term.
+// pastRows writes rows from the history: when the current term began, or when the latest term ended.
 func pastRows(row func(string, string, ...any), e *election.Election, now time.Time) {
 	if e.Exists && e.Pair.Held() {
 		switch {
 		case e.SinceKnown:
 			row("Since", "%s (%s)", e.Since.Local().Format(showTime), heldText(now.Sub(e.Since), true))
-		case now.Sub(e.Since) > readTimeout: // the term began before this command
+		case now.Sub(e.Since) > readTimeout: // the history shows that the term began before this command
 			row("Since", "%s or earlier (%s)", e.Since.Local().Format(showTime), heldText(now.Sub(e.Since), false))
 		}
 		return
@@ -242,7 +242,7 @@ func (a assessment) effectRows(row func(string, string, ...any), e *election.Ele
 	}
 }
 
-// firstLabel labels only the first of several rows.
+// firstLabel returns the label for the first of several rows, and "" for the other rows.
 func firstLabel(i int, label string) string {
 	if i > 0 {
 		return ""

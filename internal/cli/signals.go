@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// endSignals are the signals that end a command. Signals that were ignored when
-// electop started stay ignored: nohup and shell scripts rely on it.
+// endSignals returns the signals that end a command. A signal that was ignored when electop started stays ignored,
+// because nohup and shell scripts need this.
 func endSignals() []os.Signal {
 	all := []os.Signal{syscall.SIGTERM}
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
@@ -28,14 +28,14 @@ type signalError struct{ signal os.Signal }
 
 func (e signalError) Error() string { return e.signal.String() + " received" }
 
-// interruptGate drops SIGINT while a command of the user has the terminal: ctrl-c then sends SIGINT to both
-// processes, but must end only the command. A nil gate drops nothing.
+// interruptGate drops SIGINT while a command of the user uses the terminal: ctrl-c then sends SIGINT to both processes,
+// but must end only the command. A nil gate drops no signal.
 type interruptGate struct {
-	opens atomic.Int64 // when the gate opens, in Unix nanoseconds
+	opens atomic.Int64 // time after which signals pass, in Unix nanoseconds
 }
 
-// lateInterrupt is how long the gate stays closed after the command. The parent process also receives the SIGINT of
-// ctrl-c and forwards it, on a busy machine after the command has ended.
+// lateInterrupt is how long the gate drops SIGINT after the end of the command. The parent process forwards the SIGINT
+// of ctrl-c, and on a busy machine this may happen late.
 const lateInterrupt = 2 * time.Second
 
 func (g *interruptGate) shut() { g.opens.Store(math.MaxInt64) }
@@ -79,7 +79,7 @@ func signalExit(ctx context.Context) (code exitError, ok bool) {
 	return exitError(128 + int(number)), ok
 }
 
-// interrupted reports whether a command ended because its context did.
+// interrupted reports whether the command ended because ctx ended.
 func interrupted(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled))
 }

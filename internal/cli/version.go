@@ -17,7 +17,7 @@ type build struct {
 	version string
 	commit  string // "" if unknown
 	date    string // RFC 3339, "" if unknown
-	changed bool   // built with changes that were not committed
+	changed bool   // true if the build contains uncommitted changes
 }
 
 func newVersionCommand(d deps, _ *options) *cobra.Command {
@@ -37,15 +37,15 @@ func newVersionCommand(d deps, _ *options) *cobra.Command {
 	}
 }
 
-// versionLine is what --version prints.
+// versionLine returns the output of --version.
 func versionLine() string {
 	return fmt.Sprintf("electop %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version is the version of the release or the module, otherwise the revision.
+// version is the version of the release or the module. If neither is known, it is the revision.
 func version() string { return readBuild().version }
 
-// readBuild takes what the linker did not set from the build information.
+// readBuild reads the values that the linker did not set from the build information.
 func readBuild() build {
 	b := build{version: releaseVersion, commit: releaseCommit, date: releaseDate}
 	info, ok := debug.ReadBuildInfo()

@@ -15,7 +15,7 @@ import (
 	"electop/election/query"
 )
 
-// view selects and sorts elections: --filter and --sort.
+// view selects elections with --filter and sorts them with --sort.
 type view struct {
 	filter query.Filter
 	order  query.Order
@@ -23,10 +23,10 @@ type view struct {
 	sorted bool
 }
 
-// flags adds the flags of a command. without is an order that the command does not have.
+// flags adds the flags of a command. without is a sort order that the command does not support.
 func (v *view) flags(cmd *cobra.Command, without string) {
 	v.register(cmd.Flags(), without)
-	// These fail only for flags that do not exist.
+	// These fail only if the flag does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("filter", completeFilter)
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders(without), cobra.ShellCompDirectiveNoFileComp))
 }
@@ -34,10 +34,10 @@ func (v *view) flags(cmd *cobra.Command, without string) {
 func (v *view) register(f *pflag.FlagSet, without string) {
 	keys := orders(without)
 	f.Var((*filterFlag)(v), "filter", "show only the elections that match: text, !inverse, /regex/, "+strings.Join(fieldExamples(), ", ")+" (docs/filter.md)")
-	f.Var(&orderFlag{v, keys}, "sort", "sort the elections by "+strings.Join(keys, ", ")+"; problems puts those without a leader first; KEY reverse for the other direction")
+	f.Var(&orderFlag{v, keys}, "sort", "sort the elections by "+strings.Join(keys, ", ")+"; problems lists elections without a leader first; KEY reverse reverses the order")
 }
 
-// orders lists the sort keys, except for one.
+// orders lists the sort keys of a command, except the key without.
 func orders(without string) []string {
 	return slices.DeleteFunc(query.OrderKeys(), func(key string) bool { return key == without })
 }
@@ -113,7 +113,7 @@ func (v *view) apply(ctx context.Context, d deps, ls lookups, chosen [][]*electi
 	return nil
 }
 
-// sort joins the elections of all datacenters.
+// sort returns the elections of all datacenters in one sorted slice.
 func (v *view) sort(ls lookups, chosen [][]*election.Election) []*election.Election {
 	all := slices.Concat(chosen...)
 	switch {
@@ -125,7 +125,7 @@ func (v *view) sort(ls lookups, chosen [][]*election.Election) []*election.Elect
 	return all
 }
 
-// readableSessions reads all sessions. Without the permission it warns and returns those that the token can read.
+// readableSessions reads all sessions. If the token cannot read all of them, it warns and returns the others.
 func readableSessions(ctx context.Context, d deps, l lookup) ([]*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()

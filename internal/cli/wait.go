@@ -68,7 +68,7 @@ func newWaitCommand(d deps, o *options) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&w.led, "led", false, "wait until the election has a leader")
 	f.BoolVar(&w.vacant, "vacant", false, "wait until the election has no leader")
-	f.Var((*nonEmptyString)(&w.leader), "leader", "wait until this leader leads")
+	f.Var((*nonEmptyString)(&w.leader), "leader", "wait until the election is led by this leader")
 	f.DurationVar(&w.timeout, "timeout", time.Minute, "time limit; 0 for no limit")
 	outputFlag(cmd, &w.output, "text", "json")
 	return cmd
@@ -83,7 +83,7 @@ func (w *waitCommand) validate(cmd *cobra.Command) error {
 	}
 	switch {
 	case conditions != 1:
-		return usagef("%s takes exactly one of --led, --vacant and --leader", cmd.Name())
+		return usagef("%s requires exactly one of --led, --vacant and --leader", cmd.Name())
 	case w.timeout < 0:
 		return usagef("--timeout %s: must be 0 or more", w.timeout)
 	}
@@ -95,9 +95,9 @@ type waited struct {
 	name, key string
 	election  *election.Election // nil while the key does not exist
 	at        time.Time
-	// unknown is the reason why the current state cannot be read, empty if election is current.
+	// unknown is the reason why the current state cannot be read. It is empty if election is current.
 	unknown string
-	denied  bool // Consul rejects the reads
+	denied  bool // Consul denies the reads
 }
 
 func (w *waitCommand) run(ctx context.Context, name string) error {
@@ -136,8 +136,8 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 	return w.timedOut(state)
 }
 
-// locate returns the datacenter of an election. With several, the key must exist in exactly one, because a candidate
-// could create it in any.
+// locate returns the datacenter of an election. If there are several datacenters, the key must exist in exactly one: a
+// missing key could be created in any of them.
 func (w *waitCommand) locate(ctx context.Context, ls lookups, name string) (lookup, error) {
 	l, err := ls.one(ctx, []string{name})
 	if !w.vacant && errors.Is(err, errNoElection) {
@@ -147,7 +147,7 @@ func (w *waitCommand) locate(ctx context.Context, ls lookups, name string) (look
 	return l, err
 }
 
-// find returns the election with this name, or the key that a candidate may create.
+// find returns the election with this name. If it does not exist, find returns the key that a candidate may create.
 func (w *waitCommand) find(ctx context.Context, l lookup, name string) (waited, error) {
 	e, err := findElection(l.snapshot, name)
 	if err == nil {
@@ -234,7 +234,7 @@ func (s waited) update(snapshot *election.Snapshot) waited {
 	s.at, s.unknown, s.denied = snapshot.At, "", snapshot.Connection.Refused
 	e := snapshot.Find(election.KeyID(s.key))
 	if e != nil {
-		named := *e // the exact pattern names the election after its key
+		named := *e // with the exact pattern, the key is the name of the election
 		named.Name = s.name
 		s.election = &named
 	}

@@ -111,7 +111,7 @@ func TestWaitRejectsWhatCannotBeReached(t *testing.T) {
 	w.acquire("service/web/leader", w.session(nil), "web-1")
 	w.run("wait", "mail", "--vacant").must(t, exitNoElection)
 	w.run("wait", "a/b", "--led").must(t, exitNoElection)
-	has(t, w.run("wait", "web").must(t, exitUsage).errOut, "wait takes exactly one of --led, --vacant and --leader")
+	has(t, w.run("wait", "web").must(t, exitUsage).errOut, "wait requires exactly one of --led, --vacant and --leader")
 	w.run("wait", "web", "--led", "--vacant").must(t, exitUsage)
 	w.run("wait", "web", "--leader", "").must(t, exitUsage)
 	w.run("wait", "web", "--led", "--timeout", "-1s").must(t, exitUsage)

@@ -25,7 +25,7 @@ type watch struct {
 	o      *options
 	output string
 	exec   string
-	// execTimeout bounds one command of --exec, 0 for no limit.
+	// execTimeout bounds the run time of one command of --exec. 0 means no limit.
 	execTimeout  time.Duration
 	execParallel int
 	filter       eventFilter
@@ -148,7 +148,7 @@ func (w *watch) follow(ctx context.Context, names []string, clients []*consulx.C
 			return err
 		}
 		if len(names) == 0 {
-			g.Go(func() error { _, err := found.elections(gctx, nil); return err }) // events must not wait for its warnings
+			g.Go(func() error { _, err := found.elections(gctx, nil); return err }) // the warnings of this call must not delay the events
 		}
 		if err := w.choose(gctx, found, names, len(places) > 1); err != nil {
 			return err
@@ -172,7 +172,7 @@ func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options
 	events := o.OnEvents
 	o.OnLoaded = rec.loaded(client, o.Patterns)
 	o.OnEvents = func(all []election.Event) {
-		events(all) // first, because the user waits for them
+		events(all) // write the events first, because the user waits for them
 		rec.events(all)
 	}
 	observer := observe.New(client, o)
@@ -180,7 +180,8 @@ func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options
 	return observed{client, observer}
 }
 
-// noteIn returns a function that passes an action to the observers of all datacenters. A session exists in only one.
+// noteIn returns a function that passes an action to the observers of all datacenters. A session exists in only one
+// datacenter.
 func noteIn(places []observed) func(election.OperatorAction) {
 	return func(a election.OperatorAction) {
 		for _, p := range places {
@@ -189,8 +190,8 @@ func noteIn(places []observed) func(election.OperatorAction) {
 	}
 }
 
-// awaitAll waits for the first complete snapshot of each datacenter. If there are several datacenters, it only warns
-// about one that does not respond: the observer retries, and reports its connection with events.
+// awaitAll waits for the first complete snapshot of each datacenter. If there are several, it only warns about a
+// datacenter that does not respond: the observer retries, and reports the connection with events.
 func awaitAll(ctx context.Context, d deps, places []observed, ps election.Patterns) (lookups, error) {
 	clients, first, failed := make([]*consulx.Client, len(places)), make([]lookup, len(places)), make([]error, len(places))
 	var waits sync.WaitGroup
@@ -208,8 +209,8 @@ func awaitAll(ctx context.Context, d deps, places []observed, ps election.Patter
 	return newLookups(d, clients, first, failed)
 }
 
-// choose limits the events to those of the elections with these names, if there are any. If a datacenter could not be
-// read yet, the names are compared with its later events.
+// choose limits the events to the elections with these names, if there are names. If a datacenter could not be read
+// yet, later events of this datacenter are compared with the names.
 func (w *watch) choose(ctx context.Context, found lookups, names []string, several bool) error {
 	w.filter.several = several
 	if len(names) == 0 {
@@ -285,7 +286,7 @@ func (w *watch) format(e election.Event) ([]byte, error) {
 	return jsonLine(e)
 }
 
-// jsonLine formats an event as JSON, safe to show.
+// jsonLine formats an event as one line of JSON that is safe to show.
 func jsonLine(e election.Event) ([]byte, error) {
 	text, err := e.MarshalJSON()
 	return append(sanitize.JSON(text), '\n'), err

@@ -40,7 +40,7 @@ func (r *execRunner) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			for range r.busy {
-				<-r.ended // the end of ctx stops the commands
+				<-r.ended // the commands stop because ctx has ended
 			}
 			r.reportDropped(len(r.waiting) + len(r.queue.take()))
 			return ctx.Err()

@@ -10,13 +10,13 @@ import (
 	"electop/election/sanitize"
 )
 
-// execEnvLength bounds one variable: the kernel rejects a command whose environment
-// exceeds its limit (128 KiB per variable on Linux), and a key may be longer.
+// execEnvLength bounds the length of a variable. The kernel does not start a command if a variable exceeds its limit
+// (128 KiB on Linux), and a key may be longer.
 const execEnvLength = 1000
 
-// execEnvHelp is the part of the help about the variables.
+// execEnvHelp is the part of the help text that describes the variables.
 const execEnvHelp = `  ELECTOP_TYPE          the type, such as vacated
-  ELECTOP_TIME          when it was observed, in RFC 3339
+  ELECTOP_TIME          when the event was observed, in RFC 3339
   ELECTOP_ELECTION      the name          ELECTOP_KEY      the key
   ELECTOP_DATACENTER    the datacenter    ELECTOP_TERM     the term number
   ELECTOP_LEADER        the leader        ELECTOP_SESSION  its session

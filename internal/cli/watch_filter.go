@@ -9,18 +9,18 @@ import (
 	"electop/election"
 )
 
-// eventFilter selects the events that watch writes and runs --exec for. The zero value
-// selects all.
+// eventFilter selects the events that watch writes and passes to --exec. The zero value selects all events.
 type eventFilter struct {
 	types     []string
 	noInitial bool
-	// keys are those of the selected elections in their datacenter, nil for all. Connection events have no key and are
+	// keys contains the selected elections of each datacenter; nil selects all. Connection events have no key and are
 	// always written.
 	keys map[watchedKey]bool
-	// names select the elections of the datacenters that are not in read, because they did not respond at the start.
+	// names selects elections in the datacenters that did not respond at the start. read contains the other
+	// datacenters.
 	names, read []string
-	// several is set if there are several datacenters. If there is only one, its name is ignored, because electop may
-	// read the name late.
+	// several is set if there are several datacenters. With only one datacenter, its name is ignored, because electop
+	// may learn the name late.
 	several bool
 }
 
@@ -55,7 +55,8 @@ func (f *eventFilter) selected(events []election.Event) []election.Event {
 	})
 }
 
-// named reports whether an event of a datacenter that was not read at the start has one of the names.
+// named reports whether one of the names selects the event. It returns false for datacenters that were read at the
+// start.
 func (f *eventFilter) named(e election.Event) bool {
 	return !slices.Contains(f.read, e.Datacenter) && slices.ContainsFunc(f.names, func(name string) bool {
 		short := strings.TrimPrefix(name, "/")

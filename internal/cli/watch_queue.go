@@ -12,7 +12,7 @@ import (
 type eventQueue struct {
 	mu     sync.Mutex
 	events []election.Event
-	filled chan struct{} // receives after events were pushed
+	filled chan struct{} // receives a value after events were pushed
 }
 
 func newEventQueue() *eventQueue { return &eventQueue{filled: make(chan struct{}, 1)} }

@@ -85,7 +85,7 @@ func TestTwoDatacentersOnOneBoard(t *testing.T) {
 			t.Errorf("want a report about dc2 only:\n%s", report)
 		}
 		out, err := exec.Command(program, "report", "web", "--history", file).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "is in the datacenters dc1, dc2; choose one with --datacenter") {
+		if err == nil || !strings.Contains(string(out), "exists in the datacenters dc1, dc2; choose one with --datacenter") {
 			t.Errorf("%v: %s", err, out)
 		}
 	})

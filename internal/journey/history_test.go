@@ -118,7 +118,7 @@ func TestDashboardContinuesInANewHistoryFile(t *testing.T) {
 				if err := remove(file); err != nil {
 					t.Fatal(err)
 				}
-				const line = "! the history file was deleted or moved; events are stored in a new one"
+				const line = "! the history file was deleted or moved; events are stored in a new file"
 				if screen := term.await(line, "1 led"); strings.Count(screen, "history file") != 1 {
 					t.Errorf("want one line about the history file, got:\n%s", screen)
 				}
