@@ -19,7 +19,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// do carries out an action of a component.
+// do carries out an action that a component returned.
 func (m *Model) do(a scene.Action) tea.Cmd {
 	switch a := a.(type) {
 	case scene.Say:
@@ -81,7 +81,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	return nil
 }
 
-// panel is the mode of an action that opens a panel.
+// panel returns the mode in which the panel of an action is open.
 func panel(a scene.Action) mode {
 	switch a.(type) {
 	case scene.ShowLocks:
@@ -102,9 +102,9 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 	}
 	switch {
 	case m.scene.Several() && len(names) != 1:
-		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in one datacenter at a time; the filter dc:"+names[0]+" shows only that one.")
+		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". Select rows in one datacenter, for example with the filter dc:"+names[0]+".")
 		return nil
-	case m.scene.Several(): // hidden marks in other datacenters stay, but the dialog does not offer them
+	case m.scene.Several(): // hidden marks in other datacenters remain, but the dialog cannot include them
 		a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), func(t scene.Target) bool { return scene.OneLine(t.Datacenter, 60) != names[0] })
 	}
 	in := m.scene.In(names[0])
@@ -114,7 +114,7 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 	}
 	m.out.travel.Cancel() // a dialog acts on current data only
 	d := dialog.New(a, m.out.tools(names[0]), in)
-	m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
+	m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the displayed note is not related to the dialog
 	return m.toDialog(scene.Changed{Before: m.scene})
 }
 
@@ -145,7 +145,8 @@ const (
 	errorTime = 20 * time.Second
 )
 
-// say shows a note; an empty text removes the note. While an error is on the screen, it appends the note to the error.
+// say shows a note, or removes the note if text is empty. While the screen shows an error, say appends the note to
+// the error.
 func (m *Model) say(r term.Role, text string) {
 	now := m.feed.now
 	if text == "" {
@@ -165,8 +166,8 @@ func (m *Model) say(r term.Role, text string) {
 	m.note = note{role: r, text: text, until: now.Add(stay), unseen: m.window.tooSmall, quitUntil: m.note.quitUntil}
 }
 
-// copyText copies text with the terminal sequence OSC 52. It refuses control characters: a shell could execute them
-// on paste.
+// copyText copies text with the terminal sequence OSC 52. It rejects text with control characters, because a shell
+// could execute them when the user pastes the text.
 func (m *Model) copyText(what, text string) tea.Cmd {
 	plain := text
 	if what == "value" {
@@ -217,14 +218,14 @@ func (m *Model) showElection(id string) tea.Cmd {
 // pause freezes the board, or resumes it with the newest snapshot.
 func (m *Model) pause(on bool) tea.Cmd {
 	if m.feed.past != nil {
-		m.say(term.Delay, "Pause is unavailable: the past does not change. Press esc to return to now.")
+		m.say(term.Delay, "This is the past: pause is disabled. Press esc to return to now.")
 		return nil
 	}
 	m.feed.pause(on)
 	return m.changed()
 }
 
-// visit shows a moment of the past. A nil moment is the present.
+// visit shows the board at a past moment. A nil moment is the present.
 func visit(m *Model, a scene.Visit) tea.Cmd {
 	m.feed.visit(a.Past)
 	if m.note.role != term.Bad { // the note is about the previous moment
@@ -250,7 +251,7 @@ func (m *Model) started(log results.Log, action scene.Action) tea.Cmd {
 	return m.do(action)
 }
 
-// openFix opens the fix dialog about the selected election. If there is nothing to fix, it shows the reason in the
+// openFix opens the fix dialog for the selected election. If there is nothing to fix, it shows the reason in the
 // footer.
 func openFix(m *Model, by string) tea.Cmd {
 	in := m.scene
@@ -265,14 +266,14 @@ func openFix(m *Model, by string) tea.Cmd {
 	return m.do(action)
 }
 
-// keepDiagnosis shows the facts of a diagnosis in the detail of its election too.
+// keepDiagnosis stores the facts of a diagnosis, so that the detail of the election shows them too.
 func keepDiagnosis(m *Model, a scene.Diagnosed) {
 	all := maps.Clone(m.out.diagnoses)
 	if all == nil {
 		all = map[election.ID]scene.Diagnosed{}
 	}
 	for id, older := range all {
-		older.Facts.Around = nil // contains the sessions of the datacenter
+		older.Facts.Around = nil // these facts include all sessions of the datacenter
 		all[id] = older
 	}
 	all[a.Election.ID()] = a
@@ -288,8 +289,8 @@ func startDrain(m *Model, a scene.Drain) tea.Cmd {
 	return m.do(action)
 }
 
-// openDrain shows the drain in progress. Otherwise it shows the plan for the given node, or a list of nodes if node
-// is empty.
+// openDrain shows the drain in progress, if there is one. Otherwise it shows the plan for the given node, or a list
+// of nodes if node is empty.
 func openDrain(m *Model, node string) tea.Cmd {
 	if m.log.Draining() != "" {
 		return send(m, &m.log, scene.ListActions{})
@@ -336,8 +337,8 @@ func (m *Model) closeOverlay(text string) {
 	}
 }
 
-// resized stores the window size. It closes overlays that no longer fit: a key must never
-// act on something invisible.
+// resized stores the window size. It closes overlays that no longer fit, because a key press must not act on an
+// invisible overlay.
 func (m *Model) resized(width, height int) tea.Cmd {
 	was := m.window.tooSmall || m.window.w == 0
 	m.window.w, m.window.h, m.window.tooSmall = width, height, tooSmall(width, height)
@@ -350,7 +351,7 @@ func (m *Model) resized(width, height int) tea.Cmd {
 	case m.focus.mode == modeDialog, m.focus.mode == modeDrain:
 		m.closeOverlay("")
 		m.say(term.Delay, cancelledText)
-	case m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter: // the filter stays active and its banner shows it
+	case m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter: // the filter remains active, and the banner shows it
 		m.focus.mode = modeBoard
 	case m.focus.mode == modePrompt, m.focus.mode == modeCopy, m.focus.mode == modeCommands:
 		m.focus.mode = modeBoard

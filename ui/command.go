@@ -18,7 +18,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// commandNames lists the commands for the error message of an unknown one.
+// commandNames lists the commands for the error message about an unknown command.
 func commandNames() string { return strings.Join(prompt.CommandUsages(), "  ") }
 
 // commandHelp lists the commands for the help.
@@ -85,7 +85,7 @@ func (m *Model) command(text string) tea.Cmd {
 }
 
 // choose requests an action on the rows that match a filter. Without a filter it requests the action on the chosen
-// rows of the view, never on a row of a table that another view covers.
+// rows of the view. It never acts on a table that is hidden by another view.
 func choose(m *Model, kind election.ActionKind, filter string) tea.Cmd {
 	const covered = "Unavailable in this view: select an election in view 1"
 	c := scene.Choose{Kind: kind, By: ":" + string(kind), Filter: filter}
@@ -109,10 +109,10 @@ func viewNamed(word string) view {
 	return map[string]view{"2": viewEvents, "events": viewEvents, "3": viewSessions, "sessions": viewSessions}[word]
 }
 
-// showHistory shows the history of the selected election in full.
+// showHistory shows the history page of the selected election in the whole window.
 func showHistory(m *Model) tea.Cmd {
 	if m.scene.Selected == nil {
-		m.say(term.Delay, "There is no election to show the history of.")
+		m.say(term.Delay, "No election is selected: there is no history to show.")
 		return nil
 	}
 	cmd := m.show(viewElections)
@@ -120,7 +120,6 @@ func showHistory(m *Model) tea.Cmd {
 	return tea.Batch(cmd, send(m, &m.detail, scene.OpenHistory{}))
 }
 
-// setTheme changes the colours.
 func setTheme(m *Model, name string) {
 	theme, known := ThemeNamed(name)
 	if !known {
@@ -132,21 +131,21 @@ func setTheme(m *Model, name string) {
 	m.say(term.Led, "Theme "+theme+".")
 }
 
-// switchContext replaces this dashboard with that of another context.
+// switchContext replaces this dashboard with the dashboard of another context.
 func switchContext(m *Model, name string) tea.Cmd {
 	known := "The contexts are " + scene.OneLine(strings.Join(m.opts.Contexts, ", "), 200) + "."
 	switch {
 	case m.opts.SwitchContext == nil || len(m.opts.Contexts) == 0:
-		m.say(term.Delay, "The settings have no contexts.")
+		m.say(term.Delay, "The config file defines no contexts.")
 	case name == "":
 		m.say(term.Quiet, known)
 	case !slices.Contains(m.opts.Contexts, name):
 		m.say(term.Delay, "Unknown context "+scene.OneLine(name, 40)+". "+known)
 	case name == m.opts.Context:
-		m.say(term.Quiet, "This is the context "+scene.OneLine(name, 40)+".")
+		m.say(term.Quiet, "The current context is "+scene.OneLine(name, 40)+".")
 	default:
 		cmd := m.quit()
-		if cmd != nil { // nil: an action is in progress
+		if cmd != nil { // quit returns nil while an action is in progress
 			m.opts.SwitchContext(name)
 		}
 		return cmd
@@ -154,8 +153,8 @@ func switchContext(m *Model, name string) tea.Cmd {
 	return nil
 }
 
-// toTable sends a message to the table of the view. The Events view has no table, so the
-// elections' table receives it.
+// toTable sends a message to the table of the view. The Events view has no table, so the elections' table receives
+// the message.
 func (m *Model) toTable(msg tea.Msg) tea.Cmd {
 	if m.focus.view == viewSessions {
 		return send(m, &m.sessions, msg)
@@ -172,7 +171,7 @@ func (m *Model) goTo(name string) tea.Cmd {
 		return m.showElection(string(found[0].ID()))
 	default:
 		if m.scene.Several() && found[0].Key() == found[1].Key() {
-			m.say(term.Delay, scene.OneLine(name, 60)+" exists in several datacenters: use the filter election:"+scene.OneLine(name, 60)+" or a row.")
+			m.say(term.Delay, scene.OneLine(name, 60)+" exists in several datacenters: use the filter election:"+scene.OneLine(name, 60)+", then select a row.")
 			return nil
 		}
 		m.say(term.Delay, scene.OneLine(name, 60)+" is ambiguous ("+term.Plural(len(found), "election")+"): use the full key.")
@@ -221,7 +220,7 @@ func setPatterns(m *Model, texts []string) {
 		m.say(term.Delay, scene.OneLine(err.Error(), 200))
 		return
 	case m.opts.SetPatterns == nil:
-		m.say(term.Delay, "The patterns of this dashboard are fixed.")
+		m.say(term.Delay, "The patterns of this dashboard cannot be changed.")
 		return
 	}
 	m.look.place.Patterns = ps.Strings()
@@ -235,10 +234,10 @@ type hintMsg struct {
 	complete bool
 }
 
-// hint shows a hint once no other message is shown: it must not replace the response to a key press.
+// hint shows the hint when no other message is shown, because the hint must not replace the response to a key press.
 func hint(m *Model, found hintMsg) tea.Cmd {
 	switch rest := m.note.until.Sub(m.feed.now); {
-	case found.locks == 0, !slices.Equal(m.look.place.Patterns, m.opts.Patterns): // the count is that of the first patterns
+	case found.locks == 0, !slices.Equal(m.look.place.Patterns, m.opts.Patterns): // the locks were counted for the initial patterns
 		return nil
 	case rest > 0:
 		return tea.Tick(rest, func(time.Time) tea.Msg { return found })
@@ -251,7 +250,7 @@ func hint(m *Model, found hintMsg) tea.Cmd {
 	return nil
 }
 
-// searchHint returns the search for locks outside the patterns, once. It waits for a complete board.
+// searchHint returns the search for locks outside the patterns once, as soon as the board is complete.
 func searchHint(m *Model) (search tea.Cmd) {
 	if m.feed.live.Loaded {
 		search, m.out.hint = m.out.hint, nil

@@ -116,7 +116,7 @@ func TestCommandsAreRefused(t *testing.T) {
 	d.wants("Unavailable: commands need a POSIX shell")
 	d = drive(t, emptySnapshot(false), 80, 24, runnable(t, &runs{}))
 	d.keys("!")
-	d.wants("There is no election or session to run a command for.")
+	d.wants("Select an election or a session before you run a command.")
 	d = drive(t, mixedSnapshot(), 80, 24, runnable(t, &runs{}))
 	d.keys("2", "!") // an event has no fields
 	d.lacks("Run a command")
@@ -178,7 +178,7 @@ func TestDoctorPage(t *testing.T) {
 		}
 	})
 	check := d.keys(":", "'doctor", "enter")
-	d.wants("Doctor", "Reading what this address")
+	d.wants("Doctor", "Checking what this address")
 	d.keys("r") // one run at a time
 	d.send(firstOf(t, check))
 	d.wants("run", "ok", "number 1", "as of ")

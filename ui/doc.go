@@ -1,11 +1,11 @@
 // Package ui is electop's dashboard: a Bubble Tea program that draws [election.Snapshot]s. Operators use it to
 // release keys and destroy sessions.
 //
-// It imports election and no client of Consul. It receives snapshots from [Options.Snapshots] and passes actions to
-// an [Operator]. Only a later snapshot changes the board. The package starts no goroutine.
+// It imports package election, but no Consul client. It receives snapshots from [Options.Snapshots] and passes
+// actions to an [Operator]. Only a later snapshot changes the board. The package starts no goroutine.
 //
 // [Model] is the only tea.Model. It routes messages to the components (ui/internal/board,
 // detail, events, sessions, dialog, results), carries out the actions that they return,
 // builds their common scene and divides the window. A component keeps only user state
-// (cursor, offset, sort, filter) and imports no other one. Drawing changes no state.
+// (cursor, offset, sort, filter) and imports no other component. Drawing changes no state.
 package ui

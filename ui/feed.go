@@ -12,13 +12,13 @@ import (
 
 // feed holds the snapshots and the time.
 type feed struct {
-	// live is the newest snapshot. shown is the displayed snapshot: an older one while the board is paused, and the
-	// snapshot of past in the past. The board is never paused in the past.
+	// live is the newest snapshot. shown is the displayed one: an older snapshot while the board is paused, or the
+	// snapshot of a past moment. Pausing is not possible while the board shows the past.
 	live, shown *election.Snapshot
 	paused      bool
 	pausedAt    time.Time
 	past        *scene.Past
-	// lanes holds the recorded terms of the period before now, nil for none.
+	// lanes holds the recorded terms of the period before now. It is nil if there are none.
 	lanes *scene.Lanes
 	now   time.Time
 	// latency changes only at a clock tick, so that it never causes an additional redraw.
@@ -45,7 +45,7 @@ func nextWarning(ctx context.Context, warnings <-chan string) tea.Cmd {
 	}
 }
 
-// take stores a snapshot. It shows the snapshot unless the board is paused or shows the past.
+// take stores a snapshot. It shows this snapshot unless the board is paused or shows the past.
 func (f *feed) take(snap *election.Snapshot) {
 	f.live = snap
 	if f.latency == 0 {
@@ -56,7 +56,7 @@ func (f *feed) take(snap *election.Snapshot) {
 	}
 }
 
-// visit shows a moment of the past. nil is the present. It ends a pause.
+// visit shows the board at a past moment, or at present if the moment is nil. It ends a pause.
 func (f *feed) visit(p *scene.Past) {
 	f.paused, f.past, f.shown = false, p, f.live
 	if p != nil {
@@ -64,7 +64,7 @@ func (f *feed) visit(p *scene.Past) {
 	}
 }
 
-// shownLanes holds the recorded terms for the lanes of the shown snapshot.
+// shownLanes returns the recorded terms for the lanes of the shown snapshot.
 func (f *feed) shownLanes() *scene.Lanes {
 	if f.past != nil {
 		return f.past.Lanes
@@ -72,7 +72,7 @@ func (f *feed) shownLanes() *scene.Lanes {
 	return f.lanes
 }
 
-// stale reports whether the whole shown snapshot is stale. A moment of the past is never stale.
+// stale reports whether the whole shown snapshot is stale. A past moment is never stale.
 func (f *feed) stale() bool {
 	return f.past == nil && (f.live.Connection.State == election.Lost || f.recorded())
 }
@@ -94,8 +94,8 @@ func (f *feed) pause(on bool) {
 	}
 }
 
-// asOf is the time that the shown snapshot describes: now, unless the board shows the past, is paused or has lost the
-// connection. Before the first response from Consul, it is the end of the history.
+// asOf is the time for which the shown snapshot is valid: now, unless the board shows the past, is paused or has lost
+// the connection. Before the first response from Consul, it is the end of the history.
 func (f *feed) asOf() time.Time {
 	c := f.live.Connection
 	switch {
@@ -111,18 +111,18 @@ func (f *feed) asOf() time.Time {
 	return f.now
 }
 
-// snapshotMsg carries the newest snapshot.
+// snapshotMsg contains the newest snapshot.
 type snapshotMsg struct{ snap *election.Snapshot }
 
 // tickMsg is sent once a second.
 type tickMsg time.Time
 
-// snapshotGap is the shortest time between two snapshots: each rebuilds the board, 1.3 ms
-// of CPU at 10,000 elections. A single change is not delayed.
+// snapshotGap is the shortest time between two snapshots. For each snapshot, electop rebuilds the board: 1.3 ms of
+// CPU time at 10,000 elections. A single change is not delayed.
 const snapshotGap = 100 * time.Millisecond
 
-// waitFor returns the command that waits for the next snapshot. It drops snapshots that a newer one replaces. It ends
-// with ctx.
+// waitFor returns the command that waits for the next snapshot. It skips a snapshot if a newer one is available. It
+// returns nil when ctx ends.
 func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() tea.Msg {
 	var last time.Time
 	return func() tea.Msg {

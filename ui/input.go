@@ -19,7 +19,7 @@ import (
 
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case m.window.tooSmall: // no visible element could receive the key
+	case m.window.tooSmall: // no element that could receive the key is visible
 		if key.Matches(msg, m.keys.Quit) {
 			return m.quit()
 		}
@@ -103,7 +103,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return m.toView(scene.Back{}), true
 	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
 		return m.do(m.out.travel.Leave()), true
-	case key.Matches(msg, k.Back) && m.focus.zoom: // one esc undoes one step
+	case key.Matches(msg, k.Back) && m.focus.zoom: // each press of esc undoes one step
 		m.focus.zoom = false
 		return send(m, &m.detail, scene.Back{}), true
 	case key.Matches(msg, k.Back):
@@ -114,11 +114,11 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	return nil, true
 }
 
-// widen turns the wide table on or off, and says if the window is too narrow for it.
+// widen turns the wide table on or off. It shows a note if the window is too narrow for full session IDs.
 func (m *Model) widen() tea.Cmd {
 	cmd := m.toTable(scene.Widen{})
 	if needs := m.board.WideWidth(m.scene.Past != nil); m.focus.view != viewSessions && m.board.Wide() && m.window.w < needs {
-		m.say(term.Quiet, "The full session IDs need a window of "+strconv.Itoa(needs)+" columns.")
+		m.say(term.Quiet, "Full session IDs require a window of "+strconv.Itoa(needs)+" columns.")
 	}
 	return cmd
 }
@@ -129,22 +129,22 @@ func (m *Model) openHelp() tea.Cmd {
 	return send(m, &m.focus.help, help.Open{Page: int(m.focus.view)})
 }
 
-// openCopyMenu opens the menu about the selected election or session.
+// openCopyMenu opens the copy menu for the selected election or session.
 func openCopyMenu(m *Model) tea.Cmd {
 	sessions := m.focus.view == viewSessions
 	switch {
 	case sessions && m.scene.Past != nil:
 		return nil
 	case sessions && m.sessions.Selected() == nil:
-		return m.do(scene.Say{Role: term.Delay, Text: "There is no session to copy from."})
+		return m.do(scene.Say{Role: term.Delay, Text: "No session is selected: there is nothing to copy."})
 	case !sessions && m.scene.Selected == nil:
-		return m.do(scene.Say{Role: term.Delay, Text: "There is no election to copy from."})
+		return m.do(scene.Say{Role: term.Delay, Text: "No election is selected: there is nothing to copy."})
 	}
 	m.focus.mode, m.focus.copied = modeCopy, m.list().Cursor()
 	return nil
 }
 
-// openCommands opens the menu of commands about the selected election or session.
+// openCommands opens the command menu for the selected election or session.
 func openCommands(m *Model) tea.Cmd {
 	about := commands.Open{Election: m.scene.Selected}
 	if m.focus.view == viewSessions {
@@ -156,7 +156,7 @@ func openCommands(m *Model) tea.Cmd {
 func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
 	switch {
-	case m.list().Cursor() != m.focus.copied: // a snapshot removed or hid the item
+	case m.list().Cursor() != m.focus.copied: // the latest snapshot does not contain the item, or the filter hides it
 		return m.do(scene.Say{Role: term.Delay, Text: "Nothing was copied: the selection changed."})
 	case m.focus.view == viewSessions:
 		return m.do(clip.Session(msg.String(), m.sessions.Selected(), m.scene.Shown.In(selectedDatacenter(m)).Datacenter, m.opts.Cluster))
@@ -164,7 +164,7 @@ func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 	return m.do(clip.Election(msg.String(), m.scene, m.opts.Cluster))
 }
 
-// clicked presses the key, or selects the item, that is drawn under the pointer.
+// clicked presses the key or selects the item that is drawn under the mouse pointer.
 func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 	if at.Button != tea.MouseLeft || m.window.tooSmall {
 		return nil
@@ -174,14 +174,14 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 		return m.pressed(keys.Press(area.Key))
 	case area.Item == term.NoItem:
 		return nil
-	case m.focus.mode == modePrompt: // a completion: the prompt draws no other item
+	case m.focus.mode == modePrompt: // the item is a completion, because the prompt draws no other items
 		return m.edited(m.focus.prompt.Pick(area.Index, completer(m)))
 	default:
 		return m.toPointed(scene.Clicked{Area: area}, area.Item == term.Tab)
 	}
 }
 
-// areaAt draws the screen with its areas and returns the one under the pointer.
+// areaAt returns the area under the mouse pointer. It draws the screen to find the areas.
 func (m *Model) areaAt(x, y int) term.Area {
 	drawn, painter := *m, *m.look.painter
 	painter.Areas = true
@@ -204,7 +204,7 @@ func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
 	return m.toView(msg)
 }
 
-// wheelStep is the number of lines per turn of the mouse wheel.
+// wheelStep is the number of lines per step of the mouse wheel.
 const wheelStep = 3
 
 func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
@@ -220,7 +220,7 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 	return m.toPointed(turn, m.window.screen.pane.Contains(at.X, at.Y))
 }
 
-// toggleMouse turns the mouse off, so that the terminal's own selection works, or on.
+// toggleMouse turns mouse support on or off. While it is off, the user can select text with the terminal.
 func (m *Model) toggleMouse() {
 	m.window.noMouse = !m.window.noMouse
 	text := "The mouse is on."

@@ -17,13 +17,13 @@ type window struct {
 	screen   screen
 }
 
-// tooSmall reports whether a window is below the minimum size. Such a window shows only its size.
+// tooSmall reports whether a window is below the minimum size. Such a window shows only its size and the minimum.
 func tooSmall(w, h int) bool { return w < minWidth || h < minHeight }
 
 // need is the input of the layout.
 type need struct {
 	w, h    int
-	banners int  // lines between header and body
+	banners int  // number of lines between header and body
 	rows    int  // number of elections
 	zoom    bool // the pane takes all lines between header and footer
 	full    bool // there is no pane, because another view or a message takes all lines between header and footer
@@ -35,7 +35,7 @@ type screen struct {
 	tooSmall            bool
 	side                bool
 	header, banners     term.Rect
-	body                term.Rect // area of the table, the pane and the events
+	body                term.Rect // the area of the table, the pane and the events
 	table, pane, events term.Rect
 	footer              term.Rect
 }

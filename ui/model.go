@@ -36,13 +36,13 @@ type Model struct {
 	window window
 	feed   feed
 	focus  focus
-	// scene is the input of all drawing, made at the end of each update.
+	// scene is the input of all drawing. It is rebuilt at the end of each update.
 	scene    *scene.Scene
 	board    board.Model
 	detail   detail.Model
 	events   events.Model
 	sessions sessions.Model
-	dialog   *dialog.Model // nil if none is open
+	dialog   *dialog.Model // nil if no dialog is open
 	log      results.Log
 	note     note
 	out      *links
@@ -80,11 +80,11 @@ type focus struct {
 	// zoom shows only the details of the selected election.
 	zoom   bool
 	prompt prompt.Model
-	// copied is the ID of the item that the copy menu is about.
+	// copied is the ID of the item for which the copy menu is open.
 	copied string
-	// typed are the lines typed before, by kind.
+	// typed holds the lines that the user has entered, by kind of prompt.
 	typed [2][]string
-	// fix is the open dialog about a problem, nil if none is open.
+	// fix is the open fix dialog. It is nil if none is open.
 	fix      *fix.Model
 	help     help.Model
 	locks    locks.Model
@@ -112,11 +112,11 @@ func (l look) on(dark bool, profile string) look {
 // links holds the functions of the caller and the latest arguments passed to them.
 type links struct {
 	wait func() tea.Msg
-	// suspension waits for the next suspension; nil if the caller requests none.
+	// suspension waits for the next suspension. It is nil if the caller requests no suspensions.
 	suspension tea.Cmd
-	// warning waits for the next warning; nil if the caller sends no warnings.
+	// warning waits for the next warning. It is nil if the caller sends no warnings.
 	warning tea.Cmd
-	// tools returns the tools of a dialog about a datacenter.
+	// tools returns the tools of a dialog for one datacenter.
 	tools    func(datacenter string) dialog.Tools
 	rights   *rightsBook
 	diagnose fix.Reader
@@ -125,12 +125,12 @@ type links struct {
 	insights scene.InsightCache
 	// diagnoses are the latest facts of the fix dialog. The map is never modified.
 	diagnoses map[election.ID]scene.Diagnosed
-	// watched, studied and listing are the latest arguments of WatchChecks, Study and WatchSessions; watched by
-	// datacenter.
+	// watched, studied and listing are the latest arguments of WatchChecks, Study and WatchSessions. watched has an
+	// entry for each datacenter.
 	watched map[string]string
 	studied election.ID
 	listing bool
-	// hint searches for locks outside the patterns. It runs once and is nil after that.
+	// hint searches for locks outside the patterns. It is nil after the search has started.
 	hint tea.Cmd
 }
 

@@ -26,23 +26,23 @@ type Options struct {
 	// Snapshots delivers the state of the elections. A slow screen skips older snapshots. Closing the channel ends
 	// the updates.
 	Snapshots <-chan *election.Snapshot
-	// Operator carries out release and destroy. If it is nil, or ReadOnly is set, r and x
-	// show why they are disabled.
+	// Operator carries out release and destroy. If Operator is nil, or ReadOnly is set, r and x show why they are
+	// disabled.
 	Operator Operator
 	ReadOnly bool
-	// Datacenters are the names of several datacenters, in the order of [election.Snapshot.Parts]; nil for one.
+	// Datacenters names the datacenters of [election.Snapshot.Parts] in their order; nil if there is only one.
 	Datacenters []string
 	// Address is Consul's address, shown in the header and the window's title. It must not
 	// contain a token.
 	Address string
-	// Title is the window's title, "electop · Address" if empty.
+	// Title is the window's title. If it is empty, the title is "electop · Address".
 	Title string
 	// Patterns are the watched keys, for the header and the empty screen.
 	Patterns []string
-	// Filter is the filter of the elections at the start, Sort their order.
+	// Filter and Sort are the initial filter and sort order of the elections.
 	Filter string
 	Sort   query.Order
-	// Context is the name of the cluster in the settings, empty for none. Contexts lists all these names.
+	// Context is the name of the cluster in the config file, or empty if there is none. Contexts lists all these names.
 	Context  string
 	Contexts []string
 	// SwitchContext requests the dashboard of another context, which replaces this one when Run
@@ -50,40 +50,39 @@ type Options struct {
 	SwitchContext func(name string)
 	// Cluster holds the connection settings for the commands that the user copies.
 	Cluster Cluster
-	// Theme is one of [Themes], empty for the first.
+	// Theme is one of [Themes]. If it is empty, the first theme is used.
 	Theme string
-	// Columns are the columns of the elections' table in their order, of [Columns]; nil shows all.
+	// Columns selects and orders the columns of the elections' table by the names in [Columns]; nil shows all.
 	Columns []string
-	// Keys replaces keys. The zero value replaces none.
+	// Keys replaces key bindings. The zero value replaces none.
 	Keys Keys
-	// ASCII draws with ASCII characters only.
+	// ASCII restricts the screen to ASCII characters.
 	ASCII bool
-	// Demo, if not empty, marks the dashboard as a demonstration and describes it in one
-	// line.
+	// Demo describes a demonstration in one line. If it is not empty, the header marks the dashboard as a
+	// demonstration.
 	Demo string
 	// WatchChecks receives the nodes of a datacenter whose health checks are needed, most important first, whenever the
 	// set changes. It runs on the event loop and must not block.
 	WatchChecks func(datacenter string, nodes []string)
-	// Study receives the datacenter and the key of the selected election whenever it changes, "" for none;
-	// snapshots should then carry its [election.Snapshot.Surroundings]. It runs on the
-	// event loop and must not block.
+	// Study receives the datacenter and the key of the selected election whenever the selection changes, or "" if there
+	// is none. Snapshots should then contain its [election.Snapshot.Surroundings]. Study runs on the event loop and
+	// must not block.
 	Study func(datacenter, key string)
-	// WatchSessions is called when the sessions view opens and closes; while it is open,
-	// snapshots should carry [election.Snapshot.SessionList]. It runs on the event loop
-	// and must not block.
+	// WatchSessions is called when the sessions view opens and closes. While the view is open, snapshots should contain
+	// [election.Snapshot.SessionList]. WatchSessions runs on the event loop and must not block.
 	WatchSessions func(on bool)
 	// Rights reads the token's permissions for a hold, or for a session if the target has
 	// no key. It runs off the event loop.
 	Rights func(ctx context.Context, t election.Target) (election.Rights, error)
-	// Holdings searches the KV store of a datacenter, or of all for "", for keys that the sessions hold, off the event
-	// loop. complete is false if the token cannot read all keys. The keys found before an error are returned with it.
-	// Any goroutine may call progress until Holdings returns.
+	// Holdings searches the KV store of a datacenter, or of all datacenters for "", for keys that the sessions hold,
+	// off the event loop. complete is false if the token cannot read all keys. After an error, Holdings returns the
+	// keys found so far. Any goroutine may call progress until Holdings returns.
 	Holdings func(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
 	// Survey reads the surroundings of elections of a datacenter once and returns them in the order of keys. Errors are
 	// in the results. A dialog calls it off the event loop and waits for it.
 	Survey func(ctx context.Context, datacenter string, keys []string) []election.Surroundings
-	// Discover searches the whole store of a datacenter for locks, off the event loop. Any goroutine may
-	// call progress until it returns.
+	// Discover searches the whole store of a datacenter for locks, off the event loop. Any goroutine may call progress
+	// until Discover returns.
 	Discover func(ctx context.Context, datacenter string, progress func(done, total int)) (DiscoveredLocks, error)
 	// Nearby counts locks that no pattern selects, with a bounded search off the event loop. The count is a minimum
 	// unless complete is true.
@@ -91,74 +90,74 @@ type Options struct {
 	// SetPatterns replaces the watched patterns. It runs on the event loop and must not
 	// block.
 	SetPatterns func(ps election.Patterns)
-	// Diagnose reads why an election has no effective leader and returns the fix. It runs off the
-	// event loop; nil disables f.
+	// Diagnose determines why an election has no effective leader and returns the fix. It runs off the event loop. If it
+	// is nil, the key f is disabled.
 	Diagnose fix.Diagnose
-	// Drain plans the drain of a node; nil if drains are unavailable. With ReadOnly, D shows that drains are
+	// Drain plans the drain of a node. It is nil if drains are unavailable. With ReadOnly, D shows that drains are
 	// disabled.
 	Drain plan.Planner
 	// Report writes an incident report about elections since a moment to a new file, and returns its name. It runs off
-	// the event loop; nil without a history.
+	// the event loop. It is nil if there is no history.
 	Report func(ctx context.Context, of []Subject, since time.Time) (file string, err error)
 	// Commands are the user's commands, which the key ! lists.
 	Commands []Command
-	// RunCommand runs a command of a shell and waits for it. It is called while the dashboard has released the
-	// terminal; nil if this system cannot run commands.
+	// RunCommand runs a command of a shell and waits until it ends. It is called while the dashboard has released the
+	// terminal. It is nil if this system cannot run commands.
 	RunCommand func(ShellCommand) CommandEnd
-	// ConfigFile is the path of the config file. The menu of commands shows it if there are none.
+	// ConfigFile is the path of the config file. The menu of commands shows this path if there are no commands.
 	ConfigFile string
-	// Doctor checks what the address and the token can read and do, off the event loop. Rows found before an error
-	// are returned with it.
+	// Doctor checks what the address and the token can read and do, off the event loop. After an error, it returns the
+	// rows before the error.
 	Doctor func(ctx context.Context) ([]DoctorRow, error)
-	// Suspend requests that the process stop until the user continues it. The function that stops it is then
-	// delivered by Suspensions. If Suspend is nil, Bubble Tea suspends the process.
+	// Suspend requests that the process stop until the user continues it. Suspensions then returns the function that
+	// stops the process. If Suspend is nil, Bubble Tea suspends the process.
 	Suspend func()
 	// Suspensions waits for the next function that must run while the dashboard has released the terminal. A nil
-	// function redraws the screen. It returns false when ctx ends. It runs off the event loop.
+	// function redraws the screen. Suspensions returns false when ctx ends. It runs off the event loop.
 	Suspensions func(ctx context.Context) (run func(), more bool)
-	// History holds events from before and after the start; nil if nothing is recorded. It is read off the event
-	// loop. The caller closes it.
+	// History contains events from before and after the start. It is nil if nothing is recorded. The dashboard reads it
+	// off the event loop. The caller closes it.
 	History history.Source
-	// Warnings delivers one-line warnings about the history, which are shown above the body. An empty line removes
-	// the warning.
+	// Warnings delivers one-line warnings about the history, which the dashboard shows above the body. An empty line
+	// removes the warning.
 	Warnings <-chan string
-	// Now is the clock, time.Now if nil.
+	// Now is the clock. If it is nil, time.Now is used.
 	Now func() time.Time
 }
 
-// Subject is an election of a report.
+// Subject is an election in a report.
 type Subject = scene.Subject
 
 // Cluster holds the connection settings for commands that run in a shell.
 type Cluster = shell.Cluster
 
 type (
-	// Command is a command of the settings, with its template.
+	// Command is a command from the config file, with its template.
 	Command = commands.Template
 	// CommandEnd describes how a command ended.
 	CommandEnd = commands.End
 	// ShellCommand is a template with the values of its fields.
 	ShellCommand = shell.Command
-	// Template is a command for sh with fields.
+	// Template is a shell command that contains fields.
 	Template = shell.Template
 	// TemplateField is a field of a template.
 	TemplateField = shell.Field
 	// DoctorRow is one line of the page about permissions.
 	DoctorRow = doctor.Row
-	// DoctorStatus is the status of such a line.
+	// DoctorStatus is the status of a [DoctorRow].
 	DoctorStatus = doctor.Status
 )
 
-// ParseTemplate reads a template and checks where its fields are.
+// ParseTemplate parses a template and checks the positions of its fields.
 func ParseTemplate(text string) (Template, error) { return shell.ParseTemplate(text) }
 
-// TemplateFields lists the fields of templates.
+// TemplateFields lists the fields that a template may contain.
 func TemplateFields() []TemplateField { return shell.Fields() }
 
-// TemplateFieldNames lists the fields in the form in which a template contains them.
+// TemplateFieldNames lists the fields in the syntax of a template.
 func TemplateFieldNames() string { return shell.FieldNames() }
 
-// Keys are keys that replace the default ones.
+// Keys are key bindings that replace the default ones.
 type Keys = keys.Custom
 
 // KeyError is a problem with the keys of one action.
@@ -173,7 +172,7 @@ func ParseKeys(custom map[string][]string) (Keys, error) { return keys.Parse(cus
 // KeyActions lists the actions that have keys.
 func KeyActions() []KeyAction { return keys.Actions() }
 
-// Columns lists the columns of the elections' table in their usual order.
+// Columns lists the columns of the elections' table in their default order.
 func Columns() []string { return board.ColumnNames() }
 
 // Themes lists the themes, the default first.
@@ -188,7 +187,7 @@ func Themes() []string {
 // HighContrast is another name of the theme contrast.
 const HighContrast = "high-contrast"
 
-// ThemeNamed returns the theme with a name, and whether there is one.
+// ThemeNamed returns the theme with a name, and reports whether the theme exists.
 func ThemeNamed(name string) (theme string, known bool) {
 	if name == HighContrast {
 		return string(term.ThemeContrast), true

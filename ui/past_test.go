@@ -170,7 +170,7 @@ func TestStepsFollowTheFilter(t *testing.T) {
 
 func TestActionsAreDisabledInThePast(t *testing.T) {
 	for name, keys := range map[string][]string{
-		"release is disabled": {"r"}, "destroy is disabled": {"x"}, "marks are disabled": {"space"}, "does not change": {"p"},
+		"release is disabled": {"r"}, "destroy is disabled": {"x"}, "marks are disabled": {"space"}, "pause is disabled": {"p"},
 		"release is disabled ": {":", "'release", "enter"}, "destroy is disabled ": {"3", ":", "'destroy", "enter"},
 	} {
 		d := inThePast(160, 45)(t, append([]string{"at 03:12:25"}, keys...)...)

@@ -12,7 +12,7 @@ import (
 	"electop/ui/internal/sessions"
 )
 
-// openPrompt opens a prompt. The prompt of a filter contains the current filter of the view.
+// openPrompt opens a prompt. A filter prompt starts with the current filter of the view.
 func openPrompt(m *Model, kind prompt.Kind) {
 	of, text := m.list(), ""
 	if kind == prompt.Filter {
@@ -49,7 +49,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// edited changes the line. A filter is applied at each key press.
+// edited replaces the edited line. It applies a filter at each key press.
 func (m *Model) edited(to prompt.Model) tea.Cmd {
 	before := m.focus.prompt.Text()
 	m.focus.prompt = to
@@ -59,7 +59,7 @@ func (m *Model) edited(to prompt.Model) tea.Cmd {
 	return nil
 }
 
-// completer completes the open line.
+// completer returns the completion of the open prompt.
 func completer(m *Model) prompt.Completer {
 	if m.focus.prompt.Kind == prompt.Filter {
 		return prompt.CompleteFilter(m.scene, scope(m))
@@ -91,7 +91,7 @@ func commonPatterns(watched []string) (patterns []string) {
 	return patterns
 }
 
-// scope is what a filter of the view applies to.
+// scope returns the type of items that the view filters.
 func scope(m *Model) query.Scope {
 	return [...]query.Scope{viewElections: query.Elections, viewEvents: query.Events, viewSessions: query.Sessions}[m.focus.view]
 }

@@ -12,7 +12,7 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// hold is a key and the session that holds it; permissions are cached for it.
+// hold identifies a key and the session that holds the key. Permissions are cached by hold.
 type hold struct {
 	id      election.ID
 	session string
@@ -20,7 +20,7 @@ type hold struct {
 
 func holdOf(t election.Target) hold { return hold{t.ID(), t.Session} }
 
-// rightsMsg carries the token's permissions for one hold. Zero fields are unknown permissions.
+// rightsMsg contains the token's permissions for one hold. An empty field is an unknown permission.
 type rightsMsg struct {
 	of     hold
 	rights election.Rights
@@ -85,8 +85,8 @@ func (b *rightsBook) unknown(of hold, now time.Time) bool {
 	return !ok || now.Sub(entry.at) > rightsAge
 }
 
-// missing is the ACL rule that the token lacks for an action. It is empty if the token has the rule or the permission
-// is unknown.
+// missing is the ACL rule that the token lacks for an action. It is empty if the token has the rule or if the
+// permission is unknown.
 func (b *rightsBook) missing(kind election.ActionKind, of election.Target) string {
 	missing, rule := b.known[holdOf(of)].rights.Missing(kind)
 	switch {
@@ -123,7 +123,7 @@ func (m *Model) askRights() tea.Cmd {
 	return nil
 }
 
-// selectedTarget is the target of r and x if nothing is marked, nil for none.
+// selectedTarget is the target of r and x if nothing is marked. It is nil if there is no target.
 func (m *Model) selectedTarget() *election.Target {
 	var t election.Target
 	if m.focus.view == viewSessions {

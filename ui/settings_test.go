@@ -175,7 +175,7 @@ func TestContextIsShownAndSwitched(t *testing.T) {
 	for command, answer := range map[string]string{
 		"ctx":            "The contexts are production, staging.",
 		"ctx test":       "Unknown context test. The contexts are production, staging.",
-		"ctx production": "This is the context production.",
+		"ctx production": "The current context is production.",
 	} {
 		d.keys(":", "'"+command, "enter")
 		d.wants(answer)
@@ -189,7 +189,7 @@ func TestContextIsShownAndSwitched(t *testing.T) {
 	}
 	d = drive(t, mixedSnapshot(), 120, 36)
 	d.keys(":", "'ctx staging", "enter")
-	d.wants("The settings have no contexts.")
+	d.wants("The config file defines no contexts.")
 }
 
 // An action in progress would be lost, so the first request only warns.

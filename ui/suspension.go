@@ -8,11 +8,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// suspensionMsg requests that the dashboard release the terminal while run is called. A nil run only redraws the
-// screen.
+// suspensionMsg requests that the dashboard release the terminal and call run. A nil run only redraws the screen.
 type suspensionMsg struct{ run func() }
 
-// suspensionOverMsg is sent when the dashboard has the terminal again.
+// suspensionOverMsg is sent when the dashboard uses the terminal again.
 type suspensionOverMsg struct{}
 
 // nextSuspension returns the command that waits for the next suspension. It returns nil if next is nil.
@@ -36,8 +35,8 @@ func suspend(stop func()) tea.Cmd {
 	return func() tea.Msg { stop(); return nil }
 }
 
-// releaseTerminal restores the terminal for the duration of a suspension. A redraw ends immediately, so next is
-// started here.
+// releaseTerminal restores the terminal for the duration of a suspension. If it only redraws the screen, it starts
+// next itself, because no suspensionOverMsg follows.
 func releaseTerminal(msg suspensionMsg, next tea.Cmd) tea.Cmd {
 	if msg.run == nil {
 		return tea.Batch(tea.ClearScreen, next)
@@ -45,13 +44,13 @@ func releaseTerminal(msg suspensionMsg, next tea.Cmd) tea.Cmd {
 	return tea.Exec(withTerminal(msg.run), func(error) tea.Msg { return suspensionOverMsg{} })
 }
 
-// inTerminal returns the command that releases the terminal, calls run, and then returns the message of done.
+// inTerminal returns the command that releases the terminal, calls run, and then returns the message from done.
 func inTerminal(run func(), done func(error) tea.Msg) tea.Cmd {
 	return tea.Exec(withTerminal(run), done)
 }
 
-// withTerminal adapts a function to [tea.ExecCommand]: Bubble Tea runs it on the event
-// loop, after it restored the terminal.
+// withTerminal adapts a function to [tea.ExecCommand]. Bubble Tea calls the function on the event loop, after it has
+// restored the terminal.
 type withTerminal func()
 
 // rendererPause is the time for Bubble Tea's drawing goroutine to end before the next one starts. The old goroutine
@@ -59,7 +58,7 @@ type withTerminal func()
 // may remain empty.
 const rendererPause = 20 * time.Millisecond
 
-// Run runs the function.
+// Run implements [tea.ExecCommand].
 func (f withTerminal) Run() error {
 	f()
 	<-time.NewTimer(rendererPause).C

@@ -7,8 +7,8 @@ import (
 	"electop/election"
 )
 
-// tell calls the functions of Options when the nodes whose checks are displayed, the selected election, or the
-// visibility of the sessions change.
+// tell calls functions of Options when the set of nodes with displayed checks, the selected election, or the
+// visibility of the sessions changes.
 func (m *Model) tell() {
 	if m.opts.WatchChecks != nil && m.window.w > 0 {
 		looked := []*election.Election{m.scene.Selected}
@@ -36,7 +36,7 @@ func (m *Model) tell() {
 	}
 }
 
-// watchChecks passes on the nodes of each datacenter. A board of one datacenter does not name it.
+// watchChecks passes the nodes of each datacenter to WatchChecks. If there is only one datacenter, its name is "".
 func watchChecks(m *Model, open *election.Session, looked []*election.Election) {
 	names := m.scene.Datacenters
 	if len(names) == 0 {
@@ -50,7 +50,7 @@ func watchChecks(m *Model, open *election.Session, looked []*election.Election) 
 		if name != "" && open != nil && open.Datacenter != name {
 			of, session = nil, nil
 		}
-		// The header counts failed leaders in every view.
+		// All views need these nodes, because the header counts failed leaders.
 		nodes := distinct(append(watchedNodes(session, of), m.board.Nodes(name)...))
 		if all := strings.Join(nodes, "\x00"); all != m.out.watched[name] {
 			m.out.watched[name] = all

@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/travel"
 )
 
-// Update handles a message.
+// Update implements [tea.Model].
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.feed.now = m.opts.Now()
 	m.renew()
@@ -99,7 +99,7 @@ type component[T any] interface {
 // send passes a message to a component and carries out the action that the component returns.
 func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd { return sendIn(m, to, msg, m.scene) }
 
-// sendIn is send for a component that is about one datacenter.
+// sendIn is like send, but for a component that shows one datacenter.
 func sendIn[T component[T]](m *Model, to *T, msg tea.Msg, in *scene.Scene) tea.Cmd {
 	next, action := (*to).Update(msg, in)
 	*to = next

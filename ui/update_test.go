@@ -340,7 +340,7 @@ func TestHistoryCommand(t *testing.T) {
 	}
 	d := drive(t, nil, 120, 36)
 	d.keys(":", "'history", "enter")
-	d.wants("There is no election to show the history of.")
+	d.wants("No election is selected: there is no history to show.")
 }
 
 func TestEscGoesOneStepBack(t *testing.T) {

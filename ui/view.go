@@ -95,7 +95,7 @@ func (m *Model) banners() [][]term.Span {
 	return chrome.Banners(m.scene, &m.keys, f, m.opts.Demo, m.window.w, m.window.h)
 }
 
-// list is the common interface of the views, for the filter banner and the footer.
+// list is the interface that all views implement for the filter banner and the footer.
 type list interface {
 	Filter() query.Filter
 	// Result is the number of matches of the filter as a text. Marks counts the marked items that match the filter

@@ -10,8 +10,8 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// urgent reports whether an election has urgent advice that no other sign of its row shows. It ignores the other
-// elections: comparing them for each row is expensive.
+// urgent reports whether an election has urgent advice that no other sign in its row shows. It does not compare the
+// election with others, because this is expensive for each row.
 func urgent(e *election.Election, asOf time.Time) bool {
 	return slices.ContainsFunc(insight.NewBoard(nil, nil).Advise(e, nil, asOf), func(a insight.Advice) bool {
 		return a.Urgent && a.Code != "overwritten"

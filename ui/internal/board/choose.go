@@ -60,7 +60,7 @@ func chooseMatching(c scene.Choose, s *scene.Scene) scene.Action {
 	return ask
 }
 
-// unread returns a message if an election was not read from Consul yet, otherwise "".
+// unread returns a message if an election has not been read from Consul yet, otherwise "".
 func unread(es []*election.Election) string {
 	if i := slices.IndexFunc(es, (*election.Election).Recorded); i >= 0 {
 		return "Unavailable until " + scene.OneLine(es[i].Name, 60) + " is read: this data is from the history."

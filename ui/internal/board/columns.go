@@ -24,7 +24,7 @@ const (
 	columnCount
 )
 
-// The widths of a session ID and of its beginning, in cells.
+// The widths of a full and of a shortened session ID, in cells.
 const (
 	shortSession = 8
 	fullSession  = 36
@@ -39,19 +39,19 @@ type column struct {
 // extent is the width of the table's content, in cells.
 type extent struct {
 	name, leader, address, node, term int
-	// datacenter is 0 unless there are several.
+	// datacenter is the width of a datacenter's name. It is 0 if the board shows only one datacenter.
 	datacenter int
 }
 
-// bounds are the widths of a column in cells: the minimum, the usual one and the maximum.
+// bounds holds the minimum, the usual and the maximum width of a column, in cells.
 type bounds struct{ least, want, most int }
 
-// followedWidth is the width of "after 999ms", the result of an action beside a leader. The
-// column reserves it, so that an action does not move columns.
+// followedWidth is the width of "after 999ms", the result of an action next to a leader. The table reserves this
+// width, so that an action does not move columns.
 const followedWidth = 11
 
 func columnBounds(c extent) [columnCount]bounds {
-	name := max(12, c.name+2)   // the title, its sign and its sort marker
+	name := max(12, c.name+2)   // the title also needs cells for its sign and the sort marker
 	leader := max(15, c.leader) // "lock-delay ~60s"
 	both := leader + term.ColumnGap + max(c.address, followedWidth)
 	number := max(4, c.term)
@@ -69,13 +69,13 @@ func columnBounds(c extent) [columnCount]bounds {
 	}
 }
 
-// ColumnNames lists the columns in their usual order.
+// ColumnNames lists the columns in their default order.
 func ColumnNames() []string {
 	return []string{"election", "dc", "leader", "node", "for", "term", "session", "checks", "lane", "changes"}
 }
 
-// chooseIDs returns the columns with these names, or all columns if there are no names. If the names do not contain
-// the election, its column comes first, because each row needs it.
+// chooseIDs returns the columns with these names, or all columns if there are no names. If the names do not include
+// the election column, it adds this column at the beginning, because each row needs it.
 func chooseIDs(names []string) []columnID {
 	if len(names) == 0 {
 		names = ColumnNames()
@@ -115,13 +115,14 @@ func (m Model) WideWidth(past bool) int {
 	return n
 }
 
-// columns selects the columns for a table width and distributes the space. The past has no column of checks because
-// the history does not store checks.
+// columns selects the columns for a table width and distributes the space. There is no column of checks in the past,
+// because the history does not store checks.
 func (m Model) columns(width int, past bool) []column {
 	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, m.shown(past)), m.Window())
 }
 
-// shown returns the columns that are not empty. Several datacenters always have their column, because names repeat.
+// shown returns the columns that are not empty. With several datacenters, it always includes the datacenter column,
+// because elections in different datacenters can have the same name.
 func (m Model) shown(past bool) []columnID {
 	several := m.totals.widths.datacenter > 0
 	chosen := slices.DeleteFunc(slices.Clone(m.chosen), func(id columnID) bool { return past && id == colChecks || !several && id == colDatacenter })
@@ -175,7 +176,7 @@ func chooseColumns(width int, c extent, wide bool, of []columnID) []column {
 			}
 		}
 	}
-	if wide && shown[colSession] && room >= fullSession-shortSession { // users copy whole IDs
+	if wide && shown[colSession] && room >= fullSession-shortSession { // users copy full session IDs
 		widths[colSession] = fullSession
 		room -= fullSession - shortSession
 	}

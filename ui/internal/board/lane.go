@@ -15,16 +15,16 @@ type laneKind uint8
 
 const (
 	laneUnseen laneKind = iota // not observed
-	laneLed                    // one leader all the time
-	laneGap                    // no leader all the time
-	laneLost                   // a leader at first, then none
-	laneWon                    // none at first, then a leader
+	laneLed                    // one leader during the whole cell
+	laneGap                    // no leader during the whole cell
+	laneLost                   // a leader at the beginning, no leader at the end
+	laneWon                    // no leader at the beginning, a leader at the end
 	laneChange                 // the leader changed
 )
 
 type laneCell struct {
 	kind laneKind
-	odd  bool // set for every second term, which gets another colour
+	odd  bool // set for every second term, which is drawn in another colour
 }
 
 // span is the period of a lane. step is the time of one cell.
@@ -71,8 +71,9 @@ func seenSince(e *election.Election, asOf time.Time, terms ...[]election.Term) t
 	return asOf
 }
 
-// mergeTerms joins recorded and live terms, oldest first. older are the recorded terms before the first live one;
-// they are not copied, because there can be many. A live term without a known start takes its start from the history.
+// mergeTerms joins recorded and live terms, oldest first. It returns the recorded terms before the first live term as
+// older, without copying them, because there can be many. A live term without a known start gets its start from the
+// history.
 func mergeTerms(stored, live []election.Term) (older, newer []election.Term) {
 	if len(stored) == 0 || len(live) == 0 {
 		return stored, live
@@ -110,7 +111,7 @@ func sameTerm(a, b election.Term) bool {
 		(!a.Over() || b.Start.Before(a.End)) && (!b.Over() || a.Start.Before(b.End))
 }
 
-// cell is the index of the cell that contains t; it may be out of range.
+// cell returns the index of the cell that contains t. The index may be out of range.
 func (s span) cell(t time.Time) int {
 	d := t.Sub(s.from)
 	if d < 0 {
@@ -119,8 +120,8 @@ func (s span) cell(t time.Time) int {
 	return int(d / s.step)
 }
 
-// unobserved reports whether less than half of a cell was observed. observed ends at until. After until, this
-// process observes.
+// unobserved reports whether less than half of a cell was observed. observed contains the observed periods before the
+// time until. After that time, this process observes.
 func (s span) unobserved(i int, observed history.Periods, until time.Time) bool {
 	from := s.from.Add(time.Duration(i) * s.step)
 	to := from.Add(s.step)

@@ -14,7 +14,7 @@ import (
 
 // markRange is a range of marks from a row to the cursor.
 type markRange struct {
-	from   election.ID // of the election where it began
+	from   election.ID // the election of the row where the range began
 	before map[election.ID]bool
 }
 
@@ -86,7 +86,7 @@ func (m *Model) stretch() {
 		return
 	}
 	from := slices.IndexFunc(m.order, func(e *election.Election) bool { return m.between.from.Of(e) })
-	if from < 0 { // the row is hidden or deleted
+	if from < 0 { // the row is hidden, or its election was deleted
 		m.between = nil
 		return
 	}

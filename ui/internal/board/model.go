@@ -21,29 +21,30 @@ type Model struct {
 	keys   keys.Map
 	rect   term.Rect
 	totals totals
-	// window is the period of the lanes. A period that the user selected, zoom, overrides it.
+	// window is the default period of the lanes. zoom is the period that the user selected; if set, it overrides
+	// window.
 	window, zoom time.Duration
 
 	at     scene.Cursor
-	order  []*election.Election // filtered and sorted
-	vacant []int                // the rows without a leader
+	order  []*election.Election // the elections that match the filter, sorted
+	vacant []int                // the positions in order of elections without a leader
 	nodes  map[string][]string  // see [Model.Nodes]
-	cursor election.ID          // of the election under the cursor
+	cursor election.ID          // the ID of the election under the cursor
 	marks  map[election.ID]bool
 	used   bool // the user has pressed a key or clicked
-	// between is the unfinished range of marks, nil for none.
+	// between is the unfinished range of marks. It is nil if there is none.
 	between *markRange
 	filter  query.Filter
-	// match is the filter at the time of the order.
+	// match is the matcher that produced order.
 	match query.Matcher
 	sort  query.Order
 	wide  bool
-	// chosen are the columns in their order.
+	// chosen lists the configured columns in their order.
 	chosen []columnID
 }
 
-// New returns a table that is empty until the first [scene.Changed], with the named
-// columns or, if there are no names, with all.
+// New returns a table with the named columns, or with all columns if there are no names. It is empty until the first
+// [scene.Changed].
 func New(k keys.Map, columns ...string) Model {
 	return Model{keys: k, chosen: chooseIDs(columns)}
 }
@@ -52,7 +53,7 @@ func New(k keys.Map, columns ...string) Model {
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := m.update(msg, s)
 	switch msg.(type) {
-	case tea.KeyPressMsg, scene.Moved, scene.Wheeled, scene.Clicked, scene.GoTo: // only the user's moves change a range
+	case tea.KeyPressMsg, scene.Moved, scene.Wheeled, scene.Clicked, scene.GoTo: // only a cursor movement by the user changes a range
 		m.used = true
 		m.stretch()
 	}
@@ -106,7 +107,7 @@ func (m *Model) changed(before, s *scene.Scene) {
 	if m.used {
 		return
 	}
-	if loaded { // elections that were read later may be above the cursor
+	if loaded { // elections that were read later may be above the selected row
 		m.moveTo(0)
 	}
 	if (loaded || recalled || searched) && m.at == (scene.Cursor{}) {
@@ -123,8 +124,8 @@ func sameState(a, b *election.Snapshot) bool {
 	return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, election.NodeChecks.Same)
 }
 
-// movesByItself reports whether counts or order can change without new data: lock-delays end, and old changes leave
-// the hour in which they count.
+// movesByItself reports whether the counts or the order can change without new data: a lock-delay can end, and a
+// change that is older than an hour is not counted.
 func (m *Model) movesByItself() bool {
 	return m.totals.counts.Delay > 0 || m.sort.Key == query.ByChanges || m.filter.DependsOnTime()
 }
@@ -174,7 +175,7 @@ func (m *Model) back(s *scene.Scene) scene.Action {
 	return nil
 }
 
-// Listed returns the elections that the filter shows, nil without a filter.
+// Listed returns the elections that match the filter. It returns nil if there is no filter.
 func (m Model) Listed() []*election.Election {
 	if len(m.filter.Words) == 0 {
 		return nil
@@ -182,7 +183,7 @@ func (m Model) Listed() []*election.Election {
 	return append([]*election.Election{}, m.order...)
 }
 
-// Selected is the election under the cursor, nil for none.
+// Selected is the election under the cursor. It is nil if there is none.
 func (m Model) Selected() *election.Election { return scene.At(m.at, m.order) }
 
 // Visible returns the elections on the screen.
@@ -191,9 +192,9 @@ func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H
 // Counts returns the counts of all elections, regardless of the filter.
 func (m Model) Counts() scene.Counts { return m.totals.counts }
 
-// Nodes returns nodes of leaders of a datacenter, each once, those of listed elections first. With their checks, the
-// header, the order by problems and the key for the next problem include rows outside the screen. datacenter is empty
-// if the board shows one.
+// Nodes returns the nodes of a datacenter's leaders, each once, nodes of listed elections first. electop watches
+// their checks, so that the header, the sort order and the search for problems include invisible rows. datacenter is
+// empty if the board shows only one.
 func (m Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
 
 // NameWidth is the width of the longest name, in cells.
@@ -207,13 +208,13 @@ func (m Model) Result(s *scene.Scene) string {
 	return strconv.Itoa(len(m.order)) + " of " + term.Plural(len(s.Shown.Elections), "election")
 }
 
-// Cursor is the ID of the selected election, empty for none.
+// Cursor is the ID of the selected election. It is empty if there is none.
 func (m Model) Cursor() string { return string(m.cursor) }
 
 // Wide reports whether the table uses the full width of the screen.
 func (m Model) Wide() bool { return m.wide }
 
-// Marks counts the marked elections that the filter shows and hides.
+// Marks returns the number of marked elections that match the filter, and the number of those that do not.
 func (m Model) Marks(s *scene.Scene) (visible, hidden int) {
 	shown, out := m.marked(s)
 	return len(shown), len(out)

@@ -14,7 +14,7 @@ import (
 func (m *Model) refresh(s *scene.Scene) {
 	m.match = m.filter.After(m.match, s.Shown.Elections, s.Sessions(), facts(s))
 	m.order = m.match.Select(s.Shown.Elections)
-	// Before sorting, because the order depends on the checks, as a filter by advice does.
+	// Select the nodes before the sort, because the sort order depends on their checks.
 	m.nodes = firstNodes(len(s.Datacenters) > 0, m.order, s.Shown.Elections)
 	m.sort.Sort(m.order, facts(s))
 	m.vacant = nil
@@ -31,8 +31,8 @@ func (m *Model) refresh(s *scene.Scene) {
 // mostNodes is the maximum number of nodes of a datacenter whose checks are watched.
 const mostNodes = 16
 
-// firstNodes returns nodes of the leaders of the listed elections, then of the others, by datacenter, or under "" if
-// the datacenters are not named.
+// firstNodes returns the nodes of leaders by datacenter, those of listed elections first. If named is false, all
+// nodes are under the datacenter "".
 func firstNodes(named bool, listed, all []*election.Election) map[string][]string {
 	nodes := map[string][]string{}
 	add := func(es []*election.Election) {
@@ -53,7 +53,7 @@ func firstNodes(named bool, listed, all []*election.Election) map[string][]strin
 	return nodes
 }
 
-// leaderless reports whether an election is vacant, with or without a lock-delay. Idle elections do not count.
+// leaderless reports whether an election is vacant, with or without a lock-delay. It is false for idle elections.
 func leaderless(e *election.Election, s *scene.Scene) bool {
 	state := scene.DisplayStateOf(e, s.AsOf)
 	return state == scene.StateVacant || state == scene.StateLockDelay
@@ -62,8 +62,8 @@ func leaderless(e *election.Election, s *scene.Scene) bool {
 // highlightTime is how long the row of an election stays highlighted after its leader changed.
 const highlightTime = 5 * time.Second
 
-// justChanged reports whether an election lost or got a leader a moment ago. A clock tick
-// ends the highlight.
+// justChanged reports whether an election lost or gained a leader within highlightTime. A clock tick ends the
+// highlight.
 func justChanged(e *election.Election, s *scene.Scene) bool {
 	if s.Past != nil || len(e.Terms) == 0 {
 		return false

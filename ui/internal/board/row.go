@@ -19,11 +19,11 @@ type row struct {
 	sign        string
 	signRole    term.Role
 	name        term.Span
-	mark        term.Span // sign after the name, empty for none
+	mark        term.Span // sign after the name; empty if there is none
 	leader      term.Span
 	extra       term.Span // note next to the leader
-	extraSign   string    // replaces extra if that does not fit
-	result      bool      // extra is the result of an action; the leader is shortened for it
+	extraSign   string    // sign that is drawn if extra does not fit
+	result      bool      // extra is the result of an action, and the leader is shortened if both do not fit
 	node        term.Span
 	since       term.Span
 	term        term.Span
@@ -35,15 +35,15 @@ type row struct {
 	changes      int
 }
 
-// rowContext holds the inputs of a row in addition to its election.
+// rowContext holds the inputs of a row other than its election.
 type rowContext struct {
 	asOf   time.Time
 	sym    *term.Symbols
 	checks map[string]election.NodeChecks
 	fullID bool
-	// stale is set if only a part of the board, with this election, is stale.
+	// stale is set if this election is stale, but other parts of the board are current.
 	stale bool
-	// followed is the result of the latest action on this election, empty for none.
+	// followed is the result of the latest action on this election. It is empty if there is none.
 	followed string
 }
 
@@ -158,7 +158,7 @@ func (r *row) describeUnreadable(e *election.Election, c rowContext) {
 const addressLimit = 4096
 
 // valueAddress is the address[:port] in a JSON value. It is empty if there is none, or if the label of the leader
-// contains it.
+// contains the address.
 func valueAddress(v []byte, leader string) string {
 	if len(v) == 0 || len(v) > addressLimit {
 		return ""

@@ -8,10 +8,10 @@ import (
 	"electop/ui/internal/term"
 )
 
-// facts returns the inputs of sorting other than the elections.
+// facts returns the inputs of the sort order, except for the elections.
 func facts(s *scene.Scene) query.Facts { return query.Facts{At: s.AsOf, Checks: s.Shown.ChecksOf} }
 
-// sortColumn returns the column with the sort marker. It is the election column if the order has no column of its own.
+// sortColumn returns the column with the sort marker. It is the election column if no column has this sort order.
 func sortColumn(k query.OrderKey) columnID {
 	switch k {
 	case query.ByLeader:
@@ -31,7 +31,7 @@ func sortColumn(k query.OrderKey) columnID {
 	}
 }
 
-// sortKeyOf is the order of a column.
+// sortKeyOf returns the sort key of a column.
 func sortKeyOf(column int) (query.OrderKey, bool) {
 	for i := range query.OrderKeys() {
 		if k := query.OrderKey(i); int(sortColumn(k)) == column && k != query.ByProblems && k != query.ByState {
@@ -47,7 +47,6 @@ func (m *Model) setSort(by query.Order, s *scene.Scene) scene.Action {
 	return scene.Sorted(by.Key.String(), by.Reverse)
 }
 
-// nextSort sorts by the next key.
 func (m *Model) nextSort(s *scene.Scene) scene.Action {
 	next := (int(m.sort.Key) + 1) % len(query.OrderKeys())
 	return m.setSort(query.Order{Key: query.OrderKey(next)}, s) //nolint:gosec // the list is short

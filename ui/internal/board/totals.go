@@ -72,8 +72,8 @@ func failingNodes(checks map[string]election.NodeChecks) map[string]bool {
 // brackets is the width of the brackets around the node of the last leader, in cells.
 const brackets = 2
 
-// measure widens the columns for an election. The widths do not depend on whether it has a leader, so that columns do
-// not move when it loses its leader.
+// measure widens the columns for an election. The widths do not depend on whether the election has a leader, so that
+// columns do not move when the leader is lost.
 func (c *extent) measure(e *election.Election) {
 	leader, node := latestLeader(e)
 	c.name = max(c.name, term.Width(sanitize.Text(e.Name)))
@@ -82,7 +82,7 @@ func (c *extent) measure(e *election.Election) {
 		c.leader = max(c.leader, len(scene.SemaphoreWord)+len("2 of 3"))
 	}
 	number := len(strconv.AppendUint(make([]byte, 0, 20), e.Term, 10))
-	c.term = max(c.term, number+1) // the mark of an overwritten key
+	c.term = max(c.term, number+1) // one cell is for the mark of an overwritten key
 	if node != "" {
 		c.node = max(c.node, term.Width(scene.Clean(node))+brackets)
 	}
@@ -96,8 +96,8 @@ func latestLeader(e *election.Election) (leader, node string) {
 	return e.Leader, e.Node()
 }
 
-// addressWidth is the maximum width of the addresses of the first hundred elections. Decoding every JSON value is
-// expensive.
+// addressWidth is the maximum width of the addresses of the first hundred elections. It ignores the other elections,
+// because decoding every JSON value is expensive.
 func addressWidth(es []*election.Election) int {
 	const sample = 100
 	width := 0

@@ -41,7 +41,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	case rows < len(m.order) && rows == r.H-2:
 		lines = append(lines, m.hiddenRows(p, r.W, rows))
 	case len(m.order) == 0 && r.H > 3:
-		lines = append(lines, p.Draw(r.W), p.Draw(r.W, term.Span{term.Quiet, " No election matches the filter. Esc clears it."}))
+		lines = append(lines, p.Draw(r.W), p.Draw(r.W, term.Span{term.Quiet, " No election matches the filter. Esc clears the filter."}))
 	}
 	return p.Pad(lines, r.W, r.H)
 }

@@ -56,7 +56,7 @@ func (m *Model) zoomLanes(longer bool) scene.Action {
 	return scene.Say{Role: term.Quiet, Text: "The shortest lane shows " + strconv.Itoa(int(now/time.Minute)) + " min."}
 }
 
-// windowText is a period in the unit that has the fewest digits: 15 MIN, 6 H, 30 D.
+// windowText formats a period in the unit that has the fewest digits: 15 MIN, 6 H, 30 D.
 func windowText(w time.Duration) string {
 	switch {
 	case w >= 2*day:

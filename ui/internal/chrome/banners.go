@@ -21,13 +21,13 @@ type Filtering struct {
 }
 
 // tallHeight is the minimum height of a window that wraps banners and shows the text about the demonstration.
-// bodyHeight is the number of lines that banners leave to the body, in a window of at least 14 lines.
+// bodyHeight is the number of lines that banners leave for the body, in a window of at least 14 lines.
 const (
 	tallHeight = 20
 	bodyHeight = 6
 )
 
-// Banners returns the lines between header and body. Outside a demonstration demo is empty. If the lines do not fit,
+// Banners returns the lines between header and body. demo is empty outside a demonstration. If the lines do not fit,
 // one banner describes all datacenters with a problem.
 func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, height int) [][]term.Span {
 	wrap := func(banners [][]term.Span) [][]term.Span { return banners }
@@ -36,7 +36,7 @@ func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, heigh
 	} else {
 		demo = ""
 	}
-	room := height - 2 // without header and footer
+	room := height - 2 // the header and the footer are one line each
 	room = max(0, room-bodyHeight, room/2)
 	lines := wrap(banners(s, k, f, demo, width, partBanners(s, width)))
 	if len(lines) > room && s.Several() {
@@ -45,8 +45,8 @@ func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, heigh
 	return lines[:min(len(lines), room)]
 }
 
-// banners returns one line each: past, filter, connection loss, datacenters and stale keys (parts), pause, loading,
-// history and demonstration.
+// banners returns one line for each of these: the past, the filter, a lost connection, datacenters and stale keys
+// (parts), a pause, loading, the history and a demonstration.
 func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, parts [][]term.Span) [][]term.Span {
 	var lines [][]term.Span
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
@@ -103,7 +103,7 @@ func filterBanner(s *scene.Scene, f Filtering) []term.Span {
 	if f.Hidden > 0 {
 		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, s.Sym.Mark + hiddenMarks(f.Hidden)})
 	}
-	if s.Past != nil || f.Err != nil { // in the past, esc returns to now
+	if s.Past != nil || f.Err != nil { // in the past, esc does not clear the filter: it returns to now
 		return b
 	}
 	return append(b, term.Span{term.Quiet, "   esc clears"})

@@ -55,8 +55,8 @@ func datacenterSpan(s *scene.Scene, part *election.Snapshot, width int) term.Spa
 // latencyWidth is the minimum width of a header that shows the latency of several datacenters.
 const latencyWidth = 110
 
-// partBanners shows what is stale: one line for each datacenter that does not respond while others do, and for each
-// with stale parts. In the past it shows the datacenters without an observer.
+// partBanners returns one line for each datacenter that does not respond while others do, and for each datacenter
+// with stale parts. In the past it returns a line for each datacenter without an observer.
 func partBanners(s *scene.Scene, width int) [][]term.Span {
 	if s.Past != nil {
 		return blindBanners(s)
@@ -113,10 +113,10 @@ const (
 	partBlind   = "without an observer"
 )
 
-// partProblem returns the problem of one datacenter, "" for none.
+// partProblem returns the problem of one datacenter, or "" if there is none.
 func partProblem(s *scene.Scene, c election.Connection) string {
 	switch _, stale := staleOf(c, election.PartKeys, election.PartNames); {
-	case s.Live.Connection.State == election.Lost: // another banner describes it
+	case s.Live.Connection.State == election.Lost: // another banner describes the lost connection
 		return ""
 	case c.State == election.Lost && c.Refused:
 		return partRefused
@@ -128,7 +128,8 @@ func partProblem(s *scene.Scene, c election.Connection) string {
 	return ""
 }
 
-// lostDatacenter shows that one datacenter does not respond, since when, and until when its rows are current.
+// lostDatacenter returns the banner for one datacenter that does not respond, with the age of its rows, the next
+// retry and the error.
 func lostDatacenter(s *scene.Scene, part *election.Snapshot, name string) []term.Span {
 	c := part.Connection
 	text := " " + name + " is unreachable. "

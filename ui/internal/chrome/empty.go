@@ -19,7 +19,7 @@ func TooSmall(p *term.Painter, text string, width, height int) []string {
 	return p.Pad(lines, width, height)
 }
 
-// Empty explains why the board shows no election, and how to get one.
+// Empty explains why the board shows no election, and what the user can do.
 func Empty(p *term.Painter, s *scene.Scene, k *keys.Map, at Place, width, height int) []string {
 	d := &term.Page{Width: min(width-4, 84), Sym: p.Sym}
 	switch {

@@ -12,7 +12,7 @@ import (
 const noteLines = 4
 
 // Footer draws the last line: the note or, without a note, the marks and the keys of the focused part. bindings may
-// be empty. A note that does not fit takes more lines, without the keys.
+// be empty. If the note does not fit on one line, it takes more lines, and the keys are omitted.
 func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, width int) []string {
 	if long := term.Flow(note, width-2); len(long) > 1 {
 		return lines(p, long[:min(len(long), noteLines)], width)
@@ -40,7 +40,7 @@ func lines(p *term.Painter, text [][]term.Span, width int) []string {
 	return drawn
 }
 
-// Marks returns the text about visible and hidden marks. noun is the singular of what a row contains: "election".
+// Marks returns the text about visible and hidden marks. noun is the singular of what a row shows: "election".
 func Marks(sym *term.Symbols, visible, hidden int, noun string) []term.Span {
 	var spans []term.Span
 	if visible > 0 {
@@ -57,7 +57,7 @@ func Marks(sym *term.Symbols, visible, hidden int, noun string) []term.Span {
 
 func hiddenMarks(n int) string { return strconv.Itoa(n) + " marked, hidden" }
 
-// Menu draws a title and all keys, in as many lines as they need.
+// Menu draws a title and all keys, on as many lines as necessary.
 func Menu(p *term.Painter, title term.Span, bindings []key.Binding, width int) []string {
 	var drawn []string
 	l := term.NewLine(p, width)
@@ -75,7 +75,7 @@ func Menu(p *term.Painter, title term.Span, bindings []key.Binding, width int) [
 	return append(drawn, l.Done())
 }
 
-// writeKeys writes as many whole keys as fit. The last two (help and quit) come first.
+// writeKeys writes as many keys as fit. It reserves space for the last two keys, help and quit.
 func writeKeys(l *term.Line, bindings []key.Binding) {
 	first, last := bindings[:len(bindings)-2], bindings[len(bindings)-2:]
 	kept := 0
@@ -89,7 +89,7 @@ func writeKeys(l *term.Line, bindings []key.Binding) {
 		writeKey(l, b)
 	}
 	for _, b := range last {
-		if l.Room() >= keyWidth(b)-term.ColumnGap { // a note may have used the space
+		if l.Room() >= keyWidth(b)-term.ColumnGap { // a note may have used the reserved space
 			writeKey(l, b)
 		}
 	}
@@ -104,8 +104,8 @@ func keyWidth(b key.Binding) int {
 	return n
 }
 
-// writeKey writes a key and its action. A key that the token does not allow is grey and in
-// brackets; pressing it shows the missing rule.
+// writeKey writes a key and its action. If the token does not permit the action, the key is grey and in brackets;
+// pressing this key shows the missing rule.
 func writeKey(l *term.Line, b key.Binding) {
 	h := b.Help()
 	l.Area(term.Area{Key: b.Keys()[0]})

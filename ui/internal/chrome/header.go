@@ -12,11 +12,11 @@ import (
 
 // Place is the configuration that the header and the empty screen show.
 type Place struct {
-	// Context is the name of the cluster in the settings, empty for none.
+	// Context is the name of the cluster in the config file. It is empty if there is none.
 	Context  string
 	Address  string
 	Patterns []string
-	// Demo describes a demonstration, empty outside of one.
+	// Demo describes a demonstration. It is empty outside a demonstration.
 	Demo string
 }
 
@@ -34,8 +34,7 @@ func Header(p *term.Painter, s *scene.Scene, at Place, c scene.Counts, width int
 	return l.Done()
 }
 
-// stateSpans returns the right half of the header. Without words the counts are numbers
-// with signs.
+// stateSpans returns the right half of the header. If words is false, signs replace the words after the counts.
 func stateSpans(s *scene.Scene, c scene.Counts, width int, words bool) []term.Span {
 	detail := countSigns
 	if words && width >= 64 {
@@ -65,7 +64,7 @@ func placeSpans(s *scene.Scene, at Place, room int) []term.Span {
 	if s.ReadOnly {
 		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Badge, " READ-ONLY "})
 	}
-	var where []string // several datacenters are named with their connections
+	var where []string // with several datacenters, the connections contain their names
 	if dc := s.Live.Datacenter; dc != "" {
 		where = append(where, scene.Clean(dc))
 	}
@@ -86,7 +85,7 @@ type countDetail uint8
 const (
 	countSigns countDetail = iota // signs only
 	countWords                    // words for elections that may require action
-	countAll                      // words for everything
+	countAll                      // words for all counts
 )
 
 // countSpans returns the number of elections in each state. It highlights the states that require action.

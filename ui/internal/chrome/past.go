@@ -12,8 +12,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// pastBanners returns the lines that mark the past. The first one is the moment, across the whole width. The second
-// one is the event at that moment, or the gap in observation around it.
+// pastBanners returns the lines about the displayed past moment. The first line shows the moment. The second line
+// shows the event at that moment, or the gap in observation around it.
 func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]term.Span {
 	p := s.Past
 	if p == nil {
@@ -29,7 +29,7 @@ func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]term.Span {
 	return lines
 }
 
-// blindBanners returns a line for each datacenter without an observer at the moment shown.
+// blindBanners returns a line for each datacenter that had no observer at the displayed moment.
 func blindBanners(s *scene.Scene) (lines [][]term.Span) {
 	for _, name := range slices.Sorted(maps.Keys(s.Past.Blind)) {
 		text := scene.OneLine(name, 60) + ": " + gapText(s.Past.Blind[name], s.Past.At, s.Now)
@@ -38,8 +38,8 @@ func blindBanners(s *scene.Scene) (lines [][]term.Span) {
 	return lines
 }
 
-// momentText describes the moment at the left and the keys at the right. It selects the longest text that fits. The
-// text fills the width, because a terminal may omit the background of trailing blanks.
+// momentText shows the moment at the left and the keys at the right. It selects the longest text that fits. The text
+// fills the width, because a terminal may omit the background of trailing blanks.
 func momentText(s *scene.Scene, k *keys.Map, width int) string {
 	at, short := s.Past.At.Format(time.DateTime), s.Past.At.Format("Jan 02 15:04:05")
 	age := term.Duration(s.Now.Sub(s.Past.At))
@@ -61,16 +61,16 @@ func gapText(gap history.Range, at, now time.Time) string {
 	since, until := clockAt(gap.Since, at, now), clockAt(gap.Until, at, now)
 	switch {
 	case gap.Since.IsZero() && gap.Until.IsZero():
-		return "No observer was running at any time; nothing is known."
+		return "No observer was running at any time; the state is unknown."
 	case gap.Since.IsZero():
-		return "No observer before " + until + "; nothing is known."
+		return "No observer before " + until + "; the state is unknown."
 	case gap.Until.IsZero():
 		return "No observer since " + since + "; last known state."
 	}
 	return "No observer from " + since + " to " + until + "; last known state."
 }
 
-// clockAt formats a time of day. It adds the date if t and moment are on different days.
+// clockAt formats a time of day. It adds the date if t and the displayed moment are on different days.
 func clockAt(t, moment, now time.Time) string {
 	t, moment = t.In(now.Location()), moment.In(now.Location())
 	if t.Format(time.DateOnly) != moment.Format(time.DateOnly) {
@@ -79,7 +79,7 @@ func clockAt(t, moment, now time.Time) string {
 	return t.Format(time.TimeOnly)
 }
 
-// eventBanner describes the event that led to the moment.
+// eventBanner describes the event at the displayed moment.
 func eventBanner(s *scene.Scene, p *scene.Past) []term.Span {
 	ev := p.Event
 	spans := []term.Span{{term.Quiet, " " + ev.Time.In(s.Now.Location()).Format("15:04:05.000") + "  "}}
@@ -96,7 +96,7 @@ func eventBanner(s *scene.Scene, p *scene.Past) []term.Span {
 	return append(spans, scene.EventSpans(s.Sym, ev)...)
 }
 
-// nothingThen explains why no election is shown at a moment of the past.
+// nothingThen explains why the board shows no election at a past moment.
 func nothingThen(d *term.Page, s *scene.Scene, k *keys.Map) {
 	d.Add(term.Span{term.Strong, "No election was known at " + s.Past.At.Format(time.DateTime)})
 	d.Blank()

@@ -10,15 +10,15 @@ import (
 	"electop/ui/internal/term"
 )
 
-// staleParts holds the stale parts of one kind. since is when the first of them became stale.
+// staleParts holds the stale parts of one kind. since is the time when the first of them became stale.
 type staleParts struct {
 	kind    election.PartKind
 	parts   []election.StalePart
 	since   time.Time
-	retryAt time.Time // zero: an attempt is in progress
+	retryAt time.Time // zero while an attempt is in progress
 }
 
-// staleOf returns the stale parts of the first kind that has any.
+// staleOf returns the stale parts of the first kind that has stale parts.
 func staleOf(c election.Connection, kinds ...election.PartKind) (found staleParts, ok bool) {
 	if c.State == election.Lost {
 		return found, false // the banner about the lost connection describes all data
@@ -67,7 +67,7 @@ func (s *staleParts) where(sym *term.Symbols, width int) string {
 	return text
 }
 
-// rangeName returns a key, or a prefix with an ellipsis. It omits the first from bytes.
+// rangeName returns a key, or a prefix with an ellipsis. It omits the bytes before position from.
 func rangeName(sym *term.Symbols, r election.Range, from int) string {
 	if r == election.KeyRange(r.From) {
 		return scene.Clean(r.From[from:])
@@ -75,7 +75,8 @@ func rangeName(sym *term.Symbols, r election.Range, from int) string {
 	return scene.Clean(r.From[from:]) + sym.Ellipsis
 }
 
-// staleWord returns the header's text about the first kind with stale parts. It is empty if everything is current.
+// staleWord returns the header's text about the first kind that has stale parts. It is empty if everything is
+// current.
 func staleWord(s *scene.Scene) string {
 	stale, ok := staleOf(s.Live.Connection, election.PartKeys, election.PartNames, election.PartSessions, election.PartChecks)
 	if !ok {
@@ -95,7 +96,7 @@ func staleWord(s *scene.Scene) string {
 	return what + " stale " + term.Duration(s.Now.Sub(stale.since))
 }
 
-// staleSpans returns the warning about stale parts. The header shows it instead of the latency.
+// staleSpans returns the warning about stale parts. The header shows this warning instead of the latency.
 func staleSpans(s *scene.Scene, width int) []term.Span {
 	word, sym := staleWord(s), s.Sym
 	switch {
@@ -108,8 +109,8 @@ func staleSpans(s *scene.Scene, width int) []term.Span {
 	return []term.Span{{term.Led, sym.Live + " live"}, {term.Quiet, " " + sym.Dot + " "}, {term.Delay, word}}
 }
 
-// staleBanner shows the number of stale elections, their age, the error and the next retry. It is nil if all are
-// current.
+// staleBanner shows the number of stale elections, their age, the error and the next retry. It is nil if all
+// elections are current.
 func staleBanner(s *scene.Scene, width int) []term.Span {
 	stale, ok := staleOf(s.Live.Connection, election.PartKeys, election.PartNames)
 	if !ok {

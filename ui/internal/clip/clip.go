@@ -1,4 +1,4 @@
-// Package clip returns what the copy menus copy.
+// Package clip provides the texts that the copy menus copy.
 package clip
 
 import (
@@ -8,7 +8,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Election copies the part of the selected election that a key of the menu names. It returns nil for another key.
+// Election copies the part of the selected election that a key of the copy menu selects. It returns nil for other
+// keys.
 func Election(name string, s *scene.Scene, c shell.Cluster) scene.Action {
 	e := s.Selected
 	if e == nil {
@@ -38,7 +39,7 @@ func Election(name string, s *scene.Scene, c shell.Cluster) scene.Action {
 	return nil
 }
 
-// Session copies the part of a session that a key of the menu names. It returns nil for another key.
+// Session copies the part of a session that a key of the copy menu selects. It returns nil for other keys.
 func Session(name string, ses *election.Session, datacenter string, c shell.Cluster) scene.Action {
 	if ses == nil {
 		return nil
@@ -56,7 +57,7 @@ func Session(name string, ses *election.Session, datacenter string, c shell.Clus
 	return nil
 }
 
-// command copies a command, or shows why there is no command.
+// command copies a command, or shows why there is none.
 func command(what string) func(text string, err error) scene.Action {
 	return func(text string, err error) scene.Action {
 		if err != nil {

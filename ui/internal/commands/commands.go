@@ -1,5 +1,5 @@
-// Package commands is the menu of the user's commands: templates of the settings, with the fields of an election or a
-// session.
+// Package commands is the menu of the user's commands. They are templates from the config file, and electop inserts
+// the fields of an election or a session.
 package commands
 
 import (
@@ -15,10 +15,10 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Template is a command of the settings. Its texts are safe to show.
+// Template is a command from the config file. Its texts are sanitized.
 type Template struct {
 	Name, About string
-	// Key selects the command in the menu, empty for none.
+	// Key selects the command in the menu. It is empty if the command has no key.
 	Key string
 	// Confirm is set if the user must confirm the command.
 	Confirm bool
@@ -37,18 +37,18 @@ type Ended struct {
 	End
 }
 
-// Tools are what the menu needs from the program.
+// Tools are the functions and values that the program provides to the menu.
 type Tools struct {
 	Templates []Template
-	// Run runs a command in the terminal and waits for its end; nil if this system cannot run commands.
+	// Run runs a command in the terminal and waits until it ends. It is nil if this system cannot run commands.
 	Run func(shell.Command) End
-	// Release returns a command that releases the terminal, calls run, and then returns the message of done.
+	// Release returns a command that releases the terminal, calls run, and then returns the message from done.
 	Release func(run func(), done func(error) tea.Msg) tea.Cmd
 	// File is the path of the config file.
 	File string
 }
 
-// Open opens the menu about an election or, if it is not nil, a session.
+// Open opens the menu for Session or, if Session is nil, for Election.
 type Open struct {
 	Election *election.Election
 	Session  *election.Session
@@ -58,12 +58,12 @@ type Open struct {
 type Model struct {
 	keys  keys.Map
 	tools Tools
-	// about identifies the election or session of the menu: its title, and the IDs to find it again.
+	// about identifies the election or session of the menu: its title, and the IDs to look it up in a later snapshot.
 	about struct {
 		title, session string
 		election       election.ID
 	}
-	// values are the fields that the menu shows. A command runs with these or not at all.
+	// values are the fields that the menu shows. A command runs only if its fields still have these values.
 	values     map[string]string
 	at         scene.Cursor
 	confirming bool
@@ -130,7 +130,7 @@ func (m *Model) open(o Open, s *scene.Scene) scene.Action {
 	return scene.ShowCommands{}
 }
 
-// refusal explains why no command can run. It is empty if one can.
+// refusal explains why no command can run. It is empty if a command can run.
 func (m *Model) refusal(o Open, s *scene.Scene) string {
 	switch {
 	case s.Past != nil:
@@ -140,15 +140,15 @@ func (m *Model) refusal(o Open, s *scene.Scene) string {
 	case o.Session != nil:
 		return ""
 	case o.Election == nil:
-		return "There is no election or session to run a command for."
+		return "Select an election or a session before you run a command."
 	case o.Election.Recorded():
 		return "Unavailable until " + scene.OneLine(o.Election.Name, 60) + " is read: this data is from the history."
 	}
 	return ""
 }
 
-// present returns the fields of the election or session as they are now, even while the screen is paused. It returns
-// nil if the election or session is gone.
+// present returns the current fields of the election or session, even while the board is paused. It returns nil if
+// the election or session no longer exists.
 func (m *Model) present(s *scene.Scene) map[string]string {
 	if m.about.session != "" {
 		live := *s
@@ -203,7 +203,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// choose runs the selected command, or requests its confirmation.
+// choose runs the selected command, or asks the user to confirm it.
 func (m *Model) choose(s *scene.Scene) scene.Action {
 	t := m.tools.Templates[m.at.Index]
 	_, err := t.Command.Expand(m.values)
@@ -217,7 +217,7 @@ func (m *Model) choose(s *scene.Scene) scene.Action {
 	return m.start(s)
 }
 
-// start runs the visible command, unless its fields have changed since.
+// start runs the displayed command, unless its fields have changed since they were displayed.
 func (m *Model) start(s *scene.Scene) scene.Action {
 	t, now := m.tools.Templates[m.at.Index], m.present(s)
 	visible, err := t.Command.Expand(m.values)
@@ -227,7 +227,7 @@ func (m *Model) start(s *scene.Scene) scene.Action {
 	c, err := t.Command.Expand(now)
 	if err != nil || !slices.Equal(c.Args, visible.Args) {
 		m.values = now
-		return scene.Say{Role: term.Delay, Text: "The command was not run: the fields changed. Read it again."}
+		return scene.Say{Role: term.Delay, Text: "The command was not run: the fields changed. Check it, then run it again."}
 	}
 	end := End{Text: "was not run: electop could not release the terminal"}
 	return scene.All{scene.Close{}, scene.Run{Cmd: m.tools.Release(

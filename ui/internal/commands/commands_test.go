@@ -196,9 +196,9 @@ func TestSessionOfAPausedScreenIsCurrent(t *testing.T) {
 	x.shows("$ echo node-9")
 }
 
-// The fields may be old although other datacenters or other keys are current.
+// The fields may be stale although other datacenters or other keys are current.
 func TestOldFieldsHaveAWarning(t *testing.T) {
-	const warning = "these fields may be old"
+	const warning = "these fields may be stale"
 	x := open(t, unchanged, of(t, "a", "", "echo {{node}}"))
 	if strings.Contains(x.screen(), warning) {
 		t.Errorf("the menu warns about current fields:\n%s", x.screen())

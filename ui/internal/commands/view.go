@@ -10,7 +10,7 @@ import (
 )
 
 // menuWidth is the maximum width of the menu, in cells. frame is the number of lines of the window that show neither
-// the list nor the command. leastRows is the least number of visible commands.
+// the list nor the command. leastRows is the minimum number of visible commands.
 const (
 	menuWidth = 100
 	frame     = term.BoxFrame + 1
@@ -20,7 +20,7 @@ const (
 // shownValue is the maximum length of a value on the screen, in runes.
 const shownValue = 200
 
-// layout is the menu for a window.
+// layout is the menu as drawn in a window.
 type layout struct {
 	width, rows int
 	list, foot  [][]term.Span
@@ -28,7 +28,7 @@ type layout struct {
 	howTo term.Reader
 }
 
-// fit lays the menu out for a window.
+// fit computes the layout of the menu for a window.
 func (m *Model) fit(s *scene.Scene, width, height int) {
 	l := layout{width: min(menuWidth, width-term.BoxSides), howTo: m.layout.howTo}
 	page := &term.Page{Width: l.width - term.BoxSides, Sym: s.Sym}
@@ -91,9 +91,9 @@ func (m *Model) writeCommand(page *term.Page, s *scene.Scene) {
 	}
 }
 
-const staleText = "Consul does not respond or rejects the query: these fields may be old."
+const staleText = "Consul does not respond or rejects the query: these fields may be stale."
 
-// stale reports whether the fields may be old.
+// stale reports whether the fields may be stale.
 func (m *Model) stale(s *scene.Scene) bool {
 	if m.about.session != "" {
 		return s.In(m.values["datacenter"]).Stale
@@ -102,7 +102,7 @@ func (m *Model) stale(s *scene.Scene) bool {
 	return part.Stale || part.PartStale()
 }
 
-// lines divides a command at the newlines of its template, and makes it safe to show.
+// lines splits a command at the newlines of its template, and sanitizes it.
 func lines(parts []shell.Part) [][]term.Span {
 	all := [][]term.Span{nil}
 	add := func(s term.Span) { all[len(all)-1] = append(all[len(all)-1], s) }
@@ -126,7 +126,7 @@ func clean(text string) string {
 	return sanitize.Text(strings.ReplaceAll(text, "\t", "  "))
 }
 
-// example is a template for users who have none.
+// example is the template that the menu suggests if there are no commands.
 const example = `commands:
   - name: uptime
     command: ssh -- {{node}} uptime`

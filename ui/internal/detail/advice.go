@@ -10,7 +10,7 @@ import (
 )
 
 // adviceDetail writes the risks of an election, each with its remedy. It omits the failure of a leader if the text
-// above contains it with the fix.
+// above contains this failure and the fix.
 func adviceDetail(d *term.Page, in *scene.Assessment) {
 	all := in.Advice
 	if in.Fix != nil {

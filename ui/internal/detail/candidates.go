@@ -15,7 +15,7 @@ func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 		return
 	}
 	if scene.DisplayStateOf(e, s.AsOf) == scene.StateSemaphore {
-		d.Para(term.Quiet, "A semaphore records its contenders: nothing here is inferred.")
+		d.Para(term.Quiet, "A semaphore records its contenders, so this list is not inferred.")
 		d.Blank()
 		semaphoreLists(d, in.Semaphore)
 		return
@@ -32,7 +32,7 @@ func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 		d.Para(term.Delay, text)
 	}
 	if in.Around.SiblingsCut {
-		d.Para(term.Quiet, "More sibling keys exist than were read.")
+		d.Para(term.Quiet, "Not all sibling keys were read.")
 	}
 }
 

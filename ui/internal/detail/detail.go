@@ -100,7 +100,7 @@ func recordedSession(d *term.Page, e *election.Election) {
 const sessionWait = 2 * time.Second
 
 // whyUnread explains why the holder's session is unknown. Consul does not distinguish an unreadable session from a
-// missing one. A lock always has a session, so after sessionWait the token cannot read it.
+// missing one. A lock always has a session: if it is unknown after sessionWait, the token cannot read it.
 func whyUnread(s *scene.Scene, e *election.Election) string {
 	switch {
 	case s.Stale:
@@ -160,7 +160,8 @@ func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
 	d.Field("Lost because", causeSpans(s, last)...)
 }
 
-// endText is the end of a term. If the end was not observed, it is the earliest and the latest possible time.
+// endText formats the end of a term. If the end was not observed, the text contains the earliest and the latest
+// possible time.
 func endText(s *scene.Scene, t *election.Term) string {
 	if t.SeenUntil.IsZero() {
 		return term.Clock(t.End, s.Now)
@@ -192,7 +193,7 @@ func operatorSpans(by string, c election.Cause) []term.Span {
 	return []term.Span{{term.Text, by + " released it with electop"}}
 }
 
-// valueLines limits the lines of a value in the detail; the Raw page shows all.
+// valueLines is the maximum number of lines of a value in the detail. The Raw page shows all lines.
 const valueLines = 24
 
 func valueDetail(d *term.Page, s *scene.Scene, e *election.Election) {

@@ -123,7 +123,7 @@ func termLines(d *term.Page, s *scene.Scene, t *history.Term) {
 	}
 }
 
-// lossSpans describe the cause of the end of a term, and the operator who ended it.
+// lossSpans describes why a term ended or which operator ended it.
 func lossSpans(s *scene.Scene, t *history.Term) []term.Span {
 	by := scene.Clean(t.By)
 	if by == "" || !scene.ByOperator(t.Cause) {
@@ -155,7 +155,7 @@ func (m *Model) keepHistory(before, s *scene.Scene) {
 		return
 	}
 	then := *before
-	then.AsOf, then.Now = s.AsOf, s.Now // with equal times, only new lines can differ
+	then.AsOf, then.Now = s.AsOf, s.Now // the same times make the lines of both snapshots comparable
 	was, _ := m.lines(&then, old, m.rect.W-2)
 	if m.offset >= len(was) {
 		return

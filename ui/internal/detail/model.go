@@ -37,9 +37,9 @@ type Model struct {
 	rect   term.Rect
 	tab    tab
 	of     election.ID
-	offset int // first line on the screen
+	offset int // position of the first visible line
 	raw    rawText
-	// past is the displayed moment of stored, nil for the present.
+	// past is the displayed moment when stored was read. It is nil for the present.
 	past   *scene.Past
 	stored storedTerms
 }
@@ -89,7 +89,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	}
 }
 
-// load returns the command that reads the next stored terms, nil if the page needs none.
+// load returns the command that reads the next stored terms. It returns nil if the page needs none.
 func (m *Model) load(s *scene.Scene) tea.Cmd {
 	if m.tab != tabHistory || m.rect.H <= 1 || s.Selected == nil {
 		return nil
@@ -155,7 +155,7 @@ func (m *Model) settle(s *scene.Scene) {
 	}
 }
 
-// lines returns all lines of the page. advice is the line where the advice begins, 0 for none.
+// lines returns all lines of the page. advice is the line where the advice begins, or 0 if there is no advice.
 func (m Model) lines(s *scene.Scene, e *election.Election, width int) (lines [][]term.Span, advice int) {
 	s = s.Of(e)
 	d := &term.Page{Width: width, Sym: s.Sym, Lines: make([][]term.Span, 0, 40)}

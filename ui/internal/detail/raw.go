@@ -29,7 +29,7 @@ func rawLines(s *scene.Scene, e *election.Election, width int) [][]term.Span {
 	if s.Past != nil {
 		d.Field("Indexes", term.Span{term.Text, fmt.Sprintf("lock %d %s create %d", p.LockIndex, sym.Dot, p.CreateIndex)})
 		d.Field("Session", term.Span{term.Text, scene.Clean(p.Session)})
-		d.Field("Value", term.Span{term.Quiet, scene.NotStored + ", nor are flags"})
+		d.Field("Value", term.Span{term.Quiet, scene.NotStored + "; flags are not stored either"})
 		return d.Lines
 	}
 	d.Field("Flags", term.Span{term.Text, scene.Number(p.Flags)}, term.Span{term.Quiet, flagsWords(p.Flags)})

@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// semaphoreDetail writes the state of a semaphore: a key with several holders by design.
+// semaphoreDetail writes the state of a semaphore, which is a key with several holders by design.
 func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	sem := s.Insight(e).Semaphore
 	if sem == nil {
@@ -24,7 +24,7 @@ func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 		spans = append(spans, term.Span{term.Quiet, "  " + strconv.Itoa(len(sem.Waiters)) + " waiting"})
 	}
 	d.Field("Semaphore", spans...)
-	d.Field("", term.Span{term.Quiet, "it has up to " + term.Plural(sem.Limit, "holder") + " and no single leader"})
+	d.Field("", term.Span{term.Quiet, "up to " + term.Plural(sem.Limit, "holder") + ", no single leader"})
 	semaphoreLists(d, sem)
 }
 

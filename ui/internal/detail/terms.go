@@ -57,7 +57,7 @@ func (t *storedTerms) load(s *scene.Scene, nearEnd bool) tea.Cmd {
 	return cmd
 }
 
-// full reports whether all terms were read, or as many as are kept.
+// full reports whether all terms were read, or the limit keptTerms was reached.
 func (t *storedTerms) full() bool { return t.end || len(t.terms) >= keptTerms }
 
 func (t *storedTerms) read(msg past.TermsRead, s *scene.Scene) {
@@ -88,9 +88,9 @@ func sameElection(e *election.Election, t *history.Term) bool {
 	return (t.Datacenter == e.Datacenter || e.Datacenter == "") && (!e.Unaddressable || t.CreateIndex == e.Pair.CreateIndex)
 }
 
-// merged joins the terms of the snapshot with the recorded terms, latest first. The history completes a term of the
-// snapshot with its operator and its start. In the past it completes only ended terms, because the history describes
-// them as of today. A term without a recorded end ended at an unknown time before the next term.
+// merged joins the terms of the snapshot with the recorded terms, latest first. It adds the operator and the start
+// from the history, but only to ended terms in the past: the history also contains later changes. A term without a
+// recorded end ended at an unknown time before the next term.
 func (t *storedTerms) merged(e *election.Election, at *scene.Past) []history.Term {
 	all := make([]history.Term, 0, len(e.Terms)+len(t.terms))
 	stored := slices.DeleteFunc(slices.Clone(t.terms), func(old history.Term) bool { return at != nil && old.Start.After(at.At) })
@@ -141,7 +141,7 @@ func completed(live election.Term, stored history.Term) history.Term {
 }
 
 // state returns a text about a slow or failed read of the history, or about older terms that are not shown. It is
-// empty if there is nothing to report.
+// empty if neither applies.
 func (t *storedTerms) state(sym *term.Symbols) []term.Span {
 	switch {
 	case t.err != nil:

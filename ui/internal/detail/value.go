@@ -19,7 +19,7 @@ type fieldLine struct {
 	Name, Value string
 }
 
-// label is the indented name. It is cut so that a space remains before the value.
+// label is the indented name. It is truncated so that a space remains before the value.
 func (f fieldLine) label() string {
 	text := strings.Repeat("  ", min(f.Depth, 4)+1) + f.Name
 	if w := term.Width(text); w >= term.LabelWidth {
@@ -28,7 +28,7 @@ func (f fieldLine) label() string {
 	return text
 }
 
-// jsonFields formats a JSON object or array as lines of name and value, in the order of the text.
+// jsonFields formats a JSON object or array as lines of name and value, in their original order.
 func jsonFields(v []byte) ([]fieldLine, bool) {
 	if !looksLikeJSON(v) || !json.Valid(v) {
 		return nil, false
@@ -80,13 +80,13 @@ func (w *fieldWriter) value(depth int, name string) {
 		}
 		w.value(depth+1, member)
 	}
-	_, _ = w.dec.Token() // the closing bracket; the text was validated before
+	_, _ = w.dec.Token() // a closing bracket, because the text is valid JSON
 	if delim == '[' && depth >= 0 {
 		w.join(mark)
 	}
 }
 
-// joinLimit is the longest list on one line, in bytes.
+// joinLimit is the maximum length of a list that is written on one line, in bytes.
 const joinLimit = 60
 
 // join writes a short list of plain values after its name.

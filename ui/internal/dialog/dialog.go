@@ -1,4 +1,4 @@
-// Package dialog is the confirmation dialog of the operator's actions.
+// Package dialog is the dialog in which the operator confirms a release or destroy.
 package dialog
 
 import (
@@ -27,26 +27,26 @@ type Model struct {
 	affected []affectedKey
 	// wanted lists the keys to survey before the user can confirm.
 	wanted []string
-	survey *Survey       // the latest, nil before the first
-	search *scene.Search // the latest, nil before the first
+	survey *Survey       // the latest survey, nil before the first one
+	search *scene.Search // the latest search, nil before the first one
 	// scanned holds the unwatched keys that the search found.
 	scanned []election.Pair
 	// siblings holds the unwatched keys that the survey found.
 	siblings []election.Pair
-	// offline is set while Consul is disconnected: the data is stale.
+	// offline is set while there is no connection to Consul. The data is then stale.
 	offline bool
 	// rejected is set while Consul rejects the token.
 	rejected bool
-	// full disables the truncation of lists. cut is set if any list is longer than its limit, cutOthers if a list in
-	// the effects is.
+	// full disables the truncation of lists. cut is set if any list is longer than its limit. cutOthers is set if a
+	// list of effects is longer than its limit.
 	full, cut, cutOthers bool
-	// onAction is set while the action button has the focus, which starts on Cancel.
+	// onAction is set while the action button has the focus. At first, Cancel has the focus.
 	onAction bool
 	text     term.Reader
-	// seen is text.Seen at the latest layout; now is the time of that layout.
+	// seen is the value of text.Seen at the latest layout. now is the time of that layout.
 	seen int
 	now  time.Time
-	// change is the latest change of the visible text; noticed is set noticeTime later.
+	// change is the latest change of the visible text. noticed is set noticeTime after the change.
 	change  *Change
 	noticed bool
 }
@@ -69,7 +69,7 @@ type affectedKey struct {
 	unwatched bool
 }
 
-// New opens a dialog about the chosen targets, which are in one datacenter. It reads the scene of this datacenter.
+// New opens a dialog for the chosen targets, which are in one datacenter. s is the scene of this datacenter.
 func New(ask scene.Ask, tools Tools, s *scene.Scene) Model {
 	d := Model{tools: tools, kind: ask.Kind, chosen: ask.Chosen}
 	d.choose(s)
@@ -82,7 +82,8 @@ func (d Model) Keys(k keys.Map) []key.Binding {
 	return slices.Insert(all, len(all)-2, k.Fixed.CopyCommand)
 }
 
-// Awaits returns the running survey and the recent change of the text, nil for none. Either delays the confirmation.
+// Awaits returns the running survey and the recent change of the text, or nil if there is none. Both delay the
+// confirmation.
 func (d Model) Awaits() (*Survey, *Change) {
 	survey, change := d.survey, d.change
 	if survey != nil && survey.over {
@@ -111,7 +112,7 @@ func (d Model) Targets() []scene.Target {
 	return ts
 }
 
-// choose collects the visible targets and, if included, the hidden ones.
+// choose collects the visible targets and, if the user included them, the hidden ones.
 func (d *Model) choose(s *scene.Scene) {
 	d.targets = nil
 	for _, t := range d.chosen.Visible {
@@ -134,7 +135,7 @@ func (d *Model) check(s *scene.Scene) {
 	live := s.Live
 	d.rejected = live.Connection.Refused
 	if d.offline = live.Connection.State != election.Live; d.offline {
-		d.endSurvey() // its result is outdated or an error; a new survey starts after the reconnect
+		d.endSurvey() // a survey without a connection is useless; a new one starts after the reconnect
 	}
 	d.targets = slices.Clone(d.targets)
 	for i := range d.targets {
@@ -152,7 +153,7 @@ func (d *Model) check(s *scene.Scene) {
 	}
 	d.wanted = d.keysToSurvey()
 	d.computeEffects(live)
-	if d.kind == election.ActionDestroy { // without the targets that electop refuses
+	if d.kind == election.ActionDestroy { // these keys exclude the targets that electop refuses
 		d.affected = affectedKeys(live, d.actionable(), d.siblings)
 	}
 }
@@ -193,12 +194,12 @@ func (d *Model) heldBy(t *target, live *election.Snapshot) []election.Pair {
 	return appendHeld(pairs, d.scanned, t.Session, watched)
 }
 
-// unwatched returns the pairs whose keys are not watched.
+// unwatched returns the KV pairs whose keys are not watched.
 func unwatched(live *election.Snapshot, pairs []election.Pair) []election.Pair {
 	return slices.DeleteFunc(slices.Clone(pairs), func(p election.Pair) bool { return live.Find(election.KeyID(p.Key)) != nil })
 }
 
-// appendHeld appends the session's pairs whose keys are not in known.
+// appendHeld appends the session's KV pairs whose keys are not in known.
 func appendHeld(pairs, more []election.Pair, session string, known map[string]bool) []election.Pair {
 	for _, p := range more {
 		if p.Session == session && !known[p.Key] {
@@ -210,7 +211,7 @@ func appendHeld(pairs, more []election.Pair, session string, known map[string]bo
 }
 
 // searchedAll reports whether a search of the whole store has completed since the dialog was opened. An earlier
-// search may miss keys acquired after it.
+// search may have missed keys that were acquired later.
 func (d *Model) searchedAll() bool {
 	s := d.search
 	return s != nil && s.Over && !s.Stopped && s.Err == nil && !s.Incomplete && !s.Earlier

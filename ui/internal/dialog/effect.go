@@ -16,7 +16,7 @@ func (d *Model) effectOn(e *election.Election) insight.Effect {
 	f := insight.EffectOf(d.kind, e, in.Around, in.Likely())
 	if unread := in.Around.Unread(); len(unread) > 0 && f.Refusal == "" {
 		f.Warnings = append(f.Warnings, "Some data could not be read ("+strings.Join(unread, "; ")+
-			"): electop may not recognise candidates and the holder's software.")
+			"): electop may not recognise candidates or the holder's software.")
 	}
 	return f
 }
@@ -29,8 +29,8 @@ func (d *Model) effectOf(t *target, live *election.Snapshot) insight.Effect {
 	return d.effectOn(live.Find(t.ID()))
 }
 
-// addEffectsOnSessions adds the effects of a destroy on the other elections of the sessions: it ends their terms too.
-// A skipped target is one of them, because it shows no effects of its own.
+// addEffectsOnSessions adds the effects of a destroy on the other elections that the sessions lead. These include
+// skipped targets, because the dialog shows no effects next to a skipped target.
 func (d *Model) addEffectsOnSessions(live *election.Snapshot) {
 	held, own := scene.Led(live.Elections), map[string]bool{}
 	for _, t := range d.actionable() {

@@ -24,7 +24,7 @@ func writeSearch(page *term.Page, s *scene.Search, listed int, now time.Time) {
 	case s.Err != nil:
 		r, text = term.Bad, "The scan failed after "+s.Far()+": "+scene.Clean(s.Err.Error())
 	case s.Incomplete:
-		r, text = term.Delay, "Scanned "+term.Thousands(s.Total.Load())+" keys: "+count+when+". This token cannot read all keys: there may be more."
+		r, text = term.Delay, "Scanned "+term.Thousands(s.Total.Load())+" keys: "+count+when+". This token cannot read all keys: there may be more keys."
 	default:
 		text = "Scanned all " + term.Thousands(s.Total.Load()) + " keys: " + count + when + "."
 	}

@@ -21,13 +21,13 @@ type Survey struct {
 	found  map[string]*scene.Assessment
 }
 
-// Surveyed is the message that completes a survey.
+// Surveyed is the message about the end of a survey.
 type Surveyed struct {
 	Of    *Survey
 	Found []election.Surroundings
 }
 
-// surveyTime is the timeout of a survey, for which the user waits.
+// surveyTime is the timeout of a survey. The user waits during a survey.
 const surveyTime = 10 * time.Second
 
 // Surveyor creates a survey and the command that runs it.
@@ -56,7 +56,7 @@ func (s *Survey) covers(keys []string) bool {
 	})
 }
 
-// ended stores the result and infers the candidates. The surroundings of all keys share one session list.
+// ended stores the result and infers the candidates. The surroundings of all keys contain the same session list.
 func (s *Survey) ended(found []election.Surroundings, live *election.Snapshot) {
 	s.over, s.found = true, make(map[string]*scene.Assessment, len(found))
 	if len(found) == 0 {

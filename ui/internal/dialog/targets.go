@@ -11,9 +11,9 @@ import (
 // target is an election or session of the dialog and its current state.
 type target struct {
 	scene.Target
-	// changed describes how the hold changed, empty if it did not.
+	// changed describes how the hold changed. It is empty if the hold did not change.
 	changed string
-	// denied is the ACL rule that the token lacks, empty for none.
+	// denied is the ACL rule that the token lacks. It is empty if no missing rule is known.
 	denied string
 	// effect is empty for a skipped target.
 	effect insight.Effect
@@ -30,7 +30,7 @@ func rebind(s *scene.Scene, old []scene.Target) []scene.Target {
 	return bound
 }
 
-// changeOf describes the change of a target since the user selected it, empty for none.
+// changeOf describes the change of a target since the user selected it. It is empty if there is no change.
 func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
 	if d.chosen.SessionOnly {
 		return sessionChange(t.Session, live.SessionList)
@@ -38,7 +38,7 @@ func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
 	return changeOf(t, live.Find(t.ID()))
 }
 
-// changeOf describes the change of a hold since the user selected it, empty for none.
+// changeOf describes the change of a hold since the user selected it. It is empty if there is no change.
 func changeOf(t election.Target, e *election.Election) string {
 	switch {
 	case e == nil || !e.Exists:
@@ -46,11 +46,11 @@ func changeOf(t election.Target, e *election.Election) string {
 	case e.Unreadable:
 		return "the token can no longer read the key"
 	case !e.Pair.Held():
-		return "it no longer has a leader"
+		return "the election has no leader"
 	case e.Pair.Session != t.Session:
 		return scene.OneLine(e.Leader, 60) + " leads now, term " + scene.Number(e.Term)
 	case !t.SameHold(e.Pair):
-		return "the same session leads another term"
+		return "the same session leads in a new term"
 	case e.Overwritten() && e.Pair.ModifyIndex != t.ModifyIndex:
 		return "the key was written without the lock"
 	}

@@ -11,7 +11,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Length limits of lists: keys, names of hidden elections, names before a sentence.
+// The maximum lengths of lists of keys, of the names of hidden elections, and of the names before a sentence.
 const (
 	shownKeys   = 10
 	shownHidden = 12
@@ -102,7 +102,7 @@ func (d *Model) writeMany(page *term.Page) {
 // targetName is the width of the name column, in cells.
 const targetName = 17
 
-// skipped returns the reason to skip the target, empty if the action applies to it.
+// skipped returns the reason to skip the target. It is empty if the action applies to the target.
 func (t *target) skipped() string {
 	switch {
 	case t.changed != "":
@@ -144,7 +144,7 @@ func (d *Model) writeOthers(page *term.Page) {
 		state, key = " included although hidden", strings.Replace(key, "includes", "excludes", 1)
 	}
 	page.Para(term.Delay, term.Plural(len(d.chosen.Hidden), n)+verb+state+" by the filter: "+d.names(names, shownHidden)+".")
-	if len(d.targets) > 0 { // without targets, the key replaces the action's button
+	if len(d.targets) > 0 { // without targets, the key is next to the Close button
 		page.Indented(2, term.Span{term.Key, "space"}, term.Span{term.Quiet, key})
 	}
 }
@@ -252,7 +252,7 @@ func (d *Model) shared(pick func(insight.Effect) []string) []string {
 	return scene.Sentences(effects, pick, func(names []string) string { return d.names(names, shownNames) })
 }
 
-// writeAffected lists the affected keys and how to find unwatched ones.
+// writeAffected lists the affected keys, and shows how to find unwatched ones.
 func (d *Model) writeAffected(page *term.Page) {
 	affected := d.allAffected()
 	for i, f := range affected {

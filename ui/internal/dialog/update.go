@@ -87,7 +87,7 @@ func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// copyCommand copies the command that does what the dialog would do.
+// copyCommand copies the command that performs the same action as the dialog.
 func (d *Model) copyCommand(s *scene.Scene) scene.Action {
 	var keys, commands []string
 	for _, t := range d.actionable() {
@@ -101,7 +101,7 @@ func (d *Model) copyCommand(s *scene.Scene) scene.Action {
 		commands = append(commands, d.tools.Cluster.Act(d.kind, keys, s.Patterns))
 	}
 	if len(commands) == 0 {
-		return scene.Say{Role: term.Delay, Text: "There is no command: the dialog has nothing to act on."}
+		return scene.Say{Role: term.Delay, Text: "There is no command to copy: no action is possible."}
 	}
 	return scene.Copy{What: "command", Text: strings.Join(commands, " && ")}
 }
@@ -144,8 +144,7 @@ func (d *Model) stopSearch() {
 	}
 }
 
-// End cancels the search and the survey. The program must call it when it closes the dialog
-// itself.
+// End cancels the search and the survey. A caller that closes the dialog must call it.
 func (d *Model) End() {
 	d.stopSearch()
 	d.endSurvey()
@@ -166,10 +165,10 @@ func (d *Model) refresh() scene.Action {
 	return scene.Refresh{Targets: d.Targets()}
 }
 
-// rebind binds the dialog to the current holds of the same keys. It ignores the cursor, because the cursor may be on
-// another row now.
+// rebind binds the dialog to the current holds of the same keys. It ignores the cursor, because the cursor may have
+// moved to another row.
 func (d *Model) rebind(s *scene.Scene) {
-	if !d.chosen.SessionOnly { // a session cannot change, only end
+	if !d.chosen.SessionOnly { // a session cannot have a newer hold
 		d.chosen.Visible, d.chosen.Hidden = rebind(s, d.chosen.Visible), rebind(s, d.chosen.Hidden)
 	}
 	d.choose(s)

@@ -13,8 +13,8 @@ import (
 // dialogWidth is the maximum width of a dialog, in cells.
 const dialogWidth = 84
 
-// fit lays the text out for a window. The action is disabled until the user has scrolled to all hidden and changed
-// lines.
+// fit computes the layout of the text for a window. The action is disabled until the user has scrolled to all hidden
+// and changed lines.
 func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	d.now = s.Now
 	w := min(dialogWidth, width-4)
@@ -32,8 +32,8 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
 }
 
-// noticeTime is how long a text must be visible before the user can confirm it. Keys that were typed ahead therefore
-// have no effect.
+// noticeTime is how long a text must be visible before the user can confirm it. Without this delay, a key that was
+// typed for an earlier text could confirm a new one.
 const noticeTime = 300 * time.Millisecond
 
 // Change identifies a change of the visible text.
@@ -101,7 +101,7 @@ func (d *Model) positionSpans(sym *term.Symbols) []term.Span {
 	}
 	if d.acts() && !d.read() {
 		text, short := "scroll to the end to enable "+d.word(), "scroll down to enable "+d.word()
-		if d.text.Seen < d.text.Offset { // a line above changed since it was visible
+		if d.text.Seen < d.text.Offset { // a line above the visible part has changed since the user saw it
 			text, short = "scroll up: the text changed", "scroll up: the text changed"
 		}
 		if d.text.Width < 60 {
@@ -129,7 +129,7 @@ func (d *Model) buttons() []term.Control {
 	}
 	if !d.ready() {
 		action = term.PressButton("y", term.Faint, " ("+d.word()+") ")
-		if d.onAction { // it keeps the focus while disabled
+		if d.onAction { // the button keeps the focus while it is disabled
 			action = term.PressButton("y", term.Faint, "[("+d.word()+")]")
 		}
 		return []term.Control{cancel, term.Blank(2), action, term.Blank(4), term.Hint("esc", "cancel")}

@@ -13,20 +13,20 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Status states to what degree something works: "ok", "limited", "denied" or "unknown".
+// Status is the degree to which something works: "ok", "limited", "denied" or "unknown".
 type Status string
 
-// Row is one line of a report. Its texts are safe to show.
+// Row is one line of a report. Its texts are sanitized.
 type Row struct {
 	Subject string
 	Status  Status
 	Detail  string
-	// Rule is the missing ACL rule, empty for none.
+	// Rule is the missing ACL rule. It is empty if there is none.
 	Rule string
 }
 
-// Check checks what the address and the token can read and do, off the event loop. Rows found before an error are
-// returned with it.
+// Check checks what the address and the token can read and do, off the event loop. After an error, it returns the
+// rows before the error.
 type Check func(ctx context.Context) ([]Row, error)
 
 // Open opens the page and runs the checks.
@@ -57,7 +57,7 @@ type ended struct {
 	err  error
 }
 
-// checkTime is the timeout of a run, for which the user waits.
+// checkTime is the timeout of a run. The user waits during a run.
 const checkTime = 15 * time.Second
 
 // New returns a closed page. check may be nil.
@@ -87,7 +87,7 @@ func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	return m, nil
 }
 
-// start runs the checks. It shows the page, without the result of an earlier run.
+// start opens the page and runs the checks. It discards the result of an earlier run.
 func (m Model) start() (Model, scene.Action) {
 	if m.check == nil {
 		return m, scene.Say{Role: term.Delay, Text: "Unavailable: this dashboard cannot check its permissions."}

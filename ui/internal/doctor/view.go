@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// frame is the number of lines that the page does not fill: the first and last of the window, and the title.
+	// frame is the number of lines around the page: the first and last line of the window, and the title.
 	frame = 3
 	// tableWidth is the minimum width of a table with wrapped texts. A narrower page shows each row as a paragraph if
 	// its texts wrap.
 	tableWidth = 90
-	// subjectWidth is the maximum width of the first column, statusWidth the width of the second.
+	// subjectWidth is the maximum width of the first column. statusWidth is the width of the second column.
 	subjectWidth, statusWidth = 34, 9
 	// textLength is the maximum length of a text, in runes.
 	textLength = 300
 )
 
-// fit lays the page out for a window.
+// fit computes the layout of the page for a window.
 func (m *Model) fit(sym *term.Symbols, width, height int) {
 	if m.run == nil {
 		return
@@ -27,14 +27,14 @@ func (m *Model) fit(sym *term.Symbols, width, height int) {
 	page, rows := &term.Page{Width: width - 2, Sym: sym}, height-frame
 	m.write(page)
 	if len(page.Lines) > rows {
-		rows-- // for the position
+		rows-- // for the scroll position
 	}
 	m.text.Show(page.Lines, width, max(0, rows))
 }
 
 func (m *Model) write(page *term.Page) {
 	if !m.run.over {
-		page.Para(term.Accent, "Reading what this address and token can read and do.")
+		page.Para(term.Accent, "Checking what this address and token can read and do.")
 		return
 	}
 	if m.run.err != nil {

@@ -8,15 +8,15 @@ import (
 	"electop/ui/internal/term"
 )
 
-// hidden reports whether the plan hides an election: a folded plan hides those that need no attention.
+// hidden reports whether the plan hides an election. A folded plan hides the elections that need no attention.
 func (d *Model) hidden(i plan.Item) bool {
 	return d.folded && regular(i) && !d.choice.Exclude[i.Target.Key]
 }
 
-// regular reports whether an election probably moves, so that it needs no attention.
+// regular reports whether an election needs no attention, because another node probably leads it after the drain.
 func regular(i plan.Item) bool { return i.Likely && i.Watched && i.Effect.Better == "" }
 
-// toggle excludes the election of the cursor's line, or includes it again.
+// toggle excludes the election under the cursor, or includes it again.
 func (d *Model) toggle() {
 	if d.line >= len(d.items) || d.items[d.line] < 0 {
 		return
@@ -37,7 +37,7 @@ func (d *Model) fold() {
 	}
 }
 
-// showToggled replaces the visible lines of the toggled election, so that they do not count as unread: the user has
+// showToggled replaces the visible lines of the toggled election. They do not count as unread, because the user has
 // changed them.
 func (d *Model) showToggled(lines [][]term.Span) {
 	for n, item := range d.items {
@@ -61,7 +61,7 @@ func (d *Model) move(step int) {
 	}
 }
 
-// confirm begins the drain. For a long plan, the user then types the node's name.
+// confirm begins the drain. For a long plan, it first requests the name of the node.
 func (d *Model) confirm(s *scene.Scene) scene.Action {
 	switch {
 	case d.acts() && s.Refusal(Kind) != "":
@@ -78,7 +78,7 @@ func (d *Model) confirm(s *scene.Scene) scene.Action {
 	return nil
 }
 
-// typing handles a key while the name of the node is typed.
+// typing handles a key while the user types the name of the node.
 func (d *Model) typing(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	switch name := msg.String(); {
 	case name == "esc" || name == "ctrl+c":

@@ -34,7 +34,7 @@ const (
 	planned
 )
 
-// Model is the dialog. It is closed until an [Open].
+// Model is the dialog. It is closed until the first [Open].
 type Model struct {
 	keys  keys.Map
 	ctx   context.Context //nolint:containedctx // ends the commands with the program, as in past.Reader
@@ -42,33 +42,34 @@ type Model struct {
 
 	stage stage
 	node  string
-	// datacenter is the datacenter of the node. where is its name if the board shows several, otherwise empty.
+	// datacenter is the datacenter of the node. where is its name if the board shows several datacenters, otherwise "".
 	datacenter, where string
-	// nodes are the choices. at is the position of the selected one.
+	// nodes are the choices. at is the position of the selected node.
 	nodes []choice
 	at    scene.Cursor
-	read  *request // the latest, nil before the first
+	read  *request // the latest request, nil before the first one
 	err   error
 	plan  plan.Plan
 	asOf  time.Time
-	// onAction is set while the action button has the focus, which starts on Cancel.
+	// onAction is set while the action button has the focus. At first, Cancel has the focus.
 	onAction bool
 	choice   plan.Choice
 	// folded hides the elections of a long plan that need no attention.
 	folded bool
-	// line is the position of the cursor in the text. items maps the lines to positions in the plan, -1 for others.
+	// line is the position of the cursor in the text. items maps each line to its position in the plan, or to -1 if the
+	// line is not in the plan.
 	line  int
 	items []int
-	// toggled is the election that the user has just excluded or included, -1 for none.
+	// toggled is the election that the user has just excluded or included. It is -1 if there is none.
 	toggled int
-	// typed is the typed name of the node, nil if it is not being typed.
+	// typed is the part of the node's name that the user has typed. It is nil while the dialog does not request the
+	// name.
 	typed *term.Input
 	text  term.Reader
-	// changes counts the changes of the visible text; noticed is set noticeTime after the
-	// latest.
+	// changes counts the changes of the visible text. noticed is set noticeTime after the latest change.
 	changes int
 	noticed bool
-	seen    int // text.Seen at the latest layout
+	seen    int // value of text.Seen at the latest layout
 }
 
 type choice struct {
@@ -97,10 +98,12 @@ func (d Model) Keys(k keys.Map) []key.Binding {
 // longPlan is the number of elections above which a plan is long. The user confirms a long plan with the node's name.
 const longPlan = 50
 
-// ready reports whether the user can confirm the plan: every line was visible, for long enough.
+// ready reports whether the user can confirm the plan. Each line must have been visible, and the text must not have
+// changed for noticeTime.
 func (d *Model) ready() bool { return d.acts() && d.text.Read() && d.noticed }
 
-// lists reports whether the dialog shows a plan with elections to move, of which the user may have excluded all.
+// lists reports whether the dialog shows a plan with elections to move. It is also true if the user has excluded all
+// of them.
 func (d *Model) lists() bool { return d.stage == planned && len(d.plan.Planned()) > 0 }
 
 func (d *Model) acts() bool { return d.lists() && d.kept() > 0 }
@@ -108,7 +111,7 @@ func (d *Model) acts() bool { return d.lists() && d.kept() > 0 }
 // kept is the number of elections that the drain would move.
 func (d *Model) kept() int { return len(d.plan.Planned()) - len(d.choice.Exclude) }
 
-// long reports whether the plan has so many elections that those that need no attention can be hidden.
+// long reports whether the plan is long, so that the user can hide the elections that need no attention.
 func (d *Model) long() bool { return len(d.plan.Planned()) > longPlan }
 
 // Datacenter is the datacenter of the node.
@@ -128,7 +131,7 @@ func (d *Model) open(node string, s *scene.Scene) scene.Action {
 	d.stage, d.nodes, d.at = choosing, choices(s.Live), scene.Cursor{}
 	if len(d.nodes) == 0 {
 		d.stage = closed
-		return scene.Say{Role: term.Delay, Text: "No node was seen. Use :drain NODE for a node whose sessions hold other keys."}
+		return scene.Say{Role: term.Delay, Text: "No node is known yet. Use :drain NODE for a node whose sessions hold other keys."}
 	}
 	return scene.ShowPlan{}
 }

@@ -50,7 +50,7 @@ func (r *request) commands(plans plan.Planner, datacenter, node string) tea.Cmd 
 	}, r.tick())
 }
 
-// tick returns the command for the next redraw, nil after the end.
+// tick returns the command for the next redraw. It returns nil after the end of the request.
 func (r *request) tick() tea.Cmd {
 	if r.over {
 		return nil
@@ -61,11 +61,11 @@ func (r *request) tick() tea.Cmd {
 // Noticed is sent noticeTime after a change of the visible text.
 type Noticed struct{ change int }
 
-// noticeTime is how long a text must be visible before the user can confirm it. Keys that were typed ahead therefore
-// have no effect.
+// noticeTime is how long a text must be visible before the user can confirm it. Without this delay, a key that was
+// typed for an earlier text could confirm a new one.
 const noticeTime = 300 * time.Millisecond
 
-// Awaits returns the message that enables the confirmation, nil if none is needed.
+// Awaits returns the message that enables the confirmation. It returns nil if none is needed.
 func (d Model) Awaits() tea.Msg {
 	if d.stage != planned || d.noticed {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// nameWidth is the maximum width of the name of an election, leaderWidth that of a leader.
+	// nameWidth is the maximum width of the name of an election. leaderWidth is the maximum width of a leader.
 	nameWidth, leaderWidth = 24, 20
 	// shownNames is the maximum number of names before a sentence that applies to some elections.
 	shownNames = 3
@@ -147,10 +147,10 @@ func (d *Model) writeItem(page *term.Page, i plan.Item, column int) {
 	page.Beside(first, term.Width(box)+column+2, leader...)
 }
 
-// writeDestroy describes when sessions are destroyed, if the user allows it.
+// writeDestroy states whether the drain may destroy sessions, and in which case.
 func (d *Model) writeDestroy(page *term.Page) {
 	if !d.choice.Destroy {
-		page.Para(term.Quiet, "The drain destroys no session; x allows it.")
+		page.Para(term.Quiet, "The drain destroys no session; x allows it to destroy sessions.")
 		return
 	}
 	page.Para(term.Vacant, "Destroy is allowed. "+d.plan.LastResort)

@@ -18,7 +18,7 @@ const (
 	gutter = 2
 )
 
-// fit lays the text out for a window. The action is disabled until every line was visible.
+// fit computes the layout of the text for a window. The action is disabled until every line was visible.
 func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	w := min(dialogWidth, width-term.BoxSides)
 	page := &term.Page{Width: w - term.BoxSides - gutter, Sym: s.Sym}
@@ -44,7 +44,7 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	return d.notice()
 }
 
-// placeCursor keeps the cursor in the window, at first on the first election.
+// placeCursor keeps the cursor in the window. At first, it places the cursor on the first election.
 func (d *Model) placeCursor() {
 	if d.line < 0 {
 		d.line = max(0, slices.IndexFunc(d.items, func(i int) bool { return i >= 0 }))
@@ -66,7 +66,7 @@ func (d Model) View(p *term.Painter, lines []string, width int) {
 	b.Draw(p, lines, d.text.Width, width)
 }
 
-// body returns the visible lines, each after the column of the cursor.
+// body returns the visible lines. The column of the cursor is before each line.
 func (d *Model) body(sym *term.Symbols) [][]term.Span {
 	window := d.text.Window()
 	lines := make([][]term.Span, len(window))

@@ -18,8 +18,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Model is the view of all events, newest first. It joins the live events of the snapshot with recorded events, which
-// it reads page by page.
+// Model is the view of all events, newest first. It joins the live events of the snapshot with recorded events, and
+// reads the recorded events page by page.
 type Model struct {
 	at     scene.Cursor
 	keys   keys.Map
@@ -28,10 +28,10 @@ type Model struct {
 	filter query.Filter
 	// names is the width of the names of elections, in cells.
 	names int
-	// follow keeps the cursor on the newest event. opened is set at the first [scene.Opened]. The history is not read
-	// before that.
+	// follow keeps the cursor on the newest event. opened is set at the first [scene.Opened]; before that, the view
+	// does not read the history.
 	follow, opened bool
-	// moment is the displayed moment at the latest [Model.newest], zero for the present.
+	// moment is the displayed moment at the latest call of [Model.newest]. It is zero for the present.
 	moment time.Time
 	stored stored
 	full   full
@@ -78,10 +78,10 @@ func (m Model) Keys(k keys.Map) []key.Binding {
 // Covered reports whether the box with one event covers the list.
 func (m Model) Covered() bool { return m.full.line != nil }
 
-// Marks is 0: events cannot be marked.
+// Marks is 0, because events cannot be marked.
 func (m Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
 
-// Cursor is empty: clearing a filter restores no cursor.
+// Cursor is empty, because the view does not restore the cursor after a filter.
 func (m Model) Cursor() string { return "" }
 
 // Update handles a message, keeps the cursor visible and reads what the view needs next.
@@ -148,7 +148,7 @@ func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 		case m.full.line != nil:
 			m.closeFull()
 		case !m.filter.Empty():
-			m.follow = m.follow && m.isLive(m.selected(), s) // a recorded event stays under the cursor
+			m.follow = m.follow && m.isLive(m.selected(), s) // if the cursor is on a recorded event, it stays there
 			m.setFilter("", s)
 		case !m.stored.since.IsZero():
 			m.setSince(time.Time{}, s)
@@ -219,7 +219,7 @@ func (m *Model) setSince(at time.Time, s *scene.Scene) {
 	m.newest(s)
 }
 
-// visit begins the list again if the displayed moment is another one, and reports whether it is.
+// visit restarts the list if the displayed moment has changed, and reports whether it has changed.
 func (m *Model) visit(s *scene.Scene) bool {
 	if m.moment.Equal(s.Past.Moment()) {
 		return false
@@ -238,9 +238,8 @@ func (m *Model) newest(s *scene.Scene) {
 	m.refresh(s)
 }
 
-// refresh rebuilds the lines, including the operator's actions. Unless the view follows
-// the newest event, the cursor stays on its event and row; if the event is no longer
-// listed, it moves to the next older one.
+// refresh rebuilds the lines, including the operator's actions. Unless the view follows the newest event, the cursor
+// stays on its event and row. If the event is no longer listed, the cursor moves to the next older one.
 func (m *Model) refresh(s *scene.Scene) {
 	at, before := m.selected(), m.at.Index
 	m.lines = m.list(s)
@@ -280,19 +279,19 @@ func (m *Model) keep(l scene.EventLine) bool {
 }
 
 // keepLive reports whether a line of the snapshot matches the filter. An initial event that is older than the first
-// read repeats a recorded event, so it is omitted.
+// read is omitted, because a recorded event contains the same information.
 func (m *Model) keepLive(l scene.EventLine) bool {
 	repeated := l.Ev.Initial && l.Ev.Time.Before(m.stored.readAt.Add(-storeDelay))
 	return !repeated && m.keep(l)
 }
 
-// moveTo moves the cursor to a line. A view with the cursor on the first line follows the newest event.
+// moveTo moves the cursor to a line. While the cursor is on the first line, the view follows the newest event.
 func (m *Model) moveTo(i int) {
 	m.at.MoveTo(i, len(m.lines))
 	m.follow = m.at.Index == 0 && m.stored.joined
 }
 
-// selected is the event under the cursor, nil for none.
+// selected is the event under the cursor. It is nil if there is none.
 func (m *Model) selected() *election.Event {
 	if m.at.Index >= len(m.lines) {
 		return nil
@@ -300,8 +299,8 @@ func (m *Model) selected() *election.Event {
 	return m.lines[m.at.Index].Ev
 }
 
-// View draws the title and the lines that fit. A slow, failed or completed read of the history has a line at the
-// bottom.
+// View draws the title and the lines that fit. If a read of the history is slow, failed or complete, the last line
+// shows this.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r, over := m.rect, *p
 	if m.full.line != nil { // the box covers the list
@@ -353,8 +352,8 @@ func (m Model) title(s *scene.Scene, p *term.Painter) string {
 	return p.Rule(m.rect.W, []term.Span{{term.Strong, "Events"}, {term.Quiet, text + ", newest first"}}, state)
 }
 
-// dated reports whether the column of times is wide enough for a date. With a history it always is, so that columns
-// do not move when a page is read.
+// dated reports whether the column of times is wide enough for a date. With a history it is always wide enough, so
+// that columns do not move when a page is read.
 func (m Model) dated(s *scene.Scene) bool {
 	n := len(m.lines)
 	return m.stored.past.On() || n > 0 && !term.IsToday(m.lines[n-1].Ev.Time, s.Now)

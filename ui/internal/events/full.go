@@ -14,13 +14,13 @@ import (
 	"electop/ui/internal/term"
 )
 
-// full is the box that shows one event in full. It stays on its event while the list changes.
+// full is the box that shows one event in full. A change of the list does not change the displayed event.
 type full struct {
-	line *scene.EventLine // nil if the box is closed
+	line *scene.EventLine // nil while the box is closed
 	text term.Reader
 }
 
-// fullWidth is the maximum width of the box, and evidenceLimit that of the evidence, in cells.
+// fullWidth is the maximum width of the box, in cells. evidenceLimit is the maximum width of the evidence.
 const (
 	fullWidth     = 100
 	evidenceLimit = 4000
@@ -36,7 +36,7 @@ func (m *Model) closeFull() {
 	}
 }
 
-// renew finds the event in new lines: its explanation may have arrived.
+// renew finds the event in the new lines, because its explanation may have arrived.
 func (f *full) renew(lines []scene.EventLine) {
 	if f.line == nil || f.line.Why != nil {
 		return
@@ -49,7 +49,7 @@ func (f *full) renew(lines []scene.EventLine) {
 	}
 }
 
-// fit lays the text out for the view.
+// fit computes the layout of the text for the view.
 func (f *full) fit(s *scene.Scene, r term.Rect) {
 	if f.line == nil {
 		return
@@ -104,12 +104,12 @@ func writeEvent(page *term.Page, s *scene.Scene, line *scene.EventLine) {
 		text("Holders", strconv.Itoa(ev.Holders)+" of "+strconv.Itoa(ev.Limit))
 	}
 	if !ev.SeenUntil.IsZero() {
-		text("Ended", "between "+term.Dated(ev.SeenUntil, s.Now, true)+" and "+term.Dated(ev.Time, s.Now, true)+", while it was not observed")
+		text("Ended", "between "+term.Dated(ev.SeenUntil, s.Now, true)+" and "+term.Dated(ev.Time, s.Now, true)+", during a gap in observation")
 	} else if ev.Gap {
-		text("Observed", "late: the change happened at an unknown time before")
+		text("Observed", "late; the change happened at an unknown earlier time")
 	}
 	if ev.Restored {
-		text("Restored", "Consul lost data or restored a snapshot; no write led to this state")
+		text("Restored", "Consul lost data or restored a snapshot; no write caused this state")
 	}
 	if line.Why != nil {
 		writeWhy(page, s, line.Why)
@@ -131,7 +131,7 @@ func writeWhy(page *term.Page, s *scene.Scene, why *election.Event) {
 	}
 }
 
-// view draws the box over the lines of the view. open is the key that leads to the election.
+// view draws the box over the lines of the view. open is the key that opens the election.
 func (f *full) view(p *term.Painter, open key.Binding, lines []string, width int) {
 	controls := []term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]")}
 	if f.line.Ev.Key != "" {

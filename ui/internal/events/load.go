@@ -14,8 +14,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// load returns the command for the next read, nil for none. It reads the first page, older events when the cursor is
-// near the end, and newer events when it is near the beginning.
+// load returns the command for the next read, or nil if none is needed. It reads the first page, older events when
+// the cursor is near the end, and newer events when the cursor is near the beginning.
 func (m *Model) load(s *scene.Scene) tea.Cmd {
 	w := &m.stored
 	if !m.opened || !w.past.On() || w.req != nil || w.err != nil && !w.retry || w.searched >= searchLimit {
@@ -62,7 +62,7 @@ func (w *stored) slid(s *scene.Scene) bool {
 	return w.joined && from.After(w.liveFrom) && (len(w.pages) == 0 || from.After(w.pages[0].newest))
 }
 
-// nothing records that no stored event can match, which ends the reads.
+// nothing marks the list as complete, because no stored event can match the filter.
 func (w *stored) nothing() {
 	w.outdated, w.pages, w.gaps, w.end, w.joined = false, nil, nil, true, true
 }
@@ -141,8 +141,8 @@ func (m Model) beginning(s *scene.Scene) string {
 // reportLimit is the maximum number of elections in one report.
 const reportLimit = 20
 
-// report requests a report about the elections of the listed events. It begins at the limit of the list or, without
-// one, at the oldest listed event.
+// report requests a report about the elections of the listed events. It begins at the time of :since or, if there is
+// none, at the oldest listed event.
 func (m *Model) report() scene.Action {
 	var of []scene.Subject
 	since := m.stored.since
@@ -159,7 +159,7 @@ func (m *Model) report() scene.Action {
 	}
 	switch n := len(of); {
 	case n == 0:
-		return scene.Say{Role: term.Delay, Text: "No election is listed to report on."}
+		return scene.Say{Role: term.Delay, Text: "No election is listed: there is nothing to report."}
 	case n > reportLimit:
 		return scene.Say{Role: term.Delay, Text: "A report covers at most " + term.Plural(reportLimit, "election") +
 			", " + term.Plural(n, "election") + " are listed: filter them first (/)."}

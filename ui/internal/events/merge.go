@@ -58,7 +58,7 @@ type identity struct {
 func identify(ev *election.Event) identity {
 	id := identity{TermID: scene.TermOf(ev), kind: ev.Type, initial: ev.Initial, prefix: ev.Prefix}
 	switch ev.Type {
-	case election.Explained: // it shares the line of the vacated event
+	case election.Explained: // an explanation is on the same line as its vacated event
 		id.kind = election.Vacated
 	case election.Updated, election.Overwritten, election.Missed, election.Entered, election.Left:
 		id.index = ev.ModifyIndex

@@ -12,7 +12,7 @@ import (
 // translation is the part of a filter that the history can apply.
 type translation struct {
 	history.EventQuery
-	// rest is set if the view must compare each event with the filter. none is set if no stored event can match.
+	// rest is set if the view must still compare each event with the filter. none is set if no stored event can match.
 	rest, none bool
 }
 
@@ -64,8 +64,8 @@ func withPrefix(all []election.Cause, prefix string) (found []election.Cause) {
 	return found
 }
 
-// named lists the names on the board that equal a word in any case, because the history distinguishes upper and lower
-// case. If there is none, it returns the word.
+// named lists the names on the board that equal a word, regardless of case. The history distinguishes upper and lower
+// case. If no name is equal, named returns the word.
 func named(w query.Word, board *election.Snapshot) []string {
 	var names []string
 	for _, e := range board.Elections {

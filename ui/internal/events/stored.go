@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// pageSize is the number of events in a page. searchSize is used if most of the events may not match.
+	// pageSize is the number of events in a page. searchSize is the page size if most events may not match the filter.
 	pageSize, searchSize = 200, 1000
 	// searchLimit is the maximum number of events that are read after one key press: 50 pages, which take one or two
 	// seconds to read from a file.
@@ -40,16 +40,16 @@ type stored struct {
 	joined, end bool
 
 	req *past.Request
-	// newer is set if the request is for newer events. slow is set if this request, or one before it, took longer
-	// than usual.
+	// newer is set if the request is for newer events. slow is set if this or an earlier request took longer than
+	// usual.
 	newer, slow bool
 	searched    int
 	err         error
 	// retry is set when the user presses a key after an error.
 	retry bool
 
-	// since is the time of the oldest event to list. from is the time at which the list begins, zero for the newest
-	// event.
+	// since is the time of the oldest event to list. from is the time at which the list begins. It is zero if the list
+	// begins at the newest event.
 	since, from time.Time
 	// readAt is when the first page was requested. liveFrom is the time of the oldest live event at the latest
 	// request for the newest page. asked and oldestLive are the corresponding values of the request in progress.
@@ -58,13 +58,13 @@ type stored struct {
 
 // page is one page of the list.
 type page struct {
-	lines          []scene.EventLine // the matching events
+	lines          []scene.EventLine // the events that match the filter
 	newer, older   history.Cursor
 	newest, oldest time.Time
 }
 
-// restart begins the list again at a moment, zero for the newest event. The old pages stay until the next page is
-// read.
+// restart begins the list again at a time, which is zero for the newest event. The old pages remain until the next
+// page is read.
 func (w *stored) restart(from time.Time) {
 	if w.req != nil {
 		w.req.Cancel()
@@ -73,7 +73,7 @@ func (w *stored) restart(from time.Time) {
 	w.pressed()
 }
 
-// pressed resets the limit of reads at a key press, and permits a retry.
+// pressed is called at each key press. It resets the limit of reads, and permits a retry.
 func (w *stored) pressed() { w.searched, w.retry = 0, true }
 
 func (w *stored) narrow(keep func(scene.EventLine) bool) {
@@ -105,7 +105,7 @@ func (w *stored) within() history.Range {
 	return r
 }
 
-// read starts a read. now is not zero for the first page.
+// read starts a read. now is zero except for the first page.
 func (w *stored) read(q history.EventQuery, now time.Time) tea.Cmd {
 	var cmd tea.Cmd
 	w.retry = false
@@ -138,7 +138,7 @@ func (w *stored) add(msg past.EventsRead, keep func(scene.EventLine) bool, alone
 	w.trim()
 }
 
-// compact removes pages without lines. A neighbouring page takes over their cursors and times.
+// compact removes pages without lines. It moves their cursors and times to a neighbouring page.
 func compact(pages []page) []page {
 	var kept []page
 	for _, p := range pages {
@@ -199,7 +199,7 @@ func (w *stored) sift(events []election.Event, keep func(scene.EventLine) bool, 
 	return lines
 }
 
-// explanation returns the explanation of an event and removes it from the open ones.
+// explanation returns the explanation of an event and removes it from w.open.
 func (w *stored) explanation(ev *election.Event) (why *election.Event) {
 	id := scene.TermOf(ev)
 	open := w.open[:0]

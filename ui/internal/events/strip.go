@@ -28,8 +28,8 @@ func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 	return p.Pad(lines, r.W, r.H)
 }
 
-// secondsWidth is the minimum width of a list that shows times with both date and seconds, and termsWidth that of one
-// that shows the numbers of terms.
+// secondsWidth is the minimum width of a list that shows times with both date and seconds. termsWidth is the minimum
+// width of a list that shows the numbers of terms.
 const secondsWidth, termsWidth = 100, 80
 
 // columns is the format of a list: the width of names, and whether times have a date.
@@ -46,7 +46,7 @@ func nameWidth(lines []scene.EventLine, s *scene.Scene) (width int) {
 	return width + datacenterWidth(s)
 }
 
-// datacenterWidth is the width of a datacenter before a name, 0 if there is only one.
+// datacenterWidth is the width of a datacenter before a name. It is 0 if there is only one datacenter.
 func datacenterWidth(s *scene.Scene) (width int) {
 	for _, name := range s.Datacenters {
 		width = max(width, term.Width(scene.Clean(name))+1)
@@ -62,7 +62,7 @@ func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, c columns) {
 	}
 	text := term.Dated(el.Ev.Time, s.Now, seconds)
 	if c.dated && seconds && term.IsToday(el.Ev.Time, s.Now) {
-		text = el.Ev.Time.In(s.Now.Location()).Format("Jan 02 15:04:05") // an empty column of dates would look like an indentation
+		text = el.Ev.Time.In(s.Now.Location()).Format("Jan 02 15:04:05") // an empty column of dates would look like indentation
 	}
 	l.Right(term.Quiet, text, width)
 	l.Gap(term.ColumnGap)

@@ -1,5 +1,5 @@
-// Package fix is the dialog that shows why an election has no effective leader, and applies
-// the fix after a confirmation.
+// Package fix is the dialog that shows why an election has no effective leader, and applies the fix after the user
+// has confirmed it.
 package fix
 
 import (
@@ -20,7 +20,7 @@ import (
 type Diagnosis struct {
 	// Fix is nil if no problem was found.
 	Fix *insight.Fix
-	// Facts are the facts that Fix was inferred from.
+	// Facts are the facts from which Fix was inferred.
 	Facts insight.FixFacts
 	// Apply applies the fix if the key still has the diagnosed state; otherwise it writes nothing. It is nil if the
 	// fix needs no write.
@@ -39,7 +39,7 @@ type Diagnosed struct {
 	Found Diagnosis
 }
 
-// readTime is the timeout of a diagnosis, for which the user waits.
+// readTime is the timeout of a diagnosis. The user waits during a diagnosis.
 const readTime = 10 * time.Second
 
 // Reader starts a diagnosis and returns the command that runs it.
@@ -67,16 +67,16 @@ type Model struct {
 	// by is the key or command that opened the dialog.
 	by       string
 	election *election.Election
-	reading  *Reading // nil when done
+	reading  *Reading // nil after the diagnosis has ended
 	found    Diagnosis
-	// changed is the reason why the diagnosis is outdated, empty if it is not. offline is set while the connection is
-	// lost.
+	// changed is the reason why the diagnosis is outdated. It is empty if the diagnosis is current. offline is set
+	// while the connection is lost.
 	changed string
 	offline bool
 	text    term.Reader
-	// since is when the visible text changed. Keys that were typed ahead have no effect on a new text.
+	// since is when the visible text changed. For a short time after that, the user cannot confirm the text.
 	since time.Time
-	// onAction is set while the action button has the focus, which starts on Cancel.
+	// onAction is set while the action button has the focus. At first, Cancel has the focus.
 	onAction bool
 }
 
@@ -93,7 +93,7 @@ func Open(e *election.Election, by string, read Reader, k keys.Map, s *scene.Sce
 	return m, m.start(s)
 }
 
-// refusal explains why no diagnosis is possible. It is empty if one is.
+// refusal explains why no diagnosis is possible. It is empty if a diagnosis is possible.
 func refusal(e *election.Election, read Reader, s *scene.Scene) string {
 	reason := s.Refusal(election.ActionFix)
 	switch {
@@ -102,7 +102,7 @@ func refusal(e *election.Election, read Reader, s *scene.Scene) string {
 	case read == nil:
 		return "Unavailable: this dashboard cannot apply fixes."
 	case e == nil:
-		return "There is no election to fix."
+		return "No election is selected: there is nothing to fix."
 	case e.Unreadable:
 		return scene.OneLine(e.Name, 60) + " is not readable with this token. Run electop doctor to see the missing rule."
 	case e.Recorded():
@@ -125,7 +125,7 @@ func healthy(e *election.Election) string {
 	return scene.OneLine(e.Leader, 60) + " leads."
 }
 
-// start diagnoses the election in its state of the newest snapshot.
+// start diagnoses the election in the state that the newest snapshot contains.
 func (m *Model) start(s *scene.Scene) scene.Action {
 	m.End()
 	if e := s.Live.Find(m.election.ID()); e != nil {
@@ -171,10 +171,10 @@ func (m *Model) applies() bool {
 	return m.reading == nil && m.found.Apply != nil && m.changed == "" && !m.offline
 }
 
-// noticeTime is how long a text must be visible before confirmation.
+// noticeTime is how long a text must be visible before the user can confirm it.
 const noticeTime = 300 * time.Millisecond
 
-// ready reports whether the user can confirm: every line was visible, for at least noticeTime.
+// ready reports whether the user can confirm the text: every line was visible for at least noticeTime.
 func (m *Model) ready(now time.Time) bool {
 	return m.applies() && m.text.Read() && now.Sub(m.since) >= noticeTime
 }

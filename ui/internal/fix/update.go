@@ -95,7 +95,7 @@ func (m *Model) confirm(s *scene.Scene) scene.Action {
 	return nil
 }
 
-// fit lays the text out for a window. The action is disabled until every line was visible.
+// fit computes the layout of the text for a window. The action is disabled until every line was visible.
 func (m *Model) fit(s *scene.Scene, width, height int) scene.Action {
 	w := min(boxWidth, width-4)
 	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
