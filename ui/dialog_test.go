@@ -188,7 +188,7 @@ func TestAWheelScrollsTheDialog(t *testing.T) {
 func TestKeysWhileConnecting(t *testing.T) {
 	d := drive(t, nil, 120, 36)
 	d.keys("r")
-	d.wants("Unavailable until Consul is connected.")
+	d.wants("Unavailable until electop is connected to Consul.")
 	d.keys("y", "space", "enter", "j", "x", "y", "c", "k", "3", "f", "x", "y")
 	d.nothingDone("while connecting")
 }

@@ -70,7 +70,7 @@ func TestTheDetailHasTheDiagnosis(t *testing.T) {
 	x.facts.Delay = insight.DelayActive
 	d.diagnose()
 	d.keys("esc")
-	d.wants("A lock-delay is active: Consul rejects every acquire.", "Problem      lock delay", "Ends         at the latest 12:02:09")
+	d.wants("A lock-delay is active: Consul rejects every acquire.", "Problem      lock delay", "Ends         no later than 12:02:09")
 	d.now = d.now.Add(61 * time.Second) // the longest lock-delay has ended
 	d.send(tickMsg(d.now))
 	d.lacks("A lock-delay is active", "lock delay")

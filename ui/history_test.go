@@ -66,7 +66,7 @@ func TestReportKey(t *testing.T) {
 	cmd := d.keys("E")
 	d.wants("Writing a report about 1 election since Nov 19 12:01.")
 	d.keys("E")
-	d.wants("A report is already being written.")
+	d.wants("No report: another report is still in progress.")
 	d.send(cmd())
 	d.wants("Wrote electop-report-billing-20261120-1201.md")
 	if !slices.Equal(keys, []Subject{{Datacenter: "dc1", Key: "service/billing/leader"}}) || !since.Equal(ago(24*time.Hour)) {
@@ -95,12 +95,12 @@ func TestReportKey(t *testing.T) {
 func TestReportWithoutAHistory(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("E")
-	d.wants("No report: a report needs a history, and this dashboard has none (--history).")
+	d.wants("Writing a report requires a history (--history).")
 	d.keys("2", "E")
-	d.wants("No report:")
+	d.wants("Writing a report requires a history")
 	empty := drive(t, emptySnapshot(false), 120, 36)
 	empty.keys("E")
-	empty.wants("There is no election to report on.")
+	empty.wants("No report: no election is selected.")
 }
 
 func TestHistoryTabReadsTheHistory(t *testing.T) {

@@ -181,11 +181,11 @@ func TestClicksInTheHelp(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 80, 24)
 	d.keys("?")
 	d.click("Sessions", 1)
-	d.wants("copy, such as the session ID")
+	d.wants("copy a field or a command")
 	d.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
 	d.keys("j")
 	d.click("Events", 1)
-	d.wants("newest: the list follows it")
+	d.wants("newest; follow new events")
 }
 
 func TestMouseCanBeTurnedOff(t *testing.T) {

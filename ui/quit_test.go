@@ -23,13 +23,13 @@ func TestQuittingReportsRunningWrites(t *testing.T) {
 		if cmd := d.keys("ctrl+c"); cmd != nil {
 			t.Error("the first ctrl+c quits")
 		}
-		d.wants("2 releases are still running; press again to quit")
+		d.wants("2 releases are still running; press the key again to quit")
 		d.now = d.now.Add(2 * noteTime)
 		d.send(cmds[0]())
 		if cmd := d.keys("ctrl+c"); cmd != nil {
 			t.Error("an expired request to quit still counts")
 		}
-		d.wants("1 release is still running; press again to quit")
+		d.wants("1 release is still running; press the key again to quit")
 		if again == "q" {
 			d.keys("esc")
 		}

@@ -11,7 +11,7 @@ func TestActionsWaitUntilAKeyIsRead(t *testing.T) {
 		change func(*election.Snapshot)
 		want   string
 	}{
-		"connecting":  {func(*election.Snapshot) {}, "Unavailable until Consul is connected."},
+		"connecting":  {func(*election.Snapshot) {}, "Unavailable until electop is connected to Consul."},
 		"unreachable": {func(s *election.Snapshot) { s.Connection = neverConnected() }, "Unavailable while Consul is unreachable: this data is stale."},
 		"not read":    {partlyRead, "Unavailable until auth is read: this data is from the history."},
 	} {

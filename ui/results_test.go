@@ -203,7 +203,7 @@ func TestDestroyedSessionsAreLines(t *testing.T) {
 func TestNoActionYet(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("u")
-	d.wants("No action was confirmed since electop started.")
+	d.wants("No actions since electop started.")
 }
 
 func TestManyResultsScroll(t *testing.T) {

@@ -159,8 +159,8 @@ func TestKeysOfTheSettings(t *testing.T) {
 		t.Error("the key of the settings does not move")
 	}
 	d.keys("f1")
-	d.wants("ctrl-r  release", "e       down", "i       up", "I       invert the marks shown", "U       actions and their results", "(ctrl-r) release")
-	d.lacks("arrows too")
+	d.wants("ctrl-r  release", "e       down", "i       up", "I       invert marks of shown rows", "U       actions and their results", "(ctrl-r) release")
+	d.lacks("also arrow keys")
 }
 
 func TestContextIsShownAndSwitched(t *testing.T) {

@@ -147,7 +147,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 		term.keys("f")
 		term.await("HOLDS shows all keys as of", "1 key, none watched")
 		term.keys("Enter")
-		term.await("Not watched, as of", key)
+		term.await("Unwatched keys, as of", key)
 		term.keys("x")
 		term.await("Destroy session web-b", key, "y destroy")
 		term.keys("Escape")
@@ -214,7 +214,7 @@ func TestQuittingDuringAWriteFails(t *testing.T) {
 	term.keys("y")
 	<-asked
 	term.keys("q")
-	term.await("1 release is still running; press again to quit.")
+	term.await("1 release is still running; press the key again to quit.")
 	term.keys("q")
 	term.await("unknown whether the release was applied", "left with 1")
 }

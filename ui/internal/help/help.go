@@ -1,4 +1,5 @@
-// Package help shows the keys, signs and commands: one page per view, one about dialogs and one about commands.
+// Package help shows the keys, symbols and commands: one page per view, a page about dialogs and a page about
+// commands.
 package help
 
 import (
@@ -18,7 +19,7 @@ type Model struct {
 	text     term.Reader
 }
 
-// Command is a command that follows ":", and what it does.
+// Command describes a command of the command line: its usage and its effect.
 type Command struct{ Usage, About string }
 
 // Open opens the page of the view with this index.
@@ -27,10 +28,10 @@ type Open struct{ Page int }
 // New returns the help, with the list of commands.
 func New(k keys.Map, commands []Command) Model { return Model{keys: k, commands: commands} }
 
-// pages returns the pages of keys, and one about commands.
+// pages returns the pages about keys, then the page about commands.
 func (m Model) pages() []keys.Page { return append(m.keys.Pages(), keys.Page{Title: "Commands"}) }
 
-// Update handles a message. Keys that neither turn nor scroll a page close the help.
+// Update handles a message. A key that does not turn or scroll a page closes the help.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	switch msg := msg.(type) {
 	case Open:
@@ -68,18 +69,17 @@ func (m *Model) pressed(msg tea.KeyPressMsg) scene.Action {
 // turn opens a page at its beginning.
 func (m *Model) turn(page int) { m.page, m.text.Offset = page, 0 }
 
-// frame is the number of lines that the page does not fill: the first and last of the window,
-// and the title.
+// frame is the number of lines outside the page: the title, and the first and the last line of the window.
 const frame = 3
 
-// titleEdge is the number of cells of a title line around its texts.
+// titleEdge is the number of cells in a title line that its texts cannot use.
 const titleEdge = 8
 
-// fit lays the page out for a window.
+// fit lays out the page for a window.
 func (m *Model) fit(sym *term.Symbols, width, height int) {
 	lines, rows := m.lines(sym, width-2), height-frame
 	if len(lines) > rows {
-		rows-- // for the position
+		rows-- // the last row shows the scroll position
 	}
 	m.text.Show(lines, width, max(0, rows))
 }

@@ -95,7 +95,7 @@ func TestPagesTurnAndScroll(t *testing.T) {
 	if last := draw(m, 60, 16); !strings.Contains(last, "advice:any") || strings.Contains(last, "below") {
 		t.Errorf("the end:\n%s", last)
 	}
-	if press("tab"); !strings.Contains(draw(m, 60, 16), "the list follows it") {
+	if press("tab"); !strings.Contains(draw(m, 60, 16), "follow new events") {
 		t.Error("tab does not turn to the events")
 	}
 	for range len(keys.Default(false).Pages()) {

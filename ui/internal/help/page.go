@@ -6,8 +6,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Widths in cells: of a column of keys, the usual keys in it, the gap between columns, an example of a word of a
-// filter, and a command.
+// Widths, in cells: the minimum of a column of keys, the usual keys in a column, the gap between columns, an example
+// of a filter word, and a command.
 const (
 	leastColumn  = 34
 	keyWidth     = 8
@@ -16,7 +16,8 @@ const (
 	commandWidth = 22
 )
 
-// lines returns the keys of the page, in as many columns as fit, then its signs. The last page has the commands.
+// lines returns the text of the page: the keys in as many columns as fit, then the symbols. The last page lists the
+// commands instead.
 func (m *Model) lines(sym *term.Symbols, width int) [][]term.Span {
 	pages := m.pages()
 	page := &term.Page{Width: width, Sym: sym, Lines: columns(pages[m.page].Groups, width, sym)}
@@ -33,9 +34,9 @@ func (m *Model) lines(sym *term.Symbols, width int) [][]term.Span {
 	return page.Lines
 }
 
-// commandLines explains the commands.
+// commandLines writes the page about commands.
 func (m *Model) commandLines(page *term.Page) {
-	page.Para(term.Text, m.keys.Command.Help().Key+" opens a line for a command; tab completes commands, elections and nodes.")
+	page.Para(term.Text, m.keys.Command.Help().Key+" opens the command line; tab completes commands, elections and nodes.")
 	page.Blank()
 	for _, c := range m.commands {
 		page.Beside([]term.Span{{Role: term.Key, Text: c.Usage}}, commandWidth, term.Span{Role: term.Text, Text: c.About})
@@ -45,19 +46,19 @@ func (m *Model) commandLines(page *term.Page) {
 // scopes returns the kinds of rows to which the filters of the views apply, in the order of the pages.
 func scopes() []query.Scope { return []query.Scope{query.Elections, query.Events, query.Sessions} }
 
-// filterWords explains the words of a filter.
+// filterWords explains the filter words for one kind of row.
 func filterWords(page *term.Page, s query.Scope) {
 	add := func(example, means string) {
 		page.Beside([]term.Span{{Role: term.Text, Text: "  "}, {Role: term.Key, Text: example}}, exampleWidth, term.Span{Role: term.Text, Text: means})
 	}
 	intro := "all words must match"
 	if s == query.Events {
-		intro += "; it searches the history as well"
+		intro += "; the filter also searches the history"
 	}
 	page.Beside([]term.Span{{Role: term.Head, Text: "Filter"}}, labelWidth, term.Span{Role: term.Text, Text: intro})
-	add("text", "in names, keys, leaders and nodes; quotes make any text plain")
-	add("!text", "the inverse of any word")
-	add("/regex/", "ignores case unless it has upper case")
+	add("text", "in names, keys, leaders and nodes; quotes search for any text literally")
+	add("!text", "inverts the match of any word")
+	add("/regex/", "regular expression; upper-case letters make it case-sensitive")
 	for _, f := range query.FieldsOf(s) {
 		add(f.ExampleIn(s), f.Means)
 	}
@@ -80,7 +81,7 @@ func columns(groups []keys.Group, width int, sym *term.Symbols) [][]term.Span {
 	return beside(all, column)
 }
 
-// group draws a title and its keys, and an empty line.
+// group draws the title and the keys of a group, then an empty line.
 func group(g keys.Group, width int, sym *term.Symbols) [][]term.Span {
 	page := &term.Page{Width: width, Sym: sym}
 	page.Add(term.Span{Role: term.Head, Text: g.Title})
@@ -96,7 +97,7 @@ func group(g keys.Group, width int, sym *term.Symbols) [][]term.Span {
 	return page.Lines
 }
 
-// beside joins columns of equal width.
+// beside places columns of equal width side by side.
 func beside(all [][][]term.Span, width int) [][]term.Span {
 	rows := 0
 	for _, column := range all {

@@ -6,10 +6,10 @@ import (
 	"electop/ui/internal/term"
 )
 
-// labelWidth is the width of the labels of the signs, in cells.
+// labelWidth is the width of the labels of the paragraphs, in cells.
 const labelWidth = 10
 
-// sign is one paragraph about signs, with its label.
+// sign is one paragraph about symbols, with its label.
 type sign struct {
 	label string
 	text  []term.Span
@@ -17,31 +17,31 @@ type sign struct {
 
 func say(label string, text ...term.Span) sign { return sign{label, text} }
 
-// signs explains the signs of each page.
+// signs explains the symbols of each page.
 func (m *Model) signs(sym *term.Symbols) [][]sign {
 	k := func(b key.Binding) term.Span { return term.Span{term.Key, b.Help().Key} }
 	past := say("Past", k(m.keys.Earlier), term.Span{term.Text, " and "}, k(m.keys.Later),
 		term.Span{term.Text, " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "}, k(m.keys.Back), term.Span{term.Text, " returns to now"})
 	denied := say("Keys", term.Span{term.Faint, "(" + m.keys.Release.Help().Key + ") release"},
-		term.Span{term.Text, " in brackets: denied for this token; press it for the missing rule"})
+		term.Span{term.Text, " in brackets: this token lacks the permission; press the key to see the missing rule"})
 	return [][]sign{
 		append(electionSigns(sym), past, denied),
 		{past},
 		{
-			say("Signs", term.Span{term.Led, sym.Led}, term.Span{term.Text, " holds a known key   "},
-				term.Span{term.Quiet, sym.Idle}, term.Span{term.Text, " no watched key, may be a waiter   "},
-				term.Span{term.Delay, sym.Warning}, term.Span{term.Text, " possible orphan: idle, no TTL, several similar"}),
+			say("Symbols", term.Span{term.Led, sym.Led}, term.Span{term.Text, " holds a known key   "},
+				term.Span{term.Quiet, sym.Idle}, term.Span{term.Text, " holds no known key, may be a waiter   "},
+				term.Span{term.Delay, sym.Warning}, term.Span{term.Text, " possible orphan: idle, no TTL, one of several similar sessions"}),
 			denied,
 		},
 		{denied},
 	}
 }
 
-// electionSigns explains the signs of the table of elections.
+// electionSigns explains the symbols in the table of elections.
 func electionSigns(sym *term.Symbols) []sign {
 	return []sign{
 		say("States", term.Span{term.Led, sym.Led}, term.Span{term.Text, " led   "},
-			term.Span{term.Delay, sym.Delay}, term.Span{term.Text, " lock-delay: acquires rejected   "},
+			term.Span{term.Delay, sym.Delay}, term.Span{term.Text, " lock-delay: acquires fail   "},
 			term.Span{term.Vacant, sym.Vacant}, term.Span{term.Text, " vacant   "},
 			term.Span{term.Quiet, sym.Idle}, term.Span{term.Text, " idle: a finished job   "},
 			term.Span{term.TermB, sym.Semaphore}, term.Span{term.Text, " semaphore   "},
@@ -49,10 +49,10 @@ func electionSigns(sym *term.Symbols) []sign {
 		say("Checks", term.Span{term.Led, sym.Passing}, term.Span{term.Text, " passing   "},
 			term.Span{term.Delay, sym.Warning}, term.Span{term.Text, " warning   "},
 			term.Span{term.Bad, sym.Critical}, term.Span{term.Text, " critical   "},
-			term.Span{term.Quiet, sym.Unknown}, term.Span{term.Text, " unknown: the checks that keep the leader's session alive. "},
+			term.Span{term.Quiet, sym.Unknown}, term.Span{term.Text, " unknown: the checks of the leader's session. "},
 			term.Span{term.Delay, sym.Warning}, term.Span{term.Text, " or "},
-			term.Span{term.Bad, sym.Critical}, term.Span{term.Text, " behind a name: at risk, or failed. "},
-			term.Span{term.Quiet, "12m ago"}, term.Span{term.Text, " age of outdated checks: electop watches up to 16 nodes, those of visible leaders first"}),
+			term.Span{term.Bad, sym.Critical}, term.Span{term.Text, " after a name: leader at risk, or failed. "},
+			term.Span{term.Quiet, "12m ago"}, term.Span{term.Text, " age of outdated checks: electop watches up to 16 nodes, first the nodes of visible leaders"}),
 		say("Lane", term.Span{term.TermA, sym.LaneLed}, term.Span{term.Text, " led   "},
 			term.Span{term.Vacant, sym.LaneLost}, term.Span{term.Text, " lost   "},
 			term.Span{term.Vacant, sym.LaneGap}, term.Span{term.Text, " no leader   "},
@@ -60,8 +60,8 @@ func electionSigns(sym *term.Symbols) []sign {
 			term.Span{term.Vacant, sym.LaneChange}, term.Span{term.Text, " another leader   "},
 			term.Span{term.Faint, sym.LaneUnseen}, term.Span{term.Text, " not observed"}),
 		say("Rows", term.Span{term.Accent, sym.Mark}, term.Span{term.Text, " marked   "},
-			term.Span{term.Accent, sym.MarkedCursor}, term.Span{term.Text, " marked, with the cursor   " + sym.AtLeast + " at least: start unknown   " + sym.Tilde +
-				" estimate   ! written without lock   (node) of last leader   "},
+			term.Span{term.Accent, sym.MarkedCursor}, term.Span{term.Text, " marked and selected   " + sym.AtLeast + " at least: start unknown   " + sym.Tilde +
+				" estimate   ! written without the lock   (node) of the last leader   "},
 			term.Span{term.Delay, sym.Urgent}, term.Span{term.Text, " urgent advice"}),
 	}
 }

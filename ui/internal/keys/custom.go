@@ -11,7 +11,7 @@ import (
 	"charm.land/bubbles/v2/key"
 )
 
-// Action is a command of the dashboard that has a key, with its name in the settings.
+// Action is an action of the dashboard that settings can bind to keys. Name is its name in the settings.
 type Action struct {
 	Name, About string
 	Keys        []string
@@ -29,7 +29,7 @@ func Actions() []Action {
 
 // Custom replaces the keys of some actions. The zero value replaces none.
 type Custom struct {
-	keys map[string][]string // by the name of the action
+	keys map[string][]string // the keys of each action, by its name
 }
 
 // Error is a problem with the keys of one action.
@@ -37,13 +37,13 @@ type Error struct{ Action, Text string }
 
 func (e *Error) Error() string { return e.Action + ": " + e.Text }
 
-// fixed returns the key that an action always has, empty for none: a user can always quit and go
-// back.
+// fixed returns the key that an action keeps regardless of the settings, empty for none. A user can always quit and
+// go back.
 func fixed(action string) string {
 	return map[string]string{"quit": "ctrl+c", "back": "esc"}[action]
 }
 
-// Parse checks the keys of actions. An error is always an [Error].
+// Parse validates the configured keys of actions. Every error that it returns is an [*Error].
 func Parse(custom map[string][]string) (Custom, error) {
 	k := Default(false)
 	known := map[string]bool{}
@@ -55,7 +55,7 @@ func Parse(custom map[string][]string) (Custom, error) {
 			return Custom{}, &Error{action, "unknown action"}
 		}
 		if len(custom[action]) == 0 {
-			return Custom{}, &Error{action, "has no key"}
+			return Custom{}, &Error{action, "the list of keys is empty"}
 		}
 		for _, name := range custom[action] {
 			if problem := invalid(name, action); problem != "" {
@@ -69,7 +69,7 @@ func Parse(custom map[string][]string) (Custom, error) {
 	return Custom{maps.Clone(custom)}, nil
 }
 
-// conflict returns an error if one key would have two meanings.
+// conflict returns an error if two actions of the same view have the same key.
 func conflict(custom map[string][]string) error {
 	k := Default(false).With(Custom{custom})
 	owner := map[string]string{}
@@ -77,7 +77,7 @@ func conflict(custom map[string][]string) error {
 		for _, name := range n.binding.Keys() {
 			other, taken := owner[name]
 			owner[name] = n.name
-			if !taken || other == n.name || n.name == "scan" && other == "fix" { // keys of different views
+			if !taken || other == n.name || n.name == "scan" && other == "fix" { // these actions are in different views
 				continue
 			}
 			blamed, holder := n.name, other
@@ -90,7 +90,7 @@ func conflict(custom map[string][]string) error {
 	return nil
 }
 
-// With returns the bindings with some keys replaced.
+// With returns the bindings with the keys of c.
 func (k Map) With(c Custom) Map {
 	for _, n := range k.named() {
 		names := c.keys[n.name]
@@ -112,12 +112,13 @@ func (k Map) With(c Custom) Map {
 // first is the label of the first key of a binding.
 func first(b key.Binding) string { return label(b.Keys()[0]) }
 
-// label is the text of a key on the screen.
+// label returns the name of a key on the screen.
 func label(name string) string {
 	return strings.NewReplacer("ctrl+", "ctrl-", "alt+", "alt-", "shift+", "S-", "pgdown", "pgdn").Replace(name)
 }
 
-// inDialogs are keys with fixed meanings in dialogs, in which movement keys scroll.
+// inDialogs lists the keys with fixed meanings in dialogs. A movement key scrolls in dialogs, so it must not be one
+// of them.
 func inDialogs() []string {
 	return []string{"y", "n", "q", "h", "l", "a", "f", "r", "x", "c", "enter", "esc", "space", "tab", "shift+tab", "left", "right", "ctrl+z"}
 }
@@ -126,10 +127,10 @@ func movement() []string {
 	return []string{"up", "down", "half-up", "half-down", "page-up", "page-down", "top", "bottom"}
 }
 
-// invalid returns the reason why an action cannot have a key, empty if it can.
+// invalid returns the reason why an action cannot have the key, empty if it can.
 func invalid(name, action string) string {
 	if slices.Contains(movement(), action) && slices.Contains(inDialogs(), name) {
-		return fmt.Sprintf("%q has another meaning in dialogs", name)
+		return fmt.Sprintf("%q has a fixed meaning in dialogs", name)
 	}
 	if same := sameAs(name); same != "" {
 		return fmt.Sprintf("terminals do not distinguish %q from %q", name, same)
@@ -147,16 +148,16 @@ func invalid(name, action string) string {
 	case slices.Contains(special(), base):
 		return ""
 	case size != len(base) || r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.IsSpace(r):
-		return fmt.Sprintf("%q is not a key; a key is a character or %s, after ctrl+, alt+ or shift+", name, strings.Join(special(), ", "))
+		return fmt.Sprintf("%q is not a key; a key is one character or one of %s, with an optional prefix ctrl+, alt+ or shift+", name, strings.Join(special(), ", "))
 	case shift:
-		return fmt.Sprintf("%q: write the character that the key types", name)
+		return fmt.Sprintf("%q: shift+ is not allowed before a character; use the upper-case letter or symbol", name)
 	case ctrl && unicode.IsUpper(r):
-		return fmt.Sprintf("%q: write the letter after ctrl+ in lower case", name)
+		return fmt.Sprintf("%q: use a lower-case letter after ctrl+", name)
 	}
 	return ""
 }
 
-// sameAs is the key for which a terminal sends the same byte.
+// sameAs returns the key for which a terminal sends the same byte, empty for none.
 func sameAs(name string) string {
 	return map[string]string{"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+[": "esc"}[name]
 }

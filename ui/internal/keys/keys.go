@@ -18,7 +18,7 @@ type Map struct {
 	Elections, Events, Sessions                               key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
 	Mouse, Help, Suspend, Quit                                key.Binding
-	// Fixed has the keys of dialogs and prompts, which no setting changes.
+	// Fixed contains the keys of dialogs and prompts. Settings cannot change them.
 	Fixed FixedKeys
 }
 
@@ -51,7 +51,7 @@ func (k *Map) named() []action {
 	}
 }
 
-// Default returns the bindings, which follow k9s, lazygit and vim.
+// Default returns the default bindings. They follow the conventions of k9s, lazygit and vim.
 func Default(ascii bool) Map {
 	move, enter, fix := "↑↓", "⏎", "fix…"
 	if ascii {
@@ -64,34 +64,34 @@ func Default(ascii bool) Map {
 		Up: bind("k", "up", "k", "up"), Down: bind(move, "move", "j", "down"),
 		HalfUp:   bind("ctrl-u", "half a page up", "ctrl+u"),
 		HalfDown: bind("ctrl-d", "half a page down", "ctrl+d"),
-		PageUp:   bind("pgup", "a page up", "pgup", "ctrl+b"),
-		PageDown: bind("pgdn", "a page down", "pgdown", "ctrl+f"),
+		PageUp:   bind("pgup", "one page up", "pgup", "ctrl+b"),
+		PageDown: bind("pgdn", "one page down", "pgdown", "ctrl+f"),
 		Top:      bind("g", "first", "g", "home"), Bottom: bind("G", "last", "G", "end"),
 		NextTrouble: bind("n", "next problem", "n"), PrevTrouble: bind("N", "previous problem", "N"),
 		Open: bind(enter, "open", "enter"), Back: bind("esc", "back", "esc"),
 		NextTab: bind("tab", "next page", "tab"), PrevTab: bind("S-tab", "previous page", "shift+tab"),
 		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane down", "J", "shift+down"),
-		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort", "S"),
+		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort order", "S"),
 		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
 		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
 		Fix:     bind("f", fix, "f"),
-		Drain:   bind("D", "drain the row's node", "D"),
-		MarkAll: bind("a", "mark all shown", "a"), Invert: bind("i", "invert the marks shown", "i"),
+		Drain:   bind("D", "drain the node of the row", "D"),
+		MarkAll: bind("a", "mark all shown rows", "a"), Invert: bind("i", "invert marks of shown rows", "i"),
 		MarkRange: bind("V", "mark a range", "V"), Unmark: bind("A", "unmark all", "A"),
 		Scan:      bind("f", "scan all keys", "f"),
 		Report:    bind("E", "write an incident report", "E"),
-		Run:       bind("!", "run a command of the settings", "!"),
+		Run:       bind("!", "run a configured command", "!"),
 		Results:   bind("u", "actions and their results", "u"),
 		Elections: bind("1", "elections", "1"), Events: bind("2", "events", "2"),
 		Sessions: bind("3", "sessions", "3"),
 		Earlier:  bind("[", "previous event", "["), Later: bind("]", "next event", "]"),
 		ShorterLane: bind("+", "shorter lanes", "+", "="), LongerLane: bind("-", "longer lanes", "-"),
-		Mouse: bind("M", "mouse off or on", "M"),
+		Mouse: bind("M", "turn the mouse on or off", "M"),
 		Help:  bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
 		Fixed: FixedKeys{
 			Enter: bind(enter, "press the button", "enter"), Esc: bind("esc", "cancel", "esc"), Tab: bind("tab", "choose", "tab"),
-			Confirm: bind("y", "press the action button", "y"), Refresh: bind("r", "read the present state again", "r"),
+			Confirm: bind("y", "press the action button", "y"), Refresh: bind("r", "read the current state again", "r"),
 			Unfold: bind("a", "show shortened lists in full", "a"), Hidden: bind("space", "include the hidden marks", "space"),
 			Scan: bind("f", "scan all keys", "f"), Stop: bind("x", "stop", "x"),
 			Recall: bind("up", "earlier", "up", "down"), Select: bind("ctrl-n", "next row", "ctrl+n", "ctrl+p"),
@@ -107,13 +107,13 @@ func says(b key.Binding, what string) key.Binding {
 	return b
 }
 
-// named returns the binding with the name of its first key and another description.
+// named returns the binding with only its first key as the label, and with another description.
 func named(b key.Binding, what string) key.Binding {
 	b.SetHelp(first(b), what)
 	return b
 }
 
-// Board lists the keys of the footer of the board.
+// Board lists the footer keys of the board.
 func (k Map) Board() []key.Binding {
 	page := says(k.NextTab, "page")
 	return []key.Binding{
@@ -121,12 +121,12 @@ func (k Map) Board() []key.Binding {
 	}
 }
 
-// Vacant lists the keys of the footer of the board for an election without a leader.
+// Vacant lists the footer keys of the board for an election without a leader.
 func (k Map) Vacant() []key.Binding {
 	return slices.Insert(k.Board(), 3, k.Fix)
 }
 
-// Past lists the keys of the footer in the past.
+// Past lists the footer keys while the board shows the past.
 func (k Map) Past() []key.Binding {
 	return []key.Binding{
 		says(k.Back, "now"), says(k.Earlier, "earlier"), says(k.Later, "later"), k.Down, k.Open, k.Filter, k.LongerLane, k.ShorterLane, k.Sort, says(k.NextTab, "page"),
@@ -134,26 +134,26 @@ func (k Map) Past() []key.Binding {
 	}
 }
 
-// arrows returns a text about the arrow keys, empty if they do not move the cursor.
+// arrows returns a text about the arrow keys. It is empty if they do not move the cursor.
 func arrows(down key.Binding) string {
 	if slices.Contains(down.Keys(), "down") {
-		return "; arrows too"
+		return "; also arrow keys"
 	}
 	return ""
 }
 
-// Zoom lists the keys of the footer while the pane fills the screen.
+// Zoom lists the footer keys while the pane fills the screen.
 func (k Map) Zoom() []key.Binding {
 	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Release, k.Destroy, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
 }
 
-// ZoomVacant lists the keys of the footer of the full-screen details of an election without a leader.
+// ZoomVacant lists the footer keys while the pane of an election without a leader fills the screen.
 func (k Map) ZoomVacant() []key.Binding {
 	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Fix, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
 }
 
-// EventList lists the keys of the footer in the events view; open is true if one event is
-// open, leads if it has an election.
+// EventList lists the footer keys of the Events view. open is true if one event is open, leads if this event is about
+// an election.
 func (k Map) EventList(open, leads bool) []key.Binding {
 	switch {
 	case leads:
@@ -165,7 +165,7 @@ func (k Map) EventList(open, leads bool) []key.Binding {
 	return []key.Binding{k.Down, k.Open, k.Filter, newest, says(k.Report, "report"), k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
-// SessionList returns the key bindings that the footer of the sessions view shows. open is set if one session is open.
+// SessionList lists the footer keys of the Sessions view. open is true if one session is open.
 func (k Map) SessionList(open bool) []key.Binding {
 	if open {
 		return []key.Binding{k.Back, says(k.Down, "scroll"), k.Destroy, k.Scan, k.Copy, k.Elections, k.Help, k.Quit}
@@ -173,7 +173,7 @@ func (k Map) SessionList(open bool) []key.Binding {
 	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Scan, k.Sort, k.Mark, says(k.Drain, "drain"), k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
 }
 
-// Prompt lists the keys of the footer of a filter or a command.
+// Prompt lists the footer keys of the filter line or of the command line.
 func (k Map) Prompt(filter bool) []key.Binding {
 	if filter {
 		return []key.Binding{says(k.Fixed.Tab, "complete"), k.Fixed.Recall, says(k.Fixed.Enter, "keep the filter"), says(k.Fixed.Esc, "clear it")}
@@ -181,8 +181,8 @@ func (k Map) Prompt(filter bool) []key.Binding {
 	return []key.Binding{says(k.Fixed.Tab, "complete"), k.Fixed.Recall, says(k.Fixed.Enter, "run it"), says(k.Fixed.Esc, "leave")}
 }
 
-// Dialog lists the keys of the footer of a dialog. searching is true during a scan of the store. mayScan is true if a
-// scan is possible.
+// Dialog lists the footer keys of a dialog. searching is true during a scan of the store. mayScan is true if a scan
+// is possible.
 func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 	choose, done, leave := k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc
 	switch {
@@ -194,27 +194,27 @@ func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 	return []key.Binding{choose, done, leave}
 }
 
-// Menu lists the keys of the footer of a menu.
+// Menu lists the footer keys of a menu.
 func (k Map) Menu() []key.Binding {
 	return []key.Binding{k.Down, says(k.Fixed.Enter, "choose"), k.Fixed.Esc}
 }
 
-// RunMenu lists the keys of the footer of the menu of commands.
+// RunMenu lists the footer keys of the menu of commands.
 func (k Map) RunMenu() []key.Binding {
 	return []key.Binding{k.Down, says(k.Fixed.Enter, "run the command"), says(k.Fixed.Esc, "close")}
 }
 
-// RunConfirmation lists the keys of the footer while the user confirms a command.
+// RunConfirmation lists the footer keys while the user confirms a command.
 func (k Map) RunConfirmation() []key.Binding {
 	return []key.Binding{says(k.Fixed.Confirm, "run it"), says(k.Fixed.Esc, "back")}
 }
 
-// DoctorPage lists the keys of the footer of the page about permissions.
+// DoctorPage lists the footer keys of the page about permissions.
 func (k Map) DoctorPage() []key.Binding {
 	return []key.Binding{says(k.Down, "scroll"), says(k.Fixed.Refresh, "run again"), says(k.Fixed.Esc, "close")}
 }
 
-// Plan lists the keys of the footer of the plan of a drain. long is true if some elections may be hidden.
+// Plan lists the footer keys of the plan of a drain. long is true if some elections may be hidden.
 func (k Map) Plan(long bool) []key.Binding {
 	all := []key.Binding{k.Down, k.Fixed.Exclude, k.Fixed.AllowDestroy, k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc}
 	if long {
@@ -223,17 +223,17 @@ func (k Map) Plan(long bool) []key.Binding {
 	return all
 }
 
-// Confirmation lists the keys of the footer while the user types a name to confirm an action.
+// Confirmation lists the footer keys while the user types a name to confirm an action.
 func (k Map) Confirmation() []key.Binding {
 	return []key.Binding{says(k.Fixed.Enter, "confirm"), says(k.Fixed.Esc, "back")}
 }
 
-// HelpPage lists the keys of the footer of the help.
+// HelpPage lists the footer keys of the help.
 func (k Map) HelpPage() []key.Binding {
 	return []key.Binding{says(k.NextTab, "next page"), says(k.Down, "scroll"), says(k.Back, "close")}
 }
 
-// CopyMenu lists what can be copied of an election or a session, and the key of each.
+// CopyMenu lists the parts of an election or a session that the user can copy, each with its key.
 func (k Map) CopyMenu(ofSession bool) []key.Binding {
 	items := [][2]string{{"k", "key"}, {"n", "name"}, {"l", "leader"}, {"s", "session"}, {"o", "node"}, {"v", "value"}, {"c", "consul command"}, {"u", "curl command"}}
 	if ofSession {
@@ -246,7 +246,7 @@ func (k Map) CopyMenu(ofSession bool) []key.Binding {
 	return append(menu, says(k.Back, "nothing"))
 }
 
-// ResultList lists the keys of the footer of the results. draining is true if the results are of a drain in progress.
+// ResultList lists the footer keys of the results. draining is true if a drain is in progress.
 func (k Map) ResultList(draining bool) []key.Binding {
 	if draining {
 		return []key.Binding{says(k.Down, "scroll"), k.Fixed.Stop, says(k.Fixed.Enter, "hide")}
@@ -254,7 +254,7 @@ func (k Map) ResultList(draining bool) []key.Binding {
 	return []key.Binding{says(k.Down, "scroll"), says(k.Fixed.Esc, "close")}
 }
 
-// LockList lists the keys of the footer of the discovered locks. more is true if some of the locks are not watched.
+// LockList lists the footer keys of the discovered locks. more is true if some of the locks are not watched.
 func (k Map) LockList(more bool) []key.Binding {
 	if more {
 		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.Fixed.Esc, "close")}
@@ -262,7 +262,7 @@ func (k Map) LockList(more bool) []key.Binding {
 	return k.ResultList(false)
 }
 
-// Empty lists the keys of the footer while there is no election.
+// Empty lists the footer keys while there is no election.
 func (k Map) Empty() []key.Binding {
 	return []key.Binding{k.Events, k.Sessions, k.Command, k.Help, k.Quit}
 }

@@ -2,7 +2,7 @@ package keys
 
 import "charm.land/bubbles/v2/key"
 
-// Page is the help about one part of the dashboard: the keys that have an effect there.
+// Page is the help about one part of the dashboard. It contains the keys that work there.
 type Page struct {
 	Title  string
 	Groups []Group
@@ -14,8 +14,7 @@ type Group struct {
 	Keys  []key.Binding
 }
 
-// Pages returns the help: one page per view, in the order of the views, and one about dialogs
-// and panels.
+// Pages returns the pages of the help: one per view, in the order of the views, then a page about dialogs and panels.
 func (k Map) Pages() []Page {
 	down, up := named(k.Down, "down"+arrows(k.Down)), named(k.Up, "up")
 	moves := func(top key.Binding) []key.Binding {
@@ -30,44 +29,44 @@ func (k Map) Pages() []Page {
 		{"Elections", []Group{
 			{"Move", append(moves(k.Top), k.NextTrouble, k.PrevTrouble)},
 			{"Look", []key.Binding{
-				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.LongerLane, "longer lanes, to 30 days"), says(k.ShorterLane, "shorter lanes, to 5 minutes"), says(k.Copy, "copy, also as a command"), k.Report,
+				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.LongerLane, "longer lanes, up to 30 days"), says(k.ShorterLane, "shorter lanes, min. 5 minutes"), says(k.Copy, "copy a field or a command"), k.Report,
 			}},
 			marks,
-			{"Act", []key.Binding{k.Release, k.Destroy, says(k.Fix, "fix: why there is no leader"), k.Run}},
+			{"Act", []key.Binding{k.Release, k.Destroy, says(k.Fix, "explain and fix a vacancy"), k.Run}},
 			always,
 		}},
 		{"Events", []Group{
-			{"Move", moves(says(k.Top, "newest: the list follows it"))},
-			{"Look", []key.Binding{says(k.Open, "the whole event; then its election"), says(k.Report, "write an incident report about the listed events")}},
+			{"Move", moves(says(k.Top, "newest; follow new events"))},
+			{"Look", []key.Binding{says(k.Open, "open the event; again: open its election"), says(k.Report, "write an incident report about the listed events")}},
 			always,
 		}},
 		{"Sessions", []Group{
 			{"Move", moves(k.Top)},
-			{"Look", []key.Binding{k.Open, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.Copy, "copy, such as the session ID"), k.Scan}},
+			{"Look", []key.Binding{k.Open, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.Copy, "copy a field or a command"), k.Scan}},
 			{"Act", []key.Binding{k.Mark, says(k.Destroy, "destroy the session"), k.Run}},
 			always,
 		}},
 		{"Dialogs", []Group{
 			{"Read", []key.Binding{named(k.Down, "scroll down"), named(k.Up, "scroll up"), k.Fixed.Unfold, k.Fixed.Refresh}},
 			{"Decide", []key.Binding{
-				says(k.Fixed.Tab, "choose the button"), k.Fixed.Enter, k.Fixed.Confirm, k.Fixed.Hidden, says(k.Fixed.CopyCommand, "copy the electop command that does the same"),
-				says(k.Fixed.Scan, "scan all keys for more that a destroy affects"), says(k.Fixed.Esc, "cancel, close"),
+				says(k.Fixed.Tab, "choose a button"), k.Fixed.Enter, k.Fixed.Confirm, k.Fixed.Hidden, says(k.Fixed.CopyCommand, "copy the equivalent electop command"),
+				says(k.Fixed.Scan, "scan all keys to find others that the destroy affects"), says(k.Fixed.Esc, "cancel, close"),
 			}},
 			{"Plan of a drain", []key.Binding{
 				says(k.Fixed.Exclude, "exclude or include the election"), says(k.Fixed.AllowDestroy, "allow or forbid destroying the sessions of leaders that stay"),
 				says(k.Fixed.ListAll, "list all elections of a long plan, or only those that need attention"),
 			}},
 			{"Drain in progress", []key.Binding{says(k.Fixed.Stop, "stop the drain")}},
-			{"Commands of the settings", []key.Binding{says(k.Fixed.Enter, "run the command"), says(k.Fixed.Confirm, "run a command that needs a confirmation")}},
+			{"Configured commands", []key.Binding{says(k.Fixed.Enter, "run the command"), says(k.Fixed.Confirm, "confirm and run the command")}},
 			{"Doctor", []key.Binding{says(k.Fixed.Refresh, "run the checks again")}},
-			{"Discovered locks", []key.Binding{says(k.Wide, "watch all of them")}},
+			{"Discovered locks", []key.Binding{says(k.Wide, "watch all discovered locks")}},
 			{"Filter and command", []key.Binding{
-				says(k.Fixed.Tab, "complete; again: the next completion"), says(k.Fixed.Recall, "an earlier line; down: a later one"),
-				says(k.Fixed.Select, "filter: the next row; ctrl-p: the previous row"), says(k.Fixed.Enter, "keep the filter, run the command"),
+				says(k.Fixed.Tab, "complete; again: next completion"), says(k.Fixed.Recall, "earlier line; down: later line"),
+				says(k.Fixed.Select, "next row while filtering; ctrl-p: previous row"), says(k.Fixed.Enter, "keep the filter, or run the command"),
 				says(k.Fixed.Esc, "clear the filter, or cancel the command"),
 			}},
-			{"Copy of an election", k.CopyMenu(false)},
-			{"Copy of a session", k.CopyMenu(true)},
+			{"Copy from an election", k.CopyMenu(false)},
+			{"Copy from a session", k.CopyMenu(true)},
 		}},
 	}
 }

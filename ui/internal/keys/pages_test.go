@@ -124,7 +124,7 @@ func TestReboundKeysAreInTheHelp(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range []string{"ctrl-r release", "e down", "d up", "f5 mouse off or on", "o open", "\u23ce press the button"} {
+	for _, line := range []string{"ctrl-r release", "e down", "d up", "f5 turn the mouse on or off", "o open", "\u23ce press the button"} {
 		if !strings.Contains(text.String(), line+"\n") {
 			t.Errorf("the help lacks %q:\n%s", line, text.String())
 		}

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Press returns the message of a key by its name: "j", "enter", "ctrl+d", "space".
+// Press returns the message of a key press. name is the name of the key, such as "j", "enter", "ctrl+d" or "space".
 func Press(name string) tea.KeyPressMsg {
 	base, mod := name, tea.KeyMod(0)
 	for _, m := range modifiers() {
@@ -31,7 +31,7 @@ type modifier struct {
 	mod    tea.KeyMod
 }
 
-// modifiers are in the order in which they precede a key.
+// modifiers lists the modifiers in the order in which they precede a key.
 func modifiers() []modifier {
 	return []modifier{{"ctrl+", tea.ModCtrl}, {"alt+", tea.ModAlt}, {"shift+", tea.ModShift}}
 }
@@ -44,7 +44,7 @@ func special() []string {
 	}
 }
 
-// specialCodes are the codes of [special], in the same order.
+// specialCodes lists the codes of [special] in the same order.
 func specialCodes() []rune {
 	return []rune{
 		tea.KeyEnter, tea.KeyTab, tea.KeySpace, tea.KeyEscape, tea.KeyBackspace, tea.KeyInsert, tea.KeyDelete,

@@ -5,8 +5,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Step converts a movement key to a number of rows. page is the number of visible rows, all the number of all rows.
-// It returns false for other keys.
+// Step converts a movement key to a number of rows. page is the number of visible rows, all is the total number of
+// rows. For other keys it returns false.
 func (k Map) Step(msg tea.KeyPressMsg, page, all int) (int, bool) {
 	switch {
 	case key.Matches(msg, k.Down):

@@ -24,8 +24,8 @@ type Found struct {
 	Problem string
 }
 
-// Search searches the whole store of a datacenter, off the event loop. Any goroutine may call progress
-// until it returns.
+// Search searches the whole store of a datacenter. It must not run on the event loop. During the search, any
+// goroutine may call progress.
 type Search func(ctx context.Context, datacenter string, progress func(done, total int)) (Found, error)
 
 // Open starts a search in a datacenter and opens the panel.
@@ -42,7 +42,8 @@ type Model struct {
 	where string
 }
 
-// run is one search. The command of the search writes the counters. Only the event loop may use the other fields.
+// run is one search. The command that runs the search writes the counters. Only the event loop may use the other
+// fields.
 type run struct {
 	done, total atomic.Int64
 	cancel      context.CancelFunc
@@ -58,7 +59,7 @@ type ended struct {
 	err   error
 }
 
-// tick is the message that redraws the progress of a search.
+// tick is the message that requests a redraw of the progress of a search.
 type tick struct{ of *run }
 
 // tickEvery is the interval between redraws of the progress.
@@ -138,7 +139,7 @@ func (m Model) pressed(msg tea.KeyPressMsg) (Model, scene.Action) {
 	return m, nil
 }
 
-// close ends the search and closes the panel.
+// close cancels the search and closes the panel.
 func (m Model) close(a scene.Action) (Model, scene.Action) {
 	if m.run != nil {
 		m.run.cancel()

@@ -64,7 +64,7 @@ func writeGroup(page *term.Page, g *discovery.Group) {
 	case g.Watched == len(g.Keys):
 		state, sign = term.Span{Role: term.Quiet, Text: "watched"}, term.Span{Role: term.Led, Text: page.Sym.Led + " "}
 	case g.Pattern == "":
-		state.Text = "no pattern can select it"
+		state.Text = "no pattern matches this key"
 	case g.Watched > 0:
 		state.Text = fmt.Sprintf("%d of %d watched", g.Watched, len(g.Keys))
 	}
@@ -73,7 +73,7 @@ func writeGroup(page *term.Page, g *discovery.Group) {
 		term.Span{Role: term.Quiet, Text: strings.Join(g.SoftwareNames(), ", ") + "   "}, state)
 }
 
-// countText is the number of keys of a group in each state, as a text.
+// countText returns the number of keys of a group in each state.
 func countText(g *discovery.Group) string {
 	var parts []string
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func countText(g *discovery.Group) string {
 	return strings.Join(parts, ", ")
 }
 
-// View draws the panel over lines, which are width cells wide.
+// View draws the panel over lines. Each line is width cells wide.
 func (m Model) View(pt *term.Painter, lines []string, width int) {
 	if m.run == nil {
 		return
@@ -101,7 +101,7 @@ func (m Model) View(pt *term.Painter, lines []string, width int) {
 		foot = nil
 	case m.run.over && found.Unwatched > 0:
 		left := term.Label(term.Span{Role: term.Accent, Text: "   " + term.Plural(found.Unwatched, "lock") + " not watched   "})
-		foot = []term.Control{left, term.BoundHint(m.keys.Wide, "watch all"), term.Label(term.Span{Role: term.Quiet, Text: "   :watch PATTERN adds one"})}
+		foot = []term.Control{left, term.BoundHint(m.keys.Wide, "watch all"), term.Label(term.Span{Role: term.Quiet, Text: "   :watch adds a pattern"})}
 	case m.run.over:
 		foot = []term.Control{term.Label(term.Span{Role: term.Quiet, Text: "   all locks are watched"})}
 	}

@@ -1,5 +1,5 @@
-// Package past reads the history for the components, in commands: a slow disk or network
-// must not delay the screen.
+// Package past creates the commands that read the history for the components. It reads in commands, because a slow
+// disk or network must not delay the screen.
 package past
 
 import (
@@ -18,8 +18,8 @@ import (
 const (
 	// readTime is the timeout of a read.
 	readTime = 30 * time.Second
-	// slowAfter is the duration after which the screen shows that a read is in progress. A shorter read would show
-	// the text only for a moment.
+	// slowAfter is the duration after which the screen shows that a read is in progress. For a shorter read, the text
+	// would be visible only briefly.
 	slowAfter = 200 * time.Millisecond
 )
 
@@ -29,7 +29,7 @@ type Reader struct {
 	source history.Source
 }
 
-// NewReader binds reads to the program's context. The source may be nil.
+// NewReader returns a Reader. Cancelling ctx ends its reads. source is nil if there is no history.
 func NewReader(ctx context.Context, source history.Source) Reader { return Reader{ctx, source} }
 
 // On reports whether there is a history.
@@ -42,20 +42,20 @@ type Request struct {
 	Cancelled bool
 }
 
-// Cancel aborts the read. The message with its result is still sent.
+// Cancel aborts the read. The receiver still gets the message with the result.
 func (r *Request) Cancel() {
 	r.Cancelled = true
 	r.cancel()
 }
 
-// Slow is the message that a read has lasted for slowAfter. It is also sent after the end of a shorter read.
+// Slow is the message that a read has lasted for slowAfter. The command also sends it if the read has already ended.
 type Slow struct{ Of *Request }
 
 // EventsRead is the message with the result of a read of events.
 type EventsRead struct {
 	Of   *Request
 	Page history.EventPage
-	// Gaps are the gaps in observation, oldest first. They are read only if requested.
+	// Gaps are the gaps in observation, oldest first. They are nil unless the request includes them.
 	Gaps []history.Range
 	Err  error
 }
@@ -64,7 +64,7 @@ type EventsRead struct {
 type TermsRead struct {
 	Of   *Request
 	Page history.TermPage
-	// Gaps are the gaps in the observation of the election, oldest first. They are read only if requested.
+	// Gaps are the gaps in the observation of the election, oldest first. They are nil unless the request includes them.
 	Gaps []history.Range
 	Err  error
 }
@@ -102,7 +102,8 @@ func (r Reader) Terms(of *election.Election, until time.Time, before history.Cur
 	})
 }
 
-// exceptUnknown removes the error for an election without recorded events. The result is empty then.
+// exceptUnknown returns nil for the error about an election without recorded events, because an empty result is
+// correct then.
 func exceptUnknown(err error) error {
 	if errors.Is(err, history.ErrNoElection) {
 		return nil
@@ -116,7 +117,7 @@ func (r Reader) coverage(ctx context.Context, now time.Time) (*history.Coverage,
 	return history.NewCoverage(observed, until), err
 }
 
-// read returns a request, and the command that sends the result of the read and [Slow].
+// read returns a request and its command. The command sends the result of the read, and [Slow].
 func (r Reader) read(read func(context.Context, *Request) tea.Msg) (*Request, tea.Cmd) {
 	ctx, cancel := context.WithTimeout(r.ctx, readTime)
 	of := &Request{cancel: cancel}
@@ -129,7 +130,7 @@ func (r Reader) read(read func(context.Context, *Request) tea.Msg) (*Request, te
 	)
 }
 
-// Text is an error of the history in one line. It omits the path of the file.
+// Text returns a history error as one line, without the path of the file.
 func Text(err error) string {
 	text := strings.TrimPrefix(scene.Clean(err.Error()), "history: ")
 	if _, reason, found := strings.Cut(text, `": `); found && strings.HasPrefix(text, `history "`) {
@@ -138,8 +139,8 @@ func Text(err error) string {
 	return "history: " + text
 }
 
-// Unobserved ends gaps at live, the time at which the dashboard began to observe: its newest events may not be stored
-// yet. A zero live changes nothing.
+// Unobserved cuts gaps at live, the time at which the dashboard began to observe, because its newest events may not
+// be stored yet. If live is zero, Unobserved changes nothing.
 func Unobserved(gaps []history.Range, live time.Time) []history.Range {
 	if live.IsZero() {
 		return gaps

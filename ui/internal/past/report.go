@@ -19,7 +19,7 @@ const (
 	reportTime = time.Minute
 )
 
-// WriteReport is the type of ui.Options.Report.
+// WriteReport writes a report and returns the name of its file. It is the type of ui.Options.Report.
 type WriteReport func(ctx context.Context, of []scene.Subject, since time.Time) (file string, err error)
 
 // Reporter writes incident reports, one at a time. Only the event loop may use it.
@@ -29,7 +29,7 @@ type Reporter struct {
 	writing bool
 }
 
-// NewReporter binds reports to the program's context. write may be nil.
+// NewReporter returns a Reporter. Cancelling ctx ends its reports. write is nil if the program cannot write reports.
 func NewReporter(ctx context.Context, write WriteReport) *Reporter {
 	return &Reporter{ctx: ctx, write: write}
 }
@@ -40,13 +40,13 @@ type Reported struct {
 	err  error
 }
 
-// Start returns a note, and the command that writes the report unless it cannot be written.
+// Start returns a note and, if a report can be written, the command that writes it.
 func (r *Reporter) Start(a scene.WriteReport) scene.Action {
 	switch {
 	case r.write == nil:
-		return scene.Say{Role: term.Delay, Text: "No report: a report needs a history, and this dashboard has none (--history)."}
+		return scene.Say{Role: term.Delay, Text: "Writing a report requires a history (--history)."}
 	case r.writing:
-		return scene.Say{Role: term.Delay, Text: "A report is already being written."}
+		return scene.Say{Role: term.Delay, Text: "No report: another report is still in progress."}
 	}
 	r.writing = true
 	return scene.All{
@@ -69,8 +69,8 @@ func (r *Reporter) Ended(msg Reported) scene.Action {
 	return scene.Say{Role: term.Led, Text: "Wrote " + scene.Clean(msg.file)}
 }
 
-// ReportOn requests a report about an election, which may be nil. since is the text that the user typed; an empty
-// text means one day.
+// ReportOn requests a report about e, which is nil if no election is selected. since is the text that the user typed;
+// an empty text means one day.
 func ReportOn(e *election.Election, since string, now time.Time) scene.Action {
 	at := now.Add(-reportPeriod)
 	if since != "" {
@@ -80,7 +80,7 @@ func ReportOn(e *election.Election, since string, now time.Time) scene.Action {
 		}
 	}
 	if e == nil {
-		return scene.Say{Role: term.Delay, Text: "There is no election to report on."}
+		return scene.Say{Role: term.Delay, Text: "No report: no election is selected."}
 	}
 	return scene.WriteReport{Of: []scene.Subject{{Datacenter: e.Datacenter, Key: e.Key()}}, Since: at}
 }

@@ -10,36 +10,36 @@ import (
 	"electop/election/insight"
 )
 
-// Planner plans the drain of a node of a datacenter. It runs off the event loop. Until it returns, any goroutine may
-// call progress with the number of keys that were read.
+// Planner plans the drain of a node of a datacenter. It must not run on the event loop. Until it returns, any
+// goroutine may call progress with the number of keys that were read.
 type Planner func(ctx context.Context, datacenter, node string, progress func(done, total int)) (Plan, error)
 
 // Plan lists the elections of a drain, sorted by key. Its texts are safe to print.
 type Plan struct {
 	Node  string
 	Items []Item
-	// Course describes how each election is moved, and LastResort when a session is destroyed if Choice allows it. Gaps
-	// are the reasons why the plan may lack keys.
+	// Course describes how the drain moves each election. LastResort describes when it destroys a session, if Choice
+	// allows it. Gaps contains the reasons why the plan may lack keys.
 	Course, LastResort string
 	Gaps               []string
-	// Choice is what the user chose.
+	// Choice contains the user's choices.
 	Choice Choice
 	// Start begins the drain. It runs on the event loop and must not block.
 	Start func(Choice) Drain
 }
 
-// Choice is what the user chooses in a plan.
+// Choice contains the options of a plan that the user can change.
 type Choice struct {
 	// Exclude contains the keys of the elections that the drain skips.
 	Exclude map[string]bool
-	// Destroy allows destroying the session of a leader that stays.
+	// Destroy allows the drain to destroy the session of a leader that stays on the node.
 	Destroy bool
 }
 
-// Excluded is the reason for skipping an election that the user excluded.
+// Excluded is the value of [Item.Skip] for an election that the user excluded.
 const Excluded = "excluded in the plan"
 
-// With returns the plan with a choice.
+// With returns a copy of the plan with this choice.
 func (p Plan) With(c Choice) Plan {
 	p.Choice, p.Items = c, slices.Clone(p.Items)
 	for i := range p.Items {
@@ -56,10 +56,10 @@ type Item struct {
 	// Name is the election's name. Watched reports whether a pattern matches its key.
 	Name    string
 	Watched bool
-	// Next names the likely candidates on other nodes in one line. Likely reports whether there is one.
+	// Next lists the likely candidates on other nodes in one line. Likely reports whether there is such a candidate.
 	Next   string
 	Likely bool
-	// Effect is the effect of a release, Last that of a destroy after the last release.
+	// Effect is the effect of a release. Last is the effect of a destroy after the last release.
 	Effect, Last insight.Effect
 	// Skip is the reason why the drain skips the election, empty if it does not.
 	Skip string
@@ -80,8 +80,8 @@ func (p Plan) Planned() []Item {
 type Drain interface {
 	// Next waits for elections that have changed since the last call. more is false at the end of the drain.
 	Next() (changes []Step, more bool)
-	// Warning is the reason why the results are uncertain, in one line that is safe to print; empty
-	// if they are certain. It must not be called before the last change.
+	// Warning returns the reason why the results are uncertain, as one line that is safe to print. It is empty if they
+	// are certain. Call it only after the last change.
 	Warning() string
 	// Stop ends the drain after the writes in progress. It does not block.
 	Stop()
@@ -90,7 +90,7 @@ type Drain interface {
 // Status is the state of one election of a drain.
 type Status string
 
-// The states. Another state follows Waiting and Moving.
+// The states of an election in a drain. All except Waiting and Moving are final.
 const (
 	Waiting     Status = "waiting"
 	Moving      Status = "moving"
@@ -105,13 +105,13 @@ const (
 // Final reports whether the status changes only if the leader changes.
 func (s Status) Final() bool { return s != Waiting && s != Moving }
 
-// Step is the state of one election. Text is one line, safe to print.
+// Step is the state of one election of a drain. Text is one line, safe to print.
 type Step struct {
 	Key    string
 	Status Status
 	Text   string
 	// Elsewhere reports whether a session on another node leads.
 	Elsewhere bool
-	// Since is when the state in Text began, zero if its age is not displayed.
+	// Since is the time when the state in Text began. It is zero if the age of the state is not displayed.
 	Since time.Time
 }

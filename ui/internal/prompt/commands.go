@@ -9,10 +9,10 @@ import (
 	"electop/election/query"
 )
 
-// Argument is the kind of argument that a command takes.
+// Argument is the kind of argument of a command.
 type Argument uint8
 
-// The arguments that can be completed.
+// The kinds of arguments that can be completed.
 const (
 	Nothing Argument = iota
 	AnOrder
@@ -27,7 +27,7 @@ const (
 	AContext
 )
 
-// Usage describes a command. Completion, errors and help use the same list.
+// Usage describes a command for completion, error messages and the help.
 type Usage struct {
 	Name, Argument string
 	Takes          Argument
@@ -40,29 +40,29 @@ func (c Usage) String() string { return strings.TrimSpace(":" + c.Name + " " + c
 func Commands() []Usage {
 	return []Usage{
 		{Name: "q", About: "quit"},
-		{Name: "1", About: "the elections"},
-		{Name: "2", About: "the events"},
-		{Name: "3", About: "the sessions"},
+		{Name: "1", About: "show the elections"},
+		{Name: "2", About: "show the events"},
+		{Name: "3", About: "show the sessions"},
 		{"sort", "KEY [reverse]", AnOrder, "sort the list"},
-		{"filter", "TEXT", AFilter, "filter the list, as / does"},
+		{"filter", "TEXT", AFilter, "filter the list, like /"},
 		{"go", "NAME", AnElection, "select an election by name or key"},
-		{"at", "TIME", ATime, "show a moment of the past, or now"},
+		{"at", "TIME", ATime, "show the board at a past time, or now"},
 		{"since", "24h", APeriod, "show the events of this period"},
 		{"report", "[SINCE]", APeriod, "write an incident report about the election or the listed events"},
-		{Name: "history", About: "the history of the election"},
-		{Name: "pause", About: "freeze or unfreeze the board"},
+		{Name: "history", About: "show the history of the election"},
+		{Name: "pause", About: "pause or resume the board"},
 		{Name: "wide", About: "turn the wide table on or off"},
-		{"release", "[FILTER]", AFilter, "release the election, those marked, or all that match"},
-		{"destroy", "[FILTER]", AFilter, "destroy their sessions"},
+		{"release", "[FILTER]", AFilter, "release the selected, marked or matching elections"},
+		{"destroy", "[FILTER]", AFilter, "destroy the sessions of selected or matching elections"},
 		{"drain", "[NODE]", ANode, "move every leader off a node"},
-		{Name: "fix", About: "why the election has no leader, and the fix"},
+		{Name: "fix", About: "show why the election has no leader, and the fix"},
 		{Name: "discover", About: "find all locks in the store"},
-		{"watch", "PATTERN", APattern, "watch more keys"},
-		{"unwatch", "PATTERN", AWatched, "do not watch these keys"},
-		{Name: "doctor", About: "what this address and token can read and do"},
+		{"watch", "PATTERN", APattern, "watch the keys that match this pattern"},
+		{"unwatch", "PATTERN", AWatched, "stop watching the keys that match this pattern"},
+		{Name: "doctor", About: "show what this address and token can read and do"},
 		{"theme", "NAME", ATheme, "change the colours"},
-		{"ctx", "NAME", AContext, "change to another cluster of the settings"},
-		{Name: "help", About: "keys, signs and commands"},
+		{"ctx", "NAME", AContext, "connect to another configured cluster"},
+		{Name: "help", About: "show the keys, symbols and commands"},
 	}
 }
 
@@ -89,18 +89,18 @@ func usages(text string) []string {
 	return nil
 }
 
-// Names are the names that complete a command.
+// Names contains the values with which a command can be completed.
 type Names struct {
-	// Lists are the values of the arguments that do not depend on the elections.
+	// Lists contains the values of the arguments that do not depend on the elections.
 	Lists map[Argument][]string
 	// Of returns the values of a field, sorted.
 	Of func(field string) []string
-	// Filter completes a filter of the view, ElectionFilter one of elections.
+	// Filter completes a filter of the current view. ElectionFilter completes a filter of elections.
 	Filter, ElectionFilter Completer
 }
 
-// CompleteCommand returns a Completer for commands. The first word matches commands, elections and
-// nodes; the rest matches the values of the argument.
+// CompleteCommand returns a Completer for commands. It completes the first word with commands, elections and nodes,
+// and the rest with the values of the argument.
 func CompleteCommand(n Names) Completer {
 	return func(text string) (start int, options []string) {
 		name, argument, found := strings.Cut(text, " ")
@@ -142,7 +142,7 @@ func (n Names) argument(c Usage, text string) (start int, options []string) {
 	}
 }
 
-// first completes the first word. A command with an argument ends with a blank.
+// first completes the first word. It adds a space after a command that takes an argument.
 func (n Names) first(text string) []string {
 	var elections, nodes []string
 	if text != "" {
@@ -179,7 +179,7 @@ func (n Names) first(text string) []string {
 // maxOptions is the maximum number of completions.
 const maxOptions = 100
 
-// find returns the values that match a text, the best first. Without a text it returns all.
+// find returns the values that match a text, best match first. If the text is empty, all values match.
 func find(text string, values []string) []string {
 	if text = strings.TrimSpace(text); text == "" {
 		return values[:min(len(values), maxOptions)]
@@ -193,8 +193,7 @@ func find(text string, values []string) []string {
 	return found
 }
 
-// ranking returns the indexes of the values that have the letters of a text in this order, the
-// best first.
+// ranking returns the indexes of the values that contain the letters of a text in the same order, best match first.
 func ranking(text string, values []string) []int {
 	matches := fuzzy.Find(text, values)
 	indexes := make([]int, 0, min(len(matches), maxOptions))

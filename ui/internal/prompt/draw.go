@@ -8,18 +8,18 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Beside is what the line shows next to the text.
+// Beside contains the information that the line shows next to the typed text.
 type Beside struct {
 	// Result is the number of matches of a filter.
 	Result string
-	// Scope is what the filter applies to.
+	// Scope is the kind of rows to which the filter applies.
 	Scope query.Scope
 }
 
 // maxShown is the maximum number of options on the screen.
 const maxShown = 8
 
-// Draw draws the line, with completions and the result at the right.
+// Draw draws the line, with the completions and the result at its right end.
 func (m Model) Draw(p *term.Painter, width int, complete Completer, b Beside) string {
 	l := term.NewLine(p, width)
 	before, after := m.visible(width)
@@ -40,7 +40,8 @@ func (m Model) Draw(p *term.Painter, width int, complete Completer, b Beside) st
 	return l.Done()
 }
 
-// hint returns the completions, which a click inserts. If there are none, it returns examples.
+// hint returns the completions. A click on a completion inserts it. If there are no completions, hint returns
+// examples.
 func (m Model) hint(room int, complete Completer, b Beside) []term.Control {
 	if room < 8 {
 		return nil
@@ -62,7 +63,7 @@ func (m Model) hint(room int, complete Completer, b Beside) []term.Control {
 	return nil
 }
 
-// examples returns the possible forms of a word of a filter.
+// examples returns one example for each form of a filter word.
 func examples(s query.Scope) []string {
 	all := []string{"text", "!text", "/regex/"}
 	for _, f := range query.FieldsOf(s) {
@@ -71,7 +72,7 @@ func examples(s query.Scope) []string {
 	return all
 }
 
-// fitting returns as many texts as fit.
+// fitting returns the first texts, as many as fit into room cells.
 func fitting(texts []string, room int) []term.Control {
 	var spans []term.Span
 	for _, text := range texts {
@@ -89,7 +90,7 @@ func fitting(texts []string, room int) []term.Control {
 	return []term.Control{term.Label(spans...)}
 }
 
-// optionControls returns as many options as fit, the inserted one in another colour.
+// optionControls returns as many options as fit into room cells. The inserted option has another colour.
 func optionControls(options []string, inserted, room int) []term.Control {
 	controls := []term.Control{term.Label(term.Span{term.Key, "tab"})}
 	room -= 3
@@ -111,7 +112,7 @@ func optionControls(options []string, inserted, room int) []term.Control {
 	return controls
 }
 
-// shortened is an option without the field that the user has already typed.
+// shortened returns an option without the field name, because the user has already typed this name.
 func shortened(option string) string {
 	field, value, found := strings.Cut(option, ":")
 	if !found || value == "" || strings.Contains(field, " ") {

@@ -1,4 +1,4 @@
-// Package prompt is the line in which the user types a filter or a command.
+// Package prompt implements the line in which the user types a filter or a command.
 package prompt
 
 import (
@@ -21,39 +21,39 @@ const (
 	Command
 )
 
-// Completer returns the texts that can replace the end of a text, and the position where this end begins.
+// Completer returns the options that can replace the end of a text. start is the position at which this end begins.
 type Completer func(text string) (start int, options []string)
 
-// Model is the line being typed.
+// Model is the line that the user edits.
 type Model struct {
 	Kind Kind
-	// Cursor is the ID that was selected before the filter moved the cursor.
+	// Cursor is the ID of the row that was selected before the filter moved the cursor.
 	Cursor string
 	input  term.Input
-	// earlier are the lines typed before, oldest first. at is the visible one; draft is the line
-	// being typed while an earlier one is visible.
+	// earlier contains the previously typed lines, oldest first. at is the index of the visible line. draft is the
+	// unfinished line while an earlier line is visible.
 	earlier []string
 	at      int
 	draft   string
 	cycle   cycle
 }
 
-// cycle are the options that tab shows one after the other, nil before the first tab.
+// cycle contains the options that tab inserts one after the other. It is empty before the first tab.
 type cycle struct {
 	options []string
 	at      int
-	// start and end are the replaced part of the line, in runes.
+	// start and end are the bounds of the replaced part of the line, in runes.
 	start, end int
 }
 
-// New returns a line with a text. earlier are the lines typed before, oldest first.
+// New returns a line with a text. earlier contains the previously typed lines, oldest first.
 func New(kind Kind, text, cursor string, earlier []string) Model {
 	m := Model{Kind: kind, Cursor: cursor, earlier: earlier, at: len(earlier)}
 	m.input.Set(text)
 	return m
 }
 
-// Text is the line as typed.
+// Text returns the typed line.
 func (m Model) Text() string { return m.input.String() }
 
 // Paste inserts a text.
@@ -81,7 +81,7 @@ func (m Model) Press(msg tea.KeyPressMsg, complete Completer) Model {
 	return m
 }
 
-// own prepares an edit: the previous model keeps its text.
+// own copies the text before an edit, because the previous model shares its memory.
 func (m *Model) own() {
 	m.input.Text = slices.Clone(m.input.Text)
 	m.cycle = cycle{}
@@ -104,8 +104,8 @@ func (m *Model) recall(step int) {
 	m.input.Set(m.earlier[to])
 }
 
-// complete inserts the first option, then the next one. A single option is complete: the next
-// tab continues after it.
+// complete inserts the first option. Further calls insert the next options. If there was only one option, a further
+// call completes the new text.
 func (m *Model) complete(step int, complete Completer) {
 	if len(m.cycle.options) > 1 {
 		m.show((m.cycle.at + step + len(m.cycle.options)) % len(m.cycle.options))
@@ -123,7 +123,7 @@ func (m *Model) offer(complete Completer) {
 	m.cycle = cycle{options: options, start: utf8.RuneCountInString(m.before()[:start]), end: m.input.At}
 }
 
-// Pick inserts the option that the line shows with this index.
+// Pick inserts the option that the line shows at this index.
 func (m Model) Pick(option int, complete Completer) Model {
 	if len(m.cycle.options) < 2 {
 		m.offer(complete)
@@ -134,7 +134,7 @@ func (m Model) Pick(option int, complete Completer) Model {
 	return m
 }
 
-// show replaces the part that is being completed.
+// show replaces the completed part of the line with an option.
 func (m *Model) show(option int) {
 	c := &m.cycle
 	text := []rune(c.options[option])
@@ -149,10 +149,10 @@ func (m *Model) show(option int) {
 // before is the text before the cursor.
 func (m *Model) before() string { return string(m.input.Text[:m.input.At]) }
 
-// limit is the number of earlier lines that are kept.
+// limit is the maximum number of earlier lines.
 const limit = 50
 
-// Remember appends a line to the earlier ones, without repeating it.
+// Remember appends a line to the earlier lines. It removes an equal earlier line.
 func Remember(earlier []string, line string) []string {
 	if strings.TrimSpace(line) == "" {
 		return earlier
@@ -162,8 +162,8 @@ func Remember(earlier []string, line string) []string {
 	return kept[max(0, len(kept)-limit):]
 }
 
-// visible returns the end of the text before the cursor that fits, and the text after it.
-// Both are sanitized: the user may paste control characters.
+// visible returns the end of the text before the cursor that fits into the line, and the text after the cursor. Both
+// are sanitized, because the user may paste control characters.
 func (m Model) visible(width int) (before, after string) {
 	before = sanitize.Text(m.before())
 	after = sanitize.Text(string(m.input.Text[m.input.At:]))

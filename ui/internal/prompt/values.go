@@ -10,8 +10,7 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// Values lists the values of a field on the board, sorted. Texts that the user cannot type are
-// omitted.
+// Values returns the values of a field on the board, sorted. It omits texts that the user cannot type.
 func Values(s *scene.Scene, field string) []string {
 	all := make([]string, 0, len(s.Shown.Elections))
 	for _, e := range s.Shown.Elections {
@@ -30,8 +29,8 @@ func Values(s *scene.Scene, field string) []string {
 	return slices.DeleteFunc(slices.Compact(all), func(text string) bool { return text == "" || !typable(text) })
 }
 
-// typable reports whether a text consists of printable characters, and has no blanks at its ends. ASCII has a
-// fast path, because the texts of all elections are checked for each frame.
+// typable reports whether a text consists of printable characters and has no spaces at its ends. It has a fast path
+// for ASCII, because each frame checks the texts of all elections.
 func typable(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -68,7 +67,7 @@ func CompleteFilter(s *scene.Scene, scope query.Scope) Completer {
 	}
 }
 
-// NamesOn returns the names that complete a command in a view.
+// NamesOn returns the values with which a command can be completed in a view.
 func NamesOn(s *scene.Scene, scope query.Scope, lists map[Argument][]string) Names {
 	return Names{
 		Of: func(field string) []string { return Values(s, field) }, Lists: lists,

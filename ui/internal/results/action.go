@@ -16,30 +16,30 @@ import (
 type action struct {
 	insight.Outcome
 	name string    // name of the election or session, sanitized
-	at   time.Time // when the user confirmed it
-	done time.Time // when the operator reported the outcome, zero before
+	at   time.Time // time when the user confirmed the action
+	done time.Time // time when the operator reported the outcome, zero before that
 	by   string    // the key or command with which the user chose the targets
-	// apply replaces the operator for a fix, nil for other actions.
+	// apply is called instead of the operator for a fix. It is nil for other actions.
 	apply func(context.Context) insight.Outcome
-	ended time.Time // when the outcome became final
+	ended time.Time // time when the outcome became final
 	// over is set when the outcome is final.
 	over bool
-	// claimed is shared by the actions of one command. The command sets it when it starts. At exit, Unfinished sets it
-	// for commands that have not started, so that they never start.
+	// claimed is shared by the actions of one command. The command sets it at its start. At exit, Unfinished sets it, so
+	// that a command that has not started never starts.
 	claimed *atomic.Bool
-	// drain is the drain of this election, nil for none. step is the state of the election in it.
+	// drain is the drain of this election, nil for none. step is the state of the election in this drain.
 	drain *drain
 	step  plan.Step
 }
 
-// batch holds the actions confirmed in one dialog.
+// batch contains the actions that the user confirmed in one dialog.
 type batch []*action
 
-// actionLimit is the maximum number of actions kept; the oldest batches are dropped.
+// actionLimit is the maximum number of stored actions. Above this limit, the log drops its oldest batches.
 const actionLimit = 2000
 
-// nextLeaderTime is the timeout for a next leader: the longest lock-delay plus time for a
-// candidate to retry.
+// nextLeaderTime is the timeout for a next leader: the longest lock-delay plus the time that a candidate needs to
+// retry.
 const nextLeaderTime = election.MaxLockDelay + 30*time.Second
 
 func newBatch(kind election.ActionKind, targets []scene.Target, now time.Time) batch {
@@ -65,8 +65,8 @@ func (b batch) waiting() int {
 	return n
 }
 
-// groups splits a batch by command: one for each release, one for each destroyed session, one
-// for a drain.
+// groups splits a batch into one group per command. Each release, each destroyed session and each drain has one
+// command.
 func (b batch) groups() []batch {
 	if b[0].drain != nil {
 		return []batch{b}
@@ -84,7 +84,7 @@ func (b batch) groups() []batch {
 	return groups
 }
 
-// answered stores the operator's outcome, which is final for a session without an election.
+// answered stores the operator's outcome. For a session without an election, this outcome is final.
 func (a *action) answered(o insight.Outcome, now time.Time) {
 	o.Action, o.Target = a.Action, a.Target
 	a.Outcome, a.done = o, now

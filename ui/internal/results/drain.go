@@ -19,7 +19,7 @@ const drainKind election.ActionKind = "drain"
 type drain struct {
 	node string
 	run  plan.Drain
-	// over is set after the last change, stopping after the user has stopped it.
+	// over is set after the last change. stopping is set after the user has stopped the drain.
 	over, stopping bool
 	warning        string
 }
@@ -36,7 +36,7 @@ func (d *drain) next() tea.Msg {
 	return Stepped{d, steps, more}
 }
 
-// doubt is the warning after the results, empty for none.
+// doubt returns the warning as a suffix for a text, empty for none.
 func (d *drain) doubt() string {
 	if d.warning == "" {
 		return ""
@@ -109,7 +109,7 @@ func (l Log) Draining() string {
 	return ""
 }
 
-// stepWords describes the state of an election of a drain, with its age if it is current.
+// stepWords describes the state of an election in a drain. While Consul is connected, it adds the age of the state.
 func (a *action) stepWords(s *scene.Scene) string {
 	text := a.step.Text
 	if !a.over && !a.step.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
@@ -118,7 +118,7 @@ func (a *action) stepWords(s *scene.Scene) string {
 	return text
 }
 
-// stepLook returns the sign of an election of a drain, with its colour role.
+// stepLook returns the symbol and the colour role of an election in a drain.
 func (a *action) stepLook(sym *term.Symbols) term.Span {
 	if a.step.Status == plan.Interrupted && a.step.Elsewhere {
 		return term.Span{term.Quiet, sym.Led}
@@ -139,7 +139,7 @@ func (a *action) stepLook(sym *term.Symbols) term.Span {
 	}
 }
 
-// stepOrder ranks the states, problems first, as [action.outcomeOrder] does.
+// stepOrder ranks the states of a drain in the same way as [action.outcomeOrder]: problems come first.
 func (a *action) stepOrder() int {
 	switch {
 	case a.step.Status == plan.Failed:
@@ -152,18 +152,18 @@ func (a *action) stepOrder() int {
 	return 2
 }
 
-// unfinished is the outcome of an election whose drain was interrupted by the end of the program.
+// unfinished returns the outcome of an election if the program ended during its drain.
 func (a *action) unfinished() insight.Outcome {
 	o := a.Outcome
 	o.Kind, o.Reason = insight.OutcomeFailed, "not released, because the dashboard ended"
 	if a.step.Status == plan.Moving {
-		o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before another node led"
+		o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
 	}
 	return o
 }
 
-// events returns the lines of the Events view about the batch. For a drain, the first line is about the whole drain,
-// and waiting and skipped elections have no line.
+// events returns the lines of the Events view about the batch. For a drain, the first line describes the whole drain.
+// Waiting and skipped elections have no line.
 func (b batch) events(s *scene.Scene) []*election.Event {
 	var all []*election.Event
 	if d := b[0].drain; d != nil {

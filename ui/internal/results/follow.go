@@ -8,11 +8,11 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// followedTime is how long the row of an election shows the result of an action.
+// followedTime is the duration for which the row of an election shows the result of an action.
 const followedTime = 30 * time.Second
 
-// index records the actions of a batch as the newest ones of their elections. It omits a drain, which has its own
-// table.
+// index records the actions of a batch as the newest actions on their elections. It omits drains, because a drain has
+// its own table.
 func (r *record) index(b batch) {
 	for _, a := range b {
 		if a.Target.Key != "" && a.drain == nil {
@@ -21,8 +21,8 @@ func (r *record) index(b batch) {
 	}
 }
 
-// Followed returns the text in the row of an election about the newest action on it. The text is "released",
-// "destroyed" or "fixed" and, once a leader is elected, the time without a leader.
+// Followed returns a function that describes the newest action on an election in its row. The text is "released",
+// "destroyed" or "fixed" until a leader is elected, then the time without a leader.
 func (l Log) Followed(now time.Time) func(e *election.Election) string {
 	return func(e *election.Election) string {
 		a, held := l.newest[e.ID()], e.Exists && e.Pair.Held()

@@ -24,7 +24,7 @@ type Log struct {
 	panel panel
 }
 
-// record is shared by all copies of a log, so that a panic that discards a copy does not lose started actions.
+// record is shared by all copies of a log, so that the started actions remain known if a panic discards a copy.
 type record struct {
 	batches []batch // oldest first
 	newest  map[election.ID]*action
@@ -38,8 +38,8 @@ func New(ctx context.Context, op Operator, k keys.Map) Log {
 // Keys returns the key bindings for the footer while the panel is shown.
 func (l Log) Keys(k keys.Map) []key.Binding { return k.ResultList(l.panel.drain() != nil) }
 
-// Start runs the confirmed actions one after the other and destroys each session once. Several
-// actions open the panel.
+// Start runs the confirmed actions one after the other and destroys each session once. If there are several actions,
+// it opens the panel.
 func (l Log) Start(c scene.Confirm, s *scene.Scene) (Log, scene.Action) {
 	b := newBatch(c.Kind, withElections(c.Targets, s.Live), s.Now)
 	for _, a := range b {
@@ -73,8 +73,8 @@ func (l *Log) add(b batch) {
 // openOne opens the live table of a batch.
 func (l *Log) openOne(b batch) { l.open, l.panel = true, panel{batches: []batch{b}} }
 
-// withElections adds the elections that the destroyed sessions lead, to observe their next leaders. A session
-// precedes its elections, so that it is destroyed even if they have changed.
+// withElections adds the elections that the destroyed sessions lead, to observe their next leaders. Each session
+// precedes its elections, so that it is destroyed even if the elections have changed.
 func withElections(targets []scene.Target, live *election.Snapshot) []scene.Target {
 	led := scene.Led(live.Elections)
 	var all []scene.Target
@@ -142,7 +142,7 @@ func (l *Log) list() scene.Action {
 		return scene.ShowResults{}
 	}
 	if len(l.batches) == 0 {
-		return scene.Say{Role: term.Quiet, Text: "No action was confirmed since electop started."}
+		return scene.Say{Role: term.Quiet, Text: "No actions since electop started."}
 	}
 	newest := slices.Clone(l.batches)
 	slices.Reverse(newest)
@@ -150,7 +150,7 @@ func (l *Log) list() scene.Action {
 	return scene.ShowResults{}
 }
 
-// answered stores outcomes. Only the next snapshot changes the board.
+// answered stores outcomes. The board changes only with the next snapshot.
 func (l *Log) answered(msg Answered, s *scene.Scene) scene.Action {
 	var all scene.All
 	for _, x := range msg {
@@ -189,8 +189,7 @@ func (l *Log) notify(all scene.All, a *action, s *scene.Scene) scene.All {
 // hint names the key that lists the results.
 func (l Log) hint() string { return l.keys.Results.Help().Key + " lists the results" }
 
-// Pending describes the latest unfinished actions, empty if there are none or the panel is
-// open.
+// Pending describes the latest unfinished actions. It is empty if there are none, or if the panel is open.
 func (l Log) Pending(s *scene.Scene) string {
 	if l.open {
 		return ""

@@ -80,7 +80,7 @@ func (a *action) outcomeOrder() int {
 	}
 }
 
-// look returns the sign of an action, with its colour role.
+// look returns the symbol and the colour role of an action.
 func (a *action) look(sym *term.Symbols) term.Span {
 	switch {
 	case a.drain != nil:
@@ -131,7 +131,7 @@ func (b batch) worst() *action {
 	return worst
 }
 
-// summary counts how the actions of a batch ended: "Release 3 elections: 2 moved, 1 failed".
+// summary describes a batch and its results: "Release 3 elections: 2 moved, 1 failed".
 func (b batch) summary() string { return term.Capital(b.what()) + ": " + b.tally() }
 
 // tally counts the results: "2 moved, 1 failed".

@@ -16,7 +16,7 @@ import (
 type panel struct {
 	// batches are the listed batches, newest first.
 	batches []batch
-	// all lists every action with its kind and time.
+	// all is set if the panel lists all actions, each with its kind and time.
 	all bool
 	// asking is set while the panel requests confirmation to stop a drain.
 	asking bool
@@ -126,7 +126,7 @@ func (p *panel) write(page *term.Page, a *action, name, result int, s *scene.Sce
 		first = append(first, term.Span{term.Quiet, term.PadTo(string(a.Action), 7) + "  "}, term.Span{term.Key, term.PadTo(a.by, 1) + "  "})
 	}
 	words := term.Span{look.Role, a.words(s)}
-	if !p.all { // the column has the result
+	if !p.all { // the result has its own column
 		words.Text = strings.TrimPrefix(strings.TrimPrefix(words.Text, a.result()+", "), a.result()+": ")
 	}
 	if look.Role == term.Led || look.Role == term.Accent {
@@ -140,8 +140,8 @@ func (p *panel) write(page *term.Page, a *action, name, result int, s *scene.Sce
 	page.Indented(2, words)
 }
 
-// barWidth is the maximum width of the progress bar, in cells. A panel that is less than narrow cells wide shows no
-// numbers next to the bar.
+// barWidth is the maximum width of the progress bar. narrow is the minimum width of a panel that shows the results
+// next to the bar. Both are in cells.
 const (
 	barWidth = 24
 	narrow   = 60
@@ -186,7 +186,7 @@ func (p *panel) title() string {
 	return "Results: " + what
 }
 
-// View draws the panel over lines, which are width cells wide.
+// View draws the panel over lines. Each line is width cells wide.
 func (l Log) View(pt *term.Painter, lines []string, width int) {
 	p := &l.panel
 	var where []term.Span
@@ -198,7 +198,7 @@ func (l Log) View(pt *term.Painter, lines []string, width int) {
 	b.Draw(pt, lines, p.text.Width, width)
 }
 
-// buttons is the last row: the button that enter presses, the progress and the keys.
+// buttons returns the last row: the button that enter presses, the progress and the keys.
 func (p *panel) buttons() []term.Control {
 	state := term.Label(term.Span{term.Quiet, "complete"})
 	if n := p.waiting(); n > 0 {

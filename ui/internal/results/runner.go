@@ -10,11 +10,11 @@ import (
 	"electop/election/insight"
 )
 
-// Operator carries out actions. If the hold in the target has changed, it does nothing.
+// Operator executes actions. A method does nothing if the hold in the target has changed.
 type Operator interface {
-	// Release unlocks the key. Value, flags and the session are kept.
+	// Release unlocks the key. It keeps the value, the flags and the session.
 	Release(ctx context.Context, t election.Target) insight.Outcome
-	// DestroySession ends the session and every hold of it.
+	// DestroySession destroys the session and ends all its holds.
 	DestroySession(ctx context.Context, t election.Target) insight.Outcome
 }
 
@@ -32,8 +32,7 @@ const actionTime = 10 * time.Second
 // runner creates the command for a group of actions: one release, or the destroy of one session.
 type runner func(group batch) tea.Cmd
 
-// newRunner binds the operator to the program's context. The timeout ensures that each command
-// ends.
+// newRunner returns a runner that calls op. Each command ends when ctx is cancelled or after actionTime.
 func newRunner(ctx context.Context, op Operator) runner {
 	return func(group batch) tea.Cmd {
 		claimed := group[0].claimed
@@ -56,7 +55,7 @@ func newRunner(ctx context.Context, op Operator) runner {
 	}
 }
 
-// call returns the function that acts on a hold.
+// call returns the function that executes the action on a hold.
 func (a *action) call(op Operator) func(context.Context, election.Target) insight.Outcome {
 	switch {
 	case a.apply != nil:
@@ -67,8 +66,8 @@ func (a *action) call(op Operator) func(context.Context, election.Target) insigh
 	return op.Release
 }
 
-// actOnce destroys a session once and returns an outcome for each of its holds. If a hold has changed, it tries the
-// destroy with the next hold.
+// actOnce executes an action once and returns an outcome for each hold. If a hold has changed, it tries the next
+// hold.
 func actOnce(ctx context.Context, do func(context.Context, election.Target) insight.Outcome, targets []election.Target) []insight.Outcome {
 	outcomes := make([]insight.Outcome, 0, len(targets))
 	var last insight.Outcome

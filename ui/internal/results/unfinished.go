@@ -28,9 +28,9 @@ func (l Log) Running() string {
 	case 0:
 		return ""
 	case 1:
-		return "1 " + noun + " is still running; press again to quit."
+		return "1 " + noun + " is still running; press the key again to quit."
 	}
-	return term.Plural(n, noun) + " are still running; press again to quit."
+	return term.Plural(n, noun) + " are still running; press the key again to quit."
 }
 
 // Unfinished is a confirmed action whose outcome was not observed.
@@ -40,8 +40,8 @@ type Unfinished struct {
 	Outcome insight.Outcome
 }
 
-// Unfinished lists the actions without a final outcome. The caller calls it after the program has ended.
-// Actions that have not started never start after this call.
+// Unfinished lists the actions without a final outcome. Call it after the program has ended. After the call, no
+// further action starts.
 func (l Log) Unfinished() []Unfinished {
 	var all []Unfinished
 	withdrawn := map[*atomic.Bool]bool{}

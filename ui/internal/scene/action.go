@@ -21,29 +21,29 @@ type Say struct {
 	Text string
 }
 
-// Copy copies Text to the clipboard of the terminal. What is the kind of text for the note: "session", "value".
+// Copy copies Text to the clipboard of the terminal. What names the copied text in the note, for example "session".
 type Copy struct{ What, Text string }
 
 // ShowElection shows an election in the Elections view.
 type ShowElection struct{ ID string }
 
-// Zoom shows the selected election in full.
+// Zoom shows the details of the selected election on the whole screen.
 type Zoom struct{}
 
-// Ask opens the dialog about an action. Chosen contains at least one target.
+// Ask opens the confirmation dialog for an action. Chosen contains at least one target.
 type Ask struct {
 	Kind election.ActionKind
 	Chosen
 }
 
-// Confirm starts an action on targets, removes their marks and closes the dialog.
+// Confirm starts an action on targets, removes the marks of the targets and closes the dialog.
 type Confirm struct {
 	Kind    election.ActionKind
 	Targets []Target
 	By      string // see [Chosen]
 }
 
-// ConfirmFix starts Apply, which acts on the target, and closes the dialog.
+// ConfirmFix calls Apply, which fixes the target, and closes the dialog.
 type ConfirmFix struct {
 	Kind   election.ActionKind
 	Target Target
@@ -51,7 +51,7 @@ type ConfirmFix struct {
 	Apply  func(context.Context) insight.Outcome
 }
 
-// Diagnosed keeps the facts that the fix dialog read about an election.
+// Diagnosed stores the facts that the fix dialog read about an election.
 type Diagnosed struct {
 	Election *election.Election
 	Facts    insight.FixFacts
@@ -76,19 +76,19 @@ type ShowCommands struct{}
 // ShowDoctor opens the page about permissions.
 type ShowDoctor struct{}
 
-// Watch adds patterns to the watched ones.
+// Watch adds patterns to the watched patterns.
 type Watch struct{ Patterns []string }
 
-// ShowPlan opens the dialog about a drain.
+// ShowPlan opens the dialog with the plan of a drain.
 type ShowPlan struct{}
 
 // Drain begins a drain that the user confirmed.
 type Drain struct{ Plan plan.Plan }
 
-// Close closes the dialog or the results panel and shows Text as a note, if not empty.
+// Close closes the dialog or the results panel. If Text is not empty, the footer shows it as a note.
 type Close struct{ Text string }
 
-// Run runs a command; the component receives its message.
+// Run runs a command. The component receives the message of the command.
 type Run struct{ Cmd tea.Cmd }
 
 // WriteReport writes an incident report about elections to a file.
@@ -97,14 +97,14 @@ type WriteReport struct {
 	Since time.Time
 }
 
-// Subject is an election of a report.
+// Subject identifies an election in a report.
 type Subject struct{ Datacenter, Key string }
 
 // ShowSince shows the events since a moment. The zero time shows all events.
 type ShowSince struct{ At time.Time }
 
-// Visit shows a moment of the past, nil for the present. Cursor is the ID of the election to
-// select, empty to keep the selection.
+// Visit shows a moment of the past, or the present if Past is nil. Cursor is the ID of the election to select, empty
+// to keep the selection.
 type Visit struct {
 	Past   *Past
 	Cursor string
@@ -119,7 +119,7 @@ type Quit struct{}
 // Pass reports that the component has nothing to undo. The program then goes back one step itself.
 type Pass struct{}
 
-// All is a list of actions, in order.
+// All is a list of actions that the program carries out in order.
 type All []Action
 
 // Join returns an action that carries out a and then b. a may be nil.

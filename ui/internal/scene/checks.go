@@ -6,7 +6,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// TallySign is the symbol of the worst check.
+// TallySign returns the symbol of the worst check.
 func TallySign(t insight.Tally, sym *term.Symbols) string {
 	switch {
 	case t.Critical > 0:

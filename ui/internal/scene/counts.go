@@ -4,9 +4,8 @@ import (
 	"electop/election/insight"
 )
 
-// Counts are the numbers of elections by state. Elections at risk are led, but a check of the
-// leader's session is warning or critical. Failed counts leaders that have failed although their
-// sessions hold the keys.
+// Counts contains the number of elections in each state. Warning and Critical count the leaders at risk: a check of
+// their session has this status. Failed counts leaders that have failed although their sessions hold the keys.
 type Counts struct {
 	Led, Delay, Vacant, Semaphore, Unreadable, Idle int
 	Unsearched                                      int

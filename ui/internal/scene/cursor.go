@@ -11,8 +11,8 @@ type Cursor struct {
 // MoveTo moves the cursor to row i of n rows, or to the nearest existing row.
 func (c *Cursor) MoveTo(i, n int) { c.Index = max(0, min(i, n-1)) }
 
-// Scroll scrolls a list of n rows so that the cursor is on the screen. rows is the height of the screen; 0 changes
-// nothing.
+// Scroll scrolls a list of n rows so that the cursor is on the screen. rows is the number of visible rows. If rows is
+// 0, nothing changes.
 func (c *Cursor) Scroll(rows, n int) {
 	if rows <= 0 {
 		return
@@ -37,5 +37,5 @@ func Sorted(word string, reverse bool) Action {
 	return Say{Role: term.Quiet, Text: "Sorted by " + word + "."}
 }
 
-// Unknown shows an error in what the user typed.
+// Unknown shows an error about a text that the user typed.
 func Unknown(err error) Action { return Say{Role: term.Delay, Text: term.Capital(err.Error()) + "."} }

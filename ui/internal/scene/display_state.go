@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// DisplayState is the state of an election as displayed.
+// DisplayState is the displayed state of an election.
 type DisplayState uint8
 
 // The displayed states.
@@ -19,8 +19,8 @@ const (
 	StateSemaphore // a key that has several holders by design
 	StateUnreadable
 	StateIdle // a finished job: no leader since before electop started, and no candidate
-	// StateUnsearched is vacant or idle: found without a leader, and candidates were not
-	// searched yet.
+	// StateUnsearched is vacant or idle: the election had no leader when electop found it, and electop has not searched
+	// for candidates yet.
 	StateUnsearched
 )
 
@@ -70,5 +70,5 @@ func (s DisplayState) Sign(sym *term.Symbols) (string, term.Role) {
 	}
 }
 
-// SemaphoreWord precedes a semaphore's numbers.
+// SemaphoreWord precedes the numbers of holders and slots of a semaphore.
 const SemaphoreWord = "semaphore "

@@ -15,8 +15,8 @@ type EventLine struct {
 	Why *election.Event
 }
 
-// FoldEvents returns the latest lines, newest first, at most limit (negative: all).
-// Explanations are merged into the events that they explain.
+// FoldEvents returns at most limit lines, newest first. A negative limit returns all. It merges explanations into the
+// events that they explain.
 func FoldEvents(events []election.Event, keep func(EventLine) bool, limit int) []EventLine {
 	var lines []EventLine
 	explained := map[TermID]*election.Event{}
@@ -88,8 +88,8 @@ func EventSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	return LineSpans(sym, EventLine{Ev: ev}, false)
 }
 
-// LineSpans is [EventSpans] with the cause. The cause precedes the length of the term, because a narrow window cuts the
-// end. A brief description omits the number of the term.
+// LineSpans describes an event with its cause. The cause precedes the length of the term, because a narrow window
+// cuts the end of the line. A brief description omits the number of the term.
 func LineSpans(sym *term.Symbols, el EventLine, brief bool) []term.Span {
 	who := leaderSpans(el.Ev)
 	if brief {
@@ -157,7 +157,7 @@ func vacatedSpans(sym *term.Symbols, el EventLine, who []term.Span) []term.Span 
 	return append(who, term.Span{term.Quiet, " " + sym.Dot + " " + end})
 }
 
-// whySpans shows the cause in an explanation.
+// whySpans describes the cause in an explanation.
 func whySpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	spans := []term.Span{{term.Quiet, " " + sym.Dot + " "}, {term.Text, CauseLabel(ev.Cause)}}
 	switch by := Operator(ev.Cause, ev.Evidence); {
@@ -174,13 +174,13 @@ func SameEvent(a, b *election.Event) bool {
 	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Datacenter == b.Datacenter && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session
 }
 
-// Types of lines in the Events view other than events: an action of an operator, and a gap in observation.
+// Additional types of lines in the Events view: an action of an operator, and a gap in observation.
 const (
 	ActionEvent                        = query.OperatorAction
 	UnobservedEvent election.EventType = "unobserved"
 )
 
-// Unobserved returns the line of a gap in observation.
+// Unobserved returns the line about a gap in observation.
 func Unobserved(from, to, now time.Time) EventLine {
 	text := "no observer for " + term.Duration(to.Sub(from)) + ", until " + term.Dated(to, now, true)
 	return EventLine{Ev: &election.Event{Time: from, Type: UnobservedEvent, Evidence: text}}

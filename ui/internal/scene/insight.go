@@ -20,7 +20,7 @@ func WhyNoCandidate(s *Scene, in *Assessment) string {
 	case s.Unreachable:
 		return "unknown: Consul is unreachable"
 	case s.Stale && s.Live.Connection.State != election.Lost:
-		return "unknown until Consul is connected"
+		return "unknown until electop is connected"
 	case s.Stale:
 		return "unknown: Consul is unreachable"
 	}
@@ -46,7 +46,8 @@ func NextSpans(s *Scene, in *Assessment) []term.Span {
 	return []term.Span{{term.Text, text}}
 }
 
-// NextNames lists candidates with their nodes. If name and node are not unique, it adds the session.
+// NextNames lists candidates with their nodes. If several candidates have the same name and node, it adds their
+// sessions.
 func NextNames(all []insight.Candidate) []string {
 	type looks struct{ name, node string }
 	of := func(c insight.Candidate) looks { return looks{CandidateName(c), Clean(c.Session.Node)} }
@@ -83,13 +84,13 @@ func ProblemField(d *term.Page, f *insight.Fix) {
 	d.Field("Problem", term.Span{term.Strong, strings.ReplaceAll(string(f.Problem), "_", " ")})
 }
 
-// FixField writes the fix of a problem at a time, and when a lock-delay ends.
+// FixField writes the fix of a problem at a time, and the end of the lock-delay if the fix is to wait.
 func FixField(d *term.Page, f *insight.Fix, at time.Time) {
 	d.Field("Fix", term.Span{term.Text, f.DoAt(at)})
 	if f.Kind == insight.FixWait && f.Until.After(at) {
 		about := d.Sym.Tilde
 		if f.AtMost {
-			about = "at the latest "
+			about = "no later than "
 		}
 		d.Field("Ends", term.Span{term.Text, about + term.ClockTime(f.Until)}, term.Span{term.Quiet, "  Consul does not report the end"})
 	}
@@ -97,12 +98,12 @@ func FixField(d *term.Page, f *insight.Fix, at time.Time) {
 
 // Assessment holds the likely candidates and the advice for one election.
 type Assessment struct {
-	// Around is nil until the surroundings are read.
+	// Around contains the surroundings of the election. It is nil until they are read.
 	Around     *election.Surroundings
 	Candidates []insight.Candidate
 	Semaphore  *election.Semaphore
 	Advice     []insight.Advice
-	// Facts are the facts that Fix was inferred from. Fix is nil if no problem is known.
+	// Facts contains the facts from which Fix was inferred. Fix is nil if no problem is known.
 	Facts insight.FixFacts
 	Fix   *insight.Fix
 }
@@ -110,17 +111,17 @@ type Assessment struct {
 // Likely is the number of likely candidates, -1 if unknown.
 func (in *Assessment) Likely() int { return insight.Likely(in.Candidates, in.Around) }
 
-// InsightCache stores the assessment of the selected election. A frame uses it several times, and computing it among
-// 1,000 elections takes 2 ms. All inputs are immutable.
+// InsightCache stores the assessment of the selected election. A frame uses the assessment several times, and its
+// computation takes 2 ms for 1,000 elections. All inputs are immutable.
 type InsightCache struct {
 	of     *election.Election
 	around *election.Surroundings
 	all    []*election.Election
-	checks election.NodeChecks // of the leader's node
+	checks election.NodeChecks // checks of the leader's node
 	read   Diagnosed
 	at     time.Time
 	In     *Assessment
-	// sessions is the session list, which all surroundings share.
+	// sessions is the session list. All surroundings share it.
 	sessions []*election.Session
 }
 
@@ -131,7 +132,7 @@ const (
 	AdviceAge  = time.Minute
 )
 
-// Look returns the assessment of an election of a scene and computes it if the cache has none.
+// Look returns the assessment of an election. It computes the assessment if the cache has no current one.
 func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 	n := InsightCache{
 		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, read: s.diagnosisOf(e), sessions: c.sessions,

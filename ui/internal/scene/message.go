@@ -17,7 +17,7 @@ type Resized struct{ term.Rect }
 // scene, never nil.
 type Changed struct{ Before *Scene }
 
-// Opened reports that the component is shown. The component then scrolls to its beginning.
+// Opened reports that the program shows the component. The component then scrolls to the top.
 type Opened struct{}
 
 // Clicked is a left click on an item that the component drew.
@@ -41,22 +41,22 @@ type Report struct{}
 // OpenHistory opens the history of the selected election.
 type OpenHistory struct{}
 
-// GoTo moves the cursor to the election or session with this ID. Reveal clears a filter that
-// hides it.
+// GoTo moves the cursor to the election or session with this ID. If Reveal is set, the component clears a filter that
+// hides this row.
 type GoTo struct {
 	ID     string
 	Reveal bool
 }
 
-// SortBy sorts by the sort key whose name starts with the first word of Text; "reverse" may follow. If there is no such
-// key, the component shows the valid keys.
+// SortBy sorts by the sort key whose name starts with the first word of Text. The word "reverse" may follow. If there
+// is no such key, the component shows the valid keys.
 type SortBy struct{ Text string }
 
 // Widen toggles the wide table.
 type Widen struct{}
 
-// Choose requests [Ask] for the chosen targets. If there is no valid target, the component returns [Say] with the
-// reason. With a filter, the targets are all matching rows.
+// Choose requests [Ask] for the chosen targets. If Filter is not empty, the targets are all rows that match it. If
+// there is no valid target, the component returns [Say] with the reason.
 type Choose struct {
 	Kind   election.ActionKind
 	Filter string

@@ -10,13 +10,13 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Scene is the state to display. The program creates one after every update; components
-// neither modify nor keep it.
+// Scene is the state to display. The program creates a new scene after every update. Components must not modify or
+// store it.
 type Scene struct {
 	// Live is the newest snapshot. Shown is the snapshot to draw: Live, an older one while paused, or the snapshot of
 	// Past.
 	Shown, Live *election.Snapshot
-	// AsOf is the time that Shown describes: Now, or when the user paused or the connection was lost.
+	// AsOf is the time that Shown describes: Now, the start of the pause, or the time when the connection was lost.
 	AsOf, Now     time.Time
 	Stale, Paused bool
 	// Warning is a warning about the history in one line, empty for none.
@@ -25,21 +25,22 @@ type Scene struct {
 	Past *Past
 	// Lanes holds the recorded terms for the lanes, nil for none.
 	Lanes *Lanes
-	// StaleSince is set by [Scene.Of] if the drawn election is stale and others are not.
+	// StaleSince is set by [Scene.Of] if the drawn election is stale and other elections are not.
 	StaleSince time.Time
-	// Unreachable is set by [Scene.Of] if the datacenter of the drawn election does not respond while others do.
+	// Unreachable is set by [Scene.Of] if the datacenter of the drawn election does not respond and other datacenters
+	// do.
 	Unreachable bool
-	// Latency of the connection at the last clock tick.
+	// Latency is the latency of the connection at the last clock tick.
 	Latency time.Duration
 	Sym     *term.Symbols
 
-	// Options of the program. CanAct is set if there is an operator, Studies if surroundings are read, Lists if
-	// sessions can be listed.
+	// Options of the program. CanAct is set if the program can release and destroy, Studies if it reads surroundings,
+	// Lists if it can list sessions.
 	ReadOnly, CanAct, Studies, Lists bool
 	// Patterns are the watched patterns.
 	Patterns []string
-	// Datacenters are the names of the datacenters that the board shows, also in the scene of one of them. It is nil
-	// if the board shows one.
+	// Datacenters contains the names of all datacenters on the board, even in the scene of one datacenter. It is nil if
+	// the board shows only one datacenter.
 	Datacenters []string
 
 	// Selected is the election under the board's cursor, nil for none.
@@ -84,7 +85,7 @@ func (s *Scene) Insight(e *election.Election) *Assessment {
 	return s.insight
 }
 
-// around returns an election's surroundings. While paused, it prefers those of the paused snapshot.
+// around returns an election's surroundings. While paused, it prefers the surroundings in the paused snapshot.
 func (s *Scene) around(e *election.Election) *election.Surroundings {
 	for _, snap := range []*election.Snapshot{s.Shown.In(e.Datacenter), s.Live.In(e.Datacenter)} {
 		if snap.Surroundings != nil && snap.Surroundings.Key == e.Key() {
@@ -94,7 +95,7 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 	return nil
 }
 
-// diagnosisOf returns the latest diagnosis of an election whose key has not changed since then.
+// diagnosisOf returns the latest diagnosis of an election. It is empty if the key has changed since the diagnosis.
 func (s *Scene) diagnosisOf(e *election.Election) Diagnosed {
 	d := s.Diagnoses[e.ID()]
 	if was := d.Election; was == nil || e.Pair.Held() || was.Pair.Held() || was.Exists != e.Exists ||
@@ -135,8 +136,8 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	return &part
 }
 
-// ofPast marks an election as stale if its datacenter was not observed at the moment. AsOf is then the end of its
-// observation, because nothing is known after it.
+// ofPast marks an election as stale if its datacenter was not observed at the moment. AsOf is then the end of the
+// last observation, because the later states are unknown.
 func (s *Scene) ofPast(e *election.Election) *Scene {
 	gap, blind := s.Past.Blind[e.Datacenter]
 	if !blind {
@@ -153,7 +154,7 @@ func (s *Scene) ofPast(e *election.Election) *Scene {
 // Several reports whether the board shows several datacenters.
 func (s *Scene) Several() bool { return len(s.Datacenters) > 1 }
 
-// In returns the scene of one datacenter, for a component that is about this datacenter only.
+// In returns the scene of one datacenter, for a component that shows only this datacenter.
 func (s *Scene) In(datacenter string) *Scene {
 	if s.Live.Parts == nil {
 		return s
@@ -180,14 +181,14 @@ func (s *Scene) Sessions() []*election.Session {
 	return nil
 }
 
-// LiveSince is the time since which the snapshot has the events of all datacenters, zero for none. In the past it is
-// the displayed moment: all events are from the history.
+// LiveSince is the start of the period for which the snapshot contains the events of all datacenters, zero for none.
+// In the past it is the displayed moment, because all events are then from the history.
 func (s *Scene) LiveSince() time.Time {
 	if s.Past != nil {
 		return s.Past.At
 	}
 	var since time.Time
-	for _, part := range s.Shown.Datacenters() { // each keeps its own latest events
+	for _, part := range s.Shown.Datacenters() { // each datacenter has its own latest events
 		if len(part.Events) > 0 && part.Events[0].Time.After(since) {
 			since = part.Events[0].Time
 		}
@@ -195,10 +196,10 @@ func (s *Scene) LiveSince() time.Time {
 	return since
 }
 
-// PartStale reports whether the drawn election is stale and others are not.
+// PartStale reports whether the drawn election is stale and other elections are not.
 func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
 
-// Refusal explains why an action is not possible now, empty if it is.
+// Refusal returns the reason why an action is not possible, empty if the action is possible.
 func (s *Scene) Refusal(kind election.ActionKind) string {
 	word := string(kind)
 	switch c := s.Live.Connection; {
@@ -211,7 +212,7 @@ func (s *Scene) Refusal(kind election.ActionKind) string {
 	case c.State == election.Lost:
 		return StaleText(c)
 	case c.State != election.Live:
-		return "Unavailable until Consul is connected."
+		return "Unavailable until electop is connected to Consul."
 	}
 	return ""
 }
@@ -232,11 +233,11 @@ type Past struct {
 	// same time.
 	Event *election.Event
 	More  int
-	// Observed reports whether an observer was running at At. If not, Gap is the gap in observation around At. Since
-	// is zero if nothing was observed before; Until is zero if nothing was observed after.
+	// Observed reports whether an observer was running at At. If not, Gap is the gap in observation around At. Its Since
+	// is zero without an earlier observation, its Until is zero without a later one.
 	Observed bool
 	Gap      history.Range
-	// Blind are the gaps of the datacenters that were not observed at At while another one was.
+	// Blind contains the gaps of the datacenters that were not observed at At, if another datacenter was observed.
 	Blind map[string]history.Range
 	// Begins is the time of the oldest stored event. It is set only if no election was known at At.
 	Begins time.Time
@@ -265,8 +266,8 @@ type Lanes struct {
 	Observed map[election.ID]history.Periods
 }
 
-// Of returns the terms of an election and when it was observed until At. known is false if
-// the history does not have the election.
+// Of returns the terms of an election and the periods in which it was observed until At. known is false if the
+// history does not contain the election.
 func (l *Lanes) Of(e *election.Election) (terms []election.Term, observed history.Periods, known bool) {
 	if l == nil {
 		return nil, nil, false
@@ -276,5 +277,5 @@ func (l *Lanes) Of(e *election.Election) (terms []election.Term, observed histor
 	return l.Terms[id], observed, known
 }
 
-// NotStored replaces data that the history does not store.
+// NotStored is the text in place of data that the history does not store.
 const NotStored = "not stored"

@@ -11,12 +11,12 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Search is a search of the whole KV store for keys of sessions. The command of the search writes the counters. Only
-// the event loop may use the other fields.
+// Search is a search of the whole KV store for keys of sessions. The command that runs the search writes the
+// counters. Only the event loop may use the other fields.
 type Search struct {
 	done, Total atomic.Int64
 	cancel      context.CancelFunc
-	// At is when the search began. The result is not older.
+	// At is the time when the search began. The found keys were read at this time or later.
 	At time.Time
 	// Earlier is set if the search began before the dialog was opened.
 	Earlier bool
@@ -34,7 +34,7 @@ type Searched struct {
 	Err      error
 }
 
-// SearchTick is the message that redraws the progress of a search.
+// SearchTick is the message that requests a redraw of the progress of a search.
 type SearchTick struct{ Of *Search }
 
 // searchTick is the interval between redraws of the progress.
@@ -43,10 +43,11 @@ const searchTick = 200 * time.Millisecond
 // Searcher creates a search and the command that runs it.
 type Searcher func(sessions []string, now time.Time) (*Search, tea.Cmd)
 
-// holdings is the type of ui.Options.Holdings.
+// holdings returns the keys that sessions hold. It is the type of ui.Options.Holdings.
 type holdings func(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error)
 
-// NewSearcher binds searches of a datacenter, or of all for "", to the program's context. It returns nil if look is nil.
+// NewSearcher returns a Searcher for a datacenter, or for all datacenters if the name is empty. Cancelling ctx ends
+// the searches. It returns nil if look is nil.
 func NewSearcher(ctx context.Context, look holdings, datacenter string) Searcher {
 	if look == nil {
 		return nil
@@ -77,7 +78,7 @@ func (s *Search) Ticked() tea.Cmd {
 	return tea.Tick(searchTick, func(time.Time) tea.Msg { return SearchTick{s} })
 }
 
-// Running reports whether the search has not ended; a nil search does not run.
+// Running reports whether the search is in progress. It returns false for a nil search.
 func (s *Search) Running() bool { return s != nil && !s.Over }
 
 // Stop cancels the search.
@@ -93,7 +94,7 @@ func (s *Search) Ended(msg Searched) {
 	s.Stopped = s.Stopped && msg.Err != nil // false if the search completed before it was stopped
 }
 
-// Far is the progress as a text: "1,200 of 9,800 keys".
+// Far describes the progress: "1,200 of 9,800 keys".
 func (s *Search) Far() string {
 	return term.Thousands(s.done.Load()) + " of " + term.Thousands(s.Total.Load()) + " keys"
 }

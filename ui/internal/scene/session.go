@@ -18,13 +18,13 @@ func Led(es []*election.Election) map[string][]*election.Election {
 	return led
 }
 
-// SessionSettings writes the conditions that end a session and the effect on its keys.
+// SessionSettings writes the conditions that end a session, and the effect of this end on its keys.
 func SessionSettings(d *term.Page, s *Scene, ses *election.Session) {
 	if ses.TTL > 0 {
 		d.Field("TTL", term.Span{term.Text, ses.TTL.String()},
-			term.Span{term.Quiet, "  Consul ends it about " + (2 * ses.TTL).String() + " after the last renewal, later if Consul's leader changes"})
+			term.Span{term.Quiet, "  Consul ends the session about " + (2 * ses.TTL).String() + " after the last renewal, later if Consul's leader changes"})
 	} else {
-		d.Field("TTL", term.Span{term.Text, "none"}, term.Span{term.Quiet, "  it ends when it is destroyed, a check fails or its node is removed"})
+		d.Field("TTL", term.Span{term.Text, "none"}, term.Span{term.Quiet, "  the session ends when it is destroyed, a check fails or its node is removed"})
 	}
 	d.Field("When lost", lostSpans(d.Sym, ses)...)
 	checksDetail(d, s, ses)
@@ -87,7 +87,7 @@ func whyMissing(known election.NodeChecks, read bool) string {
 	return "not registered on this node"
 }
 
-// checkSpans shows one check; missing explains its absence.
+// checkSpans describes one check. If the check is absent, missing is the reason.
 func checkSpans(sym *term.Symbols, id, kind string, known election.NodeChecks, missing string) []term.Span {
 	c := insight.FindCheck(id, known)
 	sign, r, word := checkSign(sym, c)

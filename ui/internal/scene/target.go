@@ -5,7 +5,7 @@ import (
 	"electop/election/insight"
 )
 
-// Target is the target of an action: a hold as the user chose it, or a session.
+// Target is the target of an action: a session, or the hold that existed when the user chose the election.
 type Target struct {
 	election.Target
 	HeldFor string
@@ -30,7 +30,7 @@ func (s *Scene) where(datacenter string) string {
 	return OneLine(datacenter, 40)
 }
 
-// BindSession returns a target for a session. The keys of the session do not matter.
+// BindSession returns a target for a session. The target does not depend on the keys of the session.
 func (s *Scene) BindSession(ses *election.Session, hidden bool) Target {
 	return Target{Where: s.where(ses.Datacenter), Target: election.Target{
 		Datacenter: ses.Datacenter, Session: ses.ID, Node: ses.Node, Behavior: ses.Behavior, LockDelay: ses.EnforcedLockDelay(),
@@ -48,7 +48,7 @@ func (t *Target) Label() string {
 	return "session " + election.ShortID(t.Session)
 }
 
-// In names the datacenter, as " in dc2". It is empty if the board shows only one.
+// In returns the datacenter as the end of a text: " in dc2". It is empty if the board shows only one datacenter.
 func (t *Target) In() string {
 	if t.Where == "" {
 		return ""
@@ -56,8 +56,8 @@ func (t *Target) In() string {
 	return " in " + t.Where
 }
 
-// Title is the name of a target in a list of several datacenters. It contains the session ID because session names are
-// not unique.
+// Title is the name of a target in a list. For several datacenters it contains the datacenter. It contains the
+// session ID because session names are not unique.
 func (t *Target) Title() string {
 	if t.SessionOnly != nil && t.SessionOnly.Name != "" {
 		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session) + t.In()
@@ -65,17 +65,17 @@ func (t *Target) Title() string {
 	return t.Label() + t.In()
 }
 
-// Chosen holds the marked targets or, without marks, the one under the cursor.
+// Chosen contains the marked targets or, without marks, the target under the cursor.
 type Chosen struct {
-	// Visible and Hidden are the targets that the filter shows and hides.
+	// Visible contains the targets that the filter shows, Hidden the targets that it hides.
 	Visible, Hidden []Target
 	// Leaderless names marked elections that have no leader.
 	Leaderless []string
-	// Unmarked names the row under the cursor when all marks are hidden.
+	// Unmarked is the label of the row under the cursor. It is set only if the filter hides all marked rows.
 	Unmarked string
 	// SessionOnly is set if the targets are sessions, not elections.
 	SessionOnly bool
-	// By is the key or command with which the user chose them: "r", ":release".
+	// By is the key or command with which the user chose the targets: "r", ":release".
 	By string
 }
 
@@ -85,8 +85,8 @@ type NamedEffect struct {
 	Effect insight.Effect
 }
 
-// Sentences returns each sentence of the effects once. A sentence that does not apply to all effects is prefixed with
-// the joined names of its effects.
+// Sentences returns each sentence of the effects once. If a sentence does not apply to all effects, the joined names
+// of its effects precede it.
 func Sentences(effects []NamedEffect, pick func(insight.Effect) []string, join func(names []string) string) []string {
 	var order []string
 	about := map[string][]string{}

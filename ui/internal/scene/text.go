@@ -28,7 +28,7 @@ func OneLine(s string, limit int) string {
 	return sanitize.Line(s, limit)
 }
 
-// isPlain reports whether s is printable ASCII of at most limit bytes without leading or trailing blanks.
+// isPlain reports whether s is printable ASCII of at most limit bytes without spaces at its ends.
 func isPlain(s string, limit int) bool {
 	if len(s) > limit || s == "" || s[0] == ' ' || s[len(s)-1] == ' ' {
 		return false
@@ -41,7 +41,7 @@ func isPlain(s string, limit int) bool {
 	return true
 }
 
-// Held formats the length of a term. Below a second it is exact, because "0s" would be misleading.
+// Held formats the length of a term. Below one second it shows milliseconds, because "0s" would be misleading.
 func Held(sym *term.Symbols, d time.Duration, known bool) string {
 	switch {
 	case !known && d < time.Millisecond:
@@ -52,7 +52,7 @@ func Held(sym *term.Symbols, d time.Duration, known bool) string {
 	return term.AtLeast(sym, term.Duration(d), known)
 }
 
-// causeTexts are the label of a cause and a clause about why a term ended.
+// causeTexts returns the label of a cause, and a clause that explains why a term ended.
 func causeTexts(c election.Cause) (label, clause string) {
 	switch c {
 	case election.Released:
@@ -78,13 +78,13 @@ func causeTexts(c election.Cause) (label, clause string) {
 	}
 }
 
-// CauseWords is the cause of a term's end as a clause.
+// CauseWords returns the clause that explains why a term ended.
 func CauseWords(c election.Cause) string {
 	_, clause := causeTexts(c)
 	return clause
 }
 
-// CauseLabel is the short form of a cause in lists.
+// CauseLabel returns the short form of a cause for lists.
 func CauseLabel(c election.Cause) string {
 	label, _ := causeTexts(c)
 	return label
@@ -105,7 +105,8 @@ func Operator(c election.Cause, evidence string) string {
 	return OneLine(by, 80)
 }
 
-// TermNumber formats a term number. 0 is "?": the key was written without the lock before electop read its number.
+// TermNumber formats a term number. For 0 it returns "?": the key was written without the lock, so the number is
+// unknown.
 func TermNumber(n uint64) string {
 	if n == 0 {
 		return "?"
@@ -121,7 +122,7 @@ func SessionText(id string, full bool) string {
 	return election.ShortID(id)
 }
 
-// Earlier returns the earlier of two times, ignoring zero times.
+// Earlier returns the earlier of two times. It ignores a zero time.
 func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

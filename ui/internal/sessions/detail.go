@@ -22,7 +22,7 @@ func (v *Model) drawOpen(p *term.Painter, s *scene.Scene, r *row, width, height 
 	return p.Pad(lines, width, height)
 }
 
-// document is the content of an open session.
+// document returns the text about an open session.
 func (v *Model) document(s *scene.Scene, r *row, width int) *term.Page {
 	d := &term.Page{Width: width - 2, Sym: s.Sym}
 	if v.scan.running() {
@@ -59,7 +59,7 @@ func describe(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 
 func heldDoc(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 	if r.known() == 0 {
-		d.Para(term.Quiet, term.Capital(r.nothing())+r.unknown(scan)+" It may wait as a candidate: Consul does not record waiters.")
+		d.Para(term.Quiet, term.Capital(r.nothing())+r.unknown(scan)+" The session may be a candidate: Consul does not record waiters.")
 		return
 	}
 	for _, e := range r.holds {
@@ -75,7 +75,7 @@ func heldDoc(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 		d.Para(term.Quiet, strings.TrimPrefix(r.unknown(scan), ". "))
 		return
 	}
-	d.Head("Not watched, as of " + term.ClockTime(scan.at) + ", " + term.Duration(s.Now.Sub(scan.at)) + " ago")
+	d.Head("Unwatched keys, as of " + term.ClockTime(scan.at) + ", " + term.Duration(s.Now.Sub(scan.at)) + " ago")
 	for i, key := range r.others {
 		if i == shownOthers {
 			d.Add(term.Span{term.Quiet, "and " + term.Plural(len(r.others)-i, "more key")})
@@ -87,14 +87,14 @@ func heldDoc(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 		d.Add(term.Span{term.Quiet, "no key"})
 	}
 	if r.partly {
-		d.Para(term.Delay, "This token cannot read all keys: there may be more.")
+		d.Para(term.Delay, "This token cannot read all keys: the session may hold more.")
 	}
 }
 
-// shownOthers is the maximum number of unwatched keys listed.
+// shownOthers is the maximum number of unwatched keys in the text.
 const shownOthers = 1000
 
-// unknown is the end of a sentence: the time of the scan, or the key that scans for unwatched keys.
+// unknown returns the end of a sentence: the time of the scan, or the key that starts a scan.
 func (r *row) unknown(scan *scanResult) string {
 	switch {
 	case r.scanned:
@@ -102,5 +102,5 @@ func (r *row) unknown(scan *scanResult) string {
 	case !scan.at.IsZero():
 		return ". The session is newer than the latest scan: it may hold keys outside the patterns (f scans again)."
 	}
-	return ". It may hold keys outside the patterns (f scans the whole store)."
+	return ". The session may hold keys outside the patterns (f scans the whole store)."
 }

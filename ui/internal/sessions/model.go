@@ -16,14 +16,14 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Model is the list of sessions. The cursor follows a session, not a row.
+// Model is the list of sessions. The cursor stays on its session when rows move.
 type Model struct {
 	keys   keys.Map
 	search scene.Searcher // nil if the store cannot be searched
 	rect   term.Rect
 
 	at     scene.Cursor
-	order  []*row // filtered and sorted
+	order  []*row // the filtered and sorted rows
 	cursor string
 	marks  map[string]bool
 	filter query.Filter
@@ -39,7 +39,8 @@ type Model struct {
 	scan    storeScan
 	scanned time.Time
 	tally   tally
-	// name, node and hold are the maximum widths of these columns, in cells. datacenter is 0 unless there are several.
+	// name, node and hold are the maximum widths of these columns, in cells. datacenter is the width of the datacenter
+	// column, 0 if there is only one datacenter.
 	name, node, hold, datacenter int
 }
 
@@ -93,7 +94,7 @@ func (v *Model) refresh(snap *election.Snapshot) {
 		v.list, v.board, v.scanned = snap.SessionList, board, v.scan.result.at
 		v.build(snap)
 	}
-	failed := failedLeaders(snap) // checks change without a change of the list or the board
+	failed := failedLeaders(snap) // checks can change although the list and the board do not
 	v.order = make([]*row, 0, len(v.rows))
 	for i := range v.rows {
 		r := &v.rows[i]

@@ -45,7 +45,8 @@ func (v *Model) unread(s *scene.Scene) (term.Role, string) {
 	return term.Quiet, "Reading the sessions."
 }
 
-// problems describes why the list is incomplete or stale. Each text names its datacenters if there are several.
+// problems describes why the list is incomplete or stale. If there are several datacenters, each text names the
+// affected ones.
 func (v *Model) problems(s *scene.Scene) []string {
 	if v.list == nil {
 		return nil
@@ -77,11 +78,12 @@ func (v *Model) problems(s *scene.Scene) []string {
 	return texts
 }
 
-// lacks describes what is missing or stale in the list of one datacenter. subject is the name of this list.
+// lacks describes what is missing or stale in the list of one datacenter. subject is the name of this list in the
+// texts.
 func (v *Model) lacks(part *election.Snapshot, subject string, now time.Time) []string {
 	list := part.SessionList
 	if list == nil {
-		return []string{"the sessions were not read yet."}
+		return []string{"the sessions have not been read yet."}
 	}
 	var texts []string
 	old := subject + " is " + term.Duration(now.Sub(list.Until)) + " old."
@@ -93,7 +95,7 @@ func (v *Model) lacks(part *election.Snapshot, subject string, now time.Time) []
 	case !list.Until.IsZero():
 		texts = append(texts, old)
 	case len(v.list.Sessions) == 0:
-		texts = append(texts, "no session is visible. Consul omits sessions that the token cannot read, so some may exist.")
+		texts = append(texts, "no session is visible. Consul omits sessions that the token cannot read, so hidden sessions may exist.")
 	}
 	if list.Partial {
 		texts = append(texts, "this token cannot read all sessions: some are not listed.")
@@ -109,5 +111,5 @@ func unreadable(part *election.Snapshot) string {
 	case c.State == election.Lost:
 		return scene.Clean(part.SessionList.Err) + "."
 	}
-	return scene.Clean(part.SessionList.Err) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node."
+	return scene.Clean(part.SessionList.Err) + ". Listing sessions requires session_prefix \"\" { policy = \"read\" }, or this rule for one node."
 }

@@ -24,7 +24,7 @@ func TestAPartialListIsMarked(t *testing.T) {
 func TestADatacenterWithoutAListIsNamed(t *testing.T) {
 	one, two := uitest.Studied(""), &election.Snapshot{At: uitest.Now(), Datacenter: "dc2"}
 	d := drive(t, source.Join(one, two), nil)
-	d.wants("Datacenter dc2: the sessions were not read yet.", "20, 9 hold a watched key")
+	d.wants("Datacenter dc2: the sessions have not been read yet.", "20, 9 hold a watched key")
 	listed := *two
 	listed.SessionList = &election.SessionList{At: uitest.Now()}
 	d.show(source.Join(one, &listed))
@@ -41,7 +41,7 @@ func TestProblemsNameTheirDatacenters(t *testing.T) {
 	one.Datacenter, current.Datacenter = "dc1", "dc2"
 	unreadable := &election.SessionList{At: old, Until: old, Err: "sessions: not readable with this token"}
 	d := drive(t, source.Join(one, part("dc2", unreadable), part("dc3", unreadable)), nil)
-	d.wants(`Datacenters dc2, dc3: sessions: not readable with this token. Listing them needs session_prefix ""`, "20, 9 hold a watched key")
+	d.wants(`Datacenters dc2, dc3: sessions: not readable with this token. Listing sessions requires session_prefix ""`, "20, 9 hold a watched key")
 	d.lacks(" old.")
 	outdated := &election.SessionList{At: old, Until: old, Err: "sessions: request timed out", Sessions: []*election.Session{current}}
 	partial := &election.SessionList{At: uitest.Now(), Partial: true}

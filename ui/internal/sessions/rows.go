@@ -21,7 +21,7 @@ type tally struct{ all, holding, orphans int }
 type state uint8
 
 const (
-	orphan  state = iota // probably left behind by a program
+	orphan  state = iota // probably not removed by the program that created it
 	idle                 // holds no known key; may be a waiter
 	holding              // holds a known key
 )
@@ -35,17 +35,17 @@ type row struct {
 	datacenter string
 	state      state
 	holds      []*election.Election
-	// slots are the semaphores in which it holds a slot.
+	// slots contains the semaphores in which the session holds a slot.
 	slots []*election.Election
-	// others are the unwatched keys that a scan found. scanned is set if the scan covered the session, partly if the
-	// scan may have missed keys.
+	// others contains the unwatched keys that a scan found. scanned is set if the scan covered the session. partly is
+	// set if the scan may have missed keys.
 	others          []string
 	scanned, partly bool
 	alike           int // number of similar orphans, including this one
-	// failure is evidence that the leader with this session has failed, nil if there is none.
+	// failure is evidence that the session's leader has failed, nil if there is none.
 	failure *failure.Failure
 	seen    time.Time
-	// set if seen is the time of creation
+	// created is set if seen is the time of creation.
 	created bool
 }
 
@@ -93,8 +93,8 @@ func (v *Model) build(snap *election.Snapshot) {
 	})
 }
 
-// setSeen sets the earliest known time of the session: when it was first listed or, if earlier, when one of its terms
-// began.
+// setSeen sets the earliest known time of the session: when it was first listed, or when its oldest term began if
+// that is earlier.
 func (r *row) setSeen(first election.Seen) {
 	r.seen, r.created = first.At, first.Created
 	for i := 0; i < len(r.holds) && !r.created; i++ {
@@ -104,7 +104,7 @@ func (r *row) setSeen(first election.Seen) {
 	}
 }
 
-// addScanned adds the keys of the latest scan. It omits watched keys, because the snapshot is newer.
+// addScanned adds the keys of the latest scan. It omits watched keys, because the snapshot has newer data about them.
 func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 	r.scanned, r.partly = v.scan.result.of[r.ses.ID], v.scan.result.partial
 	own := snap.In(r.ses.Datacenter)
@@ -138,7 +138,7 @@ func (v *Model) count(programs map[insight.Program]int, es []*election.Election)
 	}
 }
 
-// failedLeaders maps sessions to evidence that the leader with this session has failed.
+// failedLeaders maps the sessions of failed leaders to the evidence of the failure.
 func failedLeaders(snap *election.Snapshot) map[string]*failure.Failure {
 	failed := map[string]*failure.Failure{}
 	for _, part := range snap.Datacenters() {
@@ -152,7 +152,7 @@ func failedLeaders(snap *election.Snapshot) map[string]*failure.Failure {
 	return failed
 }
 
-// slotsOf maps sessions to the semaphores in which they hold a slot.
+// slotsOf maps each session to the semaphores in which it holds a slot.
 func slotsOf(es []*election.Election) map[string][]*election.Election {
 	slots := map[string][]*election.Election{}
 	for _, e := range es {
@@ -171,7 +171,7 @@ func slotsOf(es []*election.Election) map[string][]*election.Election {
 // known is the number of known keys of the session.
 func (r *row) known() int { return len(r.holds) + len(r.slots) + len(r.others) }
 
-// match reports whether every word matches the session.
+// match reports whether a session matches every word of a filter.
 func match(f query.Filter, r *row) bool {
 	for i := range f.Words {
 		if w := &f.Words[i]; matchWord(w, r) == w.Not {

@@ -13,8 +13,8 @@ import (
 // storeScan searches the whole KV store for keys of the listed sessions. It keeps a result
 // until the next scan completes.
 type storeScan struct {
-	run *scene.Search // the latest, nil before the first
-	// asked holds the sessions that run covers.
+	run *scene.Search // the latest search, nil before the first
+	// asked contains the IDs of the sessions that run covers.
 	asked map[string]bool
 
 	result scanResult
@@ -22,16 +22,16 @@ type storeScan struct {
 
 // scanResult is the result of a complete scan.
 type scanResult struct {
-	at    time.Time // when it began, zero without a result
+	at    time.Time // when the scan began, zero without a result
 	of    map[string]bool
-	keys  map[string][]election.Pair // of each session, sorted
+	keys  map[string][]election.Pair // the sorted keys of each session
 	total int64
 	// partial is set if the token cannot read all keys.
 	partial bool
 }
 
-// keptValue is the maximum size of a value that is kept, in bytes. Longer values do not identify software and would
-// occupy memory for days.
+// keptValue is the maximum size of a stored value, in bytes. Longer values do not identify software and would occupy
+// memory for days.
 const keptValue = 4 << 10
 
 func (s *storeScan) running() bool { return s.run != nil && !s.run.Over }
@@ -74,8 +74,8 @@ func (v Model) Earlier(sessions []string) *scene.Search {
 	return s
 }
 
-// spans returns the lines about the scan: its progress or error, and the age of the result. There are none before the
-// first scan.
+// spans returns the lines about the scan: its progress or error, and the age of the result. Before the first scan it
+// returns nil.
 func (s *storeScan) spans(now time.Time) [][]term.Span {
 	var lines [][]term.Span
 	switch run := s.run; {

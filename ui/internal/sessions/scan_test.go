@@ -22,7 +22,7 @@ func TestNothingIsClaimedBeforeAScan(t *testing.T) {
 	d.lacks("holds nothing", "no key")
 	d.filter(uitest.SessionID(200))
 	d.keys("enter")
-	d.wants("No watched key. It may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
+	d.wants("No watched key. The session may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
 }
 
 func TestAScanFillsHolds(t *testing.T) {
@@ -50,7 +50,7 @@ func TestAScanFillsHolds(t *testing.T) {
 	}
 	d.filter("key:locks/nightly")
 	d.keys("enter")
-	d.wants("Not watched, as of 12:01:09, 35s ago", "locks/nightly", "service/auth/leader")
+	d.wants("Unwatched keys, as of 12:01:09, 35s ago", "locks/nightly", "service/auth/leader")
 }
 
 func TestNewerSessionsAreNotCovered(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sorting is a sort key and its direction. The default direction shows notable sessions first.
+// sorting is a sort key and its direction. The default direction shows the most important sessions first.
 type sorting struct {
 	key     int
 	reverse bool
@@ -33,7 +33,7 @@ func (s sorting) compare(a, b *row) int {
 	return strings.Compare(a.ses.Name, b.ses.Name)
 }
 
-// sortRows orders sessions; equal ones by name, datacenter, node and ID.
+// sortRows sorts sessions. Sessions with the same sort key are in the order of name, datacenter, node and ID.
 func sortRows(rows []*row, s sorting) {
 	slices.SortFunc(rows, func(a, b *row) int {
 		c := s.compare(a, b)

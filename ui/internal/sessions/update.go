@@ -23,7 +23,8 @@ func (v Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	return v, action
 }
 
-// updatePast handles a message in the past. The history stores no sessions, so the list does not change.
+// updatePast handles a message while the board shows the past. The history stores no sessions, so the list does not
+// change.
 func (v *Model) updatePast(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
 	case scene.Resized, scene.Searched, scene.SearchTick, scene.Unmark:
@@ -95,16 +96,15 @@ func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// widen turns the full session IDs on or off.
+// widen shows or hides the full session IDs.
 func (v *Model) widen() scene.Action {
 	if v.wide = !v.wide; v.wide && v.widths(v.rect.W)[colID] < fullID {
-		return scene.Say{Role: term.Quiet, Text: "The window is too narrow for the full session IDs; enter shows one."}
+		return scene.Say{Role: term.Quiet, Text: "The window is too narrow for the full session IDs; press enter to show one."}
 	}
 	return nil
 }
 
-// clicked selects the clicked session, or sorts by the clicked column; a second click reverses
-// the order.
+// clicked selects the clicked session, or sorts by the clicked column. A second click on a column reverses the order.
 func (v *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 	if at.Item != term.Column {
 		v.moveTo(at.Index)
@@ -201,8 +201,8 @@ func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {
 	return v.resort(sorting{key: i, reverse: direction != ""}, s)
 }
 
-// choose requests the destroy of sessions. The targets are the sessions that match the filter of the request. Without
-// a filter they are the marked sessions, or the selected one if nothing is marked.
+// choose requests the destroy of sessions. If the request has a filter, the targets are the matching sessions.
+// Otherwise they are the marked sessions or, without marks, the selected session.
 func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	kind := c.Kind
 	refusal := s.Refusal(kind)
@@ -284,7 +284,7 @@ func (v *Model) toggleScan(s *scene.Scene) scene.Action {
 	case s.Live.Connection.State != election.Live:
 		refusal = scene.StaleText(s.Live.Connection)
 	case len(v.rows) == 0:
-		refusal = "There is no session to scan for."
+		refusal = "No scan is possible: no sessions are listed."
 	}
 	if refusal != "" {
 		return scene.Say{Role: term.Delay, Text: refusal}

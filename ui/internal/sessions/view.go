@@ -33,8 +33,8 @@ func (c column) sortWord() string {
 	return [...]string{"name", "", "node", "holds", "age", "ttl", "", "", ""}[c]
 }
 
-// leastHolds is the minimum width of the HOLDS column. The column grows up to mostHolds at the expense of other
-// columns.
+// leastHolds is the minimum width of the HOLDS column, in cells. Above mostHolds, the column uses only cells that the
+// other columns leave free.
 const (
 	leastHolds = 16
 	mostHolds  = 25
@@ -111,7 +111,7 @@ func (v *Model) drawList(p *term.Painter, s *scene.Scene, width, height int) []s
 	return p.Pad(lines, width, height)
 }
 
-// rowsIn is the number of sessions below the title, the news and the column heads.
+// rowsIn returns the number of rows that fit below the title, the news and the column heads.
 func rowsIn(height, news int) int { return max(0, height-2-news) }
 
 func (v *Model) title() []term.Span {
@@ -133,7 +133,7 @@ func (v *Model) holding() string {
 	return " hold a key"
 }
 
-// position shows the number of rows above and below the screen.
+// position returns the numbers of hidden rows above and below the visible rows.
 func (v *Model) position(sym *term.Symbols, rows int) []term.Span {
 	if len(v.order) <= rows {
 		return nil
@@ -287,7 +287,7 @@ func (r *row) holdsText() term.Span {
 	return term.Span{term.Text, count + ": " + text}
 }
 
-// age is the age of the session. It is a minimum unless the creation was observed.
+// age returns the age of the session. It is a minimum unless electop observed the creation.
 func (r *row) age(sym *term.Symbols, s *scene.Scene) string {
 	return term.AtLeast(sym, term.Duration(s.AsOf.Sub(r.seen)), r.created)
 }

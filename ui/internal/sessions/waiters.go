@@ -7,10 +7,10 @@ import (
 	"electop/election"
 )
 
-// waiters finds idle sessions that may wait for a watched election and are therefore not orphans. A session that may
-// be either counts as a waiter.
+// waiters finds idle sessions that may be candidates of a watched election. A session that may be a candidate or an
+// orphan counts as a candidate.
 type waiters struct {
-	former map[string]bool // sessions that led
+	former map[string]bool // sessions that led an election
 	alike  map[string]bool // results of looksOf for the sessions of leaders
 	names  map[string]bool // names of elections
 }
@@ -39,8 +39,8 @@ func newWaiters(es []*election.Election) *waiters {
 // mayWait reports whether a session led an election before, or resembles the session of a leader.
 func (c *waiters) mayWait(s *election.Session) bool { return c.former[s.ID] || c.competes(s) }
 
-// competes compares a session with the sessions of leaders. It returns true if the name or a check is similar, or if
-// the session's name contains the name of an election.
+// competes reports whether a session resembles the session of a leader: a similar name or check, or a name that
+// contains the name of an election.
 func (c *waiters) competes(s *election.Session) bool {
 	for _, look := range looksOf(s) {
 		if c.alike[look] {
@@ -55,8 +55,8 @@ func (c *waiters) competes(s *election.Session) bool {
 	return false
 }
 
-// named reports whether a word is the name of an election or starts with one, as "web-host17" does. It ignores names
-// shorter than three bytes, which are ambiguous.
+// named reports whether a word is the name of an election or starts with one, for example "web-host17". It ignores
+// names shorter than three bytes, because they are ambiguous.
 func (c *waiters) named(word string) bool {
 	for i := 3; i <= len(word); i++ {
 		if (i == len(word) || strings.IndexByte("-_.", word[i]) >= 0) && c.names[word[:i]] {
@@ -66,8 +66,8 @@ func (c *waiters) named(word string) bool {
 	return false
 }
 
-// looksOf returns a session's name and service checks. It removes the node name and digits, which differ between
-// instances of a program.
+// looksOf returns a session's name and service checks without the node name and without digits, because both differ
+// between instances of a program.
 func looksOf(s *election.Session) []string {
 	short, _, _ := strings.Cut(s.Node, ".")
 	var looks []string

@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// Cluster holds the connection settings with which a command reaches Consul. It contains no secret.
+// Cluster contains the settings with which a command connects to Consul. It contains no secret.
 type Cluster struct {
 	// URL is the address: scheme, host, port and path prefix, or unix:// and the path of a socket.
 	URL string
@@ -74,7 +74,7 @@ func (c Cluster) electop() []string {
 	return flags
 }
 
-// flags returns the flags that select the cluster. Consul's CLI and electop have the same names for them.
+// flags returns the flags that select the cluster. Consul's CLI and electop use the same names for these flags.
 func (c Cluster) flags(dash, datacenter string) []string {
 	var flags []string
 	for _, f := range [][2]string{
@@ -88,7 +88,7 @@ func (c Cluster) flags(dash, datacenter string) []string {
 	return flags
 }
 
-// curl returns the command that reads a path of Consul's API, which must be escaped.
+// curl returns the curl command that reads a path of Consul's API. The path must be escaped.
 func (c Cluster) curl(path, datacenter string) string {
 	words := []string{"curl", "-sS"}
 	for _, f := range [][2]string{{"--cacert", c.CAFile}, {"--capath", c.CAPath}, {"--cert", c.ClientCert}, {"--key", c.ClientKey}} {
@@ -118,7 +118,7 @@ func (c Cluster) curl(path, datacenter string) string {
 	return line(append(words, Quote(base+path)))
 }
 
-// operands quotes arguments that are not flags, even if they begin with "-".
+// operands quotes positional arguments. If one of them begins with "-", it adds "--" before them.
 func operands(texts ...string) []string {
 	var words []string
 	if slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, "-") }) {
@@ -132,10 +132,10 @@ func operands(texts ...string) []string {
 
 func line(words []string) string { return strings.Join(words, " ") }
 
-// readable returns an error if no request can name the key: Consul's server normalizes paths.
+// readable returns an error if no request can address the key, because Consul's server normalizes paths.
 func readable(key string) error {
 	if key == "" || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
-		return errors.New("no command can show this key: a request for it reads another path")
+		return errors.New("no command can show this key: Consul normalizes the key to another path")
 	}
 	return nil
 }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// lexer finds the fields of a template and decides where a shell reads them. It accepts a part of the syntax of sh, and
-// refuses fields where it could misread a command that evaluates them.
+// lexer finds the fields of a template and the shell constructs around them. It accepts a part of the syntax of sh.
+// It refuses a field where it may fail to recognise a command that evaluates the value.
 type lexer struct {
 	text     string
 	at       int
-	kept     int // the text before it is in the template
+	kept     int // the text before this offset is in the template
 	frames   []frame
-	barred   string // why no field may follow, empty if one may
+	barred   string // reason why no field may follow, empty for none
 	template Template
 }
 
-// kind is what encloses a part of a script.
+// kind is the kind of construct that encloses a part of a script.
 type kind uint8
 
 const (
@@ -28,10 +28,10 @@ const (
 	backquote             // ` `
 )
 
-// frame is an open construct, and the position in the command that it contains.
+// frame is an open construct and the position in its current command.
 type frame struct {
 	kind kind
-	// inWord is set inside a word, which begins at start.
+	// inWord is set inside a word. The word begins at start.
 	inWord bool
 	start  int
 	// words are the words of the simple command, without assignments and keywords before the program.
@@ -46,7 +46,7 @@ func (f *frame) opening() string {
 
 func (l *lexer) top() *frame { return &l.frames[len(l.frames)-1] }
 
-// push opens a construct that is n bytes long.
+// push opens a construct. Its opening characters are n bytes long.
 func (l *lexer) push(k kind, n int) {
 	l.frames = append(l.frames, frame{kind: k})
 	l.at += n
@@ -68,7 +68,7 @@ func (l *lexer) step() error {
 			l.pop(1)
 			return nil
 		}
-	case l.starts("\\\n"): // continues the line, and the word if there is one
+	case l.starts("\\\n"): // a shell removes an escaped newline
 		l.at += 2
 		return nil
 	case l.starts("\\") && l.at+1 < len(l.text):
@@ -91,7 +91,7 @@ func (l *lexer) step() error {
 	return nil
 }
 
-// open opens the construct that begins here in a word, if one does.
+// open opens the construct that begins at the current position of a word. It returns false if none begins there.
 func (l *lexer) open() bool {
 	f, k, size := l.top(), commands, 2
 	switch {
@@ -103,7 +103,7 @@ func (l *lexer) open() bool {
 	case l.starts(`"`) && f.kind != double:
 		k, size = double, 1
 	case l.starts("'") && f.kind != double:
-		if k, size = single, 1; strings.HasSuffix(l.text[:l.at], "$") { // bash reads backslashes in it
+		if k, size = single, 1; strings.HasSuffix(l.text[:l.at], "$") { // bash interprets backslashes in $'…'
 			l.barred = "must not follow $'…'"
 		}
 	default:
@@ -137,7 +137,7 @@ func (l *lexer) inCommand() {
 		l.pop(1)
 	case strings.IndexByte(";|&()\n", c) >= 0:
 		if l.endWord(); changesParameters(f.words) {
-			l.barred = "must not follow " + f.words[0] + ": it changes the parameters that contain the fields"
+			l.barred = "must not follow " + f.words[0] + ": this command changes the parameters that contain the fields"
 		}
 		*f = frame{}
 		l.at++
@@ -166,12 +166,12 @@ func (l *lexer) literal(n int) {
 	l.at += n
 }
 
-// keywords are followed by a command.
+// keywords lists the words after which a command begins.
 func keywords() []string {
 	return []string{"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"}
 }
 
-// endWord ends the current word, which may be the program.
+// endWord ends the current word. The word may be the name of the program.
 func (l *lexer) endWord() {
 	f := l.top()
 	if !f.inWord {
@@ -182,7 +182,7 @@ func (l *lexer) endWord() {
 		f.words = append(f.words, word)
 	}
 	switch {
-	case word == "case" && len(l.frames) > 1: // its patterns end with an unpaired parenthesis
+	case word == "case" && len(l.frames) > 1: // the patterns of a case end with an unpaired parenthesis
 		l.barred = "must not follow a case in parentheses"
 	case slices.Contains([]string{"declare", "typeset", "local", "integer"}, word):
 		l.barred = "must not follow " + word + ": shells execute the values of integer variables"
@@ -199,10 +199,10 @@ func (l *lexer) assigns(f *frame) bool {
 	return found && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
-// field reads "{{".
+// field reads a field, which begins with "{{".
 func (l *lexer) field() error {
 	u, size := field(l.text[l.at:])
-	if size == 0 && l.top().kind != commands { // such as the templates of Go, in quotes
+	if size == 0 && l.top().kind != commands { // text in quotes, such as a Go template
 		l.at += 2
 		return nil
 	}
@@ -211,7 +211,7 @@ func (l *lexer) field() error {
 		if size > 0 {
 			name = l.text[l.at : l.at+size]
 		}
-		return fmt.Errorf("%s is not a field; must be %s", name, FieldNames())
+		return fmt.Errorf("%s is not a field; use one of %s", name, FieldNames())
 	}
 	if err := l.refuse(); err != nil {
 		return fmt.Errorf("%s: %w", l.text[l.at:l.at+size], err)

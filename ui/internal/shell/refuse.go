@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// refuse returns why no field is allowed here.
+// refuse returns an error if a field is not allowed at the current position.
 func (l *lexer) refuse() error {
 	switch script := strings.ReplaceAll(l.text, "\\\n", ""); {
 	case strings.Contains(script, "(("), strings.Contains(script, "$["):
-		return errors.New("a command with (( or $[ must not have fields: shells execute values in arithmetic")
+		return errors.New("a command with (( or $[ must not contain fields: shells execute values in arithmetic expressions")
 	case l.barred != "":
 		return errors.New("a field " + l.barred)
 	case l.top().kind == single, l.top().kind == double:
@@ -25,14 +25,14 @@ func (l *lexer) refuse() error {
 	return nil
 }
 
-// refuseIn returns why no field is allowed in an open construct. A field that is not directly in a command is in a
-// substitution in the current word, or in a subshell.
+// refuseIn returns an error if a field is not allowed in an open construct. direct is false if the field is in a
+// nested construct: a substitution in the current word, or a subshell.
 func (l *lexer) refuseIn(f *frame, direct bool) error {
 	switch f.kind {
 	case backquote:
 		return errors.New("a field must not be in backquotes; use $(…)")
 	case parameter:
-		return errors.New("a field must not be in ${…}: shells execute values in some of its forms")
+		return errors.New("a field must not be in ${…}: some forms of ${…} execute the value")
 	case single, double:
 		return nil
 	default:
@@ -40,19 +40,19 @@ func (l *lexer) refuseIn(f *frame, direct bool) error {
 	name := f.evaluator(l.text[f.start:l.at])
 	switch {
 	case f.redirected:
-		return errors.New("a field must not follow < or > in a command; move it before them")
+		return errors.New("a field must not follow < or > in a command; move the field before them")
 	case len(f.words) == 0 && (direct || f.inWord) && !l.assigns(f):
 		return errors.New("a field must not be the program to run")
 	case len(f.words) > 0 && strings.Contains(strings.TrimLeft(f.words[0], "["), "["):
-		return errors.New("a field must not be in a subscript, which shells evaluate")
+		return errors.New("a field must not be in a subscript: shells evaluate subscripts")
 	case name != "":
-		return fmt.Errorf("a field must not be an argument of %s, which evaluates it", name)
+		return fmt.Errorf("a field must not be an argument of %s, which evaluates its arguments", name)
 	}
 	return nil
 }
 
-// evaluators are words that execute an argument, or the subscript of a variable in it: a[$(command)]. If the option is
-// not empty, they do so only with this option.
+// evaluators lists the words that execute an argument, or the subscript of a variable in an argument: a[$(command)].
+// If option is not empty, a word does so only with this option.
 func evaluators() []struct{ word, option string } {
 	return []struct{ word, option string }{
 		{"eval", ""}, {"let", ""}, {"[[", ""}, {"trap", ""}, {"unset", ""}, {"read", ""}, {"alias", ""}, {"mapfile", ""}, {"readarray", ""}, {"getopts", ""}, {"compgen", ""}, {"complete", ""},
@@ -60,8 +60,8 @@ func evaluators() []struct{ word, option string } {
 	}
 }
 
-// evaluator returns the word of the simple command that evaluates its arguments, empty for none. It may be any word,
-// because command and builtin run their argument.
+// evaluator returns the word of the simple command that evaluates its arguments, empty for none. The word may be at
+// any position, because the words "command" and "builtin" run their arguments.
 func (f *frame) evaluator(current string) string {
 	words := f.words
 	if f.inWord {
@@ -81,8 +81,8 @@ func unquote(word string) string {
 	return strings.NewReplacer("\\\n", "", "\\", "", `$"`, "", "'", "", `"`, "").Replace(word)
 }
 
-// changesParameters reports whether a simple command replaces the positional parameters. set with
-// options only does not.
+// changesParameters reports whether a simple command replaces the positional parameters. The command set does not
+// replace them if all its arguments are options.
 func changesParameters(words []string) bool {
 	if len(words) == 0 || words[0] != "set" {
 		return len(words) > 0 && words[0] == "shift"

@@ -16,16 +16,16 @@ type Field struct{ Name, About string }
 func Fields() []Field {
 	return []Field{
 		{"election", "the name of the election"},
-		{"key", "its key"},
-		{"leader", "the leader, as the dashboard shows it"},
+		{"key", "the key of the election"},
+		{"leader", "the leader as the dashboard displays it"},
 		{"session", "the ID of the session"},
-		{"node", "the node of the session or, without a leader, that of the last leader"},
+		{"node", "the node of the session or, without a leader, the node of the last leader"},
 		{"datacenter", "the datacenter"},
 		{"value", "the value of the key"},
 	}
 }
 
-// FieldNames lists the fields in the form in which a template contains them.
+// FieldNames lists the fields in the form that templates use: {{election}}, {{key}}.
 func FieldNames() string {
 	var names []string
 	for _, f := range Fields() {
@@ -34,7 +34,8 @@ func FieldNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Template is a command for sh with fields. A shell never parses their values: it gets them as positional parameters.
+// Template is a command for sh with fields. A shell never parses the values of the fields, because it receives them
+// as positional parameters.
 type Template struct {
 	pieces []piece
 	uses   []use
@@ -57,10 +58,10 @@ type use struct {
 
 // Command is a template with the values of its fields.
 type Command struct {
-	// Script is for sh -c, and refers to Args as "${1}", "${2}" and so on.
+	// Script is the argument of sh -c. It refers to Args as "${1}", "${2}" and so on.
 	Script string
 	Args   []string
-	// Shown is what the shell runs, in parts. Values are quoted, and not sanitized.
+	// Shown contains the parts of the command that the shell runs. Values are quoted but not sanitized.
 	Shown []Part
 }
 
@@ -98,8 +99,8 @@ func (t Template) Expand(values map[string]string) (Command, error) {
 	return c, nil
 }
 
-// check returns an error for a value that a program could misread. A terminal may execute control characters that a
-// program prints.
+// check returns an error for a value that a program could misinterpret. It rejects control characters, because a
+// terminal may execute them when a program prints the value.
 func (u use) check(value string) error {
 	plain := value
 	if u.field == "value" {
@@ -118,8 +119,8 @@ func (u use) check(value string) error {
 	return nil
 }
 
-// ParseTemplate reads a template: {{field}}, or {{quote field}} for a program that passes its arguments to another
-// shell, such as ssh. Fields are allowed only where a shell reads an argument.
+// ParseTemplate parses a template. A template contains {{field}}, or {{quote field}} for a program that passes its
+// arguments to another shell, such as ssh. Fields are allowed only where a shell reads an argument.
 func ParseTemplate(text string) (Template, error) {
 	if strings.TrimSpace(text) == "" {
 		return Template{}, errors.New("the command is empty")

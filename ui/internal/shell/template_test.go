@@ -60,7 +60,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 	for _, c := range []struct{ text, problem string }{
 		{"", "is empty"},
 		{" \n", "is empty"},
-		{"echo {{nod}}", "{{nod}} is not a field; must be {{election}}, {{key}}"},
+		{"echo {{nod}}", "{{nod}} is not a field; use one of {{election}}, {{key}}"},
 		{"echo {{Node}}", "{{Node}} is not a field"},
 		{"echo {{quote}}", "{{quote}} is not a field"},
 		{"echo {{raw node}}", "{{raw node}} is not a field"},
@@ -72,7 +72,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		{"echo '{{nod}}'", "{{nod}} is not a field"},
 		{"echo `echo {{node}}`", "use $(…)"},
 		{"echo ${x:-{{node}}}", "must not be in ${…}"},
-		{"echo $(( {{value}} + 1 ))", "a command with (( or $[ must not have fields"},
+		{"echo $(( {{value}} + 1 ))", "a command with (( or $[ must not contain fields"},
 		{"((x={{value}}))", "with (( or $["},
 		{"x={{value}}; echo $((x+1))", "with (( or $["},
 		{"echo $(( (1+(2)) + {{value}} ))", "with (( or $["},

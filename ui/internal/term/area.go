@@ -8,10 +8,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Item is a kind of thing that a click selects.
+// Item is the kind of an item that a click selects.
 type Item uint8
 
-// The kinds of items. The index of an area counts them from 0.
+// The kinds of items. The index of an area counts the items of its kind from 0.
 const (
 	NoItem Item = iota
 	Row
@@ -19,22 +19,22 @@ const (
 	Tab
 )
 
-// Area is the effect of a click on some cells: it presses a key or selects an item. The zero Area
-// has no effect.
+// Area is the effect of a click on some cells: the click presses a key or selects an item. The zero Area has no
+// effect.
 type Area struct {
-	Key   string // as in keys.Press
+	Key   string // key name as in keys.Press
 	Item  Item
 	Index int
 }
 
-// The marker of an area is an application program command, which terminals ignore. Text from
-// Consul cannot contain one, because it is sanitized.
+// The marker of an area is an application program command, an escape sequence that terminals ignore. Text from Consul
+// is sanitized, so it cannot contain a marker.
 const (
 	markerOpens  = "\x1b_"
 	markerCloses = "\x1b\\"
 )
 
-// Area begins an area; the zero Area ends it. It has an effect only if the painter marks areas.
+// Area begins an area. The zero Area ends the current area. Area does nothing unless the painter marks areas.
 func (l *Line) Area(a Area) {
 	if l.areas && a != l.area {
 		l.buf = fmt.Appendf(l.buf, "%s%d %d %s%s", markerOpens, a.Item, a.Index, a.Key, markerCloses)
@@ -59,11 +59,11 @@ func AreaAt(line string, x int) Area {
 }
 
 func parseArea(text string) (a Area) {
-	_, _ = fmt.Sscanf(text, "%d %d %s", &a.Item, &a.Index, &a.Key) // an item has no key
+	_, _ = fmt.Sscanf(text, "%d %d %s", &a.Item, &a.Index, &a.Key) // the marker of an item contains no key
 	return a
 }
 
-// Control is a text with an area: a button, the hint to a key, a row.
+// Control is a text with an area, such as a button, a key hint or a row.
 type Control struct {
 	Area  Area
 	Spans []Span
@@ -74,7 +74,7 @@ func PressButton(key string, r Role, text string) Control {
 	return Control{Area{Key: key}, []Span{{r, text}}}
 }
 
-// Hint returns a key that no setting changes, and its description.
+// Hint returns a key with a fixed meaning, and its description.
 func Hint(key, does string) Control {
 	return Control{Area{Key: key}, []Span{{Key, key}, {Quiet, " " + does}}}
 }
@@ -87,7 +87,7 @@ func BoundHint(b key.Binding, does string) Control {
 // Label returns a text without an area.
 func Label(spans ...Span) Control { return Control{Spans: spans} }
 
-// Blank returns n plain cells.
+// Blank returns n empty cells.
 func Blank(n int) Control { return Label(Span{Text, PadTo("", n)}) }
 
 // Controls writes controls in order.

@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Plain replaces characters that the terminal cannot draw. With ASCII symbols, it replaces all
-// others with similar signs or question marks of the same width.
+// Plain replaces characters that the terminal cannot draw. If the symbols are ASCII, it replaces each other character
+// with a similar one, or with question marks of the same width.
 func (s *Symbols) Plain(text string) string {
 	if !s.ascii || isASCII(text) {
 		return text
@@ -28,7 +28,7 @@ func (s *Symbols) Plain(text string) string {
 	return b.String()
 }
 
-// similarSign returns the ASCII sign of the same width for punctuation, empty for none.
+// similarSign returns a similar ASCII character of the same width for a punctuation mark, empty for none.
 func similarSign(r string) string {
 	switch r {
 	case "…":

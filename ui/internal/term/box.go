@@ -1,26 +1,26 @@
 package term
 
-// Box is a framed text drawn over the screen.
+// Box is a framed text over the screen.
 type Box struct {
 	Edge  Role
 	Title string
 	Body  [][]Span
-	// Rows makes each line of the body a row, the first with this index.
+	// Rows makes each line of the body a row that a click selects. First is the index of the first row.
 	Rows  bool
 	First int
-	// Foot contains the rows under the body that never scroll, Controls the last row.
+	// Foot contains the rows below the body. They never scroll. Controls is the last row.
 	Foot     [][]Span
 	Controls []Control
 }
 
-// BoxFrame is the number of lines of the frame plus the first and the last line of the screen. BoxSides is the number
-// of cells of both sides.
+// BoxFrame is the number of lines of the frame plus the first and the last line of the screen. BoxSides is the total
+// width of the left and the right side, in cells.
 const (
 	BoxFrame = 4
 	BoxSides = 4
 )
 
-// Draw draws the box, width cells wide, over lines that are total cells wide.
+// Draw draws the box over lines. The box is width cells wide, each line is total cells wide.
 func (b *Box) Draw(p *Painter, lines []string, width, total int) {
 	drawn := b.frame(p, width)
 	top := max(0, (len(lines)-len(drawn))/2)
@@ -31,7 +31,7 @@ func (b *Box) Draw(p *Painter, lines []string, width, total int) {
 	}
 }
 
-// fitting returns the first controls, as many as fit.
+// fitting returns the first controls, as many as fit into width cells, but at least one.
 func fitting(controls []Control, width int) []Control {
 	for ControlsWidth(controls) > width && len(controls) > 1 {
 		controls = controls[:len(controls)-1]
@@ -53,7 +53,7 @@ func (b *Box) frame(p *Painter, width int) []string {
 	write := func(controls ...Control) {
 		l.Reset(p.Tone)
 		l.Text(b.Edge, p.Sym.Bar+" ")
-		l.Width -= 2 // leaves room for the right border, whatever the content
+		l.Width -= 2 // reserves cells for the right border
 		l.Controls(controls...)
 		l.Width += 2
 		l.To(width - 1)

@@ -17,7 +17,7 @@ func Capital(text string) string {
 	return string(unicode.ToUpper(r)) + text[n:]
 }
 
-// NameList joins up to limit names and adds the number of the others: "a, b and 3 more".
+// NameList joins at most limit names and adds the number of the other names: "a, b and 3 more".
 func NameList(names []string, limit int) string {
 	if len(names) <= limit {
 		return strings.Join(names, ", ")
@@ -62,7 +62,8 @@ func Short(d time.Duration) string {
 	return text
 }
 
-// Precise formats a short duration with milliseconds or tenths: 340ms, 1.2s. It formats longer ones as Duration does.
+// Precise formats a short duration with milliseconds or tenths of a second: 340ms, 1.2s. It formats a longer duration
+// like [Duration].
 func Precise(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -75,7 +76,7 @@ func Precise(d time.Duration) string {
 	return Duration(d)
 }
 
-// AtLeast marks text, a duration, as a minimum if the start of the duration is not known.
+// AtLeast marks the text of a duration as a minimum unless the duration is known exactly.
 func AtLeast(sym *Symbols, text string, known bool) string {
 	if known {
 		return text
@@ -83,7 +84,7 @@ func AtLeast(sym *Symbols, text string, known bool) string {
 	return sym.AtLeast + text
 }
 
-// Clock formats a time in the zone of now, with the date if it is older than a day.
+// Clock formats a time in the zone of now. It adds the date if the time is more than 24 hours from now.
 func Clock(t, now time.Time) string {
 	t = t.In(now.Location())
 	if age := now.Sub(t); age > 24*time.Hour || age < -24*time.Hour {
@@ -92,8 +93,8 @@ func Clock(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// Dated formats a time in the zone of now, with the date unless it is today. With the date of another year it omits
-// the seconds, which do not fit.
+// Dated formats a time in the zone of now. It adds the date unless it is today. With the date of another year it
+// omits minutes and seconds, because they do not fit.
 func Dated(t, now time.Time, seconds bool) string {
 	t = t.In(now.Location())
 	switch {
@@ -117,7 +118,7 @@ func DatedWidth(seconds bool) int {
 	return len("Jan 02 15:04")
 }
 
-// IsToday reports whether t is on the day of now, in its zone.
+// IsToday reports whether t is on the same day as now, in the zone of now.
 func IsToday(t, now time.Time) bool {
 	year, month, day := t.In(now.Location()).Date()
 	y, m, d := now.Date()
@@ -146,7 +147,7 @@ func Size(n int) string {
 	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
 }
 
-// Thousands formats a number with commas.
+// Thousands formats a number with a comma between groups of three digits.
 func Thousands(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -8,14 +8,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Input is an editable line with the keys of a shell. The textinput of Bubbles is not used because it starts programs
-// to read the clipboard.
+// Input is an editable line with the keys of a shell. It replaces the textinput of Bubbles, because textinput starts
+// programs to read the clipboard.
 type Input struct {
 	Text []rune
 	At   int // position of the cursor, in runes
 }
 
-// InputLimit is the longest input, in runes.
+// InputLimit is the maximum length of an input, in runes.
 const InputLimit = 500
 
 // Set replaces the text and moves the cursor to its end.

@@ -15,7 +15,7 @@ type Span struct {
 
 const resetInk = "\x1b[m"
 
-// Line builds one line of exactly Width cells, regardless of the text. A wide rune is never split.
+// Line builds one line of exactly Width cells, regardless of the text. It never splits a wide rune.
 type Line struct {
 	buf     []byte
 	Used    int
@@ -24,7 +24,7 @@ type Line struct {
 	Sym     *Symbols
 	tone    Tone
 	current string
-	// areas is set if the line marks its areas, area is the open one.
+	// areas is set if the line marks its areas. area is the current area.
 	areas bool
 	area  Area
 }
@@ -54,7 +54,7 @@ func (l *Line) turn(r Role) {
 	l.current = ink
 }
 
-// Text writes as much of s as fits, with an ellipsis if it was cut.
+// Text writes s. If s does not fit, Text cuts it and adds an ellipsis.
 func (l *Line) Text(r Role, s string) {
 	w := Width(s)
 	l.put(r, s, w, min(w, l.Room()))
@@ -72,7 +72,7 @@ func (l *Line) Cell(r Role, s string, n int) {
 	l.put(r, s, Width(s), min(n, l.Room()))
 }
 
-// put writes s, which is w cells wide, into exactly n cells.
+// put writes s into exactly n cells. s is w cells wide.
 func (l *Line) put(r Role, s string, w, n int) {
 	if n <= 0 {
 		return
@@ -97,7 +97,7 @@ func (l *Line) Right(r Role, s string, n int) {
 	l.Cell(r, s, n)
 }
 
-// Gap writes n plain cells.
+// Gap writes n empty cells.
 func (l *Line) Gap(n int) {
 	if n > 0 {
 		l.turn(Text)
@@ -118,7 +118,7 @@ func (l *Line) Fill(r Role, glyph string, n int) {
 	l.Used += n
 }
 
-// To pads with plain cells up to column x.
+// To writes empty cells up to column x.
 func (l *Line) To(x int) { l.Gap(x - l.Used) }
 
 func (l *Line) space(n int) {
@@ -157,7 +157,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Cut shortens s to n cells at most, ending in tail, and returns its width.
+// Cut shortens s to at most n cells, including tail. It returns the result and its width.
 func Cut(s string, n int, tail string) (string, int) {
 	s = ansi.Truncate(s, n, tail)
 	return s, Width(s)
@@ -178,7 +178,7 @@ func Wrap(s string, width int) []string {
 	return lines
 }
 
-// splice draws box over base, from column x. box is n cells wide and base total cells.
+// splice draws box over base, from column x. box is n cells wide, base is total cells wide.
 func splice(base, box string, x, n, total int) string {
 	left := ansi.Truncate(base, x, "")
 	left += resetInk + strings.Repeat(" ", max(0, x-ansi.StringWidth(left)))
@@ -196,7 +196,7 @@ type Painter struct {
 	Styles *Styles
 	Sym    *Symbols
 	Tone   Tone
-	// Areas marks what a click hits: see [AreaAt].
+	// Areas is set if the painter marks areas: see [AreaAt].
 	Areas bool
 }
 
@@ -212,7 +212,7 @@ func (p *Painter) Rule(width int, left, right []Span) string {
 	return p.RuleWith(width, left, []Control{Label(right...)})
 }
 
-// RuleWith draws a rule with controls at its right end.
+// RuleWith draws a horizontal line with a title at its left end and controls at its right end.
 func (p *Painter) RuleWith(width int, left []Span, right []Control) string {
 	l := NewLine(p, width)
 	l.Fill(Separator, p.Sym.rule, 1)
@@ -243,7 +243,7 @@ func (p *Painter) Pad(lines []string, width, n int) []string {
 	return lines
 }
 
-// HardWrap breaks a text every width cells.
+// HardWrap breaks a text into lines of width cells, even within words.
 func HardWrap(s string, width int) []string {
 	if width < 1 {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Text appends at most rows lines of text to lines, beginning at line top. The last one shows how many lines follow
-// and whether they contain advice. advice is the line where the advice begins.
+// Text appends at most rows lines of text to lines, beginning at line top. The last appended line shows how many
+// lines follow and whether they contain advice. advice is the index of the line where the advice begins.
 func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice int) []string {
 	end := min(len(text), top+rows)
 	l := NewLine(p, width)
@@ -22,7 +22,7 @@ func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice i
 	return lines
 }
 
-// more writes the number of following lines, left, at the end of a line. It selects the longest text that fits.
+// more writes left, the number of following lines, at the end of a line. It writes the longest text that fits.
 func (l *Line) more(left int, advice bool) {
 	few := " " + l.Sym.more + " " + strconv.Itoa(left) + " "
 	full := " " + l.Sym.more + " " + Plural(left, "more line") + " "
@@ -41,7 +41,7 @@ func (l *Line) more(left int, advice bool) {
 // Page collects wrapped lines.
 type Page struct {
 	Lines [][]Span
-	// Mark is the first line of the advice, 0 for none.
+	// Mark is the index of the first line of the advice, 0 for none.
 	Mark  int
 	Width int
 	Sym   *Symbols
@@ -67,7 +67,7 @@ func (d *Page) Para(r Role, text string) {
 	}
 }
 
-// Field adds a label with spans. Long spans wrap in their column.
+// Field adds a label with spans. Long spans wrap within their column.
 func (d *Page) Field(label string, spans ...Span) {
 	label = PadTo(label, LabelWidth)
 	if SpansWidth(spans) <= d.Width-LabelWidth {
@@ -80,7 +80,7 @@ func (d *Page) Field(label string, spans ...Span) {
 	}
 }
 
-// Indented adds spans with an indentation of n cells. They wrap.
+// Indented adds spans with an indentation of n cells. Long spans wrap.
 func (d *Page) Indented(n int, spans ...Span) {
 	for _, part := range Flow(spans, max(8, d.Width-n)) {
 		d.Add(append([]Span{{Text, PadTo("", n)}}, part...)...)
@@ -131,7 +131,8 @@ func words(s string) []string {
 	return append(list, s[start:])
 }
 
-// Beside adds first, and rest in a column that begins at cell n. rest wraps.
+// Beside adds the spans of first. To the right of them, it adds rest in a column that begins at cell n. A long rest
+// wraps.
 func (d *Page) Beside(first []Span, n int, rest ...Span) {
 	first = append(first, Span{Text, PadTo("", n-SpansWidth(first))})
 	for _, part := range Flow(rest, max(8, d.Width-n)) {

@@ -2,17 +2,17 @@ package term
 
 import "slices"
 
-// Reader is a scrollable text. It records which lines were visible, so that a dialog can disable its action until
-// every line was visible.
+// Reader is a scrollable text. It records which lines were visible, so that a dialog can disable its action until all
+// lines were visible.
 type Reader struct {
 	Lines       [][]Span
 	Width, Rows int
 	Offset      int // first visible line
-	Seen        int // number of lines, counted from the first line, that were visible
+	Seen        int // number of lines that were visible, counted from the first
 }
 
 // Show sets the text and the window size. It reports whether either has changed. The first changed line and all lines
-// after it count as not visible yet. A new size scrolls to the top.
+// after it count as not yet visible. A new size scrolls to the top.
 func (r *Reader) Show(lines [][]Span, width, rows int) bool {
 	same, longest := 0, max(len(lines), len(r.Lines))
 	for same < min(len(lines), len(r.Lines)) && slices.Equal(lines[same], r.Lines[same]) {
@@ -26,7 +26,7 @@ func (r *Reader) Show(lines [][]Span, width, rows int) bool {
 	return same < longest
 }
 
-// Scroll moves the window by step lines. Skipped lines count as not visible yet.
+// Scroll moves the window by step lines. Lines that it skips count as not yet visible.
 func (r *Reader) Scroll(step int) {
 	r.Offset = max(0, min(r.Offset+step, len(r.Lines)-r.Rows))
 	if r.Offset <= r.Seen {
@@ -45,7 +45,7 @@ func (r *Reader) Window() [][]Span {
 // Below is the number of lines after the window.
 func (r *Reader) Below() int { return max(0, len(r.Lines)-r.Offset-r.Rows) }
 
-// Position returns the number of hidden lines as a text, empty if there are none.
+// Position returns a text with the number of hidden lines, empty if there are none.
 func (r *Reader) Position() string {
 	switch below := r.Below(); {
 	case below > 0:

@@ -7,10 +7,10 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Role is the meaning of a text, which determines its colour. Only this file maps roles to colours.
+// Role is the meaning of a text. It determines the colour of the text. Only this file maps roles to colours.
 type Role uint8
 
-// The roles of text. The last ones also set the background.
+// The roles of text. The roles from Badge to ButtonOn also set the background.
 const (
 	Text Role = iota
 	Quiet
@@ -41,13 +41,13 @@ type Tone uint8
 const (
 	Plain Tone = iota
 	toneSelected
-	Stale // stale data: everything in one grey
+	Stale // stale data: all text is grey
 	toneStaleSelected
 	toneChanged
 	toneCount
 )
 
-// Selected is the background of a selected line among lines with this one.
+// Selected returns the background of a selected line. t is the background of the other lines.
 func (t Tone) Selected() Tone {
 	if t == Stale {
 		return toneStaleSelected
@@ -55,8 +55,7 @@ func (t Tone) Selected() Tone {
 	return toneSelected
 }
 
-// Changed is the background of a line that changed a moment ago. Stale and selected lines keep
-// their own.
+// Changed returns the background of a line that changed recently. Stale and selected lines keep their background.
 func (t Tone) Changed() Tone {
 	if t == Plain {
 		return toneChanged
@@ -64,7 +63,7 @@ func (t Tone) Changed() Tone {
 	return t
 }
 
-// depth is the number of colours of the terminal.
+// depth is the colour depth of the terminal.
 type depth uint8
 
 const (
@@ -73,7 +72,7 @@ const (
 	depthNone
 )
 
-// depthOf maps the name of a terminal's colour profile.
+// depthOf returns the depth of a colour profile.
 func depthOf(profile string) depth {
 	switch profile {
 	case "Ascii", "NoTTY", "Unknown":
@@ -84,14 +83,14 @@ func depthOf(profile string) depth {
 	return depthTrue
 }
 
-// Styles holds the escape sequence of every tone and role. Precomputing them matters: a
-// frame has up to ten thousand cells.
+// Styles contains the escape sequence of every tone and role. The sequences are precomputed, because a frame has up
+// to ten thousand cells.
 type Styles struct {
 	inks [toneCount][roleCount]string
 }
 
-// NewStyles returns the styles of a theme for a dark or light background and the name of a
-// colour profile ("TrueColor", "ANSI256", "ANSI", "Ascii").
+// NewStyles returns the styles of a theme. dark is set for a dark background. profile is the name of a colour
+// profile: "TrueColor", "ANSI256", "ANSI", "Ascii".
 func NewStyles(theme Theme, dark bool, profile string) *Styles {
 	d := depthOf(profile)
 	switch {
@@ -147,8 +146,7 @@ func roleStyle(t palette, d depth, r Role) lipgloss.Style {
 	}
 }
 
-// blockStyle styles text with a background of its own. Without colours it is the
-// terminal's reverse video.
+// blockStyle returns the style of a role that sets its own background. Without colours, this is reverse video.
 func blockStyle(t palette, d depth, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	switch {
@@ -163,7 +161,7 @@ func blockStyle(t palette, d depth, r Role) lipgloss.Style {
 	return s.Background(ground).Foreground(t.onBadge).Bold(true)
 }
 
-// block reports whether the text of a role has a background of its own.
+// block reports whether a role sets its own background.
 func (r Role) block() bool { return r >= Badge && r <= ButtonOn }
 
 // selected applies the background of the selected row to a role.
@@ -188,8 +186,8 @@ func selected(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	return plain
 }
 
-// changed highlights a role in a line that changed a moment ago: with a background, or
-// bold where there are too few colours.
+// changed highlights a role in a line that changed recently. It uses a background or, if the terminal has too few
+// colours, bold text.
 func changed(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case r.block():
@@ -200,7 +198,8 @@ func changed(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	return plain.Background(t.changed)
 }
 
-// staleStyle makes a role grey. Blocks keep their colours, because their text describes electop, not the data.
+// staleStyle makes a role grey. Roles with their own background keep their colours, because their text describes
+// electop, not the data.
 func staleStyle(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case r.block():
@@ -211,11 +210,11 @@ func staleStyle(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style
 	return lipgloss.NewStyle().Foreground(t.quiet)
 }
 
-// opening is the escape sequence that begins a style.
+// opening returns the escape sequence that begins a style.
 func opening(s lipgloss.Style) string {
 	before, _, _ := strings.Cut(s.Render("x"), "x")
 	return before
 }
 
-// Ink is the escape sequence of a role, empty for plain text.
+// Ink returns the escape sequence of a role, empty for plain text.
 func (s *Styles) Ink(t Tone, r Role) string { return s.inks[t][r] }

@@ -1,6 +1,7 @@
 package term
 
-// Symbols are the signs and line-drawing characters. The symbols of lanes, borders and states are one cell wide.
+// Symbols contains the symbols and the line-drawing characters. The symbols of lanes, borders and states are one cell
+// wide.
 type Symbols struct {
 	Led, Delay, Vacant, Unreadable, Semaphore string
 	Passing, Warning, Critical, Unknown, Dash string
@@ -15,7 +16,7 @@ type Symbols struct {
 	ascii                                     bool
 }
 
-// Unicode returns the symbols for terminals with a common font.
+// Unicode returns the symbols for terminals that display Unicode.
 func Unicode() *Symbols {
 	return &Symbols{
 		Led: "●", Delay: "◐", Vacant: "○", Unreadable: "?", Semaphore: "◎",
@@ -28,7 +29,7 @@ func Unicode() *Symbols {
 	}
 }
 
-// ASCII returns the symbols for all other terminals.
+// ASCII returns the symbols for terminals that display only ASCII.
 func ASCII() *Symbols {
 	return &Symbols{
 		Led: "*", Delay: "~", Vacant: "o", Unreadable: "?", Semaphore: "%",

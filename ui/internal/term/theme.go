@@ -9,8 +9,8 @@ import (
 // Theme is the name of a set of colours.
 type Theme string
 
-// The themes. ThemeAuto is dark or light, like the background that the terminal reports, and
-// ThemeTerminal uses only the 16 colours that the user configured in the terminal.
+// The themes. ThemeAuto is dark or light, depending on the background that the terminal reports. ThemeTerminal uses
+// only the 16 colours that the user configured in the terminal.
 const (
 	ThemeAuto     Theme = "auto"
 	ThemeDark     Theme = "dark"
@@ -24,15 +24,15 @@ func Themes() []Theme {
 	return []Theme{ThemeAuto, ThemeDark, ThemeLight, ThemeContrast, ThemeTerminal}
 }
 
-// palette contains the colours of a theme: greys, one accent, and warm colours for problems
-// only. Text has the terminal's own colour. Without colours it is empty.
+// palette contains the colours of a theme: greys, one accent, and warm colours for problems only. Normal text has the
+// default colour of the terminal. Without colours, the palette is empty.
 type palette struct {
 	quiet, faint, line, accent      color.Color
 	led, vacant, delay, bad         color.Color
 	termA, termB, onBadge           color.Color
 	selection, selectedText         color.Color
-	selectedQuiet, selectedProblems color.Color // nil: the colours of the role
-	changed                         color.Color // nil: the row is bold
+	selectedQuiet, selectedProblems color.Color // nil keeps the colours of the role
+	changed                         color.Color // nil makes the row bold
 }
 
 // newPalette returns the colours of a theme on a dark or light background.
@@ -49,7 +49,7 @@ func newPalette(t Theme, dark bool, d depth) palette {
 	case t == ThemeContrast:
 		return highContrast(of)
 	}
-	// Every colour is also in the 256-colour palette, so that tmux shows the same.
+	// Every colour is also in the 256-colour palette, so that tmux shows the same colours.
 	return palette{
 		quiet: of("#585858", "#a8a8a8"), faint: of("#6c6c6c", "#949494"), line: of("#b2b2b2", "#585858"),
 		accent: of("#005fd7", "#5fafff"), led: of("#005f5f", "#87d787"), vacant: of("#af0000", "#ff875f"),
@@ -60,7 +60,7 @@ func newPalette(t Theme, dark bool, d depth) palette {
 	}
 }
 
-// highContrast has a contrast ratio of at least 7:1. The selected row is inverse.
+// highContrast returns a palette with a contrast ratio of at least 7:1. The selected row is inverse.
 func highContrast(of func(light, dark string) color.Color) palette {
 	ink, ground := of("#000000", "#ffffff"), of("#ffffff", "#000000")
 	return palette{
@@ -73,7 +73,7 @@ func highContrast(of func(light, dark string) color.Color) palette {
 	}
 }
 
-// terminalColours are the terminal's own 16 colours.
+// terminalColours returns a palette of the terminal's own 16 colours.
 func terminalColours(of func(light, dark string) color.Color) palette {
 	return palette{
 		quiet: of("8", "7"), faint: of("8", "7"), line: of("7", "8"), accent: of("4", "14"), led: of("2", "2"),
@@ -83,7 +83,7 @@ func terminalColours(of func(light, dark string) color.Color) palette {
 	}
 }
 
-// contrast16 is high contrast with 16 colours.
+// contrast16 returns a palette of high contrast with 16 colours.
 func contrast16(of func(light, dark string) color.Color) palette {
 	ink, ground := of("0", "15"), of("15", "0")
 	return palette{

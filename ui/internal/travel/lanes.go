@@ -26,8 +26,8 @@ type LanesRead struct {
 	err   error
 }
 
-// refreshEvery is the interval between reads of the lanes. Between reads, the lanes show the live terms, of which
-// this process keeps only the latest. A read of 10,000 elections takes about 100 ms.
+// refreshEvery returns the interval between reads of the lanes. Between reads, the lanes show new terms from the
+// snapshot, which contains only the latest terms. A read of 10,000 elections takes about 100 ms.
 func refreshEvery(window time.Duration) time.Duration {
 	return max(time.Minute, min(window/15, 10*time.Minute))
 }
@@ -35,8 +35,8 @@ func refreshEvery(window time.Duration) time.Duration {
 // retryAfter is the pause after a failed read of the same window.
 const retryAfter = 10 * time.Second
 
-// Lanes returns the command that reads the lanes, nil if none is due. A read is due if the window or the patterns have
-// changed or, in the present, after refreshEvery. In the past it reads the displayed moment again.
+// Lanes returns the command that reads the lanes, nil if no read is due. A read is due if the window or the patterns
+// have changed or, in the present, after refreshEvery. In the past, the command reads the displayed moment again.
 func (t *Traveler) Lanes(s *scene.Scene, window time.Duration) tea.Cmd {
 	l := &t.lanes
 	if t.reader.source == nil || isCurrent(s, window) || l.isRecent(s, window) {
@@ -58,14 +58,14 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration) tea.Cmd {
 	}
 }
 
-// isCurrent reports whether the lanes need no read.
+// isCurrent reports whether the lanes are up to date.
 func isCurrent(s *scene.Scene, window time.Duration) bool {
 	l := s.Lanes
 	return l != nil && l.Window == window && slices.Equal(l.Patterns, s.Patterns) &&
 		(s.Past != nil || s.Now.Sub(l.At) < refreshEvery(window))
 }
 
-// isRecent reports whether the latest read was the same and is too recent for another attempt.
+// isRecent reports whether the latest request was for the same lanes and less than retryAfter ago.
 func (l *laneReads) isRecent(s *scene.Scene, window time.Duration) bool {
 	q := l.latest
 	if q == nil || q.window != window || !q.at.Equal(s.Past.Moment()) || !slices.Equal(q.patterns, s.Patterns) {
@@ -75,7 +75,8 @@ func (l *laneReads) isRecent(s *scene.Scene, window time.Duration) bool {
 	return age >= 0 && age < retryAfter
 }
 
-// readAgain reads the displayed moment again. It waits for a read in progress, which may show another moment.
+// readAgain reads the displayed moment again. During another read it returns nil, because that read may show another
+// moment.
 func (t *Traveler) readAgain(s *scene.Scene, window time.Duration) tea.Cmd {
 	if t.Busy() {
 		return nil

@@ -10,9 +10,10 @@ import (
 )
 
 // usage lists the formats of a time after :at.
-const usage = ":at takes a time of today (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now"
+const usage = ":at requires a time of today (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now"
 
-// parse parses a time that the user typed, in the zone of now. A time of day after now is a time of yesterday.
+// parse parses a time that the user typed, in the zone of now. A time of day that is later than now is on the
+// previous day.
 func parse(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, errors.New(usage)

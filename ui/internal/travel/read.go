@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// shownEvents is the number of events in a snapshot of the past. It suffices for the first screen of the Events
-	// view.
+	// shownEvents is the number of events in a snapshot of the past. This number suffices for the first screen of the
+	// Events view.
 	shownEvents = 300
 	// stepPage is the number of events in one read while a step searches for the next event of the board.
 	stepPage = 100
-	// maxNames is the maximum number of names in a query. If there are more, this package filters the events.
+	// maxNames is the maximum number of names in a query. Above this number, this package filters the events itself.
 	maxNames = 100
 )
 
 // reader reads the history of the elections on the board.
 type reader struct{ source history.Source }
 
-// moment reads the state at a moment, or at the next event if the request is a step.
+// moment reads the state at the moment of the request or, for a step, at the nearest event.
 func (r reader) moment(ctx context.Context, q *request) Arrived {
 	at, ev := q.at, q.event
 	if q.step != 0 {
@@ -40,13 +40,13 @@ func (r reader) moment(ctx context.Context, q *request) Arrived {
 	return Arrived{of: q, past: past, err: err}
 }
 
-// neighbour finds the nearest event before or after the moment, nil for none. One step covers all events with the
+// neighbour finds the nearest event before or after the moment, nil for none. A step skips the other events with the
 // same time.
 func (r reader) neighbour(ctx context.Context, q *request) (*election.Event, error) {
 	query := q.query()
 	for {
 		page, err := r.source.Events(ctx, query)
-		if errors.Is(err, history.ErrNoElection) && query.Names != nil { // one of them is not stored yet
+		if errors.Is(err, history.ErrNoElection) && query.Names != nil { // the history does not contain one of the names yet
 			query.Names = nil
 			continue
 		}
@@ -89,8 +89,8 @@ func (q *request) matches(ev *election.Event) bool {
 	return q.listed == nil || q.ids[ev.ElectionID()]
 }
 
-// shows reports whether a key belongs to the board: a history may contain keys of other datacenters and patterns.
-// Events of the connection have an empty key.
+// shows reports whether a key is on the board. A history may contain keys of other datacenters and patterns. Events
+// of the connection have an empty key.
 func (q *request) shows(datacenter, key string) bool {
 	if datacenter != "" && !q.covers(datacenter) {
 		return false
@@ -104,7 +104,7 @@ func (q *request) covers(datacenter string) bool {
 	return q.datacenters == nil || slices.Contains(q.datacenters, datacenter)
 }
 
-// name is the name of the only datacenter, "" for several.
+// name returns the name of the only datacenter, empty if there are several.
 func (q *request) name() string {
 	if len(q.datacenters) != 1 {
 		return ""
@@ -145,7 +145,7 @@ func (r reader) events(ctx context.Context, q *request, at time.Time) ([]electio
 	return slices.DeleteFunc(page.Events, func(ev election.Event) bool { return !q.shows(ev.Datacenter, ev.Key) }), err
 }
 
-// begins is the time of the oldest stored event, zero for none.
+// begins returns the time of the oldest stored event, zero for none.
 func (r reader) begins(ctx context.Context) (time.Time, error) {
 	page, err := r.source.Events(ctx, history.EventQuery{After: history.CursorAt(time.Time{}), Limit: 1})
 	if err != nil || len(page.Events) == 0 {
@@ -163,7 +163,7 @@ type state struct {
 	lanes     *scene.Lanes
 }
 
-// leastWindow is the minimum window of a read. [election.Election.Changes] counts the changes of this period.
+// leastWindow is the minimum window of a read, because [election.Election.Changes] counts the changes in this period.
 const leastWindow = query.ChangesWindow
 
 func (r reader) state(ctx context.Context, q *request, at time.Time) (state, error) {
@@ -187,7 +187,7 @@ func (r reader) state(ctx context.Context, q *request, at time.Time) (state, err
 	return st, nil
 }
 
-// blindAt returns the gaps around a moment of the datacenters that were not observed then.
+// blindAt returns the gap in observation around a moment for each datacenter that was not observed at this moment.
 func blindAt(observed []history.Observation, since, at time.Time, q *request) map[string]history.Range {
 	blind := map[string]history.Range{}
 	for _, name := range q.datacenters {
@@ -199,7 +199,7 @@ func blindAt(observed []history.Observation, since, at time.Time, q *request) ma
 	return blind
 }
 
-// shown returns the elections of the board. It sets the names that the patterns of the board give them.
+// shown returns the elections of the board. It sets their names according to the patterns of the board.
 func (q *request) shown(stored []*election.Election) []*election.Election {
 	elections := make([]*election.Election, 0, len(stored))
 	for _, e := range stored {
@@ -219,12 +219,12 @@ func (q *request) shown(stored []*election.Election) []*election.Election {
 	return elections
 }
 
-// observations returns the observations of the board's datacenter.
+// observations returns the observations of the board's datacenters.
 func (r reader) observations(ctx context.Context, q *request, all history.Range) ([]history.Observation, error) {
 	observed, err := r.source.Observations(ctx, all)
 	observed = slices.DeleteFunc(observed, func(o history.Observation) bool { return !q.covers(o.Datacenter) })
 	for i := range observed {
-		if observed[i].Lasting { // its latest heartbeat may be some seconds old
+		if observed[i].Lasting { // the latest heartbeat may be several seconds old
 			observed[i].To = q.now
 		}
 	}
@@ -232,7 +232,7 @@ func (r reader) observations(ctx context.Context, q *request, all history.Range)
 }
 
 // gapAt returns the gap in observation around a moment. wasObserved is true if there is no gap. If an observer was
-// killed, its end is known only with a precision of [history.AliveWithin].
+// killed, the time of its end is known only with a precision of [history.AliveWithin].
 func gapAt(observed []history.Observation, since, at, now time.Time) (gap history.Range, wasObserved bool) {
 	if len(observed) == 0 {
 		return gap, false

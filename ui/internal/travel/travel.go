@@ -14,15 +14,15 @@ import (
 	"electop/ui/internal/term"
 )
 
-// readTime is the timeout of a read. 30 days of a large history take some seconds.
+// readTime is the timeout of a read. A read of 30 days of a large history takes several seconds.
 const readTime = 30 * time.Second
 
-// Traveler moves the board through the history. It reads one moment at a time. Of the requests made during a read, it
-// carries out only the latest. Only the event loop may use it.
+// Traveler reads the moments of the past that the user requests, one at a time. If several requests arrive during a
+// read, it carries out only the latest. Only the event loop may use it.
 type Traveler struct {
 	reader reader
 	ctx    context.Context
-	// current is the request in progress. next is the latest request that arrived meanwhile.
+	// current is the request in progress. next is the latest request that arrived during its read.
 	current, next *request
 	cancel        context.CancelFunc
 	lanes         laneReads
@@ -34,15 +34,16 @@ func New(ctx context.Context, source history.Source) *Traveler {
 }
 
 type request struct {
-	// step is -1 for the nearest event before at, 1 for the nearest one after it, and 0 for the moment itself.
+	// step is -1 for the nearest event before at, 1 for the nearest event after at, and 0 for at itself.
 	step int
 	at   time.Time
-	// listed limits the events to these elections, with these ids. nil means no limit.
+	// listed limits the events to these elections, nil for no limit. ids contains the IDs of these elections.
 	listed []*election.Election
 	ids    map[election.ID]bool
 	window time.Duration
 	now    time.Time
-	// datacenters are those of the board, nil if their names are unknown. selects are its parsed patterns.
+	// datacenters contains the names of the board's datacenters, nil if they are unknown. selects contains the board's
+	// parsed patterns.
 	datacenters, patterns []string
 	selects               election.Patterns
 	// event is the event to which the user stepped, nil for none.
@@ -56,7 +57,7 @@ type Arrived struct {
 	err  error
 }
 
-// Step moves to the nearest event before (-1) or after (1) the displayed moment. listed are the elections that
+// Step moves to the nearest event before (-1) or after (1) the displayed moment. listed contains the elections that
 // match the filter, nil without a filter.
 func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election, window time.Duration) scene.Action {
 	switch {
@@ -73,7 +74,7 @@ func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election, w
 	return t.ask(q)
 }
 
-// Jump moves to a moment, as the user typed it.
+// Jump moves to the moment that the user typed.
 func (t *Traveler) Jump(text string, s *scene.Scene, window time.Duration) scene.Action {
 	if text == "now" {
 		return t.Leave()
@@ -89,7 +90,7 @@ func (t *Traveler) Jump(text string, s *scene.Scene, window time.Duration) scene
 
 func newRequest(s *scene.Scene, window time.Duration) *request {
 	q := &request{window: window, now: s.Now, patterns: s.Patterns}
-	q.selects, _ = election.ParsePatterns(s.Patterns) // no error: the caller has parsed the same texts
+	q.selects, _ = election.ParsePatterns(s.Patterns) // cannot fail, because the caller has parsed the same texts
 	for _, part := range s.Live.Datacenters() {
 		if part.Datacenter != "" {
 			q.datacenters = append(q.datacenters, part.Datacenter)
@@ -112,7 +113,7 @@ func (t *Traveler) Cancel() {
 	t.current, t.next, t.cancel = nil, nil, nil
 }
 
-// Busy reports whether a moment is being read.
+// Busy reports whether a read of a moment is in progress.
 func (t *Traveler) Busy() bool { return t.current != nil }
 
 func (t *Traveler) ask(q *request) scene.Action {
@@ -151,7 +152,7 @@ func (t *Traveler) Arrived(msg Arrived) scene.Action {
 		all = append(all, say(noEvent(msg.of)))
 	default:
 		visit := scene.Visit{Past: msg.past}
-		if msg.of.step != 0 && msg.past.Event.Key != "" { // not an event of the connection
+		if msg.of.step != 0 && msg.past.Event.Key != "" { // events of the connection have no key
 			visit.Cursor = string(msg.past.Event.ElectionID())
 		}
 		all = append(all, visit)

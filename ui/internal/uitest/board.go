@@ -18,7 +18,7 @@ func SessionID(n int) string {
 	return fmt.Sprintf("%08x-6350-7587-addf-a18084928f3c", 0x4f5ada57+n*7919)
 }
 
-// Session returns session n, with a TTL and a check of its node.
+// Session returns session n. The session has a TTL and a check of its node.
 func Session(n int, name, node string, checks ...string) *election.Session {
 	return &election.Session{
 		ID: SessionID(n), Name: name, Node: node, TTL: 15 * time.Second, Behavior: election.BehaviorRelease,
@@ -55,7 +55,7 @@ func AddTerm(e *election.Election, k int, start, end time.Duration, cause electi
 	e.Terms = append([]election.Term{t}, e.Terms...)
 }
 
-// Vacant returns an election that name-k has lost.
+// Vacant returns an election without a leader. Its last leader is name-k.
 func Vacant(n int, name string, k int, held, lost, delay time.Duration, cause election.Cause, evidence string) *election.Election {
 	e := Led(n, name, k, held+lost)
 	e.Terms[0].End, e.Terms[0].Cause, e.Terms[0].Evidence = ago(lost), cause, evidence
@@ -76,7 +76,7 @@ func Passing(node, service string, status, output string) []election.Check {
 	}
 }
 
-// Mixed returns a snapshot with led, vacant and unreadable elections and one with a lock-delay.
+// Mixed returns a snapshot with elections that are led, vacant, unreadable and in a lock-delay.
 func Mixed() *election.Snapshot {
 	auth := Led(0, "auth", 2, 52*time.Hour)
 	auth.SinceKnown, auth.Terms[0].StartKnown = false, false
@@ -206,7 +206,7 @@ func Hostile() *election.Snapshot {
 	return s
 }
 
-// Recorded returns the snapshot of [Mixed] as read from a history that ends now.
+// Recorded returns the snapshot of [Mixed] in the form in which a history returns it.
 func Recorded() *election.Snapshot {
 	s := Mixed()
 	s.Loaded, s.RecordedUntil, s.Checks, s.Events = false, Now(), nil, nil

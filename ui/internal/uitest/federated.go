@@ -9,10 +9,10 @@ import (
 	"electop/internal/source"
 )
 
-// Federated returns a snapshot of the datacenters dc1 and dc2, which have some keys and node names in common.
+// Federated returns a snapshot of the datacenters dc1 and dc2. Some keys and node names exist in both datacenters.
 func Federated() *election.Snapshot { return source.Join(first(), second()) }
 
-// WithoutSecond returns the snapshot of Federated after dc2 was lost.
+// WithoutSecond returns the snapshot of [Federated] after electop lost the connection to dc2.
 func WithoutSecond() *election.Snapshot {
 	lost := second()
 	lost.Connection = election.Connection{
@@ -64,7 +64,8 @@ func second() *election.Snapshot {
 	return s
 }
 
-// Eleven returns a snapshot of the datacenters dc1 to dc11. The last ones are lost, each with an error of several lines.
+// Eleven returns a snapshot of the datacenters dc1 to dc11. lost is the number of datacenters, counted from the last,
+// that do not respond. Their error has several lines.
 func Eleven(lost int) *election.Snapshot {
 	parts := []*election.Snapshot{first()}
 	for n := 2; n <= 11; n++ {

@@ -25,7 +25,7 @@ func NewHistory(seed uint64, n int) *History {
 	return &History{Rnd: rand.New(rand.NewPCG(seed, 1)), Now: Now(), Snap: Crowd(n), made: n}
 }
 
-// Step returns the next snapshot, up to 20 seconds later.
+// Step replaces Snap with the next snapshot, which is up to 20 seconds later.
 func (h *History) Step() {
 	h.Now = h.Now.Add(time.Duration(h.Rnd.IntN(20_000)) * time.Millisecond)
 	next := *h.Snap
@@ -40,7 +40,7 @@ func (h *History) Step() {
 		next.Checks[node].Checks[0].Status = []string{"passing", "critical"}[h.Rnd.IntN(2)]
 	}
 	next.Connection.State = election.Live
-	if h.Rnd.IntN(8) == 0 { // a lost connection: AsOf may be before the previous one
+	if h.Rnd.IntN(8) == 0 { // during a lost connection, AsOf may be earlier than before
 		next.Connection.State, next.Connection.LastContact = election.Lost, h.Now.Add(-time.Duration(h.Rnd.IntN(40))*time.Second)
 	}
 	h.Snap = &next
@@ -69,7 +69,7 @@ func (h *History) change(s *election.Snapshot) {
 	}
 }
 
-// Moved returns an election that just got or lost its leader.
+// Moved returns a copy of an election that has just elected or lost its leader.
 func (h *History) Moved(old *election.Election) *election.Election {
 	e := *old
 	e.Terms = slices.Clone(old.Terms)

@@ -10,10 +10,10 @@ import (
 	"electop/internal/history"
 )
 
-// Moments is a history in memory. It computes the state at a moment from the events before it.
+// Moments is a history in memory. It computes the state at a moment from the earlier events.
 type Moments struct {
 	history.Source // the methods that package travel does not call
-	// All are the events, oldest first. The state ignores types other than elected, vacated and explained.
+	// All contains the events, oldest first. The state ignores types other than elected, vacated and explained.
 	All      []election.Event
 	Observed []history.Observation
 	// Err is the error of every read. Reads is the number of calls of State.
@@ -21,8 +21,8 @@ type Moments struct {
 	Reads int
 }
 
-// Incident returns a history in which billing lost its leader at 03:12:05 and had another one 15 s later. No observer
-// was running from 03:30 to 04:00.
+// Incident returns a history in which billing lost its leader at 03:12:05 and elected another leader 15 s later. No
+// observer was running from 03:30 to 04:00.
 func Incident() *Moments {
 	at := func(clock string) time.Time {
 		t, err := time.Parse("2006-01-02 15:04:05.000", "2026-11-20 "+clock)
@@ -87,7 +87,7 @@ func (h *Moments) Events(_ context.Context, q history.EventQuery) (history.Event
 	return page, h.Err
 }
 
-// cursorLess compares two cursors of moments.
+// cursorLess reports whether cursor a is before b or equal to b.
 func cursorLess(a, b history.Cursor) bool {
 	return len(a) < len(b) || len(a) == len(b) && strings.Compare(string(a), string(b)) <= 0
 }
@@ -149,7 +149,8 @@ func (h *Moments) Observations(_ context.Context, r history.Range) (all []histor
 	return all, h.Err
 }
 
-// Terms returns all terms of one election that began before a moment. Each is complete, even if it ended later.
+// Terms returns all terms of one election that began before a moment. Each term includes its end, even if the end is
+// after the moment.
 func (h *Moments) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
 	var page history.TermPage
 	st, err := h.State(ctx, history.StateQuery{At: Now()})

@@ -16,13 +16,13 @@ import (
 
 // Past is a history in memory.
 type Past struct {
-	// Recorded are the events, oldest first. Held are the terms, latest first.
+	// Recorded contains the events, oldest first. Held contains the terms, latest first.
 	Recorded []election.Event
 	Held     []history.Term
 	Observed []history.Observation
 	// Err is the error of every read.
 	Err error
-	// Queries are the successful queries for events.
+	// Queries contains all queries for events, including failed queries.
 	Queries []history.EventQuery
 }
 
@@ -40,7 +40,7 @@ func (p *Past) Events(ctx context.Context, q history.EventQuery) (history.EventP
 	if q.After != "" {
 		from, _ = strconv.Atoi(string(q.After))
 	}
-	var found []int // newest first; with a cursor, nearest to it first
+	var found []int // newest first, or oldest first after a cursor
 	for n := 0; n < to-from && len(found) <= q.Limit; n++ {
 		i := to - 1 - n
 		if q.After != "" {
@@ -119,11 +119,11 @@ func (p *Past) State(context.Context, history.StateQuery) (history.State, error)
 // Actions returns no actions.
 func (p *Past) Actions(context.Context, history.Range) ([]history.Action, error) { return nil, p.Err }
 
-// Close does nothing.
+// Close implements [history.Source]. It does nothing.
 func (p *Past) Close() error { return nil }
 
-// Yesterday returns a history of the elections of [Mixed]. billing had several leaders yesterday and before. No
-// observer was running during the last night.
+// Yesterday returns a history of the elections of [Mixed]. billing had several leaders on the last days. No observer
+// was running during the last night.
 func Yesterday() *Past {
 	p := &Past{}
 	night := ago(18 * time.Hour)
@@ -162,8 +162,8 @@ func (p *Past) addTerm(name string, k int, start, end time.Time) {
 	}}, p.Held...)
 }
 
-// Answer runs the read of the history that an action requests. It returns the message of the read, nil if the action
-// requests none.
+// Answer runs the read of the history that an action requests. It returns the message of the read, nil if there is no
+// read.
 func Answer(a scene.Action) tea.Msg {
 	switch a := a.(type) {
 	case scene.All:
@@ -174,7 +174,7 @@ func Answer(a scene.Action) tea.Msg {
 		}
 	case scene.Run:
 		if batch, ok := a.Cmd().(tea.BatchMsg); ok {
-			return batch[0]() // the other is the tick of past.Slow
+			return batch[0]() // the second command is the tick of past.Slow
 		}
 	}
 	return nil

@@ -6,5 +6,5 @@ import (
 	"electop/ui/internal/keys"
 )
 
-// Press returns the message of pressing the named key: see [keys.Press].
+// Press returns the message for a press of the named key: see [keys.Press].
 func Press(name string) tea.KeyPressMsg { return keys.Press(name) }

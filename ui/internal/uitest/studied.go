@@ -8,8 +8,8 @@ import (
 	"electop/election"
 )
 
-// Studied returns [Mixed] with a semaphore, a Patroni cluster, sessions at risk and idle sessions. The snapshot has
-// the surroundings of key, none for "".
+// Studied returns [Mixed] with a semaphore, a Patroni cluster, sessions at risk and idle sessions. The snapshot
+// contains the surroundings of key, or none if key is empty.
 func Studied(key string) *election.Snapshot {
 	s := Mixed()
 	legacy := Led(8, "legacy", 2, 30*24*time.Hour)
@@ -57,8 +57,8 @@ func cmpKeys(a, b string) int {
 	return 0
 }
 
-// Semaphore returns a key with three slots. Two are taken: one by a current holder, one by a holder whose session
-// ended.
+// Semaphore returns a semaphore with three slots. A current session holds one slot, an ended session holds another
+// slot.
 func Semaphore() *election.Election {
 	return &election.Election{
 		Name: "jobs", Datacenter: "dc1", Exists: true, VacantSince: ago(time.Hour),
