@@ -12,7 +12,7 @@ import (
 // process is one run of the Consul binary.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when Wait has returned
+	done chan struct{} // closed when cmd.Wait has returned
 }
 
 func startProcess(binary, logPath string, args []string) (*process, error) {
@@ -32,12 +32,12 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		_ = cmd.Wait() // the log contains the reason for a failure
+		_ = cmd.Wait() // ignore the error: the log contains the reason for a failure
 	}()
 	return p, nil
 }
 
-// end sends the signal and waits until the process has ended. After grace, it sends SIGKILL.
+// end sends the signal and waits until the process has ended. If this takes longer than grace, it sends SIGKILL.
 func (p *process) end(sig os.Signal, grace time.Duration) error {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("consultest: signal %v to consul: %w", sig, err)
