@@ -69,7 +69,7 @@ type EventQuery struct {
 	Limit int
 }
 
-// EventPage is a part of the events, newest first.
+// EventPage is one page of events, newest first.
 type EventPage struct {
 	Events []election.Event
 	// Older and Newer are the cursors of the adjacent pages. Newer is set even if there is no newer event yet; it
@@ -90,7 +90,7 @@ type TermQuery struct {
 	Limit int
 }
 
-// TermPage is a part of the terms. The term that began last comes first.
+// TermPage is one page of terms. The term that began last comes first.
 type TermPage struct {
 	Terms []Term
 	// Older and Newer are the cursors of the adjacent pages.

@@ -59,7 +59,7 @@ func (q *query) time(name string) time.Time {
 func (q *query) span() history.Range {
 	r := history.Range{Since: q.time("since"), Until: q.time("until")}
 	if !r.Since.IsZero() && !r.Until.IsZero() && r.Until.Before(r.Since) {
-		q.fail(queryErrorf("until is before since"))
+		q.fail(queryErrorf("until must not be before since"))
 	}
 	return r
 }
