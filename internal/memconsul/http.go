@@ -65,7 +65,7 @@ func (a *Agent) routeTable() []route {
 	}
 }
 
-// httpError is an error with its status code. Every other error is a 500, as in Consul.
+// httpError is an error with its status code. As in Consul, every other error results in status 500.
 type httpError struct {
 	code int
 	text string
@@ -189,7 +189,7 @@ func (rq *request) setLeaderHeaders() {
 	rq.w.Header().Set("X-Consul-Lastcontact", "0")
 }
 
-// setConsistencyHeader sets a header that only the responses of the catalog and health endpoints have.
+// setConsistencyHeader sets a header that Consul sends only from the catalog and health endpoints.
 func (rq *request) setConsistencyHeader() {
 	rq.w.Header().Set("X-Consul-Effective-Consistency", rq.opts.consistency)
 }
