@@ -82,8 +82,8 @@ func Gone(group int) bool {
 	}
 }
 
-// NewSession returns attributes that start a process in a new session. It then receives no signals from the terminal,
-// such as ctrl-z.
+// NewSession returns attributes that start a process in a new session. The process then receives no signals from the
+// terminal, such as ctrl-z.
 func NewSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // NewGroup returns attributes that start a process in a new process group. On Linux, the kernel kills the process
