@@ -150,7 +150,7 @@ func (i *Incident) loss(n int) string {
 
 // ending returns a sentence about the last observed state in the period.
 func (i *Incident) ending() string {
-	const late = 10 * time.Second // maximum age of the latest heartbeat while an observer runs
+	const late = 10 * time.Second // maximum age of the latest heartbeat while an observer is running
 	when := "At the end of the period"
 	switch until := i.ObservedUntil; {
 	case until.IsZero():
@@ -239,7 +239,7 @@ func (i *Incident) writeActions(b *bytes.Buffer) {
 	}
 }
 
-// held returns how long a term lasted or was observed.
+// held returns the duration of a term, or of its observed part.
 func (i *Incident) held(t *history.Term) string {
 	if !t.Over() && i.ObservedUntil.IsZero() {
 		return "unknown"
