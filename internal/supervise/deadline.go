@@ -15,8 +15,8 @@ type Deadlines struct {
 	Kill time.Time
 }
 
-// encode returns the deadlines as one line of wall clock times. A late delivery would extend durations, but not
-// times.
+// encode returns the deadlines as one line of wall clock times. A time remains correct if the line arrives late; a
+// duration would become too long.
 func (d Deadlines) encode() string {
 	return fmt.Sprintf("%d %d %d\n", d.Term.UnixNano(), d.Grace, d.Kill.UnixNano())
 }
@@ -33,7 +33,7 @@ func decode(line string, now time.Time) (Deadlines, error) {
 	return d, nil
 }
 
-// end returns the latest time at which the supervisor kills the program and its children.
+// end returns the latest time at which the supervisor kills the program and its child processes.
 func (d Deadlines) end() time.Time {
 	if end := d.Term.Add(d.Grace); end.Before(d.Kill) {
 		return end
