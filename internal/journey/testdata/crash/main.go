@@ -20,7 +20,7 @@ func main() {
 func crash(file string) {
 	for range time.Tick(10 * time.Millisecond) {
 		if _, err := os.Stat(file); err == nil {
-			panic("out of cheese, \x1b[2Jtoken " + os.Getenv("CRASH_TOKEN"))
+			panic("simulated crash, \x1b[2Jtoken " + os.Getenv("CRASH_TOKEN"))
 		}
 	}
 }
