@@ -83,7 +83,7 @@ func (c *child) end() {
 	_ = c.cmd.Wait() // after a signal, the exit status does not matter
 }
 
-// stderr returns the text that the process wrote to standard error, as an error, nil if there is none.
+// stderr returns the text that the process wrote to standard error as an error, or nil if there is no text.
 func (c *child) stderr() error {
 	if text := strings.TrimSpace(c.errors.String()); text != "" {
 		return fmt.Errorf("standard error: %s", text)

@@ -11,14 +11,14 @@
 //   - tmux holds the screen of the program; `capture-pane` returns it with its
 //     colours.
 //   - The frames are written to an asciinema cast (version 2), bin/pictures/NAME.cast.
-//     A picture that does not move is a cast with one frame.
+//     A still picture is a cast with one frame.
 //   - svg-term-cli, from npm, draws the cast.
-//   - polish.go corrects what svg-term draws differently from a terminal: it draws
-//     box characters as shapes, so that they join in every font, and sets the width
+//   - polish.go corrects the differences between svg-term and a terminal. It draws
+//     box characters as shapes, so that they join in every font. It sets the width
 //     of each word, so that the columns are aligned in every font.
 //
 // A run on the same version of electop shows the same states. Times, ports, session
-// IDs and the winners of elections differ.
+// IDs and the elected candidates differ.
 package main
 
 import (

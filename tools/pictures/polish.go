@@ -22,19 +22,19 @@ const (
 const fonts = `ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace`
 
 var (
-	// texts matches a word or several words with one colour: their place, their class and their text.
+	// texts matches one or more words of the same colour. It captures their position, class and text.
 	texts = regexp.MustCompile(`<text x="([\d.]+)" y="([\d.]+)" class="(\w+)">([^<]*)</text>`)
-	// grounds matches the background of a text. svg-term draws it too narrow: a cell is wider than 1.
+	// grounds matches the background of a text. svg-term draws the background too narrow, because a cell is wider than 1.
 	grounds = regexp.MustCompile(`(<rect height="2\.171" width=")(\d+)(")`)
 	// parts matches a word or a run of box characters.
 	parts = regexp.MustCompile(`[\x{2500}-\x{259f}]+|[^\s\x{2500}-\x{259f}]+`)
 )
 
-// rules are additional CSS rules of a picture. They remove the seams between the backgrounds of words, and the motion
-// for readers who prefer reduced motion.
+// rules are additional CSS rules of a picture. They remove the gaps between the backgrounds of words. They also stop
+// the animation for readers who prefer reduced motion.
 const rules = `svg svg rect{shape-rendering:crispEdges}@media(prefers-reduced-motion:reduce){g{animation:none!important}}`
 
-// polish corrects a picture of svg-term: see the comment of the package.
+// polish corrects a picture of svg-term; see the package comment.
 func polish(svg string, th theme) string {
 	svg = texts.ReplaceAllStringFunc(svg, func(element string) string {
 		f := texts.FindStringSubmatch(element)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// firstFrame is the time of the first frame in a cast. svg-term adds an empty frame at 0, which is cut off.
+// firstFrame is the time of the first frame in a cast. print removes the empty frame that svg-term adds at time 0.
 const firstFrame = time.Second
 
 // returnSign is a character that svg-term does not draw, because some shells write it after an incomplete line. The
