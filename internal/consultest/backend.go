@@ -165,7 +165,7 @@ func (b Backend) Token(t *testing.T, rules string) string {
 	return made.SecretID
 }
 
-// ReverseProxy starts a proxy in front of a Consul and returns its address. handle receives each request and the
+// ReverseProxy starts a proxy in front of a Consul agent and returns its address. handle receives each request and the
 // handler that forwards it.
 func ReverseProxy(t *testing.T, addr string, handle func(w http.ResponseWriter, r *http.Request, forward http.Handler)) string {
 	t.Helper()

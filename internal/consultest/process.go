@@ -27,7 +27,7 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = dieWithParent()
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("consultest: start %s: %w", binary, err)
+		return nil, fmt.Errorf("consultest: cannot start %s: %w", binary, err)
 	}
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	go func() {
@@ -40,7 +40,7 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 // end sends the signal and waits until the process has ended. If this takes longer than grace, it sends SIGKILL.
 func (p *process) end(sig os.Signal, grace time.Duration) error {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("consultest: signal %v to consul: %w", sig, err)
+		return fmt.Errorf("consultest: cannot send signal %v to consul: %w", sig, err)
 	}
 	timer := time.NewTimer(grace)
 	defer timer.Stop()

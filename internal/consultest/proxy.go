@@ -43,7 +43,7 @@ type Proxy struct {
 
 	mu      sync.Mutex
 	fault   Fault
-	changed chan struct{} // closed when fault changes
+	changed chan struct{} // closed when the fault changes
 	conns   map[*proxyConn]struct{}
 }
 

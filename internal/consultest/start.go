@@ -92,7 +92,7 @@ func start(tb testing.TB, k kind, opts []Option) []*Agent {
 		}
 		if tb.Failed() {
 			for _, a := range agents {
-				tb.Logf("log of %s ends with:\n%s", a.Node(), a.LogTail())
+				tb.Logf("the log of %s ends with:\n%s", a.Node(), a.LogTail())
 			}
 		}
 	})
