@@ -38,7 +38,7 @@ type Options struct {
 	Prefix string
 	// NodePrefix is the prefix of the node names.
 	NodePrefix string
-	// Connect creates a client of the Consul that the demonstration uses.
+	// Connect creates a client of the Consul agent that the demonstration uses.
 	Connect func() (*consulx.Client, error)
 	// Report receives one line per failure. It must not block.
 	Report func(line string)
@@ -57,7 +57,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// demonstration holds the services and clients of a running demonstration.
+// demonstration contains the services and clients of a running demonstration.
 type demonstration struct {
 	o        Options
 	admin    *consulx.Client

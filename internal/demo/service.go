@@ -87,7 +87,6 @@ func (d *demonstration) newBackup() (*service, error) {
 	return s, nil
 }
 
-// add adds a candidate.
 func (s *service) add(n *node, port int) {
 	s.members = append(s.members, &member{
 		service: s, name: fmt.Sprintf("%s-%d", s.name, len(s.members)+1), node: n, port: port,
@@ -241,7 +240,6 @@ func (m *member) crash(pause time.Duration) {
 	}
 }
 
-// wait waits until d has passed or ctx ends.
 func wait(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
