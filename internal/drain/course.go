@@ -244,7 +244,7 @@ func (c *course) pause(p *policy) time.Duration {
 }
 
 // npm's client polls every 5 s until two reads show the same leader. After that, it reacts to a release immediately.
-// The pause gives it time for this. Its random part changes which candidate polls first.
+// The pause allows these two reads. Its random part changes which candidate polls first.
 const (
 	pauseAtLeast = 11 * time.Second
 	pauseJitter  = time.Second
