@@ -9,11 +9,11 @@ import (
 	"electop/internal/history"
 )
 
-// actionReach is the maximum time between an action and the end of the term that it targeted. A write times out after
+// actionReach is the maximum time between an action and the observed end of its target's term. A write times out after
 // 15 s, and a change is observed within 30 s.
 const actionReach = int64(time.Minute)
 
-// action stores an action. It also stores the operator as the cause of each term's end that the action caused.
+// action stores an action. For each term that the action ended, it stores the operator as the cause.
 func (s *store) action(ctx context.Context, a *history.Action) error {
 	if _, err := s.Exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, history.Nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,

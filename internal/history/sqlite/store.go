@@ -92,7 +92,7 @@ func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
 
 // event stores the first of several events, unless this event is already stored. It also updates the terms.
 func (s *store) event(ctx context.Context, events []election.Event) error {
-	own := events[0] // a copy: the queue must not be changed
+	own := events[0] // change a copy, because the queue must keep the event
 	e := &own
 	sub, err := s.subjectOf(ctx, e)
 	if err != nil {

@@ -77,7 +77,7 @@ type Writer struct {
 	pulse  time.Time // time at which Run was last scheduled
 	beatAt time.Time // time of the next heartbeat
 	trimAt time.Time
-	// incomplete is the reason why the file that was moved last may lack the latest events.
+	// incomplete is the reason why the last moved file may lack the latest events.
 	incomplete error
 
 	mu      sync.Mutex

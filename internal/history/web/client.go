@@ -28,7 +28,7 @@ const (
 
 // ClientOptions configure a client of a recorder.
 type ClientOptions struct {
-	// URL has the scheme http or https. It has a path if a proxy adds one.
+	// URL has the scheme http or https. It has a path if a proxy adds a path.
 	URL string
 	// Token is the bearer token. It is sent only to this URL.
 	Token string

@@ -65,11 +65,11 @@ func (c *Client) rejection(r *http.Response) error {
 	case r.StatusCode/100 == 3:
 		return c.errorf("the response is a redirect, which electop does not follow; use the final URL")
 	case r.StatusCode == http.StatusBadRequest:
-		return c.errorf("the request was rejected (HTTP 400); a recorder with TLS needs https://")
+		return c.errorf("the request was rejected (HTTP 400); use https:// if the recorder uses TLS")
 	case r.StatusCode == http.StatusNotFound:
-		return c.errorf("no recorder at this URL")
+		return c.errorf("there is no recorder at this URL")
 	case r.StatusCode == http.StatusForbidden:
-		return c.errorf("not allowed (HTTP 403)")
+		return c.errorf("the recorder denied access (HTTP 403)")
 	case r.StatusCode == http.StatusServiceUnavailable:
 		return c.errorf("the recorder is overloaded or not available (HTTP 503)")
 	}

@@ -41,7 +41,6 @@ const (
 	maxQueries = 8
 )
 
-// server implements the routes.
 type server struct {
 	Options
 	slots chan struct{}
@@ -72,7 +71,7 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(code)
-	fmt.Fprintln(w, text) // fails if the client has disconnected
+	fmt.Fprintln(w, text) // ignore the error: the client may have disconnected
 }
 
 // serve prepares the complete response before it sends the first byte, so that no error occurs in the middle of a

@@ -32,7 +32,7 @@ type query struct {
 func (q *query) get(name string) string {
 	q.known = append(q.known, name)
 	if all := q.values[name]; len(all) > 1 {
-		q.fail(queryErrorf("parameter %s is given twice", name))
+		q.fail(queryErrorf("parameter %s must not be repeated", name))
 	}
 	return q.values.Get(name)
 }

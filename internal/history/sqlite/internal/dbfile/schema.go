@@ -178,7 +178,7 @@ func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	}
 	for _, step := range steps[version:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
-			return fmt.Errorf("migrating from version %d: %w", version, err)
+			return fmt.Errorf("cannot migrate from schema version %d: %w", version, err)
 		}
 	}
 	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(steps))
