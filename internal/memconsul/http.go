@@ -114,7 +114,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case body != nil:
 		rq.writeJSON(http.StatusOK, "application/json", body)
 	default:
-		// This has no effect if the handler has already written its response.
+		// The call has no effect if the handler has already written its response.
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	}
 }

@@ -11,9 +11,9 @@ const Version = "1.22.7"
 
 // Config contains the names of the agent's datacenter and node. The zero value is valid.
 type Config struct {
-	Datacenter string // "dc1" if empty
-	NodeName   string // "node-1" if empty
-	Address    string // the node's address in the catalog, "127.0.0.1" if empty
+	Datacenter string // the default is "dc1"
+	NodeName   string // the default is "node-1"
+	Address    string // the node's address in the catalog; the default is "127.0.0.1"
 }
 
 // Agent is an in-process agent. Its methods are safe for concurrent use.

@@ -17,7 +17,7 @@ type Result[T any] struct {
 type Query[T any] struct {
 	store *Store
 	topic topic                  // a change of this topic triggers another read
-	read  func(*Store) Result[T] // runs with the store's mutex held
+	read  func(*Store) Result[T] // runs while the store's mutex is held
 }
 
 // Run reads the store. If index is not 0, it waits until the index of the result is greater than index, but at most

@@ -78,7 +78,7 @@ func applyFailed(err error) error {
 type kvTx struct {
 	store      *Store
 	index      uint64
-	changed    map[string]*Entry // nil means deleted
+	changed    map[string]*Entry // nil for a deleted key
 	tombstones []string
 }
 
