@@ -29,7 +29,7 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	if g.await(ctx) {
 		return g.err
 	}
-	_ = Signal(g.id, syscall.SIGTERM) // fails if the group has ended
+	_ = Signal(g.id, syscall.SIGTERM) // ignore the error: the group may have ended
 	if g.awaitFor(grace) {
 		return g.err
 	}
