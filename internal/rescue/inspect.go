@@ -67,7 +67,7 @@ func (in Inspector) infer(chosen []*election.Election, all map[*election.Electio
 // facts contains the data about one election.
 type facts struct {
 	insight.FixFacts
-	taken bool // a session acquired the key after the first read
+	taken bool // set if a session acquired the key after the first read
 }
 
 func (f *facts) probed(found consulx.ProbeResult) {
