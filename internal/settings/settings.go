@@ -188,7 +188,7 @@ func (p parser) section(name string, node *yaml.Node, of Setting) (Value, error)
 		key := node.Content[i]
 		full := strings.TrimPrefix(name+"."+sanitize.Line(key.Value, 40), ".")
 		if before := v.Field(key.Value); before != nil {
-			return v, p.fail(key, "%s: is already set", full)
+			return v, p.fail(key, "%s: must be set only once", full)
 		}
 		field, err := p.find(key, full, of)
 		if err != nil {
