@@ -26,7 +26,7 @@ func decode(line string, now time.Time) (Deadlines, error) {
 	var term, kill int64
 	var d Deadlines
 	if _, err := fmt.Sscanf(line, "%d %d %d", &term, &d.Grace, &kill); err != nil {
-		return d, fmt.Errorf("deadlines of the program: %w", err)
+		return d, fmt.Errorf("cannot parse the deadlines of the program: %w", err)
 	}
 	at := func(wall int64) time.Time { return now.Add(time.Duration(wall - now.UnixNano())) }
 	d.Term, d.Kill = at(term), at(kill)
