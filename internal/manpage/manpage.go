@@ -64,7 +64,6 @@ func description(cmd *cobra.Command) string {
 	return cmd.Long
 }
 
-// page is an unfinished page.
 type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
