@@ -84,7 +84,7 @@ func (c *changes) write(ctx context.Context, change int, l *timeline) error {
 		write = c.move
 	}
 	if err := write(ctx, i, valueOfLeader(watch.ChangeName(change))); err != nil {
-		return fmt.Errorf("change %d, key %s: %w", change, watch.KeyName(i), err)
+		return fmt.Errorf("cannot write change %d to key %s: %w", change, watch.KeyName(i), err)
 	}
 	l.recordWrite(change, time.Now())
 	return nil

@@ -22,7 +22,7 @@ func cpuTime(pid int) (time.Duration, error) {
 	const perProcessSched = 2 // CPUCLOCK_SCHED of clock_getcpuclockid(3)
 	var ts unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|perProcessSched), &ts); err != nil { //nolint:gosec // a pid has 22 bits
-		return 0, fmt.Errorf("CPU time of process %d: %w", pid, err)
+		return 0, fmt.Errorf("cannot read the CPU time of process %d: %w", pid, err)
 	}
 	return time.Duration(ts.Nano()), nil
 }

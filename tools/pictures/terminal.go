@@ -45,7 +45,6 @@ func openTerminal(ctx context.Context, program []string) (*terminal, error) {
 	return t, nil
 }
 
-// close ends the program.
 func (t *terminal) close() {
 	_, _ = t.tmux(context.WithoutCancel(context.Background()), "kill-server")
 	_ = os.RemoveAll(t.folder)
@@ -97,7 +96,7 @@ func (t *terminal) await(ctx context.Context, wanted []string, watch func(frame 
 		case <-ctx.Done():
 		}
 	}
-	return "", fmt.Errorf("no %q on the screen: %w\n%s", wanted, ctx.Err(), colours.ReplaceAllString(last, ""))
+	return "", fmt.Errorf("the screen did not show %q: %w\n%s", wanted, ctx.Err(), colours.ReplaceAllString(last, ""))
 }
 
 func matchesAll(screen string, wanted []string) bool {
