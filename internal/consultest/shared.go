@@ -31,7 +31,7 @@ func Shared(tb testing.TB) *Agent {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if !shared.owned {
-		tb.Fatal("consultest.Shared needs a TestMain that calls consultest.Main(m), which ends the agent")
+		tb.Fatal("consultest.Shared requires a TestMain that calls consultest.Main(m), because Main ends the agent")
 	}
 	if shared.agent == nil && shared.err == nil {
 		shared.agent, shared.dir, shared.err = startShared(binary)

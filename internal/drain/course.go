@@ -108,7 +108,7 @@ func (c *course) see(e *election.Election, at time.Time) {
 	c.hold.Election, c.hold.Node = c.item.Target.Election, cmp.Or(c.hold.Node, node)
 }
 
-// place is the location of the current leader's session.
+// place says whether there is a leader, and whether its session is on a drained node.
 type place int
 
 const (

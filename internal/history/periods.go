@@ -184,7 +184,7 @@ func (c *Coverage) Any() Periods {
 	return merge(all)
 }
 
-// Covers reports whether one of these patterns, one per line, matches the key.
+// Covers reports whether one of the patterns matches the key. patterns contains one pattern per line.
 func Covers(patterns, key string) bool {
 	_, ok := parsePatterns(patterns).Match(key)
 	return ok

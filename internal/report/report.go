@@ -103,7 +103,7 @@ func (i *Incident) totals(lost int) string {
 		parts = append(parts, fmt.Sprintf("The longest completely observed vacancy was %s.", duration(s.VacancyMax)))
 	}
 	if s := i.Summary; s.Missed > 0 {
-		parts = append(parts, fmt.Sprintf("LockIndex counts %s that electop did not observe.", election.Plural(s.Missed, "more term")))
+		parts = append(parts, fmt.Sprintf("According to LockIndex, electop missed %s.", election.Plural(s.Missed, "more term")))
 	}
 	return strings.Join(parts, " ")
 }
@@ -203,7 +203,7 @@ func (i *Incident) writeTimeline(b *bytes.Buffer) {
 		return
 	}
 	if i.Cut {
-		fmt.Fprintf(b, "The latest %s; older events are omitted.\n\n", election.Plural(uint64(len(i.Events)), "event"))
+		fmt.Fprintf(b, "The table contains the latest %s. Older events are omitted.\n\n", election.Plural(uint64(len(i.Events)), "event"))
 	}
 	b.WriteString("| time | event | detail |\n| --- | --- | --- |\n")
 	for _, e := range i.Events {

@@ -1,5 +1,5 @@
-// Package ttyguard runs the dashboard as a child process. It restores the terminal if the child cannot, for example
-// after a panic in any goroutine, a fatal error of the Go runtime, or SIGKILL.
+// Package ttyguard runs the dashboard as a child process. It restores the terminal if the child cannot do so, for
+// example after a panic in any goroutine, a fatal error of the Go runtime, or SIGKILL.
 package ttyguard
 
 import (

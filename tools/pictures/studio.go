@@ -24,7 +24,7 @@ const (
 	longestGap = time.Second
 )
 
-// studio draws pictures.
+// studio contains the programs and folders that are needed to draw pictures.
 type studio struct {
 	electop, svgTerm string
 	casts, out       string

@@ -130,7 +130,7 @@ func (s *store) begin(ctx context.Context, sub subject, e *election.Event, known
 }
 
 // measureVacancy adds the vacancy to an event if another observer observed the end of the previous term, and
-// LockIndex shows that no term was in between.
+// LockIndex shows that there was no term in between.
 func (s *store) measureVacancy(ctx context.Context, sub subject, e *election.Event) error {
 	if e.VacancyKnown || e.Initial || e.Gap || e.Term == 0 {
 		return nil

@@ -22,7 +22,7 @@ func Connect(ctx context.Context, path string) (*Conn, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, Wrap(path, err)
 	}
-	// The file is identified before it is opened: if another file replaces it in between, Moved detects this.
+	// Identify the file before opening it. If another file replaces the file in between, Moved detects the replacement.
 	main, err := os.Stat(path)
 	if err != nil {
 		return nil, Wrap(path, err)
