@@ -78,8 +78,8 @@ type Options struct {
 	// OnConnection receives the error when the connection to Consul is lost, and "" when it is restored. Run makes
 	// all calls.
 	OnConnection func(err string)
-	// Admit decides about an election that is not in the plan and whose leader's session is on a drained node. It returns
-	// the item, or nil to ignore the election. Only Watch uses Admit. Admit may read from Consul.
+	// Admit decides whether to drain an election that is not in the plan and whose leader's session is on a drained
+	// node. It returns the item, or nil to ignore the election. Only Watch uses Admit. Admit may read from Consul.
 	Admit func(ctx context.Context, s *election.Snapshot, e *election.Election) *Item
 }
 

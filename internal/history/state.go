@@ -9,8 +9,8 @@ import (
 // StateQuery selects the time of a state.
 type StateQuery struct {
 	At time.Time
-	// Window is the length of the period before At whose terms the elections contain. 0 means an hour, which is sufficient
-	// for [election.Election.Changes].
+	// Window is the length of the period before At. The elections contain the terms of this period. 0 means an hour,
+	// which is sufficient for [election.Election.Changes].
 	Window time.Duration
 }
 

@@ -15,9 +15,9 @@ import (
 // Kind is the form of a setting's value.
 type Kind uint8
 
-// The kinds. A list with one value may be written without brackets. A Section contains the settings in Fields. In a
-// Named section, the user chooses the names of the members, and each member contains these settings. Sections is a
-// list of sections.
+// The kinds. A list with one value may be written without brackets. A Section contains the settings in Fields. In
+// a Named section, the user chooses the names of the members, and each member contains the settings in Fields.
+// Sections is a list of sections.
 const (
 	Text Kind = iota
 	Bool

@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// Join returns the snapshot of several datacenters. Each snapshot needs a name.
+// Join returns the snapshot of several datacenters. Each snapshot must have a name.
 func Join(parts ...*election.Snapshot) *election.Snapshot { return new(merger).merge(parts) }
 
 // merger joins the snapshots of several datacenters. It keeps the previous result, because two snapshots with the same

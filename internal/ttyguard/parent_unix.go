@@ -64,8 +64,8 @@ type parent struct {
 	pid      int
 	signals  chan os.Signal
 	output   chan []byte   // standard error of the child
-	requests chan struct{} // the child has restored the terminal and requests a stop
-	resume   *os.File      // notifies the child that the shell has continued it
+	requests chan struct{} // receives a value when the child has restored the terminal and requests a stop
+	resume   *os.File      // notifies the child that the shell has continued the process group
 }
 
 // start starts the child. It closes its own copies of the child's pipe ends, so that the pipes close when the child

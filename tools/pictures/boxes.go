@@ -32,7 +32,7 @@ func blockOf(r rune) (float64, bool) {
 // drawBoxes returns the path of box characters and blocks, or false if the word has another character.
 func drawBoxes(word string, x, y float64) (string, bool) {
 	var b strings.Builder
-	var line segment // horizontal, may continue in the next cell
+	var line segment // a horizontal line that may continue in the next cell
 	middle := y + cellHeight/2
 	for i, r := range []rune(word) {
 		left := x + cellWidth*float64(i)

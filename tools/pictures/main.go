@@ -1,14 +1,14 @@
 // Pictures draws the pictures of the documents: it runs `electop demo` in tmux,
 // presses keys, and draws the screens as SVG files.
 //
-// `make pictures` runs it. It needs tmux and npm. scenes.go lists the scenes: each
+// `make pictures` runs it. It requires tmux and npm. scenes.go lists the scenes: each
 // is a demonstration with its seed, and a list of keys to press and texts to wait
 // for. Every picture is drawn with a dark and with a light theme, as
 // docs/pictures/NAME-dark.svg and docs/pictures/NAME-light.svg.
 //
 // How a picture is drawn:
 //
-//   - tmux holds the screen of the program; `capture-pane` returns it with its
+//   - tmux stores the screen of the program; `capture-pane` returns it with its
 //     colours.
 //   - The frames are written to an asciinema cast (version 2), bin/pictures/NAME.cast.
 //     A still picture is a cast with one frame.

@@ -51,7 +51,7 @@ func polish(svg string, th theme) string {
 	svg = regexp.MustCompile(` font-family="[^"]*"`).ReplaceAllString(svg, "")
 	svg = strings.ReplaceAll(svg, ";white-space:pre", "")
 	svg = strings.Replace(svg, "</style>", rules+"</style>", 1)
-	// A picture with a view box can be scaled. The border separates it from a page of the same colour.
+	// A picture with a view box can be scaled. The border separates the picture from a page of the same colour.
 	return regexp.MustCompile(`^(<svg [^>]*)width="([\d.]+)" height="([\d.]+)"><rect [^>]*>`).ReplaceAllString(svg,
 		`${1}width="$2" height="$3" viewBox="0 0 $2 $3"><rect width="100%" height="100%" rx="8" fill="`+th.border+`"/>`+
 			`<rect x="1" y="1" width="99.8%" height="99.7%" rx="7" class="a"/>`)

@@ -208,7 +208,7 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (history.EventP
 	}
 	words(&w, "v.type", q.Types)
 	if len(q.Types) > 0 && !slices.ContainsFunc(q.Types, ofTerms) {
-		w.add("v.type NOT IN ('elected', 'vacated', 'explained')") // the condition of the index events_by_type
+		w.add("v.type NOT IN ('elected', 'vacated', 'explained')") // selects the index events_by_type
 	}
 	words(&w, "v.cause", q.Causes)
 	order, err := orderOf(&q, &w)

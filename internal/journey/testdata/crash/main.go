@@ -1,4 +1,4 @@
-// Crash is electop with an additional goroutine. The goroutine panics once the file CRASH_FILE exists. The message of
+// Crash is electop with an additional goroutine. The goroutine panics when the file CRASH_FILE exists. The message of
 // the panic contains the token.
 package main
 

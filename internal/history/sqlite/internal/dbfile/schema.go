@@ -164,7 +164,7 @@ func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	if version, err := schemaVersion(ctx, db, len(steps)); err != nil || version == len(steps) {
 		return err
 	}
-	if _, err := db.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil { // before the first table is created
+	if _, err := db.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil { // SQLite requires this before the first table
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
