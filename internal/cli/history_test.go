@@ -178,7 +178,7 @@ func TestHistoryUsageErrors(t *testing.T) {
 		want string
 	}{
 		{[]string{"history", "--history", "off"}, "this command reads the history"},
-		{[]string{"list", "--history", "ftp://recorder"}, "begins with https://"},
+		{[]string{"list", "--history", "ftp://recorder"}, "must begin with https://"},
 		{[]string{"list", "--history", ""}, "the value is empty"},
 		{[]string{"list", "--keep", "-1h"}, "must be 0 or more"},
 		{[]string{"list", "--keep", "xd"}, `invalid number of days "x"`},

@@ -32,22 +32,22 @@ type Agent struct {
 	transport *http.Transport
 
 	mu   sync.Mutex
-	proc *process // nil while stopped
+	proc *process // nil while the agent is stopped
 }
 
-// Addr returns the host:port of the agent's HTTP API. It does not change with a restart.
+// Addr returns the host:port of the agent's HTTP API. The address stays the same after a restart.
 func (a *Agent) Addr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.http) }
 
 // ServerAddr returns the host:port of this server for other servers. Consul uses this address to identify its leader.
 func (a *Agent) ServerAddr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.server) }
 
-// Client returns an API client for this agent, with the management token if it was started [WithACL].
+// Client returns an API client for this agent. If ACLs are enabled, the client uses the management token.
 func (a *Agent) Client() *api.Client { return a.client }
 
-// Token returns the management token, "" without ACLs.
+// Token returns the management token, or "" if ACLs are disabled.
 func (a *Agent) Token() string { return a.set.token }
 
-// PID returns the agent's process ID, 0 while it is stopped.
+// PID returns the agent's process ID, or 0 while the agent is stopped.
 func (a *Agent) PID() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,9 +89,9 @@ func (a *Agent) end(sig os.Signal) error {
 	return err
 }
 
-// Restart stops the agent if it runs, starts it with the same ports and data, and waits until it is ready. An agent
-// in development mode loses its data. Restart waits for a quorum; to start the first of two stopped members, use
-// [Agent.StartNoWait].
+// Restart stops the agent if it is running, starts it with the same ports and data, and waits until it is ready. An
+// agent in development mode loses its data. Restart waits for a quorum: use [Agent.StartNoWait] to start the first of
+// two stopped members.
 func (a *Agent) Restart() error {
 	if err := a.Stop(); err != nil {
 		return err
@@ -140,8 +140,8 @@ func newAgent(binary, dir string, kind kind, set settings, p ports, join []strin
 	return a, nil
 }
 
-// WaitReady waits until the agent has all its peers and accepts writes. It also waits until the node's serfHealth
-// check passes, because sessions require this.
+// WaitReady waits until all servers have joined and the agent accepts writes. It also waits until the node's
+// serfHealth check passes, because sessions require this.
 func (a *Agent) WaitReady() error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 	defer cancel()

@@ -21,7 +21,7 @@ import (
 // Patience is the timeout for results that normally arrive immediately.
 const Patience = 20 * time.Second
 
-// Backend is the Consul of a test, real or in-process.
+// Backend is the Consul agent that a test uses: a real agent or an in-process one.
 type Backend struct {
 	T    *testing.T
 	Addr string
@@ -29,7 +29,7 @@ type Backend struct {
 	Node string
 }
 
-// OnBoth runs a test against the real Consul and against the in-process one.
+// OnBoth runs a test with a real Consul agent, and then with an in-process one.
 func OnBoth(t *testing.T, test func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("memconsul", func(t *testing.T) {
@@ -43,7 +43,7 @@ func OnBoth(t *testing.T, test func(t *testing.T, addr string)) {
 	t.Run("consul", func(t *testing.T) { test(t, Shared(t).Addr()) })
 }
 
-// NewBackend returns a backend for the Consul at an address.
+// NewBackend returns a backend for the Consul agent at an address.
 func NewBackend(t *testing.T, addr string, client *api.Client) Backend {
 	t.Helper()
 	node, err := client.Agent().NodeName()
@@ -56,7 +56,7 @@ func NewBackend(t *testing.T, addr string, client *api.Client) Backend {
 // Prefix returns a key prefix that no other test uses.
 func (b Backend) Prefix(t *testing.T) string {
 	t.Helper()
-	// A lock-delay may last longer than a test, and applies to a key of the same name even after a delete.
+	// A lock-delay may last longer than a test. It applies to the name of a key, even after the key is deleted.
 	p := fmt.Sprintf("test/%s_%d/", strings.NewReplacer("/", "_", "#", "_").Replace(t.Name()), time.Now().UnixNano())
 	t.Cleanup(func() {
 		if _, err := b.API.KV().DeleteTree(p, nil); err != nil {
@@ -66,7 +66,7 @@ func (b Backend) Prefix(t *testing.T) string {
 	return p
 }
 
-// Session creates a session without checks. The lock-delay is 1 ms if the entry has none.
+// Session creates a session without checks. The lock-delay is 1 ms if entry does not set one.
 func (b Backend) Session(t *testing.T, entry *api.SessionEntry) string {
 	t.Helper()
 	if entry.LockDelay == 0 {
@@ -93,12 +93,12 @@ func (b Backend) Acquire(t *testing.T, p api.KVPair) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s cannot be acquired", p.Key)
+			t.Fatalf("cannot acquire %s before the timeout", p.Key)
 		}
 	}
 }
 
-// Get reads a key, nil if the key does not exist.
+// Get reads a key. It returns nil if the key does not exist.
 func (b Backend) Get(t *testing.T, key string) *api.KVPair {
 	t.Helper()
 	p, _, err := b.API.KV().Get(key, nil)
@@ -165,7 +165,7 @@ func (b Backend) Token(t *testing.T, rules string) string {
 	return made.SecretID
 }
 
-// ReverseProxy starts a proxy in front of a Consul and returns its address. handle receives each request and the
+// ReverseProxy starts a proxy in front of a Consul agent and returns its address. handle receives each request and the
 // handler that forwards it.
 func ReverseProxy(t *testing.T, addr string, handle func(w http.ResponseWriter, r *http.Request, forward http.Handler)) string {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// BinaryEnv is the environment variable with the path of the Consul binary.
+// BinaryEnv is the name of the environment variable that contains the path of the Consul binary.
 const BinaryEnv = "ELECTOP_CONSUL"
 
 // Binary returns the path of the Consul binary: $ELECTOP_CONSUL, else bin/consul in the module's root, else consul in
@@ -54,8 +54,8 @@ func isExecutable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
-// moduleRoot returns the nearest folder with a go.mod: the working folder, which is the folder of the tested package,
-// or one of its parents.
+// moduleRoot returns the nearest folder that contains a go.mod file. It starts at the working folder, which is the
+// folder of the tested package, and continues with the parent folders.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -34,7 +34,7 @@ func WithConfig(text string) Option {
 	return func(s *settings) { s.extra = append(s.extra, text) }
 }
 
-// WithACL enables ACLs with default policy deny. Client and Token of the agent have every permission; a test uses
+// WithACL enables ACLs with the default policy "deny". The agent's Client and Token have all permissions; a test uses
 // them to create tokens with fewer permissions.
 func WithACL() Option {
 	const managementToken = "e1ec0709-0000-4000-8000-000000000001"

@@ -12,9 +12,9 @@ type ports struct {
 	http, serf, server, wan int
 }
 
-// Agents listen on ports from firstPort to lastPort. These exclude Consul's own ports, on which an agent of the
-// developer may listen, and the ports of outgoing connections (/proc/sys/net/ipv4/ip_local_port_range): an outgoing
-// connection could occupy the agent's port during a restart.
+// Agents listen on ports from firstPort to lastPort. The range excludes Consul's default ports, which an agent of the
+// developer may use, and the ephemeral ports (/proc/sys/net/ipv4/ip_local_port_range): an outgoing connection could
+// occupy the port of an agent that restarts.
 const (
 	firstPort = 10000
 	lastPort  = 32767

@@ -12,7 +12,7 @@ import (
 // process is one run of the Consul binary.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when Wait has returned
+	done chan struct{} // closed when cmd.Wait has returned
 }
 
 func startProcess(binary, logPath string, args []string) (*process, error) {
@@ -27,20 +27,20 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = dieWithParent()
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("consultest: start %s: %w", binary, err)
+		return nil, fmt.Errorf("consultest: cannot start %s: %w", binary, err)
 	}
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		_ = cmd.Wait() // the log contains the reason for a failure
+		_ = cmd.Wait() // ignore the error: the log contains the reason for a failure
 	}()
 	return p, nil
 }
 
-// end sends the signal and waits until the process has ended. After grace, it sends SIGKILL.
+// end sends the signal and waits until the process has ended. If this takes longer than grace, it sends SIGKILL.
 func (p *process) end(sig os.Signal, grace time.Duration) error {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("consultest: signal %v to consul: %w", sig, err)
+		return fmt.Errorf("consultest: cannot send signal %v to consul: %w", sig, err)
 	}
 	timer := time.NewTimer(grace)
 	defer timer.Stop()

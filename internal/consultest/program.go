@@ -13,9 +13,9 @@ func LeaveOut(t testing.TB, missing, install string) {
 	// use a cached skip after the software has been installed.
 	_ = os.Getenv("ELECTOP_LEFT_OUT")
 	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s is missing: %s", missing, install)
+		t.Fatalf("%s is not installed: %s", missing, install)
 	}
-	t.Skipf("%s is missing: %s", missing, install)
+	t.Skipf("%s is not installed: %s", missing, install)
 }
 
 // Program returns the path of a program. If the program is not installed, it calls [LeaveOut].

@@ -43,7 +43,7 @@ type Proxy struct {
 
 	mu      sync.Mutex
 	fault   Fault
-	changed chan struct{} // closed when fault changes
+	changed chan struct{} // closed when the fault changes
 	conns   map[*proxyConn]struct{}
 }
 
@@ -239,11 +239,12 @@ func (p *Proxy) deliver(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	sent := len(body)
 	body = trickle(ctx, w, body, fault.Trickle, changed)
 	if _, err := w.Write(body); err != nil || sent < len(a.body) {
-		panic(http.ErrAbortHandler) // the body is shorter than Content-Length
+		panic(http.ErrAbortHandler) // abort, because the body is shorter than Content-Length
 	}
 }
 
-// trickle sends a body byte by byte until the fault changes or the request ends. It returns the rest.
+// trickle sends a body byte by byte until the fault changes or the request ends. It returns the bytes that were not
+// sent.
 func trickle(ctx context.Context, w http.ResponseWriter, body []byte, pause time.Duration, changed <-chan struct{}) []byte {
 	if pause == 0 {
 		return body

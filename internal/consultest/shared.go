@@ -15,7 +15,7 @@ type Runner interface {
 // sharedAgent is the shared agent of a test binary. It runs longer than each test, so TestMain ends it.
 type sharedAgent struct {
 	mu    sync.Mutex
-	owned bool // set by Wrap, which TestMain must call
+	owned bool // set by Wrap; TestMain must call Wrap
 	dir   string
 	agent *Agent
 	err   error
@@ -31,7 +31,7 @@ func Shared(tb testing.TB) *Agent {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if !shared.owned {
-		tb.Fatal("consultest.Shared needs a TestMain that calls consultest.Main(m), which ends the agent")
+		tb.Fatal("consultest.Shared requires a TestMain that calls consultest.Main(m), because Main ends the agent")
 	}
 	if shared.agent == nil && shared.err == nil {
 		shared.agent, shared.dir, shared.err = startShared(binary)
@@ -57,8 +57,8 @@ func startShared(binary string) (*Agent, string, error) {
 // Main implements TestMain: it runs the tests, ends the shared agent, and exits.
 func Main(m *testing.M) { os.Exit(Wrap(m).Run()) }
 
-// Wrap returns a runner that gives the tests a state folder of their own and ends the shared agent after them, for a
-// TestMain that does more:
+// Wrap returns a runner that sets a temporary state folder, runs the tests, and ends the shared agent. A TestMain with
+// more tasks uses it instead of [Main]:
 //
 //	goleak.VerifyTestMain(consultest.Wrap(m))
 func Wrap(m Runner) Runner {
@@ -75,7 +75,7 @@ type wrapped struct{ inner Runner }
 func (w wrapped) Run() int {
 	state, err := os.MkdirTemp("", "electop-state-")
 	if err == nil {
-		err = os.Setenv("XDG_STATE_HOME", state) // tests must not write a history to the home folder
+		err = os.Setenv("XDG_STATE_HOME", state) // tests must not write a history file to the home folder
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// startAttempts is the maximum number of attempts. An attempt fails if another program binds a chosen port first.
+// startAttempts is the maximum number of attempts to start agents. An attempt fails if another program binds a chosen
+// port first.
 const startAttempts = 4
 
 // Dev starts an agent in development mode: one server without a data folder, ready in about one second.
@@ -18,7 +19,7 @@ func Dev(tb testing.TB, opts ...Option) *Agent {
 	return start(tb, kind{dev: true, servers: 1}, opts)[0]
 }
 
-// Server starts one server with a data folder, so that [Agent.Restart] keeps its state.
+// Server starts one server with a data folder. The server keeps its state when [Agent.Restart] restarts it.
 func Server(tb testing.TB, opts ...Option) *Agent {
 	tb.Helper()
 	return start(tb, kind{servers: 1}, opts)[0]
@@ -55,7 +56,8 @@ func Client(tb testing.TB, servers []*Agent, opts ...Option) *Agent {
 	return start(tb, k, append([]Option{WithNode("client")}, opts...))[0]
 }
 
-// Federation starts a development agent in each datacenter and joins them. Each answers requests for the others.
+// Federation starts a development agent in each datacenter and joins the agents. Each agent also responds to requests
+// for the other datacenters.
 func Federation(tb testing.TB, datacenters ...string) []*Agent {
 	tb.Helper()
 	var agents []*Agent
@@ -90,7 +92,7 @@ func start(tb testing.TB, k kind, opts []Option) []*Agent {
 		}
 		if tb.Failed() {
 			for _, a := range agents {
-				tb.Logf("log of %s ends with:\n%s", a.Node(), a.LogTail())
+				tb.Logf("the log of %s ends with:\n%s", a.Node(), a.LogTail())
 			}
 		}
 	})

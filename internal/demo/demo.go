@@ -16,8 +16,8 @@ import (
 	"electop/consulx"
 )
 
-// MaxCandidates is the maximum number of candidates of all services. Each candidate uses one connection, and an agent
-// accepts 200 connections per client address.
+// MaxCandidates is the maximum total number of candidates. Each candidate uses one connection, and an agent accepts
+// 200 connections per client address.
 const MaxCandidates = 120
 
 // RealPrefix is the prefix of all keys on a real Consul. Run removes these keys before it returns.
@@ -38,7 +38,7 @@ type Options struct {
 	Prefix string
 	// NodePrefix is the prefix of the node names.
 	NodePrefix string
-	// Connect creates a client of the Consul that the demonstration uses.
+	// Connect creates a client of the Consul agent that the demonstration uses.
 	Connect func() (*consulx.Client, error)
 	// Report receives one line per failure. It must not block.
 	Report func(line string)
@@ -57,21 +57,21 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// demonstration holds the services and clients of a running demonstration.
+// demonstration contains the services and clients of a running demonstration.
 type demonstration struct {
 	o        Options
 	admin    *consulx.Client
 	nodes    []*node
 	services []*service
-	// backup is a lock that the pattern of the dashboard does not match.
+	// backup is a lock whose key does not match the dashboard's pattern.
 	backup *service
 }
 
 // all returns the services and the backup lock.
 func (d *demonstration) all() []*service { return append(slices.Clone(d.services), d.backup) }
 
-// Run sets up the services, simulates failures until ctx ends, and removes its keys and nodes. It returns only errors
-// of the setup and of the removal.
+// Run sets up the services, simulates failures until ctx ends, and removes the keys and nodes that it created. It
+// returns an error only if the setup or the removal fails.
 func Run(ctx context.Context, o Options) error {
 	d, err := prepare(ctx, o)
 	if err != nil {
@@ -84,7 +84,7 @@ func Run(ctx context.Context, o Options) error {
 		for _, m := range s.members {
 			g.Go(func() error {
 				if i > 0 {
-					await(gctx, led) // the dashboard selects the first election that it observes
+					await(gctx, led) // the first service must be observed first, because the dashboard then selects it
 				}
 				m.run(gctx)
 				return nil

@@ -71,7 +71,7 @@ func TestEveryFailureOccurs(t *testing.T) {
 	}
 	defer server.Close()
 	o := Options{Services: 4, Candidates: 2, Seed: 3, Every: 500 * time.Millisecond, Prefix: "service/"}
-	wanted := []string{"turns critical", "steps down", "without the lock", "crashes", "is removed", "turns warning"}
+	wanted := []string{"becomes critical", "steps down", "without the lock", "crashes", "is removed", "changes to warning"}
 	play(t, server.Addr(), o, func(lines []string) bool {
 		all := strings.Join(lines, "\n")
 		for _, w := range wanted {

@@ -26,7 +26,7 @@ const (
 // failure is a simulated failure of a service's leader.
 type failure struct {
 	kind string
-	// inject causes the failure and returns a line that describes it. It schedules the recovery with after.
+	// inject causes the failure and returns a line that describes it. It calls after to schedule the recovery.
 	inject func(ctx context.Context, m *member, after later) (string, error)
 }
 
@@ -46,7 +46,7 @@ func failCheck(ctx context.Context, m *member, after later) (string, error) {
 	after(criticalTime, func(ctx context.Context) error {
 		return m.setHealth(ctx, api.HealthPassing, "HTTP GET: 200 OK")
 	})
-	return m.name + "'s health check turns critical", err
+	return m.name + "'s health check becomes critical", err
 }
 
 func warn(ctx context.Context, m *member, after later) (string, error) {
@@ -54,7 +54,7 @@ func warn(ctx context.Context, m *member, after later) (string, error) {
 	after(warningTime, func(ctx context.Context) error {
 		return m.setHealth(ctx, api.HealthPassing, "HTTP GET: 200 OK")
 	})
-	return m.name + "'s health check turns warning", err
+	return m.name + "'s health check changes to warning", err
 }
 
 func stepDown(ctx context.Context, m *member, _ later) (string, error) {
@@ -138,7 +138,7 @@ func shuffled(r *rand.Rand) []failure {
 	return all
 }
 
-// randomLeader returns the leader of a random service, nil if no service has one.
+// randomLeader returns the leader of a random service, or nil if no service has one.
 func (d *demonstration) randomLeader(r *rand.Rand) *member {
 	for _, i := range r.Perm(len(d.services)) {
 		if m := d.services[i].leader(); m != nil {
@@ -158,7 +158,7 @@ func (d *demonstration) inject(ctx context.Context, f failure, m *member, after 
 	})
 }
 
-// attempt runs a step and reports its error. The demonstration continues.
+// attempt runs a step. If the step fails, attempt reports the error and the demonstration continues.
 func (d *demonstration) attempt(ctx context.Context, step func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// resignPause prevents a member that has resigned from leading again immediately.
+	// resignPause is the pause after a member has resigned. It prevents the member from leading again immediately.
 	resignPause = 4 * time.Second
 	// retryPause is the pause after an error.
 	retryPause = time.Second
@@ -35,7 +35,7 @@ type service struct {
 	plain     bool // the value is a plain name, not JSON
 	client    *consulx.Client
 	members   []*member
-	led       func() // called when a member leads; nil for none
+	led       func() // called when a member begins to lead; may be nil
 }
 
 // serviceName returns the name of the i-th service.
@@ -58,12 +58,12 @@ func (d *demonstration) newService(i int) (*service, error) {
 		demo: d, name: name, key: d.o.Prefix + name + "/leader", lockDelay: delays[i%len(delays)],
 		behavior: election.BehaviorRelease, plain: i%4 == 3, client: client,
 	}
-	if i%8 == 6 { // the settings of Patroni's sessions
+	if i%8 == 6 { // use the session settings of Patroni
 		s.behavior, s.lockDelay, s.plain = election.BehaviorDelete, time.Millisecond, true
 	}
 	for j := range d.o.Candidates {
 		n := i + j
-		if j == 1 && i%4 == 1 { // a second candidate on the first candidate's node, so that a drain needs several releases
+		if j == 1 && i%4 == 1 { // add a candidate on the first candidate's node, so that a drain needs several releases
 			n = i
 		}
 		s.add(d.nodes[n%len(d.nodes)], 8000+10*i+j)
@@ -87,7 +87,6 @@ func (d *demonstration) newBackup() (*service, error) {
 	return s, nil
 }
 
-// add adds a candidate.
 func (s *service) add(n *node, port int) {
 	s.members = append(s.members, &member{
 		service: s, name: fmt.Sprintf("%s-%d", s.name, len(s.members)+1), node: n, port: port,
@@ -95,7 +94,7 @@ func (s *service) add(n *node, port int) {
 	})
 }
 
-// leader returns the member that leads, nil if no member leads.
+// leader returns the member that leads, or nil if no member leads.
 func (s *service) leader() *member {
 	i := slices.IndexFunc(s.members, func(m *member) bool { return m.leads() })
 	if i < 0 {
@@ -241,7 +240,6 @@ func (m *member) crash(pause time.Duration) {
 	}
 }
 
-// wait waits until d has passed or ctx ends.
 func wait(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()

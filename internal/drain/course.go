@@ -20,15 +20,15 @@ type course struct {
 	// delayed is the estimated end of a lock-delay.
 	delayed time.Time
 
-	begun    bool // the drain has acted on this election
-	inFlight bool // an action is in progress
-	pausing  bool // the drain pauses before the next release
+	begun    bool // set when the drain has acted on this election
+	inFlight bool // set while an action is in progress
+	pausing  bool // set while the drain pauses before the next release
 	jitter   time.Duration
 	rounds   int
 	spent    int // value of rounds when the election last moved; used only with Watch
 	// unconfirmed is the number of releases, since the election last moved, that Consul did not confirm.
 	unconfirmed int
-	tried       bool // the drain has tried to destroy the session
+	tried       bool // set when the drain has tried to destroy the session
 	destroyed   bool
 	// acted is the hold that the last action targeted. outcome is the result of that action, actedAt is when it
 	// ended.
@@ -76,7 +76,7 @@ func (c *course) observe(e election.Event) {
 
 func (c *course) elected(e election.Event) {
 	if e.Initial && e.Session == c.hold.Session && e.CreateIndex == c.hold.CreateIndex && e.Term == c.hold.Term {
-		return // the event has no LockIndex, so the hold of the plan remains
+		return // keep the hold of the plan, because the event has no LockIndex
 	}
 	if c.begun {
 		c.vacancy += e.Vacancy
@@ -89,7 +89,7 @@ func (c *course) elected(e election.Event) {
 	}
 }
 
-// see adds data that events do not contain to the current hold. If the last action reported that the hold had
+// see completes the current hold with data that events do not contain. If the last action reported that the hold had
 // changed, see replaces the hold with the state in the snapshot.
 func (c *course) see(e *election.Election, at time.Time) {
 	switch {
@@ -108,12 +108,12 @@ func (c *course) see(e *election.Election, at time.Time) {
 	c.hold.Election, c.hold.Node = c.item.Target.Election, cmp.Or(c.hold.Node, node)
 }
 
-// place is the location of the current leader's session.
+// place says whether there is a leader, and whether its session is on a drained node.
 type place int
 
 const (
 	vacant place = iota
-	here         // on a drained node
+	here         // the leader's session is on a drained node
 	elsewhere
 	unknown
 )
@@ -126,7 +126,7 @@ type policy struct {
 	sessions map[string]string
 	// lost is set while the connection to Consul is lost.
 	lost bool
-	// rejected is when Consul began to reject the token, zero if Consul accepts it.
+	// rejected is when Consul began to reject the token, or zero if Consul accepts it.
 	rejected time.Time
 }
 
@@ -154,7 +154,7 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	case p.lost && !p.rejected.IsZero() && !c.status.Final():
 		return "", c.rest(now, p.rejected.Add(p.Wait), Failed, "Consul rejects this token")
 	case p.lost:
-		return "", time.Time{} // changes may have been missed
+		return "", time.Time{} // wait, because the observer may have missed changes
 	}
 	c.pausing = false
 	switch p.place(c.hold) {
@@ -172,8 +172,8 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 // repeatAfter is the time after which the drain repeats a release that Consul did not confirm.
 const repeatAfter = 2 * time.Second
 
-// repeats reports whether the last release may not have been applied, for example because Consul had no leader. To
-// repeat it is safe: a release changes only the hold that it targets.
+// repeats reports whether to repeat the last release, because Consul may not have applied it, for example without a
+// Consul leader. A repetition is safe: a release changes only the hold that it targets.
 func (c *course) repeats(p *policy) bool {
 	failed := c.outcome.Kind == insight.OutcomeUnknown || c.outcome.Kind == insight.OutcomeFailed
 	return c.actedOnHold() && failed && c.outcome.Action == election.ActionRelease && c.rounds-c.spent < p.Rounds
@@ -243,8 +243,8 @@ func (c *course) pause(p *policy) time.Duration {
 	return pauseAtLeast + c.jitter
 }
 
-// npm's client polls every 5 s until two reads show the same leader. Only then does it react to a release
-// immediately. Without the pause, it would miss the release. The random part varies which candidate polls first.
+// npm's client polls every 5 s until two reads show the same leader. After that, it reacts to a release immediately.
+// The pause allows these two reads. Its random part changes which candidate polls first.
 const (
 	pauseAtLeast = 11 * time.Second
 	pauseJitter  = time.Second
@@ -278,7 +278,7 @@ func sameHold(a, b election.Target) bool {
 	return a.Session == b.Session && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex
 }
 
-// unchanged decides while no effect of the last action has been observed.
+// unchanged makes the decision while no effect of the last action has been observed.
 func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 	switch c.outcome.Kind {
 	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
@@ -286,7 +286,7 @@ func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 		if c.outcome.Reason != "" {
 			reason = c.outcome.Reason
 		}
-		limit := p.Wait // the release may never take effect
+		limit := p.Wait // p.Wait is the limit because the release may never take effect
 		if c.outcome.Kind == insight.OutcomeDone {
 			limit = max(limit, observedWithin)
 		}
@@ -333,7 +333,7 @@ func (c *course) restart(now time.Time) {
 }
 
 // moving reports whether the election counts toward [Parallel]. A vacant election without a likely candidate does not
-// count, because it usually stays vacant for the whole time [Options.Wait].
+// count, because it usually stays vacant for the time [Options.Wait].
 func (c *course) moving(p *policy) bool {
 	at := p.place(c.hold)
 	expected := at != elsewhere && (at != vacant || c.item.Likely != 0)

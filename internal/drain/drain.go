@@ -26,7 +26,7 @@ const (
 	Skipped Status = "skipped" // excluded from the drain
 )
 
-// Final reports whether the drain does nothing more for the election unless its leader changes.
+// Final reports whether the drain acts on the election again only if the leader changes.
 func (s Status) Final() bool { return s != Waiting && s != Moving }
 
 // Result is the state of one election. Its texts are safe to print.
@@ -36,7 +36,7 @@ type Result struct {
 	// Rounds is the number of releases. Destroyed is set if the drain destroyed the session after them.
 	Rounds    int
 	Destroyed bool
-	// Leader is the current leader, zero if there is none. Here is set if the leader's session is on a drained node.
+	// Leader is the current leader, or zero if there is none. Here is set if the leader's session is on a drained node.
 	Leader insight.Holder
 	Here   bool
 	// Pausing is set during the pause before the next release.
@@ -78,8 +78,8 @@ type Options struct {
 	// OnConnection receives the error when the connection to Consul is lost, and "" when it is restored. Run makes
 	// all calls.
 	OnConnection func(err string)
-	// Admit returns the item for an election that a session on a drained node leads and that is not in the plan, or
-	// nil to ignore the election. Only Watch uses it. It may read from Consul.
+	// Admit decides whether to drain an election that is not in the plan and whose leader's session is on a drained
+	// node. It returns the item, or nil to ignore the election. Only Watch uses Admit. Admit may read from Consul.
 	Admit func(ctx context.Context, s *election.Snapshot, e *election.Election) *Item
 }
 

@@ -78,7 +78,7 @@ func (f *Facts) Elections() []*election.Election {
 	return all
 }
 
-// heldHere returns the election with its session if one of the sessions in here holds it, otherwise nil.
+// heldHere returns the election with its session, or nil if none of the sessions in the map here holds the key.
 func heldHere(e *election.Election, here map[string]*election.Session) *election.Election {
 	session := here[e.Pair.Session]
 	switch {
@@ -97,7 +97,7 @@ func heldHere(e *election.Election, here map[string]*election.Session) *election
 	return nil
 }
 
-// lockOf returns the .lock key for a contender key of a semaphore, "" for any other key.
+// lockOf returns the .lock key for a contender key of a semaphore, or "" for any other key.
 func lockOf(p election.Pair) string {
 	folder, ok := strings.CutSuffix(p.Key, "/"+p.Session)
 	if !ok || p.Flags != election.SemaphoreFlag {
@@ -126,8 +126,8 @@ type Item struct {
 	Target election.Target
 	// Watched is set if a pattern matches the key.
 	Watched bool
-	// Next contains the candidates on other nodes, most likely first. Likely is the number of them that are not weak,
-	// -1 if unknown. Rivals is the number of candidates on the drained nodes.
+	// Next contains the candidates on other nodes, most likely first. Likely is the number of these candidates that are
+	// not weak, or -1 if unknown. Rivals is the number of candidates on the drained nodes.
 	Next   []insight.Candidate
 	Likely int
 	Rivals int
@@ -135,8 +135,8 @@ type Item struct {
 	Around election.Surroundings
 	// Effect describes the effect of a release, Last that of a destroy.
 	Effect, Last insight.Effect
-	// Skip is the reason why the drain does not act on the election, empty if it acts. If the leader remains on the
-	// node for this reason, Failure is the kind of the reason.
+	// Skip is the reason why the drain does not act on the election. It is empty if the drain acts. If the leader remains
+	// on the node for this reason, Failure is the kind of the reason.
 	Skip    string
 	Failure insight.OutcomeKind
 }
@@ -149,8 +149,8 @@ type Plan struct {
 	nodes map[string]string
 }
 
-// NewPlan returns the plan for f. around contains the surroundings by key. excluded returns why the user excludes an
-// election, "" if the election is not excluded.
+// NewPlan returns the plan for f. around contains the surroundings by key. excluded returns the reason why the user
+// excludes an election, or "" if the user does not exclude it.
 func NewPlan(
 	f Facts, around map[string]election.Surroundings, excluded func(*election.Election) string,
 ) Plan {

@@ -164,8 +164,8 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 	return next
 }
 
-// act starts one action. The action does not end with ctx: an interrupted drain waits for the write, which takes a
-// few milliseconds.
+// act starts one action. The end of ctx does not cancel the action: an interrupted drain waits for the write, which
+// takes a few milliseconds.
 func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
 	ctx, target := context.WithoutCancel(ctx), c.acted
@@ -218,7 +218,8 @@ func (r *Runner) results() []Result {
 	return all
 }
 
-// askAdmissions searches for elections that a session on a drained node leads and that are not in the plan.
+// askAdmissions calls Admit for the elections that are not in the plan and whose leader's session is on a drained
+// node.
 func (r *Runner) askAdmissions(ctx context.Context) {
 	if !r.Watch || r.Admit == nil {
 		return

@@ -13,7 +13,7 @@ const (
 	ResultUnconfirmed = "unconfirmed" // the write may have been applied
 )
 
-// Action is an action of an operator with electop.
+// Action is an action that an operator performed with electop.
 type Action struct {
 	Time time.Time `json:"time"`
 	// By is the operator, as user@host.

@@ -2,7 +2,7 @@ package history
 
 import "time"
 
-// Nanos returns a time as Unix nanoseconds, in which a history stores it, and 0 for the zero time.
+// Nanos returns a time as Unix nanoseconds, the format of times in a history. It returns 0 for the zero time.
 func Nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -10,7 +10,7 @@ func Nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Moment returns the time of a result of [Nanos], in UTC.
+// Moment converts a result of [Nanos] to a time in UTC.
 func Moment(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}

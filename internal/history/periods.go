@@ -12,7 +12,7 @@ import (
 // Periods are sorted time ranges that do not overlap and have gaps between them.
 type Periods []Range
 
-// merge sorts ranges and joins those that touch.
+// merge sorts ranges and joins adjacent and overlapping ones.
 func merge(all []Range) Periods {
 	slices.SortFunc(all, func(a, b Range) int { return a.Since.Compare(b.Since) })
 	var p Periods
@@ -65,7 +65,7 @@ func (p Periods) LongestGap() (longest time.Duration) {
 	return longest
 }
 
-// End returns the end of the last period, zero if there are no periods.
+// End returns the end of the last period, or zero if there are no periods.
 func (p Periods) End() time.Time {
 	if len(p) == 0 {
 		return time.Time{}
@@ -74,7 +74,8 @@ func (p Periods) End() time.Time {
 }
 
 const (
-	// AliveWithin is the age of the latest heartbeat above which an observation counts as ended.
+	// AliveWithin is the maximum age of the latest heartbeat of a current observation. An observation with an older
+	// heartbeat counts as ended.
 	AliveWithin = 10 * time.Second
 	// shortestGap is the minimum time without observation that counts as a gap.
 	shortestGap = time.Second
@@ -87,7 +88,7 @@ type Coverage struct {
 	merged map[string]Periods
 }
 
-// coverGroup contains the observations with the same patterns.
+// coverGroup contains the observations that have the same patterns.
 type coverGroup struct {
 	datacenter, patterns string
 	matches              election.Patterns
@@ -128,7 +129,7 @@ func (c *Coverage) Gaps() []Range { return c.gaps(c.Any()) }
 // GapsOf returns the times in which no observer watched the key. An empty datacenter selects all datacenters.
 func (c *Coverage) GapsOf(datacenter, key string) []Range { return c.gaps(c.Of(datacenter, key)) }
 
-// Until returns the end of the latest observation of a key, zero if no observer watched the key.
+// Until returns the end of the latest observation of a key, or zero if no observer watched the key.
 func (c *Coverage) Until(datacenter, key string) time.Time { return c.Of(datacenter, key).End() }
 
 func (c *Coverage) gaps(observed Periods) []Range {
@@ -183,13 +184,13 @@ func (c *Coverage) Any() Periods {
 	return merge(all)
 }
 
-// Covers reports whether one of these patterns, one per line, matches the key.
+// Covers reports whether one of the patterns matches the key. patterns contains one pattern per line.
 func Covers(patterns, key string) bool {
 	_, ok := parsePatterns(patterns).Match(key)
 	return ok
 }
 
-// parsePatterns parses patterns, one per line. It returns nil, which matches no key, if one is invalid.
+// parsePatterns parses patterns, one per line. If a pattern is invalid, it returns nil, which matches no key.
 func parsePatterns(patterns string) election.Patterns {
 	ps, err := election.ParsePatterns(strings.Split(patterns, "\n"))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"electop/election"
 )
 
-// recallWindow limits the search for the latest observation of each key to this time before now.
+// recallWindow is the length of the period before now in which Recall searches for the latest observation of each key.
 const recallWindow = 30 * 24 * time.Hour
 
 // Recall reads the latest known state of the elections from a history. An observer can continue from this state.

@@ -45,7 +45,7 @@ type Filter struct {
 }
 
 // Cursor is a position between two items of a list. It remains valid when items are added or deleted. The empty
-// cursor is the newest end of the list.
+// cursor is the position after the newest item.
 type Cursor string
 
 // CursorAt returns the cursor before the oldest event or term that is not older than t.
@@ -69,7 +69,7 @@ type EventQuery struct {
 	Limit int
 }
 
-// EventPage is a part of the events, newest first.
+// EventPage is one page of events, newest first.
 type EventPage struct {
 	Events []election.Event
 	// Older and Newer are the cursors of the adjacent pages. Newer is set even if there is no newer event yet; it
@@ -90,7 +90,7 @@ type TermQuery struct {
 	Limit int
 }
 
-// TermPage is a part of the terms. The term that began last comes first.
+// TermPage is one page of terms. The term that began last comes first.
 type TermPage struct {
 	Terms []Term
 	// Older and Newer are the cursors of the adjacent pages.

@@ -10,15 +10,15 @@ import (
 type StateQuery struct {
 	At time.Time
 	// Window is the length of the period before At. The elections contain the terms of this period. 0 means an hour,
-	// which is enough for [election.Election.Changes].
+	// which is sufficient for [election.Election.Changes].
 	Window time.Duration
 }
 
 // State contains the known state of all elections at a given time.
 type State struct {
 	At time.Time
-	// Observed is set if an observer was running at that time. LastObserved is the latest observed time up to At,
-	// zero if there is none.
+	// Observed is set if an observer was running at that time. LastObserved is the latest observed time up to At, or zero
+	// if there is none.
 	Observed     bool
 	LastObserved time.Time
 	// Elections are sorted by [election.Compare]. They contain the terms of the window and at least the latest two. A

@@ -194,7 +194,7 @@ func TestTerminalIsRestoredAfterAPanicInAnyGoroutine(t *testing.T) {
 			// The terminal breaks the line within the path.
 			_, said, _ := strings.Cut(screen, "electop: ")
 			said = strings.ReplaceAll(said, "\n", "")
-			want := "the dashboard crashed: panic: out of cheese, ␛[2Jtoken <hidden>; its stack traces are in " + log + "left with 1" + shellPrompt
+			want := "the dashboard crashed: panic: simulated crash, ␛[2Jtoken <hidden>; its stack traces are in " + log + "left with 1" + shellPrompt
 			if strings.TrimSpace(said) != strings.TrimSpace(want) {
 				t.Errorf("the screen shows\n%s\nwant only\n%s", said, want)
 			}

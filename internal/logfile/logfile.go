@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// maxPending is the maximum size of the queue in bytes. When it starts, electop logs one line per election, up to
+	// maxPending is the maximum size of the queue in bytes. At its start, electop logs one line per election, up to
 	// 10,000 lines.
 	maxPending = 4 << 20
 	// openTimeout is how long Open waits for an error of the file system.
 	openTimeout = 500 * time.Millisecond
-	// closeTimeout is the timeout of Close. A write to a pipe may take half of it.
+	// closeTimeout is the timeout of Close. A write to a pipe may take half of this time.
 	closeTimeout = 500 * time.Millisecond
 )
 
@@ -69,7 +69,7 @@ func Append(path, text string) error {
 	if err != nil {
 		return err
 	}
-	_, _ = f.Write([]byte(text)) // Close reports dropped lines
+	_, _ = f.Write([]byte(text)) // ignore the error: Close returns an error if lines were dropped
 	return f.Close()
 }
 

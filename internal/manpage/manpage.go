@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Source describes the program to which the pages belong.
+// Source describes the documented program.
 type Source struct {
 	Version string
 	Date    string // YYYY-MM-DD, or "" if unknown
@@ -23,7 +23,7 @@ func Name(cmd *cobra.Command) string { return title(cmd) + ".1" }
 
 func title(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// Commands returns a command and all its subcommands that its help lists.
+// Commands returns a command and the subcommands that the help lists.
 func Commands(cmd *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{cmd}
 	for _, sub := range cmd.Commands() {
@@ -34,8 +34,8 @@ func Commands(cmd *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// Format returns the page of a command. It describes the flags of the command itself; the pages of its parents
-// describe their flags.
+// Format returns the page of a command. The page describes only the command's own flags; the pages of the parent
+// commands describe the inherited flags.
 func Format(cmd *cobra.Command, from Source) string {
 	var p page
 	p.line(".TH %s 1 %s %s %s", quote(strings.ToUpper(title(cmd))), quote(from.Date), quote(from.Version), quote("electop manual"))
@@ -64,7 +64,6 @@ func description(cmd *cobra.Command) string {
 	return cmd.Long
 }
 
-// page is an incomplete page.
 type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
@@ -144,7 +143,7 @@ func (p *page) flags(flags *pflag.FlagSet) {
 	})
 }
 
-// standard returns the text about the default value of a flag, "" if the default is the zero value.
+// standard returns the text about the default value of a flag, or "" if the default is the zero value.
 func standard(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "0s", "[]":
@@ -167,7 +166,7 @@ func (p *page) commands(cmd *cobra.Command) {
 	}
 }
 
-// seeAlso refers to the parents of a command, whose flags it accepts.
+// seeAlso lists the parents of a command, because the command accepts the flags of its parents.
 func (p *page) seeAlso(cmd *cobra.Command) {
 	var names []string
 	for up := cmd.Parent(); up != nil; up = up.Parent() {
@@ -181,8 +180,8 @@ func (p *page) seeAlso(cmd *cobra.Command) {
 
 func reference(cmd *cobra.Command) string { return `\fB` + escape(title(cmd)) + `\fR(1)` }
 
-// escape returns text that roff prints unchanged. Without escapes, roff would replace some characters with
-// typographic ones and interpret a line that begins with a dot as a request.
+// escape returns text that roff prints unchanged. Without escapes, roff would replace some characters with typographic
+// ones. It would also interpret a line that begins with a dot as a request.
 func escape(text string) string {
 	escapes := strings.NewReplacer(`\`, `\e`, `-`, `\-`, "`", `\(ga`, `'`, `\(aq`, `^`, `\(ha`, `~`, `\(ti`, `"`, `\(dq`)
 	lines := strings.Split(escapes.Replace(text), "\n")

@@ -77,7 +77,7 @@ func (a *Agent) serveServiceRegister(rq *request) (any, error) {
 // ownChecks returns the checks in a service's definition, with the names and IDs that Consul would set.
 func (d *serviceDefinition) ownChecks(node string) ([]ttlCheck, error) {
 	defs := d.Checks
-	// Consul ignores an empty check.
+	// Like Consul, ignore an empty check.
 	if d.Check != nil && !reflect.DeepEqual(*d.Check, checkDefinition{}) {
 		defs = append(defs, d.Check)
 	}

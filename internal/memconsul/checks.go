@@ -155,7 +155,7 @@ func (a *Agent) expireCheck(id string) {
 	if own.def.Output != "" {
 		output += " (last output before timeout follows): " + own.def.Output
 	}
-	// This cannot fail, because the check is in the catalog while its timer runs.
+	// The call cannot fail, because the check is in the catalog while its timer runs.
 	_ = a.changeCheck(own, store.StatusCritical, output)
 }
 

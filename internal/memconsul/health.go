@@ -46,7 +46,7 @@ func (a *Agent) serveHealthService(rq *request) (any, error) {
 		return nil, badRequest("Missing service name")
 	}
 	if rq.params.Has("filter") {
-		return nil, badRequest("memconsul supports no filter on services")
+		return nil, badRequest("memconsul does not support filters on services")
 	}
 	tag, passing := rq.params.Get("tag"), rq.params.Has("passing")
 	found, ok := query(rq, a.store.Instances(rq.rest))

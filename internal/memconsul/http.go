@@ -65,7 +65,7 @@ func (a *Agent) routeTable() []route {
 	}
 }
 
-// httpError is an error with its status code. Every other error is a 500, as in Consul.
+// httpError is an error with its status code. As in Consul, every other error results in status 500.
 type httpError struct {
 	code int
 	text string
@@ -114,7 +114,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case body != nil:
 		rq.writeJSON(http.StatusOK, "application/json", body)
 	default:
-		// This has no effect if the handler has already written its response.
+		// The call has no effect if the handler has already written its response.
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	}
 }
@@ -189,7 +189,7 @@ func (rq *request) setLeaderHeaders() {
 	rq.w.Header().Set("X-Consul-Lastcontact", "0")
 }
 
-// setConsistencyHeader sets a header that only the responses of the catalog and health endpoints have.
+// setConsistencyHeader sets a header that Consul sends only from the catalog and health endpoints.
 func (rq *request) setConsistencyHeader() {
 	rq.w.Header().Set("X-Consul-Effective-Consistency", rq.opts.consistency)
 }

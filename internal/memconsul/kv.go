@@ -123,7 +123,7 @@ func (a *Agent) kvKeys(rq *request, prefix string) (any, error) {
 	return keys, nil
 }
 
-// upToSeparator truncates a key after the first separator behind the prefix.
+// upToSeparator truncates a key after the first separator that follows the prefix.
 func upToSeparator(key, prefix, sep string) string {
 	if sep == "" {
 		return key

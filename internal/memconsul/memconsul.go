@@ -9,11 +9,11 @@ import (
 // Version is the Consul version whose behavior this package implements. /v1/agent/self reports it.
 const Version = "1.22.7"
 
-// Config contains the names of the agent. The zero value is valid.
+// Config contains the names of the agent's datacenter and node. The zero value is valid.
 type Config struct {
-	Datacenter string // "dc1" if empty
-	NodeName   string // "node-1" if empty
-	Address    string // the node's address in the catalog, "127.0.0.1" if empty
+	Datacenter string // the default is "dc1"
+	NodeName   string // the default is "node-1"
+	Address    string // the node's address in the catalog; the default is "127.0.0.1"
 }
 
 // Agent is an in-process agent. Its methods are safe for concurrent use.
@@ -53,7 +53,7 @@ func New(cfg Config) *Agent {
 }
 
 // Close ends every blocked query with the current result and stops all timers. It returns when all timer functions
-// have ended. Later requests do not block, and nothing expires. Close may be called again.
+// have ended. Later requests do not block, and sessions and checks do not expire. Close may be called again.
 func (a *Agent) Close() { a.store.Close() }
 
 func (a *Agent) registerSelf() {

@@ -63,7 +63,7 @@ func Start(cfg Config) (*Server, error) {
 	s.http.ConnState = s.silent.note
 	go func() {
 		defer close(s.served)
-		_ = s.http.Serve(listener) // returns only when Close closes the listener
+		_ = s.http.Serve(listener) // Serve returns only when Close closes the listener
 	}()
 	return s, nil
 }
@@ -78,7 +78,7 @@ func (s *Server) Addr() string { return s.listener.Addr().String() }
 // all goroutines of the server have ended, or with an error if a response could not be sent within 5 s.
 func (s *Server) Close() error {
 	s.agent.Close()
-	_ = s.listener.Close() // fails if Close is called again
+	_ = s.listener.Close() // ignore the error: Close may be called again
 	<-s.served
 	s.silent.close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)

@@ -16,22 +16,22 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 //nolint:gochecknoglobals // descriptions of metrics are constant
 var (
-	descLeader = desc("electop_election_leader_info", "Always 1; the labels name the leader and its node. An election without a leader has no series.",
+	descLeader = desc("electop_election_leader_info", "Always 1; the labels contain the leader and its node. An election without a leader has no series.",
 		"election", "key", "leader", "node")
 	descLed = desc("electop_election_has_leader",
 		"1 if the election has a leader, otherwise 0. Semaphores, and keys whose state is unknown, have no series.", "election", "key")
 	descChanges = desc("electop_election_changes_total", "Terms that began while the election was observed.", "election", "key")
 	descWithout = desc("electop_election_without_leader_seconds_total", "Observed time without a leader.", "election", "key")
 	descStates  = desc("electop_elections", "Elections by state.", "state")
-	descOmitted = desc("electop_elections_omitted", "Elections without a series of their own, because of the limit or because several have equal labels.")
+	descOmitted = desc("electop_elections_omitted", "Elections without separate series, because of the limit or because several elections have equal labels.")
 	descStale   = desc("electop_elections_stale", "Elections whose state is not current.")
 
 	descConnected = desc("electop_consul_connected", "1 while electop observes Consul, otherwise 0.")
 	descContact   = desc("electop_consul_last_contact_timestamp_seconds", "Time at which the state of all elections was last known to be current.")
 
-	descQueued   = desc("electop_history_queue_length", "Events in the queue of the history, not stored yet.")
+	descQueued   = desc("electop_history_queue_length", "Events in the queue that are not yet stored in the history.")
 	descStored   = desc("electop_history_stored_events_total", "Events stored in the history file.")
-	descDropped  = desc("electop_history_dropped_events_total", "Events dropped because the queue of the history was full.")
+	descDropped  = desc("electop_history_dropped_events_total", "Events dropped because the history queue was full.")
 	descWritable = desc("electop_history_writable", "1 while the history file accepts events, otherwise 0.")
 )
 
@@ -45,7 +45,7 @@ type counts struct {
 	changes uint64
 	without time.Duration
 	vacant  bool
-	at      time.Time // the time until which the time without a leader is counted
+	at      time.Time // end of the counted time without a leader
 }
 
 func (c *counts) count(at time.Time, vacant bool) {
@@ -59,7 +59,7 @@ func (c *counts) count(at time.Time, vacant bool) {
 }
 
 // elections is a collector that keeps the counters of each election. At each scrape, it reads all other values from a
-// snapshot, so that a series ends when its leader or its election no longer exists.
+// snapshot, so that a series ends when the snapshot no longer contains its leader or election.
 type elections struct {
 	Options
 	snapshot func() *election.Snapshot
@@ -90,14 +90,14 @@ func (m *elections) events(events []election.Event) {
 			}
 		case election.ConnectionLost:
 			for _, c := range m.all {
-				c.count(e.Time, false) // the state is unknown until the next event, or the next scrape while connected
+				c.count(e.Time, false) // the state is unknown until the next event or the next scrape with a connection
 			}
 		default:
 		}
 	}
 }
 
-// counts returns the counters of an election, nil if the maximum number of elections is reached.
+// counts returns the counters of an election, or nil if the maximum number of elections is reached.
 func (m *elections) counts(id string, at time.Time) *counts {
 	c := m.all[id]
 	if c == nil && len(m.all) < m.Elections {

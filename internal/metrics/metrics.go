@@ -13,7 +13,8 @@ import (
 	"electop/election"
 )
 
-// DefaultElections is the number of elections of a datacenter with series of their own. Each election has 4 series.
+// DefaultElections is the default maximum number of elections per datacenter that have separate series. Each election
+// has 4 series.
 const DefaultElections = 2000
 
 // Options configure the metrics.
@@ -21,8 +22,7 @@ type Options struct {
 	Version string
 	// Store returns the state of the history file.
 	Store func() Store
-	// Elections is the maximum number of elections of a datacenter with series of their own; 0 means
-	// [DefaultElections].
+	// Elections is the maximum number of elections per datacenter that have separate series; 0 means [DefaultElections].
 	Elections int
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -32,7 +32,7 @@ type Options struct {
 type Store struct {
 	Queued          int
 	Stored, Dropped uint64
-	// Failing is set while the file does not accept events.
+	// Failing is set while the history file does not accept events.
 	Failing bool
 }
 
@@ -111,7 +111,7 @@ func newObserved() *Observed {
 		}),
 	}
 	for _, cause := range election.Causes() {
-		d.ended.WithLabelValues(string(cause)) // creates the series with 0, because increase() ignores the first sample
+		d.ended.WithLabelValues(string(cause)) // creates the series with the value 0, because increase() ignores the first sample
 	}
 	return d
 }

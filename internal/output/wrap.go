@@ -20,7 +20,7 @@ const (
 	minWidth = 2 * LabelWidth
 )
 
-// TerminalWidth returns the number of columns of a terminal, 0 if w is not a terminal.
+// TerminalWidth returns the number of columns of a terminal, or 0 if w is not a terminal.
 func TerminalWidth(w io.Writer) int {
 	f, isFile := w.(*os.File)
 	if !isFile || !term.IsTerminal(f.Fd()) {
@@ -62,7 +62,7 @@ func Wrap(line string, width int) string {
 	return b.String()
 }
 
-// labelWidth returns the column of the text after the label, 0 if the line has no label.
+// labelWidth returns the column of the text after the label, or 0 if the line has no label.
 func labelWidth(line string) int {
 	if len(line) > LabelWidth && strings.HasPrefix(line, "  ") && line[2] != ' ' && line[LabelWidth-1] == ' ' {
 		return LabelWidth

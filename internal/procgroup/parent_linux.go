@@ -23,7 +23,7 @@ func OfSession(session int) (groups []int) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // the process has ended
+			continue // skip a process that has ended
 		}
 		// proc_pid_stat(5): PID (name) state parent group session …; the name may contain any character.
 		rest := string(text[strings.LastIndexByte(string(text), ')')+1:])

@@ -29,7 +29,7 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	if g.await(ctx) {
 		return g.err
 	}
-	_ = Signal(g.id, syscall.SIGTERM) // fails if the group has ended
+	_ = Signal(g.id, syscall.SIGTERM) // ignore the error: the group may have ended
 	if g.awaitFor(grace) {
 		return g.err
 	}
@@ -82,8 +82,8 @@ func Gone(group int) bool {
 	}
 }
 
-// NewSession returns attributes that start a process in a new session. It then receives no signals from the terminal,
-// such as ctrl-z.
+// NewSession returns attributes that start a process in a new session. The process then receives no signals from the
+// terminal, such as ctrl-z.
 func NewSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // NewGroup returns attributes that start a process in a new process group. On Linux, the kernel kills the process

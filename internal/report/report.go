@@ -103,7 +103,7 @@ func (i *Incident) totals(lost int) string {
 		parts = append(parts, fmt.Sprintf("The longest completely observed vacancy was %s.", duration(s.VacancyMax)))
 	}
 	if s := i.Summary; s.Missed > 0 {
-		parts = append(parts, fmt.Sprintf("LockIndex counts %s that electop did not observe.", election.Plural(s.Missed, "more term")))
+		parts = append(parts, fmt.Sprintf("According to LockIndex, electop missed %s.", election.Plural(s.Missed, "more term")))
 	}
 	return strings.Join(parts, " ")
 }
@@ -150,7 +150,7 @@ func (i *Incident) loss(n int) string {
 
 // ending returns a sentence about the last observed state in the period.
 func (i *Incident) ending() string {
-	const late = 10 * time.Second // maximum age of the latest heartbeat while an observer runs
+	const late = 10 * time.Second // maximum age of the latest heartbeat while an observer is running
 	when := "At the end of the period"
 	switch until := i.ObservedUntil; {
 	case until.IsZero():
@@ -203,7 +203,7 @@ func (i *Incident) writeTimeline(b *bytes.Buffer) {
 		return
 	}
 	if i.Cut {
-		fmt.Fprintf(b, "The latest %s; older events are omitted.\n\n", election.Plural(uint64(len(i.Events)), "event"))
+		fmt.Fprintf(b, "The table contains the latest %s. Older events are omitted.\n\n", election.Plural(uint64(len(i.Events)), "event"))
 	}
 	b.WriteString("| time | event | detail |\n| --- | --- | --- |\n")
 	for _, e := range i.Events {
@@ -239,7 +239,7 @@ func (i *Incident) writeActions(b *bytes.Buffer) {
 	}
 }
 
-// held returns how long a term lasted or was observed.
+// held returns the duration of a term, or of its observed part.
 func (i *Incident) held(t *history.Term) string {
 	if !t.Over() && i.ObservedUntil.IsZero() {
 		return "unknown"

@@ -14,13 +14,13 @@ import (
 	"electop/election/sanitize"
 )
 
-// Inspector reads the data about elections at one time.
+// Inspector reads the data about elections at the time Now.
 type Inspector struct {
 	Client *consulx.Client
 	// Elections contains all elections that are known at Now.
 	Elections []*election.Election
 	Now       time.Time
-	// Probe enables the probe for a lock-delay. The probe requires write permission on the key.
+	// Probe enables the lock-delay probe. The probe requires write permission on the key.
 	Probe bool
 }
 
@@ -67,7 +67,7 @@ func (in Inspector) infer(chosen []*election.Election, all map[*election.Electio
 // facts contains the data about one election.
 type facts struct {
 	insight.FixFacts
-	taken bool // a session acquired the key after the first read
+	taken bool // set if a session acquired the key after the first read
 }
 
 func (f *facts) probed(found consulx.ProbeResult) {
@@ -118,7 +118,7 @@ func (in Inspector) probe(ctx context.Context, all map[*election.Election]*facts
 			return nil
 		})
 	}
-	_ = g.Wait() // the facts contain the errors
+	_ = g.Wait() // ignore the error: the facts contain the errors
 }
 
 // readNodes reads the checks of the leaders' nodes.
@@ -140,8 +140,8 @@ func (in Inspector) readNodes(ctx context.Context, held []*election.Election, al
 	}
 }
 
-// unread explains why the checks of the leader's node do not show whether the leader has failed. It is empty if they
-// do.
+// unread returns the reason why the checks of the leader's node do not show whether the leader has failed. It returns
+// "" if they show it.
 func unread(e *election.Election, read election.NodeChecks) string {
 	node := sanitize.Line(e.Session.Node, election.LabelLength)
 	switch {

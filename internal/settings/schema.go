@@ -58,7 +58,7 @@ func (s Setting) one() map[string]any {
 		return map[string]any{"type": "integer"}
 	case s.Allowed != nil:
 		return map[string]any{"type": "string", "enum": slices.Concat(s.Allowed, s.Aliases)}
-	case s.Kind == List: // a key may be a digit
+	case s.Kind == List: // allow an integer, because a key may be a digit
 		return map[string]any{"type": []string{"string", "integer"}}
 	}
 	return map[string]any{"type": "string"}

@@ -15,9 +15,9 @@ import (
 // Kind is the form of a setting's value.
 type Kind uint8
 
-// The kinds. A list with one value may be written without brackets. A Section contains the settings in Fields. In a
-// Named section, the user chooses the names of the members, and each member contains these settings. Sections is a
-// list of sections.
+// The kinds. A list with one value may be written without brackets. A Section contains the settings in Fields. In
+// a Named section, the user chooses the names of the members, and each member contains the settings in Fields.
+// Sections is a list of sections.
 const (
 	Text Kind = iota
 	Bool
@@ -34,7 +34,7 @@ type Setting struct {
 	Kind        Kind
 	// Allowed contains the allowed values. nil allows all values.
 	Allowed []string
-	// Aliases contains values that are allowed as well, but not listed.
+	// Aliases contains additional allowed values that messages do not list.
 	Aliases []string
 	// Check returns an error for invalid values. nil accepts all values.
 	Check func(values []string) error
@@ -42,8 +42,8 @@ type Setting struct {
 	Fields []Setting
 	// Required is set for a field that each section must have.
 	Required bool
-	// CheckFields returns an invalid field of a section and its error, nil if all fields are valid. The fields of a
-	// list of sections are its items, whose names are their positions: "1".
+	// CheckFields returns an invalid field of a section and its error, or nil if all fields are valid. For a list of
+	// sections, the fields are the items, and the name of an item is its position, such as "1".
 	CheckFields func(fields []Value) (field string, err error)
 	// Example is the value in the template, in YAML on one line.
 	Example string
@@ -57,7 +57,7 @@ type Value struct {
 	Fields []Value
 }
 
-// Field returns the field with this name, nil if the section does not contain it.
+// Field returns the field with this name, or nil if the section does not contain it.
 func (v *Value) Field(name string) *Value {
 	for i := range v.Fields {
 		if v.Fields[i].Name == name {
@@ -188,7 +188,7 @@ func (p parser) section(name string, node *yaml.Node, of Setting) (Value, error)
 		key := node.Content[i]
 		full := strings.TrimPrefix(name+"."+sanitize.Line(key.Value, 40), ".")
 		if before := v.Field(key.Value); before != nil {
-			return v, p.fail(key, "%s: is already set", full)
+			return v, p.fail(key, "%s: must be set only once", full)
 		}
 		field, err := p.find(key, full, of)
 		if err != nil {

@@ -57,7 +57,7 @@ func TestErrorsNameTheLineAndTheAllowedValues(t *testing.T) {
 		{"columns:\n  - a\n  - c", `f.yaml:3: columns: "c" is not valid; must be one of a, b`},
 		{"columns:\n  - a\n  - [b]", "f.yaml:3: columns: each value of the list must be a string"},
 		{"columns: {a: b}", "f.yaml:1: columns: must be a string or a list of strings"},
-		{"theme: dark\ntheme: light", "f.yaml:2: theme: is already set"},
+		{"theme: dark\ntheme: light", "f.yaml:2: theme: must be set only once"},
 		{"keys:\n  up: k\n  down: k", "f.yaml:3: keys.down: taken"},
 		{"keys:\n  left: h", `f.yaml:2: unknown setting "keys.left"; must be one of up, down`},
 		{"keys: up", "f.yaml:1: keys: must contain lines"},

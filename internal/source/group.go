@@ -11,7 +11,7 @@ import (
 	"electop/election/insight"
 )
 
-// Group joins several sources. It carries out an action in the datacenter of its target.
+// Group joins several sources. It carries out an action in the datacenter of the action's target.
 type Group struct {
 	sources   []Source
 	snapshots chan *election.Snapshot
@@ -22,7 +22,7 @@ func NewGroup(sources ...Source) *Group {
 	return &Group{sources: sources, snapshots: make(chan *election.Snapshot)}
 }
 
-// Names returns the names of the sources, nil if there is only one source.
+// Names returns the names of the sources, or nil if there is only one source.
 func (g *Group) Names() (names []string) {
 	if len(g.sources) == 1 {
 		return nil
@@ -54,7 +54,7 @@ func (g *Group) Run(ctx context.Context) error {
 	in.read(ctx)
 	var m merger
 	var next *election.Snapshot
-	var out chan<- *election.Snapshot // nil while no snapshot waits
+	var out chan<- *election.Snapshot // nil while there is no new snapshot
 	for {
 		select {
 		case <-ctx.Done():
@@ -73,7 +73,7 @@ func (g *Group) Run(ctx context.Context) error {
 type inbox struct {
 	sources []Source
 	latest  []atomic.Pointer[election.Snapshot]
-	changed chan struct{} // receives after a snapshot was stored
+	changed chan struct{} // receives a value after a snapshot was stored
 	ended   chan struct{} // closed when all sources have ended
 	left    atomic.Int64
 	readers sync.WaitGroup
@@ -132,8 +132,8 @@ func receive(ctx context.Context, s Source, store func(*election.Snapshot)) {
 	}
 }
 
-// in returns the source of a datacenter, nil if there is none. If there is only one source, in ignores the name,
-// because it may be unknown.
+// in returns the source of a datacenter, or nil if there is none. If there is only one source, in ignores the name,
+// because the name may be unknown.
 func (g *Group) in(datacenter string) Source {
 	if len(g.sources) == 1 {
 		return g.sources[0]
@@ -144,7 +144,8 @@ func (g *Group) in(datacenter string) Source {
 	return nil
 }
 
-// errUnknown reports a target without one of the datacenters. An action must not choose one.
+// errUnknown reports that the group has no source for the target's datacenter. An action must not choose a datacenter
+// itself.
 var errUnknown = errors.New("the datacenter of the target is unknown; nothing was written")
 
 // Release releases the key of a target in the target's datacenter.
@@ -182,7 +183,7 @@ func (g *Group) WatchChecks(datacenter string, nodes []string) {
 	}
 }
 
-// Study adds the surroundings of one election to the snapshots. A key of "" selects none.
+// Study adds the surroundings of one election to the snapshots. The key "" selects no election.
 func (g *Group) Study(datacenter, key string) {
 	chosen := g.in(datacenter)
 	for _, s := range g.sources {
@@ -216,8 +217,8 @@ func (g *Group) Survey(ctx context.Context, datacenter string, keys []string) []
 	return nil
 }
 
-// Holdings searches one datacenter, or all for "". complete is also false if a datacenter does not respond; err is
-// set only if none does.
+// Holdings searches one datacenter, or all datacenters if the name is "". complete is false if a datacenter does not
+// respond. err is set only if no datacenter responds.
 func (g *Group) Holdings(
 	ctx context.Context, datacenter string, sessions []string, progress func(done, total int),
 ) (keys []election.Pair, complete bool, err error) {
@@ -231,7 +232,7 @@ func (g *Group) Holdings(
 		if datacenter != "" && s != g.in(datacenter) {
 			continue
 		}
-		var size atomic.Int64 // any goroutine may call progress
+		var size atomic.Int64 // atomic, because any goroutine may call progress
 		found, all, failed := s.Holdings(ctx, sessions, func(done, total int) {
 			size.Store(int64(total))
 			progress(searched+done, searched+total)

@@ -8,11 +8,11 @@ import (
 	"electop/election"
 )
 
-// Join returns the snapshot of several datacenters. Each snapshot needs a name.
+// Join returns the snapshot of several datacenters. Each snapshot must have a name.
 func Join(parts ...*election.Snapshot) *election.Snapshot { return new(merger).merge(parts) }
 
-// merger joins the snapshots of several datacenters. It keeps the previous result, because equal slices of two
-// snapshots mean that nothing has changed.
+// merger joins the snapshots of several datacenters. It keeps the previous result, because two snapshots with the same
+// slices have the same content.
 type merger struct {
 	parts []*election.Snapshot
 	last  *election.Snapshot
@@ -40,7 +40,7 @@ func (m *merger) merge(parts []*election.Snapshot) *election.Snapshot {
 	return s
 }
 
-// unchanged reports whether elections and events are those of the previous snapshots.
+// unchanged reports whether the snapshots have the same elections and events as the previous snapshots.
 func (m *merger) unchanged(parts []*election.Snapshot) bool {
 	return slices.EqualFunc(m.parts, parts, func(a, b *election.Snapshot) bool {
 		return same(a.Elections, b.Elections) && same(a.Events, b.Events)
@@ -93,7 +93,8 @@ func rank(s election.ConnectionState) int {
 	return slices.Index([]election.ConnectionState{election.Lost, election.Connecting, election.Live}, s)
 }
 
-// sessionList joins the lists of sessions, nil if no list was read. It is as old as the oldest list.
+// sessionList joins the lists of sessions. It returns nil if no list was read. The time of the result is that of the
+// oldest list.
 func sessionList(parts []*election.Snapshot) *election.SessionList {
 	var all *election.SessionList
 	for _, p := range parts {

@@ -16,9 +16,9 @@ type Source interface {
 	// Snapshots delivers the observed state, which includes the state of the connection. The source closes the channel
 	// when it ends.
 	Snapshots() <-chan *election.Snapshot
-	// WatchChecks, Study and WatchSessions select what the snapshots contain in addition to elections: the health
-	// checks of nodes, the surroundings of the election with this key ("" for none), the list of sessions. SetPatterns
-	// selects the elections. None of them blocks.
+	// WatchChecks, Study and WatchSessions select what the snapshots contain in addition to elections: the health checks
+	// of nodes, the surroundings of the election with this key ("" for none), the list of sessions. SetPatterns selects
+	// the elections. These methods do not block.
 	WatchChecks(nodes []string)
 	Study(key string)
 	WatchSessions(on bool)
@@ -30,7 +30,7 @@ type Source interface {
 	Holdings(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
 }
 
-// Actions are what an operator can do to a hold, and the permissions for it. If the hold in the target has changed,
+// Actions are an operator's operations on a hold, and the permissions for them. If the hold in the target has changed,
 // an action does nothing.
 type Actions interface {
 	Release(ctx context.Context, t election.Target) insight.Outcome

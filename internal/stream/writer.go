@@ -34,7 +34,7 @@ func (s *writer) Write(p []byte) (int, error) {
 		err error
 	}
 	written := make(chan result, 1)
-	text := bytes.Clone(p) // a copy, because the caller may reuse p while an abandoned write still reads it
+	text := bytes.Clone(p) // a copy, because the caller may reuse p while an abandoned write still reads p
 	go func() {
 		n, err := s.w.Write(text)
 		written <- result{n, err}

@@ -33,7 +33,7 @@ type Streams struct {
 type Client struct {
 	cmd       *exec.Cmd
 	deadlines *os.File
-	group     atomic.Int64 // process group of the program, 0 while unknown
+	group     atomic.Int64 // process group of the program, or 0 while unknown
 	done      chan struct{}
 	err       error // result of the supervisor, set before done is closed
 }
@@ -59,7 +59,7 @@ func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.Stdout, s.Stderr
 	cmd.Env = append(os.Environ(), env...)
 	cmd.ExtraFiles = []*os.File{read, group} // deadlinesFile, groupFile
-	cmd.SysProcAttr = procgroup.NewSession() // protects the supervisor from ctrl-z
+	cmd.SysProcAttr = procgroup.NewSession() // ctrl-z must not stop the supervisor
 	cmd.WaitDelay = outputTimeout
 	c := &Client{cmd: cmd, deadlines: deadlines, done: make(chan struct{})}
 	c.send(first)
@@ -67,7 +67,7 @@ func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 		_, _ = deadlines.Close(), groups.Close()
 		return nil, err
 	}
-	_ = group.Close() // only the supervisor then has the pipe open for writing
+	_ = group.Close() // close this copy, so that the pipe closes when the supervisor ends
 	go c.wait(groups)
 	return c, nil
 }
@@ -97,8 +97,8 @@ func (c *Client) wait(groups *os.File) {
 // Done returns a channel that is closed when the supervisor has ended.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Result returns the error of the program. exited is false if a signal ended the supervisor. It may be called only
-// after Done is closed.
+// Result returns the error of the program. exited is false if a signal ended the supervisor. Callers must wait for
+// Done first.
 func (c *Client) Result() (exited bool, err error) { return c.cmd.ProcessState.Exited(), c.err }
 
 // Extend sends new deadlines. If the supervisor is overdue, Extend kills the supervisor and the program.
@@ -110,7 +110,7 @@ func (c *Client) Extend(d Deadlines) {
 	}
 }
 
-// send ignores errors. After an error, the supervisor either keeps its deadlines or has ended.
+// send ignores errors. After an error, the supervisor either uses its previous deadlines or has ended.
 func (c *Client) send(d Deadlines) {
 	_ = c.deadlines.SetWriteDeadline(time.Now().Add(sendTimeout))
 	_, _ = io.WriteString(c.deadlines, d.encode())

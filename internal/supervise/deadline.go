@@ -15,8 +15,8 @@ type Deadlines struct {
 	Kill time.Time
 }
 
-// encode returns the deadlines as one line of wall clock times. A late delivery would extend durations, but not
-// times.
+// encode returns the deadlines as one line of wall clock times. A time remains correct if the line arrives late; a
+// duration would become too long.
 func (d Deadlines) encode() string {
 	return fmt.Sprintf("%d %d %d\n", d.Term.UnixNano(), d.Grace, d.Kill.UnixNano())
 }
@@ -26,14 +26,14 @@ func decode(line string, now time.Time) (Deadlines, error) {
 	var term, kill int64
 	var d Deadlines
 	if _, err := fmt.Sscanf(line, "%d %d %d", &term, &d.Grace, &kill); err != nil {
-		return d, fmt.Errorf("deadlines of the program: %w", err)
+		return d, fmt.Errorf("cannot parse the deadlines of the program: %w", err)
 	}
 	at := func(wall int64) time.Time { return now.Add(time.Duration(wall - now.UnixNano())) }
 	d.Term, d.Kill = at(term), at(kill)
 	return d, nil
 }
 
-// end returns the latest time at which the supervisor kills the program and its children.
+// end returns the latest time at which the supervisor kills the program and its child processes.
 func (d Deadlines) end() time.Time {
 	if end := d.Term.Add(d.Grace); end.Before(d.Kill) {
 		return end

@@ -148,7 +148,7 @@ func (v *supervisor) sendSignals(now time.Time, expired bool) {
 	if !v.termed && (term || kill) {
 		v.termed, v.killAt = true, now.Add(v.deadlines.Grace)
 		v.expired = expired && !v.exited
-		_ = procgroup.Signal(v.group, syscall.SIGTERM) // fails if the group has ended
+		_ = procgroup.Signal(v.group, syscall.SIGTERM) // ignore the error: the group may have ended
 	}
 	if kill {
 		if v.killed.IsZero() {

@@ -64,8 +64,8 @@ type parent struct {
 	pid      int
 	signals  chan os.Signal
 	output   chan []byte   // standard error of the child
-	requests chan struct{} // the child has restored the terminal and requests a stop
-	resume   *os.File      // notifies the child that the shell has continued it
+	requests chan struct{} // receives a value when the child has restored the terminal and requests a stop
+	resume   *os.File      // notifies the child that the shell has continued the process group
 }
 
 // start starts the child. It closes its own copies of the child's pipe ends, so that the pipes close when the child
@@ -75,7 +75,7 @@ func (p *parent) start(stdin, stdout *os.File) error {
 	if err != nil {
 		return err
 	}
-	var near, far [3]*os.File // standard error, requests, resume
+	var near, far [3]*os.File // pipes for standard error, requests and resume
 	for i := range near {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -130,7 +130,7 @@ func (p *parent) await() syscall.WaitStatus {
 			if !state.Stopped() {
 				return state
 			}
-			if state.StopSignal() == syscall.SIGSTOP { // another process sent it; other stop signals reach the whole group
+			if state.StopSignal() == syscall.SIGSTOP { // another process sent SIGSTOP to the child only; other stop signals reach the whole group
 				stopGroup()
 				p.pass(syscall.SIGCONT)
 			}
@@ -166,7 +166,7 @@ func (p *parent) suspend() {
 	p.pass(syscall.SIGCONT)
 	for len(p.signals) > 0 {
 		switch sig := <-p.signals; sig {
-		case syscall.SIGTSTP, syscall.SIGCONT: // these signals have no further effect after the stop
+		case syscall.SIGTSTP, syscall.SIGCONT: // ignore these signals, because the group was already stopped and continued
 		default:
 			p.pass(sig)
 			return

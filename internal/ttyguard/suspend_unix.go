@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// stopTimeout is how long Suspend waits until SIGTTOU has stopped this process. The kernel ignores the signal if no
-// shell can continue the process group.
+// stopTimeout is how long Suspend waits until SIGTTOU has stopped this process. The kernel ignores the signal if there
+// is no shell that can continue the process group.
 const stopTimeout = 500 * time.Millisecond
 
 // Suspend stops the process group, including the parent, and returns when the shell continues it. The caller must
@@ -47,7 +47,7 @@ func stopGroup() {
 	}
 }
 
-// Shield prevents programs that the child runs from inheriting its descriptors.
+// Shield prevents the programs that the child runs from inheriting the child's file descriptors.
 func Shield() {
 	syscall.CloseOnExec(requestFile)
 	syscall.CloseOnExec(resumeFile)

@@ -1,5 +1,5 @@
-// Package ttyguard runs the dashboard as a child process. It restores the terminal if the child cannot, for example
-// after a panic in any goroutine, a fatal error of the Go runtime, or SIGKILL.
+// Package ttyguard runs the dashboard as a child process. It restores the terminal if the child cannot do so, for
+// example after a panic in any goroutine, a fatal error of the Go runtime, or SIGKILL.
 package ttyguard
 
 import (
@@ -7,13 +7,15 @@ import (
 	"syscall"
 )
 
-// childName is argv[0] of the child. Programs that the child starts would inherit an environment variable.
+// childName is argv[0] of the child. An environment variable cannot mark the child, because programs that the child
+// starts would inherit it.
 const childName = "electop-dashboard"
 
 // orderly is the last byte that a child writes to standard error unless it crashes.
 const orderly = 0
 
-// File descriptors of the child. It requests a stop on the first, and reads from the second until it is continued.
+// File descriptors of the child. The child requests a stop on the first. It reads from the second until the shell
+// continues it.
 const (
 	requestFile = 3
 	resumeFile  = 4

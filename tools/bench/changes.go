@@ -84,13 +84,13 @@ func (c *changes) write(ctx context.Context, change int, l *timeline) error {
 		write = c.move
 	}
 	if err := write(ctx, i, valueOfLeader(watch.ChangeName(change))); err != nil {
-		return fmt.Errorf("change %d, key %s: %w", change, watch.KeyName(i), err)
+		return fmt.Errorf("cannot write change %d to key %s: %w", change, watch.KeyName(i), err)
 	}
 	l.recordWrite(change, time.Now())
 	return nil
 }
 
-// keyOf returns the index of the key of a change. Each group of flaps consecutive changes has the same key.
+// keyOf returns the index of the key of a change. c.flaps consecutive changes have the same key.
 func (c *changes) keyOf(change int) int { return change / c.flaps * stride % len(c.keys) }
 
 // update writes the key again with its holder's session.
@@ -117,7 +117,7 @@ func (c *changes) move(ctx context.Context, i int, value []byte) error {
 	return err
 }
 
-// pause waits for d. It reports false if ctx has ended.
+// pause waits for d. It returns false if ctx has ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -80,10 +80,10 @@ func (c *child) end() {
 	c.cancel()
 	_ = c.stdin.Close()
 	c.reading.Wait()
-	_ = c.cmd.Wait() // after a signal, the exit status does not matter
+	_ = c.cmd.Wait() // ignore the exit status, because a signal ended the process
 }
 
-// stderr returns the text that the process wrote to standard error, as an error, nil if there is none.
+// stderr returns the text that the process wrote to standard error as an error, or nil if there is no text.
 func (c *child) stderr() error {
 	if text := strings.TrimSpace(c.errors.String()); text != "" {
 		return fmt.Errorf("standard error: %s", text)

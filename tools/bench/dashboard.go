@@ -26,13 +26,13 @@ const (
 type dashboardResult struct {
 	curl   time.Duration // time that curl takes to read the same keys and sessions
 	first  time.Duration // time from the start to the first complete table
-	own    time.Duration // the part of first that the terminal needs for a program that only prints text
+	own    time.Duration // the part of first that the terminal also needs for a program that only prints text
 	quiet  float64       // CPU use, in cores, while no key changes
 	perCPU cpu           // CPU time per change
 	rss    int64
 	peak   int64
 	conns  int
-	err    string // why it was not measured, or ""
+	err    string // why the dashboard was not measured, or ""
 }
 
 // dashboard measures the dashboard in a terminal, first without changes, then with changes.
@@ -54,7 +54,7 @@ func (s *fixture) dashboard(ctx context.Context, writing cpu) (r dashboardResult
 		return r, err
 	}
 	r.first = first
-	pid, err := childOf(guard) // measure the child process, because its parent only waits
+	pid, err := childOf(guard) // measure the child process, because the parent process only waits
 	if err != nil {
 		return r, err
 	}
@@ -192,7 +192,7 @@ func (t *terminal) close() {
 // curlRuns is the number of runs of curl. The result is their median.
 const curlRuns = 5
 
-// curl returns the time that one curl process takes to read the keys and then the sessions of the dashboard, without
+// curl returns the time that one curl process takes to read the dashboard's keys and then its sessions, without
 // decoding them.
 func (s *fixture) curl(ctx context.Context) (time.Duration, error) {
 	base := "http://" + s.addr() + "/v1/"

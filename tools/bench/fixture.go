@@ -104,7 +104,7 @@ func load(ctx context.Context, client *api.Client, n int) ([]string, error) {
 	defer cancel()
 	sessions, err := makeSessions(ctx, client, max(2, min(n, maxSessions)))
 	if err != nil {
-		return nil, fmt.Errorf("create sessions: %w", err)
+		return nil, fmt.Errorf("cannot create sessions: %w", err)
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallelLoads)
@@ -112,7 +112,7 @@ func load(ctx context.Context, client *api.Client, n int) ([]string, error) {
 		g.Go(func() error { return lockKeys(ctx, client, sessions, from, min(from+txnOps, n)) })
 	}
 	if err := g.Wait(); err != nil {
-		return nil, fmt.Errorf("create elections: %w", err)
+		return nil, fmt.Errorf("cannot create elections: %w", err)
 	}
 	return sessions, nil
 }

@@ -1,6 +1,6 @@
-// Bench measures electop against a real Consul: the latency from the return of a
-// write to electop's event, and the CPU time and memory that this takes. It measures
-// other watchers in the same way.
+// Bench measures electop with a real Consul server: the latency from the response to
+// a write until electop's event, and the CPU time and memory that electop uses. It
+// measures other watchers in the same way.
 //
 // `make bench` runs it. It starts a Consul server with a data folder and creates
 // elections. Then, for each watcher in turn, it writes changes at a fixed rate and
@@ -11,18 +11,19 @@
 //   - Every watcher is a separate process, with its own CPU time and memory. The
 //     bench program itself only writes.
 //   - Every change writes a new value, so that a watcher's line identifies the
-//     change. In nine of ten changes the holder writes its key again (`?acquire`);
-//     every tenth gives the key to another session in one transaction (-moves).
-//     Four consecutive changes go to one key (-flaps): a watcher that is too slow
-//     reports only the last of them, and the others count as not seen.
+//     change. In nine of ten changes, the holder writes its key again (`?acquire`).
+//     Every tenth change transfers the key to another session in one transaction
+//     (-moves).
+//   - Four consecutive changes affect the same key (-flaps). A watcher that is too
+//     slow reports only the last of them, and the others count as not seen.
 //   - Changes are written at fixed times: a slow server or watcher does not reduce
 //     the rate.
-//   - The latency of a change is the time from the response to the write to the
-//     watcher's line, as bench reads it from a pipe. It includes the pipe, the
-//     scheduler and the encoding of JSON. It is negative if the watcher is faster
+//   - The latency of a change is the time from the response to the write until bench
+//     reads the watcher's line from a pipe. It includes the delays of the pipe and of
+//     the scheduler, and the encoding of JSON. It is negative if the watcher is faster
 //     than the response to the write.
-//   - The handler of `consul watch` takes its timestamp after reading its input; the
-//     time to find the change does not count.
+//   - The handler of `consul watch` records its timestamp after it has read its input;
+//     the latency excludes the time to find the change.
 //   - CPU times are those of the kernel for the whole process (CPUCLOCK_SCHED, which
 //     /proc/PID/stat shows in hundredths of a second). The server's time for the
 //     writes is measured first, without a watcher, and subtracted.

@@ -23,7 +23,7 @@ const (
 // result contains the measurements of one watcher.
 type result struct {
 	watcher string
-	skipped string // why it was not measured, or ""
+	skipped string // why the watcher was not measured, or ""
 	ready   time.Duration
 	idle    spread
 	busy    spread

@@ -42,7 +42,7 @@ func parseOptions(args []string, log io.Writer) (options, error) {
 	f.Float64Var(&o.rate, "rate", 50, "changes to write per second")
 	f.DurationVar(&o.length, "for", 20*time.Second, "how long to write changes at the -rate")
 	f.IntVar(&o.idleChanges, "idle-changes", 100, "number of single changes; each is written after the watcher reported the previous one")
-	f.IntVar(&o.moves, "moves", 10, "every Nth change gives the key to another session; 0 for none")
+	f.IntVar(&o.moves, "moves", 10, "transfer the key to another session in every Nth change; 0 disables transfers")
 	f.IntVar(&o.flaps, "flaps", 4, "number of consecutive changes to the same key; a slow watcher coalesces them")
 	f.DurationVar(&o.quiet, "quiet", 20*time.Second, "how long to measure the dashboard without changes")
 	watchers := f.String("watchers", "electop,electop-history,recurse,perkey,consul-watch", "comma-separated watchers to measure, from: "+strings.Join(watcherNames(), ","))

@@ -16,19 +16,19 @@ import (
 // dieWithParent makes the kernel kill a watcher when bench ends.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// cpuTime returns the user and system CPU time of all threads of a process. It has the resolution of nanoseconds;
-// /proc/PID/stat has hundredths of a second.
+// cpuTime returns the user and system CPU time of all threads of a process. The resolution is one nanosecond; the
+// resolution of /proc/PID/stat is 10 ms.
 func cpuTime(pid int) (time.Duration, error) {
 	const perProcessSched = 2 // CPUCLOCK_SCHED of clock_getcpuclockid(3)
 	var ts unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|perProcessSched), &ts); err != nil { //nolint:gosec // a pid has 22 bits
-		return 0, fmt.Errorf("CPU time of process %d: %w", pid, err)
+		return 0, fmt.Errorf("cannot read the CPU time of process %d: %w", pid, err)
 	}
 	return time.Duration(ts.Nano()), nil
 }
 
-// memory returns the current and the peak resident memory of a process, in bytes. For processes that run the same
-// program it adds only their own memory, because they share the pages of the program.
+// memory returns the current and the peak resident memory of a process, in bytes. For each process in same, it adds
+// only the anonymous memory, because processes of the same program share the program's pages.
 func memory(pid int, same ...int) (now, peak int64, err error) {
 	text, err := os.ReadFile(procPath(pid, "status"))
 	if err != nil {
@@ -62,7 +62,7 @@ func childOf(pid int) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(all))
 }
 
-// statusKB returns a field of /proc/PID/status in kilobytes, 0 if the field is missing.
+// statusKB returns a field of /proc/PID/status in kilobytes, or 0 if the field is missing.
 func statusKB(status, name string) int64 {
 	_, after, ok := strings.Cut(status, name)
 	if !ok {

@@ -29,7 +29,7 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max(rank, 1)-1]
 }
 
-// median returns the median, 0 for an empty list.
+// median returns the median, or 0 for an empty list.
 func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0

@@ -13,7 +13,7 @@ type timeline struct {
 	mu      sync.Mutex
 	written map[int]time.Time // time at which the write returned
 	seen    map[int]time.Time
-	changed chan struct{} // closed and replaced by each record
+	changed chan struct{} // each record closes and replaces this channel
 	ready   int           // number of elections reported at the start
 	readyAt time.Time
 }
@@ -29,7 +29,7 @@ func (l *timeline) recordWrite(change int, at time.Time) {
 	l.notify()
 }
 
-// recordLine records a line of a watcher. Of several lines about one change, it uses the first.
+// recordLine records a line of a watcher. If several lines report the same change, it uses the first.
 func (l *timeline) recordLine(s watch.Line, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

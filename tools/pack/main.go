@@ -60,7 +60,7 @@ func run(root, version, arch, binary, out string) error {
 	return nil
 }
 
-// section returns the section nfpms of goreleaser's file as nfpm's own configuration.
+// section returns the section nfpms of .goreleaser.yaml as a configuration for nfpm, and the package formats.
 func section(path, version, arch string) (settings []byte, formats []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

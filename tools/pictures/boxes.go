@@ -11,7 +11,7 @@ const thin, thick = 0.12, 0.32
 // box describes a box character: the thickness of the lines from its centre to its left, right, upper and lower edge.
 type box struct{ left, right, up, down float64 }
 
-// boxOf returns the lines of a box character, false for other characters.
+// boxOf returns the lines of a box character, or false for other characters.
 func boxOf(r rune) (box, bool) {
 	b, ok := map[rune]box{
 		'─': {left: thin, right: thin}, '━': {left: thick, right: thick},
@@ -23,16 +23,16 @@ func boxOf(r rune) (box, bool) {
 	return b, ok
 }
 
-// blockOf returns the part of a cell that a block element fills from the left, false for other characters.
+// blockOf returns the part of a cell that a block element fills from the left, or false for other characters.
 func blockOf(r rune) (float64, bool) {
 	part, ok := map[rune]float64{'█': 1, '▌': 0.5, '▎': 0.25}[r]
 	return part, ok
 }
 
-// drawBoxes returns the path of box characters and blocks, false if the word has another character.
+// drawBoxes returns the path of box characters and blocks, or false if the word has another character.
 func drawBoxes(word string, x, y float64) (string, bool) {
 	var b strings.Builder
-	var line segment // horizontal, may continue in the next cell
+	var line segment // a horizontal line that may continue in the next cell
 	middle := y + cellHeight/2
 	for i, r := range []rune(word) {
 		left := x + cellWidth*float64(i)

@@ -1,24 +1,24 @@
 // Pictures draws the pictures of the documents: it runs `electop demo` in tmux,
 // presses keys, and draws the screens as SVG files.
 //
-// `make pictures` runs it. It needs tmux and npm. scenes.go lists the scenes: each
+// `make pictures` runs it. It requires tmux and npm. scenes.go lists the scenes: each
 // is a demonstration with its seed, and a list of keys to press and texts to wait
 // for. Every picture is drawn with a dark and with a light theme, as
 // docs/pictures/NAME-dark.svg and docs/pictures/NAME-light.svg.
 //
 // How a picture is drawn:
 //
-//   - tmux holds the screen of the program; `capture-pane` returns it with its
+//   - tmux stores the screen of the program; `capture-pane` returns it with its
 //     colours.
 //   - The frames are written to an asciinema cast (version 2), bin/pictures/NAME.cast.
-//     A picture that does not move is a cast with one frame.
+//     A still picture is a cast with one frame.
 //   - svg-term-cli, from npm, draws the cast.
-//   - polish.go corrects what svg-term draws differently from a terminal: it draws
-//     box characters as shapes, so that they join in every font, and sets the width
+//   - polish.go corrects the differences between svg-term and a terminal. It draws
+//     box characters as shapes, so that they join in every font. It sets the width
 //     of each word, so that the columns are aligned in every font.
 //
 // A run on the same version of electop shows the same states. Times, ports, session
-// IDs and the winners of elections differ.
+// IDs and the elected candidates differ.
 package main
 
 import (

@@ -22,19 +22,19 @@ const (
 const fonts = `ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace`
 
 var (
-	// texts matches a word or several words with one colour: their place, their class and their text.
+	// texts matches one or more words of the same colour. It captures their position, class and text.
 	texts = regexp.MustCompile(`<text x="([\d.]+)" y="([\d.]+)" class="(\w+)">([^<]*)</text>`)
-	// grounds matches the background of a text. svg-term draws it too narrow: a cell is wider than 1.
+	// grounds matches the background of a text. svg-term draws the background too narrow, because a cell is wider than 1.
 	grounds = regexp.MustCompile(`(<rect height="2\.171" width=")(\d+)(")`)
 	// parts matches a word or a run of box characters.
 	parts = regexp.MustCompile(`[\x{2500}-\x{259f}]+|[^\s\x{2500}-\x{259f}]+`)
 )
 
-// rules are additional CSS rules of a picture. They remove the seams between the backgrounds of words, and the motion
-// for readers who prefer reduced motion.
+// rules are additional CSS rules of a picture. They remove the gaps between the backgrounds of words. They also stop
+// the animation for readers who prefer reduced motion.
 const rules = `svg svg rect{shape-rendering:crispEdges}@media(prefers-reduced-motion:reduce){g{animation:none!important}}`
 
-// polish corrects a picture of svg-term: see the comment of the package.
+// polish corrects a picture of svg-term; see the package comment.
 func polish(svg string, th theme) string {
 	svg = texts.ReplaceAllStringFunc(svg, func(element string) string {
 		f := texts.FindStringSubmatch(element)
@@ -51,7 +51,7 @@ func polish(svg string, th theme) string {
 	svg = regexp.MustCompile(` font-family="[^"]*"`).ReplaceAllString(svg, "")
 	svg = strings.ReplaceAll(svg, ";white-space:pre", "")
 	svg = strings.Replace(svg, "</style>", rules+"</style>", 1)
-	// A picture with a view box can be scaled. The border separates it from a page of the same colour.
+	// A picture with a view box can be scaled. The border separates the picture from a page of the same colour.
 	return regexp.MustCompile(`^(<svg [^>]*)width="([\d.]+)" height="([\d.]+)"><rect [^>]*>`).ReplaceAllString(svg,
 		`${1}width="$2" height="$3" viewBox="0 0 $2 $3"><rect width="100%" height="100%" rx="8" fill="`+th.border+`"/>`+
 			`<rect x="1" y="1" width="99.8%" height="99.7%" rx="7" class="a"/>`)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// firstFrame is the time of the first frame in a cast. svg-term adds an empty frame at 0, which is cut off.
+// firstFrame is the time of the first frame in a cast. print removes the empty frame that svg-term adds at time 0.
 const firstFrame = time.Second
 
 // returnSign is a character that svg-term does not draw, because some shells write it after an incomplete line. The
@@ -34,7 +34,8 @@ func still(frame string) recording {
 	return recording{shots: []shot{{frame: frame}}, end: time.Second}
 }
 
-// see adds a screen. The previous screen is shown for the real time, but at most for longestGap; hold can extend it.
+// see adds a screen. The previous screen is shown for the real time, but at most for longestGap; hold can extend
+// this time.
 func (r *recording) see(frame, caption string, now time.Time) {
 	if n := len(r.shots); n > 0 {
 		if r.shots[n-1].frame == frame && r.shots[n-1].caption == caption {

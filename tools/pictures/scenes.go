@@ -8,16 +8,16 @@ type scene struct {
 	// args are the flags of `electop demo`. The seed determines the first failure.
 	args  []string
 	steps []step
-	// recorded scenes are drawn as a moving picture with the scene's name.
+	// recorded scenes are drawn as an animation with the scene's name.
 	recorded bool
 }
 
 // step presses keys and waits until the text of the screen matches all expressions.
 type step struct {
 	keys, await []string
-	// picture is the name of the picture to draw of this screen.
+	// picture is the name of the picture that is drawn of this screen.
 	picture string
-	// A recording shows this screen for the time hold, with caption below it.
+	// A recording shows this screen for the duration hold, with caption below it.
 	caption string
 	hold    time.Duration
 }
@@ -60,8 +60,8 @@ func noLeader() scene {
 	}
 }
 
-// flapping shows the terms of an election whose leader changes often: its check fails, it releases the lock, its node
-// is removed.
+// flapping shows the terms of an election whose leader changes often: its check fails, it releases the lock, and its
+// node is removed.
 func flapping() scene {
 	return scene{
 		name: "flapping", args: []string{"--seed", "191", "--services", "1", "--every", "7s"},
@@ -86,7 +86,7 @@ func drain() scene {
 	}
 }
 
-// history shows the stored events and the board at a moment of the past. The first six failures of its seed are a
+// history shows the stored events and the board at a time in the past. The first six failures of its seed are a
 // critical check, an overwritten key, a release, a crash, a warning and a removed node.
 func history() scene {
 	return scene{

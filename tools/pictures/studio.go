@@ -17,14 +17,14 @@ import (
 const (
 	// parallel is the number of scenes that run at the same time. A scene spends most of its time waiting.
 	parallel = 2
-	// attempts is the maximum number of times that a scene is played: on a slow machine, a state may end before the
-	// key that shows it is pressed.
+	// attempts is the maximum number of times that a scene is played. On a slow machine, a state may end before the key
+	// that shows the state is pressed.
 	attempts = 3
 	// longestGap is the longest time between two frames of a recording while a step waits.
 	longestGap = time.Second
 )
 
-// studio draws pictures.
+// studio contains the programs and folders that are needed to draw pictures.
 type studio struct {
 	electop, svgTerm string
 	casts, out       string
@@ -74,8 +74,7 @@ func (s studio) insist(ctx context.Context, sc scene, th theme) error {
 	return fmt.Errorf("%s, %s: failed %d times", sc.name, th.name, attempts)
 }
 
-// shoot plays a scene and draws its pictures. It draws them at the end, so that the demonstration does not continue in
-// the meantime.
+// shoot plays a scene and then draws its pictures. The demonstration does not run while the pictures are drawn.
 func (s studio) shoot(ctx context.Context, sc scene, th theme) error {
 	films, err := s.play(ctx, sc, th)
 	if err != nil {

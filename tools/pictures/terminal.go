@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The size of the screen. On GitHub, the characters of a picture with 100 columns are as large as the text of the page.
+// The size of the screen. On GitHub, the characters of a picture with 100 columns have the size of the page's text.
 const columns, lines = 100, 30
 
 const (
@@ -45,7 +45,6 @@ func openTerminal(ctx context.Context, program []string) (*terminal, error) {
 	return t, nil
 }
 
-// close ends the program.
 func (t *terminal) close() {
 	_, _ = t.tmux(context.WithoutCancel(context.Background()), "kill-server")
 	_ = os.RemoveAll(t.folder)
@@ -69,8 +68,8 @@ func (t *terminal) press(ctx context.Context, keys []string) error {
 	return err
 }
 
-// await waits until the text of the screen matches all expressions and two captures are equal, so that the program is
-// not drawing. It passes every other capture to watch, and returns the last one, with its colours.
+// await waits until the text of the screen matches all expressions and two consecutive captures are equal. The program
+// has then finished drawing. await passes every other capture to watch, and returns the last one with its colours.
 func (t *terminal) await(ctx context.Context, wanted []string, watch func(frame string)) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -97,7 +96,7 @@ func (t *terminal) await(ctx context.Context, wanted []string, watch func(frame 
 		case <-ctx.Done():
 		}
 	}
-	return "", fmt.Errorf("no %q on the screen: %w\n%s", wanted, ctx.Err(), colours.ReplaceAllString(last, ""))
+	return "", fmt.Errorf("the screen did not show %q: %w\n%s", wanted, ctx.Err(), colours.ReplaceAllString(last, ""))
 }
 
 func matchesAll(screen string, wanted []string) bool {

@@ -9,11 +9,11 @@ import (
 	"electop/internal/history"
 )
 
-// actionReach is the maximum time between an action and the end of the term that the action caused. A write times out
-// after 15 s, and a change is observed within 30 s.
+// actionReach is the maximum time between an action and the observed end of its target's term. A write times out after
+// 15 s, and a change is observed within 30 s.
 const actionReach = int64(time.Minute)
 
-// action stores an action and attributes to it the ends of terms that it caused.
+// action stores an action. For each term that the action ended, it stores the operator as the cause.
 func (s *store) action(ctx context.Context, a *history.Action) error {
 	if _, err := s.Exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, history.Nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,
@@ -78,7 +78,7 @@ func (s *store) attribute(ctx context.Context, sub subject, term int64, e *elect
 	case a.Kind.Explains(election.Cause(t.cause), t.guess):
 		return s.explain(ctx, sub, t, e, a.By)
 	}
-	return nil // the term had already ended for another reason
+	return nil // another cause had already ended the term
 }
 
 // Actions returns the recorded actions in a time range, oldest first.

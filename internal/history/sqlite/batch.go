@@ -48,7 +48,7 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if w.store.Moved() { // the events may not be in the file at the path
+	if w.store.Moved() { // the file at the path may lack the stored events
 		return true, nil
 	}
 	w.mu.Lock()
@@ -73,8 +73,8 @@ func (w *Writer) beat(ctx context.Context, at time.Time) error {
 	return w.store.beat(ctx, at)
 }
 
-// one stores the first of several events. It also updates the period of observation, which ends when the connection
-// is lost.
+// one stores the first of several events. It also updates the period of observation, because the period ends when the
+// connection is lost.
 func (w *Writer) one(ctx context.Context, events []election.Event) error {
 	e := &events[0]
 	lost := e.Type == election.ConnectionLost

@@ -27,7 +27,7 @@ func (s *store) explain(ctx context.Context, sub subject, t *termRow, e *electio
 	if certainty(e.Cause, e.Guess) <= certainty(election.Cause(t.cause), t.guess) {
 		return nil
 	}
-	if t.cause != "" { // the event of the earlier explanation keeps its evidence
+	if t.cause != "" { // the event of the earlier explanation must keep its evidence
 		if _, err := s.Exec(ctx, "UPDATE events SET evidence = ? WHERE term_id = ? AND type = 'explained' AND evidence IS NULL",
 			t.evidence, t.id); err != nil {
 			return err

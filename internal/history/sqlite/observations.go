@@ -10,7 +10,7 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// The reasons why a period of observation ended. If the process was killed or its machine failed, there is no reason,
+// The reasons why a period of observation ended. If the process was killed or its machine failed, no reason is stored,
 // and the period ends with the latest heartbeat.
 const (
 	endedStopped   = "stopped"
@@ -48,8 +48,8 @@ func (s *store) stopObserving(ctx context.Context, at time.Time, ending string) 
 	return err
 }
 
-// noteDropped adds n events that were not stored to the current period. If there is no current period because the
-// connection was lost, it adds them to the previous one.
+// noteDropped adds n to the number of dropped events of the current period. If there is no current period because the
+// connection was lost, it uses the previous one.
 func (s *store) noteDropped(ctx context.Context, n uint64) error {
 	if n == 0 || s.latest == 0 {
 		return nil
@@ -58,8 +58,8 @@ func (s *store) noteDropped(ctx context.Context, n uint64) error {
 	return err
 }
 
-// lastObserved returns when an observer last watched the key before at, 0 if no observer did. It ignores the current
-// period.
+// lastObserved returns the latest time before at when an observer watched the key, or 0 if no observer did. It ignores
+// the current period.
 func (s *store) lastObserved(ctx context.Context, datacenter, key string, at int64) (int64, error) {
 	stmt, err := s.Statement(ctx, `SELECT patterns, max(min(seen, ?)) FROM observations
 		WHERE datacenter = ? AND started <= ? AND id <> ? GROUP BY patterns`)

@@ -28,7 +28,7 @@ type File struct {
 
 // OpenFile opens a file for reading. Other processes may write to it at the same time.
 func OpenFile(ctx context.Context, path string) (*File, error) {
-	info, err := os.Stat(path) // before the file is opened: if another file replaces it in between, Moved detects this
+	info, err := os.Stat(path) // identify the file before it is opened, so that Moved detects a replacement in between
 	if err != nil {
 		return nil, dbfile.Wrap(path, err)
 	}
@@ -71,8 +71,7 @@ func scanOne[T any](rows *sql.Rows) (v T, err error) {
 	return v, err
 }
 
-// Elections returns the elections, sorted by key. It returns a key that was observed in several datacenters only
-// once.
+// Elections returns the elections, sorted by key. A key that was observed in several datacenters appears once.
 func (f *File) Elections(ctx context.Context) ([]history.Election, error) {
 	scan := func(rows *sql.Rows) (e history.Election, err error) {
 		err = rows.Scan(&e.Name, &e.Key)
@@ -148,9 +147,9 @@ func joinInts(ids []int64) string {
 	return strings.Join(texts, ",")
 }
 
-// words adds the condition that a column has one of some constant values. The values are part of the query's text,
-// because SQLite requires this for partial indexes. With several values, + disables the index of the column, because
-// this index does not provide the order by time.
+// words adds the condition that a column has one of some constant values. The query text contains the values, because
+// SQLite requires this for partial indexes. With several values, + disables the index of the column, because this
+// index does not provide the order by time.
 func words[T ~string](w *where, column string, all []T) {
 	word := regexp.MustCompile(`^[a-z_]+$`)
 	var quoted []string
@@ -209,7 +208,7 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (history.EventP
 	}
 	words(&w, "v.type", q.Types)
 	if len(q.Types) > 0 && !slices.ContainsFunc(q.Types, ofTerms) {
-		w.add("v.type NOT IN ('elected', 'vacated', 'explained')") // the index events_by_type
+		w.add("v.type NOT IN ('elected', 'vacated', 'explained')") // selects the index events_by_type
 	}
 	words(&w, "v.cause", q.Causes)
 	order, err := orderOf(&q, &w)

@@ -50,7 +50,7 @@ func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, max
 	return more, s.Pragma(ctx, "PRAGMA incremental_vacuum(1000)")
 }
 
-// trimBefore returns the time before which data must be deleted, 0 if none must be deleted.
+// trimBefore returns the time before which data must be deleted, or 0 if none must be deleted.
 func (s *store) trimBefore(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (int64, error) {
 	var before int64
 	if keep > 0 {

@@ -51,12 +51,12 @@ type rebuilt struct {
 	// time.
 	first      int64
 	firstKnown bool
-	// last is the type of the latest event that is not explained. lastTime and lastTerm are its time and term.
+	// last is the type of the latest event that is not of type explained. lastTime and lastTerm are its time and term.
 	last     election.EventType
 	lastTime int64
 	lastTerm uint64
-	// slotsTime is when the holders of a semaphore last changed, 0 if they never changed. limit is 0 if the key no
-	// longer belongs to a semaphore.
+	// slotsTime is when the holders of a semaphore last changed, or 0 if they never changed. limit is 0 if the key is not
+	// a semaphore at the given time.
 	slotsTime int64
 	limit     int
 	// readable is the latest event about the permission to read the key.
@@ -64,8 +64,8 @@ type rebuilt struct {
 	readableTime int64
 	// overwritten is when a client last wrote the held key without the lock.
 	overwritten int64
-	// missed is the time of the latest missed event. missedGap is set if the event follows a gap: the missed terms
-	// may then have ended before missed.
+	// missed is the time of the latest missed event. missedGap is set if the event follows a gap: the missed terms may
+	// then have ended before the time missed.
 	missed    int64
 	missedGap bool
 	relabeled bool
@@ -75,8 +75,8 @@ type rebuilt struct {
 	explained int64
 }
 
-// selectElectionsAt reads these events of each election: the first event, and, up to the given time, the latest event
-// and the latest events about a semaphore's holders and about permissions.
+// selectElectionsAt reads the first event of each election, and three events up to the given time: the latest event,
+// the latest about a semaphore's holders, and the latest about permissions.
 const selectElectionsAt = `SELECT e.id, e.name, e.key, e.datacenter,
 	ifnull(a.time, 0), a.initial IS NULL AND a.gap IS NULL,
 	ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0),
@@ -248,7 +248,7 @@ func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) e
 	e := r.e
 	last := len(e.Terms) - 1
 	e.Exists = r.last != election.Deleted
-	e.Unreadable = r.readable == election.Unreadable && r.lastTime <= r.readableTime // a later event shows that the key was read
+	e.Unreadable = r.readable == election.Unreadable && r.lastTime <= r.readableTime // a later event shows a successful read
 	if last >= 0 && !e.Terms[last].Over() {
 		return f.settleLed(ctx, at, id, r)
 	}

@@ -190,7 +190,7 @@ func (s *summing) finish() {
 	if s.Terms > 0 {
 		s.Mean = s.total / time.Duration(s.Terms)
 	}
-	s.Led = min(s.Led, s.Observed) // terms overlap if the clock was set back
+	s.Led = min(s.Led, s.Observed) // the sum is greater than Observed if terms overlap because the clock was set back
 	if s.Vacancies = len(s.vacancies); s.Vacancies > 0 {
 		slices.Sort(s.vacancies)
 		s.VacancyP50, s.VacancyP95 = percentile(s.vacancies, 50), percentile(s.vacancies, 95)

@@ -15,7 +15,7 @@ import (
 // method writes.
 type store struct {
 	*dbfile.Conn
-	// observation is the ID of the current period, 0 if there is none. latest is the ID of this process's latest
+	// observation is the ID of the current period, or 0 if there is none. latest is the ID of this process's latest
 	// period.
 	observation, latest int64
 }
@@ -90,9 +90,9 @@ func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
 	return err
 }
 
-// event stores the first of several events, unless it is already stored. It also updates the terms.
+// event stores the first of several events, unless this event is already stored. It also updates the terms.
 func (s *store) event(ctx context.Context, events []election.Event) error {
-	own := events[0] // a copy: the queue must not be changed
+	own := events[0] // change a copy, because the queue must keep the event
 	e := &own
 	sub, err := s.subjectOf(ctx, e)
 	if err != nil {

@@ -63,13 +63,13 @@ func (s *store) createdUnobserved(ctx context.Context, e *election.Event) (bool,
 	return found && index(e.CreateIndex) > newest, err
 }
 
-// begins reports whether e begins the term during which an observer detected that it had missed terms.
+// begins reports whether e begins the term during which an observer detected missed terms.
 func begins(e, missed *election.Event) bool {
 	return e.Type == election.Elected && e.Key == missed.Key && e.ModifyIndex == missed.ModifyIndex
 }
 
-// unseen stores how many terms an observer missed, without the terms that another observer stored. If held is set,
-// the latest term is the current one and was not missed.
+// unseen stores how many terms an observer missed. It does not count terms that another observer stored. If held is
+// set, it does not count the latest term, because that is the current one.
 func (s *store) unseen(ctx context.Context, sub subject, e *election.Event, held bool) error {
 	newest := index(e.Term)
 	if held {

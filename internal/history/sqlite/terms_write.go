@@ -13,7 +13,7 @@ import (
 // termRow is a stored term.
 type termRow struct {
 	id, epoch, number   int64
-	first, last         int64 // ModifyIndex of the first and the last read in which the session held the key
+	first, last         int64 // ModifyIndex of the key when the session's hold was first and last read
 	started             int64
 	startKnown          bool
 	ended, seenUntil    sql.NullInt64
@@ -41,7 +41,7 @@ func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, 
 // readWithin is the usual maximum time between the reads of the same change by two observers.
 const readWithin = int64(time.Second)
 
-// termOf returns the term of an event, nil if it is not stored. After a restore, several terms can have the same
+// termOf returns the term of an event, or nil if it is not stored. After a restore, several terms can have the same
 // number. termOf then returns the latest one that began before the event.
 func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*termRow, error) {
 	create, number, at := index(e.CreateIndex), index(e.Term), history.Nanos(e.Time)+readWithin
@@ -130,7 +130,7 @@ func (s *store) begin(ctx context.Context, sub subject, e *election.Event, known
 }
 
 // measureVacancy adds the vacancy to an event if another observer observed the end of the previous term, and
-// LockIndex shows that no term was in between.
+// LockIndex shows that there was no term in between.
 func (s *store) measureVacancy(ctx context.Context, sub subject, e *election.Event) error {
 	if e.VacancyKnown || e.Initial || e.Gap || e.Term == 0 {
 		return nil
@@ -160,7 +160,7 @@ func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, 
 	return t, s.notMissed(ctx, sub, e)
 }
 
-// endUnobserved ends the current terms of an election whose key, according to an event, has another holder or none.
+// endUnobserved ends the current terms of an election if an event shows that the key has another holder or no holder.
 func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Event) error {
 	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND started <= ? AND (first_index <= ? OR epoch < ?) LIMIT 1",
 		sub.id, history.Nanos(e.Time), index(e.ModifyIndex), sub.epoch)
@@ -218,7 +218,7 @@ func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) err
 	return s.insert(ctx, sub, t, e)
 }
 
-// measureHeld extends the duration in an event if another observer observed more of the term.
+// measureHeld extends the duration in an event if another observer observed a longer part of the term.
 func measureHeld(t *termRow, e *election.Event) {
 	end := history.Nanos(e.Time)
 	if !e.SeenUntil.IsZero() {
@@ -228,7 +228,7 @@ func measureHeld(t *termRow, e *election.Event) {
 	e.HeldKnown = e.HeldKnown || t.startKnown && e.SeenUntil.IsZero()
 }
 
-// foundLed handles an initial event of a held key. It stores the event only if the history does not contain this
+// foundLed processes an initial event of a held key. It stores the event only if the history does not contain this
 // state.
 func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) error {
 	t, err := s.termOf(ctx, sub, e)
@@ -244,7 +244,7 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 		_, err := s.Exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
 		return err
 	case history.Nanos(e.Time) <= t.ended.Int64, index(e.ModifyIndex) <= t.last && history.Nanos(e.Time) <= t.ended.Int64+readWithin:
-		return nil // another observer has stored the end of the term, which is later than this read
+		return nil // another observer has stored the end of the term, and the end is later than this read
 	default:
 		if err := s.restored(ctx, &sub, history.Nanos(e.Time)); err != nil {
 			return err
@@ -256,7 +256,7 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 	return s.begin(ctx, sub, e, false)
 }
 
-// foundVacant handles an initial event of a free key.
+// foundVacant processes an initial event of a free key.
 func (s *store) foundVacant(ctx context.Context, sub subject, e *election.Event) error {
 	if err := s.missed(ctx, sub, e, false); err != nil {
 		return err

@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	// defaultQueue is the maximum number of queued events. It is enough for 20 minutes of 50 changes per second, and
-	// takes 30 MB.
+	// defaultQueue is the maximum number of queued events. It is sufficient for 20 minutes at 50 changes per second. A
+	// full queue uses 30 MB of memory.
 	defaultQueue = 1 << 16
-	// batchDelay is how long events are collected for one transaction, because each transaction waits for the disk.
+	// batchDelay is how long Run collects events for one transaction, because each transaction waits for a write to the
+	// disk.
 	batchDelay = time.Second
 	// batchSize is the maximum number of events in a transaction.
 	batchSize = 2000
@@ -49,14 +50,14 @@ type WriterOptions struct {
 	// runs on the goroutine of Run.
 	OnError func(error)
 	// OnReopened is called when the file was deleted, moved or replaced and the writer uses a new file. The new file
-	// lacks the state of the elections. incomplete is the reason why a moved file may lack the latest events, nil if
+	// lacks the state of the elections. incomplete is the reason why a moved file may lack the latest events, or nil if
 	// it is complete. It runs on the goroutine of Run.
 	OnReopened func(incomplete error)
 }
 
 // Status is the state of a writer.
 type Status struct {
-	// Stored counts the events that are in the file, Dropped those that will not be stored.
+	// Stored is the number of events that are in the file. Dropped is the number of events that will not be stored.
 	Stored, Dropped uint64
 	Queued          int
 	// Waiting is the time since the queue was last empty or became shorter.
@@ -76,7 +77,7 @@ type Writer struct {
 	pulse  time.Time // time at which Run was last scheduled
 	beatAt time.Time // time of the next heartbeat
 	trimAt time.Time
-	// incomplete is the reason why the file that was moved last may lack the latest events.
+	// incomplete is the reason why the last moved file may lack the latest events.
 	incomplete error
 
 	mu      sync.Mutex
@@ -88,7 +89,8 @@ type Writer struct {
 	closed bool
 	// moved is when the queue was last empty or became shorter.
 	moved time.Time
-	// patterns contains the patterns of the latest call of Observe. It is nil once a period of observation uses them.
+	// patterns contains the patterns of the latest call of Observe. It is nil after a period of observation with these
+	// patterns has begun.
 	patterns election.Patterns
 }
 
@@ -209,7 +211,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	if n := w.Status().Queued; n > 0 && errors.As(err, &why) {
 		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(uint64(n), "event"), why.Reason())}
 	}
-	if w.store == nil { // the file could not be opened again
+	if w.store == nil { // reopen closed the file and could not open it again
 		return err
 	}
 	return errors.Join(err, w.store.Close())

@@ -19,8 +19,8 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// authorized accepts requests with the token. If no token is configured, it rejects requests that a web page of
-// another site may have sent.
+// authorized accepts requests that contain the token. If no token is configured, it rejects requests that a web page
+// from another site may have sent.
 func (s *server) authorized(next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(s.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,10 +28,10 @@ func (s *server) authorized(next http.Handler) http.Handler {
 		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
 		switch {
 		case s.Token == "" && s.Local && !namesLoopback(r.Host):
-			writeError(w, http.StatusForbidden, errorJSON{Error: "the host of the address must be localhost or a loopback address"})
+			writeError(w, http.StatusForbidden, errorJSON{Error: "the Host header must contain localhost or a loopback address"})
 		case s.Token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) == 0):
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			writeError(w, http.StatusUnauthorized, errorJSON{Error: "missing or wrong bearer token"})
+			writeError(w, http.StatusUnauthorized, errorJSON{Error: "missing or invalid bearer token"})
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -47,7 +47,7 @@ func namesLoopback(host string) bool {
 	return Loopback(strings.Trim(host, "[]"))
 }
 
-// Loopback reports whether a host name or address is reachable from this host only.
+// Loopback reports whether a host name or address is reachable only from this host.
 func Loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -56,7 +56,7 @@ func Loopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// compressFrom is the minimum size of a compressed response in bytes.
+// compressFrom is the minimum size in bytes of a response that writeBody compresses.
 const compressFrom = 1 << 10
 
 // writeBody sends a response. It compresses the response if the client accepts compression.

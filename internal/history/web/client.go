@@ -28,11 +28,11 @@ const (
 
 // ClientOptions configure a client of a recorder.
 type ClientOptions struct {
-	// URL has the scheme http or https. It has a path if a proxy adds one.
+	// URL has the scheme http or https. It has a path if a proxy adds a path.
 	URL string
 	// Token is the bearer token. It is sent only to this URL.
 	Token string
-	// CAs contains the CAs that verify the recorder's certificate. nil means the CAs of the system.
+	// CAs contains the CAs that verify the recorder's certificate. nil means the system's CAs.
 	CAs *x509.CertPool
 }
 
@@ -43,14 +43,14 @@ type Client struct {
 	http  *http.Client
 }
 
-// CheckURL returns an error if text is not the URL of a recorder.
+// CheckURL returns an error if text is not a valid URL of a recorder.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
 		return errors.New("not a valid URL") // the parser's error could contain a password
 	case u.Scheme != "http" && u.Scheme != "https":
-		return errors.New("the URL of a recorder begins with https:// or http://")
+		return errors.New("the URL of a recorder must begin with https:// or http://")
 	case u.User != nil:
 		return errors.New("a URL with a password is visible to other users; use --history-token-file")
 	case u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
@@ -71,7 +71,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 		return nil, err
 	}
 	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the token of the history contains a blank or a character that is not ASCII")
+		return nil, errors.New("the history token contains a space, a control character or a non-ASCII character")
 	}
 	base, err := url.Parse(o.URL)
 	if err != nil {
@@ -84,7 +84,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	}
 	return &Client{base: base, token: o.Token, http: &http.Client{
 		Transport: transport, Timeout: clientTimeout,
-		// No other URL may receive the token.
+		// Do not follow redirects: no other URL may receive the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }

@@ -13,8 +13,8 @@ import (
 	"electop/internal/history"
 )
 
-// describe converts an error of the HTTP client to one line. Some errors contain parts of the response, which can
-// contain the token. Therefore the result contains only the text of known types of errors.
+// describe converts an error of the HTTP client to one line. Some errors contain parts of the response, and the
+// response can contain the token. Therefore describe uses only the text of known types of errors.
 func (c *Client) describe(ctx context.Context, err error) error {
 	var (
 		errno    syscall.Errno
@@ -28,7 +28,7 @@ func (c *Client) describe(ctx context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case errors.As(err, &errno):
-		return c.errorf("%s", errno.Error()) // not wrapped: a wrapped errno would look like an error of Consul
+		return c.errorf("%s", errno.Error()) // do not wrap the error, because a wrapped errno would look like an error of Consul
 	case errors.As(err, &dns):
 		return c.errorf("host not found")
 	case errors.Is(err, http.ErrSchemeMismatch):
@@ -36,7 +36,7 @@ func (c *Client) describe(ctx context.Context, err error) error {
 	case errors.As(err, &unknown):
 		return c.errorf("the certificate is signed by an unknown authority; use --history-ca-file")
 	case errors.As(err, &hostname):
-		return c.errorf("the certificate is for another host")
+		return c.errorf("the certificate is not valid for this host")
 	case errors.As(err, &invalid):
 		return c.errorf("the certificate is invalid or expired")
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
@@ -65,11 +65,11 @@ func (c *Client) rejection(r *http.Response) error {
 	case r.StatusCode/100 == 3:
 		return c.errorf("the response is a redirect, which electop does not follow; use the final URL")
 	case r.StatusCode == http.StatusBadRequest:
-		return c.errorf("the request was rejected (HTTP 400); a recorder with TLS needs https://")
+		return c.errorf("the request was rejected (HTTP 400); use https:// if the recorder uses TLS")
 	case r.StatusCode == http.StatusNotFound:
-		return c.errorf("no recorder at this URL")
+		return c.errorf("there is no recorder at this URL")
 	case r.StatusCode == http.StatusForbidden:
-		return c.errorf("not allowed (HTTP 403)")
+		return c.errorf("the recorder denied access (HTTP 403)")
 	case r.StatusCode == http.StatusServiceUnavailable:
 		return c.errorf("the recorder is overloaded or not available (HTTP 503)")
 	}

@@ -1,9 +1,9 @@
 // Package web serves a history over HTTP and reads a history from such a server: [NewHandler] handles the routes, and
 // [Client] is a [history.Source]. docs/recording.md describes the API.
 //
-// The fields are those of the JSON that commands print. There, times have a precision of milliseconds, but a client
-// needs the exact times, for example to read the state at the time of an event. Therefore, each time and duration
-// also has a field with the suffix _ns that contains nanoseconds, for times since 1970 UTC.
+// The fields are those of the JSON that commands print. These fields have a precision of milliseconds, but a client
+// needs exact times, for example to read the state at the time of an event. Therefore, each time and duration also has
+// a field with the suffix _ns. It contains nanoseconds; for a time, these are nanoseconds since 1970 UTC.
 package web
 
 import (

@@ -19,8 +19,8 @@ import (
 // Options configure the handler of a recorder.
 type Options struct {
 	Source Source
-	// Health returns nil while Consul is observed and events are stored, otherwise the reason. Requests for it do not
-	// need a token.
+	// Health returns nil while Consul is observed and events are stored, otherwise the reason. The route does not require
+	// a token.
 	Health func() error
 	// Metrics serves the metrics for Prometheus.
 	Metrics http.Handler
@@ -28,7 +28,7 @@ type Options struct {
 	Record func(history.Action)
 	// Token is the bearer token that all routes except /healthz require. If it is empty, no token is required.
 	Token string
-	// Local is set if only this host can connect.
+	// Local is set if only clients on this host can connect.
 	Local bool
 	// OnError receives errors that clients must not receive.
 	OnError func(error)
@@ -41,7 +41,6 @@ const (
 	maxQueries = 8
 )
 
-// server handles requests.
 type server struct {
 	Options
 	slots chan struct{}
@@ -72,7 +71,7 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(code)
-	fmt.Fprintln(w, text) // fails if the client has disconnected
+	fmt.Fprintln(w, text) // ignore the error: the client may have disconnected
 }
 
 // serve prepares the complete response before it sends the first byte, so that no error occurs in the middle of a
@@ -84,7 +83,7 @@ func (s *server) serve(body func(w io.Writer, h http.Header, r *http.Request) er
 			defer func() { <-s.slots }()
 		default:
 			w.Header().Set("Retry-After", "1")
-			writeError(w, http.StatusServiceUnavailable, errorJSON{Error: "too many requests at the same time"})
+			writeError(w, http.StatusServiceUnavailable, errorJSON{Error: "too many concurrent requests; retry later"})
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
@@ -121,7 +120,7 @@ func (s *server) fail(w http.ResponseWriter, err error) {
 func writeError(w http.ResponseWriter, code int, e errorJSON) {
 	text, err := json.Marshal(e)
 	if err != nil {
-		text = []byte("{}") // two strings never fail to encode
+		text = []byte("{}") // the encoding of two strings cannot fail
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
@@ -276,7 +275,7 @@ func (s *server) elections(w io.Writer, _ http.Header, r *http.Request) error {
 // recorder compares it with the recorded ends of terms.
 func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	if s.Token == "" && !s.Local {
-		writeError(w, http.StatusForbidden, errorJSON{Error: "a recorder without a bearer token stores no actions of other hosts"})
+		writeError(w, http.StatusForbidden, errorJSON{Error: "a recorder without a bearer token does not store actions from other hosts"})
 		return
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
@@ -286,7 +285,7 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	}
 	a, err := decodeAction(text)
 	if err != nil || !validAction(&a) {
-		writeError(w, http.StatusBadRequest, errorJSON{Error: "the body is not a valid action"})
+		writeError(w, http.StatusBadRequest, errorJSON{Error: "the request body is not a valid action"})
 		return
 	}
 	a.Time = time.Now()

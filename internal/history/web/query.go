@@ -32,7 +32,7 @@ type query struct {
 func (q *query) get(name string) string {
 	q.known = append(q.known, name)
 	if all := q.values[name]; len(all) > 1 {
-		q.fail(queryErrorf("parameter %s is given twice", name))
+		q.fail(queryErrorf("parameter %s must not be repeated", name))
 	}
 	return q.values.Get(name)
 }
@@ -59,7 +59,7 @@ func (q *query) time(name string) time.Time {
 func (q *query) span() history.Range {
 	r := history.Range{Since: q.time("since"), Until: q.time("until")}
 	if !r.Since.IsZero() && !r.Until.IsZero() && r.Until.Before(r.Since) {
-		q.fail(queryErrorf("until is before since"))
+		q.fail(queryErrorf("until must not be before since"))
 	}
 	return r
 }

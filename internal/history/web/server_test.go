@@ -100,10 +100,10 @@ func TestTLSWithACertificateThatIsRenewed(t *testing.T) {
 	if err := read(url, nil); err == nil || !strings.Contains(err.Error(), "unknown authority; use --history-ca-file") {
 		t.Error(err)
 	}
-	if err := read(strings.Replace(url, "127.0.0.1", "localhost", 1), pool); err == nil || !strings.Contains(err.Error(), "for another host") {
+	if err := read(strings.Replace(url, "127.0.0.1", "localhost", 1), pool); err == nil || !strings.Contains(err.Error(), "not valid for this host") {
 		t.Error(err)
 	}
-	if err := read("http"+strings.TrimPrefix(url, "https"), nil); err == nil || !strings.Contains(err.Error(), "needs https://") {
+	if err := read("http"+strings.TrimPrefix(url, "https"), nil); err == nil || !strings.Contains(err.Error(), "use https://") {
 		t.Error(err)
 	}
 	_, _, renewed := certificate(t, folder)

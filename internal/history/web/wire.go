@@ -33,11 +33,12 @@ func encodeEvent(e election.Event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Each of the two is a JSON object with at least one field.
+	// Both parts are JSON objects with at least one field.
 	return append(append(known[:len(known)-1], ','), more[1:]...), nil
 }
 
-// word makes one of electop's words, such as an event type, safe to print. Commands print these words unchanged.
+// word makes a fixed word from the recorder, such as an event type, safe to print, because commands print such words
+// unchanged.
 func word[T ~string](v T) T { return T(sanitize.Line(string(v), 40)) }
 
 func decodeEvent(text []byte) (e election.Event, err error) {

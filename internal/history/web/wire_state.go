@@ -16,7 +16,7 @@ type stateJSON struct {
 	Elections      []pastElection `json:"elections"`
 }
 
-// pastElection has the field names of `electop list -o json` where the fields are the same.
+// pastElection uses the field names of `electop list -o json` for the fields that both contain.
 type pastElection struct {
 	Election          string         `json:"election"`
 	Key               string         `json:"key"`

@@ -7,7 +7,7 @@ import (
 
 // Result is the result of one read of the store.
 type Result[T any] struct {
-	Index uint64 // X-Consul-Index of the result, 0 if the table was never written
+	Index uint64 // X-Consul-Index of the result, or 0 if the table was never written
 	Body  T
 
 	missing bool // the requested object does not exist
@@ -17,7 +17,7 @@ type Result[T any] struct {
 type Query[T any] struct {
 	store *Store
 	topic topic                  // a change of this topic triggers another read
-	read  func(*Store) Result[T] // runs with the store's mutex held
+	read  func(*Store) Result[T] // runs while the store's mutex is held
 }
 
 // Run reads the store. If index is not 0, it waits until the index of the result is greater than index, but at most
@@ -50,8 +50,8 @@ func (q Query[T]) Run(ctx context.Context, index uint64, wait time.Duration) Res
 	}
 }
 
-// readOrSubscribe reads, and subscribes to the topic if done rejects the result. It does both under the mutex, so
-// that it misses no change. The signal is nil if done accepts the result.
+// readOrSubscribe runs the read. If done rejects the result, it subscribes to the topic. It holds the mutex for both
+// steps, so that it misses no change. The signal is nil if done accepts the result.
 func (q Query[T]) readOrSubscribe(done func(Result[T]) bool) (Result[T], *signal) {
 	q.store.mu.Lock()
 	defer q.store.mu.Unlock()
@@ -62,7 +62,7 @@ func (q Query[T]) readOrSubscribe(done func(Result[T]) bool) (Result[T], *signal
 	return result, q.store.subscribe(q.topic)
 }
 
-// wait waits for the signal. It returns false if the timeout, the end of ctx or the close of the store comes first.
+// wait waits for the signal. It returns false if the timeout, the end of ctx or the closing of the store comes first.
 func (q Query[T]) wait(ctx context.Context, sig *signal, timeout <-chan time.Time) bool {
 	select {
 	case <-sig.changed:

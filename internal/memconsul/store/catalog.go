@@ -50,7 +50,7 @@ type Service struct {
 // Weights are the weights of a service in DNS responses.
 type Weights struct{ Passing, Warning int }
 
-// serviceProxy is always empty, because this agent has no service mesh.
+// serviceProxy is always empty, because this agent does not implement the service mesh.
 type serviceProxy struct {
 	Mode        string
 	MeshGateway struct{}

@@ -78,7 +78,7 @@ func applyFailed(err error) error {
 type kvTx struct {
 	store      *Store
 	index      uint64
-	changed    map[string]*Entry // nil means deleted
+	changed    map[string]*Entry // nil for a deleted key
 	tombstones []string
 }
 
@@ -238,7 +238,7 @@ func (tx *kvTx) removeTree(prefix string) {
 	for _, e := range gone {
 		tx.changed[e.Key] = nil
 	}
-	// A deletion of all keys needs no tombstone, because a list of all keys has the table's index.
+	// The deletion of all keys needs no tombstone, because a list of all keys has the table's index.
 	if len(gone) > 0 && prefix != "" {
 		tx.tombstones = append(tx.tombstones, prefix)
 	}

@@ -10,7 +10,7 @@ type lockDelays struct {
 	until map[string]time.Time
 }
 
-// arm starts the lock-delay of a key. A delete of the key does not end it.
+// arm starts the lock-delay of a key. A deletion of the key does not end the lock-delay.
 func (d *lockDelays) arm(key string, delay time.Duration) {
 	if delay <= 0 {
 		return

@@ -257,8 +257,8 @@ func (s *Store) nodeChanged(n *node, index uint64) {
 	s.notify(topicNodes, "")
 }
 
-// checkChanged notifies the queries for the check and for its service. A check of the node belongs to all services on
-// the node.
+// checkChanged notifies the queries for the check and for its service. A check of the node affects all services on the
+// node.
 func (s *Store) checkChanged(n *node, c *Check, index uint64) {
 	s.catalog.checksIndex = index
 	s.notify(topicNodeChecks, Fold(n.info.Node))

@@ -21,7 +21,7 @@ const (
 	minSessionTTL     = 10 * time.Second
 	maxSessionTTL     = 24 * time.Hour
 	sessionTTLFactor  = 2    // a session expires after twice its TTL
-	lockDelaySeconds  = 1000 // a smaller number means seconds, not nanoseconds
+	lockDelaySeconds  = 1000 // a smaller number is in seconds, not nanoseconds
 	sessionTimerSpace = "session/"
 )
 
@@ -85,7 +85,7 @@ func (s *Session) checkIDs() []string {
 	return ids
 }
 
-// ttl returns the TTL, 0 for a session that never expires.
+// ttl returns the TTL, or 0 for a session that never expires.
 func (s *Session) ttl() time.Duration {
 	d, err := time.ParseDuration(s.TTL)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s *Session) ttl() time.Duration {
 	return d
 }
 
-// SettleChecks sets the node checks of the session. Checks is the older name of NodeChecks. If the client set neither
-// of them, the session gets the check SerfHealth; if it set only one of them, that one applies.
+// SettleChecks sets the node checks of the session. Checks is the older name of NodeChecks. If the client set neither,
+// the session depends on the check SerfHealth. If the client set only one, SettleChecks uses that one.
 func (s *Session) SettleChecks() {
 	switch {
 	case len(s.Checks) == 0:
@@ -197,7 +197,7 @@ func (s *Store) armSession(sess *Session) {
 	}
 }
 
-// RenewSession restarts the TTL of a session and returns the session, nil if it does not exist. A renewal changes no
+// RenewSession restarts the TTL of a session and returns the session, or nil if it does not exist. A renewal changes no
 // index.
 func (s *Store) RenewSession(id string) *Session {
 	s.mu.Lock()

@@ -1,8 +1,8 @@
 // Package store is the state of an in-process Consul datacenter: keys, sessions, lock-delays, transactions and the
-// catalog, with the indexes, texts and timeouts of Consul. Package memconsul serves it over HTTP.
+// catalog, with the indexes, messages and timeouts of Consul. Package memconsul serves it over HTTP.
 //
-// A [Query] reads it and can wait for a change. It reads the time only from package time, so a testing/synctest bubble
-// controls its clocks.
+// A [Query] reads the state and can wait for a change. The package reads the time only from package time, so a
+// testing/synctest bubble controls its clocks.
 package store
 
 import (
@@ -37,7 +37,7 @@ func New() *Store {
 	return &Store{
 		Timers:   newTimers(),
 		closed:   make(chan struct{}),
-		index:    3, // a real agent has already written its own configuration when it accepts requests
+		index:    3, // a real agent has already written its own configuration before it accepts requests
 		topic:    map[topic]*signal{},
 		kv:       newKVTable(),
 		delays:   lockDelays{until: map[string]time.Time{}},
@@ -47,7 +47,7 @@ func New() *Store {
 }
 
 // Close ends every blocked query with the current result and stops all timers. It returns when all timer functions
-// have ended. Later queries do not block, and nothing expires. Close may be called again.
+// have ended. Later queries do not block, and sessions and checks do not expire. Close may be called again.
 func (s *Store) Close() {
 	s.closeOnce.Do(func() { close(s.closed) })
 	s.Timers.close()

@@ -1,4 +1,4 @@
-// Crash is electop with an additional goroutine. The goroutine panics once the file CRASH_FILE exists. The message of
+// Crash is electop with an additional goroutine. The goroutine panics when the file CRASH_FILE exists. The message of
 // the panic contains the token.
 package main
 
@@ -20,7 +20,7 @@ func main() {
 func crash(file string) {
 	for range time.Tick(10 * time.Millisecond) {
 		if _, err := os.Stat(file); err == nil {
-			panic("out of cheese, \x1b[2Jtoken " + os.Getenv("CRASH_TOKEN"))
+			panic("simulated crash, \x1b[2Jtoken " + os.Getenv("CRASH_TOKEN"))
 		}
 	}
 }

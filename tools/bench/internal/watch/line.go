@@ -10,7 +10,7 @@ import (
 // Line is one parsed line of a watcher's output. The zero value is a line without a measured event.
 type Line struct {
 	Ready  int       // number of elections that the watcher reported at the start
-	Change int       // number of the reported change, 0 for none
+	Change int       // number of the reported change, or 0 for none
 	At     time.Time // timestamp of the watcher; zero if bench must use the time at which it read the line
 }
 
@@ -23,7 +23,7 @@ const (
 // ChangeName returns the leader's name after a change.
 func ChangeName(change int) string { return fmt.Sprintf("%s%0*d", changePrefix, changeDigits, change) }
 
-// changeIn returns the number of the change that a text contains, 0 if there is none.
+// changeIn returns the number of the change that a text contains, or 0 if there is none.
 func changeIn(text []byte) int {
 	_, after, ok := bytes.Cut(text, []byte(changePrefix))
 	if !ok || len(after) < changeDigits {
@@ -44,11 +44,11 @@ func ParseEvent(line []byte) Line {
 	case bytes.Contains(line, []byte(`"type":"updated"`)), bytes.Contains(line, []byte(`"type":"elected"`)):
 		return Line{Change: changeIn(line)}
 	}
-	return Line{} // the event names the former leader, so its number belongs to the previous change
+	return Line{} // ignore the event: it contains the name of the former leader, and therefore the number of the previous change
 }
 
-// ParseLine reads a line of bench's own watchers: "ready N", or the value of a changed key. Each may follow "@", a
-// time in nanoseconds and a space.
+// ParseLine reads a line of bench's own watchers: "ready N", or the value of a changed key. The line may begin with
+// "@", a time in nanoseconds and a space.
 func ParseLine(line []byte) Line {
 	var s Line
 	if rest, ok := bytes.CutPrefix(line, []byte("@")); ok {

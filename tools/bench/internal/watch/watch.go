@@ -10,7 +10,8 @@ import (
 	"slices"
 )
 
-// Roles: the first argument with which bench starts itself as a watcher or as the handler of `consul watch`.
+// Roles of a bench process: the first argument with which bench starts itself as a watcher or as the handler of
+// `consul watch`.
 const (
 	Recurse  = "as-recurse"
 	PerKey   = "as-perkey"
@@ -29,7 +30,7 @@ func IsRole(arg string) bool {
 	return slices.Contains([]string{Recurse, PerKey, Observer, Handler}, arg)
 }
 
-// Run runs a role with its arguments until ctx ends. A Handler ends by itself.
+// Run runs a role with its arguments until ctx ends. The role Handler returns when it has printed the changes.
 func Run(ctx context.Context, role string, args []string, in io.Reader, out io.Writer) error {
 	if role == Handler {
 		return handle(in, out, args)

@@ -22,7 +22,7 @@ func Connect(ctx context.Context, path string) (*Conn, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, Wrap(path, err)
 	}
-	// The file is identified before it is opened: if another file replaces it in between, Moved detects this.
+	// Identify the file before opening it. If another file replaces the file in between, Moved detects the replacement.
 	main, err := os.Stat(path)
 	if err != nil {
 		return nil, Wrap(path, err)
@@ -54,8 +54,8 @@ func (c *Conn) Close() error {
 func (c *Conn) Moved() bool { return Moved(c.path, c.files[""]) }
 
 // Abandon closes the connection to a file that was moved or deleted. It first writes the WAL into the file, so that a
-// moved file is complete. Other processes may already use a new file at the path, so Abandon removes only files of
-// the old one.
+// moved file is complete. It deletes only additional files that this connection opened, because other processes may
+// already use a new file at the path.
 func (c *Conn) Abandon(ctx context.Context) error {
 	_, err := c.conn.ExecContext(ctx, "PRAGMA wal_checkpoint")
 	err = errors.Join(err, c.Close())

@@ -1,5 +1,5 @@
-// Package dbfile opens the SQLite files of the history. It handles permissions, schema, migrations and one-line
-// errors.
+// Package dbfile opens the SQLite files of the history. It sets their permissions, creates and migrates their schema,
+// and formats errors in one line.
 package dbfile
 
 import (
@@ -21,9 +21,9 @@ import (
 
 // Reasons why a file cannot be used.
 var (
-	ErrNewer   = errors.New("a newer electop wrote this file")
+	ErrNewer   = errors.New("a newer version of electop wrote this file")
 	ErrForeign = errors.New("not an electop history file")
-	ErrCorrupt = errors.New("the file is damaged")
+	ErrCorrupt = errors.New("the file is damaged; move it away")
 )
 
 // Error is a one-line error that contains the file's path and the reason.
@@ -74,7 +74,7 @@ func Wrap(path string, err error) error {
 	if errors.As(err, &s) {
 		switch s.Code() & 0xff {
 		case sqlite3.SQLITE_CORRUPT:
-			err = fmt.Errorf("%w; move it away or restore it: %w", ErrCorrupt, err)
+			err = ErrCorrupt
 		case sqlite3.SQLITE_NOTADB:
 			err = ErrForeign
 		}
@@ -152,7 +152,7 @@ func useWAL(ctx context.Context, db *sql.DB) error {
 		switch {
 		case Busy(err):
 			locked = err
-		case err != nil && locked != nil && ctx.Err() != nil: // the timeout ended the statement, and the lock is the cause
+		case err != nil && locked != nil && ctx.Err() != nil: // the timeout ended the statement, but the lock was the cause
 			return locked
 		default:
 			return err

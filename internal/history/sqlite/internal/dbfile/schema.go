@@ -6,20 +6,20 @@ import (
 	"fmt"
 )
 
-// applicationID is "elec". It identifies the files of electop (PRAGMA application_id).
+// applicationID is "elec" in ASCII. It identifies the files of electop (PRAGMA application_id).
 const applicationID = 0x656c6563
 
 // migrations change the schema step by step: the step at index n changes version n to n+1. Never change a released
 // step.
 func migrations() []string { return []string{schemaV1} }
 
-// Times are nanoseconds since 1970 UTC and durations are nanoseconds, so that a reader gets exactly the observed
+// Times are nanoseconds since 1970 UTC, and durations are nanoseconds, so that a file contains exactly the observed
 // values. NULL means "does not apply".
 const schemaV1 = `
 CREATE TABLE elections (
   id         INTEGER PRIMARY KEY,
   datacenter TEXT NOT NULL,
-  ident      TEXT NOT NULL,             -- the key; of keys that look the same, with the CreateIndex
+  ident      TEXT NOT NULL,             -- the key; with the CreateIndex if the key is not UTF-8
   key        TEXT NOT NULL,             -- '' for events about the connection
   name       TEXT NOT NULL,
   UNIQUE (datacenter, ident)
@@ -27,8 +27,8 @@ CREATE TABLE elections (
 CREATE INDEX elections_by_key ON elections (key);
 CREATE INDEX elections_by_name ON elections (name);
 
--- When Consul's data was lost or restored: its indexes may repeat from then on. An
--- event's epoch is the number of these before it.
+-- Times at which Consul's data was lost or restored. Indexes can repeat after such a time.
+-- The epoch of an event is the number of restores before it.
 CREATE TABLE restores (
   election INTEGER NOT NULL REFERENCES elections (id),
   at       INTEGER NOT NULL,
@@ -39,10 +39,10 @@ CREATE TABLE observations (
   id         INTEGER PRIMARY KEY,
   observer   TEXT NOT NULL,             -- user@host, process
   datacenter TEXT NOT NULL,
-  patterns   TEXT NOT NULL,             -- a line each
+  patterns   TEXT NOT NULL,             -- one pattern per line
   started    INTEGER NOT NULL,
   seen       INTEGER NOT NULL,          -- the latest heartbeat
-  ended      INTEGER,                   -- NULL while it lasts, and after the process was killed
+  ended      INTEGER,                   -- NULL until the observation ends, or if the process was killed
   ending     TEXT,                      -- stopped, connection_lost, suspended
   dropped    INTEGER NOT NULL DEFAULT 0 -- events that were not stored
 );
@@ -54,7 +54,7 @@ CREATE TABLE terms (
   epoch        INTEGER NOT NULL,
   create_index INTEGER NOT NULL,
   number       INTEGER NOT NULL,        -- LockIndex
-  first_index  INTEGER NOT NULL,        -- ModifyIndex when first and last seen held
+  first_index  INTEGER NOT NULL,        -- ModifyIndex when the hold was first and last observed
   last_index   INTEGER NOT NULL,
   session      TEXT NOT NULL,
   leader       TEXT NOT NULL,
@@ -62,14 +62,14 @@ CREATE TABLE terms (
   relabeled    INTEGER NOT NULL DEFAULT 0, -- the holder changed its label during the term
   started      INTEGER NOT NULL,
   start_known  INTEGER NOT NULL,
-  ended        INTEGER,                 -- NULL while the term lasts
-  seen_until   INTEGER,                 -- set if the end was not observed: it lasted at least until then
-  vacancy      INTEGER,                 -- after the term, where both ends were observed
+  ended        INTEGER,                 -- NULL until the term ends
+  seen_until   INTEGER,                 -- set if the end was not observed: the term lasted at least until this time
+  vacancy      INTEGER,                 -- duration of the vacancy after the term; NULL if its start or end was not observed
   explained    INTEGER,                 -- when the cause became known
   cause        TEXT,
   guess        INTEGER NOT NULL DEFAULT 0,
   evidence     TEXT,
-  by           TEXT,                    -- user@host that released or destroyed with electop
+  by           TEXT,                    -- user@host of the operator who ended the term with electop
   lock_delay_until INTEGER              -- an estimate
 );
 CREATE INDEX terms_by_election ON terms (election, started);
@@ -88,12 +88,12 @@ CREATE TABLE events (
   create_index INTEGER NOT NULL,
   modify_index INTEGER NOT NULL,
   term         INTEGER NOT NULL,
-  leader       TEXT,                    -- these four are NULL where they are as in the term
+  leader       TEXT,                    -- leader, session, node and evidence are NULL if they equal those of the term
   session      TEXT,
   node         TEXT,
   evidence     TEXT,
   initial      INTEGER,
-  gap          INTEGER,                 -- it happened at some moment before time
+  gap          INTEGER,                 -- 1 if the event happened at an unknown time before time
   vacancy      INTEGER,
   held         INTEGER,
   held_known   INTEGER,
@@ -127,7 +127,7 @@ CREATE TABLE actions (
   by           TEXT NOT NULL,           -- user@host
   action       TEXT NOT NULL,           -- release, destroy
   datacenter   TEXT NOT NULL,
-  key          TEXT NOT NULL,           -- '' for a session that is destroyed by its ID
+  key          TEXT NOT NULL,           -- '' for the destroy of a session that was selected by its ID
   session      TEXT NOT NULL,
   create_index INTEGER NOT NULL,
   term         INTEGER NOT NULL,
@@ -164,7 +164,7 @@ func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	if version, err := schemaVersion(ctx, db, len(steps)); err != nil || version == len(steps) {
 		return err
 	}
-	if _, err := db.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil { // must precede the first table
+	if _, err := db.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil { // SQLite requires this before the first table
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -178,7 +178,7 @@ func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	}
 	for _, step := range steps[version:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
-			return fmt.Errorf("migrating from version %d: %w", version, err)
+			return fmt.Errorf("cannot migrate from schema version %d: %w", version, err)
 		}
 	}
 	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(steps))
@@ -199,7 +199,7 @@ type querier interface {
 const versionQuery = `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 	FROM pragma_application_id, pragma_user_version`
 
-// schemaVersion reads the version of the file, 0 for an empty file. newest is the latest version that this program
+// schemaVersion reads the version of the file, or 0 for an empty file. newest is the latest version that this program
 // supports.
 func schemaVersion(ctx context.Context, db querier, newest int) (version int, err error) {
 	return readVersion(db.QueryRowContext(ctx, versionQuery), newest)
@@ -216,7 +216,7 @@ func readVersion(row *sql.Row, newest int) (version int, err error) {
 	case app != applicationID:
 		return 0, ErrForeign
 	case version > newest:
-		return 0, fmt.Errorf("%w: version %d, this electop supports %d", ErrNewer, version, newest)
+		return 0, fmt.Errorf("%w: the file has version %d, this electop supports versions up to %d", ErrNewer, version, newest)
 	}
 	return version, nil
 }
