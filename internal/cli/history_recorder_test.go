@@ -197,7 +197,7 @@ func TestRecordEndsWhenItsFileIsReplacedByGarbage(t *testing.T) {
 	ended := r.next()
 	_, line, _ := strings.Cut(ended, "electop: history \""+file+"\": ")
 	// If the writer accesses the file before it detects the replacement, SQLite reports damage.
-	if !strings.HasPrefix(ended, "exit code 1") || line != "not an electop history file\n" && line != "the file is damaged\n" {
+	if !strings.HasPrefix(ended, "exit code 1") || line != "not an electop history file\n" && line != "the file is damaged; move it away\n" {
 		t.Errorf("%s", ended)
 	}
 }

@@ -214,7 +214,7 @@ func TestWatchContinuesWithoutAHistoryThatCannotBeUsed(t *testing.T) {
 	}
 	for _, tt := range []struct{ file, want string }{
 		{foreign, "not an electop history file"},
-		{damaged, "the file is damaged"},
+		{damaged, "the file is damaged; move it away"},
 		{filepath.Join(foreign, "h.db"), "not a directory"},
 	} {
 		events := w.follow("watch", "-o", "json", "--history", tt.file)

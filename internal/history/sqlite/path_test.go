@@ -56,7 +56,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 				text[i] = 0x5a
 			}
 			return errors.Join(err, os.WriteFile(path, text, 0o600))
-		}, sqlite.ErrCorrupt, "the file is damaged"},
+		}, sqlite.ErrCorrupt, "the file is damaged; move it away"},
 		"a folder": {func(path string) error { return os.Mkdir(path, 0o700) }, nil, "open:"},
 	} {
 		t.Run(name, func(t *testing.T) {
