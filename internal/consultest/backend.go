@@ -29,7 +29,7 @@ type Backend struct {
 	Node string
 }
 
-// OnBoth runs a test with a real Consul agent, and then with an in-process one.
+// OnBoth runs a test with an in-process Consul agent, and then with a real one.
 func OnBoth(t *testing.T, test func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("memconsul", func(t *testing.T) {

@@ -58,9 +58,7 @@ func startShared(binary string) (*Agent, string, error) {
 func Main(m *testing.M) { os.Exit(Wrap(m).Run()) }
 
 // Wrap returns a runner that sets a temporary state folder, runs the tests, and ends the shared agent. A TestMain with
-// more tasks uses it instead of [Main]:
-//
-//	goleak.VerifyTestMain(consultest.Wrap(m))
+// more tasks uses it instead of [Main], for example with goleak.VerifyTestMain(consultest.Wrap(m)).
 func Wrap(m Runner) Runner {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()

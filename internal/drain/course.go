@@ -172,8 +172,8 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 // repeatAfter is the time after which the drain repeats a release that Consul did not confirm.
 const repeatAfter = 2 * time.Second
 
-// repeats reports whether to repeat the last release, because Consul may not have applied it, for example without a
-// Consul leader. A repetition is safe: a release changes only the hold that it targets.
+// repeats reports whether to repeat the last release. Consul may not have applied it, for example because Consul had no
+// leader. A repetition is safe: a release changes only the hold that it targets.
 func (c *course) repeats(p *policy) bool {
 	failed := c.outcome.Kind == insight.OutcomeUnknown || c.outcome.Kind == insight.OutcomeFailed
 	return c.actedOnHold() && failed && c.outcome.Action == election.ActionRelease && c.rounds-c.spent < p.Rounds
@@ -243,8 +243,9 @@ func (c *course) pause(p *policy) time.Duration {
 	return pauseAtLeast + c.jitter
 }
 
-// npm's client polls every 5 s until two reads show the same leader. After that, it reacts to a release immediately.
-// The pause allows these two reads. Its random part changes which candidate polls first.
+// npm's client polls every 5 s until two reads show the same leader. Only then does it react to a release immediately.
+// The pause allows these two reads; without it, the client would miss the release. The random part of the pause varies
+// which candidate polls first.
 const (
 	pauseAtLeast = 11 * time.Second
 	pauseJitter  = time.Second

@@ -45,7 +45,7 @@ type Filter struct {
 }
 
 // Cursor is a position between two items of a list. It remains valid when items are added or deleted. The empty
-// cursor is the position after the newest item.
+// cursor is the newest end of the list.
 type Cursor string
 
 // CursorAt returns the cursor before the oldest event or term that is not older than t.

@@ -15,7 +15,7 @@
 // It does not implement
 //
 //   - ACLs: every request is allowed, and tokens are ignored;
-//   - Raft and its failures, snapshots, several datacenters, namespaces, and limits of connections and rates;
+//   - Raft and its failures, snapshots, several datacenters, namespaces, and limits on connections and rates;
 //   - the garbage collection of tombstones, which can decrease indexes;
 //   - running checks: HTTP, TCP and script checks keep the status that a client sets;
 //   - checks of type session;

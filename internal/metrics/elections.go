@@ -45,7 +45,7 @@ type counts struct {
 	changes uint64
 	without time.Duration
 	vacant  bool
-	at      time.Time // end of the counted time without a leader
+	at      time.Time // the time without a leader is counted up to at
 }
 
 func (c *counts) count(at time.Time, vacant bool) {

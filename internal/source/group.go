@@ -217,8 +217,8 @@ func (g *Group) Survey(ctx context.Context, datacenter string, keys []string) []
 	return nil
 }
 
-// Holdings searches one datacenter, or all datacenters if the name is "". complete is false if a datacenter does not
-// respond. err is set only if no datacenter responds.
+// Holdings searches one datacenter, or all datacenters if the name is "". complete is also false if a datacenter does
+// not respond. err is set only if no datacenter responds.
 func (g *Group) Holdings(
 	ctx context.Context, datacenter string, sessions []string, progress func(done, total int),
 ) (keys []election.Pair, complete bool, err error) {

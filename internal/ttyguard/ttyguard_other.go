@@ -13,5 +13,5 @@ func Run(_, _ *os.File) (End, error) { return End{}, errors.ErrUnsupported }
 // Suspend is not available on this system.
 func Suspend() {}
 
-// Shield does nothing, because this system has no child.
+// Shield does nothing, because Run starts no child on this system.
 func Shield() {}

@@ -73,7 +73,7 @@ func (w *Writer) beat(ctx context.Context, at time.Time) error {
 	return w.store.beat(ctx, at)
 }
 
-// one stores the first of several events. It also updates the period of observation, because the period ends when the
+// one stores the first of several events. It also begins or ends the period of observation: a period ends when the
 // connection is lost.
 func (w *Writer) one(ctx context.Context, events []election.Event) error {
 	e := &events[0]

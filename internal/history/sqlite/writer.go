@@ -89,8 +89,7 @@ type Writer struct {
 	closed bool
 	// moved is when the queue was last empty or became shorter.
 	moved time.Time
-	// patterns contains the patterns of the latest call of Observe. It is nil after a period of observation with these
-	// patterns has begun.
+	// patterns contains the patterns of the latest call of Observe. It is nil after Run has applied them.
 	patterns election.Patterns
 }
 

@@ -19,8 +19,8 @@ import (
 // Options configure the handler of a recorder.
 type Options struct {
 	Source Source
-	// Health returns nil while Consul is observed and events are stored, otherwise the reason. The route does not require
-	// a token.
+	// Health returns nil while Consul is observed and events are stored, otherwise the reason. Its route, /healthz, does
+	// not require a token.
 	Health func() error
 	// Metrics serves the metrics for Prometheus.
 	Metrics http.Handler

@@ -167,7 +167,7 @@ func useWAL(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// Busy reports whether another process had locked the file for longer than the busy timeout.
+// Busy reports whether an operation failed because another process keeps the file locked.
 func Busy(err error) bool {
 	var s *sqlite.Error
 	return errors.As(err, &s) && s.Code()&0xff == sqlite3.SQLITE_BUSY

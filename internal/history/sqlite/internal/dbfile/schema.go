@@ -43,7 +43,7 @@ CREATE TABLE observations (
   started    INTEGER NOT NULL,
   seen       INTEGER NOT NULL,          -- the latest heartbeat
   ended      INTEGER,                   -- NULL until the observation ends, or if the process was killed
-  ending     TEXT,                      -- stopped, connection_lost, suspended
+  ending     TEXT,                      -- stopped, connection_lost, suspended, patterns_changed
   dropped    INTEGER NOT NULL DEFAULT 0 -- events that were not stored
 );
 CREATE INDEX observations_by_end ON observations (seen);
