@@ -81,7 +81,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	return nil
 }
 
-// panel returns the mode in which the panel of an action is open.
+// panel returns the mode that shows the panel of an action.
 func panel(a scene.Action) mode {
 	switch a.(type) {
 	case scene.ShowLocks:
@@ -102,7 +102,7 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 	}
 	switch {
 	case m.scene.Several() && len(names) != 1:
-		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". Select rows in one datacenter, for example with the filter dc:"+names[0]+".")
+		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in one datacenter at a time: select rows in one, for example with the filter dc:"+names[0]+".")
 		return nil
 	case m.scene.Several(): // hidden marks in other datacenters remain, but the dialog cannot include them
 		a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), func(t scene.Target) bool { return scene.OneLine(t.Datacenter, 60) != names[0] })
@@ -273,7 +273,7 @@ func keepDiagnosis(m *Model, a scene.Diagnosed) {
 		all = map[election.ID]scene.Diagnosed{}
 	}
 	for id, older := range all {
-		older.Facts.Around = nil // these facts include all sessions of the datacenter
+		older.Facts.Around = nil // it includes all sessions of the datacenter, so only the latest diagnosis keeps it
 		all[id] = older
 	}
 	all[a.Election.ID()] = a

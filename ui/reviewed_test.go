@@ -32,7 +32,7 @@ func TestRefreshKeepsTheElection(t *testing.T) {
 	vacant.Elections[1] = vacantElection(1, "billing", 3, time.Minute, time.Second, 0, election.Released, "")
 	d.send(snapshotMsg{vacant})
 	d.keys("r")
-	d.wants("the election has no leader", "[ Close ]")
+	d.wants("the election no longer has a leader", "[ Close ]")
 }
 
 func TestRefreshKeepsTheSession(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"electop/ui/internal/results"
 )
 
-// framesPerSecond is how often Bubble Tea checks for changes, so a key takes effect after at most 100 ms. At 10,000
-// elections an idle dashboard uses 0.70 % of a core, and 0.75 % with 12 checks. If no term is younger than an hour,
-// so that only the clock changes, it uses 0.60 % and 0.67 %.
+// framesPerSecond is how often Bubble Tea checks for changes. A key takes effect after at most 100 ms. Each check costs
+// about 0.02 % of a core: at 10,000 elections, an idle dashboard uses 0.70 % with 10 checks and 0.75 % with 12, or
+// 0.60 % and 0.67 % if no term is younger than an hour, so that only the clock changes.
 const framesPerSecond = 10
 
 // Run shows the dashboard until the user quits or ctx ends, which is no error. It returns the unfinished actions; no

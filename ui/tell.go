@@ -7,7 +7,7 @@ import (
 	"electop/election"
 )
 
-// tell calls functions of Options when the set of nodes with displayed checks, the selected election, or the
+// tell calls functions of Options when the set of nodes whose checks are needed, the selected election, or the
 // visibility of the sessions changes.
 func (m *Model) tell() {
 	if m.opts.WatchChecks != nil && m.window.w > 0 {

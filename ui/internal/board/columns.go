@@ -39,7 +39,7 @@ type column struct {
 // extent is the width of the table's content, in cells.
 type extent struct {
 	name, leader, address, node, term int
-	// datacenter is the width of a datacenter's name. It is 0 if the board shows only one datacenter.
+	// datacenter is the width of the longest name of a datacenter. It is 0 if the board shows only one datacenter.
 	datacenter int
 }
 
@@ -51,7 +51,7 @@ type bounds struct{ least, want, most int }
 const followedWidth = 11
 
 func columnBounds(c extent) [columnCount]bounds {
-	name := max(12, c.name+2)   // the title also needs cells for its sign and the sort marker
+	name := max(12, c.name+2)   // 12 cells fit the title with its sign and the sort marker
 	leader := max(15, c.leader) // "lock-delay ~60s"
 	both := leader + term.ColumnGap + max(c.address, followedWidth)
 	number := max(4, c.term)

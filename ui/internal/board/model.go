@@ -192,9 +192,9 @@ func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H
 // Counts returns the counts of all elections, regardless of the filter.
 func (m Model) Counts() scene.Counts { return m.totals.counts }
 
-// Nodes returns the nodes of a datacenter's leaders, each once, nodes of listed elections first. electop watches
-// their checks, so that the header, the sort order and the search for problems include invisible rows. datacenter is
-// empty if the board shows only one.
+// Nodes returns up to mostNodes nodes of a datacenter's leaders, each once, nodes of listed elections first. electop
+// watches their checks, so that the header, the sort order and the key for the next problem include invisible rows.
+// datacenter is empty if the board shows only one.
 func (m Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
 
 // NameWidth is the width of the longest name, in cells.

@@ -14,7 +14,8 @@ import (
 func (m *Model) refresh(s *scene.Scene) {
 	m.match = m.filter.After(m.match, s.Shown.Elections, s.Sessions(), facts(s))
 	m.order = m.match.Select(s.Shown.Elections)
-	// Select the nodes before the sort, because the sort order depends on their checks.
+	// The sort order and a filter by advice depend on the checks of these nodes, so the selection must not depend on the
+	// sort order, and includes nodes of hidden elections.
 	m.nodes = firstNodes(len(s.Datacenters) > 0, m.order, s.Shown.Elections)
 	m.sort.Sort(m.order, facts(s))
 	m.vacant = nil
@@ -31,8 +32,8 @@ func (m *Model) refresh(s *scene.Scene) {
 // mostNodes is the maximum number of nodes of a datacenter whose checks are watched.
 const mostNodes = 16
 
-// firstNodes returns the nodes of leaders by datacenter, those of listed elections first. If named is false, all
-// nodes are under the datacenter "".
+// firstNodes returns up to mostNodes nodes of leaders for each datacenter, nodes of listed elections first. If named is
+// false, all nodes are under the datacenter "".
 func firstNodes(named bool, listed, all []*election.Election) map[string][]string {
 	nodes := map[string][]string{}
 	add := func(es []*election.Election) {
@@ -62,7 +63,7 @@ func leaderless(e *election.Election, s *scene.Scene) bool {
 // highlightTime is how long the row of an election stays highlighted after its leader changed.
 const highlightTime = 5 * time.Second
 
-// justChanged reports whether an election lost or gained a leader within highlightTime. A clock tick ends the
+// justChanged reports whether an election lost or gained a leader less than highlightTime ago. A clock tick ends the
 // highlight.
 func justChanged(e *election.Election, s *scene.Scene) bool {
 	if s.Past != nil || len(e.Terms) == 0 {

@@ -23,7 +23,7 @@ type row struct {
 	leader      term.Span
 	extra       term.Span // note next to the leader
 	extraSign   string    // sign that is drawn if extra does not fit
-	result      bool      // extra is the result of an action, and the leader is shortened if both do not fit
+	result      bool      // extra is the result of an action, and the leader is shortened to make it fit
 	node        term.Span
 	since       term.Span
 	term        term.Span

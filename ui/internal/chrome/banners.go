@@ -45,8 +45,8 @@ func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, heigh
 	return lines[:min(len(lines), room)]
 }
 
-// banners returns one line for each of these: the past, the filter, a lost connection, datacenters and stale keys
-// (parts), a pause, loading, the history and a demonstration.
+// banners returns the lines about the past, the filter, a lost connection, datacenters and stale keys (parts), a pause,
+// loading, the history and a demonstration, in this order.
 func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, parts [][]term.Span) [][]term.Span {
 	var lines [][]term.Span
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0

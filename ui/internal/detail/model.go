@@ -39,7 +39,7 @@ type Model struct {
 	of     election.ID
 	offset int // position of the first visible line
 	raw    rawText
-	// past is the displayed moment when stored was read. It is nil for the present.
+	// past is the displayed moment for which stored is read. It is nil for the present.
 	past   *scene.Past
 	stored storedTerms
 }

@@ -19,7 +19,7 @@ type fieldLine struct {
 	Name, Value string
 }
 
-// label is the indented name. It is truncated so that a space remains before the value.
+// label is the indented name. A name that fills the label column ends with a space, which separates it from the value.
 func (f fieldLine) label() string {
 	text := strings.Repeat("  ", min(f.Depth, 4)+1) + f.Name
 	if w := term.Width(text); w >= term.LabelWidth {

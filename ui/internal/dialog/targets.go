@@ -46,7 +46,7 @@ func changeOf(t election.Target, e *election.Election) string {
 	case e.Unreadable:
 		return "the token can no longer read the key"
 	case !e.Pair.Held():
-		return "the election has no leader"
+		return "the election no longer has a leader"
 	case e.Pair.Session != t.Session:
 		return scene.OneLine(e.Leader, 60) + " leads now, term " + scene.Number(e.Term)
 	case !t.SameHold(e.Pair):

@@ -131,7 +131,7 @@ func (d *Model) open(node string, s *scene.Scene) scene.Action {
 	d.stage, d.nodes, d.at = choosing, choices(s.Live), scene.Cursor{}
 	if len(d.nodes) == 0 {
 		d.stage = closed
-		return scene.Say{Role: term.Delay, Text: "No node is known yet. Use :drain NODE for a node whose sessions hold other keys."}
+		return scene.Say{Role: term.Delay, Text: "No node is known. Use :drain NODE for a node whose sessions hold other keys."}
 	}
 	return scene.ShowPlan{}
 }

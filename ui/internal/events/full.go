@@ -20,7 +20,7 @@ type full struct {
 	text term.Reader
 }
 
-// fullWidth is the maximum width of the box, in cells. evidenceLimit is the maximum width of the evidence.
+// fullWidth is the maximum width of the box, in cells. evidenceLimit is the maximum length of the evidence, in runes.
 const (
 	fullWidth     = 100
 	evidenceLimit = 4000

@@ -174,7 +174,8 @@ func (m *Model) applies() bool {
 // noticeTime is how long a text must be visible before the user can confirm it.
 const noticeTime = 300 * time.Millisecond
 
-// ready reports whether the user can confirm the text: every line was visible for at least noticeTime.
+// ready reports whether the user can confirm the text: every line was visible, and for noticeTime neither the text
+// changed nor a new line became visible.
 func (m *Model) ready(now time.Time) bool {
 	return m.applies() && m.text.Read() && now.Sub(m.since) >= noticeTime
 }

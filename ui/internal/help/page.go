@@ -56,7 +56,7 @@ func filterWords(page *term.Page, s query.Scope) {
 		intro += "; the filter also searches the history"
 	}
 	page.Beside([]term.Span{{Role: term.Head, Text: "Filter"}}, labelWidth, term.Span{Role: term.Text, Text: intro})
-	add("text", "in names, keys, leaders and nodes; quotes search for any text literally")
+	add("text", "in names, keys, leaders and nodes; quoted text is searched literally")
 	add("!text", "inverts the match of any word")
 	add("/regex/", "regular expression; upper-case letters make it case-sensitive")
 	for _, f := range query.FieldsOf(s) {

@@ -69,7 +69,7 @@ func Parse(custom map[string][]string) (Custom, error) {
 	return Custom{maps.Clone(custom)}, nil
 }
 
-// conflict returns an error if two actions of the same view have the same key.
+// conflict returns an error if two actions have the same key. Only fix and scan may share one.
 func conflict(custom map[string][]string) error {
 	k := Default(false).With(Custom{custom})
 	owner := map[string]string{}

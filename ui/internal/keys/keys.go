@@ -246,7 +246,7 @@ func (k Map) CopyMenu(ofSession bool) []key.Binding {
 	return append(menu, says(k.Back, "nothing"))
 }
 
-// ResultList lists the footer keys of the results. draining is true if a drain is in progress.
+// ResultList lists the footer keys of the results. draining is true if they are the results of a drain in progress.
 func (k Map) ResultList(draining bool) []key.Binding {
 	if draining {
 		return []key.Binding{says(k.Down, "scroll"), k.Fixed.Stop, says(k.Fixed.Enter, "hide")}

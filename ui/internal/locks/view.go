@@ -64,7 +64,7 @@ func writeGroup(page *term.Page, g *discovery.Group) {
 	case g.Watched == len(g.Keys):
 		state, sign = term.Span{Role: term.Quiet, Text: "watched"}, term.Span{Role: term.Led, Text: page.Sym.Led + " "}
 	case g.Pattern == "":
-		state.Text = "no pattern matches this key"
+		state.Text = "no pattern can select it"
 	case g.Watched > 0:
 		state.Text = fmt.Sprintf("%d of %d watched", g.Watched, len(g.Keys))
 	}

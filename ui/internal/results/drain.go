@@ -109,7 +109,8 @@ func (l Log) Draining() string {
 	return ""
 }
 
-// stepWords describes the state of an election in a drain. While Consul is connected, it adds the age of the state.
+// stepWords describes the state of an election in a drain. While electop is connected to the datacenter, it adds the age
+// of the state.
 func (a *action) stepWords(s *scene.Scene) string {
 	text := a.step.Text
 	if !a.over && !a.step.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {

@@ -105,8 +105,8 @@ func Operator(c election.Cause, evidence string) string {
 	return OneLine(by, 80)
 }
 
-// TermNumber formats a term number. For 0 it returns "?": the key was written without the lock, so the number is
-// unknown.
+// TermNumber formats a term number. For 0 it returns "?": the key was written without the lock before electop read the
+// number.
 func TermNumber(n uint64) string {
 	if n == 0 {
 		return "?"

@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Plain replaces characters that the terminal cannot draw. If the symbols are ASCII, it replaces each other character
-// with a similar one, or with question marks of the same width.
+// Plain replaces characters that the terminal cannot draw. If the symbols are ASCII, it replaces every character that
+// is not ASCII with a similar one, or with question marks of the same width.
 func (s *Symbols) Plain(text string) string {
 	if !s.ascii || isASCII(text) {
 		return text

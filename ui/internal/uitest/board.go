@@ -206,7 +206,7 @@ func Hostile() *election.Snapshot {
 	return s
 }
 
-// Recorded returns the snapshot of [Mixed] in the form in which a history returns it.
+// Recorded returns the snapshot of [Mixed] as read from a history that ends now.
 func Recorded() *election.Snapshot {
 	s := Mixed()
 	s.Loaded, s.RecordedUntil, s.Checks, s.Events = false, Now(), nil, nil

@@ -122,8 +122,8 @@ func (p *Past) Actions(context.Context, history.Range) ([]history.Action, error)
 // Close implements [history.Source]. It does nothing.
 func (p *Past) Close() error { return nil }
 
-// Yesterday returns a history of the elections of [Mixed]. billing had several leaders on the last days. No observer
-// was running during the last night.
+// Yesterday returns a history of the elections of [Mixed]. billing had several leaders in the last five days. No
+// observer was running during the last night.
 func Yesterday() *Past {
 	p := &Past{}
 	night := ago(18 * time.Hour)
