@@ -24,7 +24,11 @@ func SessionSettings(d *term.Page, s *Scene, ses *election.Session) {
 		d.Field("TTL", term.Span{term.Text, ses.TTL.String()},
 			term.Span{term.Quiet, "  Consul ends the session about " + (2 * ses.TTL).String() + " after the last renewal, later if Consul's leader changes"})
 	} else {
-		d.Field("TTL", term.Span{term.Text, "none"}, term.Span{term.Quiet, "  the session ends when it is destroyed, a check fails or its node is removed"})
+		when := "  the session ends when it is destroyed, a check fails or its node is removed"
+		if unchecked(ses) {
+			when = "  the session ends when it is destroyed or its node is removed"
+		}
+		d.Field("TTL", term.Span{term.Text, "none"}, term.Span{term.Quiet, when})
 	}
 	d.Field("When lost", lostSpans(d.Sym, ses)...)
 	checksDetail(d, s, ses)
@@ -46,11 +50,17 @@ func lostSpans(sym *term.Symbols, ses *election.Session) []term.Span {
 	return []term.Span{{term.Text, what}, {term.Quiet, " (Behavior " + Clean(ses.Behavior) + ") " + sym.Dot + " " + delay}}
 }
 
+func unchecked(ses *election.Session) bool { return len(ses.NodeChecks)+len(ses.ServiceChecks) == 0 }
+
 func checksDetail(d *term.Page, s *Scene, ses *election.Session) {
 	known, read := s.Shown.In(ses.Datacenter).Checks[ses.Node]
 	label := "Checks"
-	if len(ses.NodeChecks)+len(ses.ServiceChecks) == 0 {
-		d.Field(label, term.Span{term.Delay, "none"}, term.Span{term.Quiet, "  only its TTL, a destroy or the removal of its node ends this session"})
+	if unchecked(ses) {
+		what := "  only its TTL, a destroy or the removal of its node ends this session"
+		if ses.TTL == 0 {
+			what = "  only a destroy or the removal of its node ends this session"
+		}
+		d.Field(label, term.Span{term.Delay, "none"}, term.Span{term.Quiet, what})
 		return
 	}
 	if read && known.Err != "" {
