@@ -1,5 +1,5 @@
-// Electop is "top" for leader elections in Consul: it shows the
-// leader of each election and the causes of changes, and steps leaders down safely.
+// Electop is "top" for leader elections in Consul: it shows who leads each election, since when and why, and steps
+// leaders down safely.
 package main
 
 import (

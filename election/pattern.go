@@ -29,10 +29,9 @@ type Pattern struct {
 // foreignWildcards have a special meaning in the patterns of shells and other tools, but not in a Pattern.
 const foreignWildcards = `[]{}?\`
 
-// ParsePattern parses a pattern. It removes one leading "/", which keys in Consul
-// do not have, so that `/!a` selects the key `!a`. It rejects an empty pattern, a `**`
-// that is not a whole segment, and characters that no request for a key can contain
-// (control characters).
+// ParsePattern parses a pattern. It removes one leading "/", which keys in Consul do not have, so that `/!a` selects
+// the key `!a`. It rejects an empty pattern, a `**` that is not a whole segment, and characters that no request for a
+// key can contain (control characters).
 func ParsePattern(text string) (Pattern, error) {
 	shown := text
 	text, excludes := strings.CutPrefix(text, "!")

@@ -137,7 +137,7 @@ type PartKind string
 
 // The kinds of data. Elections are stale only if PartKeys is.
 const (
-	PartWhole    PartKind = ""         // all data, because the connection itself failed
+	PartWhole    PartKind = ""         // all data: the connection itself
 	PartKeys     PartKind = "keys"     // the elections in a range
 	PartNames    PartKind = "names"    // which keys exist in a range
 	PartSessions PartKind = "sessions" // the list of all sessions

@@ -18,8 +18,7 @@ const (
 	settlePace = 10 * time.Microsecond
 	// settleAfter delays the first layout, so that the first board is drawn earlier.
 	settleAfter = 100 * time.Millisecond
-	// listGrace is the maximum time from a list of names that shows a change until the shard's response shows the same
-	// change.
+	// listGrace is the maximum time between a list of names and a response of the shard that show the same change.
 	listGrace = 100 * time.Millisecond
 )
 

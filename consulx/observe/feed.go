@@ -23,7 +23,7 @@ type feed struct {
 	clock      *time.Timer           // timer for the tracker's deadline
 	ended      bool                  // the feed drops later observations
 	lookInto   func([]evidence.Loss) // starts the search for the causes of ended terms; must not block
-	beat       time.Time             // latest time at which this process was running
+	beat       time.Time             // latest time at which this process is known to have run
 	restart    func()                // restarts all queries
 	onComplete func()                // called once every key has been read; the caller holds the mutex; must not block
 }

@@ -207,7 +207,7 @@ func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	o.watchKeys(ctx, r, ready)
 }
 
-// recallHistory reads the history. It closes recalled when the read ends, or after recallPatience.
+// recallHistory reads the history. It closes recalled when the read ends, at the latest after recallPatience.
 func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(recalled) })
 	defer release()
@@ -219,7 +219,8 @@ func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) 
 	o.send(true, o.recall(ctx))
 }
 
-// nameDatacenter reads the datacenter's name. It closes named when the first read ends, or after datacenterPatience.
+// nameDatacenter reads the datacenter's name. It closes named when the first read ends, at the latest after
+// datacenterPatience.
 func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(named) })
 	defer release()

@@ -100,8 +100,7 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 }
 
 // kindOfHolds returns the kind of software that holds all keys of a session, or [HolderUnknown] if the kinds differ.
-// If one key is a leader key of Patroni, the kind is Patroni. better is the command with which the software moves its
-// leader.
+// If one key is a leader key of Patroni, the kind is Patroni. better is the value of [Effect.Better].
 func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKind, guess bool, better string) {
 	kind, guess = kindOf(&election.Election{Exists: true, Session: session}, nil)
 	for i, p := range held {

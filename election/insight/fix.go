@@ -20,7 +20,7 @@ const (
 	FixSetFlags FixKind = "set_flags"       // write the same value with the flags of Consul's lock
 	FixDestroy  FixKind = "destroy_session" // destroy the session of a holder that has failed
 	FixDelete   FixKind = "delete_key"      // delete a key with the value of a former leader
-	FixManual   FixKind = "manual"          // no single write to Consul resolves the problem
+	FixManual   FixKind = "manual"          // no write to Consul resolves the problem
 )
 
 // Problem is the reason why an election has no leader, or has only a leader that has failed.
@@ -134,7 +134,7 @@ func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	likely := Likely(candidates, f.Around)
 	delay, key := fixDelay(e, f), b.fixKey(e, f.Around, candidates)
 	switch {
-	case delay != nil && (key == nil || key.Problem == ProblemLockFlags): // flags prevent an acquire only after the lock-delay
+	case delay != nil && (key == nil || key.Problem == ProblemLockFlags): // the flags matter only after the lock-delay
 		delay.Why += " " + candidatesSeen(likely)
 		return delay
 	case key != nil:
@@ -154,7 +154,7 @@ func fixUnknown(e *election.Election, now time.Time) *Fix {
 }
 
 // fixHeld finds evidence that the holder has failed although its session exists. It ignores sessions with a TTL,
-// because Consul ends them after the TTL.
+// because Consul invalidates them if the holder does not renew them.
 func fixHeld(e *election.Election, f FixFacts) *Fix {
 	s := e.Session
 	if s == nil {
@@ -290,7 +290,7 @@ func fixCandidates(e *election.Election, around *election.Surroundings, likely i
 		}
 	case likely < 0:
 		return &Fix{
-			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election %s. It is %s whether a candidate exists.", vacant, unknownCandidates(around)),
+			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election %s. %s.", vacant, unknownCandidates(around)),
 			Do: "Start a candidate of " + serviceOf(e) + ", or see the logs of the running candidates.",
 		}
 	}
@@ -303,9 +303,9 @@ func fixCandidates(e *election.Election, around *election.Surroundings, likely i
 
 func unknownCandidates(around *election.Surroundings) string {
 	if around == nil || len(around.Unread()) == 0 {
-		return "uncertain"
+		return "It is uncertain whether a candidate exists"
 	}
-	return "unknown (" + strings.Join(around.Unread(), "; ") + ")"
+	return "It is unknown whether a candidate exists: " + strings.Join(around.Unread(), "; ")
 }
 
 // serviceOf returns the name of the service: from the check or the name of the last session, else the name of the

@@ -14,7 +14,7 @@ type HolderKind string
 // The kinds of holders. npm's consul package counts as api.Lock, because its flags, session name and TTL are the
 // same.
 const (
-	HolderUnknown       HolderKind = "unknown"        // not recognised, for example a client of Consul's leader election tutorial
+	HolderUnknown       HolderKind = "unknown"        // not recognised, for example a candidate that follows Consul's leader election tutorial
 	HolderRefreshing    HolderKind = "refreshing"     // the holder repeats its write with ?acquire=
 	HolderAPILock       HolderKind = "api_lock"       // api.Lock or a compatible client
 	HolderConsulLock    HolderKind = "consul_lock"    // consul lock

@@ -8,7 +8,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// actionMemory is the time in which an operator's action can explain a loss. Observers report changes within 30 s.
+// actionMemory is how long an operator's action can explain a loss. An observer reports every change within 30 s.
 const actionMemory = 30 * time.Second
 
 // ownAction is an operator's action on a hold, of this process or of another one.

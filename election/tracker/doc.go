@@ -11,7 +11,8 @@
 // duration of a hold is a lower bound, and a term may have begun before the read. This applies to the first read after
 // the connection was lost ([election.KeysRead.AfterGap]), after the process or the machine was suspended
 // ([election.Gap]), and after the token regained the permission to read the key. After an [election.Gap], a range
-// counts as read only after a response to a later request: a response to a pending request is older.
+// counts as read only after a response to a request that was sent later: the response to a pending request describes
+// the time before the gap.
 //
 // # Time
 //

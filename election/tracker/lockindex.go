@@ -125,9 +125,9 @@ type settledIndex struct {
 func (s *settledIndex) at(now time.Time, newest uint64) uint64 {
 	switch {
 	case s.since.IsZero():
-		s.since = now // the first call: no key was read before
+		s.since = now // before the first read: no index is known
 	case s.current == 0:
-		s.before, s.current = newest, newest // the second call: the first read of all keys is complete
+		s.before, s.current = newest, newest // the index of the first read
 	case now.Sub(s.since) >= foundWithin:
 		s.before, s.current, s.since = s.current, newest, now
 	}

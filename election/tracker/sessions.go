@@ -147,7 +147,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if !fresh {
 		return
 	}
-	if t.surroundings != nil || t.sessionList != nil { // without these lists, no consumer needs the age of a session
+	if t.surroundings != nil || t.sessionList != nil { // otherwise, no consumer needs the age of a session
 		t.noteSeen(wall(o.At), o.Sessions)
 		t.pruneSeen()
 	}

@@ -54,7 +54,8 @@ type Tracker struct {
 
 	links map[string]election.LinkLost
 	conn  election.Connection
-	// seenUntil is the time at which all data was last current before the latest failure of a source.
+	// seenUntil is the time at which all data was last current before the latest failure of the connection or of a source of
+	// keys.
 	seenUntil time.Time
 	stop      *stop // the latest gap, nil once every range has been read after the gap
 	pending   map[termID]*pendingEnd

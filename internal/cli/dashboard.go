@@ -164,7 +164,7 @@ func (b dashboard) recall() func(context.Context) election.HistoryRead {
 		return nil
 	}
 	return func(ctx context.Context) election.HistoryRead {
-		return recall(ctx, b.history, func(line string) { b.log.Warn(line) }) // the screen shows the errors of the history itself
+		return recall(ctx, b.history, func(line string) { b.log.Warn(line) }) // the screen shows errors of the history
 	}
 }
 

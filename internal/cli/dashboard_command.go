@@ -125,8 +125,8 @@ func (b dashboard) commandEnvironment() []string {
 	return all
 }
 
-// commandRunner returns the function that runs a command in the terminal. It returns nil if there is no terminal or if
-// the system has no process groups.
+// commandRunner returns the function that runs a command in the terminal. It returns nil if a standard stream is not a
+// file or the system has no process groups.
 func (b dashboard) commandRunner(ctx context.Context, d deps, jobs *jobControl) func(ui.ShellCommand) ui.CommandEnd {
 	tty, isFile := d.stdin.(*os.File)
 	out, isTerminal := stream.Unwrap(d.stdout).(*os.File)

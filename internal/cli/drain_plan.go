@@ -215,7 +215,7 @@ func (r *drainRun) checkPermissions(ctx context.Context) error {
 		return nil
 	}
 	if known, err := check(planned[0]); err != nil || !known {
-		return err // without ACLs, Consul permits all releases
+		return err // Consul does not report permissions, for example because ACLs are off
 	}
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)

@@ -69,7 +69,7 @@ func (v *drainView) changed(r drain.Result) {
 func (v *drainView) connection(err string) {
 	text := "connection to Consul restored"
 	if err != "" {
-		text = "connection to Consul lost: " + err + "; the drain continues after a reconnect"
+		text = "connection to Consul lost: " + err + "; the drain continues when it is restored"
 	}
 	v.mu.Lock()
 	v.notices, v.offline = append(v.notices, text), err != ""
@@ -168,8 +168,8 @@ func (v *drainView) draw() {
 	v.drawn = len(rows)
 }
 
-// liveTable returns a progress bar, the elections that are moving, and those that could not be moved. The caller holds
-// the mutex.
+// liveTable returns a progress bar, the elections that are moving, and those for which the drain ended without a move.
+// It omits skipped elections. The caller holds the mutex.
 func (v *drainView) liveTable(now time.Time) []string {
 	count := drainCounts{}
 	var table strings.Builder

@@ -34,7 +34,7 @@ func (r *historyRecorder) loaded(client *consulx.Client, ps election.Patterns) f
 	}
 }
 
-// deletedUnobserved returns a deleted event for each key that the history contains but Consul does not.
+// deletedUnobserved returns a deleted event for each key that exists according to the history, but not in Consul.
 func deletedUnobserved(
 	ctx context.Context, client *consulx.Client, ps election.Patterns, s *election.Snapshot, path string,
 ) ([]election.Event, error) {

@@ -45,7 +45,7 @@ type historyRecorder struct {
 	warn   func(line string)
 	cancel context.CancelFunc
 	done   chan struct{}
-	// close cancels the context reading, waits for the reads, and then stops the writer.
+	// close cancels the context in the field reading, waits for the reads, and then stops the writer.
 	reading     context.Context
 	stopReading context.CancelFunc
 	reads       sync.WaitGroup
@@ -164,8 +164,8 @@ const fileEvery = time.Second
 // reopenedFor is how long the dashboard shows that the file was replaced.
 const reopenedFor = time.Minute
 
-// problem returns why events are not stored. It returns "" if they are stored. Unlike a warning, the line does not name
-// the file, so that it fits on a narrow screen.
+// problem returns why events are not stored, or that the file was replaced recently. Otherwise it returns "". Unlike a
+// warning, the line does not name the file, so that it fits on a narrow screen.
 func (r *historyRecorder) problem(context.Context) string {
 	select {
 	case <-r.done:

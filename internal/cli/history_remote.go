@@ -67,7 +67,7 @@ func readToken(path string) (string, error) {
 }
 
 // checkHistoryURL rejects an invalid URL, and warns if other hosts could read the token and the history on the network.
-// Set does not check the URL, because its error would repeat the value, which may contain a password.
+// [historyFlag.Set] does not check the URL: its error would repeat the value, which may contain a password.
 func checkHistoryURL(cmd *cobra.Command, url string) error {
 	if !isURL(url) {
 		return nil

@@ -39,8 +39,8 @@ func (j *jobControl) close() { signal.Stop(j.signals) }
 // suspend requests a stop, like a SIGTSTP from another process.
 func (j *jobControl) suspend() { _ = syscall.Kill(os.Getpid(), syscall.SIGTSTP) }
 
-// next waits for the next signal to stop or continue. It returns a function that suspends the program, and that must be
-// called while the terminal is restored. The function is nil if the screen only needs to be redrawn.
+// next waits for the next signal to stop or continue. Call the returned function while the terminal is restored: it
+// suspends the program, or does nothing if only raw mode must be set again. It is nil if a redraw is enough.
 func (j *jobControl) next(ctx context.Context) (func(), bool) {
 	for {
 		select {
@@ -90,8 +90,8 @@ func (j *jobControl) stop() {
 	select {
 	case <-continued:
 	case <-ends:
-		// A signal ended the process while it was stopped (`kill %1`). The shell uses the terminal at this time, so the
-		// dashboard must not write to the terminal, not even to restore it.
+		// A signal ended the stopped process in the background (`kill %1`). The shell uses the terminal at this time, so
+		// the dashboard must not write to the terminal, not even to restore it.
 		close(j.ended)
 		select {}
 	}

@@ -20,7 +20,7 @@ const (
 	resultApplied  = "applied"
 	resultWaiting  = "waiting" // waiting for the end of a lock-delay
 	resultManual   = "manual"  // electop cannot fix the problem
-	resultLed      = "led"     // a leader was observed after the fix
+	resultLed      = "led"     // a leader was observed later, with or without a fix
 )
 
 // rescueItem is one election with a problem.
@@ -58,12 +58,12 @@ func (i *rescueItem) outcome(err error) {
 	}
 }
 
-// uncertain reports whether it is unknown if the leader of the election has failed.
+// uncertain reports whether the election has a leader, but electop cannot tell whether that leader has failed.
 func (i *rescueItem) uncertain() bool {
 	return i.Fix.Problem == insight.ProblemUnknown && i.Election.Pair.Held()
 }
 
-// certainFirst is a sort order: elections that may have no problem come last.
+// certainFirst sorts elections that may have no problem after the others.
 func certainFirst(a, b *rescueItem) int {
 	switch {
 	case a.uncertain() == b.uncertain():
@@ -79,7 +79,7 @@ func (i *rescueItem) awaitsLeader() bool {
 	return !i.uncertain() && slices.Contains([]string{resultApplied, resultWaiting, resultManual}, i.result)
 }
 
-// follow sets the result if the election has a leader after the fix.
+// follow sets the result if the election has a new leader.
 func (i *rescueItem) follow(s *election.Snapshot) {
 	e := s.Find(election.KeyID(i.Election.Key()))
 	if _, stale := s.StaleSince(i.Election.Key()); stale || e == nil || !i.awaitsLeader() {

@@ -31,11 +31,11 @@ func (e signalError) Error() string { return e.signal.String() + " received" }
 // interruptGate drops SIGINT while a command of the user uses the terminal: ctrl-c then sends SIGINT to both processes,
 // but must end only the command. A nil gate drops no signal.
 type interruptGate struct {
-	opens atomic.Int64 // time after which signals pass, in Unix nanoseconds
+	opens atomic.Int64 // time after which SIGINT passes, in Unix nanoseconds
 }
 
-// lateInterrupt is how long the gate drops SIGINT after the end of the command. The parent process forwards the SIGINT
-// of ctrl-c, and on a busy machine this may happen late.
+// lateInterrupt is how long the gate drops SIGINT after the end of the command. The parent process also receives the
+// SIGINT of ctrl-c and forwards it, on a busy machine after the command has ended.
 const lateInterrupt = 2 * time.Second
 
 func (g *interruptGate) shut() { g.opens.Store(math.MaxInt64) }

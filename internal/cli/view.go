@@ -125,7 +125,7 @@ func (v *view) sort(ls lookups, chosen [][]*election.Election) []*election.Elect
 	return all
 }
 
-// readableSessions reads all sessions. If the token cannot read all of them, it warns and returns the others.
+// readableSessions reads all sessions. If the token cannot read all of them, it warns and returns the readable ones.
 func readableSessions(ctx context.Context, d deps, l lookup) ([]*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
