@@ -3,10 +3,9 @@ package scene
 import (
 	"time"
 
+	"electop/election"
 	"electop/election/query"
 	"electop/ui/internal/term"
-
-	"electop/election"
 )
 
 // EventLine is a displayed event; a vacated event includes its later explanation.
