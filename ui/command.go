@@ -243,7 +243,7 @@ func hint(m *Model, found hintMsg) tea.Cmd {
 	case rest > 0:
 		return tea.Tick(rest, func(time.Time) tea.Msg { return found })
 	}
-	text := term.Plural(found.locks, "more lock") + " outside the patterns; :discover lists them"
+	text := term.Plural(found.locks, "more lock") + " outside the patterns: see :discover"
 	if !found.complete {
 		text = "At least " + text
 	}
