@@ -391,7 +391,7 @@ func TestReportOfTheListedElections(t *testing.T) {
 	}
 	many := remember(t, uitest.Mixed(), long(10))
 	for i := range 30 {
-		many.s.Shown.Events = append(many.s.Shown.Events, election.Event{Time: uitest.Now(), Type: election.Updated, Key: fmt.Sprint(i)})
+		many.s.Shown.Events = append(many.s.Shown.Events, election.Event{Time: uitest.Now(), Type: election.Updated, Key: fmt.Sprintf("service/%d/leader", i)})
 	}
 	many.answer(scene.Filtered{Text: "updated"})
 	if say, ok := many.keys("E").(scene.Say); !ok || !strings.Contains(say.Text, "at most 20 elections") {

@@ -24,7 +24,7 @@ func (m *Model) load(s *scene.Scene) tea.Cmd {
 	t := translate(m.filter, s.Shown)
 	q, near := t.EventQuery, 2*max(1, m.rect.H)
 	q.Since, q.Limit = w.since, pageSize
-	if t.rest {
+	if t.rest || w.searched >= searchSize { // many events are of other keys
 		q.Limit = searchSize
 	}
 	w.newer = false
@@ -83,7 +83,7 @@ func (m *Model) read(msg past.EventsRead, s *scene.Scene) {
 	if w.outdated {
 		w.readAt = w.asked
 	}
-	if w.add(msg, m.keep, len(translate(m.filter, s.Shown).Causes) > 0); w.joined {
+	if w.add(msg, m.keepWatched, len(translate(m.filter, s.Shown).Causes) > 0); w.joined {
 		w.liveFrom = w.oldestLive
 	}
 	m.refresh(s)

@@ -68,7 +68,7 @@ func isCurrent(s *scene.Scene, window time.Duration) bool {
 // isRecent reports whether the latest read was the same and is too recent for another attempt.
 func (l *laneReads) isRecent(s *scene.Scene, window time.Duration) bool {
 	q := l.latest
-	if q == nil || q.window != window || !q.at.Equal(s.Past.Moment()) || !slices.Equal(q.patterns, s.Patterns) {
+	if q == nil || q.window != window || !q.at.Equal(s.Past.Moment()) || !slices.Equal(q.Texts, s.Patterns) {
 		return false
 	}
 	age := s.Now.Sub(q.now)
