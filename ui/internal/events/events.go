@@ -127,7 +127,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Since:
 		m.setSince(msg.At, s)
 	case scene.Report:
-		return m.report()
+		return m.report(msg.Since, s)
 	default:
 		return m.moved(msg, s)
 	}
@@ -167,7 +167,7 @@ func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 
 func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	if m.full.line != nil {
-		return m.pressedFull(msg)
+		return m.pressedFull(msg, s)
 	}
 	if key.Matches(msg, m.keys.Top) && !m.stored.joined {
 		m.newest(s)
@@ -179,7 +179,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	}
 	switch ev := m.selected(); {
 	case key.Matches(msg, m.keys.Report):
-		return m.report()
+		return m.report("", s)
 	case ev != nil && key.Matches(msg, m.keys.Open):
 		m.openFull()
 	}

@@ -60,7 +60,7 @@ func (f *full) fit(s *scene.Scene, r term.Rect) {
 }
 
 // pressedFull handles a key while the box is open.
-func (m *Model) pressedFull(msg tea.KeyPressMsg) scene.Action {
+func (m *Model) pressedFull(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	f := &m.full
 	if step, ok := m.keys.Step(msg, max(1, f.text.Rows), len(f.text.Lines)); ok {
 		f.text.Scroll(step)
@@ -68,7 +68,7 @@ func (m *Model) pressedFull(msg tea.KeyPressMsg) scene.Action {
 	}
 	switch ev := f.line.Ev; {
 	case key.Matches(msg, m.keys.Report):
-		return m.report()
+		return m.report("", s)
 	case !key.Matches(msg, m.keys.Open):
 	case ev.Key == "":
 		m.closeFull()

@@ -385,6 +385,12 @@ func TestReportOfTheListedElections(t *testing.T) {
 	if r, ok := d.send(scene.Report{}).(scene.WriteReport); !ok || len(r.Of) != 5 || !r.Since.Equal(since) {
 		t.Errorf("%+v", r)
 	}
+	if r, ok := d.send(scene.Report{Since: "2h"}).(scene.WriteReport); !ok || len(r.Of) != 5 || !r.Since.Equal(uitest.Now().Add(-2*time.Hour)) {
+		t.Errorf("%+v", r)
+	}
+	if say, ok := d.send(scene.Report{Since: "soon"}).(scene.Say); !ok || !strings.HasPrefix(say.Text, ":report: must be a duration") {
+		t.Errorf("%+v", say)
+	}
 	d.answer(scene.Filtered{Text: "zebra"})
 	if _, says := d.keys("E").(scene.Say); !says {
 		t.Error("E did not explain that no election is listed")

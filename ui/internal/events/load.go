@@ -141,11 +141,15 @@ func (m Model) beginning(s *scene.Scene) string {
 // reportLimit is the maximum number of elections in one report.
 const reportLimit = 20
 
-// report requests a report about the elections of the listed events. It begins at the limit of the list or, without
-// one, at the oldest listed event.
-func (m *Model) report() scene.Action {
+// report requests a report about the elections of the listed events since a moment, as the user typed it. Without one,
+// the report begins at the limit of the list or, without a limit, at the oldest listed event.
+func (m *Model) report(text string, s *scene.Scene) scene.Action {
 	var of []scene.Subject
-	since := m.stored.since
+	since, invalid := past.ReportSince(text, m.stored.since, s.Now)
+	if invalid != nil {
+		return invalid
+	}
+	limited := !since.IsZero()
 	for _, l := range m.lines {
 		if l.Ev.Key == "" {
 			continue
@@ -153,7 +157,7 @@ func (m *Model) report() scene.Action {
 		if one := (scene.Subject{Datacenter: l.Ev.Datacenter, Key: l.Ev.Key}); !slices.Contains(of, one) {
 			of = append(of, one)
 		}
-		if m.stored.since.IsZero() {
+		if !limited {
 			since = scene.Earlier(since, l.Ev.Time)
 		}
 	}
