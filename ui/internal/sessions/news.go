@@ -106,7 +106,7 @@ func unreadable(part *election.Snapshot) string {
 	switch c := part.Connection; {
 	case c.Refused:
 		return "Consul rejects this token: the sessions cannot be read."
-	case c.State == election.Lost:
+	case c.State == election.Lost, !part.SessionList.Denied:
 		return scene.Clean(part.SessionList.Err) + "."
 	}
 	return scene.Clean(part.SessionList.Err) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node."

@@ -39,7 +39,7 @@ func TestProblemsNameTheirDatacenters(t *testing.T) {
 	old := ago(2*time.Hour + 10*time.Minute)
 	one, current := uitest.Studied(""), uitest.Session(900, "other", "node-9")
 	one.Datacenter, current.Datacenter = "dc1", "dc2"
-	unreadable := &election.SessionList{At: old, Until: old, Err: "sessions: not readable with this token"}
+	unreadable := &election.SessionList{At: old, Until: old, Err: "sessions: not readable with this token", Denied: true}
 	d := drive(t, source.Join(one, part("dc2", unreadable), part("dc3", unreadable)), nil)
 	d.wants(`Datacenters dc2, dc3: sessions: not readable with this token. Listing them needs session_prefix ""`, "20, 9 hold a watched key")
 	d.lacks(" old.")
@@ -52,10 +52,12 @@ func TestProblemsNameTheirDatacenters(t *testing.T) {
 		"Datacenter dc3: this token cannot read all sessions: some are not listed.",
 		"Datacenter dc4: Consul rejects this token: the sessions cannot be read.")
 	lost := part("dc2", &election.SessionList{At: old, Until: old, Err: "sessions: connection refused"})
-	lost.Connection.State = election.Lost
-	d.show(source.Join(one, lost))
-	d.wants("Datacenter dc2: sessions: connection refused.")
-	d.lacks("session_prefix")
+	for _, state := range []election.ConnectionState{election.Lost, election.Live} { // only the read of the sessions fails
+		lost.Connection.State = state
+		d.show(source.Join(one, lost))
+		d.wants("Datacenter dc2: sessions: connection refused.")
+		d.lacks("session_prefix")
+	}
 	d.filter("no-such-session")
 	d.wants("No session matches the filter.")
 }
