@@ -50,7 +50,7 @@ func (v *Model) problems(s *scene.Scene) []string {
 	if v.list == nil {
 		return nil
 	}
-	parts, subject := s.Shown.Datacenters(), "this list"
+	parts, subject := s.Shown.Datacenters(), wholeList
 	if len(parts) > 1 {
 		subject = "this part of the list"
 	}
@@ -77,6 +77,9 @@ func (v *Model) problems(s *scene.Scene) []string {
 	return texts
 }
 
+// wholeList is the subject of [Model.lacks] if there is one datacenter.
+const wholeList = "this list"
+
 // lacks describes what is missing or stale in the list of one datacenter. subject is the name of this list.
 func (v *Model) lacks(part *election.Snapshot, subject string, now time.Time) []string {
 	list := part.SessionList
@@ -85,7 +88,13 @@ func (v *Model) lacks(part *election.Snapshot, subject string, now time.Time) []
 	}
 	var texts []string
 	old := subject + " is " + term.Duration(now.Sub(list.Until)) + " old."
-	switch {
+	switch c := part.Connection; {
+	case c.State == election.Lost && !c.Refused && subject != wholeList: // a banner shows the error
+		text := "unreachable; its sessions were not read."
+		if len(list.Sessions) > 0 {
+			text = "unreachable. " + term.Capital(old)
+		}
+		texts = append(texts, text)
 	case list.Err != "" && len(list.Sessions) == 0:
 		texts = append(texts, unreadable(part))
 	case list.Err != "":

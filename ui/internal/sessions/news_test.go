@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -52,12 +53,30 @@ func TestProblemsNameTheirDatacenters(t *testing.T) {
 		"Datacenter dc3: this token cannot read all sessions: some are not listed.",
 		"Datacenter dc4: Consul rejects this token: the sessions cannot be read.")
 	lost := part("dc2", &election.SessionList{At: old, Until: old, Err: "sessions: connection refused"})
-	for _, state := range []election.ConnectionState{election.Lost, election.Live} { // only the read of the sessions fails
-		lost.Connection.State = state
-		d.show(source.Join(one, lost))
-		d.wants("Datacenter dc2: sessions: connection refused.")
-		d.lacks("session_prefix")
-	}
+	lost.Connection.State = election.Live // only the read of the sessions fails
+	d.show(source.Join(one, lost))
+	d.wants("Datacenter dc2: sessions: connection refused.")
+	d.lacks("session_prefix")
+	lost.Connection.State = election.Lost
+	d.show(source.Join(one, lost))
+	d.wants("Datacenter dc2: unreachable; its sessions were not read.")
+	d.lacks("session_prefix")
 	d.filter("no-such-session")
 	d.wants("No session matches the filter.")
+}
+
+// A line for each error of many datacenters would leave no room for the list.
+func TestUnreachableDatacentersShareALine(t *testing.T) {
+	all, old := []*election.Snapshot{uitest.Studied("")}, ago(time.Minute)
+	all[0].Datacenter = "dc1"
+	for n := range 3 {
+		name := fmt.Sprintf("dc%d", n+2)
+		ses := uitest.Session(900+n, "other", "node-9")
+		ses.Datacenter = name
+		list := &election.SessionList{At: old, Until: old, Err: "sessions: connection refused by " + name, Sessions: []*election.Session{ses}}
+		all = append(all, &election.Snapshot{At: uitest.Now(), Datacenter: name, SessionList: list, Connection: election.Connection{State: election.Lost}})
+	}
+	d := drive(t, source.Join(all...), nil)
+	d.wants("Datacenters dc2, dc3, dc4: unreachable. This part of the list is 1m00s old.")
+	d.lacks("refused")
 }
