@@ -37,14 +37,19 @@ func ReadProblem(what string, err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case strings.HasPrefix(err.Error(), rejection):
-		return what + ": Consul rejects this token"
-	case errors.Is(err, ErrDenied):
+	case LacksRule(err):
 		return what + ": not readable with this token"
+	case errors.Is(err, ErrDenied):
+		return what + ": " + rejection
 	case errors.Is(err, ErrPartly):
 		return what + ": " + ErrPartly.Error()
 	}
 	return what + ": " + Describe(err)
+}
+
+// LacksRule reports whether a read failed because the token lacks an ACL rule. An unknown token has no rules to add.
+func LacksRule(err error) bool {
+	return errors.Is(err, ErrDenied) && !strings.HasPrefix(err.Error(), rejection)
 }
 
 // readPairs reads at most TxnReads keys in one transaction. hidden is set if some are not readable.

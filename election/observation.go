@@ -260,9 +260,9 @@ type SessionListRead struct {
 	// AfterGap is set for the first list after the start or after a pause: the creation time of new sessions in this
 	// list is unknown.
 	AfterGap bool
-	// Partial is set if ACLs hide some sessions.
-	Partial bool
-	Err     string
+	// Partial is set if ACLs hide some sessions, Denied if they are the reason of Err.
+	Partial, Denied bool
+	Err             string
 }
 
 // SessionListUnwatched reports that the list of sessions is no longer watched.

@@ -260,6 +260,8 @@ type SessionList struct {
 	FirstSeen map[string]Seen
 	// Partial is set if ACLs hide some sessions.
 	Partial bool
-	// Err is the reason why the sessions could not be read. Sessions is then stale.
-	Err string
+	// Err is the reason why the sessions could not be read. Sessions is then stale. Denied is set if ACLs are the
+	// reason.
+	Err    string
+	Denied bool
 }

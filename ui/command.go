@@ -48,10 +48,10 @@ func (m *Model) command(text string) tea.Cmd {
 	case "since":
 		return m.do(past.ShowSince(rest, m.scene.Now))
 	case "report":
-		if m.focus.view == viewEvents && rest == "" {
-			return send(m, &m.events, scene.Report{})
+		if m.focus.view == viewElections {
+			return m.do(past.ReportOn(m.scene.Selected, rest, m.scene.Now))
 		}
-		return m.do(past.ReportOn(m.scene.Selected, rest, m.scene.Now))
+		return m.toView(scene.Report{Since: rest})
 	case "history":
 		return showHistory(m)
 	case "at":
@@ -87,15 +87,14 @@ func (m *Model) command(text string) tea.Cmd {
 // choose requests an action on the rows that match a filter. Without a filter it requests the action on the chosen
 // rows of the view. It never acts on a table that is hidden by another view.
 func choose(m *Model, kind election.ActionKind, filter string) tea.Cmd {
-	const covered = "Unavailable in this view: select an election in view 1"
 	c := scene.Choose{Kind: kind, By: ":" + string(kind), Filter: filter}
 	switch {
 	case kind == election.ActionFix && m.focus.view == viewElections:
 		return openFix(m, c.By)
 	case kind == election.ActionFix:
-		m.say(term.Delay, covered+".")
+		m.say(term.Delay, scene.Covered+".")
 	case m.focus.view == viewEvents && filter == "":
-		m.say(term.Delay, covered+", or use "+c.By+" FILTER.")
+		m.say(term.Delay, scene.Covered+", or use "+c.By+" FILTER.")
 	case kind == election.ActionRelease && filter != "": // sessions cannot be released
 		return send(m, &m.board, c)
 	default:
@@ -242,7 +241,7 @@ func hint(m *Model, found hintMsg) tea.Cmd {
 	case rest > 0:
 		return tea.Tick(rest, func(time.Time) tea.Msg { return found })
 	}
-	text := term.Plural(found.locks, "more lock") + " outside the patterns; :discover lists them"
+	text := term.Plural(found.locks, "more lock") + " outside the patterns: see :discover"
 	if !found.complete {
 		text = "At least " + text
 	}

@@ -11,6 +11,8 @@ func TestCommandsDoNotActOnACoveredRow(t *testing.T) {
 		{inEvents, "fix", "Unavailable in this view: select an election in view 1."},
 		{inSessions, "release", "A session can be destroyed (x) but not released."},
 		{inSessions, "fix", "Unavailable in this view: select an election in view 1."},
+		{inSessions, "report", "Unavailable in this view: select an election in view 1."},
+		{inSessions, "report 2h", "Unavailable in this view: select an election in view 1."},
 	} {
 		d := drive(t, studiedSnapshot(""), 120, 36, searches, newDiagnosis().option)
 		d.open(keyOf("billing"))

@@ -210,7 +210,7 @@ func TestBannersLeaveRoomForTheBoard(t *testing.T) {
 		}
 	}
 	d := elevenDatacenters(t, 8, 80, 24)
-	d.wants(" 8 datacenters are unreachable: dc4, dc5, dc6, dc7, dc8, dc9, dc10, dc11.", "mail        dc1 ")
+	d.wants(" 8 datacenters are unreachable: dc4, dc5, dc6, dc7, dc8, dc9, dc10, dc11.", "mail        dc1 ", "✗ 3 of 11 live")
 	elevenDatacenters(t, 2, 80, 24).wants(" dc10 is unreachable. Its 4 elections are 15s old.", " dc11 is unreachable.")
 }
 

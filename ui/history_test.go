@@ -79,6 +79,8 @@ func TestReportKey(t *testing.T) {
 		t.Errorf("since %s", since)
 	}
 	d.keys("esc")
+	d.open("service/auth/leader") // view 2 covers this row: a report must not be about it
+	d.keys("esc")
 	d.reads(d.keys("2"))
 	d.keys("/")
 	for _, r := range "election:billing" {
@@ -86,6 +88,10 @@ func TestReportKey(t *testing.T) {
 	}
 	d.keys("enter")
 	err = nil
+	d.send(d.keys(":", "'report 3h", "enter")())
+	if len(keys) != 1 || keys[0].Key != "service/billing/leader" || !since.Equal(ago(3*time.Hour)) {
+		t.Errorf("%v since %s", keys, since)
+	}
 	d.send(d.keys(":", "'report", "enter")())
 	if !slices.Equal(keys, []Subject{{Datacenter: "dc1", Key: "service/billing/leader"}}) || !since.Equal(uitest.Yesterday().Recorded[0].Time) {
 		t.Errorf("%v since %s", keys, since)

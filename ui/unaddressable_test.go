@@ -19,7 +19,7 @@ func TestNewEventsAreShown(t *testing.T) {
 		at(election.Event{Type: election.Unreadable}),
 		election.Event{Time: testNow(), Type: election.Readable, Prefix: "jobs/", Count: 12},
 	)
-	d := drive(t, s, 200, 40)
+	d := drive(t, s, 200, 40, func(o *Options) { o.Patterns = append(o.Patterns, "jobs/*/.lock") })
 	d.keys("2")
 	d.wants("entered", "job-1, session "+election.ShortID(sessionID(1))+", node-1 · 1 of 2 slots taken", "left", "0 of 2 slots taken",
 		"this token can no longer read the key", "this token can read 12 keys under jobs/ again")

@@ -115,18 +115,11 @@ func (b *board) loaded() {
 	b.until("a loaded snapshot", func() bool { return b.last.Loaded })
 }
 
-// knows waits until the observer has read a session, so that the next event contains its node and name even if a read
-// of the session were slow.
-func (b *board) knows(session string) {
-	b.t.Helper()
-	const key = "a key that makes the observer list the sessions"
-	b.loaded()
-	b.o.Study(key)
-	b.until("session "+session, func() bool {
-		around := b.last.Surroundings
-		return around != nil && around.Key == key && hasSession(around.Sessions, session)
-	})
-	b.o.Study("")
+// observePatiently returns an observer whose events contain the node and the name of each session, even if a session is
+// read slowly.
+func observePatiently(t *testing.T, c *consulx.Client, texts ...string) *board {
+	t.Helper()
+	return observeWith(t, c, Options{Patterns: patterns(t, texts...)}, func(o *Observer) { o.patience = patience })
 }
 
 func (b *board) count() int {

@@ -18,9 +18,6 @@ import (
 	"electop/election/sanitize"
 )
 
-// sessionPatience is the maximum delay of a response about keys until the sessions of new leaders arrive.
-const sessionPatience = 50 * time.Millisecond
-
 // keyPoller reads the keys of one shard. It sends each response to the tracker as one election.KeysRead.
 type keyPoller struct {
 	o        *Observer
@@ -76,7 +73,7 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	if first && !a.Rejected {
 		batch = append(batch, election.LinkUp{At: at, Source: k.watch.Name()})
 	}
-	if sessions := k.o.sessions.Await(ctx, holders(changed), sessionPatience); len(sessions) > 0 {
+	if sessions := k.o.sessions.Await(ctx, holders(changed), k.o.patience); len(sessions) > 0 {
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{

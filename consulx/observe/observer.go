@@ -24,6 +24,9 @@ import (
 // contain this name.
 const datacenterPatience = time.Second
 
+// sessionPatience is the maximum delay of a response about keys until the sessions of new leaders arrive.
+const sessionPatience = 50 * time.Millisecond
+
 // recallPatience is the maximum delay of the first responses until the history is read.
 const recallPatience = time.Second
 
@@ -65,7 +68,8 @@ type Observer struct {
 	recall     func(ctx context.Context) election.HistoryRead
 	watches    int // maximum number of blocking queries for keys
 	// arrange computes the next layout. Only tests replace this function.
-	arrange func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
+	arrange  func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
+	patience time.Duration // sessionPatience, unless a test replaces it
 
 	feed
 	started atomic.Bool
@@ -98,7 +102,7 @@ func New(c *consulx.Client, o Options) *Observer {
 	}
 	observer := &Observer{
 		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, onLoaded: o.OnLoaded, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
-		watches: c.Budget().ForKeys(), arrange: shard.Layout.Next, feed: newFeed(o),
+		watches: c.Budget().ForKeys(), arrange: shard.Layout.Next, patience: sessionPatience, feed: newFeed(o),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.patterns.Store(&o.Patterns)

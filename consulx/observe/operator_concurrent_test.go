@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/consul/api"
+
 	"electop/consulx"
 	"electop/consulx/internal/wire"
-
-	"github.com/hashicorp/consul/api"
 )
 
 // concurrentClients are clients that write a few keys continually. They use transactions, because the response

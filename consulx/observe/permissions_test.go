@@ -275,7 +275,7 @@ func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 		s := board.last
 		around, list := s.Surroundings, s.SessionList
 		return around != nil && len(around.Siblings) == 1 && around.SiblingsErr == "" && around.SessionsErr == sessions &&
-			s.Checks[root.Node].Err == "not readable with this token" && list != nil && list.Err == sessions
+			s.Checks[root.Node].Err == "not readable with this token" && list != nil && list.Err == sessions && list.Denied
 	})
 	for i, end := range []func() error{
 		func() error { _, err := root.API.Session().Destroy(session, nil); return err },

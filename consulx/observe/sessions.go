@@ -110,7 +110,7 @@ func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, e
 	}
 	read := election.SessionListRead{At: at, Sessions: sessions, Index: meta.LastIndex, AfterGap: first, Partial: errors.Is(err, consulx.ErrPartly)}
 	if !read.Partial {
-		read.Err = problem
+		read.Err, read.Denied = problem, consulx.LacksRule(err)
 	}
 	s.o.send(true, read)
 	blocking.Sleep(ctx, sessionListGap-time.Since(at))
@@ -120,5 +120,5 @@ func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, e
 func (s *sessionsPoller) Failed(err error, retryAt time.Time) {
 	s.asked = false
 	s.lose(err, retryAt)
-	s.o.send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err)})
+	s.o.send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err), Denied: consulx.LacksRule(err)})
 }

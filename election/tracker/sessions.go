@@ -27,7 +27,7 @@ func (t *Tracker) sessionListRead(o election.SessionListRead) {
 	before := t.listed
 	if t.listed = o.Index; o.Err != "" {
 		t.listed = 0
-		t.sessionListFailed(at, o.Err)
+		t.sessionListFailed(at, o)
 		return
 	}
 	t.noteSeen(at, o.Sessions)
@@ -39,12 +39,12 @@ func (t *Tracker) sessionListRead(o election.SessionListRead) {
 }
 
 // sessionListFailed stores the error and keeps the sessions of the previous read.
-func (t *Tracker) sessionListFailed(at time.Time, err string) {
+func (t *Tracker) sessionListFailed(at time.Time, o election.SessionListRead) {
 	failed := election.SessionList{At: at, Until: at}
 	if t.sessionList != nil {
 		failed = t.sessionList.Outdated(t.listedUntil(at))
 	}
-	failed.Err = err
+	failed.Err, failed.Denied = o.Err, o.Denied
 	t.sessionList = &failed
 }
 

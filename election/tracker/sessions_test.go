@@ -24,8 +24,8 @@ func TestSessionListKeepsWhatWasRead(t *testing.T) {
 	if s.list() != nil {
 		t.Fatal("the snapshot contains a session list before the first read")
 	}
-	s.observe(election.SessionListRead{At: second(0), Err: "denied"})
-	if l := s.list(); l.Err != "denied" || len(l.Sessions) != 0 {
+	s.observe(election.SessionListRead{At: second(0), Err: "denied", Denied: true})
+	if l := s.list(); l.Err != "denied" || !l.Denied || len(l.Sessions) != 0 {
 		t.Errorf("%+v", l)
 	}
 	a, b := &election.Session{ID: "a", CreateIndex: 5}, &election.Session{ID: "b", CreateIndex: 11}
@@ -38,7 +38,7 @@ func TestSessionListKeepsWhatWasRead(t *testing.T) {
 		t.Errorf("an earlier snapshot changed: %+v", first)
 	}
 	s.observe(election.SessionListRead{At: second(3), Err: "lost"})
-	if l := s.list(); l.Err != "lost" || !l.Until.Equal(second(3)) || len(l.Sessions) != 2 || len(l.FirstSeen) != 2 {
+	if l := s.list(); l.Err != "lost" || l.Denied || !l.Until.Equal(second(3)) || len(l.Sessions) != 2 || len(l.FirstSeen) != 2 {
 		t.Errorf("%+v", l)
 	}
 	s.observe(election.SessionListRead{At: second(4), Sessions: []*election.Session{b}, Index: 12, AfterGap: true})

@@ -169,13 +169,12 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 			t.Parallel()
 			w := onMemory(t)
 			file := filepath.Join(t.TempDir(), "pids")
-			done := make(chan result, 1)
-			go func() { done <- w.run(append([]string{"campaign", "job", "--"}, shell(file, tt.then)...)...) }()
+			campaign := w.background(append([]string{"campaign", "job", "--"}, shell(file, tt.then)...)...)
 			pgid, supervisor := group(t, file)
 			if tt.after != nil {
 				tt.after(t, w, supervisor)
 			}
-			r := (<-done).must(t, tt.code)
+			r := campaign.wait().must(t, tt.code)
 			if tt.dying {
 				eventually(t, "end of the killed processes", func() bool { return len(running(t, pgid)) == 0 })
 			}

@@ -37,16 +37,15 @@ func TestCampaignRunsAProgramWhileLeading(t *testing.T) {
 func TestCampaignStopsTheProgramWhenTheLeadershipIsLost(t *testing.T) {
 	w := onMemory(t)
 	events := w.follow("watch", "-o", "json")
-	done := make(chan result, 1)
 	started := filepath.Join(t.TempDir(), "started")
-	go func() { done <- w.run("campaign", "job", "--", "sh", "-c", "touch "+started+"; exec sleep 1000") }()
+	campaign := w.background("campaign", "job", "--", "sh", "-c", "touch "+started+"; exec sleep 1000")
 	e := events.until("elected")
 	// If the session ended before the candidate leads, the candidate would try again.
 	awaitFile(t, started)
 	if _, err := w.client.Session().Destroy(e["session"].(string), nil); err != nil {
 		t.Fatal(err)
 	}
-	r := (<-done).must(t, exitFailed)
+	r := campaign.wait().must(t, exitFailed)
 	if !strings.Contains(r.errOut, "lost service/job/leader while the program ran") {
 		t.Errorf("err %q", r.errOut)
 	}

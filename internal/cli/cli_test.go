@@ -109,6 +109,43 @@ func (w *testConsul) runWith(d deps, args ...string) result {
 	return result{code: code, out: out.String(), errOut: errOut.String()}
 }
 
+// job is a command that runs in the background.
+type job struct {
+	t           *testing.T
+	command     string
+	out, errOut buffer
+	interrupt   context.CancelFunc
+	done        chan result
+}
+
+// background starts a command, which ends with the test or earlier.
+func (w *testConsul) background(args ...string) *job {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	j := &job{t: w.t, command: args[0], interrupt: cancel, done: make(chan result, 1)}
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		d := deps{stdin: strings.NewReader(""), stdout: &j.out, stderr: &j.errOut}
+		code := run(ctx, d, append([]string{"--http-addr", w.addr}, args...))
+		j.done <- result{code, j.out.String(), j.errOut.String()}
+	})
+	w.t.Cleanup(func() { cancel(); ended.Wait() })
+	return j
+}
+
+// wait waits until the command has ended.
+func (j *job) wait() result {
+	j.t.Helper()
+	return await(j.t, "end of "+j.command, j.done)
+}
+
+// stop interrupts the command and waits until it has ended.
+func (j *job) stop() result {
+	j.t.Helper()
+	j.interrupt()
+	return j.wait()
+}
+
 // must fails the test unless the exit code is this one.
 func (r result) must(t *testing.T, code int) result {
 	t.Helper()

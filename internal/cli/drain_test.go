@@ -415,7 +415,7 @@ func TestDrainEndsWhenTheTokenIsRevoked(t *testing.T) {
 	w.acquire(key, w.sessionOn(a), "web-1")
 	contend(t, w, key, w.sessionOn(b), "web-2")
 	secret := token(t, w.client, "all", `key_prefix "" { policy = "write" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" }`)
-	end := w.background("drain", a, "--yes", "--settle", "10m", "--wait", "1s", "-k", p+"/*/leader", "--token", secret)
+	drain := w.background("drain", a, "--yes", "--settle", "10m", "--wait", "1s", "-k", p+"/*/leader", "--token", secret)
 	eventually(t, "another leader", func() bool { return string(w.get(key).Value) == "web-2" })
 	tokens, _, err := w.client.ACL().TokenList(nil)
 	if err != nil {
@@ -428,7 +428,7 @@ func TestDrainEndsWhenTheTokenIsRevoked(t *testing.T) {
 			}
 		}
 	}
-	r := end().must(t, exitDenied)
+	r := drain.wait().must(t, exitDenied)
 	has(t, r.errOut, "connection to Consul lost: Consul rejects this token", "web: failed, 1 release: Consul rejects this token")
 }
 
@@ -436,21 +436,12 @@ func TestAnInterruptedDrainReportsEachElection(t *testing.T) {
 	w := onMemory(t)
 	a, _, _ := threeNodes(t, w)
 	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() {
-		for ctx.Err() == nil {
-			if pair, _, err := w.client.KV().Get("service/web/leader", nil); err == nil && pair.Session == "" {
-				cancel()
-			}
-		}
-	}()
-	var out, errOut buffer
-	code := run(ctx, deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut},
-		[]string{"--http-addr", w.addr, "drain", a, "--yes", "-o", "json", "--history", "off"})
-	lines, summary := drainLines(t, out.String())
-	if l := lines["web"]; code != exitFailed || l.Result != "moving" || l.Reason != "interrupted" || summary.Unfinished != 1 {
-		t.Errorf("exit code %d: %s", code, out.String())
+	drain := w.background("drain", a, "--yes", "-o", "json", "--history", "off")
+	eventually(t, "release", func() bool { return w.get("service/web/leader").Session == "" })
+	r := drain.stop().must(t, exitFailed)
+	lines, summary := drainLines(t, r.out)
+	if l := lines["web"]; l.Result != "moving" || l.Reason != "interrupted" || summary.Unfinished != 1 {
+		t.Errorf("%s", r.out)
 	}
-	has(t, errOut.String(), "electop: interrupted: "+a+" leads no election of the drain (1 election: 0 moved, 1 unfinished; 1 release in ")
+	has(t, r.errOut, "electop: interrupted: "+a+" leads no election of the drain (1 election: 0 moved, 1 unfinished; 1 release in ")
 }

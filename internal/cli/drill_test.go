@@ -119,16 +119,8 @@ func TestDrillStopsIfTheLeaderChangesDuringAPause(t *testing.T) {
 	a, b := w.session(nil), w.session(nil)
 	key := "service/web/leader"
 	alternate(t, w, key, a, b)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	var out, errOut buffer
-	done := make(chan result, 1)
-	go func() {
-		d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
-		code := run(ctx, d, []string{"--http-addr", w.addr, "drill", "web", "--yes", "--pause", "1h"})
-		done <- result{code, out.String(), errOut.String()}
-	}()
-	eventually(t, "failover", func() bool { return strings.Contains(errOut.String(), "1 of 3") })
+	drill := w.background("drill", "web", "--yes", "--pause", "1h")
+	eventually(t, "failover", func() bool { return strings.Contains(drill.errOut.String(), "1 of 3") })
 	other := w.session(nil)
 	// The drill did not cause this failover, so it must stop.
 	for w.get(key).Session != other {
@@ -140,7 +132,7 @@ func TestDrillStopsIfTheLeaderChangesDuringAPause(t *testing.T) {
 			break
 		}
 	}
-	r := await(t, "end of the drill", done).must(t, exitFailed)
+	r := drill.wait().must(t, exitFailed)
 	has(t, r.errOut, "electop: drill of web stopped after 1 of 3: the ", " during the pause")
 }
 
@@ -168,20 +160,10 @@ func TestDrillThatIsInterruptedWritesItsResult(t *testing.T) {
 	w := onMemory(t)
 	a, b := w.session(nil), w.session(nil)
 	alternate(t, w, "service/web/leader", a, b)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	var out, errOut buffer
-	done := make(chan int, 1)
-	go func() {
-		d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
-		done <- run(ctx, d, []string{"--http-addr", w.addr, "drill", "web", "--yes", "--pause", "1h"})
-	}()
-	eventually(t, "failover", func() bool { return strings.Contains(errOut.String(), "1 of 3") })
-	cancel()
-	if code := await(t, "end", done); code != exitFailed {
-		t.Errorf("exit code %d", code)
-	}
-	has(t, errOut.String(), "drill of web stopped after 1 of 3: interrupted")
+	drill := w.background("drill", "web", "--yes", "--pause", "1h")
+	eventually(t, "failover", func() bool { return strings.Contains(drill.errOut.String(), "1 of 3") })
+	r := drill.stop().must(t, exitFailed)
+	has(t, r.errOut, "drill of web stopped after 1 of 3: interrupted")
 }
 
 func TestDrillStoresItsActions(t *testing.T) {

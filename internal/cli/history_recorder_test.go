@@ -124,22 +124,14 @@ func TestRecordReportsAHistoryThatFails(t *testing.T) {
 func TestWatchReportsAHistoryThatFails(t *testing.T) {
 	w := led(t, 1)
 	file := historyFile(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var out, errOut buffer
-	done := make(chan int, 1)
-	go func() {
-		d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
-		done <- run(ctx, d, []string{"--http-addr", w.addr, "watch", "--history", file})
-	}()
+	watch := w.background("watch", "--history", file)
 	eventually(t, "stored event", func() bool { return strings.Contains(w.run("history", "--history", file).out, "elected") })
 	unlock := lockHistory(t, file)
-	eventually(t, "warning", func() bool { return strings.Contains(errOut.String(), locked) })
+	eventually(t, "warning", func() bool { return strings.Contains(watch.errOut.String(), locked) })
 	unlock()
-	eventually(t, "end of the failure", func() bool { return strings.Contains(errOut.String(), "storing events again") })
-	cancel()
-	if code := <-done; code != exitOK || strings.Count(errOut.String(), "\n") != 2 {
-		t.Errorf("exit code %d: %s", code, errOut.String())
+	eventually(t, "end of the failure", func() bool { return strings.Contains(watch.errOut.String(), "storing events again") })
+	if r := watch.stop().must(t, exitOK); strings.Count(r.errOut, "\n") != 2 {
+		t.Errorf("want 2 lines, got %s", r.errOut)
 	}
 }
 

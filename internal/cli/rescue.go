@@ -47,8 +47,10 @@ confirmation, and only if the state is still the one that electop read:
                     critical; Consul invalidates the session
   candidates_idle   manual: candidates exist, but none acquires the key
   no_candidate      manual: start a candidate
-  unknown           manual: the token cannot read the key, or cannot read the
-                    evidence that its leader has failed
+  unknown           manual: the token cannot read the key, or electop could not
+                    read the session or the checks of the leader, so it is
+                    unknown whether the leader has failed; "why" contains the
+                    reason, and the exit code is 7 (without --dry-run)
 
 electop reports a leader as failed only with such evidence. If the session has
 no TTL and no checks and its node is healthy, Consul does not show whether the

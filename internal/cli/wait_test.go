@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -12,21 +11,6 @@ import (
 	"electop/election"
 	"electop/internal/consultest"
 )
-
-// background starts a command that ends by itself. The function that it returns waits
-// for the end.
-func (w *testConsul) background(args ...string) func() result {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	w.t.Cleanup(cancel)
-	done := make(chan result, 1)
-	var out, errOut buffer
-	go func() {
-		code := run(ctx, deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}, append([]string{"--http-addr", w.addr}, args...))
-		done <- result{code, out.String(), errOut.String()}
-	}()
-	return func() result { w.t.Helper(); return await(w.t, "end of "+args[0], done) }
-}
 
 func TestWaitEndsAtOnceIfTheStateIsReached(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
@@ -54,13 +38,13 @@ func TestWaitSeesTheState(t *testing.T) {
 		s := w.session(func(s *api.SessionEntry) { s.LockDelay = time.Minute })
 		created := w.background("wait", "web", "--leader", "web-1", "-o", "json", k)
 		w.acquire(p+"/web/leader", s, "web-1")
-		r := created().must(t, exitOK)
+		r := created.wait().must(t, exitOK)
 		has(t, r.out, `"election": "web"`, `"leader": "web-1"`)
 		vacant := w.background("wait", "web", "--vacant", "--timeout", "0", k)
 		if _, err := w.client.Session().Destroy(s, nil); err != nil {
 			t.Fatal(err)
 		}
-		has(t, vacant().must(t, exitOK).out, "web has no leader\n")
+		has(t, vacant.wait().must(t, exitOK).out, "web has no leader\n")
 	})
 }
 
@@ -81,7 +65,7 @@ func TestWaitInSeveralDatacenters(t *testing.T) {
 		vacant := f.background(append([]string{"wait", "only-dc2", "--vacant", "--timeout", "0"}, two...)...)
 		key := "service/only-dc2/leader"
 		f.dc2.unlock(key, f.dc2.get(key).Session)
-		has(t, vacant().must(t, exitOK).out, "only-dc2 has no leader\n")
+		has(t, vacant.wait().must(t, exitOK).out, "only-dc2 has no leader\n")
 		f.lose()
 		r = wait("only-dc1", "--led").must(t, exitFailed)
 		has(t, r.errOut, "a datacenter cannot be read: datacenter dc2: ")

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -46,50 +45,28 @@ func stubborn(file string) string {
 	return fmt.Sprintf(`trap '' TERM; sh -c 'echo $$; exec sleep 1000' >> %[1]s & echo $$ >> %[1]s; sleep 1000`, file)
 }
 
-// startWatch starts watch. stop ends it, expects exit code 0, and returns its standard error.
-func startWatch(w *testConsul, args ...string) (out *buffer, stop func() (errOut string)) {
-	w.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	w.t.Cleanup(cancel)
-	out = &buffer{}
-	var errOut buffer
-	done := make(chan int, 1)
-	go func() {
-		d := deps{stdin: strings.NewReader(""), stdout: out, stderr: &errOut}
-		done <- run(ctx, d, append([]string{"--http-addr", w.addr, "watch"}, args...))
-	}()
-	return out, func() string {
-		w.t.Helper()
-		cancel()
-		if code := <-done; code != exitOK {
-			w.t.Errorf("exit code %d", code)
-		}
-		return errOut.String()
-	}
-}
-
 func TestExecKillsACommandAfterItsTimeout(t *testing.T) {
 	w := led(t, 2)
 	file := filepath.Join(t.TempDir(), "pids")
-	_, stop := startWatch(w, "--exec", stubborn(file), "--exec-timeout", "2s")
+	watch := w.background("watch", "--exec", stubborn(file), "--exec-timeout", "2s")
 	first := awaitLines(t, file, 2)
 	second := awaitLines(t, file, 4)[2:] // the next command starts after this one was killed
 	awaitGone(t, first)
 	awaitGone(t, second)
-	has(t, stop(), "electop: --exec for elected web00: did not end within 2s and was killed\n")
+	has(t, watch.stop().must(t, exitOK).errOut, "electop: --exec for elected web00: did not end within 2s and was killed\n")
 }
 
 func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
 	w := led(t, 1)
 	file := filepath.Join(t.TempDir(), "pids")
-	out, stop := startWatch(w, "--exec", stubborn(file), "--exec-timeout", "0")
+	watch := w.background("watch", "--exec", stubborn(file), "--exec-timeout", "0")
 	pids := awaitLines(t, file, 2)
 	s := w.session(nil)
 	for i := range 3 {
 		w.acquire(fmt.Sprintf("service/later%d/leader", i), s, "x")
-		eventually(t, "event", func() bool { return strings.Contains(out.String(), fmt.Sprint("later", i)) })
+		eventually(t, "event", func() bool { return strings.Contains(watch.out.String(), fmt.Sprint("later", i)) })
 	}
-	errOut := stop()
+	errOut := watch.stop().must(t, exitOK).errOut
 	awaitGone(t, pids)
 	has(t, errOut, "electop: --exec was not run for the last 3 events\n")
 }
@@ -136,9 +113,9 @@ func TestExecGetsTheEventInVariables(t *testing.T) {
 	var text []byte
 	eventually(t, "event with a node", func() bool { // the node is missing if the session is read too late
 		_ = os.Remove(vars)
-		_, stop := startWatch(w, "--exec", `env | sed -n 's/^ELECTOP_//p' | sort > vars.new; mv vars.new vars`)
+		watch := w.background("watch", "--exec", `env | sed -n 's/^ELECTOP_//p' | sort > vars.new; mv vars.new vars`)
 		awaitFile(t, vars)
-		stop()
+		watch.stop().must(t, exitOK)
 		var err error
 		if text, err = os.ReadFile(vars); err != nil {
 			t.Fatal(err)
@@ -157,7 +134,7 @@ func TestExecRunsCommandsAtOnceButOnePerElection(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	// Each command waits until all three run.
-	_, stop := startWatch(w, "--exec-parallel", "3", "--exec-timeout", "0", "--exec",
+	watch := w.background("watch", "--exec-parallel", "3", "--exec-timeout", "0", "--exec",
 		`echo begin >> "$ELECTOP_ELECTION"; until [ -e web00 ] && [ -e web01 ] && [ -e web02 ] && [ -e go ]; do sleep 0.05; done; echo end >> "$ELECTOP_ELECTION"; echo $ELECTOP_ELECTION >> all`)
 	for _, name := range []string{"web00", "web01", "web02"} {
 		awaitFile(t, filepath.Join(dir, name))
@@ -171,15 +148,15 @@ func TestExecRunsCommandsAtOnceButOnePerElection(t *testing.T) {
 	if got := strings.Join(awaitLines(t, filepath.Join(dir, "web01"), 6), " "); got != "begin end begin end begin end" {
 		t.Errorf("commands of one election overlapped: %s", got)
 	}
-	stop()
+	watch.stop().must(t, exitOK)
 }
 
 func TestExecContinuesAfterCommandsThatFail(t *testing.T) {
 	w := led(t, 4)
 	file := filepath.Join(t.TempDir(), "events")
-	_, stop := startWatch(w, "--exec-parallel", "2", "--exec", `echo $ELECTOP_ELECTION >> `+file+`; exit 3`)
+	watch := w.background("watch", "--exec-parallel", "2", "--exec", `echo $ELECTOP_ELECTION >> `+file+`; exit 3`)
 	awaitLines(t, file, 4)
-	has(t, stop(), "electop: --exec for elected web0", ": exit status 3\n") // of the first two that ended, in any order
+	has(t, watch.stop().must(t, exitOK).errOut, "electop: --exec for elected web0", ": exit status 3\n") // of the first two that ended, in any order
 }
 
 func TestExecParallelIsChecked(t *testing.T) {

@@ -23,7 +23,7 @@ func TestPatternsAreChangedOnTheBoard(t *testing.T) {
 		}
 		term := s.open(width, height)
 		term.await("1 led", "web-a")
-		term.await("2 more locks outside the patterns; :discover lists them")
+		term.await("2 more locks outside the patterns: see :discover")
 		term.keys(":", "discover", "Enter")
 		term.await("Locks in the store", "jobs/*/.lock", "consul lock", "2 locks not watched", "service/*/leader")
 		term.keys("Escape")

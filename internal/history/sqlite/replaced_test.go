@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"electop/election"
-
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )

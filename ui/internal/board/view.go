@@ -20,15 +20,15 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	ctx := rowContext{sym: p.Sym, fullID: slices.ContainsFunc(columns, func(c column) bool { return c.width == fullSession && c.id == colSession })}
 	rows := m.rows(r.H)
 	for i, e := range m.visible(rows) {
-		ground := p.Tone
+		ground, s := p.Tone, s.Of(e)
+		if s.PartStale() {
+			ground = term.Stale
+		}
 		selected := m.at.Offset+i == m.at.Index
 		if selected {
 			ground = ground.Selected()
 		}
-		s := s.Of(e)
-		if s.PartStale() {
-			ground += term.Stale - term.Plain
-		} else if justChanged(e, s) {
+		if justChanged(e, s) {
 			ground = ground.Changed()
 		}
 		l.Reset(ground)

@@ -12,28 +12,35 @@ import (
 )
 
 // namedDatacenters is the maximum number of datacenters that the header names. If there are more, it names only those
-// with a problem.
+// with a problem, and if these are more too, the header only counts them. Banners then name them.
 const namedDatacenters = 3
 
 // datacenterSpans returns the state of the connection to each datacenter.
 func datacenterSpans(s *scene.Scene, width int) []term.Span {
-	spans := []term.Span{{term.Text, " "}}
-	live := 0
+	spans, all := []term.Span{{term.Text, " "}}, len(s.Live.Parts)
+	live, lost := 0, false
 	for _, part := range s.Live.Parts {
 		state := datacenterSpan(s, part, width)
+		lost = lost || state.Role == term.Bad
 		if state.Role == term.Led {
 			live++
-			if len(s.Live.Parts) > namedDatacenters {
+			if all > namedDatacenters {
 				continue
 			}
 		}
 		spans = append(spans, term.Span{term.Text, " "}, state)
 	}
-	if len(s.Live.Parts) > namedDatacenters {
-		text := s.Sym.Live + " " + strconv.Itoa(live) + " of " + strconv.Itoa(len(s.Live.Parts)) + " live"
-		spans = append([]term.Span{{term.Text, "  "}, {term.Led, text}}, spans[1:]...)
+	if all <= namedDatacenters {
+		return spans
 	}
-	return spans
+	count := strconv.Itoa(live) + " of " + strconv.Itoa(all) + " live"
+	switch {
+	case all-live <= namedDatacenters:
+		return append([]term.Span{{term.Text, "  "}, {term.Led, s.Sym.Live + " " + count}}, spans[1:]...)
+	case lost:
+		return []term.Span{{term.Text, "  "}, {term.Bad, s.Sym.Lost + " " + count}}
+	}
+	return []term.Span{{term.Text, "  "}, {term.Delay, s.Sym.Warning + " " + count}}
 }
 
 // datacenterSpan returns the state of the connection to one datacenter.

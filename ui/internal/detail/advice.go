@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"electop/election/insight"
-
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )

@@ -26,6 +26,8 @@ type Model struct {
 	rect   term.Rect
 	lines  []scene.EventLine
 	filter query.Filter
+	// watched selects the keys of the board. Live and recorded events of other keys are not listed.
+	watched scene.Watched
 	// names is the width of the names of elections, in cells.
 	names int
 	// follow keeps the cursor on the newest event. opened is set at the first [scene.Opened]; before that, the view
@@ -104,11 +106,13 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Opened:
 		m.closeFull()
 		m.opened = true
+		m.watch(s)
 		if !m.visit(s) && m.follow {
 			m.stored.restart(s.Past.Moment())
 		}
 		m.refresh(s)
 	case scene.Changed:
+		m.watch(s)
 		m.visit(s)
 		if msg.Before.Shown != s.Shown || !scene.SameSlice(msg.Before.Actions, s.Actions) {
 			m.refresh(s)
@@ -123,7 +127,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Since:
 		m.setSince(msg.At, s)
 	case scene.Report:
-		return m.report()
+		return m.report(msg.Since, s)
 	default:
 		return m.moved(msg, s)
 	}
@@ -163,7 +167,7 @@ func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 
 func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	if m.full.line != nil {
-		return m.pressedFull(msg)
+		return m.pressedFull(msg, s)
 	}
 	if key.Matches(msg, m.keys.Top) && !m.stored.joined {
 		m.newest(s)
@@ -175,21 +179,33 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	}
 	switch ev := m.selected(); {
 	case key.Matches(msg, m.keys.Report):
-		return m.report()
+		return m.report("", s)
 	case ev != nil && key.Matches(msg, m.keys.Open):
 		m.openFull()
 	}
 	return nil
 }
 
-// setFilter filters the lines in memory immediately. It then reads the history again, from the event under the
-// cursor.
+// setFilter filters the lines and reads the history again, from the event under the cursor.
 func (m *Model) setFilter(text string, s *scene.Scene) {
 	if text == m.filter.Text {
 		return
 	}
 	m.filter = query.Parse(text, query.Events)
-	m.stored.narrow(m.keep)
+	m.selectAgain(s)
+}
+
+// watch selects the events again if the board has other keys.
+func (m *Model) watch(s *scene.Scene) {
+	if now := s.Watched(); !now.Equal(m.watched) {
+		m.watched = now
+		m.selectAgain(s)
+	}
+}
+
+// selectAgain selects the events again, those in memory immediately.
+func (m *Model) selectAgain(s *scene.Scene) {
+	m.stored.narrow(m.keepWatched)
 	m.stored.restart(m.from(s))
 	m.refresh(s)
 }
@@ -282,8 +298,10 @@ func (m *Model) keep(l scene.EventLine) bool {
 // read is omitted, because a recorded event contains the same information.
 func (m *Model) keepLive(l scene.EventLine) bool {
 	repeated := l.Ev.Initial && l.Ev.Time.Before(m.stored.readAt.Add(-storeDelay))
-	return !repeated && m.keep(l)
+	return !repeated && m.keepWatched(l)
 }
+
+func (m *Model) keepWatched(l scene.EventLine) bool { return m.watched.ShowsEvent(l.Ev) && m.keep(l) }
 
 // moveTo moves the cursor to a line. While the cursor is on the first line, the view follows the newest event.
 func (m *Model) moveTo(i int) {

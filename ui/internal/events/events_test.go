@@ -272,3 +272,42 @@ func TestViewChangesNothing(t *testing.T) {
 		t.Error("drawing changed the view")
 	}
 }
+
+// Live and recorded events are those of the watched keys, also after a change of the patterns.
+func TestEventsFollowThePatterns(t *testing.T) {
+	event := func(at time.Duration, datacenter, key, leader string) election.Event {
+		return election.Event{Time: uitest.Now().Add(at), Type: election.Elected, Election: key, Key: key, Datacenter: datacenter, Term: 1, CreateIndex: 40, Leader: leader}
+	}
+	snap := uitest.Mixed()
+	snap.Events = []election.Event{event(-time.Minute, "dc1", "service/auth/leader", "live-auth"), event(-time.Second, "dc1", "vault/core/lock", "live-vault")}
+	d := remember(t, snap, &uitest.Past{Recorded: []election.Event{
+		event(-5*time.Hour, "dc1", "service/auth/leader", "old-auth"),
+		event(-4*time.Hour, "dc2", "service/auth/leader", "other-cluster"),
+		event(-3*time.Hour, "dc1", "vault/core/lock", "old-vault"),
+		{Time: uitest.Now().Add(-2 * time.Hour), Type: election.ConnectionLost, Datacenter: "dc1", Error: "refused"},
+	}})
+	watch := func(patterns ...string) {
+		before, now := d.s, *d.s
+		now.Patterns = patterns
+		d.s = &now
+		d.answer(scene.Changed{Before: before})
+	}
+	watch("service/*/leader")
+	d.wants("live-auth", "old-auth", "lost: refused")
+	for _, text := range []string{"live-vault", "old-vault", "other-cluster"} {
+		d.lacks(text)
+	}
+	watch("service/*/leader", "vault/core/lock")
+	d.wants("live-auth", "live-vault", "old-vault", "lost: refused", "old-auth")
+	watch("vault/core/lock")
+	d.wants("live-vault", "old-vault", "lost: refused")
+	d.lacks("auth")
+	if strip := strings.Join(events.Strip(d.s, uitest.Painter(), term.Rect{W: 120, H: 8}), "\n"); strings.Contains(strip, "live-auth") || !strings.Contains(strip, "live-vault") {
+		t.Errorf("the latest events are not those of the patterns:\n%s", strip)
+	}
+	d.answer(scene.Filtered{Text: "old"})
+	watch("service/*/leader", "!service/a*/leader")
+	d.lacks("old-")
+	watch("service/*/leader")
+	d.wants("old-auth")
+}

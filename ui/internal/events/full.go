@@ -4,9 +4,8 @@ import (
 	"strconv"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
 	"electop/election/sanitize"
@@ -61,7 +60,7 @@ func (f *full) fit(s *scene.Scene, r term.Rect) {
 }
 
 // pressedFull handles a key while the box is open.
-func (m *Model) pressedFull(msg tea.KeyPressMsg) scene.Action {
+func (m *Model) pressedFull(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	f := &m.full
 	if step, ok := m.keys.Step(msg, max(1, f.text.Rows), len(f.text.Lines)); ok {
 		f.text.Scroll(step)
@@ -69,7 +68,7 @@ func (m *Model) pressedFull(msg tea.KeyPressMsg) scene.Action {
 	}
 	switch ev := f.line.Ev; {
 	case key.Matches(msg, m.keys.Report):
-		return m.report()
+		return m.report("", s)
 	case !key.Matches(msg, m.keys.Open):
 	case ev.Key == "":
 		m.closeFull()

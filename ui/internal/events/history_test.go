@@ -385,13 +385,19 @@ func TestReportOfTheListedElections(t *testing.T) {
 	if r, ok := d.send(scene.Report{}).(scene.WriteReport); !ok || len(r.Of) != 5 || !r.Since.Equal(since) {
 		t.Errorf("%+v", r)
 	}
+	if r, ok := d.send(scene.Report{Since: "2h"}).(scene.WriteReport); !ok || len(r.Of) != 5 || !r.Since.Equal(uitest.Now().Add(-2*time.Hour)) {
+		t.Errorf("%+v", r)
+	}
+	if say, ok := d.send(scene.Report{Since: "soon"}).(scene.Say); !ok || !strings.HasPrefix(say.Text, ":report: must be a duration") {
+		t.Errorf("%+v", say)
+	}
 	d.answer(scene.Filtered{Text: "zebra"})
 	if _, says := d.keys("E").(scene.Say); !says {
 		t.Error("E did not explain that no election is listed")
 	}
 	many := remember(t, uitest.Mixed(), long(10))
 	for i := range 30 {
-		many.s.Shown.Events = append(many.s.Shown.Events, election.Event{Time: uitest.Now(), Type: election.Updated, Key: fmt.Sprint(i)})
+		many.s.Shown.Events = append(many.s.Shown.Events, election.Event{Time: uitest.Now(), Type: election.Updated, Key: fmt.Sprintf("service/%d/leader", i)})
 	}
 	many.answer(scene.Filtered{Text: "updated"})
 	if say, ok := many.keys("E").(scene.Say); !ok || !strings.Contains(say.Text, "at most 20 elections") {

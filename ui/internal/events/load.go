@@ -24,7 +24,7 @@ func (m *Model) load(s *scene.Scene) tea.Cmd {
 	t := translate(m.filter, s.Shown)
 	q, near := t.EventQuery, 2*max(1, m.rect.H)
 	q.Since, q.Limit = w.since, pageSize
-	if t.rest {
+	if t.rest || w.searched >= searchSize { // many events are of other keys
 		q.Limit = searchSize
 	}
 	w.newer = false
@@ -83,7 +83,7 @@ func (m *Model) read(msg past.EventsRead, s *scene.Scene) {
 	if w.outdated {
 		w.readAt = w.asked
 	}
-	if w.add(msg, m.keep, len(translate(m.filter, s.Shown).Causes) > 0); w.joined {
+	if w.add(msg, m.keepWatched, len(translate(m.filter, s.Shown).Causes) > 0); w.joined {
 		w.liveFrom = w.oldestLive
 	}
 	m.refresh(s)
@@ -141,11 +141,15 @@ func (m Model) beginning(s *scene.Scene) string {
 // reportLimit is the maximum number of elections in one report.
 const reportLimit = 20
 
-// report requests a report about the elections of the listed events. It begins at the time of :since or, if there is
-// none, at the oldest listed event.
-func (m *Model) report() scene.Action {
+// report requests a report about the elections of the listed events since a time, as the user typed it. Without such a
+// time, the report begins at the time of :since or, if there is none, at the oldest listed event.
+func (m *Model) report(text string, s *scene.Scene) scene.Action {
 	var of []scene.Subject
-	since := m.stored.since
+	since, invalid := past.ReportSince(text, m.stored.since, s.Now)
+	if invalid != nil {
+		return invalid
+	}
+	limited := !since.IsZero()
 	for _, l := range m.lines {
 		if l.Ev.Key == "" {
 			continue
@@ -153,7 +157,7 @@ func (m *Model) report() scene.Action {
 		if one := (scene.Subject{Datacenter: l.Ev.Datacenter, Key: l.Ev.Key}); !slices.Contains(of, one) {
 			of = append(of, one)
 		}
-		if m.stored.since.IsZero() {
+		if !limited {
 			since = scene.Earlier(since, l.Ev.Time)
 		}
 	}

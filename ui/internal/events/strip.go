@@ -13,7 +13,8 @@ func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 		return nil
 	}
 	lines := append(make([]string, 0, r.H), p.Rule(r.W, []term.Span{{term.Head, "Latest events"}}, nil))
-	news := scene.FoldEvents(s.Shown.Events, func(l scene.EventLine) bool { return !l.Ev.Initial }, r.H-1)
+	watched := s.Watched()
+	news := scene.FoldEvents(s.Shown.Events, func(l scene.EventLine) bool { return !l.Ev.Initial && watched.ShowsEvent(l.Ev) }, r.H-1)
 	l := term.NewLine(p, r.W)
 	c := columns{names: s.NameWidth + datacenterWidth(s), dated: len(news) > 0 && !term.IsToday(news[len(news)-1].Ev.Time, s.Now)}
 	for _, el := range news {

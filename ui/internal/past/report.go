@@ -72,17 +72,27 @@ func (r *Reporter) Ended(msg Reported) scene.Action {
 // ReportOn requests a report about e, which is nil if no election is selected. since is the text that the user typed;
 // an empty text means one day.
 func ReportOn(e *election.Election, since string, now time.Time) scene.Action {
-	at := now.Add(-reportPeriod)
-	if since != "" {
-		var err error
-		if at, err = history.ParseMoment(since, now); err != nil {
-			return notAMoment(":report", err)
-		}
+	at, invalid := ReportSince(since, now.Add(-reportPeriod), now)
+	if invalid != nil {
+		return invalid
 	}
 	if e == nil {
 		return scene.Say{Role: term.Delay, Text: "No report: no election is selected."}
 	}
 	return scene.WriteReport{Of: []scene.Subject{{Datacenter: e.Datacenter, Key: e.Key()}}, Since: at}
+}
+
+// ReportSince returns the moment that the user typed, or otherwise if the text is empty. invalid is the response to
+// a text that is not a moment.
+func ReportSince(text string, otherwise, now time.Time) (at time.Time, invalid scene.Action) {
+	if text == "" {
+		return otherwise, nil
+	}
+	at, err := history.ParseMoment(text, now)
+	if err != nil {
+		return at, notAMoment(":report", err)
+	}
+	return at, nil
 }
 
 // ShowSince requests the events since a moment. text is what the user typed; "" and "all" show all events.

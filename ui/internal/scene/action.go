@@ -91,6 +91,9 @@ type Close struct{ Text string }
 // Run runs a command. The component receives the message of the command.
 type Run struct{ Cmd tea.Cmd }
 
+// Covered is the response to a command about a row of the table of elections, if another view covers the table.
+const Covered = "Unavailable in this view: select an election in view 1"
+
 // WriteReport writes an incident report about elections to a file.
 type WriteReport struct {
 	Of    []Subject

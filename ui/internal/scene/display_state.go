@@ -3,9 +3,8 @@ package scene
 import (
 	"time"
 
-	"electop/ui/internal/term"
-
 	"electop/election"
+	"electop/ui/internal/term"
 )
 
 // DisplayState is the displayed state of an election.

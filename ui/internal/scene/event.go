@@ -1,13 +1,55 @@
 package scene
 
 import (
+	"slices"
 	"time"
 
+	"electop/election"
 	"electop/election/query"
 	"electop/ui/internal/term"
-
-	"electop/election"
 )
+
+// Watched selects the keys of the board: a history may contain keys of other datacenters and patterns, and a snapshot
+// has events of keys that were watched earlier.
+type Watched struct {
+	// Datacenters are the names of those of the board, nil if they are unknown. Texts are the patterns before parsing.
+	Datacenters, Texts []string
+	Patterns           election.Patterns
+}
+
+// Watched returns the selection of the board's keys.
+func (s *Scene) Watched() Watched {
+	w := Watched{Texts: s.Patterns}
+	w.Patterns, _ = election.ParsePatterns(s.Patterns) // no error: the program has parsed the same texts
+	for _, part := range s.Live.Datacenters() {
+		if part.Datacenter != "" {
+			w.Datacenters = append(w.Datacenters, part.Datacenter)
+		}
+	}
+	return w
+}
+
+// Equal reports whether both select the same keys.
+func (w Watched) Equal(other Watched) bool {
+	return slices.Equal(w.Datacenters, other.Datacenters) && slices.Equal(w.Texts, other.Texts)
+}
+
+// Covers reports whether the board shows a datacenter.
+func (w Watched) Covers(datacenter string) bool {
+	return w.Datacenters == nil || slices.Contains(w.Datacenters, datacenter)
+}
+
+// Shows reports whether the board shows a key. Events of the connection have an empty key.
+func (w Watched) Shows(datacenter, key string) bool {
+	if datacenter != "" && !w.Covers(datacenter) {
+		return false
+	}
+	_, ok := w.Patterns.Match(key)
+	return ok || key == "" || len(w.Patterns) == 0
+}
+
+// ShowsEvent reports whether the board shows the election of an event.
+func (w Watched) ShowsEvent(ev *election.Event) bool { return w.Shows(ev.Datacenter, ev.Key) }
 
 // EventLine is a displayed event; a vacated event includes its later explanation.
 type EventLine struct {

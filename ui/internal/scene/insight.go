@@ -4,10 +4,9 @@ import (
 	"strings"
 	"time"
 
+	"electop/election"
 	"electop/election/insight"
 	"electop/ui/internal/term"
-
-	"electop/election"
 )
 
 // WhyNoCandidate explains why there is no likely candidate.

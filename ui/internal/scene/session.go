@@ -1,10 +1,9 @@
 package scene
 
 import (
+	"electop/election"
 	"electop/election/insight"
 	"electop/ui/internal/term"
-
-	"electop/election"
 )
 
 // Led lists the elections that each session leads.

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"electop/election"
 	"electop/election/sanitize"
 	"electop/ui/internal/term"
-
-	"electop/election"
 )
 
 // Number formats a number without digit grouping.

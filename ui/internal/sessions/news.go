@@ -51,7 +51,7 @@ func (v *Model) problems(s *scene.Scene) []string {
 	if v.list == nil {
 		return nil
 	}
-	parts, subject := s.Shown.Datacenters(), "this list"
+	parts, subject := s.Shown.Datacenters(), wholeList
 	if len(parts) > 1 {
 		subject = "this part of the list"
 	}
@@ -78,6 +78,9 @@ func (v *Model) problems(s *scene.Scene) []string {
 	return texts
 }
 
+// wholeList is the subject of [Model.lacks] if there is one datacenter.
+const wholeList = "this list"
+
 // lacks describes what is missing or stale in the list of one datacenter. subject is the name of this list in the
 // texts.
 func (v *Model) lacks(part *election.Snapshot, subject string, now time.Time) []string {
@@ -87,7 +90,13 @@ func (v *Model) lacks(part *election.Snapshot, subject string, now time.Time) []
 	}
 	var texts []string
 	old := subject + " is " + term.Duration(now.Sub(list.Until)) + " old."
-	switch {
+	switch c := part.Connection; {
+	case c.State == election.Lost && !c.Refused && subject != wholeList: // a banner shows the error
+		text := "unreachable; its sessions were not read."
+		if len(list.Sessions) > 0 {
+			text = "unreachable. " + term.Capital(old)
+		}
+		texts = append(texts, text)
 	case list.Err != "" && len(list.Sessions) == 0:
 		texts = append(texts, unreadable(part))
 	case list.Err != "":
@@ -108,7 +117,7 @@ func unreadable(part *election.Snapshot) string {
 	switch c := part.Connection; {
 	case c.Refused:
 		return "Consul rejects this token: the sessions cannot be read."
-	case c.State == election.Lost:
+	case c.State == election.Lost, !part.SessionList.Denied:
 		return scene.Clean(part.SessionList.Err) + "."
 	}
 	return scene.Clean(part.SessionList.Err) + ". Listing sessions requires session_prefix \"\" { policy = \"read\" }, or this rule for one node."

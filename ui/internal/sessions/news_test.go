@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func TestProblemsNameTheirDatacenters(t *testing.T) {
 	old := ago(2*time.Hour + 10*time.Minute)
 	one, current := uitest.Studied(""), uitest.Session(900, "other", "node-9")
 	one.Datacenter, current.Datacenter = "dc1", "dc2"
-	unreadable := &election.SessionList{At: old, Until: old, Err: "sessions: not readable with this token"}
+	unreadable := &election.SessionList{At: old, Until: old, Err: "sessions: not readable with this token", Denied: true}
 	d := drive(t, source.Join(one, part("dc2", unreadable), part("dc3", unreadable)), nil)
 	d.wants(`Datacenters dc2, dc3: sessions: not readable with this token. Listing sessions requires session_prefix ""`, "20, 9 hold a watched key")
 	d.lacks(" old.")
@@ -52,10 +53,30 @@ func TestProblemsNameTheirDatacenters(t *testing.T) {
 		"Datacenter dc3: this token cannot read all sessions: some are not listed.",
 		"Datacenter dc4: Consul rejects this token: the sessions cannot be read.")
 	lost := part("dc2", &election.SessionList{At: old, Until: old, Err: "sessions: connection refused"})
-	lost.Connection.State = election.Lost
+	lost.Connection.State = election.Live // only the read of the sessions fails
 	d.show(source.Join(one, lost))
 	d.wants("Datacenter dc2: sessions: connection refused.")
 	d.lacks("session_prefix")
+	lost.Connection.State = election.Lost
+	d.show(source.Join(one, lost))
+	d.wants("Datacenter dc2: unreachable; its sessions were not read.")
+	d.lacks("session_prefix")
 	d.filter("no-such-session")
 	d.wants("No session matches the filter.")
+}
+
+// A line for each error of many datacenters would leave no room for the list.
+func TestUnreachableDatacentersShareALine(t *testing.T) {
+	all, old := []*election.Snapshot{uitest.Studied("")}, ago(time.Minute)
+	all[0].Datacenter = "dc1"
+	for n := range 3 {
+		name := fmt.Sprintf("dc%d", n+2)
+		ses := uitest.Session(900+n, "other", "node-9")
+		ses.Datacenter = name
+		list := &election.SessionList{At: old, Until: old, Err: "sessions: connection refused by " + name, Sessions: []*election.Session{ses}}
+		all = append(all, &election.Snapshot{At: uitest.Now(), Datacenter: name, SessionList: list, Connection: election.Connection{State: election.Lost}})
+	}
+	d := drive(t, source.Join(all...), nil)
+	d.wants("Datacenters dc2, dc3, dc4: unreachable. This part of the list is 1m00s old.")
+	d.lacks("refused")
 }

@@ -15,6 +15,9 @@ import (
 
 // Update handles a message and returns an action for the program.
 func (v Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	if _, ok := msg.(scene.Report); ok { // a report is about elections
+		return v, scene.Say{Role: term.Delay, Text: scene.Covered + "."}
+	}
 	if s.Past != nil {
 		return v, v.updatePast(msg, s)
 	}

@@ -100,12 +100,16 @@ func (v *Model) drawList(p *term.Painter, s *scene.Scene, width, height int) []s
 	lines = append(lines, v.head(p, widths, width))
 	l := term.NewLine(p, width)
 	for i := v.at.Offset; i < min(len(v.order), v.at.Offset+rows); i++ {
-		l.Reset(p.Tone)
-		if i == v.at.Index {
-			l.Reset(p.Tone.Selected())
+		ground, part := p.Tone, s.In(v.order[i].datacenter)
+		if part.Stale {
+			ground = term.Stale
 		}
+		if i == v.at.Index {
+			ground = ground.Selected()
+		}
+		l.Reset(ground)
 		l.Area(term.Area{Item: term.Row, Index: i})
-		v.drawRow(l, s, v.order[i], widths, i == v.at.Index)
+		v.drawRow(l, part, v.order[i], widths, i == v.at.Index)
 		lines = append(lines, l.Done())
 	}
 	return p.Pad(lines, width, height)

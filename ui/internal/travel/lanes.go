@@ -68,7 +68,7 @@ func isCurrent(s *scene.Scene, window time.Duration) bool {
 // isRecent reports whether the latest request was for the same lanes and less than retryAfter ago.
 func (l *laneReads) isRecent(s *scene.Scene, window time.Duration) bool {
 	q := l.latest
-	if q == nil || q.window != window || !q.at.Equal(s.Past.Moment()) || !slices.Equal(q.patterns, s.Patterns) {
+	if q == nil || q.window != window || !q.at.Equal(s.Past.Moment()) || !slices.Equal(q.Texts, s.Patterns) {
 		return false
 	}
 	age := s.Now.Sub(q.now)

@@ -56,7 +56,7 @@ func (r reader) neighbour(ctx context.Context, q *request) (*election.Event, err
 		if q.step > 0 {
 			slices.Reverse(page.Events)
 		}
-		i := slices.IndexFunc(page.Events, func(ev election.Event) bool { return q.shows(ev.Datacenter, ev.Key) && q.matches(&ev) })
+		i := slices.IndexFunc(page.Events, func(ev election.Event) bool { return q.ShowsEvent(&ev) && q.matches(&ev) })
 		switch {
 		case i >= 0:
 			return &page.Events[i], nil
@@ -89,27 +89,12 @@ func (q *request) matches(ev *election.Event) bool {
 	return q.listed == nil || q.ids[ev.ElectionID()]
 }
 
-// shows reports whether a key is on the board. A history may contain keys of other datacenters and patterns. Events
-// of the connection have an empty key.
-func (q *request) shows(datacenter, key string) bool {
-	if datacenter != "" && !q.covers(datacenter) {
-		return false
-	}
-	_, ok := q.selects.Match(key)
-	return ok || key == "" || len(q.selects) == 0
-}
-
-// covers reports whether the board shows a datacenter.
-func (q *request) covers(datacenter string) bool {
-	return q.datacenters == nil || slices.Contains(q.datacenters, datacenter)
-}
-
 // name returns the name of the only datacenter, empty if there are several.
 func (q *request) name() string {
-	if len(q.datacenters) != 1 {
+	if len(q.Datacenters) != 1 {
 		return ""
 	}
-	return q.datacenters[0]
+	return q.Datacenters[0]
 }
 
 // read reads the state at a moment. ev is the event to which the user stepped, nil for none.
@@ -142,7 +127,7 @@ func (r reader) read(ctx context.Context, q *request, at time.Time, ev *election
 func (r reader) events(ctx context.Context, q *request, at time.Time) ([]election.Event, error) {
 	page, err := r.source.Events(ctx, history.EventQuery{Filter: history.Filter{Range: history.Range{Until: at}}, Limit: shownEvents})
 	slices.Reverse(page.Events)
-	return slices.DeleteFunc(page.Events, func(ev election.Event) bool { return !q.shows(ev.Datacenter, ev.Key) }), err
+	return slices.DeleteFunc(page.Events, func(ev election.Event) bool { return !q.ShowsEvent(&ev) }), err
 }
 
 // begins returns the time of the oldest stored event, zero for none.
@@ -181,7 +166,7 @@ func (r reader) state(ctx context.Context, q *request, at time.Time) (state, err
 	}
 	elections := q.shown(stored.Elections)
 	st := state{elections: elections, lanes: lanesOf(elections, observed, at, q)}
-	if st.gap, st.observed = gapAt(observed, all.Since, at, q.now); st.observed && len(q.datacenters) > 1 {
+	if st.gap, st.observed = gapAt(observed, all.Since, at, q.now); st.observed && len(q.Datacenters) > 1 {
 		st.blind = blindAt(observed, all.Since, at, q)
 	}
 	return st, nil
@@ -190,7 +175,7 @@ func (r reader) state(ctx context.Context, q *request, at time.Time) (state, err
 // blindAt returns the gap in observation around a moment for each datacenter that was not observed at this moment.
 func blindAt(observed []history.Observation, since, at time.Time, q *request) map[string]history.Range {
 	blind := map[string]history.Range{}
-	for _, name := range q.datacenters {
+	for _, name := range q.Datacenters {
 		own := slices.DeleteFunc(slices.Clone(observed), func(o history.Observation) bool { return o.Datacenter != name })
 		if gap, seen := gapAt(own, since, at, q.now); !seen {
 			blind[name] = gap
@@ -203,10 +188,10 @@ func blindAt(observed []history.Observation, since, at time.Time, q *request) ma
 func (q *request) shown(stored []*election.Election) []*election.Election {
 	elections := make([]*election.Election, 0, len(stored))
 	for _, e := range stored {
-		if !q.shows(e.Datacenter, e.Key()) {
+		if !q.Shows(e.Datacenter, e.Key()) {
 			continue
 		}
-		if name, ok := q.selects.Match(e.Key()); ok {
+		if name, ok := q.Patterns.Match(e.Key()); ok {
 			e.Name = name
 		}
 		e.Leader = sanitize.Line(e.Leader, election.LabelLength) // the text is from a file or another host
@@ -222,7 +207,7 @@ func (q *request) shown(stored []*election.Election) []*election.Election {
 // observations returns the observations of the board's datacenters.
 func (r reader) observations(ctx context.Context, q *request, all history.Range) ([]history.Observation, error) {
 	observed, err := r.source.Observations(ctx, all)
-	observed = slices.DeleteFunc(observed, func(o history.Observation) bool { return !q.covers(o.Datacenter) })
+	observed = slices.DeleteFunc(observed, func(o history.Observation) bool { return !q.Covers(o.Datacenter) })
 	for i := range observed {
 		if observed[i].Lasting { // the latest heartbeat may be several seconds old
 			observed[i].To = q.now
@@ -256,7 +241,7 @@ func gapAt(observed []history.Observation, since, at, now time.Time) (gap histor
 
 func lanesOf(elections []*election.Election, observed []history.Observation, at time.Time, q *request) *scene.Lanes {
 	l := &scene.Lanes{
-		At: at, Window: q.window, Patterns: q.patterns, Terms: make(map[election.ID][]election.Term, len(elections)), Observed: make(map[election.ID]history.Periods, len(elections)),
+		At: at, Window: q.window, Patterns: q.Texts, Terms: make(map[election.ID][]election.Term, len(elections)), Observed: make(map[election.ID]history.Periods, len(elections)),
 	}
 	coverage := history.NewCoverage(observed, history.Range{Since: at.Add(-q.window), Until: at})
 	for _, e := range elections {

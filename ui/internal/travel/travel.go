@@ -42,10 +42,8 @@ type request struct {
 	ids    map[election.ID]bool
 	window time.Duration
 	now    time.Time
-	// datacenters contains the names of the board's datacenters, nil if they are unknown. selects contains the board's
-	// parsed patterns.
-	datacenters, patterns []string
-	selects               election.Patterns
+	// Watched selects the keys of the board.
+	scene.Watched
 	// event is the event to which the user stepped, nil for none.
 	event *election.Event
 }
@@ -89,14 +87,7 @@ func (t *Traveler) Jump(text string, s *scene.Scene, window time.Duration) scene
 }
 
 func newRequest(s *scene.Scene, window time.Duration) *request {
-	q := &request{window: window, now: s.Now, patterns: s.Patterns}
-	q.selects, _ = election.ParsePatterns(s.Patterns) // cannot fail, because the caller has parsed the same texts
-	for _, part := range s.Live.Datacenters() {
-		if part.Datacenter != "" {
-			q.datacenters = append(q.datacenters, part.Datacenter)
-		}
-	}
-	return q
+	return &request{window: window, now: s.Now, Watched: s.Watched()}
 }
 
 // Leave shows the current state again and cancels the read in progress.
