@@ -1,6 +1,9 @@
 package consulx
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 const (
 	// defaultConns is far below Consul's limit of 200 connections per address. At that limit, the agent rejects new
@@ -24,9 +27,10 @@ const (
 type Budget struct {
 	blocking int // connections for blocking queries
 
-	mu      sync.Mutex
-	keys    int         // number of blocking queries for keys that are in use
-	changed func(n int) // receives the number of nodes whose checks can be watched
+	mu       sync.Mutex
+	reserved int         // connections for blocking queries that are in use, or that Consul still counts
+	keys     int         // number of blocking queries for keys that are in use
+	changed  func(n int) // receives the number of nodes whose checks can be watched
 }
 
 func newBudget(conns int) *Budget {
@@ -48,6 +52,39 @@ func (b *Budget) Use(n int) {
 	left, changed := b.checks(), b.changed
 	b.mu.Unlock()
 	changed(left)
+}
+
+// Reserve reserves a connection for blocking queries. It returns false if none is free, unless one is assigned.
+// Consul counts a cancelled query until its wait ends, so queries that restart together could exceed Consul's limit.
+func (c *Client) Reserve(assigned bool) bool {
+	b := c.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.reserved >= b.blocking && !assigned {
+		return false
+	}
+	b.reserved++
+	return true
+}
+
+// Release returns a reserved connection after a delay.
+func (c *Client) Release(after time.Duration) {
+	if after > 0 {
+		time.AfterFunc(after, func() { c.Release(0) })
+		return
+	}
+	b := c.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reserved--
+}
+
+// Reader returns the client for a query that may have reserved a connection.
+func (c *Client) Reader(reserved bool) *Client {
+	if reserved {
+		return c.waiting
+	}
+	return c.short
 }
 
 // checks returns the number of nodes whose checks can be watched. The caller holds the mutex.

@@ -38,6 +38,9 @@ var (
 	ErrNoSession = errors.New("no such session")
 	// ErrUnreachable reports that no request reached Consul.
 	ErrUnreachable = errors.New("cannot reach Consul")
+	// ErrLimited reports that Consul, or a proxy, refused a request because of a limit (429). Consul is reachable, and
+	// established connections still work.
+	ErrLimited = errors.New("refused because of a limit")
 	// ErrNoQuorum reports that Consul has no consensus leader.
 	ErrNoQuorum = errors.New("no consensus leader")
 )
@@ -156,8 +159,10 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 		return "Consul answered 403: " + text, ErrDenied
 	case s.Code == http.StatusForbidden:
 		return "permission denied", ErrDenied
-	case s.Code == http.StatusTooManyRequests:
-		return "Consul rejects this request, because there are too many connections from this host (429): " + text, nil
+	case s.Code == http.StatusTooManyRequests && strings.Contains(text, "too many concurrent connections"):
+		return "Consul refuses further connections from this host (429, http_max_conns_per_client)", ErrLimited
+	case s.Code == http.StatusTooManyRequests: // Consul's request_limits, or a proxy
+		return "the rate of requests is limited (429): " + text, ErrLimited
 	case s.Code >= 300 && s.Code < 400:
 		return fmt.Sprintf("Consul answered %d: electop does not follow redirects, because another host could receive the token", s.Code), nil
 	case text == "":

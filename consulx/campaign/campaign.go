@@ -121,8 +121,8 @@ type keyPoller struct {
 	reported bool
 }
 
-func (f *keyPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
-	pair, meta, err := f.c.client.API().KV().Get(f.c.o.Key, q)
+func (f *keyPoller) Poll(q blocking.Query) (*api.QueryMeta, error) {
+	pair, meta, err := f.c.client.Reader(q.Reserved).API().KV().Get(f.c.o.Key, q.QueryOptions)
 	if err != nil {
 		return nil, f.c.client.Wrap(err)
 	}

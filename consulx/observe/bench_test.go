@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
+	"electop/consulx/internal/blocking"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
 )
@@ -58,7 +59,7 @@ func BenchmarkDecodeKeys(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := k.Poll(c.Read(b.Context())); err != nil {
+				if _, err := k.Poll(blocking.Query{QueryOptions: c.Read(b.Context()), Reserved: true}); err != nil {
 					b.Fatal(err)
 				}
 				if k.state.last = k.answer; len(k.answer.Pairs) != n {

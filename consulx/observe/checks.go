@@ -115,8 +115,8 @@ type checkPoller struct {
 	asked  bool
 }
 
-func (k *checkPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
-	checks, meta, err := k.o.client.Blocking().API().Health().Node(k.node, q)
+func (k *checkPoller) Poll(q blocking.Query) (*api.QueryMeta, error) {
+	checks, meta, err := k.o.client.Reader(q.Reserved).API().Health().Node(k.node, q.QueryOptions)
 	if err != nil {
 		return nil, k.o.client.Wrap(err)
 	}

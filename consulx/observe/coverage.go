@@ -280,7 +280,9 @@ func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
 	ctx, cancel := context.WithCancel(ctx)
 	a.open[w] = &openShard{poller: poller, cancel: cancel}
 	a.o.client.Budget().Use(1)
-	l := &blocking.Loop{Poller: poller, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), From: state.next}
+	l := &blocking.Loop{
+		Poller: poller, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), From: state.next, Assigned: true,
+	}
 	a.loops.Go(func() {
 		defer cancel()
 		defer a.o.client.Budget().Use(-1)
@@ -303,7 +305,9 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	lists := make(chan listing, 1)
 	a.lists = lists
 	names := newNamePoller(a.o, a.layout.Root.Prefix, func(l listing) { keepNewest(lists, l) })
-	l := &blocking.Loop{Poller: names, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), Rest: names.rest}
+	l := &blocking.Loop{
+		Poller: names, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), Rest: names.rest, Assigned: true,
+	}
 	a.loops.Go(func() {
 		defer a.o.client.Budget().Use(-1)
 		l.Run(ctx)

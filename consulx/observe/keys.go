@@ -47,10 +47,10 @@ type keyState struct {
 	heavy  bool // set if a large response consists mostly of keys that are not elections
 }
 
-func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
+func (k *keyPoller) Poll(q blocking.Query) (meta *api.QueryMeta, err error) {
 	k.askedAt = time.Now()
 	before := k.known()
-	k.answer, meta, err = readKeys(k.o.client.Blocking(), k.watch, k.patterns, before.last.List, before.heavy, q)
+	k.answer, meta, err = readKeys(k.o.client.Reader(q.Reserved), k.watch, k.patterns, before.last.List, before.heavy, q.QueryOptions)
 	return meta, err
 }
 

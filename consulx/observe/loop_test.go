@@ -24,6 +24,7 @@ type fakeConsul struct {
 
 	mu       sync.Mutex
 	noQuorum bool
+	limited  bool     // the probe exceeds the limit of connections
 	asked    []string // index and time of each query for keys
 	start    time.Time
 }
@@ -33,6 +34,9 @@ func (f *fakeConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 	case r.URL.Path == "/v1/status/leader":
 		f.mu.Lock()
 		defer f.mu.Unlock()
+		if f.limited {
+			return consultest.Answer(r, 429, 0, tooMany), nil
+		}
 		if f.noQuorum {
 			return consultest.Answer(r, 200, 0, `""`), nil
 		}
@@ -70,6 +74,12 @@ func (f *fakeConsul) setQuorum(ok bool) {
 	f.noQuorum = !ok
 }
 
+func (f *fakeConsul) setLimited(limited bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.limited = limited
+}
+
 // hang blocks a query until its client disconnects or its wait ends.
 func hang(r *http.Request, d time.Duration) {
 	select {
@@ -85,6 +95,8 @@ func waitOf(r *http.Request) time.Duration {
 }
 
 const (
+	// tooMany is Consul's response to a connection above the limit.
+	tooMany  = "Your IP is issuing too many concurrent connections, please rate limit your calls\n"
 	fakeWait = time.Minute
 	oneKey   = `[{"Key":"a/leader","ModifyIndex":5,"CreateIndex":5,"LockIndex":1}]`
 )

@@ -40,8 +40,8 @@ func newNamePoller(o *Observer, prefix string, tell func(listing)) *namePoller {
 	return &namePoller{link: link{o: o, source: "names under " + prefix, part: part}, prefix: prefix, tell: tell}
 }
 
-func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
-	names, meta, err := readNames(n.o.client.Blocking(), n.prefix, n.o.Patterns(), q)
+func (n *namePoller) Poll(q blocking.Query) (*api.QueryMeta, error) {
+	names, meta, err := readNames(n.o.client.Reader(q.Reserved), n.prefix, n.o.Patterns(), q.QueryOptions)
 	if err == nil {
 		n.names = names
 	}

@@ -35,31 +35,40 @@ type prober struct {
 	o       *Observer
 	epochs  *blocking.Epochs
 	err     error
+	lost    bool          // Consul was not reachable since the latest epoch began
 	index   uint64        // index of Consul's keys at the latest probe
 	pattern int           // index of the pattern whose prefix the probe reads
 	latency time.Duration // latency that the latest snapshot contains
 }
 
 func (p *prober) probe(ctx context.Context, withToken bool) {
-	start, lost := time.Now(), p.err != nil
-	p.err = p.o.probeOnce(ctx, withToken || errors.Is(p.err, consulx.ErrDenied))
+	start, failing := time.Now(), p.err != nil
+	err := p.o.probeOnce(ctx, withToken || errors.Is(p.err, consulx.ErrDenied))
 	now := time.Now()
+	limited := errors.Is(err, consulx.ErrLimited)
 	switch {
 	case ctx.Err() != nil:
 		return
-	case p.err != nil:
-		p.epochs.Lose()
+	case limited && !failing && p.latency > 0:
+		return // the blocked queries still work; each of them reports its own failure
+	case err != nil:
+		if p.err = err; !limited {
+			p.lost = true
+			p.epochs.Lose()
+		}
 		p.o.send(true, election.LinkLost{
-			At: now, Source: probeSource, Error: consulx.Describe(p.err), RetryAt: start.Add(p.o.probeEvery),
-			Refused: errors.Is(p.err, consulx.ErrDenied),
+			At: now, Source: probeSource, Error: consulx.Describe(err), RetryAt: start.Add(p.o.probeEvery),
+			Refused: errors.Is(err, consulx.ErrDenied),
 		})
 		return
-	case p.restored(ctx) || lost || withToken && p.o.permissions.changed(ctx, p.o.client):
+	case p.restored(ctx) || p.lost || withToken && p.o.permissions.changed(ctx, p.o.client):
+		p.lost = false
 		p.epochs.Next()
 	}
+	p.err = nil
 	// A small change of the latency must not cause a redraw.
 	latency := max(now.Sub(start), 1)
-	news := lost || p.latency == 0 || (latency-p.latency).Abs() >= max(time.Millisecond, p.latency/2)
+	news := failing || p.latency == 0 || (latency-p.latency).Abs() >= max(time.Millisecond, p.latency/2)
 	if news {
 		p.latency = latency
 	}

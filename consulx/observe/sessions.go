@@ -85,8 +85,8 @@ type sessionsPoller struct {
 	problem string
 }
 
-func (s *sessionsPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
-	s.answer, meta, err = s.o.client.Blocking().ListSessions(q)
+func (s *sessionsPoller) Poll(q blocking.Query) (meta *api.QueryMeta, err error) {
+	s.answer, meta, err = s.o.client.Reader(q.Reserved).ListSessions(q.QueryOptions)
 	return meta, err
 }
 
@@ -95,7 +95,7 @@ func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, e
 	if len(s.answer) == 0 && len(s.last) > 0 && s.o.client.MayOmit(meta) {
 		// A blocked query whose token was revoked returns one empty list. A new query returns the error.
 		var err error
-		if meta, err = s.Poll(s.o.client.Consistent(ctx)); err != nil {
+		if meta, err = s.Poll(blocking.Query{QueryOptions: s.o.client.Consistent(ctx)}); err != nil {
 			return false, err
 		}
 	}

@@ -29,6 +29,9 @@ func (b *Backoff) Next() time.Duration {
 	return base + Jitter(base/2)
 }
 
+// steadyPause returns a random pause of at most maxPause.
+func steadyPause() time.Duration { return maxPause*3/4 + Jitter(maxPause/4) }
+
 // Jitter returns a random duration of at most d. It spreads the retries of simultaneous failures.
 func Jitter(d time.Duration) time.Duration {
 	return rand.N(d + 1) //nolint:gosec // not a secret

@@ -8,17 +8,27 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
 )
 
 // Poller sends one query and processes the responses. Only the goroutine of the loop calls these methods.
 type Poller interface {
-	// Poll sends the query with these options and stores the response.
-	Poll(q *api.QueryOptions) (*api.QueryMeta, error)
+	// Poll sends the query and stores the response.
+	Poll(q Query) (*api.QueryMeta, error)
 	// Accept processes the response. It returns false if nothing relevant changed.
 	Accept(ctx context.Context, a Answer) (changed bool, err error)
 	// Failed receives an error and the time of the next attempt. A zero time means that the first retry has already
 	// started.
 	Failed(err error, retryAt time.Time)
+}
+
+// Query contains the options of a query.
+type Query struct {
+	*api.QueryOptions
+	// Reserved is true if the loop has reserved a connection of [consulx.Client.Blocking]. Otherwise the query does not
+	// wait and shares the connections of the other short reads.
+	Reserved bool
 }
 
 // Answer is the metadata of a response.
@@ -35,6 +45,10 @@ type Answer struct {
 type Client interface {
 	Read(ctx context.Context) *api.QueryOptions
 	Consistent(ctx context.Context) *api.QueryOptions
+	// Reserve reserves a connection for blocking queries. It returns false if none is free, unless one is assigned.
+	Reserve(assigned bool) bool
+	// Release returns a reserved connection after a delay.
+	Release(after time.Duration)
 	// Close closes the idle connections of all reads. The client stays usable.
 	Close()
 }
@@ -51,6 +65,9 @@ type Loop struct {
 	From   Position // position of the first query
 	// Consistent makes every read consistent.
 	Consistent bool
+	// Assigned is true if the first blocking query needs no free connection, because it replaces another query whose
+	// connection Consul may still count.
+	Assigned bool
 	// Rest, if set, returns the pause after a response. It replaces pace.
 	Rest func() time.Duration
 
@@ -60,6 +77,10 @@ type Loop struct {
 	reread   bool // the latest response was dropped because it lacked keys
 	retried  bool // the latest failure was retried immediately
 	rejected bool // Consul or a proxy rejects blocking queries
+
+	reserved bool      // a connection is reserved
+	limited  bool      // Consul refused the latest blocking query because of a limit
+	counted  time.Time // until then, Consul may count the connection of the latest query
 }
 
 // minWait is the minimum duration of a query that proves that blocking queries work. A proxy that rejects blocking
@@ -68,14 +89,16 @@ const minWait = 500 * time.Millisecond
 
 // Run polls until ctx ends. It reports errors to the poller and retries.
 func (l *Loop) Run(ctx context.Context) {
+	defer l.release()
 	at := l.From
 	for ctx.Err() == nil {
 		epoch, number := l.Epochs.Current()
 		epoch, leave := Join(ctx, epoch)
-		at = at.in(number)
+		at = l.reserve(epoch, at.in(number))
 		start := time.Now()
 		next, err := l.once(epoch, at)
-		if err != nil {
+		limited := errors.Is(err, consulx.ErrLimited)
+		if err != nil && !limited {
 			l.Client.Close() // other connections may be dead too
 		}
 		// Only a query that was blocked shows that blocking queries work. If a proxy rejects blocking queries, the
@@ -84,6 +107,10 @@ func (l *Loop) Run(ctx context.Context) {
 		switch {
 		case epoch.Err() != nil:
 			l.backoff.Reset()
+			l.release()
+		case limited && at.Index > 0: // nothing was missed yet: the next query reads without waiting
+			l.limited, next = true, at.dropped()
+			l.release()
 		case proven:
 			l.backoff.Reset()
 			l.retried, l.rejected = false, false
@@ -92,6 +119,32 @@ func (l *Loop) Run(ctx context.Context) {
 		}
 		at = next
 		leave()
+	}
+}
+
+// reserve reserves a connection for a blocking query. While none is free, or Consul refuses it, the loop reads
+// repeatedly without waiting.
+func (l *Loop) reserve(ctx context.Context, at Position) Position {
+	if at.Index == 0 || l.reserved {
+		return at
+	}
+	if !l.limited && l.Client.Reserve(l.Assigned) {
+		l.reserved, l.Assigned = true, false
+		return at
+	}
+	Sleep(ctx, steadyPause())
+	if l.limited, l.reserved = false, l.Client.Reserve(false); !l.reserved {
+		return at.dropped()
+	}
+	return at
+}
+
+// release returns the reserved connection when Consul has stopped counting it. Consul does not end the wait of a
+// cancelled query, and counts its connection until then.
+func (l *Loop) release() {
+	if l.reserved {
+		l.reserved = false
+		l.Client.Release(time.Until(l.counted))
 	}
 }
 
@@ -109,7 +162,7 @@ func (l *Loop) retry(ctx context.Context, at Position, err error) {
 	l.rejected = l.rejected || at.Index > 0
 	pause := l.backoff.Next()
 	if !l.Epochs.isLost() {
-		pause = min(pause, maxPause*3/4+Jitter(maxPause/4))
+		pause = min(pause, steadyPause())
 	}
 	l.Failed(err, time.Now().Add(pause))
 	Sleep(ctx, pause)
@@ -120,10 +173,14 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	if l.rejected {
 		wait = min(wait, minWait)
 	}
-	qctx, cancel := context.WithTimeout(ctx, queryDeadline(at.Index, wait))
+	deadline := queryDeadline(at.Index, wait)
+	qctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	start := time.Now()
-	meta, err := l.Poll(l.query(qctx, at.Index, wait))
+	meta, err := l.Poll(Query{l.query(qctx, at.Index, wait), l.reserved})
+	if l.counted = (time.Time{}); at.Index > 0 && ctx.Err() != nil {
+		l.counted = start.Add(deadline)
+	}
 	if err != nil {
 		return at.Lost(), err
 	}

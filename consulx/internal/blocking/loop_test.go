@@ -3,6 +3,7 @@ package blocking
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,14 +19,16 @@ type fakePoller struct {
 	closed int
 }
 
-func (s *fakePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+func (s *fakePoller) Poll(q Query) (*api.QueryMeta, error) {
 	s.n++
-	index, err := s.poll(s.n, q)
+	index, err := s.poll(s.n, q.QueryOptions)
 	return &api.QueryMeta{LastIndex: index}, err
 }
 
 func (s *fakePoller) Accept(_ context.Context, a Answer) (bool, error) { return true, s.accept(s.n, a) }
 func (s *fakePoller) Failed(error, time.Time)                          {}
+func (s *fakePoller) Reserve(bool) bool                                { return true }
+func (s *fakePoller) Release(time.Duration)                            {}
 func (s *fakePoller) Close()                                           { s.closed++ }
 
 func (s *fakePoller) Read(ctx context.Context) *api.QueryOptions {
@@ -70,4 +73,62 @@ func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
 			})
 		})
 	}
+}
+
+// counting is a client with a number of free connections. It records the releases.
+type counting struct {
+	*fakePoller
+	free     atomic.Int32
+	releases []time.Duration
+}
+
+func (c *counting) Reserve(bool) bool {
+	if c.free.Load() == 0 {
+		return false
+	}
+	c.free.Add(-1)
+	return true
+}
+
+func (c *counting) Release(after time.Duration) {
+	c.releases = append(c.releases, after)
+	time.AfterFunc(after, func() { c.free.Add(1) })
+}
+
+// Consul counts the connection of a cancelled query until its wait ends. Until then, the loop must not block on
+// another connection, but must still read changes.
+func TestACancelledQueryKeepsItsConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		start, epochs := time.Now(), NewEpochs(ctx)
+		s := &fakePoller{accept: func(int, Answer) error { return nil }}
+		c := &counting{fakePoller: s}
+		c.free.Store(1)
+		var reads, blocks []time.Duration
+		s.poll = func(_ int, q *api.QueryOptions) (uint64, error) {
+			if q.WaitIndex == 0 {
+				reads = append(reads, time.Since(start))
+				return 7, nil
+			}
+			blocks = append(blocks, time.Since(start))
+			Sleep(q.Context(), q.WaitTime)
+			return 7, q.Context().Err()
+		}
+		const cancelled = 5 * time.Second
+		time.AfterFunc(cancelled, epochs.Next)
+		(&Loop{Poller: s, Client: c, Epochs: epochs, Wait: DefaultWait}).Run(ctx)
+		if len(blocks) < 2 || len(c.releases) == 0 {
+			t.Fatalf("blocked at %s, released after %s; want a second blocking query", blocks, c.releases)
+		}
+		free := cancelled + c.releases[0]
+		if least := DefaultWait * 7 / 8 * 17 / 16; free < least || blocks[1] < free || blocks[1] > free+maxPause {
+			t.Errorf("the query that was cancelled after %s is counted until %s, and the next one begins at %s", cancelled, free, blocks[1])
+		}
+		for i, at := range append(reads[1:], blocks[1]) {
+			if at-max(reads[i], cancelled) > 2*maxPause {
+				t.Errorf("read at %s and then at %s", reads[i], at)
+			}
+		}
+	})
 }

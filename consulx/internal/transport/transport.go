@@ -54,11 +54,13 @@ func newTransport(t Address, tlsConfig *tls.Config, conns int) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
 	}}
-	dial := dialer.DialContext
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		return requestFirst(dialer.DialContext(ctx, network, address))
+	}
 	proxy := http.ProxyFromEnvironment
 	if t.socket != "" {
 		dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", t.socket)
+			return requestFirst(dialer.DialContext(ctx, "unix", t.socket))
 		}
 		proxy = nil
 	}
