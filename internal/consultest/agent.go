@@ -208,7 +208,7 @@ func (a *Agent) awaitDatacenter(ctx context.Context, name string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("consultest: %s does not reach %s within %s: %w", a.Datacenter(), name, readyTimeout, err)
+			return fmt.Errorf("consultest: %s did not reach %s within %s: %w", a.Datacenter(), name, readyTimeout, err)
 		case <-tick.C:
 		}
 	}

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// Fault is a fault that a [Proxy] injects. The zero value forwards everything unchanged.
+// Fault is a fault that a [Proxy] injects. With the zero value, the proxy forwards everything unchanged.
 type Fault struct {
 	// Silent delays all bytes in both directions until the fault changes, like a firewall that drops packets.
 	Silent bool
 	// Latency delays every response.
 	Latency time.Duration
-	// Respond replaces Consul's response, also for pending requests.
+	// Respond sends a response instead of Consul's. It also responds to pending requests.
 	Respond http.HandlerFunc
 	// Alter changes the body of a response. The Content-Length stays the same.
 	Alter func(body []byte) []byte
@@ -85,7 +85,7 @@ func StartProxy(tb testing.TB, target string, config *tls.Config) *Proxy {
 // Addr returns the proxy's host:port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Set replaces the current fault, also for pending requests.
+// Set replaces the current fault. The new fault also affects pending requests.
 func (p *Proxy) Set(f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +137,7 @@ func (p *Proxy) current() (Fault, <-chan struct{}) {
 	return p.fault, p.changed
 }
 
-// faultOf returns the current fault of one request.
+// faultOf returns the fault that currently applies to a request, and a channel that is closed when the fault changes.
 func (p *Proxy) faultOf(r *http.Request) (Fault, <-chan struct{}) {
 	fault, changed := p.current()
 	if fault.Only != nil && !fault.Only(r) {

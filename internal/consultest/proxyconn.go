@@ -58,7 +58,7 @@ func (c *proxyConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// pass waits until neither the proxy nor this connection is silent, or the connection is closed.
+// pass waits until neither the proxy nor this connection is silent, or until the connection is closed.
 func (c *proxyConn) pass() {
 	for {
 		fault, changed := c.p.current()

@@ -20,7 +20,8 @@ import (
 // 200 connections per client address.
 const MaxCandidates = 120
 
-// RealPrefix is the prefix of all keys on a real Consul. Run removes these keys before it returns.
+// RealPrefix is the prefix of all keys that the demonstration creates in a real Consul cluster. Run removes these keys
+// before it returns.
 const RealPrefix = "electop-demo/"
 
 // cleanupTimeout is the timeout for removing keys and nodes at the end.
@@ -28,7 +29,7 @@ const cleanupTimeout = 15 * time.Second
 
 // Options configure a demonstration.
 type Options struct {
-	// Services is the number of elections, Candidates the number of candidates per election.
+	// Services is the number of elections. Candidates is the number of candidates per election.
 	Services, Candidates int
 	// Seed determines the order of the simulated failures and the services that they affect.
 	Seed uint64

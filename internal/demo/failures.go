@@ -99,7 +99,8 @@ func (d *demonstration) returnNode(n *node) func(ctx context.Context) error {
 	}
 }
 
-// hasLostNode reports whether a node is removed. If a second node were removed, only one of three would remain.
+// hasLostNode reports whether a node is currently removed from the catalog. If a second node were
+// removed, only one of three would remain.
 func (d *demonstration) hasLostNode() bool {
 	return slices.ContainsFunc(d.nodes, (*node).isLost)
 }

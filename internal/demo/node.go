@@ -51,7 +51,7 @@ func (n *node) isLost() bool {
 	return n.lost
 }
 
-// setCheck registers a member's service and its check. It does nothing while the node is removed.
+// setCheck registers a member's service and its check. It does nothing while the node is not in the catalog.
 func (n *node) setCheck(ctx context.Context, m *member, status, output string) error {
 	if n.isLost() {
 		return nil

@@ -30,8 +30,8 @@ type course struct {
 	unconfirmed int
 	tried       bool // set when the drain has tried to destroy the session
 	destroyed   bool
-	// acted is the hold that the last action targeted. outcome is the result of that action, actedAt is when it
-	// ended.
+	// acted is the hold that the last action targeted. outcome is the result of that action, and actedAt is the time
+	// at which the action ended.
 	acted   election.Target
 	outcome insight.Outcome
 	actedAt time.Time

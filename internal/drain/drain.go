@@ -12,10 +12,10 @@ import (
 	"electop/election/insight"
 )
 
-// Status is the state of one election of a drain.
+// Status is the state of one election during a drain.
 type Status string
 
-// The states of an election. A final state (see [Status.Final]) changes only with the leader.
+// The states of an election. A final state (see [Status.Final]) changes only if the leader changes.
 const (
 	Waiting Status = "waiting" // the drain has not acted on the election yet
 	Moving  Status = "moving"
@@ -29,7 +29,7 @@ const (
 // Final reports whether the drain acts on the election again only if the leader changes.
 func (s Status) Final() bool { return s != Waiting && s != Moving }
 
-// Result is the state of one election. Its texts are safe to print.
+// Result is the state of one election. Its strings are safe to print.
 type Result struct {
 	Item   *Item
 	Status Status
@@ -67,13 +67,13 @@ type Options struct {
 	Rounds int
 	// Settle is how long a session on another node must lead until an election counts as moved.
 	Settle time.Duration
-	// Wait is the maximum time for which an election has no leader before its status is Vacant.
+	// Wait is the maximum time for which an election has no leader before its status becomes Vacant.
 	Wait time.Duration
 	// Destroy allows destroying the session after the last round.
 	Destroy bool
-	// Watch continues until ctx ends. Elections whose leader returns to the node are released again.
+	// Watch continues the drain until ctx ends. Elections whose leader returns to the node are released again.
 	Watch bool
-	// OnResult receives every change of a result. Run makes all calls, one at a time.
+	// OnResult receives each result that has changed. Run makes all calls, one at a time.
 	OnResult func(Result)
 	// OnConnection receives the error when the connection to Consul is lost, and "" when it is restored. Run makes
 	// all calls.

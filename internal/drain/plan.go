@@ -119,7 +119,7 @@ func (f *Facts) found(p election.Pair, session *election.Session) *election.Elec
 	}
 }
 
-// Item is one election of a plan.
+// Item is one election in a plan.
 type Item struct {
 	Election *election.Election
 	// Target is the hold to release first.
@@ -133,7 +133,7 @@ type Item struct {
 	Rivals int
 	// Around contains the surroundings from which the candidates were inferred.
 	Around election.Surroundings
-	// Effect describes the effect of a release, Last that of a destroy.
+	// Effect describes the effect of a release. Last describes the effect of a destroy.
 	Effect, Last insight.Effect
 	// Skip is the reason why the drain does not act on the election. It is empty if the drain acts. If the leader remains
 	// on the node for this reason, Failure is the kind of the reason.

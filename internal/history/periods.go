@@ -40,7 +40,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// Within returns the total length of the periods between from and to.
+// Within returns the total length of the parts of the periods that lie between from and to.
 func (p Periods) Within(from, to time.Time) time.Duration {
 	var sum time.Duration
 	for i := sort.Search(len(p), func(i int) bool { return p[i].Until.After(from) }); i < len(p) && p[i].Since.Before(to); i++ {
@@ -88,7 +88,7 @@ type Coverage struct {
 	merged map[string]Periods
 }
 
-// coverGroup contains the observations that have the same patterns.
+// coverGroup contains the observations that have the same datacenter and patterns.
 type coverGroup struct {
 	datacenter, patterns string
 	matches              election.Patterns

@@ -15,7 +15,7 @@ var ErrNoElection = errors.New("no such election in the history")
 // ErrCursor reports that a cursor is invalid.
 var ErrCursor = errors.New("history: invalid cursor")
 
-// Election identifies an election of the history.
+// Election identifies an election in the history.
 type Election struct{ Name, Key string }
 
 // Source is a readable history: a file or a remote recorder. Its methods are safe for concurrent use.
@@ -62,8 +62,8 @@ type EventQuery struct {
 	// Types and Causes select events. An empty list selects all events.
 	Types  []election.EventType
 	Causes []election.Cause
-	// Before selects events older than the cursor, After newer events. A page contains the events closest to the
-	// cursor.
+	// Before selects events older than the cursor. After selects newer events. A page contains the events closest to
+	// the cursor.
 	Before, After Cursor
 	// Limit is the maximum number of events; 0 means 100.
 	Limit int
@@ -83,8 +83,8 @@ type EventPage struct {
 type TermQuery struct {
 	Filter
 	Causes []election.Cause
-	// Before selects terms that began before the cursor, After terms that began after it. A page contains the terms
-	// closest to the cursor.
+	// Before selects terms that began before the cursor. After selects terms that began after it. A page contains the
+	// terms closest to the cursor.
 	Before, After Cursor
 	// Limit is the maximum number of terms; 0 means 100.
 	Limit int

@@ -17,7 +17,7 @@ const (
 	// maxPending is the maximum size of the queue in bytes. At its start, electop logs one line per election, up to
 	// 10,000 lines.
 	maxPending = 4 << 20
-	// openTimeout is how long Open waits for an error of the file system.
+	// openTimeout is how long Open waits for an error from the file system.
 	openTimeout = 500 * time.Millisecond
 	// closeTimeout is the timeout of Close. A write to a pipe may take half of this time.
 	closeTimeout = 500 * time.Millisecond
@@ -40,7 +40,7 @@ type File struct {
 	lost    int      // number of lines dropped since the last notice in the file
 	noting  int      // number of lines in the notice that is being written
 	err     error    // the reason for dropped lines
-	ended   error    // the error of closing the file
+	ended   error    // the error from closing the file
 	closed  bool
 }
 

@@ -27,5 +27,5 @@
 // transactions.
 //
 // An [Agent] is an http.Handler and an http.RoundTripper that needs no network. The package reads the time only from
-// package time, so a testing/synctest bubble controls its clocks. [Start] serves one on a loopback port.
+// package time, so a testing/synctest bubble controls its clocks. [Start] serves an agent on a loopback port.
 package memconsul

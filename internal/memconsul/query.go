@@ -78,7 +78,7 @@ func query[T any](rq *request, q store.Query[T]) (T, bool) {
 	return result.Body, true
 }
 
-// plainQuery is like query, but returns the results of a handler. The body is nil if the client has disconnected.
+// plainQuery is like query, but has the return values of a handler. The body is nil if the client has disconnected.
 func plainQuery[T any](rq *request, q store.Query[T]) (any, error) {
 	body, ok := query(rq, q)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 //
 //	api.NewClient(&api.Config{HttpClient: &http.Client{Transport: agent}})
 //
-// If the context of a request ends while it waits, RoundTrip returns the context's error.
+// If the context of a request ends while the request waits, RoundTrip returns the context's error.
 func (a *Agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	served := r.Clone(r.Context())
 	if served.Body == nil {

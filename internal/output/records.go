@@ -35,7 +35,7 @@ func WriteRecords(w io.Writer, width int, all []Record) error {
 	return err
 }
 
-// Fits reports whether all lines written since the last Flush are at most width wide.
+// Fits reports whether all lines written since the last Flush are at most width cells wide.
 func (t *Table) Fits(width int) bool {
 	widths, last := map[int]int{}, 0
 	for line := range strings.Lines(t.buf.String()) {

@@ -27,7 +27,7 @@ func NewTable(w io.Writer) *Table { return &Table{w: w} }
 func (t *Table) Write(p []byte) (int, error) { return t.buf.Write(p) }
 
 // Flush writes all lines with aligned cells. It does not pad the last cell of a line. A column is at least as wide as
-// in earlier calls of Flush.
+// in earlier calls to Flush.
 func (t *Table) Flush() error {
 	var rows [][]string
 	for line := range strings.Lines(t.buf.String()) {

@@ -96,8 +96,8 @@ func (in Inspector) surroundings(ctx context.Context, vacant []*election.Electio
 	return all
 }
 
-// probe probes each vacant election for a lock-delay. If the probe fails, for example without permission, the
-// lock-delay remains unknown.
+// probe probes each vacant election for a lock-delay. If the probe fails, for example because a permission is
+// missing, the lock-delay remains unknown.
 func (in Inspector) probe(ctx context.Context, all map[*election.Election]*facts) {
 	if !in.Probe {
 		return

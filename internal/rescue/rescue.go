@@ -39,8 +39,8 @@ func (i *Item) Action() election.ActionKind {
 	}
 }
 
-// Apply applies the fix. If the key has changed since it was read, it writes nothing and returns ErrMoved. Before a
-// destroy it reads the evidence again, because Consul has no conditional destroy.
+// Apply applies the fix. If the key has changed since it was read, Apply writes nothing and returns ErrMoved. Before
+// a destroy, Apply reads the evidence again, because Consul has no conditional destroy.
 func (i *Item) Apply(ctx context.Context, c *consulx.Client, op *consulx.Operator) error {
 	e := i.Election
 	switch i.Fix.Kind {

@@ -49,7 +49,7 @@ type Setting struct {
 	Example string
 }
 
-// Value is a setting in a file. A section has Fields, every other setting has Texts.
+// Value is a setting in a file. A section has Fields; every other setting has Texts.
 type Value struct {
 	Name   string
 	Line   int
@@ -213,7 +213,7 @@ func (p parser) section(name string, node *yaml.Node, of Setting) (Value, error)
 func (p parser) sections(name string, node *yaml.Node, of Setting) (Value, error) {
 	v := Value{Name: of.Name, Line: node.Line}
 	if node.Kind != yaml.SequenceNode {
-		return v, p.fail(node, "%s: must be a list, whose items begin with \"- \"", name)
+		return v, p.fail(node, "%s: must be a list whose items begin with \"- \"", name)
 	}
 	for i, item := range node.Content {
 		number := strconv.Itoa(i + 1)

@@ -64,7 +64,7 @@ func TestErrorsNameTheLineAndTheAllowedValues(t *testing.T) {
 		{"contexts:\n  prod:\n    addr: x", `f.yaml:3: unknown setting "contexts.prod.addr"; must be one of address, stale`},
 		{"contexts:\n  prod:\n    address: x\n    stale: 7", `f.yaml:4: contexts.prod.stale: "7" is not valid`},
 		{"contexts:\n  \"a\\e[2J\": {}", "f.yaml:2: contexts.a"},
-		{"commands: {name: a}", `f.yaml:1: commands: must be a list, whose items begin with "- "`},
+		{"commands: {name: a}", `f.yaml:1: commands: must be a list whose items begin with "- "`},
 		{"commands:\n  - name: a\n  - b", "f.yaml:3: commands.2: must contain lines"},
 		{"commands:\n  - name: a\n\n  - stale: true", "f.yaml:4: commands.2: name is missing"},
 		{"commands:\n  - name: a\n    stale: 1", `f.yaml:3: commands.1.stale: "1" is not valid`},

@@ -47,7 +47,7 @@ func (m *merger) unchanged(parts []*election.Snapshot) bool {
 	})
 }
 
-// same reports whether two slices of immutable snapshots share memory.
+// same reports whether two slices from immutable snapshots share memory.
 func same[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -17,8 +17,8 @@ type Source interface {
 	// when it ends.
 	Snapshots() <-chan *election.Snapshot
 	// WatchChecks, Study and WatchSessions select what the snapshots contain in addition to elections: the health checks
-	// of nodes, the surroundings of the election with this key ("" for none), the list of sessions. SetPatterns selects
-	// the elections. These methods do not block.
+	// of nodes, the surroundings of the election with this key ("" selects no election), and the list of sessions.
+	// SetPatterns selects the elections. These methods do not block.
 	WatchChecks(nodes []string)
 	Study(key string)
 	WatchSessions(on bool)

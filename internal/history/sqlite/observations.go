@@ -101,7 +101,7 @@ func scanObservation(rows *sql.Rows) (o history.Observation, err error) {
 	return o, err
 }
 
-// watchOthers begins a new period if a call of Observe has replaced the patterns.
+// watchOthers begins a new period if a call to Observe has replaced the patterns.
 func (w *Writer) watchOthers(ctx context.Context, now time.Time) error {
 	w.mu.Lock()
 	ps := w.patterns
@@ -119,7 +119,7 @@ func (w *Writer) watchOthers(ctx context.Context, now time.Time) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.patterns) == len(ps) && &w.patterns[0] == &ps[0] { // no later call of Observe has replaced the patterns
+	if len(w.patterns) == len(ps) && &w.patterns[0] == &ps[0] { // no later call to Observe has replaced the patterns
 		w.patterns = nil
 	}
 	return nil

@@ -344,7 +344,7 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (history.TermPage
 	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
-// orderOfTerms is like orderOf, for terms.
+// orderOfTerms is like orderOf, but for terms.
 func orderOfTerms(q *history.TermQuery, w *where) (order string, err error) {
 	until := until(q.Range)
 	for _, c := range []struct {

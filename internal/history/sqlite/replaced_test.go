@@ -94,8 +94,8 @@ func TestAFileThatIsReplacedByAnotherKindEndsTheWriter(t *testing.T) {
 		want    string
 	}{
 		"not SQLite":  {func(path string) error { return errors.Join(other(path+".new"), os.Rename(path+".new", path)) }, "not an electop history file"},
-		"newer":       {func(path string) error { return errors.Join(newer(path+".new"), os.Rename(path+".new", path)) }, "a newer version of electop wrote this file: the file has version 99, this electop supports versions up to 1"},
-		"migrated":    {newer, "a newer version of electop wrote this file: the file has version 99, this electop supports versions up to 1"},
+		"newer":       {func(path string) error { return errors.Join(newer(path+".new"), os.Rename(path+".new", path)) }, "a newer version of electop wrote this file: the file has version 99, but this electop supports only versions up to 1"},
+		"migrated":    {newer, "a newer version of electop wrote this file: the file has version 99, but this electop supports only versions up to 1"},
 		"overwritten": {other, "the file is damaged; move it away"},
 		"truncated":   {func(path string) error { return os.Truncate(path, 0) }, "the file is damaged; move it away"},
 	} {

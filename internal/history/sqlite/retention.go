@@ -8,7 +8,8 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// trimStep is the number of events that one transaction of retention deletes. It delays new events by about 100 ms.
+// trimStep is the maximum number of rows that one transaction of retention deletes from each table. The transaction
+// delays new events by about 100 ms.
 const trimStep = 2000
 
 // trim deletes one step of the data that is older than keep or exceeds maxBytes; 0 means no limit. It always keeps
@@ -50,7 +51,7 @@ func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, max
 	return more, s.Pragma(ctx, "PRAGMA incremental_vacuum(1000)")
 }
 
-// trimBefore returns the time before which data must be deleted, or 0 if none must be deleted.
+// trimBefore returns the time before which data must be deleted, or 0 if there is nothing to delete.
 func (s *store) trimBefore(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (int64, error) {
 	var before int64
 	if keep > 0 {

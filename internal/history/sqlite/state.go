@@ -69,8 +69,8 @@ type rebuilt struct {
 	missed    int64
 	missedGap bool
 	relabeled bool
-	// delays contains the lock-delays by index of the term. explained is when the cause of the last term became
-	// known.
+	// delays contains the ends of the lock-delays by index of the term. explained is when the cause of the last term
+	// became known.
 	delays    map[int]time.Time
 	explained int64
 }
@@ -124,7 +124,8 @@ func scanRebuilt(rows *sql.Rows) (id int64, r *rebuilt, err error) {
 	return id, r, err
 }
 
-// latestAt adds the time of the latest write to each held key without the lock, and of the latest missed event.
+// latestAt adds to each election the time at which the held key was last written without the lock, and the time of the
+// latest missed event.
 func (f *File) latestAt(ctx context.Context, at time.Time, elections map[int64]*rebuilt) error {
 	type latest struct {
 		election, at int64

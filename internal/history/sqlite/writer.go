@@ -38,7 +38,7 @@ type WriterOptions struct {
 	Observer string
 	// Patterns contains the observed patterns.
 	Patterns election.Patterns
-	// Keep is the maximum age of events, MaxBytes the maximum size of the file. Retention deletes older events. 0
+	// Keep is the maximum age of events. MaxBytes is the maximum size of the file. Retention deletes older events. 0
 	// means no limit.
 	Keep     time.Duration
 	MaxBytes int64
@@ -89,7 +89,7 @@ type Writer struct {
 	closed bool
 	// moved is when the queue was last empty or became shorter.
 	moved time.Time
-	// patterns contains the patterns of the latest call of Observe. It is nil after Run has applied them.
+	// patterns contains the patterns of the latest call to Observe. It is nil after Run has applied them.
 	patterns election.Patterns
 }
 

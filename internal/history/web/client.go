@@ -59,7 +59,7 @@ func CheckURL(text string) error {
 	return nil
 }
 
-// Exposed reports whether this URL sends the history and the token over a network without encryption.
+// Exposed reports whether the history and the token are sent unencrypted over a network with this URL.
 func Exposed(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme == "http" && !Loopback(u.Hostname())
@@ -136,7 +136,7 @@ func (c *Client) get(ctx context.Context, path string, v url.Values) ([]byte, ht
 	case err != nil:
 		return nil, nil, c.describe(ctx, err)
 	case len(text) > maxBody:
-		return nil, nil, c.errorf("the response is larger than %d MB; select a shorter time", maxBody>>20)
+		return nil, nil, c.errorf("the response is larger than %d MB; select a shorter time range", maxBody>>20)
 	}
 	return text, response.Header, nil
 }

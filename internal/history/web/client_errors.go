@@ -13,7 +13,7 @@ import (
 	"electop/internal/history"
 )
 
-// describe converts an error of the HTTP client to one line. Some errors contain parts of the response, and the
+// describe converts an error from the HTTP client to one line. Some errors contain parts of the response, and the
 // response can contain the token. Therefore describe uses only the text of known types of errors.
 func (c *Client) describe(ctx context.Context, err error) error {
 	var (
@@ -28,7 +28,7 @@ func (c *Client) describe(ctx context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case errors.As(err, &errno):
-		return c.errorf("%s", errno.Error()) // do not wrap the error, because a wrapped errno would look like an error of Consul
+		return c.errorf("%s", errno.Error()) // do not wrap the error, because a wrapped errno would look like an error from Consul
 	case errors.As(err, &dns):
 		return c.errorf("host not found")
 	case errors.Is(err, http.ErrSchemeMismatch):

@@ -40,8 +40,8 @@ const (
 const (
 	// maxLimit is the maximum number of events or terms on a page.
 	maxLimit = 10_000
-	// maxBody limits a response after decompression, maxAction the body of an action, and maxQuery the query string,
-	// all in bytes.
+	// maxBody limits a response after decompression. maxAction limits the body of an action, and maxQuery limits the
+	// query string. All are in bytes.
 	maxBody   = 128 << 20
 	maxAction = 16 << 10
 	maxQuery  = 256 << 10

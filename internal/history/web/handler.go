@@ -24,7 +24,7 @@ type Options struct {
 	Health func() error
 	// Metrics serves the metrics for Prometheus.
 	Metrics http.Handler
-	// Record stores an action of electop on another host.
+	// Record stores an action that an operator performed with electop on another host.
 	Record func(history.Action)
 	// Token is the bearer token that all routes except /healthz require. If it is empty, no token is required.
 	Token string
@@ -271,8 +271,8 @@ func (s *server) elections(w io.Writer, _ http.Header, r *http.Request) error {
 	return writeLines(w, all, encodeElection)
 }
 
-// postAction stores an action of electop on another host. It uses the time of the recorder's clock, because the
-// recorder compares it with the recorded ends of terms.
+// postAction stores an action that an operator performed with electop on another host. It uses the time of the
+// recorder's clock, because the recorder compares this time with the recorded ends of terms.
 func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	if s.Token == "" && !s.Local {
 		writeError(w, http.StatusForbidden, errorJSON{Error: "a recorder without a bearer token does not store actions from other hosts"})

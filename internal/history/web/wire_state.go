@@ -16,7 +16,7 @@ type stateJSON struct {
 	Elections      []pastElection `json:"elections"`
 }
 
-// pastElection uses the field names of `electop list -o json` for the fields that both contain.
+// pastElection uses the field names of `electop list -o json` for the fields that this command also prints.
 type pastElection struct {
 	Election          string         `json:"election"`
 	Key               string         `json:"key"`

@@ -16,12 +16,12 @@ type Result[T any] struct {
 // Query is a read of the store that can wait for a change.
 type Query[T any] struct {
 	store *Store
-	topic topic                  // a change of this topic triggers another read
+	topic topic                  // a change to this topic triggers another read
 	read  func(*Store) Result[T] // runs while the store's mutex is held
 }
 
-// Run reads the store. If index is not 0, it waits until the index of the result is greater than index, but at most
-// for wait. When ctx ends or the store is closed, it returns the current result.
+// Run reads the store. If index is not 0, it waits until the index of the result is greater than index, but no
+// longer than wait. When ctx ends or the store is closed, it returns the current result.
 func (q Query[T]) Run(ctx context.Context, index uint64, wait time.Duration) Result[T] {
 	var timeout <-chan time.Time
 	if index > 0 {
@@ -95,7 +95,7 @@ const (
 	topicNodes                         // all nodes
 )
 
-// signal announces a change of its topic by closing a channel. It counts its waiters, so that a topic without waiters
+// signal announces a change to its topic by closing a channel. It counts its waiters, so that a topic without waiters
 // can be removed.
 type signal struct {
 	changed chan struct{}

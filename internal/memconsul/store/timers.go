@@ -9,7 +9,7 @@ import (
 type Timers struct {
 	mu      sync.Mutex
 	timers  map[string]armed
-	armings uint64 // number of calls of Set; distinguishes a timer from its replacement
+	armings uint64 // number of calls to Set; distinguishes a timer from its replacement
 	closed  bool
 	running sync.WaitGroup
 }

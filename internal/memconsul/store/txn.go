@@ -46,7 +46,7 @@ type TxnReply struct {
 	Errors  []TxnError
 }
 
-// verbKind returns whether a verb reads or writes.
+// verbKind is the kind of a verb: whether it reads or writes.
 type verbKind uint8
 
 const (

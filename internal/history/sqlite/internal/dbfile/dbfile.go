@@ -223,8 +223,8 @@ func openMode(ctx context.Context, path string, mode url.Values, newest int) (*s
 	return db, version, nil
 }
 
-// Transient reports whether an error may disappear without a change of the file, such as a full disk or missing
-// permissions for the folder.
+// Transient reports whether an error, such as a full disk or missing permissions for the folder, may disappear without
+// a change to the file.
 func Transient(err error) bool {
 	var s *sqlite.Error
 	if !errors.As(err, &s) {

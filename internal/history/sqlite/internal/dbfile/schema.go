@@ -216,7 +216,7 @@ func readVersion(row *sql.Row, newest int) (version int, err error) {
 	case app != applicationID:
 		return 0, ErrForeign
 	case version > newest:
-		return 0, fmt.Errorf("%w: the file has version %d, this electop supports versions up to %d", ErrNewer, version, newest)
+		return 0, fmt.Errorf("%w: the file has version %d, but this electop supports only versions up to %d", ErrNewer, version, newest)
 	}
 	return version, nil
 }
