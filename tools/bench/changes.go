@@ -54,7 +54,7 @@ func (c *changes) one(ctx context.Context, l *timeline) error {
 	return c.write(ctx, c.made, l)
 }
 
-// drive writes n changes at a rate per second. A slow write does not delay the next one.
+// drive writes n changes at rate changes per second. A slow write does not delay the next one.
 func (c *changes) drive(ctx context.Context, n int, rate float64, l *timeline) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxInFlight)

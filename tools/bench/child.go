@@ -83,7 +83,7 @@ func (c *child) end() {
 	_ = c.cmd.Wait() // ignore the exit status, because a signal ended the process
 }
 
-// stderr returns the text that the process wrote to standard error as an error, or nil if there is no text.
+// stderr returns an error with the text that the process wrote to standard error, or nil if there is no text.
 func (c *child) stderr() error {
 	if text := strings.TrimSpace(c.errors.String()); text != "" {
 		return fmt.Errorf("standard error: %s", text)

@@ -156,7 +156,7 @@ func (t *terminal) run(ctx context.Context, program ...string) (pid int, err err
 	return strconv.Atoi(strings.TrimSpace(out))
 }
 
-// await waits until the screen shows a text.
+// await waits until the screen shows the text.
 func (t *terminal) await(ctx context.Context, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Bench measures electop with a real Consul server: the latency from the response to
-// a write until electop's event, and the CPU time and memory that electop uses. It
+// Bench measures electop with a real Consul server: the latency between the response
+// to a write and electop's event, and the CPU time and memory that electop uses. It
 // measures other watchers in the same way.
 //
 // `make bench` runs it. It starts a Consul server with a data folder and creates

@@ -13,10 +13,10 @@ const (
 	readyLimit = 2 * time.Minute
 	// settleTime is the pause after the start of a watcher.
 	settleTime = time.Second
-	// idleLimit is the timeout of a single change. idleGap is the pause after it.
+	// idleLimit is the timeout for a single change. idleGap is the pause after the change.
 	idleLimit = 5 * time.Second
 	idleGap   = 20 * time.Millisecond
-	// tailLimit is the timeout of the last changes of a run.
+	// tailLimit is the timeout for the last changes of a run.
 	tailLimit = 10 * time.Second
 )
 

@@ -41,7 +41,7 @@ func parseOptions(args []string, log io.Writer) (options, error) {
 	sizes := f.String("sizes", "5,100,1000,10000,100000", "numbers of elections, one table each")
 	f.Float64Var(&o.rate, "rate", 50, "changes to write per second")
 	f.DurationVar(&o.length, "for", 20*time.Second, "how long to write changes at the -rate")
-	f.IntVar(&o.idleChanges, "idle-changes", 100, "number of single changes; each is written after the watcher reported the previous one")
+	f.IntVar(&o.idleChanges, "idle-changes", 100, "number of single changes; each is written after the watcher has reported the previous one")
 	f.IntVar(&o.moves, "moves", 10, "transfer the key to another session in every Nth change; 0 disables transfers")
 	f.IntVar(&o.flaps, "flaps", 4, "number of consecutive changes to the same key; a slow watcher coalesces them")
 	f.DurationVar(&o.quiet, "quiet", 20*time.Second, "how long to measure the dashboard without changes")
@@ -86,13 +86,13 @@ func (o *options) parseLists(sizes, watchers string) error {
 func (o *options) check() error {
 	switch {
 	case o.rate <= 0 || o.rate > maxRate:
-		return fmt.Errorf("-rate: must be at most %d changes a second", maxRate)
+		return fmt.Errorf("-rate: must be greater than 0 and at most %d changes a second", maxRate)
 	case o.length <= 0 || o.length > maxLength:
-		return fmt.Errorf("-for: must be at most %s", maxLength)
+		return fmt.Errorf("-for: must be greater than 0 and at most %s", maxLength)
 	case o.idleChanges < 0 || o.idleChanges > maxIdle:
-		return fmt.Errorf("-idle-changes: must be at most %d", maxIdle)
+		return fmt.Errorf("-idle-changes: must be from 0 to %d", maxIdle)
 	case o.quiet <= 0 || o.quiet > maxLength:
-		return fmt.Errorf("-quiet: must be at most %s", maxLength)
+		return fmt.Errorf("-quiet: must be greater than 0 and at most %s", maxLength)
 	case o.moves < 0:
 		return fmt.Errorf("-moves: must be 0 or more")
 	case o.flaps < 1:

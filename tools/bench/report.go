@@ -91,7 +91,7 @@ func cpuModel() string {
 	return modelIn(string(text))
 }
 
-// modelIn returns the CPU model from the text of a /proc/cpuinfo.
+// modelIn returns the CPU model from the text of a /proc/cpuinfo file.
 func modelIn(cpuinfo string) string {
 	for line := range strings.Lines(cpuinfo) {
 		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {

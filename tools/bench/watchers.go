@@ -33,7 +33,7 @@ func watchers() []watcher {
 		{name: "recurse-no-gzip", command: own(watch.Recurse, "-no-gzip"), read: watch.ParseLine},
 		{name: "perkey", command: own(watch.PerKey), read: watch.ParseLine, skip: func(n int) string {
 			if n > maxPerKey {
-				return fmt.Sprintf("not measured: the watcher needs one connection for each of %d keys", n)
+				return fmt.Sprintf("not measured: the watcher would need %d connections; the maximum is %d", n, maxPerKey)
 			}
 			return ""
 		}},
@@ -41,8 +41,8 @@ func watchers() []watcher {
 	}
 }
 
-// electopCommand returns `electop watch`. With a history, it writes to the fixture's folder. With -profile, it
-// returns bench's own observer instead.
+// electopCommand returns the command line of `electop watch`. history is the name of the history file in the fixture's
+// folder, or "off". With -profile, electopCommand returns the command line of bench's own observer instead.
 func electopCommand(history string) func(s *fixture) []string {
 	return func(s *fixture) []string {
 		if s.o.profile != "" {

@@ -73,7 +73,7 @@ func section(path, version, arch string) (settings []byte, formats []string, err
 		return nil, nil, err
 	}
 	if len(file.Packages) != 1 {
-		return nil, nil, errors.New(path + " must have one element in nfpms")
+		return nil, nil, errors.New(path + ": nfpms must have exactly one element")
 	}
 	p := file.Packages[0]
 	p["name"], p["version"], p["arch"], p["platform"] = p["package_name"], version, arch, "linux"

@@ -1,8 +1,8 @@
-// Pictures draws the pictures of the documents: it runs `electop demo` in tmux,
+// Pictures draws the pictures in the documents: it runs `electop demo` in tmux,
 // presses keys, and draws the screens as SVG files.
 //
 // `make pictures` runs it. It requires tmux and npm. scenes.go lists the scenes: each
-// is a demonstration with its seed, and a list of keys to press and texts to wait
+// is a demonstration with its seed, and a list of keys to press and text to wait
 // for. Every picture is drawn with a dark and with a light theme, as
 // docs/pictures/NAME-dark.svg and docs/pictures/NAME-light.svg.
 //
@@ -17,7 +17,7 @@
 //     box characters as shapes, so that they join in every font. It sets the width
 //     of each word, so that the columns are aligned in every font.
 //
-// A run on the same version of electop shows the same states. Times, ports, session
+// A run with the same version of electop shows the same states. Times, ports, session
 // IDs and the elected candidates differ.
 package main
 
@@ -32,7 +32,7 @@ import (
 
 func main() {
 	s := studio{log: os.Stderr}
-	flag.StringVar(&s.electop, "electop", "bin/electop", "program to draw")
+	flag.StringVar(&s.electop, "electop", "bin/electop", "path of the electop binary")
 	flag.StringVar(&s.svgTerm, "svg-term", "bin/pictures/node_modules/.bin/svg-term", "svg-term-cli")
 	flag.StringVar(&s.casts, "casts", "bin/pictures", "folder for the casts")
 	flag.StringVar(&s.out, "out", "docs/pictures", "folder for the pictures")

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// The size of a cell in the pictures of svg-term: its font has size 1.67, and the baseline of a line is 1.67 below
-// its top.
+// The size of a cell in a picture that svg-term draws: the font size is 1.67, and the baseline of a line is 1.67 below
+// the top of the line.
 const (
 	fontSize   = 1.67
 	cellWidth  = fontSize * 0.6
@@ -24,7 +24,7 @@ const fonts = `ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Li
 var (
 	// texts matches one or more words of the same colour. It captures their position, class and text.
 	texts = regexp.MustCompile(`<text x="([\d.]+)" y="([\d.]+)" class="(\w+)">([^<]*)</text>`)
-	// grounds matches the background of a text. svg-term draws the background too narrow, because a cell is wider than 1.
+	// grounds matches the background of text. svg-term draws the background too narrow, because a cell is wider than 1.
 	grounds = regexp.MustCompile(`(<rect height="2\.171" width=")(\d+)(")`)
 	// parts matches a word or a run of box characters.
 	parts = regexp.MustCompile(`[\x{2500}-\x{259f}]+|[^\s\x{2500}-\x{259f}]+`)
@@ -34,7 +34,7 @@ var (
 // the animation for readers who prefer reduced motion.
 const rules = `svg svg rect{shape-rendering:crispEdges}@media(prefers-reduced-motion:reduce){g{animation:none!important}}`
 
-// polish corrects a picture of svg-term; see the package comment.
+// polish corrects a picture from svg-term; see the package comment.
 func polish(svg string, th theme) string {
 	svg = texts.ReplaceAllStringFunc(svg, func(element string) string {
 		f := texts.FindStringSubmatch(element)
@@ -57,7 +57,7 @@ func polish(svg string, th theme) string {
 			`<rect x="1" y="1" width="99.8%" height="99.7%" rx="7" class="a"/>`)
 }
 
-// drawText draws a text as words and box characters.
+// drawText draws text as words and box characters.
 func drawText(x, y float64, class, text string) string {
 	var b strings.Builder
 	for _, part := range parts.FindAllStringIndex(text, -1) {

@@ -34,8 +34,8 @@ func still(frame string) recording {
 	return recording{shots: []shot{{frame: frame}}, end: time.Second}
 }
 
-// see adds a screen. The previous screen is shown for the real time, but at most for longestGap; hold can extend
-// this time.
+// see adds a screen. The previous screen is shown for its real duration, but at most for longestGap; hold can
+// extend this time.
 func (r *recording) see(frame, caption string, now time.Time) {
 	if n := len(r.shots); n > 0 {
 		if r.shots[n-1].frame == frame && r.shots[n-1].caption == caption {

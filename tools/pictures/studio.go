@@ -97,7 +97,7 @@ func (s studio) play(ctx context.Context, sc scene, th theme) (map[string]record
 	defer t.close()
 	films := map[string]recording{}
 	var film recording
-	caption := "" // a caption describes the screen after the wait of its step
+	caption := "" // a caption describes the screen that its step waits for
 	for i, st := range sc.steps {
 		if err := t.press(ctx, st.keys); err != nil {
 			return nil, err

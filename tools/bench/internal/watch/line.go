@@ -10,7 +10,7 @@ import (
 // Line is one parsed line of a watcher's output. The zero value is a line without a measured event.
 type Line struct {
 	Ready  int       // number of elections that the watcher reported at the start
-	Change int       // number of the reported change, or 0 for none
+	Change int       // number of the reported change, or 0 if the line reports no change
 	At     time.Time // timestamp of the watcher; zero if bench must use the time at which it read the line
 }
 
@@ -23,7 +23,7 @@ const (
 // ChangeName returns the leader's name after a change.
 func ChangeName(change int) string { return fmt.Sprintf("%s%0*d", changePrefix, changeDigits, change) }
 
-// changeIn returns the number of the change that a text contains, or 0 if there is none.
+// changeIn returns the number of the change in the text, or 0 if the text contains no change.
 func changeIn(text []byte) int {
 	_, after, ok := bytes.Cut(text, []byte(changePrefix))
 	if !ok || len(after) < changeDigits {
