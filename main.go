@@ -1,5 +1,5 @@
-// Electop is "top" for leader elections in Consul: it shows who leads each election, since when and why, and steps
-// leaders down safely.
+// Electop is "top" for leader elections in Consul: it shows the leader of each election, how long it has led and why
+// the previous leader was lost, and can make a leader step down safely.
 package main
 
 import (

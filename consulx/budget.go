@@ -6,30 +6,32 @@ import (
 )
 
 const (
-	// defaultConns is far below Consul's limit of 200 connections per address. At that limit, the agent rejects new
-	// connections from every program on the host.
+	// defaultConns is far below Consul's limit of 200 connections per client IP address. At that limit, the agent
+	// rejects new connections from every program on the host.
 	defaultConns = 64
 	// urgentConns is the number of connections for the probe and the operator's actions. shortConns is the number of
 	// connections for reads that do not block. Blocking queries use the other connections.
 	urgentConns = 3
 	shortConns  = 6
-	// leastConns is the minimum number of connections of one client. It leaves four of them for blocking queries.
+	// leastConns is the minimum number of connections of one client. Four of these connections are for blocking
+	// queries.
 	leastConns = urgentConns + shortConns + 4
 	// sessionListConns is the number of connections for the blocking query for all sessions.
 	sessionListConns = 1
-	// leastChecks is the number of connections that are reserved for health checks. maxChecks is the maximum number of
-	// nodes whose checks are watched; it is enough for the rows of a screen.
+	// leastChecks is the number of connections that are reserved for health checks; a client with few connections
+	// reserves fewer. maxChecks is the maximum number of nodes whose checks are watched; it is enough for the rows of a
+	// screen.
 	leastChecks = 6
 	maxChecks   = 16
 )
 
 // Budget divides the connections of one client among the kinds of requests.
 type Budget struct {
-	blocking int // connections for blocking queries
+	blocking int // number of connections for blocking queries
 
 	mu       sync.Mutex
-	reserved int         // connections for blocking queries that are in use, or that Consul still counts
-	keys     int         // number of blocking queries for keys that are in use
+	reserved int         // number of connections for blocking queries: in use, or still counted by Consul
+	keys     int         // number of running blocking queries for keys
 	changed  func(n int) // receives the number of nodes whose checks can be watched
 }
 
@@ -45,7 +47,7 @@ func (b *Budget) ForKeys() int {
 	return max(1, b.blocking-sessionListConns-min(leastChecks, b.blocking/5))
 }
 
-// Use adds n to the number of blocking queries for keys. Health checks can use the remaining connections.
+// Use adds n to the number of running blocking queries for keys. Health checks can use the remaining connections.
 func (b *Budget) Use(n int) {
 	b.mu.Lock()
 	b.keys += n
@@ -54,8 +56,9 @@ func (b *Budget) Use(n int) {
 	changed(left)
 }
 
-// Reserve reserves a connection for blocking queries. It returns false if none is free, unless one is assigned.
-// Consul counts a cancelled query until its wait ends, so queries that restart together could exceed Consul's limit.
+// Reserve reserves a connection for blocking queries. It returns false if no connection is free and assigned is false.
+// Consul counts the connection of a cancelled query until the query's wait ends, so queries that restart at the same
+// time could exceed Consul's limit.
 func (c *Client) Reserve(assigned bool) bool {
 	b := c.budget
 	b.mu.Lock()
@@ -79,7 +82,8 @@ func (c *Client) Release(after time.Duration) {
 	b.reserved--
 }
 
-// Reader returns the client for a query that may have reserved a connection.
+// Reader returns the client for blocking queries if the query has reserved a connection, and otherwise the client for
+// reads that do not block.
 func (c *Client) Reader(reserved bool) *Client {
 	if reserved {
 		return c.waiting
@@ -102,7 +106,7 @@ func (b *Budget) OnChange(f func(n int)) {
 	f(left)
 }
 
-// clients contains three clients of one agent. Each has its own connections.
+// clients contains three clients of one agent. Each client has its own connections.
 type clients struct {
 	budget  *Budget
 	short   *Client // client for reads that do not block

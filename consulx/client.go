@@ -1,7 +1,7 @@
 // Package consulx connects electop to Consul. It contains a client that is configured like Consul's own CLI, an
 // [Operator] that releases keys and destroys sessions, and one-shot reads ([Doctor], [Survey], [Holdings]). A session
-// cannot be destroyed conditionally: [Operator.DestroySession] reads the session immediately before, but the
-// session's state may change in between.
+// cannot be destroyed conditionally: [Operator.DestroySession] reads the session immediately before the destroy, but
+// the session's state may still change.
 package consulx
 
 import (
@@ -23,8 +23,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// Config contains the address and the credentials. If a field is empty, the value of Consul's environment variable or
-// its default applies.
+// Config contains the address and the credentials. If a field is empty, Consul's environment variable for it applies,
+// or the default if the variable is not set.
 type Config struct {
 	// Address is host:port, or a URL with the scheme http, https or unix.
 	Address       string
@@ -38,8 +38,7 @@ type Config struct {
 	Datacenter    string
 	Namespace     string
 	Partition     string
-	// Stale allows any server to respond to reads of the board. Reads for an explanation or an action are never
-	// stale.
+	// Stale allows any server to respond to reads for the board. Reads for an explanation or an action are never stale.
 	Stale bool
 	// MaxConnections limits the concurrent connections. The minimum is 13; 0 means 64.
 	MaxConnections int
@@ -123,11 +122,12 @@ type Endpoint struct {
 	URL                                                  string
 	Namespace, Partition                                 string
 	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
-	// Token and Password are set if a token or a password is configured.
+	// Token and Password report whether a token and a password are configured.
 	Token, Password bool
 }
 
-// Endpoint returns the description of the same Consul for other programs. It includes the values of the environment.
+// Endpoint returns the description of the same Consul for other programs. It includes the values of environment
+// variables.
 func (c *Client) Endpoint() Endpoint { return c.outside }
 
 func endpointOf(target transport.Address, conf *api.Config) Endpoint {
@@ -151,7 +151,7 @@ func (c *Client) Stale() bool { return c.stale }
 // Anonymous reports whether no token is configured.
 func (c *Client) Anonymous() bool { return c.anonymous }
 
-// Datacenter returns the configured datacenter, "" for the agent's own datacenter.
+// Datacenter returns the configured datacenter. "" means the agent's own datacenter.
 func (c *Client) Datacenter() string { return c.datacenter }
 
 // Close closes the idle connections of all clients. The client remains usable.
@@ -181,7 +181,7 @@ func (c *Client) Filtered(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || c.anonymous && meta.DefaultACLPolicy == "deny"
 }
 
-// OmitsSilently reports whether Consul may omit keys and sessions from responses without the filtered flag.
+// OmitsSilently reports whether Consul may omit keys and sessions from responses without setting the filtered flag.
 func (c *Client) OmitsSilently(ctx context.Context) (bool, error) {
 	if !c.anonymous {
 		return false, nil
@@ -205,7 +205,7 @@ type Info struct {
 	// Node and Version are empty if the token may not read the agent.
 	Node    string
 	Version string
-	// ConsensusLeader is the address of Consul's leader, empty without a quorum.
+	// ConsensusLeader is the address of Consul's leader. It is empty without a quorum.
 	ConsensusLeader string
 }
 
@@ -255,7 +255,7 @@ func (c *Client) Datacenters(ctx context.Context) (all []string, err error) {
 	return all, c.Wrap(err)
 }
 
-// ConsensusLeader returns the address of Consul's leader, "" if there is none.
+// ConsensusLeader returns the address of Consul's leader, or "" if there is no leader.
 func (c *Client) ConsensusLeader(ctx context.Context) (string, error) {
 	leader, err := c.api.Status().LeaderWithQueryOptions(c.Read(ctx))
 	return leader, c.Wrap(err)
@@ -273,8 +273,8 @@ func checkEnvironment() error {
 	return nil
 }
 
-// findToken returns the first token that is not empty: from the configured file, the configured token, the file in
-// the environment, the token in the environment.
+// findToken returns the first token that is not empty. It checks, in this order: the configured file, the configured
+// token, the file and the token that environment variables specify.
 func findToken(cfg Config, env *api.Config) (string, error) {
 	for _, from := range []struct{ file, token string }{{cfg.TokenFile, cfg.Token}, {env.TokenFile, env.Token}} {
 		if from.file != "" {
@@ -293,7 +293,7 @@ func findToken(cfg Config, env *api.Config) (string, error) {
 	return "", nil
 }
 
-// proxyAuths returns the credentials for HTTP proxies in the environment.
+// proxyAuths returns the credentials in the environment variables for HTTP proxies.
 func proxyAuths() []*api.HttpBasicAuth {
 	var all []*api.HttpBasicAuth
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {

@@ -18,17 +18,17 @@ type Status string
 // The statuses of a [Row].
 const (
 	StatusOK      Status = "ok"
-	StatusLimited Status = "limited" // the function is available only in part, or unreliable
+	StatusLimited Status = "limited" // the function is only partly available, or unreliable
 	StatusDenied  Status = "denied"
 	StatusUnknown Status = "unknown" // Consul does not report whether the function is available
 )
 
-// Row is one line of a [Report]. Its texts are safe to print.
+// Row is one line of a [Report]. All its fields are safe to print.
 type Row struct {
 	Subject string `json:"subject"`
 	Status  Status `json:"status"`
 	Detail  string `json:"detail"`
-	// Rule is the missing ACL rule, empty if none is missing.
+	// Rule is the missing ACL rule. It is empty if no rule is missing.
 	Rule string `json:"rule,omitempty"`
 }
 
@@ -230,7 +230,7 @@ func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 	case len(keys) == 0 && (filtered || known && !allowed):
 		d.add(subject, StatusDenied, rule, "none readable; with this token the response is empty even if elections exist")
 	case filtered:
-		d.add(subject, StatusLimited, rule, "%s readable; Consul omitted keys", found)
+		d.add(subject, StatusLimited, rule, "%s readable; Consul omitted unreadable keys", found)
 	case known || d.client.anonymous:
 		d.add(subject, StatusLimited, rule, "%s readable; the response does not show whether unreadable keys were omitted", found)
 	default:
@@ -248,7 +248,7 @@ func (d *doctor) sessions() {
 	case IsDenied(err), known && !allowed && len(all) == 0:
 		d.add("sessions", StatusDenied, rule, "none readable%s", without)
 	case errors.Is(err, ErrPartly), known && !allowed:
-		d.add("sessions", StatusLimited, rule, "%s readable; others may be hidden", found)
+		d.add("sessions", StatusLimited, rule, "%s readable; other sessions may be hidden", found)
 	case err != nil:
 		d.fails("sessions", rule, err)
 	default:
@@ -268,14 +268,14 @@ func (d *doctor) catalog() {
 	case len(nodes) == 0:
 		d.add("nodes and their checks", StatusDenied, rule, "none readable%s", without)
 	case meta.ResultsFilteredByACLs, known && !allowed:
-		d.add("nodes and their checks", StatusLimited, rule, "%s readable; others may be hidden", found)
+		d.add("nodes and their checks", StatusLimited, rule, "%s readable; other nodes may be hidden", found)
 	default:
 		d.add("nodes and their checks", StatusOK, "", "%s", found)
 	}
 	rule = aclRule("service_prefix", "", "read")
 	switch allowed, known := d.may("service", "", "read"); {
 	case !known:
-		d.add("service checks", StatusUnknown, "", "Consul does not report this permission; requires %s", rule)
+		d.add("service checks", StatusUnknown, "", "Consul does not report this permission; the required rule is %s", rule)
 	case allowed:
 		d.add("service checks", StatusOK, "", "readable")
 	default:
@@ -287,10 +287,10 @@ func (d *doctor) catalog() {
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
 		d.action("release "+p.String(), KeyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
-			"requires write on the key", narrower(p.Exact(), "keys"))
+			"requires write permission on the key", narrower(p.Exact(), "keys"))
 	}
 	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},
-		"requires session write on the name of the session's node", narrower(false, "nodes"))
+		"requires session write permission for the name of the session's node", narrower(false, "nodes"))
 }
 
 // narrower returns a note that a rule for a longer prefix may grant the permission for some of the keys or nodes.

@@ -27,16 +27,16 @@ import (
 var (
 	// ErrMoved reports that the lock state changed since the action was chosen. Nothing was written.
 	ErrMoved = errors.New("lock state changed; nothing was written")
-	// ErrUnknown reports that Consul did not confirm a write, so the write may have been applied. The text contains
+	// ErrUnknown reports that Consul did not confirm a write, so the write may have been applied. The message contains
 	// the state that was read afterwards.
 	ErrUnknown = errors.New("unknown whether the write was applied")
 	// ErrRefused reports that electop refuses the action on this key. Nothing was written.
 	ErrRefused = errors.New("refused")
-	// ErrDenied reports that Consul's ACLs deny the request.
+	// ErrDenied reports that Consul's ACLs denied the request.
 	ErrDenied = errors.New("permission denied")
 	// ErrNoSession reports that the session does not exist.
 	ErrNoSession = errors.New("no such session")
-	// ErrUnreachable reports that no request reached Consul.
+	// ErrUnreachable reports that a request failed without a complete response from Consul.
 	ErrUnreachable = errors.New("cannot reach Consul")
 	// ErrLimited reports that Consul, or a proxy, refused a request because of a limit (429). Consul is reachable, and
 	// established connections still work.
@@ -46,14 +46,14 @@ var (
 )
 
 const (
-	// errorLength is the maximum length of an error, in runes.
+	// errorLength is the maximum length of an error message, in runes.
 	errorLength = 300
 	// sentenceLength exceeds the length of electop's own messages. A message must not be truncated, because its end
 	// says what to do.
 	sentenceLength = 1000
 )
 
-// lineError is an error in one line, with a sentinel error.
+// lineError is a one-line error that may wrap a sentinel error.
 type lineError struct {
 	text  string
 	kind  error // sentinel error, may be nil
@@ -77,7 +77,7 @@ func Fail(kind error, format string, args ...any) error {
 	return &lineError{text: sanitize.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
 }
 
-// NoQuorum returns the error that Consul has no consensus leader.
+// NoQuorum returns an [ErrNoQuorum] error.
 func NoQuorum() error { return Fail(ErrNoQuorum, "Consul has no consensus leader") }
 
 // Describe returns an error as one line that is safe to print and contains no token.
@@ -96,7 +96,7 @@ func Describe(err error) string {
 	return sanitize.Line(err.Error(), errorLength)
 }
 
-// Wrap converts an error of Consul's library into one line.
+// Wrap converts an error from Consul's library into a one-line error.
 func (c *Client) Wrap(err error) error {
 	var done *lineError
 	if err == nil || errors.As(err, &done) {
@@ -119,7 +119,7 @@ func (c *Client) Wrap(err error) error {
 		f.text = err.Error()
 		if flaw := flawOf(err); flaw != "" {
 			detail := strings.TrimPrefix(f.text, "json: ")
-			f.text = "the response of Consul at " + c.address + " " + flaw + ": " + detail
+			f.text = "the response from Consul at " + c.address + " " + flaw + ": " + detail
 		}
 	}
 	f.text = sanitize.Line(c.Redact(f.text), errorLength)
@@ -173,7 +173,7 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 
 const rejection = "Consul rejects this token"
 
-// describeFailure returns the text of an error response's body without prefixes, and its sentinel error.
+// describeFailure returns the text of an error response's body without prefixes, and the sentinel error for it.
 func describeFailure(body string) (text string, kind error) {
 	body = strings.TrimSpace(strings.TrimPrefix(body, "rpc error making call: "))
 	switch {

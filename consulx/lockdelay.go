@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// LockState is the state of a key for an acquire.
+// LockState is a key's state, which decides whether a session can acquire the key.
 type LockState string
 
 // The states of a key.
@@ -25,19 +25,19 @@ type ProbeResult struct {
 	State LockState
 	// Exists is set if the key exists. A deleted key can have a lock-delay too.
 	Exists bool
-	// Session is the ID of the session that holds the key, empty unless State is LockHeld.
+	// Session is the ID of the session that holds the key. It is empty unless State is LockHeld.
 	Session string
 }
 
 // ProbeLockDelay reports whether a lock-delay is active. Reads do not show a lock-delay, so the probe tries to acquire
 // the key with a nonexistent session. Consul rejects the acquire, with a different error during a lock-delay, and
-// writes nothing. The token needs write on the key.
+// writes nothing. The token needs write permission on the key.
 func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, error) {
 	delayed, err := c.probeLock(ctx, key)
 	if err != nil {
 		return ProbeResult{}, err
 	}
-	// For a held key, Consul returns the same error as for a free one.
+	// For a held key, Consul returns the same error as for a free key.
 	pair, err := c.ReadKey(ctx, key)
 	if err != nil {
 		return ProbeResult{}, err

@@ -13,7 +13,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// ReleaseTries is the maximum number of attempts of a release while the holder writes its value repeatedly.
+// ReleaseTries is the maximum number of attempts to release a key while the holder writes its value repeatedly.
 const ReleaseTries = 5
 
 // Operator releases keys and destroys sessions, so that their leaders step down.
@@ -32,7 +32,7 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 }
 
 // Release unlocks a key and keeps its value, flags and session; no lock-delay follows. It acts only on the hold of t
-// (Session, CreateIndex, LockIndex), otherwise it fails with ErrMoved. It fails with ErrRefused for keys that electop
+// (Session, CreateIndex, LockIndex); otherwise it fails with ErrMoved. It fails with ErrRefused for keys that electop
 // never releases. After ErrUnknown the write may have been applied.
 func (op *Operator) Release(ctx context.Context, t election.Target) (Released, error) {
 	return op.releaseSeen(ctx, t, nil)
@@ -64,7 +64,7 @@ func (op *Operator) releaseSeen(ctx context.Context, t election.Target, seen *el
 	return released, err
 }
 
-// release reads and unlocks the key. It retries, because a write of the holder changes the index but not the lock.
+// release reads and unlocks the key. It retries, because a write by the holder changes the index but not the lock.
 func (op *Operator) release(ctx context.Context, t election.Target) (released Released, err error) {
 	if err := op.refuse(ctx, t); err != nil {
 		return Released{}, err

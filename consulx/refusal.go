@@ -10,8 +10,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// refuse fails with ErrRefused if a release is harmful: Patroni stores the leader's name in the key's value, and a
-// release keeps the value. No option disables this check.
+// refuse fails with ErrRefused if a release would be harmful: Patroni stores the leader's name in the key's value, and
+// a release keeps the value. No option disables this check.
 func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 	if t.Key[strings.LastIndexByte(t.Key, '/')+1:] != patroniKey {
 		return nil
@@ -41,7 +41,7 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 // patroniKey is the last segment of every key that names a Patroni leader.
 const patroniKey = "leader"
 
-// unrecognised decides whether to release a key that may be Patroni's although its siblings were not all read. Only
+// unrecognised decides whether to release a key that may be Patroni's although not all of its siblings were read. Only
 // the session can then identify Patroni.
 func (op *Operator) unrecognised(t election.Target, session *election.Session, err error) error {
 	switch {
@@ -54,7 +54,7 @@ func (op *Operator) unrecognised(t election.Target, session *election.Session, e
 	return err
 }
 
-// refusal returns the reason why electop does not release a key, "" if it releases the key.
+// refusal returns the reason why electop does not release a key, or "" if electop releases it.
 func refusal(e *election.Election, around *election.Surroundings) string {
 	return insight.EffectOf(election.ActionRelease, e, around, -1).Refusal
 }

@@ -39,8 +39,8 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 	return meta, nil
 }
 
-// keptBody is the largest buffer that is reused: several times the list of 10,000 elections. The buffer of a larger
-// response is not kept, because it would occupy memory permanently.
+// keptBody is the size of the largest buffer that is reused: several times the size of a list of 10,000 elections. The
+// buffer of a larger response is not kept, because it would occupy memory permanently.
 const keptBody = 16 << 20
 
 // post sends a POST request. Consul's library can send such a request only as PUT.

@@ -90,9 +90,9 @@ func TestA403ThatNamesNoPermissionShowsItsOrigin(t *testing.T) {
 
 func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
 	for body, want := range map[string]string{
-		"[corrupt": "the response of Consul at consul.test is not valid JSON: ",
-		"\x0e[":    "the response of Consul at consul.test is not valid JSON: ",
-		`{"a":1}`:  "the response of Consul at consul.test has an unexpected form: ",
+		"[corrupt": "the response from Consul at consul.test is not valid JSON: ",
+		"\x0e[":    "the response from Consul at consul.test is not valid JSON: ",
+		`{"a":1}`:  "the response from Consul at consul.test has an unexpected form: ",
 	} {
 		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, 200, 7, body), nil }))
 		_, _, keys := client.KeyNames("service/", client.Read(t.Context()))

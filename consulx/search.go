@@ -17,8 +17,8 @@ func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
 // ErrIncomplete reports that a result may be incomplete. A function returns it together with the result.
 var ErrIncomplete = errors.New("may be incomplete")
 
-// Holdings searches the whole KV store for keys that these sessions hold. progress, if not nil, receives the number
-// of searched keys and of all keys. ErrIncomplete reports that the token cannot read all keys.
+// Holdings searches the whole KV store for keys that these sessions hold. progress, if not nil, receives the number of
+// searched keys and the number of all keys. ErrIncomplete reports that the token cannot read all keys.
 func Holdings(
 	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
 ) ([]election.Pair, error) {
@@ -39,8 +39,8 @@ func Holdings(
 	return held, err
 }
 
-// Scan reads keys and passes each to visit. progress, if not nil, receives the number of keys read and of all keys.
-// hidden is set if some keys are not readable.
+// Scan reads keys and passes each readable key to visit. progress, if not nil, receives the number of keys read and the
+// number of all keys. hidden is set if some keys are not readable.
 func Scan(
 	ctx context.Context, c *Client, keys []string, progress func(done, total int), visit func(election.Pair),
 ) (hidden bool, err error) {

@@ -61,7 +61,8 @@ func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta
 	return nil
 }
 
-// SessionsByID reads sessions. hidden is set if some are not readable. If err is not nil, found may be incomplete.
+// SessionsByID reads sessions. hidden is set if some sessions are not readable. If err is not nil, found may be
+// incomplete.
 func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)

@@ -15,14 +15,14 @@ import (
 	"electop/election"
 )
 
-// Survey reads the surroundings of an election once: all sessions, and at most 64 keys under the same parent. If
-// there are more keys, it prefers likely contenders. The result contains the errors of failed reads.
+// Survey reads the surroundings of an election once: all sessions, and at most 64 keys under the same parent. If there
+// are more keys, it prefers the keys of likely contenders. The result contains the errors of failed reads.
 func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
 	return Surveys(ctx, c, []string{key})[0]
 }
 
-// Surveys is like [Survey] for several keys. The results have the order of the keys. It reads the list of all
-// sessions only once.
+// Surveys is like [Survey] for several keys, but reads the list of all sessions only once. The results are in the order
+// of the keys.
 func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundings {
 	all := make([]election.Surroundings, len(keys))
 	var sessions []*election.Session
@@ -49,7 +49,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 }
 
 // Siblings reads the other keys under the parent of key. If some are not readable, it returns the readable ones and
-// ErrPartly. cut is set if there are too many keys.
+// ErrPartly. cut is set if there are more than TxnReads keys.
 func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pair, cut bool, err error) {
 	parent := election.Parent(key)
 	switch {
@@ -97,7 +97,7 @@ func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []e
 	return pairs, cut, nil
 }
 
-// chooseSiblings returns at most TxnReads keys, likely contenders first. cut is set if it omitted keys.
+// chooseSiblings returns at most TxnReads keys, those of likely contenders first. cut is set if it omitted keys.
 func chooseSiblings(keys []string, key, parent string) (chosen []string, cut bool) {
 	var others []string
 	for _, k := range keys {
@@ -150,7 +150,7 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 	return read
 }
 
-// NodesChecks is like [NodeChecks] for each of several nodes.
+// NodesChecks is like [NodeChecks] for several nodes.
 func NodesChecks(ctx context.Context, c *Client, nodes []string) map[string]election.NodeChecks {
 	read := make(map[string]election.NodeChecks, len(nodes))
 	var mu sync.Mutex

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// TxnReads is the number of keys per transaction: Consul allows 128 operations, and a value may have up to 512
-	// KiB.
+	// TxnReads is the maximum number of keys per transaction: Consul allows 128 operations, and a value may have up to
+	// 512 KiB.
 	TxnReads = 64
 	// vanishTries is the maximum number of attempts of a transaction that fails because keys were deleted
 	// concurrently.
@@ -47,12 +47,13 @@ func ReadProblem(what string, err error) string {
 	return what + ": " + Describe(err)
 }
 
-// LacksRule reports whether a read failed because the token lacks an ACL rule. An unknown token has no rules to add.
+// LacksRule reports whether a read failed because the token lacks an ACL rule. For an unknown token it returns false,
+// because no rule would help.
 func LacksRule(err error) bool {
 	return errors.Is(err, ErrDenied) && !strings.HasPrefix(err.Error(), rejection)
 }
 
-// readPairs reads at most TxnReads keys in one transaction. hidden is set if some are not readable.
+// readPairs reads at most TxnReads keys in one transaction. hidden is set if some existing keys are not readable.
 func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
 	pairs, exist, err := c.ReadExisting(keys, c.Read(ctx))
 	return pairs, len(pairs) < len(exist), err
@@ -73,7 +74,7 @@ func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, 
 	return holders, nil
 }
 
-// ReadExisting reads at most TxnReads keys. exist contains the keys that exist. pairs contains the readable ones.
+// ReadExisting reads at most TxnReads keys. exist contains the keys that exist. pairs contains the readable keys.
 func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
 	for range vanishTries {
 		if len(keys) == 0 {
@@ -160,8 +161,8 @@ func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
 	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
 }
 
-// KeyIndex returns the index of the latest change of any key. It reads a key under prefix that does not exist,
-// because Consul then returns the index of the whole store (measured with 1.22).
+// KeyIndex returns the index of the latest change to any key. It reads a key under prefix that does not exist, because
+// Consul then returns the index of the whole store (measured with 1.22).
 func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
 	_, meta, err := c.api.KV().Get(prefix+"electop/no-such-key", (&api.QueryOptions{}).WithContext(ctx))
 	if err != nil {
@@ -197,7 +198,7 @@ func (c *Client) readKeyError(all api.TxnErrors) error {
 	if txnDenial(all) {
 		return Fail(ErrDenied, "%s", c.Redact(text))
 	}
-	return Fail(nil, "Consul rejects the read of the key: %s", c.Redact(text))
+	return Fail(nil, "Consul rejected the read: %s", c.Redact(text))
 }
 
 func txnText(all api.TxnErrors) string {

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// currentLimit is the timeout for rereading the state after a write without a result. An election of Consul's
-	// leader can take about 10 s.
+	// currentLimit is the timeout for rereading the state after a write that Consul did not confirm. An election of
+	// Consul's leader can take about 10 s.
 	currentLimit = 10 * time.Second
 	// interruptedLimit replaces currentLimit after the user has stopped electop.
 	interruptedLimit = 5 * time.Second
@@ -51,7 +51,7 @@ func readAgain(ctx context.Context, now func(context.Context) (string, error)) s
 		case err == nil:
 			return text
 		case last == nil || ctx.Err() == nil:
-			last = err // an error of Consul is more useful than the error of the context
+			last = err // an error from Consul is more useful than the error of the context
 		}
 		select {
 		case <-ctx.Done():
@@ -80,8 +80,8 @@ func neverApplied(err error) bool {
 	return false
 }
 
-// neverLogged reports whether Consul or Raft returned the error before it added the write to the log. "leadership
-// lost while committing log" occurs after this.
+// neverLogged reports whether Consul or Raft returned the error before it added the write to the log. "leadership lost
+// while committing log" occurs after Raft has added the write.
 func neverLogged(body string) bool {
 	text := strings.TrimSpace(strings.ReplaceAll(body, "rpc error making call: ", ""))
 	switch strings.TrimPrefix(text, "raft apply failed: ") {

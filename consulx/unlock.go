@@ -42,14 +42,14 @@ func (r Released) Note() string {
 	return ""
 }
 
-// unlock releases the key if it is still exactly as it was read.
+// unlock is like release, but returns only the error.
 func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
 	_, err := c.release(ctx, p)
 	return err
 }
 
-// release unlocks a key that was just read. For a value up to about 390 KB it uses a transaction, for a larger value
-// [Client.releaseLarge].
+// release unlocks a key that was just read. It uses a transaction, or [Client.releaseLarge] if the value is larger than
+// about 390 KB.
 func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error) {
 	ops := c.unlockOps(p)
 	if body, err := json.Marshal(ops); err != nil || len(body) >= insight.TxnBodyLimit {
@@ -105,7 +105,7 @@ func tooLarge(err error) bool {
 }
 
 // releaseLarge unlocks a key whose value is too large for a transaction. The single-key endpoint checks the session,
-// but not the index. Therefore the release overwrites a concurrent write of the holder.
+// but not the index. Therefore the release overwrites a concurrent write by the holder.
 func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, error) {
 	if !wire.Literal(p.Key) {
 		return Released{}, Fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and "+
@@ -123,19 +123,19 @@ func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, 
 	return Released{Unconditional: true, LostWrite: overwrites(p, change.wait())}, nil
 }
 
-// overwrites reports whether the first change after a read is a write of the holder. Blocking queries merge writes
-// that are less than a millisecond apart, so false does not exclude such a write.
+// overwrites reports whether the first change after a read is a write by the holder. Blocking queries merge writes that
+// are less than a millisecond apart, so false does not exclude such a write.
 func overwrites(read, next *election.Pair) bool {
 	return next != nil && next.ModifyIndex != read.ModifyIndex && next.CreateIndex == read.CreateIndex &&
 		next.Session == read.Session && next.LockIndex <= read.LockIndex
 }
 
-// UnconfirmedRelease returns the error of a release that Consul did not confirm. It contains the current state.
+// UnconfirmedRelease returns the error of a release that Consul did not confirm. The error contains the current state.
 func (c *Client) UnconfirmedRelease(ctx context.Context, p *election.Pair, err error) error {
 	return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
 }
 
-// keyChange is a blocking query for the first change of a key.
+// keyChange is a blocking query for the first change to a key.
 type keyChange struct {
 	cancel context.CancelFunc
 	done   chan struct{}
