@@ -185,7 +185,7 @@ func (m *member) compete(life, ctx context.Context) {
 	m.mu.Lock()
 	m.candidate = c
 	m.mu.Unlock()
-	// The dashboard soon lists the candidates of the first service, so their sessions must exist.
+	// The dashboard soon lists the candidates of the first service, so they create their sessions without a delay.
 	for first := m.service.led != nil; life.Err() == nil; first = false {
 		if !first {
 			wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can lead

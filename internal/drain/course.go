@@ -334,7 +334,7 @@ func (c *course) restart(now time.Time) {
 }
 
 // moving reports whether the election counts toward [Parallel]. A vacant election without a likely candidate does not
-// count, because it usually stays vacant for the time [Options.Wait].
+// count, because it usually stays vacant until [Options.Wait] has passed.
 func (c *course) moving(p *policy) bool {
 	at := p.place(c.hold)
 	expected := at != elsewhere && (at != vacant || c.item.Likely != 0)

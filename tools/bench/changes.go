@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// stride spreads consecutive changes over the keys. It is a prime number, so that with the usual sizes every key
-	// changes before any key changes again.
+	// stride is the distance between two keys that are changed one after the other. It is a prime number, so that with
+	// the usual sizes, every key has its turn before any key has another turn.
 	stride = 7919
 	// maxInFlight is the maximum number of concurrent writes.
 	maxInFlight = 64

@@ -72,7 +72,7 @@ func (s *store) attribute(ctx context.Context, sub subject, term int64, e *elect
 	}
 	switch {
 	case t.cause == string(e.Cause) && !t.guess:
-		// The event of the term has the same evidence.
+		// Queries also return this evidence for the term's explained event, whose own evidence is NULL.
 		_, err := s.Exec(ctx, "UPDATE terms SET by = ?, evidence = ? WHERE id = ? AND by IS NULL", a.By, e.Evidence, term)
 		return err
 	case a.Kind.Explains(election.Cause(t.cause), t.guess):

@@ -150,7 +150,7 @@ func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election
 	return err
 }
 
-// unless returns NULL if text is empty or equals the text of the term.
+// unless returns text, or NULL if text equals the text of the term.
 func unless(text, ofTerm string) any {
 	if text == ofTerm {
 		return nil
