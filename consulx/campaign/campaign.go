@@ -41,15 +41,15 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	return nil, ctx.Err()
 }
 
-// pace waits until the next attempt is due. It also delays the retry after a term that ended immediately or after
-// contradictory responses.
+// pace waits until the next attempt is due. It also delays the retry after contradictory responses, or after a term
+// that ended immediately.
 func (c *Candidate) pace(ctx context.Context) {
 	blocking.Sleep(ctx, time.Until(c.next))
 	c.next = time.Now().Add(c.o.Retry*4/5 + blocking.Jitter(c.o.Retry*2/5))
 }
 
-// attempt tries to acquire the lock once. If another session holds the lock, attempt waits. If it returns neither a
-// Leadership nor an error, the caller may retry.
+// attempt tries to acquire the lock once. If another session holds the lock, attempt waits until the lock is free. If
+// attempt returns neither a Leadership nor an error, the caller may retry.
 func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	lease, err := c.ensureLease(ctx)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package campaign competes for an election: it creates a session, acquires the
 // key, renews the session and resigns.
 //
-// A [Leadership] is not a fencing token: a leader that was paused detects its loss only after it resumes.
+// A [Leadership] is not a fencing token: a leader that was paused detects the end of its term only after it resumes.
 package campaign
 
 import (
@@ -27,7 +27,7 @@ type Options struct {
 	Flags   uint64
 	Session SessionOptions
 	// Retry is the minimum time between two attempts to acquire the key, and the interval of the polls during a
-	// lock-delay; 0 means 250 ms.
+	// lock-delay. The time varies by up to a fifth at random. 0 means 250 ms.
 	Retry time.Duration
 	// StopTime is the time that the caller needs to stop its work after [Leadership.Lost] is closed. It must be
 	// shorter than [SessionOptions.Hold].
@@ -112,8 +112,8 @@ func (c *Candidate) ended(ctx context.Context) error {
 }
 
 // Resign releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The session
-// remains, and no lock-delay follows. If the candidate does not lead, Resign does nothing. After ErrUnknown, Resign
-// rereads the state; this can take some seconds after ctx has ended.
+// remains, and no lock-delay follows. If the candidate does not lead, Resign does nothing. If Consul does not confirm
+// the release, Resign rereads the state; this can take some seconds after ctx has ended.
 func (c *Candidate) Resign(ctx context.Context) error {
 	l := c.current()
 	if l == nil {
@@ -153,8 +153,8 @@ func (c *Candidate) giveUp(ctx context.Context, session string, unknown consulx.
 	return err
 }
 
-// Close ends every campaign, resigns, destroys the session and waits for its goroutines.
-// If ctx ends first, the session ends with its TTL.
+// Close ends every campaign, resigns, destroys the session and waits for its goroutines. If ctx ends first, the session
+// ends when its TTL expires.
 func (c *Candidate) Close(ctx context.Context) error {
 	defer c.abort()
 	stop := context.AfterFunc(ctx, c.abort)
@@ -188,7 +188,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	return err
 }
 
-// current returns the current term of this candidate, nil if it does not lead.
+// current returns the current term of this candidate, or nil if the candidate does not lead.
 func (c *Candidate) current() *Leadership {
 	c.mu.Lock()
 	defer c.mu.Unlock()

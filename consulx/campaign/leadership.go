@@ -33,8 +33,8 @@ func (l *Leadership) Pair() election.Pair { return l.pair }
 func (l *Leadership) Lost() <-chan struct{} { return l.lost }
 
 // Remaining returns the time during which no other session can acquire the key, even if Consul confirms no further
-// renewal. A release or delete ends this time early. Remaining is negative after this time, and the maximum duration
-// if [SessionOptions.Hold] is 0.
+// renewal. A release or delete ends this time early. After this time, Remaining is negative. If [SessionOptions.Hold]
+// is 0, Remaining is the maximum duration.
 func (l *Leadership) Remaining() time.Duration { return l.lease.remaining() }
 
 // Err returns the reason why the term ended. It returns nil during the term and after Resign.
@@ -105,8 +105,8 @@ func (c *Candidate) expire(ctx context.Context, l *Leadership) {
 	}
 }
 
-// guardWait is the wait of a leader's blocking query for its key. A leader detects a release by another client within
-// 10 s, even if its connection no longer works.
+// guardWait is the wait time of a leader's blocking query for its key. A leader detects a release by another client
+// within 10 s, even if its connection no longer works.
 const guardWait = 5 * time.Second
 
 // guard ends a term when its session no longer exists or no longer holds the key.

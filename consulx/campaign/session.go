@@ -27,7 +27,7 @@ type SessionOptions struct {
 	// LockDelay is the lock-delay of the session: 0 means Consul's default, 15 s; a negative value means no
 	// lock-delay.
 	LockDelay time.Duration
-	// Behavior is "release" or "delete". An empty text means "release".
+	// Behavior is "release" or "delete". An empty string means "release".
 	Behavior string
 	// NodeChecks contains the IDs of the node checks: nil means Consul's default, serfHealth; an empty list means no
 	// checks.
@@ -42,7 +42,7 @@ const MinLockDelay = 10 * time.Second
 const (
 	defaultTTL       = 15 * time.Second
 	defaultLockDelay = 15 * time.Second // Consul's default
-	// holdMargin covers scheduling delays on a busy machine and one minute of drift between two clocks.
+	// holdMargin covers scheduling delays on a busy machine and the drift between two clocks within one minute.
 	holdMargin = 2 * time.Second
 	// renewals is the number of attempts between the latest confirmed renewal and the loss. Two of the attempts may
 	// fail.
@@ -67,9 +67,9 @@ func (s SessionOptions) complete() SessionOptions {
 	return s
 }
 
-// Hold returns how long a confirmed renewal guarantees the lock, measured from its request: the shorter of TTL and
-// lock-delay, minus a margin. Hold ignores a lock-delay below [MinLockDelay]. 0 means no guarantee. A lock-delay
-// limits the time because a health check may end the session immediately.
+// Hold returns how long a confirmed renewal guarantees the lock, measured from the time of its request: the shorter of
+// TTL and lock-delay, minus a margin. Hold ignores a lock-delay below [MinLockDelay]. 0 means no guarantee. A
+// lock-delay limits the time because a health check may end the session immediately.
 func (s SessionOptions) Hold() time.Duration {
 	s = s.complete()
 	hold := max(0, s.TTL)
@@ -110,8 +110,8 @@ func (l *lease) remaining() time.Duration {
 	return l.hold - elapsed(l.confirmed)
 }
 
-// elapsed returns the longer of two measurements. The monotonic clock stops while the machine is suspended, and the
-// wall clock can be set back.
+// elapsed returns the longer of two measurements of the time since t. The monotonic clock stops while the machine is
+// suspended, and the wall clock can be set back.
 func elapsed(t time.Time) time.Duration {
 	now := time.Now()
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))

@@ -1,4 +1,5 @@
-// Package nearby searches for locks near the keys of some patterns. Results, requests and time are limited.
+// Package nearby searches for locks near the keys of some patterns. The number of results, the number of requests and
+// the time are limited.
 package nearby
 
 import (

@@ -14,7 +14,7 @@ import (
 	"electop/election"
 )
 
-// checkWatches runs one blocking query per requested node, limited by the free connections.
+// checkWatches runs one blocking query for each requested node, up to limit nodes.
 type checkWatches struct {
 	mu     sync.Mutex
 	asked  []string // requested nodes, the most important first

@@ -30,7 +30,7 @@ type coverage struct {
 	layout shard.Layout
 	epochs *blocking.Epochs
 	ready  <-chan struct{}
-	first  keyState // state of the first shard
+	first  keyState // initial state of the first shard
 
 	moved   chan struct{} // receives a signal when the keys of a shard change
 	lists   chan listing  // nil if no query reads the names
@@ -268,7 +268,7 @@ func (s *keyState) join(other keyState) {
 	}
 }
 
-// within reports whether w reads a single key, and this key is in the range of r.
+// within reports whether w reads a single key that is in the range of r.
 func (r retiredShard) within(w shard.Watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
 
 // start opens a shard.
@@ -382,7 +382,7 @@ func (o *Observer) replace(ctx context.Context) {
 	o.searchIdle(ctx)
 }
 
-// selected returns the initial state of a shard with other patterns. The shard reads all its keys again.
+// selected returns the state without the keys that the patterns do not select. The shard reads all its keys again.
 func (s keyState) selected(ps election.Patterns) keyState {
 	unselected := func(key string) bool { _, ok := ps.Match(key); return !ok }
 	pairs := slices.DeleteFunc(slices.Clone(s.last.Pairs), func(p election.Pair) bool { return unselected(p.Key) })

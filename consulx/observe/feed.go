@@ -13,8 +13,8 @@ import (
 // snapshotGap limits snapshots to 30 a second.
 const snapshotGap = 33 * time.Millisecond
 
-// feed passes observations to the tracker and delivers its events. Both run on the goroutine that read the response,
-// because a transfer to another goroutine would be as expensive as the read.
+// feed passes observations to the tracker and delivers the tracker's events. Both steps run on the goroutine that read
+// the response, because a transfer to another goroutine would be as expensive as the read.
 type feed struct {
 	mu         sync.Mutex
 	tracker    *tracker.Tracker
@@ -25,13 +25,13 @@ type feed struct {
 	lookInto   func([]evidence.Loss) // starts the search for the causes of ended terms; must not block
 	beat       time.Time             // latest time at which this process is known to have run
 	restart    func()                // restarts all queries
-	onComplete func()                // called once every key has been read; the caller holds the mutex; must not block
+	onComplete func()                // called once, when every key has been read; the caller holds the mutex; must not block
 }
 
 const (
 	beatEvery = time.Second
-	// stallLimit is the delay of this process that is treated as a gap in the observation: a fifth of the shortest TTL
-	// that Consul accepts.
+	// stallLimit is the delay of this process above which the observation has a gap: a fifth of the shortest TTL that
+	// Consul accepts.
 	stallLimit = 2 * time.Second
 )
 

@@ -31,7 +31,7 @@ const (
 // pairOverhead is the approximate size of a pair in a response, in bytes, without the key, the value and the session.
 const pairOverhead = 100
 
-// newKeySet separates elections from other keys. It reuses list.
+// newKeySet separates elections from other keys. It reuses the memory of list.
 func newKeySet(list wire.List, ps election.Patterns) keySet {
 	got := keySet{List: list}
 	got.Keep(func(p *election.Pair) bool {
@@ -115,8 +115,8 @@ func readKeys(
 	return got, meta, err
 }
 
-// readSparingly waits for a change of the names and then reads the elections in transactions. If a key changes
-// between these reads, the next query returns immediately.
+// readSparingly waits for a change to the names and then reads the elections in transactions. If a key changes between
+// these reads, the next query returns immediately.
 func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
 	names, meta, err := readNames(c, w.Prefix, ps, q)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// A list of names is as expensive as several reads of a shard, so these constants limit its frequency by the
-	// number of names.
+	// A list of names is as expensive as several reads of a shard, so these constants limit how often the names are
+	// listed, depending on the number of names.
 	namesPace    = 60 * time.Microsecond
 	namesPaceMin = 50 * time.Millisecond
 	namesPaceMax = 3 * time.Second

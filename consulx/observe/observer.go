@@ -1,5 +1,5 @@
-// Package observe turns the responses of Consul's blocking queries into the observations of package election. An
-// observer reads states, not transitions: Consul merges changes between two responses.
+// Package observe turns Consul's responses to blocking queries into the observations of package election. An observer
+// reads states, not transitions: Consul merges changes between two responses.
 package observe
 
 import (
@@ -20,14 +20,14 @@ import (
 	"electop/election/sanitize"
 )
 
-// datacenterPatience is the maximum delay of the first responses until the datacenter's name is read. All events
+// datacenterPatience is how long the first responses are delayed at most to wait for the datacenter's name. All events
 // contain this name.
 const datacenterPatience = time.Second
 
-// sessionPatience is the maximum delay of a response about keys until the sessions of new leaders arrive.
+// sessionPatience is how long a response about keys is delayed at most to wait for the sessions of new leaders.
 const sessionPatience = 50 * time.Millisecond
 
-// recallPatience is the maximum delay of the first responses until the history is read.
+// recallPatience is how long the first responses are delayed at most to wait for the history.
 const recallPatience = time.Second
 
 // Options configure an [Observer].
@@ -116,8 +116,8 @@ func New(c *consulx.Client, o Options) *Observer {
 	return observer
 }
 
-// Snapshots returns a channel with the newest snapshot, at most 30 per second. A newer snapshot replaces one that was
-// not received. [Observer.Run] closes the channel.
+// Snapshots returns a channel with the newest snapshot, at most 30 per second. A newer snapshot replaces a snapshot
+// that was not received. [Observer.Run] closes the channel.
 func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.snapshots }
 
 // Snapshot returns the current state, even with Options.EventsOnly.
@@ -127,8 +127,8 @@ func (o *Observer) Snapshot() *election.Snapshot {
 	return o.tracker.Snapshot(time.Now())
 }
 
-// Election returns an election as last observed, nil if there is none. The result is at least as new as the delivered
-// events and snapshots.
+// Election returns an election as last observed, or nil if there is no such election. The result is at least as new as
+// the delivered events and snapshots.
 func (o *Observer) Election(key string) *election.Election {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -138,12 +138,12 @@ func (o *Observer) Election(key string) *election.Election {
 // Note passes an action of this program to the tracker, so that the tracker can explain its effect.
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 
-// WatchChecks adds the health checks of the first 6 to 16 nodes to the snapshots, depending on the free connections.
-// Each call replaces the nodes.
+// WatchChecks adds the health checks of the first nodes to the snapshots: at most 16 nodes, fewer if too few
+// connections are free. Each call replaces the nodes.
 func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
 
-// SetPatterns replaces the patterns and returns immediately. Elections that match both old and new patterns remain.
-// The others are removed without events.
+// SetPatterns replaces the patterns and returns immediately. Elections that match both old and new patterns remain. The
+// other elections are removed without events.
 func (o *Observer) SetPatterns(ps election.Patterns) {
 	o.nextMu.Lock()
 	defer o.nextMu.Unlock()
@@ -211,7 +211,7 @@ func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	o.watchKeys(ctx, r, ready)
 }
 
-// recallHistory reads the history. It closes recalled when the read ends, at the latest after recallPatience.
+// recallHistory reads the history. It closes recalled when the read ends or recallPatience has passed.
 func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(recalled) })
 	defer release()
@@ -223,8 +223,8 @@ func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) 
 	o.send(true, o.recall(ctx))
 }
 
-// nameDatacenter reads the datacenter's name. It closes named when the first read ends, at the latest after
-// datacenterPatience.
+// nameDatacenter reads the datacenter's name. It closes named when the first read ends or datacenterPatience has
+// passed.
 func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(named) })
 	defer release()

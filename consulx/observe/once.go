@@ -16,7 +16,7 @@ import (
 )
 
 // Once reads every election of the patterns once, with the sessions of the leaders. It omits sessions that the token
-// may not read. It returns every other failure.
+// may not read. Any other failure is returned as an error.
 func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
 	return OnceAfter(ctx, c, ps, election.HistoryRead{})
 }
@@ -32,7 +32,7 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 	g.Go(func() (err error) {
 		info, err = c.Info(gctx)
 		if err == nil && info.ConsensusLeader == "" && !c.Stale() {
-			err = consulx.NoQuorum() // without a leader of Consul, the other reads would time out
+			err = consulx.NoQuorum() // without a consensus leader, the other reads would time out
 		}
 		return err
 	})

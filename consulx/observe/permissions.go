@@ -19,17 +19,17 @@ import (
 // old permissions.
 type permissions struct {
 	mu    sync.Mutex
-	known map[string]readableKeys // readable keys of each watch, by name of the watch
+	known map[string]readableKeys // keys of each watch, by name of the watch
 }
 
-// readableKeys contains the keys of the latest response of one shard.
+// readableKeys contains the keys of one shard after its latest response.
 type readableKeys struct {
 	readable []election.Pair
 	hidden   []string
 }
 
-// sampleSize is the number of sampled keys of each kind. If a tenth of the keys change, one sample detects it with a
-// probability of 97 %. Smaller changes need several samples.
+// sampleSize is the number of sampled keys of each kind. If the permissions for a tenth of the keys change, one sample
+// detects this with a probability of 97 %. Smaller changes need several samples.
 const sampleSize = consulx.TxnReads / 2
 
 func newPermissions() *permissions { return &permissions{known: map[string]readableKeys{}} }
@@ -85,8 +85,8 @@ func pick(n, limit int) []int {
 }
 
 const (
-	// hiddenRecheck and hiddenPace limit how often unreadable keys are checked. 10,000 keys need 157 transactions,
-	// about 100 ms, every 20 s.
+	// hiddenRecheck and hiddenPace limit how often unreadable keys are checked. 10,000 keys need 157 transactions
+	// (about 100 ms) every 20 s.
 	hiddenRecheck = 5 * time.Second
 	hiddenPace    = 2 * time.Millisecond
 )

@@ -6,7 +6,7 @@ type phase int
 const (
 	opening    phase = iota // no attempt has ended yet
 	live                    // the latest attempt succeeded
-	mismatched              // the shard is live, but the list of names contains different keys
+	mismatched              // the latest attempt succeeded, but the list of names contains different keys
 	failing                 // the latest attempt failed
 	closed                  // other shards have replaced this shard
 )

@@ -35,7 +35,7 @@ type prober struct {
 	o       *Observer
 	epochs  *blocking.Epochs
 	err     error
-	lost    bool          // Consul was not reachable since the latest epoch began
+	lost    bool          // a probe has failed since the latest epoch began
 	index   uint64        // index of Consul's keys at the latest probe
 	pattern int           // index of the pattern whose prefix the probe reads
 	latency time.Duration // latency that the latest snapshot contains
@@ -66,7 +66,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 		p.epochs.Next()
 	}
 	p.err = nil
-	// A small change of the latency must not cause a redraw.
+	// A small change in the latency must not cause a redraw.
 	latency := max(now.Sub(start), 1)
 	news := failing || p.latency == 0 || (latency-p.latency).Abs() >= max(time.Millisecond, p.latency/2)
 	if news {

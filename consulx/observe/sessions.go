@@ -13,8 +13,8 @@ import (
 	"electop/election"
 )
 
-// sessionListGap limits the lists of all sessions to two per second, because each change of any session in the
-// datacenter ends the blocking query.
+// sessionListGap limits the lists of all sessions to two per second, because every change to the datacenter's sessions
+// ends the blocking query.
 const sessionListGap = 500 * time.Millisecond
 
 // WatchSessions adds every session of the datacenter to the snapshots while on is true. Initially it is off.
@@ -81,7 +81,7 @@ type sessionsPoller struct {
 	answer []*election.Session
 	last   []*election.Session
 	asked  bool
-	// problem is the reason why last may lack sessions, empty if it is complete.
+	// problem is the reason why last may lack sessions. It is empty if last is complete.
 	problem string
 }
 

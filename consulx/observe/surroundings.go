@@ -27,7 +27,8 @@ const (
 )
 
 // Study adds the surroundings of one election to the snapshots. It reads them immediately, after each event of the
-// election, and every 5 s, less often with more than 500 sessions. Each call replaces the key; "" stops the reads.
+// election and every 5 s. With more than 500 sessions, the interval is longer. Each call replaces the key; "" stops the
+// reads.
 func (o *Observer) Study(key string) { o.study.set(key) }
 
 // study is the election whose surroundings the observer reads.
@@ -172,7 +173,7 @@ func sameSessions(a, b []*election.Session) bool {
 	return slices.EqualFunc(a, b, func(s, t *election.Session) bool { return s.ID == t.ID })
 }
 
-// searchIdle starts a search for idle elections once all keys have been read.
+// searchIdle starts a search for idle elections when all keys have been read.
 func (o *Observer) searchIdle(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -181,8 +182,8 @@ func (o *Observer) searchIdle(ctx context.Context) {
 	}
 }
 
-// findIdle searches for candidates of the elections that were vacant when they were first read. If the sessions
-// cannot be listed, these elections remain vacant.
+// findIdle searches for candidates of the elections that were vacant when they were first read. If the sessions cannot
+// be listed, these elections keep the state vacant.
 func (o *Observer) findIdle(ctx context.Context) {
 	found := o.snapshot().Elections
 	if !slices.ContainsFunc(found, (*election.Election).FoundVacant) {

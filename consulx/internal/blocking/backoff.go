@@ -10,13 +10,13 @@ const (
 	backoffFirst = 250 * time.Millisecond
 	// MaxBackoff is the longest pause.
 	MaxBackoff = 15 * time.Second
-	// maxPause is the maximum pause of a loop while the probe succeeds. With minWait, a loop works again within 2 s
-	// after a fault. If the probe fails, the next successful probe restarts the loops.
+	// maxPause is the maximum pause of a loop while the probe succeeds. Together with minWait, it ensures that a loop
+	// works again within 2 s after a fault has ended. If the probe fails, the next successful probe restarts the loops.
 	maxPause = 1300 * time.Millisecond
 )
 
-// Backoff computes exponential pauses: 250 ms, doubled after each failure, plus up to half of that at random. A pause
-// is at most 15 s.
+// Backoff computes exponential pauses: 250 ms, doubled after each failure, plus a random part of at most half of this
+// time. A pause is at most 15 s.
 type Backoff struct{ failures int }
 
 // Next returns the pause after one more failure.
@@ -46,8 +46,8 @@ const (
 	paceQuiet = time.Second
 )
 
-// pace delays the next query after a response without a change, because every write to the store ends a blocking
-// query for an empty prefix. A new key is still read within 100 ms.
+// pace delays the next query after a response without a change, because every write to the store ends a blocking query
+// for a prefix without keys. A new key is still read within 100 ms.
 type pace struct{ pause time.Duration }
 
 // next returns the pause after a response. took is the time between the query and the response.

@@ -1,4 +1,4 @@
-// Package blocking repeats one blocking query: index handling, timeouts and retries.
+// Package blocking repeats one blocking query. It handles indexes, timeouts and retries.
 package blocking
 
 import (
@@ -18,8 +18,8 @@ type Poller interface {
 	Poll(q Query) (*api.QueryMeta, error)
 	// Accept processes the response. It returns false if nothing relevant changed.
 	Accept(ctx context.Context, a Answer) (changed bool, err error)
-	// Failed receives an error and the time of the next attempt. A zero time means that the first retry has already
-	// started.
+	// Failed receives an error and the time of the next attempt. A zero time means that the first retry starts
+	// immediately.
 	Failed(err error, retryAt time.Time)
 }
 
@@ -45,7 +45,8 @@ type Answer struct {
 type Client interface {
 	Read(ctx context.Context) *api.QueryOptions
 	Consistent(ctx context.Context) *api.QueryOptions
-	// Reserve reserves a connection for blocking queries. It returns false if none is free, unless one is assigned.
+	// Reserve reserves a connection for blocking queries. It returns false if no connection is free and assigned is
+	// false.
 	Reserve(assigned bool) bool
 	// Release returns a reserved connection after a delay.
 	Release(after time.Duration)
@@ -73,14 +74,14 @@ type Loop struct {
 
 	backoff  Backoff
 	pace     pace
-	confirm  bool // the latest response was outdated: the next read is consistent
+	confirm  bool // the latest response was outdated, so the next read is consistent
 	reread   bool // the latest response was dropped because it lacked keys
 	retried  bool // the latest failure was retried immediately
 	rejected bool // Consul or a proxy rejects blocking queries
 
 	reserved bool      // a connection is reserved
 	limited  bool      // Consul refused the latest blocking query because of a limit
-	counted  time.Time // until then, Consul may count the connection of the latest query
+	counted  time.Time // time until which Consul may count the connection of the latest query
 }
 
 // minWait is the minimum duration of a query that proves that blocking queries work. A proxy that rejects blocking
@@ -108,7 +109,7 @@ func (l *Loop) Run(ctx context.Context) {
 		case epoch.Err() != nil:
 			l.backoff.Reset()
 			l.release()
-		case limited && at.Index > 0: // nothing was missed yet: the next query reads without waiting
+		case limited && at.Index > 0: // nothing was missed yet; the next query reads without waiting
 			l.limited, next = true, at.dropped()
 			l.release()
 		case proven:
@@ -122,8 +123,8 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 }
 
-// reserve reserves a connection for a blocking query. While none is free, or Consul refuses it, the loop reads
-// repeatedly without waiting.
+// reserve reserves a connection for a blocking query. If no connection is free, or Consul refused the latest blocking
+// query, reserve pauses first. If no connection is free after the pause, the next query does not wait.
 func (l *Loop) reserve(ctx context.Context, at Position) Position {
 	if at.Index == 0 || l.reserved {
 		return at
@@ -140,7 +141,7 @@ func (l *Loop) reserve(ctx context.Context, at Position) Position {
 }
 
 // release returns the reserved connection when Consul has stopped counting it. Consul does not end the wait of a
-// cancelled query, and counts its connection until then.
+// cancelled query, and counts its connection until the wait ends.
 func (l *Loop) release() {
 	if l.reserved {
 		l.reserved = false
@@ -208,7 +209,7 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	return next, nil
 }
 
-// outdated reports whether a response is older than a previous one. Such a response can come from another server
+// outdated reports whether a response is older than a previous response. Such a response can come from another server
 // (--stale), or from a leader that is still replaying its log. A consistent read then shows whether Consul restored
 // older data.
 func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {

@@ -24,7 +24,7 @@ func (p Position) in(epoch int) Position {
 
 // after returns the position after a response with the index got. A query with that index would block forever if the
 // index decreased (data was replaced) or stayed equal before the wait ended (a snapshot was restored). In these cases,
-// the position is the start.
+// the next query does not wait.
 func (p Position) after(got uint64, took, wait time.Duration) Position {
 	next := Position{Index: got, Epoch: p.Epoch, Newest: got}
 	if got < p.Index || got == p.Index && took < wait {
@@ -41,8 +41,8 @@ func (p Position) dropped() Position {
 // Lost returns the position after a failure.
 func (p Position) Lost() Position { return Position{Gap: true, Newest: p.Newest} }
 
-// Join returns the start position of a query that replaces two others and reads all keys. The position has a gap if
-// one of the two replaced positions has a gap.
+// Join returns the start position of a query that replaces two other queries and reads all keys. The position has a gap
+// if one of the replaced positions has a gap.
 func (p Position) Join(other Position) Position {
 	joined := Position{Gap: p.Gap || other.Gap, Epoch: p.Epoch, Newest: max(p.Newest, other.Newest)}
 	if p.Epoch == 0 || other.Epoch < p.Epoch {
@@ -61,8 +61,8 @@ func queryDeadline(index uint64, wait time.Duration) time.Duration {
 }
 
 const (
-	// DefaultWait is the wait of a blocking query. Even on a dead connection, a change is reported within 30 s: the
-	// wait, Consul's extension of a sixteenth, and waitGrace. Proxies with an idle timeout of 30 s keep the
+	// DefaultWait is the wait time of a blocking query. Even on a dead connection, a change is reported within 30 s:
+	// the wait, Consul's extension of a sixteenth, and waitGrace. Proxies with an idle timeout of 30 s keep the
 	// connection open.
 	DefaultWait = 22 * time.Second
 	// FreshDeadline leaves time for a full list over a slow link. The probe reports a lost quorum before this

@@ -28,7 +28,7 @@ const (
 // return them, longest first.
 type Secrets []string
 
-// New collects the secrets of a client: its token and basic authentication.
+// New collects the secrets of a client: its token and its credentials for basic authentication.
 func New(token string, auths ...*api.HttpBasicAuth) Secrets {
 	plain := []string{token}
 	for _, auth := range auths {

@@ -35,7 +35,7 @@ func ParseAddress(address, scheme string) (Address, error) {
 			t.socket = after
 			return t, nil
 		default:
-			return t, fmt.Errorf("address of Consul: unknown scheme %q (http, https or unix)", sanitize.Line(before, 20))
+			return t, fmt.Errorf("address of Consul: unknown scheme %q; use http, https or unix", sanitize.Line(before, 20))
 		}
 		rest = after
 	}
@@ -63,7 +63,7 @@ func unescape(text string) string {
 	return text
 }
 
-// Auth returns the credentials before the host, nil if there are none.
+// Auth returns the credentials before the host, or nil if the address contains no credentials.
 func (t Address) Auth() *api.HttpBasicAuth {
 	if t.user == nil {
 		return nil

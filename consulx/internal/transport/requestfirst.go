@@ -7,7 +7,7 @@ import (
 )
 
 // firstRequest is the maximum delay of the first read. net/http usually sends a request immediately after it has opened
-// a connection. A connection that is not needed must also detect that the server closes it.
+// a connection. net/http must also detect that the server closes a connection that is not needed.
 const firstRequest = 100 * time.Millisecond
 
 // clientFirst delays the first read until the first write, but at most for firstRequest. Consul sends a 429 when it

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The kernel reports a dead connection after 14 s: it probes after 5 s without data, then three times at intervals of
-// 3 s. Behind a proxy, the query's deadline applies.
+// The kernel reports a dead connection after 14 s: after 5 s without data, it sends three probes at intervals of 3 s.
+// Behind a proxy, the query's deadline applies.
 const (
 	keepAliveIdle     = 5 * time.Second
 	keepAliveInterval = 3 * time.Second
@@ -45,8 +45,8 @@ func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, larg
 // CloseIdleConnections closes the connections that no request uses.
 func (t *Transport) CloseIdleConnections() { t.connections.CloseIdleConnections() }
 
-// RefuseRedirect does not follow redirects, so that no other host receives the token. Consul also redirects paths
-// that contain "//" or "..", to a different key.
+// RefuseRedirect does not follow redirects, so that no other host receives the token. Consul also redirects a path that
+// contains "//" or ".." to a different key.
 func RefuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // newTransport creates the connections to an agent.
@@ -66,7 +66,7 @@ func newTransport(t Address, tlsConfig *tls.Config, conns int) *http.Transport {
 	}
 	return &http.Transport{
 		Proxy: proxy, DialContext: dial, TLSClientConfig: tlsConfig, TLSHandshakeTimeout: tlsHandshake,
-		// Over loopback, compressing a large response is slower than sending it.
+		// Over loopback, compressing a large response takes longer than sending it uncompressed.
 		DisableCompression: t.loopback(),
 		ForceAttemptHTTP2:  true,
 		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAliveIdle, PingTimeout: keepAliveIdle},

@@ -11,13 +11,13 @@ import (
 // List is a decoded list of keys.
 type List struct {
 	Pairs []election.Pair
-	// sums contains the hashes of the JSON texts of the pairs. It is empty if the hashes are unknown.
+	// sums contains the hash of each pair's JSON text. It is empty if the hashes are unknown.
 	sums []uint64
 	seed maphash.Seed
 }
 
-// Pairs decodes a list of keys (GET /v1/kv/:prefix?recurse). It reuses the pairs of the previous list whose JSON text
-// did not change, because decoding is the most expensive part of a change among 10,000 elections (`make bench`).
+// Pairs decodes a list of keys (GET /v1/kv/:prefix?recurse). Pairs with unchanged JSON text are reused from the
+// previous list, because decoding is the most expensive step after a change among 10,000 elections (`make bench`).
 func Pairs(text []byte, before List) (List, error) {
 	if list, ok := decodeEach(text, before); ok {
 		return list, nil
@@ -67,7 +67,7 @@ func (l *List) add(p election.Pair, sum uint64) {
 	l.Pairs, l.sums = append(l.Pairs, p), append(l.sums, sum)
 }
 
-// Part returns the pairs from index from up to, but not including, index to.
+// Part returns the pairs with the indexes in the half-open range [from, to).
 func (l List) Part(from, to int) List {
 	l.Pairs = l.Pairs[from:to:to]
 	if len(l.sums) > 0 {

@@ -52,7 +52,7 @@ func withDeletedKey(all []Loss) []Loss {
 	return slices.DeleteFunc(slices.Clone(all), func(l Loss) bool { return !l.Deleted })
 }
 
-// gather calls read once for each distinct key, some calls concurrently.
+// gather calls read once for each distinct key, with at most consulx.Parallel concurrent calls.
 func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[string]T {
 	answers := map[string]T{}
 	var (
@@ -105,8 +105,8 @@ func (i *investigation) session(ctx context.Context, id string) sessionFate {
 	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
 }
 
-// deleteIndex returns the Raft index of a key's deletion, 0 if unknown. If no key has the prefix, a list of names has
-// the index of the latest tombstone under the prefix.
+// deleteIndex returns the Raft index of a key's deletion, or 0 if the index is unknown. If no key has the prefix, the
+// index of a list of names is the index of the latest tombstone under the prefix.
 func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
 	if !shard.Askable(key) {
 		return 0

@@ -20,8 +20,8 @@ const (
 	sessionForget = 30 * time.Second
 	sessionPrune  = time.Minute
 	sessionLimit  = 10 * time.Second
-	// listPatience is the maximum delay of responses about keys until the first list of sessions arrives, so that the
-	// first board is complete.
+	// listPatience is how long responses about keys are delayed at most to wait for the first list of sessions, so that
+	// the first board is complete.
 	listPatience = time.Second
 )
 
@@ -89,7 +89,8 @@ func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
 	return all, err
 }
 
-// Await returns the sessions with these IDs that arrive within patience. The function late receives the others.
+// Await returns the sessions with these IDs that arrive within patience. The function late receives the sessions that
+// arrive later.
 func (b *Cache) Await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
 	if len(ids) == 0 {
 		return nil
@@ -153,7 +154,7 @@ func (b *Cache) Get(id string) *election.Session {
 	return b.find(id)
 }
 
-// request starts a read of the unknown sessions. It returns all attempts that read one of the sessions.
+// request starts a read of the unknown sessions. It returns all attempts that read at least one of the sessions.
 func (b *Cache) request(ids []string) (under []*fetch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -195,8 +196,8 @@ func (b *Cache) fetch(f *fetch, ids []string) {
 	b.settle(f, ids, found, missing)
 }
 
-// awaitFirst waits for the first list of all sessions. For a few sessions it returns immediately, because reading
-// only these is faster.
+// awaitFirst waits for the first list of all sessions. For a few sessions it returns immediately, because reading only
+// these sessions is faster.
 func (b *Cache) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
 	if b.first == nil || len(ids) <= consulx.ManySessions {
 		return nil, ids
@@ -255,8 +256,8 @@ func (b *Cache) Released(watch string) {
 	delete(b.held, watch)
 }
 
-// pruneIfDue runs a prune at most once per sessionPrune. Only the second prune drops a session that holds no key,
-// because a session may acquire a key after it was read.
+// pruneIfDue runs a prune at most once per sessionPrune. A session that holds no key is dropped by the second prune
+// after its read, not by the first, because it may still acquire a key.
 func (b *Cache) pruneIfDue() {
 	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
 		b.pruned = now

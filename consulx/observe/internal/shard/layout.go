@@ -13,7 +13,7 @@ const (
 	// shardKeys is the number of keys that one query should read. A query for fewer keys is hardly faster, because
 	// every response has a fixed cost.
 	shardKeys = 100
-	// shardFrom is the number of keys above which one query is divided.
+	// shardFrom is the number of keys above which a single query is divided.
 	shardFrom = 2 * shardKeys
 )
 
@@ -49,7 +49,7 @@ func (l Layout) aim() int {
 }
 
 // Next returns the layout for sorted keys. It changes the present layout as little as possible, unless another layout
-// is much cheaper. For few keys, it returns only Root.
+// is much cheaper. If there are few keys, it returns only Root.
 func (l Layout) Next(keys []Key, present []Watch) []Watch {
 	enough := shardFrom
 	if len(present) != 1 || present[0] != l.Root {
