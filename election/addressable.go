@@ -48,8 +48,8 @@ func newID(datacenter, ident string) ID {
 	return ID(datacenter + datacenterMark + ident)
 }
 
-// Ident identifies the election in its datacenter: its key, followed by the CreateIndex if the key is not
-// [Addressable].
+// Ident returns the election's key, followed by the CreateIndex if the key is not [Addressable]. The result identifies
+// the election within its datacenter.
 func (e *Election) Ident() string { return ident(e.Key(), e.Pair.CreateIndex, e.Unaddressable) }
 
 // Ident is the [Election.Ident] of the event's election. It is empty if the event has no election.
@@ -96,7 +96,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// identifies reports whether the identity matches e, which has the same key. An empty datacenter matches every
+// identifies reports whether the identity matches e. The caller compares the keys. An empty datacenter matches every
 // datacenter.
 func (of identity) identifies(e *Election) bool {
 	return (of.datacenter == "" || e.Datacenter == "" || of.datacenter == e.Datacenter) &&

@@ -5,22 +5,22 @@
 // The package is pure: it does no I/O, starts no goroutine, and receives the time as a
 // parameter.
 //
-// What is not guaranteed:
+// Limits:
 //
 //   - An observer sees states, not transitions. Between two reads a key may be
 //     acquired many times. LockIndex counts these terms ([Missed]), but does not
 //     identify their sessions. It counts only within one CreateIndex and while it grows:
 //     after a restored snapshot or lost data, terms that may have been observed before
 //     are not counted again.
-//   - Times are readings of the observer's clock when a response arrived, not the time
+//   - A time is a reading of the observer's clock when a response arrived, not the time
 //     at which Consul applied the change.
 //   - Consul does not record waiters. Candidates are inferred.
 //   - The end of a lock-delay is an estimate: Consul's API does not expose it.
 //   - A cause is a fact only where Raft indexes prove it. Otherwise it is a guess and
 //     labelled as one ([Event.Guess]).
-//   - Consul replaces bytes of keys that are not valid UTF-8, so several keys may look
-//     the same. CreateIndex distinguishes their elections ([Election.ID]), and no
-//     action on them is possible ([Addressable]).
+//   - Consul replaces invalid UTF-8 in keys, so several keys may look the same.
+//     CreateIndex distinguishes their elections ([Election.ID]), and no action on
+//     them is possible ([Addressable]).
 //   - Nothing in this package is a fencing token. The resource that a leader changes
-//     must reject writes of earlier leaders itself.
+//     must itself reject writes from earlier leaders.
 package election

@@ -31,7 +31,7 @@ type Election struct {
 	Datacenter string
 	// Pair is the key as last read. If Exists is false, the key was deleted and Pair is its last state.
 	Pair Pair
-	// Leader is the label of the leader (see [LeaderLabel]), empty if there is none.
+	// Leader is the label of the leader (see [LeaderLabel]), empty if there is no leader.
 	Leader string
 	// Session is the holder's session, nil if there is no leader or the session has not been read.
 	Session *Session
@@ -47,7 +47,7 @@ type Election struct {
 	// VacantSince is the time at which the key was first observed without a holder, zero while there is a leader. If
 	// VacantSinceKnown is false, the vacancy may have begun earlier.
 	VacantSince time.Time
-	// LockDelayUntil is the estimated end of the lock-delay, zero if none is known.
+	// LockDelayUntil is the estimated end of the lock-delay, zero if no lock-delay is known.
 	LockDelayUntil time.Time
 	// RecordedUntil is the time of the last observation in the history. It is zero once the key has been read from
 	// Consul.
@@ -125,7 +125,8 @@ func (e *Election) LastTerm() *Term {
 	return nil
 }
 
-// Node returns the node of the leader, or of the last leader if there is none. It returns "" if the node is unknown.
+// Node returns the node of the leader, or of the last leader if there is no leader. It returns "" if the node is
+// unknown.
 func (e *Election) Node() string {
 	if e.Session != nil {
 		return e.Session.Node
@@ -188,14 +189,14 @@ func (e *Election) Target() Target {
 	return t
 }
 
-// SameHold reports whether p shows the target's hold. A new value of the same holder does not end a hold. If the
+// SameHold reports whether p shows the target's hold. A new value that the holder writes does not end the hold. If the
 // target has no CreateIndex, SameHold compares only the key and the session.
 func (t Target) SameHold(p Pair) bool {
 	return p.Key == t.Key && p.Session == t.Session &&
 		(t.CreateIndex == 0 || p.CreateIndex == t.CreateIndex && p.LockIndex == t.LockIndex)
 }
 
-// Target is the hold that an operator selected. If this hold has ended, the action changes nothing.
+// Target is the hold that an operator selected. If this hold has ended, an action on it changes nothing.
 type Target struct {
 	Election string
 	// Datacenter is empty if the name is unknown.
@@ -299,13 +300,13 @@ func (e *Election) sessionForJSON() any {
 
 // Rights describes which actions on one hold the token's ACL rules allow.
 type Rights struct {
-	// Known is false if Consul does not report the rules (ACLs are off, or the endpoint does not respond). electop
-	// then blocks no action.
+	// Known is false if Consul does not report the rules, for example because ACLs are off. electop then blocks no
+	// action.
 	Known bool
 	// Release is set if the token may write the key. Destroy is set if the token may write sessions on the session's
 	// node.
 	Release, Destroy bool
-	// ReleaseRule and DestroyRule are the ACL rules that are missing for the action, empty if none is missing.
+	// ReleaseRule and DestroyRule are the missing ACL rules for these actions, empty if no rule is missing.
 	ReleaseRule, DestroyRule string
 }
 

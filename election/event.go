@@ -10,7 +10,7 @@ import (
 type EventType string
 
 // The types of events. A semaphore has no terms: [Entered] and [Left] report its holders. Its initial state is one
-// [Entered] per holder, or one [Left] without a session if there is none.
+// [Entered] per holder, or one [Left] without a session if there is no holder.
 const (
 	Elected            EventType = "elected"     // a term began
 	Vacated            EventType = "vacated"     // a term ended
@@ -61,8 +61,8 @@ const (
 	Unknown                   Cause = "unknown"
 )
 
-// Event is a change of an election or of the connection to Consul. Time is a reading of the observer's clock. The
-// type determines which fields are set; a zero field does not apply.
+// Event is a change in an election or in the connection to Consul. Time is a reading of the observer's clock. The type
+// determines which fields are set; a zero field does not apply.
 type Event struct {
 	Time       time.Time
 	Type       EventType
@@ -72,8 +72,9 @@ type Event struct {
 	// Term and CreateIndex identify the term that began, ended or is explained.
 	Term        uint64
 	CreateIndex uint64
-	// ModifyIndex is the key's ModifyIndex in the read that shows the change; for [Vacated], [Explained] and
-	// [Deleted], in the last read before the end. All observers report the same index for an event. JSON omits it.
+	// ModifyIndex is the key's ModifyIndex in the read that shows the change; for [Vacated], [Explained] and [Deleted],
+	// in the last read before the term ended or the key was deleted. All observers report the same index for an event.
+	// JSON omits it.
 	ModifyIndex uint64
 	// Leader is the label of the current or former leader. For [Entered] and [Left] it is the name of the holder's
 	// session, empty if the session was not read.
@@ -83,8 +84,8 @@ type Event struct {
 	// Vacancy is the time without a leader before this term. VacancyKnown is set if the beginning and the end of the
 	// vacancy were observed.
 	Vacancy time.Duration
-	// Held is the duration of the ended term. If HeldKnown is false, the beginning of the term was not observed and
-	// Held is a lower bound.
+	// Held is the duration of the ended term. If HeldKnown is false, the beginning or the end of the term was not
+	// observed, and Held is a lower bound.
 	Held time.Duration
 	// SeenUntil is set if the term ended while the key was not observed: the term ended between SeenUntil and Time.
 	// JSON omits it.

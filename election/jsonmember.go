@@ -19,8 +19,8 @@ func jsonMembers(value []byte) map[string]json.RawMessage {
 	return members
 }
 
-// memberText prefers the member with exactly this name. If other members differ only in case, it selects the first
-// name in byte order, so that the result does not depend on the order of a map.
+// memberText prefers the member with exactly this name. Among names that differ only in case, it selects the first in
+// byte order, so that the result does not depend on the order of a map.
 func memberText(members map[string]json.RawMessage, name string) string {
 	if text := scalarText(members[name]); text != "" {
 		return text

@@ -41,7 +41,8 @@ func valueLabel(value []byte) string {
 	return sanitize.Line(string(value[:min(len(value), 4*LabelLength+4)]), LabelLength)
 }
 
-// SessionLabel names a session by its program and node. It returns a label with id if s is nil or has neither of them.
+// SessionLabel names a session by its program and node. It returns a label with the ID if s is nil or has neither a
+// name nor a node.
 func SessionLabel(id string, s *Session) string {
 	switch {
 	case s == nil && id == "":
@@ -70,7 +71,7 @@ const shortLabel = 60
 // ShortLeader truncates a leader's label for a sentence or a narrow column.
 func ShortLeader(label string) string { return sanitize.Line(label, shortLabel) }
 
-// NamesNode reports whether a label already ends with the node's name, as a [SessionLabel] does.
+// NamesNode reports whether a label already ends with the node's name, as a label from [SessionLabel] does.
 func NamesNode(label, node string) bool {
 	return strings.HasSuffix(" "+label, " on "+sanitize.Line(node, LabelLength))
 }

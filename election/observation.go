@@ -29,8 +29,8 @@ type KeysRead struct {
 // HistoryRead contains the elections of a history. It precedes the first read of their keys.
 type HistoryRead struct {
 	At time.Time
-	// Elections are sorted by [Compare] within each datacenter, and RecordedUntil is set. A history contains no
-	// values and flags, except for the keys of semaphores.
+	// Elections are sorted by [Compare] within each datacenter, and their RecordedUntil is set. A history contains no
+	// values or flags, except for the keys of semaphores.
 	Elections []*Election
 }
 
@@ -106,7 +106,7 @@ const (
 	ActionDestroy  ActionKind = "destroy"
 	ActionSetFlags ActionKind = "set_flags"
 	ActionDelete   ActionKind = "delete_key"
-	// ActionFix is a fix from the dashboard. The write that the fix needs is not known yet.
+	// ActionFix is a fix from the dashboard, regardless of the write that it needs.
 	ActionFix ActionKind = "fix"
 )
 
@@ -139,8 +139,8 @@ type OperatorAction struct {
 	Kind    ActionKind
 	Key     string
 	Session string
-	// CreateIndex and LockIndex identify the hold that a release is bound to (see [Target]). The action explains the
-	// end of this hold only. 0 means unknown.
+	// CreateIndex and LockIndex identify the hold that a release is bound to (see [Target]). The action explains only
+	// the end of this hold. 0 means unknown.
 	CreateIndex, LockIndex uint64
 	Stage                  ActionStage
 	// By is user@host if another process executed the action. The action was then read from a history, after its
@@ -241,7 +241,7 @@ type Evidence struct {
 	// ChecksIndex is the Raft index of the last change to any check (X-Consul-Index
 	// of the checks of the node).
 	ChecksIndex uint64
-	// Err is the reason why a part of the evidence could not be read.
+	// Err is the reason why part of the evidence could not be read.
 	Err string
 }
 
@@ -260,7 +260,7 @@ type SessionListRead struct {
 	// AfterGap is set for the first list after the start or after a pause: the creation time of new sessions in this
 	// list is unknown.
 	AfterGap bool
-	// Partial is set if ACLs hide some sessions, Denied if they are the reason of Err.
+	// Partial is set if ACLs hide some sessions. Denied is set if ACLs are the reason for Err.
 	Partial, Denied bool
 	Err             string
 }
@@ -274,13 +274,13 @@ func (o SessionListRead) Observed() time.Time { return o.At }
 // Observed returns the time of the observation.
 func (o SessionListUnwatched) Observed() time.Time { return o.At }
 
-// clockTolerance is the maximum difference between the two clocks over about a second.
-// ntpd slews the wall clock by 0.5 ms per second and steps it above 128 ms.
+// clockTolerance is the tolerated difference between the wall clock and the monotonic clock over about a second. ntpd
+// slews the wall clock by at most 0.5 ms per second and steps it if its offset exceeds 128 ms.
 const clockTolerance = 100 * time.Millisecond
 
 // ClockJump compares two readings of time.Now that are normally at most limit apart. It returns the observations to
-// report first: a clock that was set, and a gap. A clock that was set forward cannot be distinguished from a machine
-// that slept, so both count as a gap.
+// report before all others: a [ClockSet] if the clock was set back, and a [Gap] if time passed unobserved. A clock that
+// was set forward cannot be distinguished from a machine that slept, so both count as a gap.
 func ClockJump(last, now time.Time, limit time.Duration) []Observation {
 	return clockJump(last.Round(0), now, now.Round(0).Sub(last.Round(0)), now.Sub(last), limit)
 }

@@ -12,9 +12,8 @@ import (
 // DefaultPattern matches the keys of Consul's leader election tutorial.
 const DefaultPattern = "service/*/leader"
 
-// Pattern is a glob that selects the KV keys that are elections: `*` matches one
-// path segment or part of one, `**` any number of segments. After a `!` it excludes
-// the keys that it matches.
+// Pattern is a glob that selects the KV keys that are elections: `*` matches one path segment or part of one, `**` any
+// number of segments. With a leading `!`, it excludes the keys that it matches.
 type Pattern struct {
 	text     string // text of the pattern without the `!`
 	prefix   string
@@ -30,8 +29,8 @@ type Pattern struct {
 const foreignWildcards = `[]{}?\`
 
 // ParsePattern parses a pattern. It removes one leading "/", which keys in Consul do not have, so that `/!a` selects
-// the key `!a`. It rejects an empty pattern, a `**` that is not a whole segment, and characters that no request for a
-// key can contain (control characters).
+// the key `!a`. It rejects an empty pattern, a `**` that is not a whole segment, foreign wildcards, and control or
+// invisible characters.
 func ParsePattern(text string) (Pattern, error) {
 	shown := text
 	text, excludes := strings.CutPrefix(text, "!")
@@ -95,8 +94,8 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 	return regexp.Compile("(?s)" + b.String())
 }
 
-// String returns the pattern as the user wrote it. It omits a leading "/", unless the pattern would change without
-// it.
+// String returns the pattern as the user wrote it. It omits a leading "/", unless the pattern would have a different
+// meaning without it.
 func (p Pattern) String() string {
 	switch {
 	case p.excludes:
@@ -159,8 +158,8 @@ func (p Pattern) match(key string) (name string, ok bool) {
 	return strings.Join(matched, "/"), true
 }
 
-// matchSingle avoids the regular expression for patterns with one `*`, the most common ones, because the first read
-// matches every key.
+// matchSingle matches patterns with one `*`, the most common ones, without the regular expression, because every key of
+// the first read must be matched.
 func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(key[len(p.prefix):], p.suffix)
 	switch {
@@ -179,8 +178,8 @@ func wholeSegment(before, after string) bool {
 	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }
 
-// Patterns is an ordered list of patterns. If several patterns select a key, it belongs to the first. If any pattern
-// excludes a key, it belongs to none.
+// Patterns is an ordered list of patterns. A key that several patterns select belongs to the first of them. A key that
+// any pattern excludes belongs to no pattern.
 type Patterns []Pattern
 
 // ParsePatterns parses all texts. If none of them selects keys, it adds [DefaultPattern]. Exclusions come last in the

@@ -32,8 +32,8 @@ type SemaphoreHolder struct {
 // IsSemaphore reports whether the key belongs to a semaphore.
 func (e *Election) IsSemaphore() bool { return e.Exists && e.Pair.Flags == SemaphoreFlag }
 
-// ReadSemaphore decodes a semaphore's key, and its contenders if s contains them. It returns nil if the key is not a
-// semaphore's or its value is invalid. All texts are safe to print.
+// ReadSemaphore decodes a semaphore's key, and the contenders if s contains them. It returns nil if the key does not
+// belong to a semaphore or its value is invalid. All strings in the result are safe to print.
 func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
 	lock, ok := semaphoreLock(e)
 	if !ok {
@@ -95,8 +95,8 @@ func SemaphoreHolders(e *Election) map[string]bool {
 	return lock.Holders
 }
 
-// contenders returns all sessions by ID, and the IDs of the sessions that hold a contender key. contends is nil if
-// the contender keys were not read.
+// contenders returns all sessions by ID, and the IDs of the sessions that hold a contender key. contends is nil if the
+// contender keys were not read.
 func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, contends map[string]bool) {
 	if s == nil || s.Key != e.Key() {
 		return nil, nil
@@ -138,7 +138,7 @@ type Slots struct {
 	Holders []string
 }
 
-// Slots decodes a semaphore's key. ok is false if the key is not a semaphore's or its value is invalid.
+// Slots decodes a semaphore's key. ok is false if the key does not belong to a semaphore or its value is invalid.
 func (p *Pair) Slots() (s Slots, ok bool) {
 	var value semaphoreValue
 	if !p.OfSemaphore() || json.Unmarshal(p.Value, &value) != nil {

@@ -62,8 +62,8 @@ func (s *Snapshot) Find(id ID) *Election {
 	return nil
 }
 
-// In returns the snapshot of one datacenter: s itself if it has no parts. A part of an unknown datacenter is empty and
-// not connected.
+// In returns the snapshot of one datacenter, or s itself if s has no parts. The snapshot of an unknown datacenter is
+// empty and not connected.
 func (s *Snapshot) In(datacenter string) *Snapshot {
 	if s.Parts == nil {
 		return s
@@ -76,7 +76,7 @@ func (s *Snapshot) In(datacenter string) *Snapshot {
 	return &Snapshot{At: s.At, Datacenter: datacenter}
 }
 
-// Datacenters returns the parts, or s itself if it has none.
+// Datacenters returns the parts, or s itself if s has no parts.
 func (s *Snapshot) Datacenters() []*Snapshot {
 	if s.Parts == nil {
 		return []*Snapshot{s}
@@ -135,7 +135,7 @@ type Connection struct {
 // PartKind is the kind of data that a source reads.
 type PartKind string
 
-// The kinds of data. Elections are stale only if PartKeys is.
+// The kinds of data. Elections are stale only if PartKeys is stale.
 const (
 	PartWhole    PartKind = ""         // all data: the connection itself
 	PartKeys     PartKind = "keys"     // the elections in a range
@@ -151,7 +151,7 @@ type Part struct {
 	Node  string // set if Kind is PartChecks
 }
 
-// StalePart is a part whose query fails while others succeed.
+// StalePart is a part whose query fails while other queries succeed.
 type StalePart struct {
 	Part
 	// Since is the time at which the part was last known to be current.
@@ -174,7 +174,7 @@ func (s *Snapshot) StaleSince(key string) (since time.Time, stale bool) {
 	return since, stale
 }
 
-// CountStale counts the elections whose sources do not respond while other sources do.
+// CountStale counts the elections whose queries fail while other queries succeed.
 func (s *Snapshot) CountStale() (n int) {
 	for _, part := range s.Parts {
 		if part.Connection.State == Lost {

@@ -8,7 +8,7 @@ import (
 )
 
 // Surroundings contains the keys and sessions from which electop infers the candidates, the semaphore and the advice
-// of one election.
+// for one election.
 type Surroundings struct {
 	At  time.Time
 	Key string

@@ -22,8 +22,8 @@ type selection struct {
 const (
 	// mostExcluded is the maximum number of exclusions of one pattern.
 	mostExcluded = 3
-	// rootKeys is the minimum number of top-level keys that one pattern may join. Such a pattern may have no literal
-	// prefix, and watching it then reads the whole store.
+	// rootKeys is the minimum number of top-level keys that are merged into one pattern. Such a pattern may have no
+	// literal prefix; electop then reads the whole store.
 	rootKeys = 10
 )
 
@@ -109,7 +109,7 @@ func (g *generalizer) prefer(all []selection, text string) []selection {
 
 // join merges patterns that differ in only one segment, the largest sets first.
 func (g *generalizer) join(all []selection) []selection {
-	sets := map[string][]int{} // by pattern with * in place of one segment: indexes in all
+	sets := map[string][]int{} // indexes in all, by pattern with * in place of one segment
 	for i, p := range all {
 		for at := range p.segments {
 			if replaceable(p.segments, at) {

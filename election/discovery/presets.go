@@ -20,7 +20,7 @@ type Preset struct {
 func Presets() []Preset {
 	return []Preset{
 		{"patroni", []string{"service/*/leader"}, []string{"Patroni"}, "leaders of Patroni clusters in the default namespace"},
-		{"vault", []string{"vault/core/lock"}, []string{"Vault"}, "the active node of Vault in the default path"},
+		{"vault", []string{"vault/core/lock"}, []string{"Vault"}, "the active node of Vault at the default path"},
 		{"consul-lock", []string{"**/.lock"}, []string{consulLockSoftware}, "consul lock; electop reads all keys"},
 		{"semaphore", []string{"**/.lock"}, []string{semaphoreSoftware, consulLockSlots, "api.Semaphore"}, "consul lock -n and api.Semaphore; electop reads all keys"},
 		{"nomad", []string{"nomad-snapshot/lock"}, []string{"Nomad snapshot agent"}, "Nomad's snapshot agent"},

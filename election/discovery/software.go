@@ -38,7 +38,7 @@ func holderSoftware(kind insight.HolderKind) string {
 	return ""
 }
 
-// keyShape is a key that software uses by default.
+// keyShape is a pattern for the keys that software uses by default.
 type keyShape struct {
 	pattern  election.Pattern
 	software string

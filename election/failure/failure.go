@@ -25,8 +25,8 @@ type Failure struct {
 	Until time.Time
 }
 
-// Of finds evidence in the checks of the leader's node that the leader has failed. It returns nil if there is
-// none. nodes contains the known checks by node. For many elections, use [NewNodes].
+// Of looks in the checks of the leader's node for evidence that the leader has failed. It returns nil if it finds no
+// evidence. nodes contains the known checks by node. For many elections, use [NewNodes].
 func Of(e *election.Election, nodes map[string]election.NodeChecks) *Failure {
 	if e.Session == nil {
 		return nil
@@ -104,7 +104,7 @@ func (n node) failedService(e *election.Election) *election.Check {
 }
 
 // Known reports whether the checks of the leader's node show whether the leader has failed. If ACLs hide some checks,
-// the others must contain [NodeCheck] and a check of the leader's service.
+// the visible checks must include [NodeCheck] and a check of the leader's service.
 func Known(e *election.Election, known election.NodeChecks) bool {
 	if known.Err != "" || !known.Partial {
 		return known.Err == ""

@@ -45,8 +45,8 @@ const (
 	// flappingChanges is the number of changes within flappingWindow above which an election flaps.
 	flappingChanges = 3
 	flappingWindow  = 10 * time.Minute
-	// If there are at least ManyOrphans similar sessions, they are probably abandoned. One or two may be candidates
-	// on the same host.
+	// If there are at least ManyOrphans similar sessions, they are probably abandoned. Fewer similar sessions may be
+	// candidates on the same host.
 	ManyOrphans = 3
 )
 
@@ -162,7 +162,7 @@ func plainKey(key string) bool {
 	return strings.Trim(key, shellWord+"/") == "" && !strings.HasPrefix(key, "-") && !strings.HasPrefix(key, "/") && path.Clean(key) == key
 }
 
-// usesAPILock reports whether a current or former leader uses api.Lock.
+// usesAPILock reports whether the current leader or a former leader uses api.Lock.
 func (b *Board) usesAPILock(e *election.Election) bool {
 	if isAPILock(e.Session) || isAPILock(e.LastSession) {
 		return true
@@ -286,7 +286,7 @@ func (b *Board) adviseOrphans(e *election.Election, s *election.Surroundings) *A
 	}
 }
 
-// busySiblings counts the sessions of a program that hold a key under the same parent.
+// busySiblings counts the sessions of a program that hold a sibling key and lead no watched election.
 func (b *Board) busySiblings(same Program, siblings []election.Pair) int {
 	seen := map[string]bool{}
 	for _, p := range siblings {

@@ -40,7 +40,7 @@ type lead struct {
 // Program identifies the sessions that one program on one node creates.
 type Program struct{ Name, Datacenter, Node, checks string }
 
-// NewBoard indexes all watched elections and all sessions of the datacenter. sessions is nil if they were not read.
+// NewBoard indexes all watched elections and all sessions of the datacenter. sessions is nil if no sessions were read.
 func NewBoard(elections []*election.Election, sessions []*election.Session) *Board {
 	b := &Board{
 		keys: make(map[string]struct{}, len(elections)), names: make(map[string]struct{}, len(elections)),

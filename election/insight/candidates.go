@@ -60,7 +60,7 @@ func strong(sorted []Candidate) int {
 	return len(sorted)
 }
 
-// NoCandidate returns a sentence that explains why no candidate is known.
+// NoCandidate explains why no candidate is known.
 func NoCandidate(around *election.Surroundings) string {
 	if unread := around.Unread(); len(unread) > 0 {
 		return "unknown: " + strings.Join(unread, "; ")
@@ -80,7 +80,7 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(candidateJSON{Name: c.Name, Reason: c.Reason, Weak: c.Weak, Session: c.Session})
 }
 
-// searchLimit is the maximum number of pairs of an election and a session that [WithoutCandidates] compares.
+// searchLimit is the maximum number of comparisons between an election and a session in [WithoutCandidates].
 const searchLimit = 10_000_000
 
 // WithoutCandidates returns the elections that had no leader when electop started, that have no candidate, and whose
@@ -110,8 +110,8 @@ func Candidates(e *election.Election, s *election.Surroundings, board []*electio
 	return NewBoard(board, nil).Candidates(e, s)
 }
 
-// Candidates returns the sessions that probably compete for one election, most likely first. It returns none if s is
-// nil or belongs to another election.
+// Candidates returns the sessions that probably compete for one election, most likely first. It returns nil if s is nil
+// or belongs to another election.
 func (b *Board) Candidates(e *election.Election, s *election.Surroundings) []Candidate {
 	if s == nil || s.Key != e.Key() {
 		return nil
@@ -143,7 +143,7 @@ func withoutCrowd(sorted []Candidate) []Candidate {
 type inference struct {
 	e        *election.Election
 	board    *Board
-	model    *election.Session // session of the current leader or, without a leader, of the last one
+	model    *election.Session // session of the current leader or, without a leader, of the last leader
 	pattern  string            // the model's name in the form that shape returns
 	named    bool              // the model is named after the election
 	siblings map[string]election.Pair
@@ -263,7 +263,7 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 	case m == nil:
 		return 0, ""
 	case sameCheckService(m, ses):
-		return bySameService, "bound to a check of the same service: " + sanitize.Line(strings.Join(ses.ServiceChecks, ", "), election.LabelLength)
+		return bySameService, "bound to a check of the leader's service: " + sanitize.Line(strings.Join(ses.ServiceChecks, ", "), election.LabelLength)
 	case ses.Name == "":
 		return 0, ""
 	case genericName(ses.Name):
@@ -275,11 +275,11 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 			return byNodeName, "named after its node, like the leader's session; it may wait for another key"
 		}
 	case ses.Name == m.Name:
-		return bySameName, "its session has the same name"
+		return bySameName, "its session has the same name as the leader's session"
 	case c.named && !c.board.namedAfter(ses.Name, c.e):
 		return 0, "" // the client names its sessions after their elections
 	case c.pattern != "" && shape(ses.Name, ses.Node) == c.pattern:
-		return byNamePattern, "its session's name has the same pattern: " + sanitize.Line(ses.Name, election.LabelLength)
+		return byNamePattern, "named like the leader's session: " + sanitize.Line(ses.Name, election.LabelLength)
 	}
 	return 0, ""
 }

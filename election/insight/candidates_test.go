@@ -95,30 +95,30 @@ func TestCandidates(t *testing.T) {
 		{
 			name: "Consul's leader election tutorial, one name for all sessions", e: led("web", "service/web/leader", newSession("w1", "dbservice", "host-1")),
 			sessions: []*election.Session{newSession("w1", "dbservice", "host-1"), newSession("w2", "dbservice", "host-2"), newSession("m", "mail", "host-2")},
-			want:     "dbservice on host-2: its session has the same name",
+			want:     "dbservice on host-2: its session has the same name as the leader's session",
 		},
 		{
 			name: "Consul's leader election tutorial, names with numbers", e: web,
 			sessions: []*election.Session{newSession("w1", "web-1", "host-1"), newSession("w2", "web-2", "host-2"), newSession("c1", "web-cron-1", "host-2"), newSession("m1", "mail-1", "host-1")},
 			board:    []*election.Election{other("web-cron", "x")},
-			want:     "web-2 on host-2: its session's name has the same pattern: web-2",
+			want:     "web-2 on host-2: named like the leader's session: web-2",
 		},
 		{
 			name: "Consul's leader election tutorial, names that contain the host", e: led("web", "k/web/leader", newSession("w1", "billing@alpha.dc1", "alpha.dc1")),
 			sessions: []*election.Session{newSession("w2", "billing@beta", "beta"), newSession("x", "audit@beta", "beta"), newSession("y", "lock-beta", "beta")},
-			want:     "billing@beta on beta: its session's name has the same pattern: billing@beta",
+			want:     "billing@beta on beta: named like the leader's session: billing@beta",
 		},
 		{
 			name:     "sessions named after their elections, whose names differ only in a number",
 			e:        led("job-1", "service/job-1/leader", newSession("j1", "job-1", "host-1")),
 			board:    []*election.Election{other("job-2", "x")},
 			sessions: []*election.Session{newSession("j2", "job-2", "host-2"), newSession("j3", "job-1", "host-2")},
-			want:     "job-1 on host-2: its session has the same name",
+			want:     "job-1 on host-2: its session has the same name as the leader's session",
 		},
 		{
 			name: "pods", e: led("x", "k/x/leader", newSession("w1", "billing-7d9f8b6c5-x2x4z", "n1")),
 			sessions: []*election.Session{newSession("w2", "billing-7d9f8b6c5-k8s9w", "n2"), newSession("w3", "audit-7d9f8b6c5-k8s9w", "n2")},
-			want:     "billing-7d9f8b6c5-k8s9w on n2: its session's name has the same pattern: billing-7d9f8b6c5-k8s9w",
+			want:     "billing-7d9f8b6c5-k8s9w on n2: named like the leader's session: billing-7d9f8b6c5-k8s9w",
 		},
 		{
 			name: "a name that contains the node is a weak reason", e: led("x", "k/x/leader", newSession("w1", "host-1", "host-1")),
@@ -162,8 +162,8 @@ func TestCandidates(t *testing.T) {
 				newSession("w4", "d", "n4", service("service:web-4")),
 			},
 			board: []*election.Election{led("cron", "k/cron/leader", newSession("w4", "d", "n4"))},
-			want: "web-2 on n2: bound to a check of the same service: service:web-2 | " +
-				"web-4 on n4: bound to a check of the same service: service:web-4; it leads cron",
+			want: "web-2 on n2: bound to a check of the leader's service: service:web-2 | " +
+				"web-4 on n4: bound to a check of the leader's service: service:web-4; it leads cron",
 		},
 		{
 			name:     "generic check ids",

@@ -62,14 +62,14 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 // TxnBodyLimit is the maximum size of a transaction's body in bytes: Consul's default for txn_max_req_len.
 const TxnBodyLimit = 512 << 10
 
-// largestTxnValue is a value length that the transaction of a release can always contain: base64 makes the value a
+// largestTxnValue is a length of a value that always fits into the transaction of a release: base64 makes the value a
 // third longer, and the rest of the body is smaller than 4 KB.
 const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
 
 const largeValue = "The value is too large for a transaction: the release checks the session, but not the index. " +
 	"If the holder writes the key at the same moment, the release restores the older value."
 
-// MayHoldMore is the warning of a destroy if electop did not search the whole KV store for the session's keys.
+// MayHoldMore is the warning about a destroy if electop did not search the whole KV store for the session's keys.
 const MayHoldMore = "The session may hold more keys than are listed."
 
 const noCandidate = "No other candidate was seen: the election may stay without a leader."
@@ -178,7 +178,7 @@ func delayText(s *election.Session, key string) string {
 	return text + "."
 }
 
-// releaseWarnings returns the warnings of a release that do not depend on the kind of software.
+// releaseWarnings returns the warnings about a release that do not depend on the kind of software.
 func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surroundings) []string {
 	var all []string
 	if len(e.Pair.Value) > largestTxnValue {
@@ -195,7 +195,7 @@ func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surround
 }
 
 // mayBePatroni reports whether the key may be Patroni's. It returns false if the session or the siblings were read,
-// because these identify Patroni.
+// because either would identify Patroni.
 func mayBePatroni(e *election.Election, s *election.Surroundings) bool {
 	siblings := s != nil && s.Key == e.Key() && s.SiblingsErr == ""
 	return e.Session == nil && !siblings && base(e.Key()) == "leader" && e.Pair.Flags == 0 &&

@@ -40,12 +40,12 @@ const (
 	ProblemCheckCritical Problem = "check_critical"
 )
 
-// Fix is the problem of one election and its solution. Each text is one line, safe to print.
+// Fix is the problem of one election and its solution. Why and Do are single lines that are safe to print.
 type Fix struct {
 	Problem Problem
 	Kind    FixKind
 	Why, Do string
-	// Until is the estimated end of the lock-delay. If AtMost is set, it is the latest possible end.
+	// Until is the estimated end of the lock-delay, or the latest possible end if AtMost is set.
 	Until  time.Time
 	AtMost bool
 }
@@ -119,7 +119,7 @@ func FixNeeds(e *election.Election, now time.Time) FixNeed {
 	return NeedsChecks
 }
 
-// Fix infers why an election has no effective leader, and the fix. It returns nil for a healthy election, for a
+// Fix infers why an election has no effective leader, and how to fix this. It returns nil for a healthy election, for a
 // semaphore, and for a leader if there is no evidence that it has failed and all evidence could be read.
 func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	switch {
@@ -234,8 +234,8 @@ func (b *Board) fixKey(e *election.Election, around *election.Surroundings, cand
 	}
 }
 
-// apiLockWaiter returns evidence that the candidates use api.Lock, empty if there is none. If there is a strong
-// candidate, sessions that only have api.Lock's name and lead nothing are not evidence.
+// apiLockWaiter returns evidence that the candidates use api.Lock, or "" if there is no evidence. If there is a strong
+// candidate, sessions that only have api.Lock's name and lead no election are not evidence.
 func (b *Board) apiLockWaiter(e *election.Election, around *election.Surroundings, candidates []Candidate) string {
 	isLock := func(s *election.Session) bool { return isAPILock(s) && b.led[s.ID].count == 0 }
 	switch {
@@ -308,7 +308,7 @@ func unknownCandidates(around *election.Surroundings) string {
 	return "It is unknown whether a candidate exists: " + strings.Join(around.Unread(), "; ")
 }
 
-// serviceOf returns the name of the service: from the check or the name of the last session, else the name of the
+// serviceOf names the service by the service check or the name of the last session, otherwise by the name of the
 // election.
 func serviceOf(e *election.Election) string {
 	name := e.Name

@@ -28,7 +28,7 @@ const (
 	OutcomeUnknown  OutcomeKind = "unknown"     // Consul did not confirm the write: it may have been applied
 )
 
-// Holder identifies the holder of a key. Its texts are safe to print.
+// Holder identifies the holder of a key. All fields are safe to print.
 type Holder struct {
 	Leader  string `json:"leader"`
 	Session string `json:"session"`
@@ -169,7 +169,7 @@ func (o Outcome) Old() Holder {
 }
 
 // reasonLength is greater than the length of every reason. A reason must not be truncated, because its end says what to
-// do. Texts from Consul in a reason are already truncated.
+// do. Text from Consul in a reason is already truncated.
 const reasonLength = 1000
 
 // Summary describes the outcome in one line, safe to print: "web-1 → web-2 after 1.2s", or why there is no new

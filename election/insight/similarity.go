@@ -24,8 +24,8 @@ func sameSettings(a, b *election.Session) bool {
 // minName is the minimum length of a name that is significant within another text.
 const minName = 3
 
-// namedAfter reports whether a text contains the name of the election: as a word, as the beginning of a word
-// ("web-host17"), or in the path that `consul lock` writes.
+// namedAfter reports whether a text contains the name of the election, as a word or as the beginning of a word
+// ("web-host17"), or the parent of its key, as the session name of `consul lock` does.
 func (b *Board) namedAfter(text string, e *election.Election) bool {
 	if path := strings.TrimSuffix(election.Parent(e.Key()), "/"); path != "" && strings.Contains(text, " at '"+path+"'") {
 		return true

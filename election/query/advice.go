@@ -9,8 +9,8 @@ import (
 	"electop/election/insight"
 )
 
-// adviceIndex holds the advice on all elections, because the dashboard evaluates its filter for each message and the
-// advice on 10,000 elections takes longer than a frame. It is immutable.
+// adviceIndex holds the advice on all elections, because the dashboard evaluates its filter for each message and
+// computing the advice on 10,000 elections takes longer than a frame. It is immutable.
 type adviceIndex struct {
 	all      []*election.Election
 	sessions []*election.Session

@@ -22,9 +22,9 @@ type Filter struct {
 	Unfinished bool
 }
 
-// Word is one word of a filter, compared with all texts or with one field.
+// Word is one word of a filter. Without a field, it is compared with several text fields.
 type Word struct {
-	Field string // empty if the word is compared with all texts
+	Field string // empty if the word names no field
 	Value string // value in lower case
 	Not   bool
 	// regex is set for /regex/. compare is set for a field with numbers. fold is set if the regex contains no
@@ -51,7 +51,7 @@ func Parse(text string, s Scope) Filter {
 	return f
 }
 
-// Empty reports whether the filter has no words.
+// Empty reports whether the filter has neither valid nor invalid words.
 func (f Filter) Empty() bool { return len(f.Words) == 0 && f.Err == nil }
 
 // Has reports whether a word has one of the fields.

@@ -22,8 +22,8 @@ type Matcher struct {
 	advice *adviceIndex
 }
 
-// On returns a Matcher. all contains all elections. sessions contains all sessions of the datacenter, or is nil. The
-// advice on one election depends on both.
+// On returns a Matcher. all contains all elections. sessions contains all sessions, or is nil. The advice on one
+// election depends on all elections and sessions.
 func (f Filter) On(all []*election.Election, sessions []*election.Session, facts Facts) Matcher {
 	return f.After(Matcher{}, all, sessions, facts)
 }
@@ -112,7 +112,7 @@ func (w *Word) matchesAdvice(a insight.Advice) bool {
 	return strings.HasPrefix(anyAdvice, w.Value) || a.Urgent && strings.HasPrefix(urgentAdvice, w.Value) || strings.HasPrefix(a.Code, w.Value)
 }
 
-// Names reports whether the value is exactly this name or key.
+// Names reports whether the value equals the name or the key, ignoring case.
 func (w *Word) Names(name, key string) bool {
 	return strings.EqualFold(name, w.Value) || strings.EqualFold(key, w.Value)
 }

@@ -46,7 +46,7 @@ type Order struct {
 type Facts struct {
 	At     time.Time
 	Checks func(e *election.Election) map[string]election.NodeChecks
-	failed map[string]failure.Nodes // failed nodes by datacenter; set while sorting
+	failed map[string]failure.Nodes // nodes with critical checks, by datacenter; set while sorting
 }
 
 // reverseWord after a property reverses the order.
@@ -187,7 +187,7 @@ func (f Facts) ProblemRank(e *election.Election) int64 {
 	}
 }
 
-// checks are the health checks of the election's datacenter, nil if they are unknown.
+// checks returns the health checks of the election's datacenter, nil if they are unknown.
 func (f Facts) checks(e *election.Election) map[string]election.NodeChecks {
 	if f.Checks == nil {
 		return nil
@@ -195,7 +195,7 @@ func (f Facts) checks(e *election.Election) map[string]election.NodeChecks {
 	return f.Checks(e)
 }
 
-// index finds the nodes of all datacenters that have critical checks.
+// index finds the nodes with critical checks in each datacenter.
 func (f *Facts) index(es []*election.Election) {
 	f.failed = map[string]failure.Nodes{}
 	for _, e := range es {

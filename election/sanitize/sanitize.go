@@ -38,8 +38,8 @@ func countMarks(marks int, r rune) int {
 	return marks + 1
 }
 
-// isMark reports whether a rune is an accent or vowel sign above or below a letter. Other combining marks are
-// excluded, because they may change the width of the letter or join it with the next one.
+// isMark reports whether a rune is an accent or vowel sign above or below a letter. Other combining marks are excluded,
+// because they may change the width of the letter or join it with the next letter.
 func isMark(r rune) bool {
 	return unicode.Is(unicode.Mn, r) &&
 		unicode.In(r, unicode.Inherited, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic, unicode.Thai, unicode.Lao)
@@ -126,8 +126,8 @@ func unsafeRune(r rune) bool {
 	return drawnTogether(r)
 }
 
-// drawnTogether reports whether terminals may combine a rune with its neighbour. Some terminals then draw both in
-// fewer cells than separately.
+// drawnTogether reports whether terminals may combine a rune with its neighbour. Some terminals draw the combination in
+// fewer cells than the separate runes.
 func drawnTogether(r rune) bool {
 	switch {
 	case r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xa97f, r >= 0xd7b0 && r <= 0xd7ff: // conjoining Hangul

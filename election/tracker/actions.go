@@ -11,7 +11,7 @@ import (
 // actionMemory is how long an operator's action can explain a loss. An observer reports every change within 30 s.
 const actionMemory = 30 * time.Second
 
-// ownAction is an operator's action on a hold, of this process or of another one.
+// ownAction is an operator's action on a hold, by this or another electop process.
 type ownAction struct {
 	election.OperatorAction
 	// began is the time at which the action started, zero if unknown. An action cannot end a term whose end was

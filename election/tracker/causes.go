@@ -120,7 +120,7 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 }
 
 // explainDestroyed explains the end of a session if no check or node explains it. late is a critical check that
-// changed after the key, for example because the process exited.
+// changed only after the key had changed, for example because the process exited.
 func explainDestroyed(at lossAt, late *election.Check) Explanation {
 	s := at.loss.Session
 	x := Explanation{Cause: election.SessionDestroyed, Evidence: "the session is gone; it had no TTL", Invalidated: true}

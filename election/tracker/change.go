@@ -288,7 +288,7 @@ func (c *change) elect(p *election.Pair, vacancy election.Event) {
 	}
 }
 
-// vacate ends the current term and begins the search for its cause.
+// vacate ends the current term and begins the search for the cause of its end.
 func (c *change) vacate(l Loss) {
 	l.Session, l.Gap = c.e.Session, c.gap
 	ended := c.endTerm()

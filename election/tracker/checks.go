@@ -37,7 +37,7 @@ func (t *Tracker) checksUnwatched(node string, at time.Time) {
 
 func checksOf(node string) election.Part { return election.Part{Kind: election.PartChecks, Node: node} }
 
-// currentUntil returns the last time at which a part was known to be current: the end of the watch, at, or an earlier
+// currentUntil returns the last time at which a part was known to be current: the end of the watch (at), or an earlier
 // time if Consul or the source of the part did not respond. read is the time of the latest read.
 func (t *Tracker) currentUntil(part election.Part, read, at time.Time) time.Time {
 	until := at

@@ -34,7 +34,7 @@ func (t *Tracker) stopped(o election.Gap) {
 	}
 }
 
-// readAfterStop records that a range was read. The gap ends when every range was read.
+// readAfterStop records that a range was read. The gap ends once every range has been read.
 func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 	if t.stop == nil || asked.Before(t.stop.end) {
 		return

@@ -113,7 +113,7 @@ func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkL
 	return stale, nil
 }
 
-// readable reports whether electop still receives the changes of a range: from its keys or, where there are no
+// readable reports whether electop still receives the changes in a range: from its keys or, where there are no
 // elections, from the list of key names.
 func (t *Tracker) readable(r election.Range, keys, names election.RangeSet) bool {
 	if keys.Covers(r) {
@@ -122,7 +122,7 @@ func (t *Tracker) readable(r election.Range, keys, names election.RangeSet) bool
 	return !names.Covers(r) || t.existOutside(r, keys)
 }
 
-// existOutside reports whether an election of the range r is not in the set keys.
+// existOutside reports whether an election in the range r is not in the set keys.
 func (t *Tracker) existOutside(r election.Range, keys election.RangeSet) bool {
 	sorted := keys.Ranges
 	for _, e := range t.elections[t.search(r.From):] {
@@ -140,7 +140,7 @@ func (t *Tracker) existOutside(r election.Range, keys election.RangeSet) bool {
 	return false
 }
 
-// describeLoss stores the error of the first cause, and the earliest retry.
+// describeLoss stores the error of the first cause, and the time of the earliest retry.
 func (t *Tracker) describeLoss(causes []election.LinkLost) {
 	t.conn.Error, t.conn.Refused, t.conn.RetryAt = causes[0].Error, causes[0].Refused, causes[0].RetryAt
 	for _, lost := range causes[1:] {

@@ -9,8 +9,8 @@ import (
 
 // These constants, which docs/reliability.md lists, and the number of keys in Consul limit the size of a tracker.
 const (
-	// keptPerElection is the maximum number of terms, and of events, of one election. keptInAll is the maximum of all
-	// elections together, but each election keeps at least keptAtLeast.
+	// keptPerElection is the maximum number of terms, and of events, of one election. keptInAll is the maximum total of
+	// all elections, but each election keeps at least keptAtLeast.
 	keptPerElection = 64
 	keptInAll       = 1 << 18
 	keptAtLeast     = 4
@@ -23,7 +23,8 @@ const (
 	// maxIdleSessions is the limit for pruneSessions while some keys have not been read. pruneSessions compares it
 	// with the number of all sessions minus two per election.
 	maxIdleSessions = 100_000
-	// maxCheckedNodes is the maximum number of nodes whose checks are kept. An observer watches 16 at the same time.
+	// maxCheckedNodes is the maximum number of nodes whose checks are kept. An observer watches 16 nodes at the same
+	// time.
 	maxCheckedNodes = 64
 	// maxFiltered is the maximum number of ranges that are stored as filtered.
 	maxFiltered = 1000
@@ -31,7 +32,7 @@ const (
 	pruneEvery = time.Minute
 )
 
-// prune removes deleted elections that are too old or too many. If the number of elections has grown, it also
+// prune removes deleted elections if they are too old or too numerous. If the number of elections has grown, it also
 // shortens their lists of terms and events.
 func (t *Tracker) prune(at time.Time) {
 	crowded := t.gone > maxGone+maxGone/4
@@ -69,7 +70,8 @@ func (t *Tracker) shortenHistories() {
 	}
 }
 
-// pruneGone removes the elections whose deletion is older than keepDeleted, and the oldest ones above maxGone.
+// pruneGone removes the elections whose deletion is older than keepDeleted. If more than maxGone deleted elections
+// remain, it removes the oldest of them.
 func (t *Tracker) pruneGone(at time.Time) {
 	if t.gone == 0 {
 		return

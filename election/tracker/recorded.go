@@ -29,8 +29,8 @@ func (t *Tracker) historyRead(o election.HistoryRead) {
 	t.addRecorded()
 }
 
-// addRecorded adds the recorded elections of the current datacenter whose keys have not been read. It removes those
-// of any other datacenter.
+// addRecorded adds the recorded elections of the current datacenter whose keys have not been read. It removes the
+// recorded elections of any other datacenter.
 func (t *Tracker) addRecorded() {
 	all := make([]*election.Election, 0, len(t.elections)+len(t.recorded.all))
 	for _, e := range t.elections {
@@ -85,7 +85,7 @@ func (t *Tracker) recordedDatacenter() string {
 	return last.Datacenter
 }
 
-// recall returns a sanitized copy of a recorded election, because its texts come from a file or from another host.
+// recall returns a sanitized copy of a recorded election, because its strings come from a file or from another host.
 func (t *Tracker) recall(e *election.Election) *election.Election {
 	r := *e
 	r.Name, _ = t.patterns.Match(e.Key())
@@ -130,7 +130,7 @@ func (t *Tracker) wasRead(e *election.Election) {
 	t.recorded.left--
 }
 
-// foldRecorded updates a recorded election after the first read of its key. A history contains no values and flags, so
+// foldRecorded updates a recorded election after the first read of its key. A history contains no values or flags, so
 // foldRecorded treats them as unchanged.
 func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
 	known := *e

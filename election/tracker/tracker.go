@@ -10,13 +10,13 @@ import (
 	"electop/election"
 )
 
-// defaultRecentEvents is the default number of events in a snapshot.
+// defaultRecentEvents is the default maximum number of events in a snapshot.
 const defaultRecentEvents = 1000
 
 // Options configure a [Tracker].
 type Options struct {
 	Patterns election.Patterns
-	// RecentEvents is the number of events in a snapshot, 1000 if 0.
+	// RecentEvents is the maximum number of events in a snapshot. 0 means 1000.
 	RecentEvents int
 	// Searches is set if the observer sends [election.NoCandidates] once every key has been read.
 	Searches bool
@@ -31,7 +31,7 @@ type Tracker struct {
 	datacenter string
 	elections  []*election.Election // in the order of [election.Compare]
 	lent       bool                 // set while a snapshot shares the slice; a write must copy the slice first
-	peaks      map[string]furthest  // by [election.Election.ID]
+	peaks      map[string]furthest  // by [election.Election.Ident]
 	newest     uint64               // the highest Raft index of any key read
 	settled    settledIndex
 	gone       int // number of elections whose key was deleted
@@ -295,7 +295,7 @@ func (t *Tracker) replace(lo, hi int, merged []*election.Election) {
 	t.elections, t.lent = slices.Concat(t.elections[:lo], merged, t.elections[hi:]), false
 }
 
-// set replaces one election. The new election has the same key.
+// set replaces an election with a new version that has the same key.
 func (t *Tracker) set(i int, e *election.Election) {
 	if t.lent {
 		t.elections, t.lent = slices.Clone(t.elections), false
@@ -314,7 +314,7 @@ func (t *Tracker) noteFiltered(o election.KeysRead) {
 	}
 }
 
-// precedes reports whether an election sorts before a pair that has another key.
+// precedes reports whether an election sorts before a pair that does not belong to it.
 func precedes(e *election.Election, p *election.Pair) bool {
 	if e.Key() == p.Key {
 		return e.Unaddressable && e.Pair.CreateIndex < p.CreateIndex
@@ -322,8 +322,8 @@ func precedes(e *election.Election, p *election.Pair) bool {
 	return e.Key() < p.Key
 }
 
-// sameKey reports whether a pair belongs to the election's key. Equal keys usually share their memory, which makes
-// the comparison fast.
+// sameKey reports whether a pair belongs to the election. Equal keys usually share their memory, which makes the
+// comparison fast.
 func sameKey(e *election.Election, p *election.Pair) bool {
 	return e.Pair.Key == p.Key && (e.Pair.CreateIndex == p.CreateIndex || !e.Unaddressable)
 }
