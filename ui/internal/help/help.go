@@ -72,7 +72,7 @@ func (m *Model) turn(page int) { m.page, m.text.Offset = page, 0 }
 // frame is the number of lines outside the page: the title, and the first and the last line of the window.
 const frame = 3
 
-// titleEdge is the number of cells in a title line that its texts cannot use.
+// titleEdge is the number of cells in the title line that the title and the tabs cannot use.
 const titleEdge = 8
 
 // fit lays out the page for a window.

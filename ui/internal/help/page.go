@@ -6,18 +6,17 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Widths, in cells: the minimum of a column of keys, the usual keys in a column, the gap between columns, an example
-// of a filter word, and a command.
+// Widths, in cells.
 const (
-	leastColumn  = 34
-	keyWidth     = 8
-	columnGap    = 2
-	exampleWidth = 24
-	commandWidth = 22
+	leastColumn  = 34 // minimum width of a column of keys and their descriptions
+	keyWidth     = 8  // minimum width of the keys in such a column
+	columnGap    = 2  // gap between columns
+	exampleWidth = 24 // examples of filter words
+	commandWidth = 22 // commands
 )
 
-// lines returns the text of the page: the keys in as many columns as fit, then the symbols. The last page lists the
-// commands instead.
+// lines returns the text of the page: the keys in as many columns as fit, then the symbols and the filter words. The
+// last page lists the commands instead.
 func (m *Model) lines(sym *term.Symbols, width int) [][]term.Span {
 	pages := m.pages()
 	page := &term.Page{Width: width, Sym: sym, Lines: columns(pages[m.page].Groups, width, sym)}

@@ -27,9 +27,9 @@ func Actions() []Action {
 	return all
 }
 
-// Custom replaces the keys of some actions. The zero value replaces none.
+// Custom replaces the keys of some actions. The zero value replaces no keys.
 type Custom struct {
-	keys map[string][]string // the keys of each action, by its name
+	keys map[string][]string // the new keys of actions, by the name of the action
 }
 
 // Error is a problem with the keys of one action.
@@ -37,8 +37,8 @@ type Error struct{ Action, Text string }
 
 func (e *Error) Error() string { return e.Action + ": " + e.Text }
 
-// fixed returns the key that an action keeps regardless of the settings, empty for none. A user can always quit and
-// go back.
+// fixed returns the key that an action keeps regardless of the settings, so that a user can always quit and go back.
+// It returns "" if there is none.
 func fixed(action string) string {
 	return map[string]string{"quit": "ctrl+c", "back": "esc"}[action]
 }
@@ -69,7 +69,7 @@ func Parse(custom map[string][]string) (Custom, error) {
 	return Custom{maps.Clone(custom)}, nil
 }
 
-// conflict returns an error if two actions have the same key. Only fix and scan may share one.
+// conflict returns an error if two actions have the same key. Only fix and scan may have the same key.
 func conflict(custom map[string][]string) error {
 	k := Default(false).With(Custom{custom})
 	owner := map[string]string{}
@@ -77,7 +77,7 @@ func conflict(custom map[string][]string) error {
 		for _, name := range n.binding.Keys() {
 			other, taken := owner[name]
 			owner[name] = n.name
-			if !taken || other == n.name || n.name == "scan" && other == "fix" { // these actions are in different views
+			if !taken || other == n.name || n.name == "scan" && other == "fix" { // fix and scan are in different views
 				continue
 			}
 			blamed, holder := n.name, other
@@ -127,7 +127,7 @@ func movement() []string {
 	return []string{"up", "down", "half-up", "half-down", "page-up", "page-down", "top", "bottom"}
 }
 
-// invalid returns the reason why an action cannot have the key, empty if it can.
+// invalid returns the reason why an action cannot have the key, or "" if it can.
 func invalid(name, action string) string {
 	if slices.Contains(movement(), action) && slices.Contains(inDialogs(), name) {
 		return fmt.Sprintf("%q has a fixed meaning in dialogs", name)
@@ -148,7 +148,7 @@ func invalid(name, action string) string {
 	case slices.Contains(special(), base):
 		return ""
 	case size != len(base) || r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.IsSpace(r):
-		return fmt.Sprintf("%q is not a key; a key is one character or one of %s, with an optional prefix ctrl+, alt+ or shift+", name, strings.Join(special(), ", "))
+		return fmt.Sprintf("%q is not a key; a key is one character or one of %s, optionally preceded by ctrl+, alt+ and shift+ in this order", name, strings.Join(special(), ", "))
 	case shift:
 		return fmt.Sprintf("%q: shift+ is not allowed before a character; use the upper-case letter or symbol", name)
 	case ctrl && unicode.IsUpper(r):
@@ -157,7 +157,7 @@ func invalid(name, action string) string {
 	return ""
 }
 
-// sameAs returns the key for which a terminal sends the same byte, empty for none.
+// sameAs returns the key for which a terminal sends the same byte as for name, or "" if there is none.
 func sameAs(name string) string {
 	return map[string]string{"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+[": "esc"}[name]
 }

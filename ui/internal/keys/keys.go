@@ -152,8 +152,8 @@ func (k Map) ZoomVacant() []key.Binding {
 	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Fix, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
 }
 
-// EventList lists the footer keys of the Events view. open is true if one event is open, leads if this event is about
-// an election.
+// EventList lists the footer keys of the Events view. open is true if an event is open. leads is true if this event is
+// about an election.
 func (k Map) EventList(open, leads bool) []key.Binding {
 	switch {
 	case leads:
@@ -165,7 +165,7 @@ func (k Map) EventList(open, leads bool) []key.Binding {
 	return []key.Binding{k.Down, k.Open, k.Filter, newest, says(k.Report, "report"), k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
-// SessionList lists the footer keys of the Sessions view. open is true if one session is open.
+// SessionList lists the footer keys of the Sessions view. open is true if a session is open.
 func (k Map) SessionList(open bool) []key.Binding {
 	if open {
 		return []key.Binding{k.Back, says(k.Down, "scroll"), k.Destroy, k.Scan, k.Copy, k.Elections, k.Help, k.Quit}
@@ -246,7 +246,7 @@ func (k Map) CopyMenu(ofSession bool) []key.Binding {
 	return append(menu, says(k.Back, "nothing"))
 }
 
-// ResultList lists the footer keys of the results. draining is true if they are the results of a drain in progress.
+// ResultList lists the footer keys of the results. draining is true if the panel shows a drain in progress.
 func (k Map) ResultList(draining bool) []key.Binding {
 	if draining {
 		return []key.Binding{says(k.Down, "scroll"), k.Fixed.Stop, says(k.Fixed.Enter, "hide")}

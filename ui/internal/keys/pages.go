@@ -50,7 +50,7 @@ func (k Map) Pages() []Page {
 			{"Read", []key.Binding{named(k.Down, "scroll down"), named(k.Up, "scroll up"), k.Fixed.Unfold, k.Fixed.Refresh}},
 			{"Decide", []key.Binding{
 				says(k.Fixed.Tab, "choose a button"), k.Fixed.Enter, k.Fixed.Confirm, k.Fixed.Hidden, says(k.Fixed.CopyCommand, "copy the equivalent electop command"),
-				says(k.Fixed.Scan, "scan all keys to find others that the destroy affects"), says(k.Fixed.Esc, "cancel, close"),
+				says(k.Fixed.Scan, "scan the store for other keys that the destroy affects"), says(k.Fixed.Esc, "cancel, close"),
 			}},
 			{"Plan of a drain", []key.Binding{
 				says(k.Fixed.Exclude, "exclude or include the election"), says(k.Fixed.AllowDestroy, "allow or forbid destroying the sessions of leaders that stay"),

@@ -5,8 +5,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Step converts a movement key to a number of rows. page is the number of visible rows, all is the total number of
-// rows. For other keys it returns false.
+// Step converts a movement key to a number of rows. page is the number of visible rows, and all is the total number of
+// rows. For other keys, Step returns false.
 func (k Map) Step(msg tea.KeyPressMsg, page, all int) (int, bool) {
 	switch {
 	case key.Matches(msg, k.Down):

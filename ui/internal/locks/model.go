@@ -38,7 +38,7 @@ type Model struct {
 	search Search
 	run    *run // nil while the panel is closed
 	text   term.Reader
-	// where is the name of the datacenter if the board shows several, otherwise empty.
+	// where is the end of the title: " in dc2". It is empty if the board shows only one datacenter.
 	where string
 }
 

@@ -38,7 +38,7 @@ func (m *Model) write(page *term.Page) {
 		page.Blank()
 	}
 	if len(r.found.Groups) == 0 {
-		page.Para(term.Text, "No lock was found among "+term.Thousands(int64(r.found.Scanned))+" keys.")
+		page.Para(term.Text, "No locks were found among "+term.Thousands(int64(r.found.Scanned))+" keys.")
 	}
 	for i := range r.found.Groups {
 		writeGroup(page, &r.found.Groups[i])

@@ -18,8 +18,8 @@ import (
 const (
 	// readTime is the timeout of a read.
 	readTime = 30 * time.Second
-	// slowAfter is the duration after which the screen shows that a read is in progress. For a shorter read, the text
-	// would be visible only briefly.
+	// slowAfter is the duration after which the screen shows that a read is in progress. During a shorter read,
+	// the text would be visible only briefly.
 	slowAfter = 200 * time.Millisecond
 )
 
@@ -55,7 +55,7 @@ type Slow struct{ Of *Request }
 type EventsRead struct {
 	Of   *Request
 	Page history.EventPage
-	// Gaps are the gaps in observation, oldest first. They are nil unless the request includes them.
+	// Gaps are the gaps in observation, oldest first. They are nil unless they were requested.
 	Gaps []history.Range
 	Err  error
 }
@@ -64,7 +64,7 @@ type EventsRead struct {
 type TermsRead struct {
 	Of   *Request
 	Page history.TermPage
-	// Gaps are the gaps in the observation of the election, oldest first. They are nil unless the request includes them.
+	// Gaps are the gaps in the observation of the election, oldest first. They are nil unless they were requested.
 	Gaps []history.Range
 	Err  error
 }

@@ -10,16 +10,16 @@ import (
 	"electop/election/insight"
 )
 
-// Planner plans the drain of a node of a datacenter. It must not run on the event loop. Until it returns, any
+// Planner plans the drain of a node in a datacenter. It must not run on the event loop. Until it returns, any
 // goroutine may call progress with the number of keys that were read.
 type Planner func(ctx context.Context, datacenter, node string, progress func(done, total int)) (Plan, error)
 
-// Plan lists the elections of a drain, sorted by key. Its texts are safe to print.
+// Plan lists the elections of a drain, sorted by key. All strings except those in the targets are safe to print.
 type Plan struct {
 	Node  string
 	Items []Item
-	// Course describes how the drain moves each election. LastResort describes when it destroys a session, if Choice
-	// allows it. Gaps contains the reasons why the plan may lack keys.
+	// Course describes how the drain moves each election. LastResort describes when the drain destroys a session
+	// if Choice allows this. Gaps contains the reasons why the plan may lack keys.
 	Course, LastResort string
 	Gaps               []string
 	// Choice contains the user's choices.
@@ -61,7 +61,7 @@ type Item struct {
 	Likely bool
 	// Effect is the effect of a release. Last is the effect of a destroy after the last release.
 	Effect, Last insight.Effect
-	// Skip is the reason why the drain skips the election, empty if it does not.
+	// Skip is the reason why the drain skips the election. It is empty if the drain does not skip the election.
 	Skip string
 }
 
@@ -78,7 +78,7 @@ func (p Plan) Planned() []Item {
 
 // Drain is a drain in progress.
 type Drain interface {
-	// Next waits for elections that have changed since the last call. more is false at the end of the drain.
+	// Next waits for changes since the last call and returns them. more is false at the end of the drain.
 	Next() (changes []Step, more bool)
 	// Warning returns the reason why the results are uncertain, as one line that is safe to print. It is empty if they
 	// are certain. Call it only after the last change.
@@ -102,10 +102,10 @@ const (
 	Interrupted Status = "interrupted"
 )
 
-// Final reports whether the status changes only if the leader changes.
+// Final reports whether the status is final: it changes only if the leader changes.
 func (s Status) Final() bool { return s != Waiting && s != Moving }
 
-// Step is the state of one election of a drain. Text is one line, safe to print.
+// Step is the state of one election of a drain. Text is one line that is safe to print.
 type Step struct {
 	Key    string
 	Status Status

@@ -10,7 +10,7 @@ import (
 
 // Beside contains the information that the line shows next to the typed text.
 type Beside struct {
-	// Result is the number of matches of a filter.
+	// Result describes how many rows match the filter: "3 of 9 sessions".
 	Result string
 	// Scope is the kind of rows to which the filter applies.
 	Scope query.Scope
@@ -40,8 +40,8 @@ func (m Model) Draw(p *term.Painter, width int, complete Completer, b Beside) st
 	return l.Done()
 }
 
-// hint returns the completions. A click on a completion inserts it. If there are no completions, hint returns
-// examples.
+// hint returns the completions. A click on a completion inserts it. If there are no completions, hint returns the
+// usage of commands or examples of filter words.
 func (m Model) hint(room int, complete Completer, b Beside) []term.Control {
 	if room < 8 {
 		return nil
@@ -72,7 +72,7 @@ func examples(s query.Scope) []string {
 	return all
 }
 
-// fitting returns the first texts, as many as fit into room cells.
+// fitting returns as many of the first texts as fit into room cells, at most maxShown.
 func fitting(texts []string, room int) []term.Control {
 	var spans []term.Span
 	for _, text := range texts {

@@ -163,7 +163,7 @@ func Remember(earlier []string, line string) []string {
 }
 
 // visible returns the end of the text before the cursor that fits into the line, and the text after the cursor. Both
-// are sanitized, because the user may paste control characters.
+// parts are sanitized, because the user may paste control characters.
 func (m Model) visible(width int) (before, after string) {
 	before = sanitize.Text(m.before())
 	after = sanitize.Text(string(m.input.Text[m.input.At:]))

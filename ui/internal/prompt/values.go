@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// Values returns the values of a field on the board, sorted. It omits texts that the user cannot type.
+// Values returns the values of a field on the board, sorted. It omits values that the user cannot type.
 func Values(s *scene.Scene, field string) []string {
 	all := make([]string, 0, len(s.Shown.Elections))
 	for _, e := range s.Shown.Elections {

@@ -17,7 +17,7 @@ type action struct {
 	insight.Outcome
 	name string    // name of the election or session, sanitized
 	at   time.Time // time when the user confirmed the action
-	done time.Time // time when the operator reported the outcome, zero before that
+	done time.Time // time when the operator reported the outcome, or zero before that
 	by   string    // the key or command with which the user chose the targets
 	// apply is called instead of the operator for a fix. It is nil for other actions.
 	apply func(context.Context) insight.Outcome
@@ -27,7 +27,7 @@ type action struct {
 	// claimed is shared by the actions of one command. The command sets it at its start. At exit, Unfinished sets it, so
 	// that a command that has not started never starts.
 	claimed *atomic.Bool
-	// drain is the drain of this election, nil for none. step is the state of the election in this drain.
+	// drain is the drain of this election, or nil if there is none. step is the state of the election in this drain.
 	drain *drain
 	step  plan.Step
 }
@@ -38,8 +38,8 @@ type batch []*action
 // actionLimit is the maximum number of stored actions. Above this limit, the log drops its oldest batches.
 const actionLimit = 2000
 
-// nextLeaderTime is the timeout for a next leader: the longest lock-delay plus the time that a candidate needs to
-// retry.
+// nextLeaderTime is the maximum time to wait for the next leader: the longest lock-delay plus the time that a
+// candidate needs to retry.
 const nextLeaderTime = election.MaxLockDelay + 30*time.Second
 
 func newBatch(kind election.ActionKind, targets []scene.Target, now time.Time) batch {
@@ -93,7 +93,7 @@ func (a *action) answered(o insight.Outcome, now time.Time) {
 	}
 }
 
-// follow looks for the next leader in a snapshot. It reports whether the action became final.
+// follow looks for the next leader in a snapshot. It reports whether the outcome became final.
 func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 	if a.done.IsZero() || a.over {
 		return false

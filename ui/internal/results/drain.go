@@ -24,7 +24,7 @@ type drain struct {
 	warning        string
 }
 
-// Stepped is the message with changes of a drain.
+// Stepped is the message with the elections of a drain that have changed.
 type Stepped struct {
 	of    *drain
 	steps []plan.Step
@@ -36,7 +36,7 @@ func (d *drain) next() tea.Msg {
 	return Stepped{d, steps, more}
 }
 
-// doubt returns the warning as a suffix for a text, empty for none.
+// doubt returns the warning as a suffix for a text, or "" if there is none.
 func (d *drain) doubt() string {
 	if d.warning == "" {
 		return ""
@@ -91,7 +91,7 @@ func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
 	return scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + msg.of.doubt() + "  " + s.Sym.Dot + "  " + l.hint()}
 }
 
-// draining returns the batch of the drain in progress, nil for none.
+// draining returns the batch of the drain in progress, or nil if there is none.
 func (l *Log) draining() batch {
 	for _, b := range l.batches {
 		if b[0].drain != nil && !b[0].drain.over {
@@ -101,7 +101,7 @@ func (l *Log) draining() batch {
 	return nil
 }
 
-// Draining is the node of the drain in progress, empty for none.
+// Draining returns the node of the drain in progress, or "" if there is none.
 func (l Log) Draining() string {
 	if b := l.draining(); b != nil {
 		return b[0].drain.node
@@ -109,8 +109,8 @@ func (l Log) Draining() string {
 	return ""
 }
 
-// stepWords describes the state of an election in a drain. While electop is connected to the datacenter, it adds the age
-// of the state.
+// stepWords describes the state of an election in a drain. It adds the age of the state while electop is connected to
+// the datacenter.
 func (a *action) stepWords(s *scene.Scene) string {
 	text := a.step.Text
 	if !a.over && !a.step.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {

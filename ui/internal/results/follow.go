@@ -21,8 +21,8 @@ func (r *record) index(b batch) {
 	}
 }
 
-// Followed returns a function that describes the newest action on an election in its row. The text is "released",
-// "destroyed" or "fixed" until a leader is elected, then the time without a leader.
+// Followed returns a function that describes the newest action on an election for the election's row. The text is
+// "released", "destroyed" or "fixed" until a leader is elected. After that, it is the time without a leader.
 func (l Log) Followed(now time.Time) func(e *election.Election) string {
 	return func(e *election.Election) string {
 		a, held := l.newest[e.ID()], e.Exists && e.Pair.Held()

@@ -31,7 +31,7 @@ func (p *panel) waiting() int {
 	return n
 }
 
-// drain is the drain in progress that the panel shows, nil for none.
+// drain is the drain in progress that the panel shows, or nil if there is none.
 func (p *panel) drain() *drain {
 	if p.all || len(p.batches) == 0 || p.batches[0][0].drain == nil || p.batches[0][0].drain.over {
 		return nil
@@ -71,8 +71,8 @@ func (p *panel) rows() []*action {
 	return all
 }
 
-// attention is the rank of a row in the table of one batch: problems come first, then elections in progress, waiting
-// elections, the others, and skipped elections.
+// attention is the rank of a row in the table of one batch: problems come first, then actions in progress, waiting
+// elections, completed actions, and skipped elections.
 func (a *action) attention() int {
 	switch {
 	case a.over && a.outcomeOrder() < 2:

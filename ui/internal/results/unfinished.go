@@ -7,7 +7,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Running describes the writes in progress, empty for none.
+// Running describes the writes in progress. It returns "" if there are none.
 func (l Log) Running() string {
 	n, noun := 0, ""
 	for _, b := range l.batches {

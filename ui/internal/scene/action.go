@@ -106,8 +106,8 @@ type Subject struct{ Datacenter, Key string }
 // ShowSince shows the events since a moment. The zero time shows all events.
 type ShowSince struct{ At time.Time }
 
-// Visit shows a moment of the past, or the present if Past is nil. Cursor is the ID of the election to select, empty
-// to keep the selection.
+// Visit shows a moment of the past, or the present if Past is nil. Cursor is the ID of the election to select. If it is
+// empty, the selection does not change.
 type Visit struct {
 	Past   *Past
 	Cursor string

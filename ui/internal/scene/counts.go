@@ -4,8 +4,8 @@ import (
 	"electop/election/insight"
 )
 
-// Counts contains the number of elections in each state. Warning and Critical count the leaders at risk: a check of
-// their session has this status. Failed counts leaders that have failed although their sessions hold the keys.
+// Counts contains the number of elections in each state. Warning and Critical count the leaders at risk by the worst
+// check of their sessions. Failed counts the leaders that have failed although their sessions hold the keys.
 type Counts struct {
 	Led, Delay, Vacant, Semaphore, Unreadable, Idle int
 	Unsearched                                      int

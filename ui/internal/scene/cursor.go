@@ -4,7 +4,7 @@ import "electop/ui/internal/term"
 
 // Cursor is a position in a list of rows, with the visible part of the list.
 type Cursor struct {
-	Index  int // the row under the cursor
+	Index  int // row under the cursor
 	Offset int // first row on the screen
 }
 
@@ -21,7 +21,7 @@ func (c *Cursor) Scroll(rows, n int) {
 	c.Offset = max(0, min(c.Offset, n-rows))
 }
 
-// At is the row under the cursor, nil for none.
+// At returns the row under the cursor, or nil if there is none.
 func At[T any](c Cursor, rows []*T) *T {
 	if c.Index >= len(rows) {
 		return nil

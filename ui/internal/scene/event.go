@@ -12,7 +12,8 @@ import (
 // Watched selects the keys of the board: a history may contain keys of other datacenters and patterns, and a snapshot
 // has events of keys that were watched earlier.
 type Watched struct {
-	// Datacenters are the names of those of the board, nil if they are unknown. Texts are the patterns before parsing.
+	// Datacenters contains the names of the board's datacenters. It is nil if they are unknown. Texts contains the
+	// patterns before parsing.
 	Datacenters, Texts []string
 	Patterns           election.Patterns
 }
@@ -20,7 +21,7 @@ type Watched struct {
 // Watched returns the selection of the board's keys.
 func (s *Scene) Watched() Watched {
 	w := Watched{Texts: s.Patterns}
-	w.Patterns, _ = election.ParsePatterns(s.Patterns) // no error: the program has parsed the same texts
+	w.Patterns, _ = election.ParsePatterns(s.Patterns) // no error: the program has already parsed these patterns
 	for _, part := range s.Live.Datacenters() {
 		if part.Datacenter != "" {
 			w.Datacenters = append(w.Datacenters, part.Datacenter)
@@ -29,7 +30,7 @@ func (s *Scene) Watched() Watched {
 	return w
 }
 
-// Equal reports whether both select the same keys.
+// Equal reports whether w and other select the same keys.
 func (w Watched) Equal(other Watched) bool {
 	return slices.Equal(w.Datacenters, other.Datacenters) && slices.Equal(w.Texts, other.Texts)
 }
@@ -39,7 +40,7 @@ func (w Watched) Covers(datacenter string) bool {
 	return w.Datacenters == nil || slices.Contains(w.Datacenters, datacenter)
 }
 
-// Shows reports whether the board shows a key. Events of the connection have an empty key.
+// Shows reports whether the board shows a key. The empty key of the connection's events matches every pattern.
 func (w Watched) Shows(datacenter, key string) bool {
 	if datacenter != "" && !w.Covers(datacenter) {
 		return false
@@ -57,8 +58,8 @@ type EventLine struct {
 	Why *election.Event
 }
 
-// FoldEvents returns at most limit lines, newest first. A negative limit returns all. It merges explanations into the
-// events that they explain.
+// FoldEvents merges explanations into the events that they explain. It returns at most limit lines, newest first, or
+// all lines if limit is negative.
 func FoldEvents(events []election.Event, keep func(EventLine) bool, limit int) []EventLine {
 	var lines []EventLine
 	explained := map[TermID]*election.Event{}

@@ -83,7 +83,7 @@ func ProblemField(d *term.Page, f *insight.Fix) {
 	d.Field("Problem", term.Span{term.Strong, strings.ReplaceAll(string(f.Problem), "_", " ")})
 }
 
-// FixField writes the fix of a problem at a time, and the end of the lock-delay if the fix is to wait.
+// FixField writes the fix that applies at a time. If the fix is to wait, it also writes the end of the lock-delay.
 func FixField(d *term.Page, f *insight.Fix, at time.Time) {
 	d.Field("Fix", term.Span{term.Text, f.DoAt(at)})
 	if f.Kind == insight.FixWait && f.Until.After(at) {
@@ -107,7 +107,7 @@ type Assessment struct {
 	Fix   *insight.Fix
 }
 
-// Likely is the number of likely candidates, -1 if unknown.
+// Likely returns the number of likely candidates, or -1 if it is unknown.
 func (in *Assessment) Likely() int { return insight.Likely(in.Candidates, in.Around) }
 
 // InsightCache stores the assessment of the selected election. A frame uses the assessment several times, and one
@@ -131,7 +131,7 @@ const (
 	AdviceAge  = time.Minute
 )
 
-// Look returns the assessment of an election. It computes the assessment if the cache has no current one.
+// Look returns the assessment of an election. It computes a new assessment unless the cached assessment is current.
 func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 	n := InsightCache{
 		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, read: s.diagnosisOf(e), sessions: c.sessions,

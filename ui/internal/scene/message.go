@@ -35,8 +35,8 @@ type Filtered struct{ Text string }
 // Since hides the events before a moment. The zero time removes the limit.
 type Since struct{ At time.Time }
 
-// Report requests [WriteReport] about the listed elections since a moment, as the user typed it. If it is empty, the
-// report has the period of the list.
+// Report requests [WriteReport] about the listed elections. Since is the start of the period, as the user typed it. If
+// Since is empty, the report has the period of the list.
 type Report struct{ Since string }
 
 // OpenHistory opens the history of the selected election.

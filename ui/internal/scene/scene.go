@@ -19,11 +19,11 @@ type Scene struct {
 	// AsOf is the time that Shown describes: Now, the start of the pause, or the time when the connection was lost.
 	AsOf, Now     time.Time
 	Stale, Paused bool
-	// Warning is a warning about the history in one line, empty for none.
+	// Warning is a warning about the history in one line, or empty if there is none.
 	Warning string
-	// Past is the displayed moment of the past, nil for the present.
+	// Past is the displayed moment of the past, or nil for the present.
 	Past *Past
-	// Lanes holds the recorded terms for the lanes, nil for none.
+	// Lanes holds the recorded terms for the lanes. It is nil if there are none.
 	Lanes *Lanes
 	// StaleSince is set by [Scene.Of] if the drawn election is stale and other elections are not.
 	StaleSince time.Time
@@ -34,8 +34,8 @@ type Scene struct {
 	Latency time.Duration
 	Sym     *term.Symbols
 
-	// Options of the program. CanAct is set if the program can release and destroy, Studies if it reads surroundings,
-	// Lists if it can list sessions.
+	// Options of the program. CanAct is set if the program can release and destroy. Studies is set if the program reads
+	// surroundings. Lists is set if the program can list sessions.
 	ReadOnly, CanAct, Studies, Lists bool
 	// Patterns are the watched patterns.
 	Patterns []string
@@ -43,7 +43,7 @@ type Scene struct {
 	// the board shows only one datacenter.
 	Datacenters []string
 
-	// Selected is the election under the board's cursor, nil for none.
+	// Selected is the election under the board's cursor, or nil if there is none.
 	Selected *election.Election
 	// NameWidth is the width of the longest election name, in cells.
 	NameWidth int
@@ -54,7 +54,7 @@ type Scene struct {
 	// Missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or the
 	// permission is unknown.
 	Missing func(kind election.ActionKind, t election.Target) string
-	// Earlier returns the latest scan of the store. It is nil if the scan does not cover all of the sessions.
+	// Earlier returns the latest scan of the store. It returns nil if the scan does not cover all of the sessions.
 	Earlier func(sessions []string) *Search
 
 	// Diagnoses are the latest diagnoses of the fix dialog.
@@ -77,7 +77,7 @@ func (s *Scene) Look(c *InsightCache) {
 	}
 }
 
-// Insight is the assessment of the selected election, empty for any other.
+// Insight returns the assessment of the selected election, or an empty assessment for any other election.
 func (s *Scene) Insight(e *election.Election) *Assessment {
 	if e == nil || s.insightOf != e {
 		return &Assessment{}
@@ -136,8 +136,8 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	return &part
 }
 
-// ofPast marks an election as stale if its datacenter was not observed at the moment. AsOf is then the end of the
-// last observation, because the later states are unknown.
+// ofPast marks an election as stale if its datacenter was not observed at the displayed moment. AsOf is then the end
+// of the last observation, because the later states are unknown.
 func (s *Scene) ofPast(e *election.Election) *Scene {
 	gap, blind := s.Past.Blind[e.Datacenter]
 	if !blind {
@@ -170,7 +170,7 @@ func (s *Scene) In(datacenter string) *Scene {
 	return &part
 }
 
-// Sessions lists all sessions of the datacenter, nil if they were not read.
+// Sessions returns all sessions of the datacenter, or nil if they were not read.
 func (s *Scene) Sessions() []*election.Session {
 	switch snap := s.Shown; {
 	case snap.SessionList != nil:
@@ -181,8 +181,8 @@ func (s *Scene) Sessions() []*election.Session {
 	return nil
 }
 
-// LiveSince is the start of the period for which the snapshot contains the events of all datacenters, zero for none.
-// In the past it is the displayed moment, because all events are then from the history.
+// LiveSince returns the start of the period for which the snapshot contains the events of all datacenters, or zero if
+// there is none. For a moment of the past it returns this moment, because all events are then from the history.
 func (s *Scene) LiveSince() time.Time {
 	if s.Past != nil {
 		return s.Past.At
@@ -199,7 +199,7 @@ func (s *Scene) LiveSince() time.Time {
 // PartStale reports whether the drawn election is stale and other elections are not.
 func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
 
-// Refusal returns the reason why an action is not possible, empty if the action is possible.
+// Refusal returns the reason why an action is not possible, or "" if the action is possible.
 func (s *Scene) Refusal(kind election.ActionKind) string {
 	word := string(kind)
 	switch c := s.Live.Connection; {
@@ -229,22 +229,23 @@ func StaleText(c election.Connection) string {
 type Past struct {
 	At       time.Time
 	Snapshot *election.Snapshot
-	// Event is the event to which the user stepped, nil for none. More is the number of other events with exactly the
-	// same time.
+	// Event is the event to which the user stepped, or nil if there is none. More is the number of other events with
+	// exactly the same time.
 	Event *election.Event
 	More  int
 	// Observed reports whether an observer was running at At. If not, Gap is the gap in observation around At. Its Since
-	// is zero without an earlier observation, its Until is zero without a later one.
+	// is zero if there is no earlier observation. Its Until is zero if there is no later observation.
 	Observed bool
 	Gap      history.Range
-	// Blind contains the gaps of the datacenters that were not observed at At, if another datacenter was observed.
+	// Blind contains the gap in observation around At for each datacenter that was not observed at At. It is nil if no
+	// datacenter was observed at At.
 	Blind map[string]history.Range
 	// Begins is the time of the oldest stored event. It is set only if no election was known at At.
 	Begins time.Time
 	Lanes  *Lanes
 }
 
-// Moment is At, or zero for the present.
+// Moment returns At, or the zero time for the present.
 func (p *Past) Moment() time.Time {
 	if p == nil {
 		return time.Time{}
@@ -252,12 +253,12 @@ func (p *Past) Moment() time.Time {
 	return p.At
 }
 
-// Unobserved reports whether no observer was running at the moment.
+// Unobserved reports whether p is a moment of the past at which no observer was running.
 func (p *Past) Unobserved() bool { return p != nil && !p.Observed }
 
 // Lanes holds the recorded terms and observations for the period of the lanes. It is immutable.
 type Lanes struct {
-	// At is the end of the period, Window its length. Patterns are the patterns of the elections.
+	// At is the end of the period, and Window is its length. Patterns are the patterns of the elections.
 	At       time.Time
 	Window   time.Duration
 	Patterns []string

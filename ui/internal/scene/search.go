@@ -11,7 +11,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Search is a search of the whole KV store for keys of sessions. The command that runs the search writes the
+// Search is a search of the whole KV store for keys that sessions hold. The command that runs the search writes the
 // counters. Only the event loop may use the other fields.
 type Search struct {
 	done, Total atomic.Int64
@@ -43,11 +43,11 @@ const searchTick = 200 * time.Millisecond
 // Searcher creates a search and the command that runs it.
 type Searcher func(sessions []string, now time.Time) (*Search, tea.Cmd)
 
-// holdings returns the keys that sessions hold. It is the type of ui.Options.Holdings.
+// holdings is the type of ui.Options.Holdings, which returns the keys that sessions hold.
 type holdings func(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error)
 
-// NewSearcher returns a Searcher for a datacenter, or for all datacenters if the name is empty. Cancelling ctx ends
-// the searches. It returns nil if look is nil.
+// NewSearcher returns a Searcher for a datacenter, or for all datacenters if the name is empty. If look is nil, it
+// returns nil. Cancelling ctx ends the searches.
 func NewSearcher(ctx context.Context, look holdings, datacenter string) Searcher {
 	if look == nil {
 		return nil
@@ -70,7 +70,7 @@ func (s *Search) Progress(done, total int) {
 	s.done.Store(int64(done))
 }
 
-// Ticked returns the command for the next redraw of the progress, nil after the end.
+// Ticked returns the command for the next redraw of the progress, or nil after the end of the search.
 func (s *Search) Ticked() tea.Cmd {
 	if s.Over {
 		return nil

@@ -17,7 +17,7 @@ func Led(es []*election.Election) map[string][]*election.Election {
 	return led
 }
 
-// SessionSettings writes the conditions that end a session, and the effect of this end on its keys.
+// SessionSettings writes the conditions under which a session ends, and what then happens to its keys.
 func SessionSettings(d *term.Page, s *Scene, ses *election.Session) {
 	if ses.TTL > 0 {
 		d.Field("TTL", term.Span{term.Text, ses.TTL.String()},

@@ -9,11 +9,11 @@ import (
 type Target struct {
 	election.Target
 	HeldFor string
-	// SessionOnly is set for a session without an election.
+	// SessionOnly is the session if the target is a session. It is nil if the target is a hold.
 	SessionOnly *election.Session
 	// Hidden is set if the filter hides the target.
 	Hidden bool
-	// Where is the datacenter if the board shows several, otherwise empty.
+	// Where is the name of the datacenter. It is empty if the board shows only one datacenter.
 	Where string
 }
 
@@ -22,7 +22,7 @@ func (s *Scene) Bind(e *election.Election, hidden bool) Target {
 	return Target{Target: e.Target(), HeldFor: Held(s.Sym, s.AsOf.Sub(e.Since), e.SinceKnown), Hidden: hidden, Where: s.where(e.Datacenter)}
 }
 
-// where returns the name of a datacenter if the board shows several.
+// where returns the name of a datacenter, or "" if the board shows only one datacenter.
 func (s *Scene) where(datacenter string) string {
 	if !s.Several() {
 		return ""
@@ -56,8 +56,8 @@ func (t *Target) In() string {
 	return " in " + t.Where
 }
 
-// Title is the name of a target in a list. For several datacenters it contains the datacenter. It contains the
-// session ID because session names are not unique.
+// Title is the name of a target in a list. If the board shows several datacenters, it contains the datacenter. For a
+// session it contains the session ID, because session names are not unique.
 func (t *Target) Title() string {
 	if t.SessionOnly != nil && t.SessionOnly.Name != "" {
 		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session) + t.In()
@@ -67,9 +67,9 @@ func (t *Target) Title() string {
 
 // Chosen contains the marked targets or, without marks, the target under the cursor.
 type Chosen struct {
-	// Visible contains the targets that the filter shows, Hidden the targets that it hides.
+	// Visible contains the targets that the filter shows. Hidden contains the targets that it hides.
 	Visible, Hidden []Target
-	// Leaderless names marked elections that have no leader.
+	// Leaderless contains the names of the marked elections that have no leader.
 	Leaderless []string
 	// Unmarked is the label of the row under the cursor. It is set only if the filter hides all marked rows.
 	Unmarked string
