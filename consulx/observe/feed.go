@@ -25,7 +25,7 @@ type feed struct {
 	lookInto   func([]evidence.Loss) // starts the search for the causes of ended terms; must not block
 	beat       time.Time             // latest time at which this process is known to have run
 	restart    func()                // restarts all queries
-	onComplete func()                // called once, when every key has been read; the caller holds the mutex; must not block
+	onComplete func()                // called when every key has been read; the caller holds the mutex; must not block
 }
 
 const (
