@@ -23,8 +23,7 @@ const (
 	// maxIdleSessions is the limit for pruneSessions while some keys have not been read. pruneSessions compares it
 	// with the number of all sessions minus two per election.
 	maxIdleSessions = 100_000
-	// maxCheckedNodes is the maximum number of nodes whose checks are kept. An observer watches 16 nodes at the same
-	// time.
+	// maxCheckedNodes is the maximum number of nodes whose checks are kept. An observer watches at most 16 nodes.
 	maxCheckedNodes = 64
 	// maxFiltered is the maximum number of ranges that are stored as filtered.
 	maxFiltered = 1000
@@ -70,8 +69,7 @@ func (t *Tracker) shortenHistories() {
 	}
 }
 
-// pruneGone removes the elections whose deletion is older than keepDeleted. If more than maxGone deleted elections
-// remain, it removes the oldest of them.
+// pruneGone removes elections deleted more than keepDeleted ago, then the oldest until at most maxGone remain.
 func (t *Tracker) pruneGone(at time.Time) {
 	if t.gone == 0 {
 		return

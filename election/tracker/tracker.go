@@ -54,8 +54,7 @@ type Tracker struct {
 
 	links map[string]election.LinkLost
 	conn  election.Connection
-	// seenUntil is the time at which all data was last current before the latest failure of the connection or of a source of
-	// keys.
+	// seenUntil is when all data was last current before the latest failure of the connection or of a source of keys.
 	seenUntil time.Time
 	stop      *stop // the latest gap, nil once every range has been read after the gap
 	pending   map[termID]*pendingEnd
