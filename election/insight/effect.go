@@ -38,7 +38,7 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 		f.Better = software.StepDown
 	}
 	if f.Refusal != "" && holder == HolderPatroni {
-		f.Refusal += " Use " + f.Better + " for a healthy primary, destroy for a dead one."
+		f.Refusal += " Use " + f.Better + " for a healthy primary and destroy for a dead one."
 	}
 	if e.IsSemaphore() && !e.Pair.Held() {
 		f.Refusal = "A semaphore has no single holder: destroy the session of one of its holders instead."

@@ -165,7 +165,7 @@ func patroniTexts() holderTexts {
 	return holderTexts{
 		software: "Patroni",
 		release: actionTexts{
-			refusal: "Patroni stores the leader's name in the key's value, and a release keeps the value: with a healthy primary the leader does not change, " +
+			refusal: "Patroni stores the leader's name in the key's value, and a release keeps the value: with a healthy primary the leader does not change; " +
 				"with a dead primary a release disables automatic failover.",
 			holder: "A healthy primary deletes the key and acquires it again within seconds. With a dead primary there is no failover until the key is deleted.",
 			source: source,

@@ -214,7 +214,7 @@ func TestPlanForThreeElectionsFitsAScreen(t *testing.T) {
 	r = w.runWith(d, "release", "db", "web", "-k", p+"/*/leader").must(t, exitFailed)
 	lines = strings.Split(r.errOut, "\n")
 	above := strings.Join(lines[len(lines)-4:], "\n")
-	has(t, above, "electop: db: nothing was changed: Patroni", "Use patronictl switchover db for a healthy primary, destroy for a dead one.", "Release web? [y/N]")
+	has(t, above, "electop: db: nothing was changed: Patroni", "Use patronictl switchover db for a healthy primary and destroy for a dead one.", "Release web? [y/N]")
 }
 
 func TestPlanWritesSharedEffectsOnce(t *testing.T) {
