@@ -84,7 +84,7 @@ func heldDoc(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 		d.Indented(0, term.Span{term.Text, sanitize.Text(key)})
 	}
 	if len(r.others) == 0 {
-		d.Add(term.Span{term.Quiet, "no key"})
+		d.Add(term.Span{term.Quiet, "no keys"})
 	}
 	if r.partly {
 		d.Para(term.Delay, "This token cannot read all keys: the session may hold more.")

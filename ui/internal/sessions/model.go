@@ -1,4 +1,4 @@
-// Package sessions is the view of all sessions of the datacenter.
+// Package sessions implements the Sessions view, which lists all sessions.
 package sessions
 
 import (
@@ -40,7 +40,7 @@ type Model struct {
 	scanned time.Time
 	tally   tally
 	// name, node and hold are the maximum widths of these columns, in cells. datacenter is the width of the datacenter
-	// column, 0 if there is only one datacenter.
+	// column, or 0 if there is only one datacenter.
 	name, node, hold, datacenter int
 }
 
@@ -49,10 +49,10 @@ func New(k keys.Map, search scene.Searcher) Model {
 	return Model{keys: k, search: search, marks: map[string]bool{}}
 }
 
-// Cursor is the ID of the session under the cursor, empty for none.
+// Cursor returns the ID of the session under the cursor, or "" if there is none.
 func (v Model) Cursor() string { return v.cursor }
 
-// Selected is the session under the cursor, nil for none.
+// Selected returns the session under the cursor, or nil if there is none.
 func (v Model) Selected() *election.Session {
 	if r := v.selected(); r != nil {
 		return r.ses
@@ -71,7 +71,7 @@ func (v Model) Result(*scene.Scene) string {
 	return strconv.Itoa(len(v.order)) + " of " + term.Plural(v.tally.all, "session")
 }
 
-// Marks counts the marked sessions that the filter shows and hides.
+// Marks counts the marked sessions that the filter shows, and those that it hides.
 func (v Model) Marks(*scene.Scene) (visible, hidden int) {
 	for _, r := range v.order {
 		if v.marks[r.ses.ID] {

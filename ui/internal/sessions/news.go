@@ -39,6 +39,8 @@ func (v *Model) unread(s *scene.Scene) (term.Role, string) {
 		return term.Quiet, "This dashboard cannot list sessions."
 	case s.Paused:
 		return term.Delay, "The board is paused: press " + v.keys.Pause.Help().Key + " to continue and read the sessions."
+	case s.Stale && s.Live.Connection.Refused:
+		return term.Delay, "Consul rejects this token: the sessions were not read."
 	case s.Stale:
 		return term.Delay, "Consul is unreachable: the sessions were not read."
 	}
@@ -46,7 +48,7 @@ func (v *Model) unread(s *scene.Scene) (term.Role, string) {
 }
 
 // problems describes why the list is incomplete or stale. If there are several datacenters, each text names the
-// affected ones.
+// affected datacenters.
 func (v *Model) problems(s *scene.Scene) []string {
 	if v.list == nil {
 		return nil
@@ -104,7 +106,7 @@ func (v *Model) lacks(part *election.Snapshot, subject string, now time.Time) []
 	case !list.Until.IsZero():
 		texts = append(texts, old)
 	case len(v.list.Sessions) == 0:
-		texts = append(texts, "no session is visible. Consul omits sessions that the token cannot read, so hidden sessions may exist.")
+		texts = append(texts, "no sessions are visible. Consul omits sessions that the token cannot read, so hidden sessions may exist.")
 	}
 	if list.Partial {
 		texts = append(texts, "this token cannot read all sessions: some are not listed.")

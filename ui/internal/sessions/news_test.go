@@ -29,7 +29,7 @@ func TestADatacenterWithoutAListIsNamed(t *testing.T) {
 	listed := *two
 	listed.SessionList = &election.SessionList{At: uitest.Now()}
 	d.show(source.Join(one, &listed))
-	d.lacks("not read yet", "No session is visible", "no session is visible")
+	d.lacks("not read yet", "No sessions are visible", "no sessions are visible")
 }
 
 // The state of one datacenter's list must not be shown as that of the whole list.

@@ -42,7 +42,7 @@ type row struct {
 	others          []string
 	scanned, partly bool
 	alike           int // number of similar orphans, including this one
-	// failure is evidence that the session's leader has failed, nil if there is none.
+	// failure is evidence that the leader with this session has failed, or nil if there is none.
 	failure *failure.Failure
 	seen    time.Time
 	// created is set if seen is the time of creation.

@@ -22,7 +22,7 @@ type storeScan struct {
 
 // scanResult is the result of a complete scan.
 type scanResult struct {
-	at    time.Time // when the scan began, zero without a result
+	at    time.Time // when the scan began, or zero if there is no result
 	of    map[string]bool
 	keys  map[string][]election.Pair // the sorted keys of each session
 	total int64
@@ -59,7 +59,7 @@ func (r *scanResult) covers(sessions []string) bool {
 	return !r.at.IsZero() && !slices.ContainsFunc(sessions, func(id string) bool { return !r.of[id] })
 }
 
-// Earlier returns the keys of sessions from the latest scan. It is nil if the scan does not cover all of the
+// Earlier returns the keys of sessions from the latest scan. It returns nil if the scan does not cover all of the
 // sessions.
 func (v Model) Earlier(sessions []string) *scene.Search {
 	r := &v.scan.result
@@ -93,7 +93,7 @@ func (s *storeScan) spans(now time.Time) [][]term.Span {
 		return lines
 	}
 	text := []term.Span{{term.Text, "HOLDS shows all keys as of " + term.ClockTime(r.at)},
-		{term.Quiet, ", " + term.Duration(now.Sub(r.at)) + " ago, of " + term.Thousands(r.total) + " scanned"}}
+		{term.Quiet, ", " + term.Duration(now.Sub(r.at)) + " ago; " + term.Thousands(r.total) + " keys scanned"}}
 	if r.partial {
 		text = append(text, term.Span{term.Delay, "; this token cannot read all keys"})
 	}

@@ -22,15 +22,15 @@ func TestNothingIsClaimedBeforeAScan(t *testing.T) {
 	d.lacks("holds nothing", "no key")
 	d.filter(uitest.SessionID(200))
 	d.keys("enter")
-	d.wants("No watched key. The session may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
+	d.wants("No watched keys. The session may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
 }
 
 func TestAScanFillsHolds(t *testing.T) {
 	d := drive(t, uitest.Studied(""), found(someKeys(), true))
 	d.scan()
-	d.wants("HOLDS shows all keys as of 12:01:09, 0s ago, of 9,800 scanned")
+	d.wants("HOLDS shows all keys as of 12:01:09, 0s ago; 9,800 keys scanned")
 	for id, want := range map[string]string{
-		uitest.SessionID(0): "2 keys: auth, 1 unwatched", uitest.SessionID(200): "252 keys, none watched", uitest.SessionID(201): " no key ",
+		uitest.SessionID(0): "2 keys: auth, 1 unwatched", uitest.SessionID(200): "252 keys, none watched", uitest.SessionID(201): " no keys ",
 	} {
 		if got := d.row(election.ShortID(id)); !strings.Contains(got, want) {
 			t.Errorf("%q lacks %q", got, want)

@@ -33,7 +33,7 @@ func (s sorting) compare(a, b *row) int {
 	return strings.Compare(a.ses.Name, b.ses.Name)
 }
 
-// sortRows sorts sessions. Sessions with the same sort key are in the order of name, datacenter, node and ID.
+// sortRows sorts sessions. Sessions with equal values are sorted by name, datacenter, node and ID.
 func sortRows(rows []*row, s sorting) {
 	slices.SortFunc(rows, func(a, b *row) int {
 		c := s.compare(a, b)

@@ -102,7 +102,7 @@ func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 // widen shows or hides the full session IDs.
 func (v *Model) widen() scene.Action {
 	if v.wide = !v.wide; v.wide && v.widths(v.rect.W)[colID] < fullID {
-		return scene.Say{Role: term.Quiet, Text: "The window is too narrow for the full session IDs; press enter to show one."}
+		return scene.Say{Role: term.Quiet, Text: "The window is too narrow for the full session IDs; press enter to show the session."}
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (v *Model) chooseMatching(c scene.Choose, s *scene.Scene) scene.Action {
 	return scene.Ask{Kind: c.Kind, Chosen: chosen}
 }
 
-// chosen returns the marked sessions or, without marks, the selected one.
+// chosen returns the marked sessions or, without marks, the selected session.
 func (v *Model) chosen(by string, s *scene.Scene) scene.Chosen {
 	c := scene.Chosen{SessionOnly: true, By: by}
 	for i := range v.rows {

@@ -28,7 +28,7 @@ func (c column) title() string {
 	return [...]string{"SESSION", "DC", "NODE", "HOLDS", "AGE", "TTL", "BEHAVIOR", "LOCK-DELAY", "ID"}[c]
 }
 
-// sortWord is the column's sort key, empty for none.
+// sortWord returns the column's sort key, or "" if there is none.
 func (c column) sortWord() string {
 	return [...]string{"name", "", "node", "holds", "age", "ttl", "", "", ""}[c]
 }
@@ -43,7 +43,7 @@ const (
 // fullID is the width of a session ID, in cells.
 const fullID = 36
 
-// widths returns the column widths, 0 for a hidden column.
+// widths returns the column widths. The width of a hidden column is 0.
 func (v *Model) widths(width int) [columns]int {
 	w := [columns]int{colName: 11, colDatacenter: v.datacenter, colNode: 6, colHolds: leastHolds, colAge: 8, colTTL: 6, colBehavior: 8, colDelay: 10, colID: 8}
 	w[colHolds] = max(leastHolds, min(mostHolds, v.hold))
@@ -249,11 +249,11 @@ func (r *row) sign(sym *term.Symbols) term.Span {
 func (r *row) nothing() string {
 	switch {
 	case !r.scanned:
-		return "no watched key"
+		return "no watched keys"
 	case r.partly:
-		return "no readable key"
+		return "no readable keys"
 	}
-	return "no key"
+	return "no keys"
 }
 
 // holdsText names the watched elections of a session and counts all keys that a scan found.

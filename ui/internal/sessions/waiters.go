@@ -7,8 +7,8 @@ import (
 	"electop/election"
 )
 
-// waiters finds idle sessions that may be candidates of a watched election. A session that may be a candidate or an
-// orphan counts as a candidate.
+// waiters finds idle sessions that may be candidates of a watched election. If a session may be either a candidate
+// or an orphan, it counts as a candidate.
 type waiters struct {
 	former map[string]bool // sessions that led an election
 	alike  map[string]bool // results of looksOf for the sessions of leaders
@@ -55,8 +55,8 @@ func (c *waiters) competes(s *election.Session) bool {
 	return false
 }
 
-// named reports whether a word is the name of an election or starts with one, for example "web-host17". It ignores
-// names shorter than three bytes, because they are ambiguous.
+// named reports whether a word is the name of an election, or starts with such a name and a separator, for example
+// "web-host17". It ignores names shorter than three bytes, because they are ambiguous.
 func (c *waiters) named(word string) bool {
 	for i := 3; i <= len(word); i++ {
 		if (i == len(word) || strings.IndexByte("-_.", word[i]) >= 0) && c.names[word[:i]] {
@@ -66,8 +66,8 @@ func (c *waiters) named(word string) bool {
 	return false
 }
 
-// looksOf returns a session's name and service checks without the node name and without digits, because both differ
-// between instances of a program.
+// looksOf returns a session's name and service checks without the node name and without digits, because the node
+// name and the digits differ between instances of a program.
 func looksOf(s *election.Session) []string {
 	short, _, _ := strings.Cut(s.Node, ".")
 	var looks []string

@@ -10,16 +10,17 @@ import (
 	"electop/election"
 )
 
-// Cluster contains the settings with which a command connects to Consul. It contains no secret.
+// Cluster contains the settings with which a command connects to Consul. It contains no secrets.
 type Cluster struct {
 	// URL is the address: scheme, host, port and path prefix, or unix:// and the path of a socket.
 	URL string
 	// Datacenter is empty for the datacenter of the agent.
 	Datacenter, Namespace, Partition                     string
 	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
-	// Token and Password report whether a token and a password are configured. Commands read them from Consul's variables.
+	// Token and Password report whether a token and a password are configured. Commands read the token and the password
+	// from Consul's environment variables.
 	Token, Password bool
-	// Context is the name of the cluster in electop's settings, empty for none.
+	// Context is the name of the cluster in electop's settings, or empty if there is none.
 	Context string
 }
 
@@ -118,7 +119,7 @@ func (c Cluster) curl(path, datacenter string) string {
 	return line(append(words, Quote(base+path)))
 }
 
-// operands quotes positional arguments. If one of them begins with "-", it adds "--" before them.
+// operands quotes positional arguments. If an argument begins with "-", operands adds "--" before all arguments.
 func operands(texts ...string) []string {
 	var words []string
 	if slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, "-") }) {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// lexer finds the fields of a template and the shell constructs around them. It accepts a part of the syntax of sh.
+// lexer finds the fields of a template and the shell constructs around them. It recognises a part of the syntax of sh.
 // It refuses a field where it may fail to recognise a command that evaluates the value.
 type lexer struct {
 	text     string
 	at       int
 	kept     int // the text before this offset is in the template
 	frames   []frame
-	barred   string // reason why no field may follow, empty for none
+	barred   string // reason why no field may follow, or empty if a field may follow
 	template Template
 }
 
@@ -91,7 +91,8 @@ func (l *lexer) step() error {
 	return nil
 }
 
-// open opens the construct that begins at the current position of a word. It returns false if none begins there.
+// open opens the construct that begins at the current position of a word. It returns false if no construct begins
+// there.
 func (l *lexer) open() bool {
 	f, k, size := l.top(), commands, 2
 	switch {
@@ -153,7 +154,7 @@ func (l *lexer) inCommand() {
 	}
 }
 
-// begin begins a word, unless the position is in one.
+// begin begins a word, unless the position is inside a word.
 func (l *lexer) begin() {
 	if f := l.top(); !f.inWord {
 		f.inWord, f.start = true, l.at

@@ -60,8 +60,8 @@ func evaluators() []struct{ word, option string } {
 	}
 }
 
-// evaluator returns the word of the simple command that evaluates its arguments, empty for none. The word may be at
-// any position, because the words "command" and "builtin" run their arguments.
+// evaluator returns the word of the simple command that evaluates its arguments, or "" if there is none. The word may
+// be at any position, because the words "command" and "builtin" run their arguments.
 func (f *frame) evaluator(current string) string {
 	words := f.words
 	if f.inWord {

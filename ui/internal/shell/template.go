@@ -119,7 +119,7 @@ func (u use) check(value string) error {
 	return nil
 }
 
-// ParseTemplate parses a template. A template contains {{field}}, or {{quote field}} for a program that passes its
+// ParseTemplate parses a template. A template can contain {{field}}, and {{quote field}} for a program that passes its
 // arguments to another shell, such as ssh. Fields are allowed only where a shell reads an argument.
 func ParseTemplate(text string) (Template, error) {
 	if strings.TrimSpace(text) == "" {
@@ -138,7 +138,7 @@ func ParseTemplate(text string) (Template, error) {
 	return l.template, nil
 }
 
-// field reads the field at the start of a text that begins with "{{". size is 0 if the text does not begin with a field.
+// field reads the field at the start of a text that begins with "{{". size is 0 if there is no field.
 func field(text string) (u use, size int) {
 	inside, _, closed := strings.Cut(text[2:], "}}")
 	words := strings.Fields(inside)

@@ -7,7 +7,7 @@ import (
 )
 
 // Plain replaces characters that the terminal cannot draw. If the symbols are ASCII, it replaces every character that
-// is not ASCII with a similar one, or with question marks of the same width.
+// is not ASCII with a similar ASCII character, or with question marks of the same width.
 func (s *Symbols) Plain(text string) string {
 	if !s.ascii || isASCII(text) {
 		return text
@@ -28,7 +28,7 @@ func (s *Symbols) Plain(text string) string {
 	return b.String()
 }
 
-// similarSign returns a similar ASCII character of the same width for a punctuation mark, empty for none.
+// similarSign returns a similar ASCII character of the same width for a punctuation mark, or "" if there is none.
 func similarSign(r string) string {
 	switch r {
 	case "…":

@@ -20,7 +20,7 @@ const (
 	BoxSides = 4
 )
 
-// Draw draws the box over lines. The box is width cells wide, each line is total cells wide.
+// Draw draws the box over lines. The box is width cells wide, and each line is total cells wide.
 func (b *Box) Draw(p *Painter, lines []string, width, total int) {
 	drawn := b.frame(p, width)
 	top := max(0, (len(lines)-len(drawn))/2)
@@ -31,7 +31,7 @@ func (b *Box) Draw(p *Painter, lines []string, width, total int) {
 	}
 }
 
-// fitting returns the first controls, as many as fit into width cells, but at least one.
+// fitting returns as many of the first controls as fit into width cells, but at least one control.
 func fitting(controls []Control, width int) []Control {
 	for ControlsWidth(controls) > width && len(controls) > 1 {
 		controls = controls[:len(controls)-1]

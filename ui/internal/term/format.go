@@ -93,8 +93,8 @@ func Clock(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// Dated formats a time in the zone of now. It adds the date unless the time is today. With the date of another year,
-// only the hour fits, or no time of day if seconds is false.
+// Dated formats a time in the zone of now. It adds the date unless the time is today. For a time in another
+// year, only the date and the hour fit, or only the date if seconds is false.
 func Dated(t, now time.Time, seconds bool) string {
 	t = t.In(now.Location())
 	switch {

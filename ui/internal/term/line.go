@@ -178,7 +178,7 @@ func Wrap(s string, width int) []string {
 	return lines
 }
 
-// splice draws box over base, from column x. box is n cells wide, base is total cells wide.
+// splice draws box over base, from column x. box is n cells wide, and base is total cells wide.
 func splice(base, box string, x, n, total int) string {
 	left := ansi.Truncate(base, x, "")
 	left += resetInk + strings.Repeat(" ", max(0, x-ansi.StringWidth(left)))

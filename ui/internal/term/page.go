@@ -22,7 +22,7 @@ func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice i
 	return lines
 }
 
-// more writes left, the number of following lines, at the end of a line. It writes the longest text that fits.
+// more writes the number of following lines at the end of a line. It writes the longest text that fits.
 func (l *Line) more(left int, advice bool) {
 	few := " " + l.Sym.more + " " + strconv.Itoa(left) + " "
 	full := " " + l.Sym.more + " " + Plural(left, "more line") + " "
@@ -41,7 +41,7 @@ func (l *Line) more(left int, advice bool) {
 // Page collects wrapped lines.
 type Page struct {
 	Lines [][]Span
-	// Mark is the index of the first line of the advice, 0 for none.
+	// Mark is the index of the first line of the advice, or 0 if there is no advice.
 	Mark  int
 	Width int
 	Sym   *Symbols

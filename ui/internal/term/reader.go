@@ -45,7 +45,7 @@ func (r *Reader) Window() [][]Span {
 // Below is the number of lines after the window.
 func (r *Reader) Below() int { return max(0, len(r.Lines)-r.Offset-r.Rows) }
 
-// Position returns a text with the number of hidden lines, empty if there are none.
+// Position returns a text with the number of hidden lines, or "" if no lines are hidden.
 func (r *Reader) Position() string {
 	switch below := r.Below(); {
 	case below > 0:

@@ -216,5 +216,5 @@ func opening(s lipgloss.Style) string {
 	return before
 }
 
-// Ink returns the escape sequence of a role, empty for plain text.
+// Ink returns the escape sequence of a role, or "" for plain text.
 func (s *Styles) Ink(t Tone, r Role) string { return s.inks[t][r] }

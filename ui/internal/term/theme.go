@@ -83,7 +83,7 @@ func terminalColours(of func(light, dark string) color.Color) palette {
 	}
 }
 
-// contrast16 returns a palette of high contrast with 16 colours.
+// contrast16 returns a high-contrast palette of 16 colours.
 func contrast16(of func(light, dark string) color.Color) palette {
 	ink, ground := of("0", "15"), of("15", "0")
 	return palette{

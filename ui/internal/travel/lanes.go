@@ -14,9 +14,9 @@ import (
 // laneReads limits the reads of lanes to one at a time.
 type laneReads struct {
 	reading bool
-	// latest is the latest request, nil before the first.
+	// latest is the latest request, or nil before the first request.
 	latest *request
-	// failed is the latest error, empty if there was none.
+	// failed is the error of the latest read, or empty if there was no error.
 	failed string
 }
 
@@ -32,10 +32,10 @@ func refreshEvery(window time.Duration) time.Duration {
 	return max(time.Minute, min(window/15, 10*time.Minute))
 }
 
-// retryAfter is the pause after a failed read of the same window.
+// retryAfter is the pause before a failed read of the same lanes is repeated.
 const retryAfter = 10 * time.Second
 
-// Lanes returns the command that reads the lanes, nil if no read is due. A read is due if the window or the patterns
+// Lanes returns the command that reads the lanes, or nil if no read is due. A read is due if the window or the patterns
 // have changed or, in the present, after refreshEvery. In the past, the command reads the displayed moment again.
 func (t *Traveler) Lanes(s *scene.Scene, window time.Duration) tea.Cmd {
 	l := &t.lanes

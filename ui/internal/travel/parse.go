@@ -9,8 +9,8 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// usage lists the formats of a time after :at.
-const usage = ":at requires a time of today (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now"
+// usage lists the times that :at accepts.
+const usage = ":at requires a time of day (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now"
 
 // parse parses a time that the user typed, in the zone of now. A time of day that is later than now is on the
 // previous day.

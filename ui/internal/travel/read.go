@@ -40,13 +40,13 @@ func (r reader) moment(ctx context.Context, q *request) Arrived {
 	return Arrived{of: q, past: past, err: err}
 }
 
-// neighbour finds the nearest event before or after the moment, nil for none. A step skips the other events with the
-// same time.
+// neighbour finds the nearest event before or after the moment. It returns nil if there is none. A step skips the other
+// events with the same time.
 func (r reader) neighbour(ctx context.Context, q *request) (*election.Event, error) {
 	query := q.query()
 	for {
 		page, err := r.source.Events(ctx, query)
-		if errors.Is(err, history.ErrNoElection) && query.Names != nil { // the history does not contain one of the names yet
+		if errors.Is(err, history.ErrNoElection) && query.Names != nil { // one of the names is not in the history yet
 			query.Names = nil
 			continue
 		}
@@ -89,7 +89,7 @@ func (q *request) matches(ev *election.Event) bool {
 	return q.listed == nil || q.ids[ev.ElectionID()]
 }
 
-// name returns the name of the only datacenter, empty if there are several.
+// name returns the name of the only datacenter, or "" if there are several.
 func (q *request) name() string {
 	if len(q.Datacenters) != 1 {
 		return ""
@@ -97,7 +97,7 @@ func (q *request) name() string {
 	return q.Datacenters[0]
 }
 
-// read reads the state at a moment. ev is the event to which the user stepped, nil for none.
+// read reads the state at a moment. ev is the event to which the user stepped, or nil if there is none.
 func (r reader) read(ctx context.Context, q *request, at time.Time, ev *election.Event) (*scene.Past, error) {
 	st, err := r.state(ctx, q, at)
 	if err != nil {
@@ -130,7 +130,7 @@ func (r reader) events(ctx context.Context, q *request, at time.Time) ([]electio
 	return slices.DeleteFunc(page.Events, func(ev election.Event) bool { return !q.ShowsEvent(&ev) }), err
 }
 
-// begins returns the time of the oldest stored event, zero for none.
+// begins returns the time of the oldest stored event, or zero if there is none.
 func (r reader) begins(ctx context.Context) (time.Time, error) {
 	page, err := r.source.Events(ctx, history.EventQuery{After: history.CursorAt(time.Time{}), Limit: 1})
 	if err != nil || len(page.Events) == 0 {
@@ -217,7 +217,7 @@ func (r reader) observations(ctx context.Context, q *request, all history.Range)
 }
 
 // gapAt returns the gap in observation around a moment. wasObserved is true if there is no gap. If an observer was
-// killed, the time of its end is known only with a precision of [history.AliveWithin].
+// killed, the time of its end is known only to within [history.AliveWithin].
 func gapAt(observed []history.Observation, since, at, now time.Time) (gap history.Range, wasObserved bool) {
 	if len(observed) == 0 {
 		return gap, false

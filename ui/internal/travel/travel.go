@@ -37,14 +37,15 @@ type request struct {
 	// step is -1 for the nearest event before at, 1 for the nearest event after at, and 0 for at itself.
 	step int
 	at   time.Time
-	// listed limits the events to these elections, nil for no limit. ids contains the IDs of these elections.
+	// A step considers only the events of the listed elections, or all events if listed is nil. ids contains the IDs of
+	// the listed elections.
 	listed []*election.Election
 	ids    map[election.ID]bool
 	window time.Duration
 	now    time.Time
 	// Watched selects the keys of the board.
 	scene.Watched
-	// event is the event to which the user stepped, nil for none.
+	// event is the event to which the user stepped, or nil if there is none.
 	event *election.Event
 }
 
@@ -56,7 +57,7 @@ type Arrived struct {
 }
 
 // Step moves to the nearest event before (-1) or after (1) the displayed moment. listed contains the elections that
-// match the filter, nil without a filter.
+// match the filter. It is nil without a filter.
 func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election, window time.Duration) scene.Action {
 	switch {
 	case listed != nil && len(listed) == 0:

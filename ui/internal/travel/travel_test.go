@@ -56,7 +56,7 @@ func TestMomentsThatUsersType(t *testing.T) {
 		"-2h":                       "2026-11-20 10:01:09",
 		"-1h30m":                    "2026-11-20 10:31:09",
 		"-3d":                       "2026-11-17 12:01:09",
-		"":                          ":at requires a time of today",
+		"":                          ":at requires a time of day",
 		"soon":                      "Invalid time: soon.",
 		"25:00":                     "Invalid time: 25:00.",
 		"--2h":                      "Invalid time",

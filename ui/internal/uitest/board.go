@@ -68,7 +68,7 @@ func Vacant(n int, name string, k int, held, lost, delay time.Duration, cause el
 	return e
 }
 
-// Passing returns a passing check of a node and a check of a service with this status.
+// Passing returns a passing node check, and a service check with this status and output.
 func Passing(node, service string, status, output string) []election.Check {
 	return []election.Check{
 		{ID: "serfHealth", Name: "Serf Health Status", Node: node, Status: election.StatusPassing, Output: "Agent alive and reachable"},

@@ -65,7 +65,7 @@ func second() *election.Snapshot {
 }
 
 // Eleven returns a snapshot of the datacenters dc1 to dc11. lost is the number of datacenters, counted from the last,
-// that do not respond. Their error has several lines.
+// that do not respond. Their error is longer than a line of the screen.
 func Eleven(lost int) *election.Snapshot {
 	parts := []*election.Snapshot{first()}
 	for n := 2; n <= 11; n++ {

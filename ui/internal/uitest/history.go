@@ -11,8 +11,8 @@ import (
 	"electop/election"
 )
 
-// History simulates the changes of a board, snapshot by snapshot. A new snapshot shares the unchanged parts with the
-// previous one.
+// History simulates the changes to a board, snapshot by snapshot. A new snapshot shares the unchanged parts with the
+// previous snapshot.
 type History struct {
 	Rnd  *rand.Rand
 	Now  time.Time
@@ -40,7 +40,7 @@ func (h *History) Step() {
 		next.Checks[node].Checks[0].Status = []string{"passing", "critical"}[h.Rnd.IntN(2)]
 	}
 	next.Connection.State = election.Live
-	if h.Rnd.IntN(8) == 0 { // during a lost connection, AsOf may be earlier than before
+	if h.Rnd.IntN(8) == 0 { // while the connection is lost, AsOf may be earlier than before
 		next.Connection.State, next.Connection.LastContact = election.Lost, h.Now.Add(-time.Duration(h.Rnd.IntN(40))*time.Second)
 	}
 	h.Snap = &next

@@ -13,10 +13,10 @@ import (
 // Moments is a history in memory. It computes the state at a moment from the earlier events.
 type Moments struct {
 	history.Source // the methods that package travel does not call
-	// All contains the events, oldest first. The state ignores types other than elected, vacated and explained.
+	// All contains the events, oldest first. State ignores event types other than elected, vacated and explained.
 	All      []election.Event
 	Observed []history.Observation
-	// Err is the error of every read. Reads is the number of calls of State.
+	// Err is the error of every read. Reads is the number of calls to State.
 	Err   error
 	Reads int
 }

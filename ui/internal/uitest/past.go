@@ -123,7 +123,7 @@ func (p *Past) Actions(context.Context, history.Range) ([]history.Action, error)
 func (p *Past) Close() error { return nil }
 
 // Yesterday returns a history of the elections of [Mixed]. billing had several leaders in the last five days. No
-// observer was running during the last night.
+// observer was running last night.
 func Yesterday() *Past {
 	p := &Past{}
 	night := ago(18 * time.Hour)
@@ -162,8 +162,8 @@ func (p *Past) addTerm(name string, k int, start, end time.Time) {
 	}}, p.Held...)
 }
 
-// Answer runs the read of the history that an action requests. It returns the message of the read, nil if there is no
-// read.
+// Answer runs the read of the history that an action requests. It returns the message of the read, or nil if there is
+// no read.
 func Answer(a scene.Action) tea.Msg {
 	switch a := a.(type) {
 	case scene.All:

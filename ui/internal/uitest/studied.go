@@ -9,7 +9,7 @@ import (
 )
 
 // Studied returns [Mixed] with a semaphore, a Patroni cluster, sessions at risk and idle sessions. The snapshot
-// contains the surroundings of key, or none if key is empty.
+// contains the surroundings of key, or no surroundings if key is empty.
 func Studied(key string) *election.Snapshot {
 	s := Mixed()
 	legacy := Led(8, "legacy", 2, 30*24*time.Hour)
@@ -57,7 +57,7 @@ func cmpKeys(a, b string) int {
 	return 0
 }
 
-// Semaphore returns a semaphore with three slots. A current session holds one slot, an ended session holds another
+// Semaphore returns a semaphore with three slots. A current session holds one slot, and an ended session holds another
 // slot.
 func Semaphore() *election.Election {
 	return &election.Election{
