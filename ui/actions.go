@@ -104,7 +104,7 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 	case m.scene.Several() && len(names) != 1:
 		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in one datacenter at a time: select rows in one, for example with the filter dc:"+names[0]+".")
 		return nil
-	case m.scene.Several(): // hidden marks in other datacenters remain, but the dialog cannot include them
+	case m.scene.Several(): // hidden rows in other datacenters stay marked, but the dialog cannot include them
 		a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), func(t scene.Target) bool { return scene.OneLine(t.Datacenter, 60) != names[0] })
 	}
 	in := m.scene.In(names[0])
@@ -145,8 +145,8 @@ const (
 	errorTime = 20 * time.Second
 )
 
-// say shows a note, or removes the note if text is empty. While the screen shows an error, say appends the note to
-// the error.
+// say shows a note. An empty text removes the displayed note, unless it is an error. While the screen shows an error,
+// say appends other notes to the error.
 func (m *Model) say(r term.Role, text string) {
 	now := m.feed.now
 	if text == "" {
@@ -299,7 +299,7 @@ func openDrain(m *Model, node string) tea.Cmd {
 	return sendIn(m, &m.focus.drain, drain.Open{Node: node, Datacenter: datacenter}, m.scene.In(datacenter))
 }
 
-// selectedDatacenter is the datacenter of the selected election or session.
+// selectedDatacenter is the datacenter of the selected election or session. The default is the first datacenter.
 func selectedDatacenter(m *Model) string {
 	switch e, session := m.scene.Selected, m.sessions.Selected(); {
 	case m.focus.view == viewSessions && session != nil:
@@ -321,7 +321,7 @@ func selectedNode(m *Model) string {
 	return ""
 }
 
-// closeOverlay closes the dialog or help over the board.
+// closeOverlay closes the open overlay and shows text as a note, unless text is empty.
 func (m *Model) closeOverlay(text string) {
 	if m.dialog != nil {
 		m.dialog.End()

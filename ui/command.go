@@ -84,8 +84,8 @@ func (m *Model) command(text string) tea.Cmd {
 	return nil
 }
 
-// choose requests an action on the rows that match a filter. Without a filter it requests the action on the chosen
-// rows of the view. It never acts on a table that is hidden by another view.
+// choose requests an action on the rows that match a filter. Without a filter, it requests the action on the chosen
+// rows, or shows a note if another view hides them.
 func choose(m *Model, kind election.ActionKind, filter string) tea.Cmd {
 	c := scene.Choose{Kind: kind, By: ":" + string(kind), Filter: filter}
 	switch {
@@ -103,7 +103,7 @@ func choose(m *Model, kind election.ActionKind, filter string) tea.Cmd {
 	return nil
 }
 
-// viewNamed returns the view with this number or name, or the Elections view if there is none.
+// viewNamed returns the view with this number or name, or the Elections view if there is no such view.
 func viewNamed(word string) view {
 	return map[string]view{"2": viewEvents, "events": viewEvents, "3": viewSessions, "sessions": viewSessions}[word]
 }
@@ -122,7 +122,7 @@ func showHistory(m *Model) tea.Cmd {
 func setTheme(m *Model, name string) {
 	theme, known := ThemeNamed(name)
 	if !known {
-		m.say(term.Delay, ":theme takes "+strings.Join(Themes(), ", ")+".")
+		m.say(term.Delay, "Usage: :theme NAME. Themes: "+strings.Join(Themes(), ", ")+".")
 		return
 	}
 	m.look.theme = term.Theme(theme)
@@ -144,7 +144,7 @@ func switchContext(m *Model, name string) tea.Cmd {
 		m.say(term.Quiet, "The current context is "+scene.OneLine(name, 40)+".")
 	default:
 		cmd := m.quit()
-		if cmd != nil { // quit returns nil while an action is in progress
+		if cmd != nil { // nil means that the user must confirm quitting, because an action is in progress
 			m.opts.SwitchContext(name)
 		}
 		return cmd

@@ -213,7 +213,7 @@ func TestDestroyIsAllowedInThePlan(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()}
 	d, _ := planned(t, run, 120, 36)
 	d.notice()
-	d.wants("The drain destroys no session; x allows it to destroy sessions.")
+	d.wants("The drain destroys no sessions; x allows it to destroy sessions.")
 	d.lacks("Lock-delay 15s")
 	d.keys("x")
 	d.wants("Destroy is allowed. After 20 releases", "Lock-delay 15s: no candidate can acquire the key", "x destroy: allowed", "(Drain)")

@@ -18,7 +18,7 @@ type feed struct {
 	paused      bool
 	pausedAt    time.Time
 	past        *scene.Past
-	// lanes holds the recorded terms of the period before now. It is nil if there are none.
+	// lanes holds the recorded terms for the lanes of the present. It is nil until the first read succeeds.
 	lanes *scene.Lanes
 	now   time.Time
 	// latency changes only at a clock tick, so that it never causes an additional redraw.
@@ -94,8 +94,8 @@ func (f *feed) pause(on bool) {
 	}
 }
 
-// asOf is the time for which the shown snapshot is valid: now, unless the board shows the past, is paused or has lost
-// the connection. Before the first response from Consul, it is the end of the history.
+// asOf is the time for which the shown snapshot is valid. This is now, unless the board is paused or shows the past, or
+// the connection is lost. Before the first response from Consul, it is the end of the history.
 func (f *feed) asOf() time.Time {
 	c := f.live.Connection
 	switch {
@@ -121,8 +121,8 @@ type tickMsg time.Time
 // CPU time at 10,000 elections. A single change is not delayed.
 const snapshotGap = 100 * time.Millisecond
 
-// waitFor returns the command that waits for the next snapshot. It skips a snapshot if a newer one is available. It
-// returns nil when ctx ends.
+// waitFor returns the command that waits for the next snapshot. The command skips a snapshot if a newer one is
+// available, and returns nil when ctx ends.
 func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() tea.Msg {
 	var last time.Time
 	return func() tea.Msg {

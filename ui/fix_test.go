@@ -126,7 +126,7 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 	d.wants("Problem      lock flags", "Existing key does not match lock", "Write the same value with flags 3304740253564472344",
 		"no lock-delay is active", "(Apply)")
 	d.keys("y") // enter was pressed before the text was visible long enough
-	d.wants("Nothing was done: the text is new.")
+	d.wants("Nothing was done: the text appeared or changed only a moment ago.")
 	d.notices()
 	d.wants("y apply")
 	d.keys("enter") // Cancel has the focus

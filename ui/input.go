@@ -223,9 +223,9 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 // toggleMouse turns mouse support on or off. While it is off, the user can select text with the terminal.
 func (m *Model) toggleMouse() {
 	m.window.noMouse = !m.window.noMouse
-	text := "The mouse is on."
+	text := "Mouse support is on."
 	if m.window.noMouse {
-		text = "The mouse is off: the terminal selects text. " + m.keys.Mouse.Help().Key + " turns it on."
+		text = "Mouse support is off: the terminal selects text. " + m.keys.Mouse.Help().Key + " turns it on."
 	}
 	m.say(term.Quiet, text)
 }

@@ -2,7 +2,7 @@ package ui
 
 import "electop/ui/internal/term"
 
-// The minimum size of a usable window, and the minimum width for a pane at the right.
+// The minimum size of a usable window, and the minimum width for a pane on the right.
 const (
 	minWidth  = 40
 	minHeight = 10
@@ -62,7 +62,7 @@ func arrange(n need) screen {
 	return s
 }
 
-// arrangeSide puts the pane at the right and the events in the unused space below the table.
+// arrangeSide puts the pane on the right and the events in the unused space below the table.
 func (s *screen) arrangeSide(n need) {
 	b := s.body
 	side := max(56, min(b.W*2/5, 92))

@@ -30,19 +30,19 @@ type Options struct {
 	// disabled.
 	Operator Operator
 	ReadOnly bool
-	// Datacenters names the datacenters of [election.Snapshot.Parts] in their order; nil if there is only one.
+	// Datacenters names the datacenters of [election.Snapshot.Parts] in their order. It is nil if there is only one.
 	Datacenters []string
 	// Address is Consul's address, shown in the header and the window's title. It must not
 	// contain a token.
 	Address string
 	// Title is the window's title. If it is empty, the title is "electop · Address".
 	Title string
-	// Patterns are the watched keys, for the header and the empty screen.
+	// Patterns are the initial patterns of the watched keys.
 	Patterns []string
 	// Filter and Sort are the initial filter and sort order of the elections.
 	Filter string
 	Sort   query.Order
-	// Context is the name of the cluster in the config file, or empty if there is none. Contexts lists all these names.
+	// Context is the current context of the config file, or empty if there is none. Contexts lists all contexts.
 	Context  string
 	Contexts []string
 	// SwitchContext requests the dashboard of another context, which replaces this one when Run
@@ -52,7 +52,7 @@ type Options struct {
 	Cluster Cluster
 	// Theme is one of [Themes]. If it is empty, the first theme is used.
 	Theme string
-	// Columns selects and orders the columns of the elections' table by the names in [Columns]; nil shows all.
+	// Columns selects and orders the columns of the elections' table by name. If it is nil, all [Columns] are shown.
 	Columns []string
 	// Keys replaces key bindings. The zero value replaces none.
 	Keys Keys
@@ -61,24 +61,24 @@ type Options struct {
 	// Demo describes a demonstration in one line. If it is not empty, the header marks the dashboard as a
 	// demonstration.
 	Demo string
-	// WatchChecks receives the nodes of a datacenter whose health checks are needed, most important first, whenever the
-	// set changes. It runs on the event loop and must not block.
+	// WatchChecks receives the nodes whose health checks are needed in a datacenter, most important first, whenever
+	// this list changes. It runs on the event loop and must not block.
 	WatchChecks func(datacenter string, nodes []string)
-	// Study receives the datacenter and the key of the selected election whenever the selection changes, or "" if there
-	// is none. Snapshots should then contain its [election.Snapshot.Surroundings]. Study runs on the event loop and
-	// must not block.
+	// Study receives the datacenter and the key of the selected election whenever the selection changes. Both are empty
+	// if no election is selected. Snapshots should contain the [election.Snapshot.Surroundings] of this election. Study
+	// runs on the event loop and must not block.
 	Study func(datacenter, key string)
-	// WatchSessions is called when the sessions view opens and closes. While the view is open, snapshots should contain
+	// WatchSessions is called when the sessions view opens or closes. While the view is open, snapshots should contain
 	// [election.Snapshot.SessionList]. WatchSessions runs on the event loop and must not block.
 	WatchSessions func(on bool)
 	// Rights reads the token's permissions for a hold, or for a session if the target has
 	// no key. It runs off the event loop.
 	Rights func(ctx context.Context, t election.Target) (election.Rights, error)
-	// Holdings searches the KV store of a datacenter, or of all datacenters for "", for keys that the sessions hold,
-	// off the event loop. complete is false if the token cannot read all keys. After an error, Holdings returns the
-	// keys found so far. Any goroutine may call progress until Holdings returns.
+	// Holdings searches the KV store for keys that the sessions hold, off the event loop. An empty datacenter means all
+	// datacenters. complete is false if the token cannot read all keys. After an error, Holdings returns the keys found
+	// so far. Any goroutine may call progress until Holdings returns.
 	Holdings func(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
-	// Survey reads the surroundings of elections of a datacenter once and returns them in the order of keys. Errors are
+	// Survey reads the surroundings of elections in a datacenter once and returns them in the order of keys. Errors are
 	// in the results. A dialog calls it off the event loop and waits for it.
 	Survey func(ctx context.Context, datacenter string, keys []string) []election.Surroundings
 	// Discover searches the whole store of a datacenter for locks, off the event loop. Any goroutine may call progress
@@ -101,7 +101,7 @@ type Options struct {
 	Report func(ctx context.Context, of []Subject, since time.Time) (file string, err error)
 	// Commands are the user's commands, which the key ! lists.
 	Commands []Command
-	// RunCommand runs a command of a shell and waits until it ends. It is called while the dashboard has released the
+	// RunCommand runs a shell command and waits until it ends. It is called while the dashboard has released the
 	// terminal. It is nil if this system cannot run commands.
 	RunCommand func(ShellCommand) CommandEnd
 	// ConfigFile is the path of the config file. The menu of commands shows this path if there are no commands.
@@ -115,11 +115,11 @@ type Options struct {
 	// Suspensions waits for the next function that must run while the dashboard has released the terminal. A nil
 	// function redraws the screen. Suspensions returns false when ctx ends. It runs off the event loop.
 	Suspensions func(ctx context.Context) (run func(), more bool)
-	// History contains events from before and after the start. It is nil if nothing is recorded. The dashboard reads it
-	// off the event loop. The caller closes it.
+	// History contains events from before and after electop started. It is nil if nothing is recorded. The dashboard
+	// reads it off the event loop. The caller closes it.
 	History history.Source
-	// Warnings delivers one-line warnings about the history, which the dashboard shows above the body. An empty line
-	// removes the warning.
+	// Warnings delivers one-line warnings about the history, which the dashboard shows above the body. An empty
+	// string removes the warning.
 	Warnings <-chan string
 	// Now is the clock. If it is nil, time.Now is used.
 	Now func() time.Time
@@ -184,7 +184,7 @@ func Themes() []string {
 	return names
 }
 
-// HighContrast is another name of the theme contrast.
+// HighContrast is another name for the theme contrast.
 const HighContrast = "high-contrast"
 
 // ThemeNamed returns the theme with a name, and reports whether the theme exists.
@@ -206,13 +206,13 @@ type Diagnosis = fix.Diagnosis
 type (
 	// DrainPlan lists the actions of a drain before it starts.
 	DrainPlan = plan.Plan
-	// DrainItem is one election of a plan.
+	// DrainItem is one election in a plan.
 	DrainItem = plan.Item
 	// DrainChoice is what the user chose in a plan.
 	DrainChoice = plan.Choice
-	// DrainStep is the state of one election of a drain.
+	// DrainStep is the state of one election in a drain.
 	DrainStep = plan.Step
-	// DrainStatus names the state of one election of a drain.
+	// DrainStatus names the state of one election in a drain.
 	DrainStatus = plan.Status
 	// DrainPlanner makes the plan of a drain.
 	DrainPlanner = plan.Planner

@@ -49,7 +49,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// edited replaces the edited line. It applies a filter at each key press.
+// edited replaces the edited line. It applies a filter after each change to its text.
 func (m *Model) edited(to prompt.Model) tea.Cmd {
 	before := m.focus.prompt.Text()
 	m.focus.prompt = to
@@ -59,7 +59,7 @@ func (m *Model) edited(to prompt.Model) tea.Cmd {
 	return nil
 }
 
-// completer returns the completion of the open prompt.
+// completer returns the completer for the open prompt.
 func completer(m *Model) prompt.Completer {
 	if m.focus.prompt.Kind == prompt.Filter {
 		return prompt.CompleteFilter(m.scene, scope(m))

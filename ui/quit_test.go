@@ -116,7 +116,7 @@ func TestEarlierKeysConfirmNothing(t *testing.T) {
 		open := d.keys("r")
 		d.wants("(Release)")
 		d.keys("y")
-		d.wants("Release billing", "Nothing was done: the text is new. Read it, then confirm again.")
+		d.wants("Release billing", "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again.")
 		msg := open()
 		if since := time.Since(began); since != 300*time.Millisecond {
 			t.Errorf("the action was enabled after %s, want 300ms", since)

@@ -12,12 +12,12 @@ import (
 )
 
 // framesPerSecond is how often Bubble Tea checks for changes. A key takes effect after at most 100 ms. Each check costs
-// about 0.02 % of a core: at 10,000 elections, an idle dashboard uses 0.70 % with 10 checks and 0.75 % with 12, or
-// 0.60 % and 0.67 % if no term is younger than an hour, so that only the clock changes.
+// about 0.02 % of a core: at 10,000 elections, an idle dashboard uses 0.70 % with 10 checks and 0.75 % with 12. If
+// all terms are older than an hour, only the clock changes, and the dashboard uses 0.60 % and 0.67 %.
 const framesPerSecond = 10
 
-// Run shows the dashboard until the user quits or ctx ends, which is no error. It returns the unfinished actions; no
-// action starts later. The caller handles signals. Run always restores the terminal, also after a panic. more
+// Run shows the dashboard until the user quits or ctx ends, which is not an error. It returns the unfinished actions;
+// no action starts later. The caller handles signals. Run always restores the terminal, also after a panic. more
 // overrides the program options.
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfinished, error) {
 	m := New(ctx, opts)

@@ -57,7 +57,7 @@ func TestASessionWithoutKeysHasNoLockDelay(t *testing.T) {
 	d.keys("3", "/", "'"+sessionID(322), "enter", "x")
 	d.wants("Lock-delay 15s", "no watched key", "may hold more keys than are")
 	d.performSearch()
-	d.wants("Scanned all 9,800 keys: no key, as of 12:01:09.")
+	d.wants("Scanned all 9,800 keys: no keys, as of 12:01:09.")
 	d.wants("The session is destroyed; it holds no key.", "No lock-delay follows")
 	d.lacks("must notice", "may hold more keys")
 }
@@ -85,7 +85,7 @@ func TestAScanBeforeTheDialogIsIncomplete(t *testing.T) {
 	d.now = d.now.Add(26 * time.Hour)
 	d.send(tickMsg(d.now))
 	d.keys("/", "'"+sessionID(322), "enter", "x")
-	d.wants("no key, as of 12:01:09, 1d02h ago.", "may hold more keys than")
+	d.wants("no keys, as of 12:01:09, 1d02h ago.", "may hold more keys than")
 	d.lacks("it holds no key", "No lock-delay follows")
 	d.performSearch()
 	d.wants("it holds no key", "No lock-delay follows")

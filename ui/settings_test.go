@@ -65,7 +65,7 @@ func TestThemeCommand(t *testing.T) {
 		t.Error("high-contrast is not the theme contrast")
 	}
 	d.keys(":", "'theme pink", "enter")
-	d.wants(":theme takes auto, dark, light, contrast, terminal.")
+	d.wants("Usage: :theme NAME. Themes: auto, dark, light, contrast, terminal.")
 	if light == contrast {
 		t.Error("the colours did not change")
 	}

@@ -307,7 +307,7 @@ func TestALongListCanBeShownInFull(t *testing.T) {
 	d.keys("y")
 	d.nothingDone("unseen keys")
 	d.readOn()
-	d.wants("locks/251 is released", "a shows only the first of them", "y destroy")
+	d.wants("locks/251 is released", "a shortens the lists", "y destroy")
 	d.keys("a", "g")
 	d.wants("and 242 more keys")
 }
@@ -368,7 +368,7 @@ func TestNamesBeforeAWarningCanBeShown(t *testing.T) {
 	d.keys("x")
 	d.wants("! zz-a, zz-b, zz-c and 2 more: No other candidate", "a shows all keys and names")
 	d.keys("a")
-	d.wants("! zz-a, zz-b, zz-c, zz-d, zz-e: No other candidate", "a shows only the first of them")
+	d.wants("! zz-a, zz-b, zz-c, zz-d, zz-e: No other candidate", "a shortens the lists")
 	d.keys("a")
 	d.wants("and 2 more: No other candidate")
 }

@@ -53,9 +53,9 @@ func inTerminal(run func(), done func(error) tea.Msg) tea.Cmd {
 // restored the terminal.
 type withTerminal func()
 
-// rendererPause is the time for Bubble Tea's drawing goroutine to end before the next one starts. The old goroutine
-// stops the ticker that both share, and nothing reports its end (v2.0.9, stopRenderer). Without the pause the screen
-// may remain empty.
+// rendererPause gives Bubble Tea's drawing goroutine time to end before the next one starts. The old goroutine stops
+// the ticker that both share, and Bubble Tea does not report when it has ended (v2.0.9, stopRenderer). Without the
+// pause, the screen may remain empty.
 const rendererPause = 20 * time.Millisecond
 
 // Run implements [tea.ExecCommand].

@@ -59,8 +59,8 @@ func watchChecks(m *Model, open *election.Session, looked []*election.Election) 
 	}
 }
 
-// watchedNodes returns the node of the open session or, if none is open, the nodes of the elections, each once. The
-// order matters because the number of watched nodes is limited.
+// watchedNodes returns the node of the open session or, if no session is open, the nodes of the elections' leaders,
+// each once. The order matters because the number of watched nodes is limited.
 func watchedNodes(open *election.Session, looked []*election.Election) []string {
 	if open != nil {
 		return []string{open.Node}

@@ -83,7 +83,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// toOwner sends the result of a component's command to the components that may have started it.
+// toOwner sends the result of a component's command to the components that may have started the command.
 func toOwner(m *Model, msg tea.Msg) tea.Cmd {
 	return tea.Batch(
 		m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg), toDrain(m, msg),

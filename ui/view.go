@@ -98,7 +98,7 @@ func (m *Model) banners() [][]term.Span {
 // list is the interface that all views implement for the filter banner and the footer.
 type list interface {
 	Filter() query.Filter
-	// Result is the number of matches of the filter as a text. Marks counts the marked items that match the filter
+	// Result describes how many items match the filter. Marks counts the marked items that match the filter
 	// and those that do not.
 	Result(s *scene.Scene) string
 	Marks(s *scene.Scene) (visible, hidden int)
@@ -119,7 +119,7 @@ func (m *Model) list() list {
 
 func (m *Model) body() []string {
 	p, s, sc := *m.look.painter, m.scene, m.window.screen
-	p.Areas = p.Areas && m.focus.mode == modeBoard // an overlay or a prompt has the focus
+	p.Areas = p.Areas && m.focus.mode == modeBoard // otherwise an overlay or a prompt has the focus
 	if s.Stale || s.Past.Unobserved() {
 		p.Tone = term.Stale
 	}

@@ -47,7 +47,7 @@ func TestMouse(t *testing.T) {
 			t.Errorf("the key is still held by %s", pair.Session)
 		}
 		term.keys("M")
-		term.await("The mouse is off")
+		term.await("Mouse support is off")
 		term.keys("q")
 		term.await("left with 0")
 	})

@@ -11,14 +11,14 @@ import (
 )
 
 // urgent reports whether an election has urgent advice that no other sign in its row shows. It does not compare the
-// election with others, because this is expensive for each row.
+// election with other elections, because this is expensive for each row.
 func urgent(e *election.Election, asOf time.Time) bool {
 	return slices.ContainsFunc(insight.NewBoard(nil, nil).Advise(e, nil, asOf), func(a insight.Advice) bool {
 		return a.Urgent && a.Code != "overwritten"
 	})
 }
 
-// semaphoreText is "semaphore 2 of 3" for a semaphore's key.
+// semaphoreText describes a semaphore in the leader column, for example "semaphore 2 of 3".
 func semaphoreText(e *election.Election) string {
 	sem := election.ReadSemaphore(e, nil)
 	if sem == nil {

@@ -36,7 +36,7 @@ type column struct {
 	width int
 }
 
-// extent is the width of the table's content, in cells.
+// extent holds the widths of the table's contents, in cells.
 type extent struct {
 	name, leader, address, node, term int
 	// datacenter is the width of the longest name of a datacenter. It is 0 if the board shows only one datacenter.
@@ -115,8 +115,8 @@ func (m Model) WideWidth(past bool) int {
 	return n
 }
 
-// columns selects the columns for a table width and distributes the space. There is no column of checks in the past,
-// because the history does not store checks.
+// columns selects the columns for a table width and distributes the space. There is no column of checks for a past
+// moment, because the history does not store checks.
 func (m Model) columns(width int, past bool) []column {
 	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, m.shown(past)), m.Window())
 }

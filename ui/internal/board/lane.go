@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// laneKind is the state of an election during the time of one cell of its lane. A lane is a bar of terms over time.
+// laneKind is the state of an election during the time of one cell of its lane. A lane shows terms over time.
 type laneKind uint8
 
 const (
@@ -121,7 +121,7 @@ func (s span) cell(t time.Time) int {
 }
 
 // unobserved reports whether less than half of a cell was observed. observed contains the observed periods before the
-// time until. After that time, this process observes.
+// time until. This process observes all of the time after until.
 func (s span) unobserved(i int, observed history.Periods, until time.Time) bool {
 	from := s.from.Add(time.Duration(i) * s.step)
 	to := from.Add(s.step)

@@ -119,7 +119,7 @@ func sameBoard(a, b *election.Snapshot) bool {
 	return scene.SameSlice(a.Elections, b.Elections) && slices.EqualFunc(a.Datacenters(), b.Datacenters(), sameState)
 }
 
-// sameState compares the connections and the checks of one datacenter.
+// sameState reports whether the connection state and the checks of one datacenter are equal in two snapshots.
 func sameState(a, b *election.Snapshot) bool {
 	return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, election.NodeChecks.Same)
 }

@@ -29,7 +29,7 @@ func (m *Model) refresh(s *scene.Scene) {
 	m.relocate()
 }
 
-// mostNodes is the maximum number of nodes of a datacenter whose checks are watched.
+// mostNodes is the maximum number of nodes per datacenter whose checks are watched.
 const mostNodes = 16
 
 // firstNodes returns up to mostNodes nodes of leaders for each datacenter, nodes of listed elections first. If named is

@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// laneWindow is the default period of the lanes: 15 minutes. While electop has observed less time, the period is
+// laneWindow is the default period of the lanes: 15 minutes. While electop has observed for less time, the period is
 // shorter, so that the lanes are never mostly empty.
 func laneWindow(seen time.Duration) time.Duration {
 	switch {
@@ -56,7 +56,7 @@ func (m *Model) zoomLanes(longer bool) scene.Action {
 	return scene.Say{Role: term.Quiet, Text: "The shortest lane shows " + strconv.Itoa(int(now/time.Minute)) + " min."}
 }
 
-// windowText formats a period in the unit that has the fewest digits: 15 MIN, 6 H, 30 D.
+// windowText formats a period in minutes, hours or days: 15 MIN, 24 H, 7 D.
 func windowText(w time.Duration) string {
 	switch {
 	case w >= 2*day:

@@ -13,14 +13,14 @@ import (
 // Filtering is the filter of the open view.
 type Filtering struct {
 	query.Filter
-	// Result is the number of matches as a text. Hidden is the number of marked rows that do not match.
+	// Result describes the number of matches. Hidden is the number of marked rows that do not match.
 	Result string
 	Hidden int
 	// Typing is true while the prompt is open. The prompt covers the filter's banner.
 	Typing bool
 }
 
-// tallHeight is the minimum height of a window that wraps banners and shows the text about the demonstration.
+// tallHeight is the minimum window height at which banners are wrapped and the text about the demonstration is shown.
 // bodyHeight is the number of lines that banners leave for the body, in a window of at least 14 lines.
 const (
 	tallHeight = 20

@@ -11,8 +11,9 @@ import (
 	"electop/ui/internal/term"
 )
 
-// namedDatacenters is the maximum number of datacenters that the header names. If there are more, it names only those
-// with a problem, and if these are more too, the header only counts them. Banners then name them.
+// namedDatacenters is the maximum number of datacenters that the header names. If there are more, the header names only
+// the datacenters with a problem. If the number of these also exceeds the limit, the header only counts the
+// datacenters, and banners name those with a problem.
 const namedDatacenters = 3
 
 // datacenterSpans returns the state of the connection to each datacenter.
@@ -62,8 +63,8 @@ func datacenterSpan(s *scene.Scene, part *election.Snapshot, width int) term.Spa
 // latencyWidth is the minimum width of a header that shows the latency of several datacenters.
 const latencyWidth = 110
 
-// partBanners returns one line for each datacenter that does not respond while others do, and for each datacenter
-// with stale parts. In the past it returns a line for each datacenter without an observer.
+// partBanners returns one line for each datacenter that does not respond while other datacenters do, and for each
+// datacenter with stale parts. For a past moment, it returns a line for each datacenter without an observer.
 func partBanners(s *scene.Scene, width int) [][]term.Span {
 	if s.Past != nil {
 		return blindBanners(s)

@@ -84,7 +84,7 @@ func nothingFound(d *term.Page, s *scene.Scene, patterns []string) {
 		d.Para(term.Text, "Consul omits keys that the token cannot read, so elections may exist that are not shown here.")
 		d.Blank()
 		d.Para(term.Quiet, "Reading elections requires key_prefix, session_prefix, node_prefix and service_prefix with "+
-			"policy read. `electop doctor` shows which of them are missing.")
+			"policy read. `electop doctor` shows which of these rules are missing.")
 		return
 	}
 	if s.Several() && slices.ContainsFunc(s.Live.Datacenters(), func(part *election.Snapshot) bool { return part.Connection.State == election.Lost }) {
@@ -94,6 +94,6 @@ func nothingFound(d *term.Page, s *scene.Scene, patterns []string) {
 	d.Blank()
 	d.Para(term.Text, "Elections appear here as soon as a client creates such a key.")
 	d.Blank()
-	d.Para(term.Quiet, "To watch other keys, use -k PATTERN: * matches one segment of a key, ** any number. "+
+	d.Para(term.Quiet, "To watch other keys, use -k PATTERN: * matches one segment of a key, and ** matches any number of segments. "+
 		"`electop demo` shows a board with elections.")
 }

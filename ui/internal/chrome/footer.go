@@ -11,8 +11,8 @@ import (
 // noteLines is the maximum number of lines of a note.
 const noteLines = 4
 
-// Footer draws the last line: the note or, without a note, the marks and the keys of the focused part. bindings may
-// be empty. If the note does not fit on one line, it takes more lines, and the keys are omitted.
+// Footer draws the last line: the note, or the marks if there is no note, and then the keys of the focused part.
+// bindings may be empty. If the note does not fit on one line, it takes more lines, and the keys are omitted.
 func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, width int) []string {
 	if long := term.Flow(note, width-2); len(long) > 1 {
 		return lines(p, long[:min(len(long), noteLines)], width)
@@ -40,7 +40,7 @@ func lines(p *term.Painter, text [][]term.Span, width int) []string {
 	return drawn
 }
 
-// Marks returns the text about visible and hidden marks. noun is the singular of what a row shows: "election".
+// Marks returns the text about visible and hidden marks. noun is the singular noun for a row, for example "election".
 func Marks(sym *term.Symbols, visible, hidden int, noun string) []term.Span {
 	var spans []term.Span
 	if visible > 0 {

@@ -12,7 +12,7 @@ import (
 
 // Place is the configuration that the header and the empty screen show.
 type Place struct {
-	// Context is the name of the cluster in the config file. It is empty if there is none.
+	// Context is the current context of the config file. It is empty if there is none.
 	Context  string
 	Address  string
 	Patterns []string

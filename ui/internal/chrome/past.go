@@ -38,7 +38,7 @@ func blindBanners(s *scene.Scene) (lines [][]term.Span) {
 	return lines
 }
 
-// momentText shows the moment at the left and the keys at the right. It selects the longest text that fits. The text
+// momentText shows the moment on the left and the keys on the right. It selects the longest text that fits. The text
 // fills the width, because a terminal may omit the background of trailing blanks.
 func momentText(s *scene.Scene, k *keys.Map, width int) string {
 	at, short := s.Past.At.Format(time.DateTime), s.Past.At.Format("Jan 02 15:04:05")

@@ -1,5 +1,5 @@
-// Package commands is the menu of the user's commands. They are templates from the config file, and electop inserts
-// the fields of an election or a session.
+// Package commands is the menu of the user's commands. They are templates from the config file, into which electop
+// inserts the fields of an election or a session.
 package commands
 
 import (
@@ -15,7 +15,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Template is a command from the config file. Its texts are sanitized.
+// Template is a command from the config file. Its strings are sanitized.
 type Template struct {
 	Name, About string
 	// Key selects the command in the menu. It is empty if the command has no key.
@@ -227,7 +227,7 @@ func (m *Model) start(s *scene.Scene) scene.Action {
 	c, err := t.Command.Expand(now)
 	if err != nil || !slices.Equal(c.Args, visible.Args) {
 		m.values = now
-		return scene.Say{Role: term.Delay, Text: "The command was not run: the fields changed. Check it, then run it again."}
+		return scene.Say{Role: term.Delay, Text: "The command was not run: the fields changed. Check the command, then run it again."}
 	}
 	end := End{Text: "was not run: electop could not release the terminal"}
 	return scene.All{scene.Close{}, scene.Run{Cmd: m.tools.Release(

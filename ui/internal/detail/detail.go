@@ -100,7 +100,7 @@ func recordedSession(d *term.Page, e *election.Election) {
 const sessionWait = 2 * time.Second
 
 // whyUnread explains why the holder's session is unknown. Consul does not distinguish an unreadable session from a
-// missing one. A lock always has a session: if it is unknown after sessionWait, the token cannot read it.
+// missing one. A held key always has a session: if the session is unknown after sessionWait, the token cannot read it.
 func whyUnread(s *scene.Scene, e *election.Election) string {
 	switch {
 	case s.Stale:

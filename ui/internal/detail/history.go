@@ -22,7 +22,7 @@ func historyDoc(d *term.Page, s *scene.Scene, e *election.Election, stored *stor
 	case stored.end && stored.past.On():
 		d.Para(term.Quiet, "No term was observed.")
 	default:
-		d.Para(term.Quiet, "No term was observed: there was no leader since electop started.")
+		d.Para(term.Quiet, "No term was observed: there has been no leader since electop started.")
 	}
 	if state != scene.StateLed && state != scene.StateSemaphore && len(terms) > 0 {
 		vacancyLine(d, s.AsOf.Sub(e.VacantSince), true, true)

@@ -47,8 +47,8 @@ type Model struct {
 // New returns the pages with the detail page open.
 func New(k keys.Map, r past.Reader) Model { return Model{keys: k, stored: storedTerms{past: r}} }
 
-// Update handles a message. It limits the offset to the page and resets it for another
-// election. While the history is shown, it reads the stored terms.
+// Update handles a message. It limits the offset to the page, and resets the offset if another
+// election is selected. While the history is shown, it reads the stored terms.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	if m.past != s.Past {
 		m.past = s.Past
@@ -89,7 +89,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	}
 }
 
-// load returns the command that reads the next stored terms. It returns nil if the page needs none.
+// load returns the command that reads the next stored terms. It returns nil if no read is needed.
 func (m *Model) load(s *scene.Scene) tea.Cmd {
 	if m.tab != tabHistory || m.rect.H <= 1 || s.Selected == nil {
 		return nil

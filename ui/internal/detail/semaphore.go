@@ -12,13 +12,17 @@ import (
 func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	sem := s.Insight(e).Semaphore
 	if sem == nil {
-		d.Para(term.Delay, "The key belongs to a semaphore, which has holders and no leader. Its value cannot be read.")
+		d.Para(term.Delay, "The key belongs to a semaphore, which has holders and no leader. The holders are unknown, because the value of the key is unavailable or invalid.")
 		valueDetail(d, s, e)
 		return
 	}
 	spans := []term.Span{{term.Strong, strconv.Itoa(len(sem.Holders)) + " of " + term.Plural(sem.Limit, "slot") + " taken"}}
 	if gone := len(sem.Holders) - sem.Live(); gone > 0 {
-		spans = append(spans, term.Span{term.Delay, "  " + strconv.Itoa(gone) + " by a holder whose session ended"})
+		who := " by a holder whose session ended"
+		if gone > 1 {
+			who = " by holders whose sessions ended"
+		}
+		spans = append(spans, term.Span{term.Delay, "  " + strconv.Itoa(gone) + who})
 	}
 	if sem.ContendersKnown {
 		spans = append(spans, term.Span{term.Quiet, "  " + strconv.Itoa(len(sem.Waiters)) + " waiting"})

@@ -23,7 +23,7 @@ const (
 type storedTerms struct {
 	past past.Reader
 	of   election.ID
-	// asked is set once the first page was requested.
+	// asked is set after the first page has been requested.
 	asked bool
 	terms []history.Term
 	older history.Cursor
@@ -42,7 +42,8 @@ func (t *storedTerms) forget(id election.ID) {
 	*t = storedTerms{past: t.past, of: id, req: t.req}
 }
 
-// load returns the command that reads the next page. It is nil unless the screen is near the end of the text.
+// load returns the command that reads the first page or, near the end of the text, the next page. It returns nil if no
+// read is needed.
 func (t *storedTerms) load(s *scene.Scene, nearEnd bool) tea.Cmd {
 	if !t.past.On() || t.req != nil || t.err != nil || t.full() || t.asked && !nearEnd {
 		return nil
@@ -140,8 +141,8 @@ func completed(live election.Term, stored history.Term) history.Term {
 	return t
 }
 
-// state returns a text about a slow or failed read of the history, or about older terms that are not shown. It is
-// empty if neither applies.
+// state describes a slow or failed read of the history, or older terms that are not shown. It returns nil if neither
+// applies.
 func (t *storedTerms) state(sym *term.Symbols) []term.Span {
 	switch {
 	case t.err != nil:

@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// valueLimit is the largest value, in bytes, that the detail decodes.
+// valueLimit is the maximum size of a value that the Detail page decodes, in bytes.
 const valueLimit = 16 << 10
 
 // fieldLine is one member of a JSON value.
@@ -45,7 +45,7 @@ type fieldWriter struct {
 	lines []fieldLine
 }
 
-// maxJSONDepth limits the decoded nesting; deeper values show a marker.
+// maxJSONDepth is the maximum nesting depth that is decoded. A marker replaces deeper values.
 const maxJSONDepth = 12
 
 func (w *fieldWriter) value(depth int, name string) {

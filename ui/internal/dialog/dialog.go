@@ -15,7 +15,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Model is a dialog. It acts only on the holds that it was opened with and skips holds that changed since.
+// Model is a dialog. It acts only on the holds that it was opened with and skips holds that have changed since.
 type Model struct {
 	tools Tools
 	kind  election.ActionKind
@@ -27,8 +27,8 @@ type Model struct {
 	affected []affectedKey
 	// wanted lists the keys to survey before the user can confirm.
 	wanted []string
-	survey *Survey       // the latest survey, nil before the first one
-	search *scene.Search // the latest search, nil before the first one
+	survey *Survey       // the latest survey. It is nil if there is none.
+	search *scene.Search // the latest search. It is nil if there is none.
 	// scanned holds the unwatched keys that the search found.
 	scanned []election.Pair
 	// siblings holds the unwatched keys that the survey found.
@@ -46,7 +46,7 @@ type Model struct {
 	// seen is the value of text.Seen at the latest layout. now is the time of that layout.
 	seen int
 	now  time.Time
-	// change is the latest change of the visible text. noticed is set noticeTime after the change.
+	// change is the latest change to the visible text. noticed is set noticeTime after the change.
 	change  *Change
 	noticed bool
 }
@@ -82,8 +82,8 @@ func (d Model) Keys(k keys.Map) []key.Binding {
 	return slices.Insert(all, len(all)-2, k.Fixed.CopyCommand)
 }
 
-// Awaits returns the running survey and the recent change of the text, or nil if there is none. Both delay the
-// confirmation.
+// Awaits returns the running survey and the recent change to the text. Each is nil if there is none. The user cannot
+// confirm while either is not nil.
 func (d Model) Awaits() (*Survey, *Change) {
 	survey, change := d.survey, d.change
 	if survey != nil && survey.over {
@@ -153,7 +153,7 @@ func (d *Model) check(s *scene.Scene) {
 	}
 	d.wanted = d.keysToSurvey()
 	d.computeEffects(live)
-	if d.kind == election.ActionDestroy { // these keys exclude the targets that electop refuses
+	if d.kind == election.ActionDestroy { // without the targets that electop refuses
 		d.affected = affectedKeys(live, d.actionable(), d.siblings)
 	}
 }

@@ -52,7 +52,7 @@ func fits() scene.Resized { return scene.Resized{Rect: term.Rect{W: 120, H: wind
 func TestOnlyNoticedTextCanBeConfirmed(t *testing.T) {
 	s := uitest.Scene(uitest.Studied(""), uitest.Now())
 	d := open(t, s, "service/billing/leader")
-	if _, action := d.Update(uitest.Press("y"), s); action != (scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}) {
+	if _, action := d.Update(uitest.Press("y"), s); action != (scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}) {
 		t.Errorf("typed ahead: %#v", action)
 	}
 	_, change := d.Awaits()

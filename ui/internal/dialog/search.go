@@ -13,7 +13,7 @@ func writeSearch(page *term.Page, s *scene.Search, listed int, now time.Time) {
 	when := ", as of " + term.ClockTime(s.At) + searchAge(s, now)
 	count := term.Plural(listed, "key") + " in all"
 	if listed == 0 {
-		count = "no key"
+		count = "no keys"
 	}
 	r, text := term.Quiet, ""
 	switch {
@@ -31,8 +31,8 @@ func writeSearch(page *term.Page, s *scene.Search, listed int, now time.Time) {
 	page.Indented(2, term.Span{r, text})
 }
 
-// searchAge formats the age of an earlier search. It has no seconds, because each change of the text disables the
-// action for a moment.
+// searchAge formats the age of an earlier search. The text contains no seconds, because each change to the visible
+// text disables the action for a moment.
 func searchAge(s *scene.Search, now time.Time) string {
 	age := now.Sub(s.At)
 	switch {

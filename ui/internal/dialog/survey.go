@@ -113,7 +113,7 @@ func (d *Model) checking() bool {
 	return d.tools.Survey != nil && len(d.wanted) > 0 && (!d.survey.covers(d.wanted) || !d.survey.over)
 }
 
-// keysToSurvey lists the keys of the elections that the action ends, sorted.
+// keysToSurvey lists the keys of the elections whose terms the action ends, sorted.
 func (d *Model) keysToSurvey() []string {
 	var keys []string
 	if d.kind == election.ActionRelease {

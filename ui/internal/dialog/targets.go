@@ -30,7 +30,7 @@ func rebind(s *scene.Scene, old []scene.Target) []scene.Target {
 	return bound
 }
 
-// changeOf describes the change of a target since the user selected it. It is empty if there is no change.
+// changeOf describes how a target has changed since the user selected it. It returns "" if the target is unchanged.
 func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
 	if d.chosen.SessionOnly {
 		return sessionChange(t.Session, live.SessionList)
@@ -38,7 +38,7 @@ func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
 	return changeOf(t, live.Find(t.ID()))
 }
 
-// changeOf describes the change of a hold since the user selected it. It is empty if there is no change.
+// changeOf describes how a hold has changed since the user selected it. It returns "" if the hold is unchanged.
 func changeOf(t election.Target, e *election.Election) string {
 	switch {
 	case e == nil || !e.Exists:
@@ -57,7 +57,8 @@ func changeOf(t election.Target, e *election.Election) string {
 	return ""
 }
 
-// sessionChange reports that a session is no longer listed. It is empty if the session exists or the list was not read.
+// sessionChange reports that a session is no longer listed. It returns "" if the session is listed or the list was not
+// read.
 func sessionChange(id string, list *election.SessionList) string {
 	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
 		return ""
@@ -68,7 +69,8 @@ func sessionChange(id string, list *election.SessionList) string {
 	return "the session no longer exists"
 }
 
-// affectedKeys lists the known keys of the targets' sessions. The keys of the targets are first, unwatched keys last.
+// affectedKeys lists the known keys of the targets' sessions. The keys of the targets are first, and unwatched
+// keys are last.
 func affectedKeys(live *election.Snapshot, targets []target, siblings []election.Pair) []affectedKey {
 	sessions, first := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {

@@ -45,7 +45,7 @@ func (d *Model) write(page *term.Page) {
 	if d.cut {
 		what := " shows all keys and names"
 		if d.full {
-			what = " shows only the first of them"
+			what = " shortens the lists"
 		}
 		page.Blank()
 		page.Add(term.Span{term.Key, "a"}, term.Span{term.Quiet, what})
@@ -178,11 +178,14 @@ func (d *Model) writeRefusal(page *term.Page) {
 		return
 	}
 	if d.targets[0].denied == "" || d.targets[0].changed != "" {
-		what := "hold"
-		if d.chosen.SessionOnly {
-			what = "session"
+		why := "the selected hold has ended or changed"
+		switch {
+		case len(d.targets) > 1:
+			why = "all targets are skipped"
+		case d.chosen.SessionOnly:
+			why = "the selected session has ended or is not readable"
 		}
-		page.Para(term.Bad, "Nothing will be changed: the selected "+what+" has ended.")
+		page.Para(term.Bad, "Nothing will be changed: "+why+".")
 		return
 	}
 	page.Para(term.Bad, "Missing ACL rule:")
@@ -240,7 +243,7 @@ func (d *Model) writeBetter(page *term.Page) {
 	}
 }
 
-// shared returns each sentence once, prefixed with its targets unless it applies to all.
+// shared returns each sentence once, prefixed with the names of its targets unless it applies to all targets.
 func (d *Model) shared(pick func(insight.Effect) []string) []string {
 	var effects []scene.NamedEffect
 	for i := range d.targets {
@@ -269,7 +272,7 @@ func (d *Model) writeAffected(page *term.Page) {
 	case d.search != nil:
 		writeSearch(page, d.search, len(affected), d.now)
 	case len(affected) == 0:
-		page.Add(term.Span{term.Quiet, "  no watched key"})
+		page.Add(term.Span{term.Quiet, "  no watched keys"})
 	}
 	if d.maySearch() {
 		what := " scans the whole store for keys outside the patterns"

@@ -144,7 +144,7 @@ func (d *Model) stopSearch() {
 	}
 }
 
-// End cancels the search and the survey. A caller that closes the dialog must call it.
+// End cancels the search and the survey. A caller that closes the dialog must call End.
 func (d *Model) End() {
 	d.stopSearch()
 	d.endSurvey()
@@ -186,7 +186,7 @@ func (d *Model) confirm() scene.Action {
 	case d.acts() && d.checking():
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	case d.read():
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
 	}
 	return nil
 }

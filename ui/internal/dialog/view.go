@@ -36,7 +36,7 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 // typed for an earlier text could confirm a new one.
 const noticeTime = 300 * time.Millisecond
 
-// Change identifies a change of the visible text.
+// Change identifies a change to the visible text.
 type Change struct{ number int }
 
 func (c *Change) next() int {
@@ -46,7 +46,7 @@ func (c *Change) next() int {
 	return c.number + 1
 }
 
-// Noticed is sent noticeTime after a change of the visible text.
+// Noticed is sent noticeTime after a change to the visible text.
 type Noticed struct{ Of *Change }
 
 // View draws the dialog over lines, which are width cells wide.

@@ -16,7 +16,7 @@ import (
 // Status is the degree to which something works: "ok", "limited", "denied" or "unknown".
 type Status string
 
-// Row is one line of a report. Its texts are sanitized.
+// Row is one line of a report. Its strings are sanitized.
 type Row struct {
 	Subject string
 	Status  Status
@@ -103,7 +103,7 @@ func (m Model) start() (Model, scene.Action) {
 	}}}
 }
 
-// End cancels the checks. A caller that closes the page must call it.
+// End cancels the checks. A caller that closes the page must call End.
 func (m *Model) End() {
 	if m.run != nil {
 		m.run.cancel()

@@ -10,8 +10,8 @@ import (
 const (
 	// frame is the number of lines around the page: the first and last line of the window, and the title.
 	frame = 3
-	// tableWidth is the minimum width of a table with wrapped texts. A narrower page shows each row as a paragraph if
-	// its texts wrap.
+	// tableWidth is the minimum width of a table with wrapped cells. A narrower page shows each row as a paragraph if
+	// any cell would wrap.
 	tableWidth = 90
 	// subjectWidth is the maximum width of the first column. statusWidth is the width of the second column.
 	subjectWidth, statusWidth = 34, 9

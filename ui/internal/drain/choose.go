@@ -13,7 +13,8 @@ func (d *Model) hidden(i plan.Item) bool {
 	return d.folded && regular(i) && !d.choice.Exclude[i.Target.Key]
 }
 
-// regular reports whether an election needs no attention, because another node probably leads it after the drain.
+// regular reports whether an election needs no attention: it is watched, a likely candidate is on another node, and the
+// leader's software has no step-down command.
 func regular(i plan.Item) bool { return i.Likely && i.Watched && i.Effect.Better == "" }
 
 // toggle excludes the election under the cursor, or includes it again.
@@ -30,7 +31,7 @@ func (d *Model) toggle() {
 	}
 }
 
-// fold hides the elections of a long plan that need no attention, or shows them.
+// fold hides or shows those elections of a long plan that need no attention.
 func (d *Model) fold() {
 	if d.long() {
 		d.folded, d.line, d.text.Offset = !d.folded, -1, 0
@@ -73,7 +74,7 @@ func (d *Model) confirm(s *scene.Scene) scene.Action {
 		d.End()
 		return scene.Drain{Plan: p}
 	case d.acts() && d.text.Read():
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
 	}
 	return nil
 }

@@ -42,19 +42,19 @@ type Model struct {
 
 	stage stage
 	node  string
-	// datacenter is the datacenter of the node. where is its name if the board shows several datacenters, otherwise "".
+	// datacenter is the datacenter of the node. where is " in NAME" if the board shows several datacenters, else "".
 	datacenter, where string
 	// nodes are the choices. at is the position of the selected node.
 	nodes []choice
 	at    scene.Cursor
-	read  *request // the latest request, nil before the first one
+	read  *request // the latest request. It is nil if there is none.
 	err   error
 	plan  plan.Plan
 	asOf  time.Time
 	// onAction is set while the action button has the focus. At first, Cancel has the focus.
 	onAction bool
 	choice   plan.Choice
-	// folded hides the elections of a long plan that need no attention.
+	// folded hides those elections of a long plan that need no attention.
 	folded bool
 	// line is the position of the cursor in the text. items maps each line to its position in the plan, or to -1 if the
 	// line is not in the plan.
@@ -66,7 +66,7 @@ type Model struct {
 	// name.
 	typed *term.Input
 	text  term.Reader
-	// changes counts the changes of the visible text. noticed is set noticeTime after the latest change.
+	// changes counts the changes to the visible text. noticed is set noticeTime after the latest change.
 	changes int
 	noticed bool
 	seen    int // value of text.Seen at the latest layout
@@ -111,7 +111,7 @@ func (d *Model) acts() bool { return d.lists() && d.kept() > 0 }
 // kept is the number of elections that the drain would move.
 func (d *Model) kept() int { return len(d.plan.Planned()) - len(d.choice.Exclude) }
 
-// long reports whether the plan is long, so that the user can hide the elections that need no attention.
+// long reports whether the plan is long, so that the user can hide those elections that need no attention.
 func (d *Model) long() bool { return len(d.plan.Planned()) > longPlan }
 
 // Datacenter is the datacenter of the node.
@@ -131,7 +131,7 @@ func (d *Model) open(node string, s *scene.Scene) scene.Action {
 	d.stage, d.nodes, d.at = choosing, choices(s.Live), scene.Cursor{}
 	if len(d.nodes) == 0 {
 		d.stage = closed
-		return scene.Say{Role: term.Delay, Text: "No node is known. Use :drain NODE for a node whose sessions hold other keys."}
+		return scene.Say{Role: term.Delay, Text: "No nodes are known. Use :drain NODE for a node whose sessions hold keys outside the patterns."}
 	}
 	return scene.ShowPlan{}
 }
@@ -173,7 +173,7 @@ func (d *Model) start(node string, s *scene.Scene) scene.Action {
 	return scene.Run{Cmd: d.read.commands(d.plans, d.datacenter, node)}
 }
 
-// End cancels the request for the plan and closes the dialog. A caller that closes the dialog must call it.
+// End cancels the request for the plan and closes the dialog. Callers that close the dialog must call End.
 func (d *Model) End() {
 	if d.read != nil {
 		d.read.cancel()

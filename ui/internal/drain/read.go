@@ -58,7 +58,7 @@ func (r *request) tick() tea.Cmd {
 	return tea.Tick(tickTime, func(time.Time) tea.Msg { return Tick{r} })
 }
 
-// Noticed is sent noticeTime after a change of the visible text.
+// Noticed is sent noticeTime after a change to the visible text.
 type Noticed struct{ change int }
 
 // noticeTime is how long a text must be visible before the user can confirm it. Without this delay, a key that was

@@ -150,7 +150,7 @@ func (d *Model) writeItem(page *term.Page, i plan.Item, column int) {
 // writeDestroy states whether the drain may destroy sessions, and in which case.
 func (d *Model) writeDestroy(page *term.Page) {
 	if !d.choice.Destroy {
-		page.Para(term.Quiet, "The drain destroys no session; x allows it to destroy sessions.")
+		page.Para(term.Quiet, "The drain destroys no sessions; x allows it to destroy sessions.")
 		return
 	}
 	page.Para(term.Vacant, "Destroy is allowed. "+d.plan.LastResort)

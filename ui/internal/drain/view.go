@@ -18,7 +18,7 @@ const (
 	gutter = 2
 )
 
-// fit computes the layout of the text for a window. The action is disabled until every line was visible.
+// fit computes the layout of the text for a window. The action is disabled until every line has been visible.
 func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	w := min(dialogWidth, width-term.BoxSides)
 	page := &term.Page{Width: w - term.BoxSides - gutter, Sym: s.Sym}

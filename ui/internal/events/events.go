@@ -58,7 +58,7 @@ func (m Model) Result(*scene.Scene) string {
 	return m.count(n, "event")
 }
 
-// count formats a number of events or lines, with a plus sign if the history may have more.
+// count formats a number of events or lines, with a plus sign if the history may contain more.
 func (m Model) count(n int, noun string) string {
 	if m.complete() {
 		return term.Plural(n, noun)
@@ -203,7 +203,7 @@ func (m *Model) watch(s *scene.Scene) {
 	}
 }
 
-// selectAgain selects the events again, those in memory immediately.
+// selectAgain filters the events in memory, and then reads the history again.
 func (m *Model) selectAgain(s *scene.Scene) {
 	m.stored.narrow(m.keepWatched)
 	m.stored.restart(m.from(s))
@@ -317,8 +317,7 @@ func (m *Model) selected() *election.Event {
 	return m.lines[m.at.Index].Ev
 }
 
-// View draws the title and the lines that fit. If a read of the history is slow, failed or complete, the last line
-// shows this.
+// View draws the title and the lines that fit. If there is a status of the history, it is the last line.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r, over := m.rect, *p
 	if m.full.line != nil { // the box covers the list
@@ -381,5 +380,5 @@ func (m Model) none() string {
 	if text := strings.TrimSpace(m.filter.Text); text != "" {
 		return "No event matches " + scene.OneLine(text, 60) + ". Esc clears the filter."
 	}
-	return "No event so far."
+	return "No events so far."
 }

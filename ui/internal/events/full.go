@@ -13,7 +13,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// full is the box that shows one event in full. A change of the list does not change the displayed event.
+// full is the box that shows one event in full. A change to the list does not change the displayed event.
 type full struct {
 	line *scene.EventLine // nil while the box is closed
 	text term.Reader

@@ -98,7 +98,7 @@ func (m Model) rows(s *scene.Scene) int {
 	return n
 }
 
-// status describes a slow or failed read of the history, or the end of the list. It is empty otherwise.
+// status describes a slow or failed read of the history, or why the list ends. It is empty otherwise.
 func (m Model) status(s *scene.Scene) []term.Span {
 	w := &m.stored
 	atEnd := m.at.Index+1 >= len(m.lines)
@@ -119,7 +119,7 @@ func (m Model) status(s *scene.Scene) []term.Span {
 	return nil
 }
 
-// reached is the time of the oldest event that was read, as a text.
+// reached formats the time of the oldest event that was read.
 func (m Model) reached(s *scene.Scene) string {
 	n := len(m.stored.pages)
 	if m.stored.outdated || n == 0 || m.stored.pages[n-1].oldest.IsZero() {
@@ -141,8 +141,8 @@ func (m Model) beginning(s *scene.Scene) string {
 // reportLimit is the maximum number of elections in one report.
 const reportLimit = 20
 
-// report requests a report about the elections of the listed events since a time, as the user typed it. Without such a
-// time, the report begins at the time of :since or, if there is none, at the oldest listed event.
+// report requests a report about the elections of the listed events. text is the start of the report, as the user typed
+// it. If text is empty, the report begins at the time of :since or, if none is set, at the oldest listed event.
 func (m *Model) report(text string, s *scene.Scene) scene.Action {
 	var of []scene.Subject
 	since, invalid := past.ReportSince(text, m.stored.since, s.Now)
@@ -166,7 +166,7 @@ func (m *Model) report(text string, s *scene.Scene) scene.Action {
 		return scene.Say{Role: term.Delay, Text: "No election is listed: there is nothing to report."}
 	case n > reportLimit:
 		return scene.Say{Role: term.Delay, Text: "A report covers at most " + term.Plural(reportLimit, "election") +
-			", " + term.Plural(n, "election") + " are listed: filter them first (/)."}
+			", but " + term.Plural(n, "election") + " are listed: filter them first (/)."}
 	}
 	slices.SortFunc(of, func(a, b scene.Subject) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Datacenter, b.Datacenter))

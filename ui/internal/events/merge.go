@@ -69,11 +69,11 @@ func identify(ev *election.Event) identity {
 	return id
 }
 
-// sameWithin is the maximum difference between two observers' times of one event. At a larger difference the events
-// differ: after a restore of Consul's data, indexes repeat.
+// sameWithin is the maximum difference between two observers' times of one event. At a larger difference, the
+// events differ although their indexes are equal, because indexes repeat after a restore of Consul's data.
 const sameWithin = time.Minute
 
-// period is the time of the first and the last event with the same identity.
+// period holds the times of the first and the last event with the same identity.
 type period struct{ first, last time.Time }
 
 // without returns the stored events that are not live events.

@@ -20,7 +20,7 @@ const (
 	searchLimit = 50_000
 	// keptLines is the maximum number of recorded lines in memory.
 	keptLines = 4000
-	// keptOpen is the maximum number of explanations whose vacated event was not read yet.
+	// keptOpen is the maximum number of explanations whose vacated event has not been read yet.
 	keptOpen = 64
 	// storeDelay is the maximum time until an event is stored.
 	storeDelay = time.Second
@@ -33,7 +33,7 @@ type stored struct {
 	gaps  []history.Range
 	open  []*election.Event
 
-	// outdated is set if the pages are of an earlier filter, or if no page was read.
+	// outdated is set if the pages were read for an earlier filter or moment, or if no page has been read.
 	outdated bool
 	// joined is set if no event between the live events and the first page is missing. end is set if the last page
 	// contains the oldest event.

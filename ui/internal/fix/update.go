@@ -11,7 +11,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Noticed is sent noticeTime after a change of the visible text.
+// Noticed is sent noticeTime after a change to the visible text.
 type Noticed struct{}
 
 // Update handles a message and returns an action for the program.
@@ -90,12 +90,12 @@ func (m *Model) confirm(s *scene.Scene) scene.Action {
 	case m.reading != nil:
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: the diagnosis is still running."}
 	case m.applies() && m.text.Read():
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
 	}
 	return nil
 }
 
-// fit computes the layout of the text for a window. The action is disabled until every line was visible.
+// fit computes the layout of the text for a window. The action is disabled until every line has been visible.
 func (m *Model) fit(s *scene.Scene, width, height int) scene.Action {
 	w := min(boxWidth, width-4)
 	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}

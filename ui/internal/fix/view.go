@@ -26,7 +26,7 @@ func (m *Model) write(page *term.Page, s *scene.Scene) {
 		page.Para(term.Accent, "Reading sibling keys and all sessions, and testing for a lock-delay.")
 	case m.found.Fix == nil && m.election.Pair.Held():
 		page.Para(term.Led, "Nothing to fix: neither serfHealth of the node nor a check of the leader's service shows that the leader has failed.")
-		page.Para(term.Text, "electop cannot determine whether the leader's process is running. If it has ended: esc, then "+
+		page.Para(term.Text, "electop cannot determine whether the leader's process is running. If it has ended, press esc; then "+
 			m.keys.Release.Help().Key+" releases the lock, or "+m.keys.Destroy.Help().Key+" destroys its session.")
 	case m.found.Fix == nil:
 		page.Para(term.Led, "Nothing to fix: a session has acquired the key.")
