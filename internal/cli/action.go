@@ -51,7 +51,8 @@ func (s *nonEmptyString) Set(value string) error {
 	return nil
 }
 
-// run selects the elections, shows the plan, requests confirmation, and acts only on the lock states that it read.
+// run selects the elections, shows the plan, requests confirmation, and acts on each election only if its lock state is
+// still the one that it read.
 func (a *action) run(ctx context.Context, names []string) error {
 	if err := a.validate(names); err != nil {
 		return err
@@ -108,7 +109,7 @@ type batch struct {
 	*action
 	lookup
 	items []*item
-	// held contains the keys that the sessions to destroy hold. It is nil if the store was not searched.
+	// held contains the keys that are held by the sessions to destroy. It is nil if the store was not searched.
 	held     *heldKeys
 	recorder *historyRecorder // nil if no history is used
 	// written is the first error that occurred while a result was written.

@@ -12,8 +12,8 @@ import (
 	"electop/internal/output"
 )
 
-// commandLabel is the start of each line with a command that the recognised software offers instead. These lines are
-// never wrapped.
+// commandLabel is the start of each line with a command that the recognised software offers instead of the action.
+// These lines are never wrapped.
 const commandLabel = "  better    "
 
 // shownKeys is the maximum number of keys of a session that the plan names.
@@ -117,7 +117,7 @@ func effectRows(f insight.Effect) []string {
 	return lines
 }
 
-// sessionLines count the keys of a session to destroy and name the first shownKeys. Watched keys come first.
+// sessionLines counts the keys of a session to destroy and names the first shownKeys. Watched keys come first.
 func (b *batch) sessionLines(t election.Target) []string {
 	id := t.Session
 	var watched, lost []string

@@ -78,7 +78,7 @@ func (a *action) locateAnywhere(ctx context.Context, ls lookups) (*batch, error)
 		if failed != nil && !errors.Is(failed, errNoElection) {
 			return nil, failed
 		}
-		return found[0], ls.omitsOutside(ctx, in[0], "node "+sanitize.Line(a.node, 60)+" may lead elections")
+		return found[0], ls.omitsOutside(ctx, in[0], "sessions on node "+sanitize.Line(a.node, 60)+" may lead elections")
 	}
 	return nil, usagef("node %s exists in the datacenters %s; choose one with --datacenter", sanitize.Line(a.node, 60), ls.names(in))
 }
@@ -226,7 +226,7 @@ func (b *batch) sessions() []election.Target {
 	return all
 }
 
-// exactPatterns match exactly the items' keys.
+// exactPatterns returns patterns that match exactly the items' keys.
 func exactPatterns(all []*item) election.Patterns {
 	var ps election.Patterns
 	for _, s := range all {

@@ -185,7 +185,7 @@ func TestNodeIsNotLocatedWithoutAToken(t *testing.T) {
 	})
 	for _, action := range []string{"release", "destroy"} {
 		r := proxied.run(action, "--yes", "--node", "node-2", "--datacenter", "all").must(t, exitDenied)
-		has(t, r.errOut, "without a token, Consul does not report hidden keys of datacenter dc1, and node node-2 may lead elections there too; choose a datacenter with --datacenter")
+		has(t, r.errOut, "without a token, Consul does not report hidden keys of datacenter dc1, and sessions on node node-2 may lead elections there too; choose a datacenter with --datacenter")
 	}
 	f.unchanged()
 	if f.dc2.get("service/far/leader").Session == "" {

@@ -17,11 +17,11 @@ type assessment struct {
 	semaphore  *election.Semaphore
 	software   *insight.Software
 	advice     []insight.Advice
-	vacant     *election.Election // the election, nil if it has a leader
+	vacant     *election.Election // the election; nil if the election has a leader
 	situation  insight.Situation
 	why        string // why there is no leader; empty if there is a leader
 	probe      *consulx.ProbeResult
-	likely     int // number of candidates with strong evidence, -1 if unknown
+	likely     int // number of candidates with strong evidence; -1 if unknown
 }
 
 // assess reads the keys and sessions from which electop infers candidates and advice, and returns the assessment.

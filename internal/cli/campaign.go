@@ -205,7 +205,7 @@ func (c *campaign) tryContext(ctx context.Context) (context.Context, context.Can
 	return context.WithTimeout(ctx, c.try)
 }
 
-// tryError replaces the error of a campaign that ended because the time of --try was over.
+// tryError replaces the error of a campaign that ended because --try expired.
 func (c *campaign) tryError(ctx, tryCtx context.Context, name string, err error) error {
 	if ctx.Err() == nil && errors.Is(tryCtx.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s was not acquired within %s (--try)", sanitize.Line(name, 200), c.try)

@@ -27,8 +27,8 @@ type deps struct {
 	interactive bool
 	// guarded reports whether ttyguard started this process to run the dashboard.
 	guarded bool
-	// interrupts can drop SIGINT, so that SIGINT does not cancel the context. It is nil if the context does not handle
-	// SIGINT.
+	// interrupts can drop SIGINT, so that SIGINT does not cancel the context. It is nil if SIGINT never cancels the
+	// context.
 	interrupts *interruptGate
 }
 

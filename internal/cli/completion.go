@@ -156,7 +156,7 @@ func oneOf(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// listOf completes a list of these words, with commas.
+// listOf completes a comma-separated list of these words.
 func listOf(words []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		list := prefix[:strings.LastIndex(prefix, ",")+1]

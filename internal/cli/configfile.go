@@ -79,8 +79,8 @@ func (o *options) configPath() string {
 	return filepath.Join(dir, "electop", "config.yaml")
 }
 
-// readSettings reads and checks the config file. A file given by --config must exist; the default
-// one need not.
+// readSettings reads and checks the config file. A file given with --config must exist; the default
+// file need not exist.
 func (o *options) readSettings() (settings.Value, error) {
 	path := o.configPath()
 	text, err := os.ReadFile(path)

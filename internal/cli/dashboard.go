@@ -308,7 +308,7 @@ func uiOptions(b dashboard, group *source.Group, jobs *jobControl, drains ui.Dra
 	return o
 }
 
-// clusterOf returns the settings that a command needs to connect to the same Consul agent. The dashboard adds them to
+// clusterOf returns the settings that a command needs to connect to the client's Consul agent. The dashboard adds them to
 // commands that the user copies.
 func clusterOf(client *consulx.Client, context string) ui.Cluster {
 	e := client.Endpoint()

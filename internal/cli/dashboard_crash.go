@@ -58,12 +58,12 @@ func (o *options) rereadable() bool {
 	return true
 }
 
-// redactor returns a function that removes the token and passwords from a text.
+// redactor returns a function that removes the token and passwords from a string.
 func (o *options) redactor() func(string) string {
 	client, err := consulx.NewClient(o.consul)
 	if err != nil {
-		// The child process fails with the same error and reports it. If it crashes instead, the function does not know
-		// the secrets, so it drops the whole output.
+		// The child process fails with the same error and reports it. If the child process crashes instead, the returned
+		// function does not know the secrets, so it drops the whole output.
 		return func(text string) string {
 			if crashReason(text) != "" {
 				return ""

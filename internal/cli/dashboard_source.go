@@ -31,7 +31,7 @@ func (c *datacenter) observe(o observe.Options) {
 	c.operator = consulx.NewOperator(c.client, c.observer.Note)
 }
 
-// Datacenter is the configured name, empty for the agent's own.
+// Datacenter returns the configured name of the datacenter, or "" for the agent's own datacenter.
 func (c *datacenter) Datacenter() string { return c.client.Datacenter() }
 
 // Snapshots implements [source.Source].

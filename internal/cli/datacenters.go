@@ -98,7 +98,7 @@ func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--datacenter all: %w", err)
 	case len(names) == 0:
-		return nil, errors.New("--datacenter all: the response of the agent contains no datacenter")
+		return nil, errors.New("--datacenter all: the response of the agent contains no datacenters")
 	}
 	slices.Sort(names)
 	return names, nil
@@ -182,8 +182,8 @@ func ofDatacenter(client *consulx.Client, err error) error {
 	return fmt.Errorf("datacenter %s: %w", sanitize.Line(client.Datacenter(), 60), err)
 }
 
-// mostSevere returns the more severe result of two datacenters. Exit code 1 is the most severe result, success the
-// least severe one.
+// mostSevere returns the more severe result of two datacenters. Exit code 1 is the most severe result, and success is
+// the least severe result.
 func mostSevere(a, b error) error {
 	if a == nil || errors.Is(b, exitError(exitFailed)) {
 		return b

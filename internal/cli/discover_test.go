@@ -178,7 +178,7 @@ func TestDiscoverUnderAPrefix(t *testing.T) {
 			t.Errorf("%+v", found)
 		}
 		none := w.run("discover", p+"/nothing").must(t, exitOK)
-		has(t, none.errOut, "no lock found under")
+		has(t, none.errOut, "no locks found under")
 		if found := parseDiscovered(t, w.run("discover", p+"/nothing", "-o", "json").must(t, exitOK)); found.Groups == nil || found.Flags == nil {
 			t.Errorf("%+v", found)
 		}
@@ -284,7 +284,7 @@ func TestDiscoverInSeveralDatacenters(t *testing.T) {
 			t.Errorf("%+v", all)
 		}
 		r = f.run("discover", "service/only-dc2/", "--datacenter", "all").must(t, exitOK)
-		has(t, r.errOut, "electop: datacenter dc1: no lock found under service/only-dc2/\n")
+		has(t, r.errOut, "electop: datacenter dc1: no locks found under service/only-dc2/\n")
 		if !strings.HasPrefix(r.out, "Datacenter dc2\n") {
 			t.Error(r.out)
 		}

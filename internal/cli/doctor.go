@@ -120,8 +120,8 @@ func writeSections(w io.Writer, all []diagnosis) error {
 	return nil
 }
 
-// doctorResult returns an error with the exit code, nil for success. The error has no message, because the report
-// already shows the reason.
+// doctorResult returns an error with the exit code, or nil if the exit code is 0. The error has no message, because the
+// report already shows the reason.
 func doctorResult(r consulx.Report) error {
 	if r.Info.ConsensusLeader == "" && !denied(r, "agent") && denied(r, "consensus leader") {
 		return exitError(exitFailed)

@@ -86,7 +86,7 @@ func (r *drainRun) readSessions(ctx context.Context, f *drain.Facts) error {
 		return fmt.Errorf("%w: this token cannot read the sessions of these elections' leaders, so their nodes are unknown (see electop doctor): %s",
 			consulx.ErrDenied, shortNames(names))
 	}
-	r.incomplete = "This token cannot read all sessions: keys of unreadable sessions on the node are missing."
+	r.incomplete = "This token cannot read all sessions: keys that unreadable sessions on the node hold may be missing."
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (r *drainRun) checkNodes(ctx context.Context, f drain.Facts) error {
 		switch {
 		case slices.Contains(known, node) || slices.ContainsFunc(f.Sessions, onNode):
 		case err != nil:
-			r.d.warn(fmt.Sprintf("no session was found on node %s; check the name, because this token cannot read all nodes", sanitize.Line(node, 60)))
+			r.d.warn(fmt.Sprintf("no sessions were found on node %s; check the name, because this token cannot read all nodes", sanitize.Line(node, 60)))
 		default:
 			slices.Sort(known)
 			text := fmt.Sprintf("no such node: %s; Consul's nodes are %s", sanitize.Line(node, 60), shortNames(strings.Split(nodeNames(known), ", ")))

@@ -57,8 +57,8 @@ func (r *drainRun) execute(ctx context.Context) error {
 	return view.finish(ctx, results)
 }
 
-// move observes the elections and runs the drain. It calls changed with every changed result, but never twice at the
-// same time.
+// move observes the elections and runs the drain. It calls changed with every changed result, but never
+// concurrently.
 func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, changed func(drain.Result)) ([]drain.Result, error) {
 	operator := &drainOperator{client: r.client, recorder: recorder, planned: map[string]bool{}}
 	for _, item := range r.plan.Planned() {

@@ -108,7 +108,7 @@ func candidateNames(all []insight.Candidate) string {
 	return text
 }
 
-// planNotes are the lines below the table.
+// planNotes returns the lines below the table.
 func (r *drainRun) planNotes(planned []*drain.Item) []string {
 	var lines, names []string
 	var releases, destroys []insight.Effect

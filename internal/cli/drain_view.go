@@ -28,7 +28,7 @@ type drainView struct {
 	nodes   []string
 	plan    []*drain.Item // the plan that the command showed before the drain
 	started time.Time
-	width   int // columns of the terminal on stderr, 0 if stderr is not a terminal
+	width   int // columns of the terminal on stderr; 0 if stderr is not a terminal
 	ready   chan struct{}
 
 	mu      sync.Mutex
@@ -39,7 +39,7 @@ type drainView struct {
 	offline bool           // set while the connection to Consul is lost
 
 	drawn   int   // number of lines of the live table on the screen
-	written error // the first error of writing a result
+	written error // the first error that occurred while a result was written
 }
 
 func newDrainView(r *drainRun) *drainView {
@@ -205,7 +205,7 @@ func liveText(r drain.Result, now time.Time) string {
 	return text
 }
 
-// pauseText returns a text while the drain delays the next release of an election.
+// pauseText says that the drain delays the next release of an election. It returns "" if there is no delay.
 func pauseText(r drain.Result) string {
 	if r.Pausing {
 		return " and a pause before the next"

@@ -259,15 +259,16 @@ func (r *drill) hold(ctx context.Context, snapshots <-chan *election.Snapshot, o
 	return first, problem
 }
 
-// holdOf returns the hold of the new leader. If the new leader has lost the lock, it returns the reason to stop the
-// drill.
+// holdOf returns the hold of the new leader. If the drill must stop, it returns the reason instead.
 func holdOf(s *election.Snapshot, o insight.Outcome) (election.Target, string) {
 	if _, stale := s.StaleSince(o.Target.Key); stale {
 		return election.Target{}, "the connection to Consul was lost during the pause"
 	}
 	e := s.Find(election.KeyID(o.Target.Key))
 	switch {
-	case e == nil || e.Unreadable || e.State(s.At) != election.Led:
+	case e != nil && e.Unreadable:
+		return election.Target{}, "this token can no longer read the key"
+	case e == nil || e.State(s.At) != election.Led:
 		return election.Target{}, "the new leader lost the lock during the pause"
 	case e.Pair.Session != o.New.Session:
 		return election.Target{}, "the leader changed during the pause"

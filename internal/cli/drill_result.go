@@ -29,8 +29,8 @@ type winner struct {
 	Count  int    `json:"count"`
 }
 
-// bucket counts the vacancies longer than the previous bucket's bound and at most upTo. upTo is 0 (no bound) in the
-// last bucket.
+// bucket counts the vacancies that are longer than the bound of the previous bucket, but not longer than upTo. upTo is
+// 0 (no bound) in the last bucket.
 type bucket struct {
 	upTo  time.Duration
 	count int

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -134,6 +135,14 @@ func TestDrillStopsIfTheLeaderChangesDuringAPause(t *testing.T) {
 	}
 	r := drill.wait().must(t, exitFailed)
 	has(t, r.errOut, "electop: drill of web stopped after 1 of 3: the ", " during the pause")
+}
+
+func TestDrillDoesNotReportALostLockIfTheKeyIsUnreadable(t *testing.T) {
+	e := &election.Election{Name: "web", Pair: election.Pair{Key: "service/web/leader", Session: "a"}, Exists: true, Unreadable: true}
+	s := &election.Snapshot{Elections: []*election.Election{e}}
+	if _, problem := holdOf(s, insight.Outcome{Target: e.Target()}); problem != "this token can no longer read the key" {
+		t.Error(problem)
+	}
 }
 
 func TestDrillAsksBeforeAndRefuses(t *testing.T) {

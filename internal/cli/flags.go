@@ -28,7 +28,7 @@ type options struct {
 	logLevel string
 	config   string
 	view     view
-	context  string // name of a context of the config file, "" for none
+	context  string // name of a context of the config file; "" if no context is selected
 	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
 	keep     time.Duration
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpWidth is the width of the help in columns, that of a standard terminal.
+// helpWidth is the width of the help in columns. It equals the width of a standard terminal.
 const helpWidth = 80
 
 const connectionHelp = `The flags that select the Consul agent and the recorder. Every command accepts

@@ -49,7 +49,7 @@ HELD ">= …"; one that ended while no observer was running has TO "by …".
 In the table of events, "unobserved" lines show when no observer was running.
 
 -o json prints one object per line, events as electop watch does. In -o csv, a
-text that begins with = + - or @ gets a leading apostrophe: spreadsheets would
+field that begins with = + - or @ gets a leading apostrophe: spreadsheets would
 evaluate it as a formula.`,
 		Example: `  electop history --since 2d
   electop history billing --terms --since 2026-11-20

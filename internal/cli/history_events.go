@@ -152,8 +152,9 @@ func (w csvEvents) end() error {
 	return w.Error()
 }
 
-// csvText makes a text from Consul safe to show and to open in a spreadsheet. It puts an apostrophe before a formula, so
-// that the spreadsheet does not evaluate it. It truncates only texts that are longer than any name that Consul accepts.
+// csvText makes a string from Consul safe to show and to open in a spreadsheet. It puts an apostrophe before a formula,
+// so that the spreadsheet does not evaluate it. It truncates only strings that are longer than any name that Consul
+// accepts.
 func csvText(s string) string {
 	s = sanitize.Line(s, 4096) // no control character is left that could precede a formula
 	if first, _ := utf8.DecodeRuneInString(s); strings.ContainsRune("=+-@＝＋－＠", first) {

@@ -40,12 +40,12 @@ type eventStore interface {
 // not block, except close. A nil historyRecorder stores nothing.
 type historyRecorder struct {
 	writer eventStore
-	path   string // path of the file, "" if a recorder stores the history
+	path   string // path of the file; "" if a recorder stores the history
 	by     string
 	warn   func(line string)
 	cancel context.CancelFunc
 	done   chan struct{}
-	// close cancels the context in the field reading, waits for the reads, and then stops the writer.
+	// reading is the context of the reads. close calls stopReading, waits for the reads, and then stops the writer.
 	reading     context.Context
 	stopReading context.CancelFunc
 	reads       sync.WaitGroup

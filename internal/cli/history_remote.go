@@ -192,7 +192,7 @@ func (s *actionSender) send(ctx context.Context) {
 	for _, a := range queue {
 		ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 		if err := s.recorder.Record(ctx, a); err != nil {
-			s.warn(fmt.Sprintf("the %s of %s is not in the history: %s", a.Kind, sanitize.Line(cmp.Or(a.Key, a.Session), 100), historyError(err)))
+			s.warn(fmt.Sprintf("the %s of %s may be missing from the history: %s", a.Kind, sanitize.Line(cmp.Or(a.Key, a.Session), 100), historyError(err)))
 		}
 		cancel()
 	}

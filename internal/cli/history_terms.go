@@ -27,7 +27,7 @@ func (t *observedTerm) held() (held time.Duration, known bool) {
 	return t.Held(t.until), t.HeldKnown() && t.Over()
 }
 
-// writeTerms writes the terms page by page, so that memory does not depend on their number.
+// writeTerms writes the terms page by page, so that memory usage does not depend on the number of terms.
 func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
 	q := history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes), Limit: historyPage}
 	switch c.output {

@@ -58,7 +58,7 @@ code 1.`,
 	return cmd
 }
 
-// writeElections writes the elections in a format.
+// writeElections writes the elections as a table or as JSON.
 func writeElections(d deps, ls lookups, chosen []*election.Election, format string) error {
 	if format == "json" {
 		return writeElectionsJSON(d.stdout, chosen, ls.at())

@@ -89,7 +89,7 @@ func (l lookup) unselected(ctx context.Context, key string) string {
 	return "the key exists, but no pattern selects it; use " + shellWords([]string{"-k", sanitize.Line(key, 200)})
 }
 
-// explainEmpty explains why no election was found, and lists nearby keys that hold a lock.
+// explainEmpty explains why no election was found, and lists nearby keys with a lock.
 func (l lookup) explainEmpty(ctx context.Context) {
 	found, err := nearby.Find(ctx, l.client, l.patterns, nil)
 	if ctx.Err() != nil {
@@ -114,6 +114,6 @@ func (l lookup) explainEmpty(ctx context.Context) {
 	if len(found.Locked) > 0 {
 		l.warn("keys with a lock nearby: %s; select keys with -k PATTERN", strings.Join(found.Locked, ", "))
 	} else if found.Complete && found.Readable {
-		l.warn("no other readable key holds a lock")
+		l.warn("no session holds any other readable key")
 	}
 }

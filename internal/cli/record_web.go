@@ -113,8 +113,8 @@ func (r *recording) serve(ctx context.Context) error {
 // stalledAfter is the time after which a disk counts as stalled if the queue has made no progress.
 const stalledAfter = 30 * time.Second
 
-// health returns nil while all elections are observed and stored. Otherwise it returns the reasons. If there are
-// several datacenters, it names those that are not observed.
+// health returns nil while all elections are observed and all events are stored. Otherwise it returns the reasons. If
+// there are several datacenters, it names the datacenters that are not observed.
 func (r *recording) health() error {
 	var reasons []string
 	for _, p := range r.places {
@@ -145,7 +145,7 @@ func unobserved(s *election.Snapshot) error {
 	case c.State != election.Live || !s.Loaded:
 		return errors.New("the elections have not been read yet")
 	case s.CountStale() > 0:
-		return fmt.Errorf("%s stale: some queries fail", countElections(s.CountStale()))
+		return fmt.Errorf("the data of %s is stale: some queries fail", countElections(s.CountStale()))
 	}
 	return nil
 }

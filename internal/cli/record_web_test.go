@@ -243,7 +243,7 @@ func TestActionsAreSentToTheRecorder(t *testing.T) {
 	r := recordOn(w, "--listen", "ADDRESS", "--bearer-token-file", token)
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
 	without := w.run("release", "web", "--yes", "--history", r.url).must(t, exitOK)
-	has(t, without.errOut, "electop: the release of service/web/leader is not in the history: history at "+r.url+": a token is required; use --history-token-file")
+	has(t, without.errOut, "electop: the release of service/web/leader may be missing from the history: history at "+r.url+": a token is required; use --history-token-file")
 	b := w.session(nil)
 	w.acquire("service/web/leader", b, "b")
 	eventually(t, "recorded term 2", func() bool {
@@ -353,7 +353,7 @@ func TestHealthOfARecording(t *testing.T) {
 		"not read yet":    {election.Connection{State: election.Connecting}, false, false, sqlite.Status{}, "the elections have not been read yet"},
 		"partly read":     {live, false, false, sqlite.Status{}, "the elections have not been read yet"},
 		"no Consul":       {lost, true, false, sqlite.Status{}, "the connection to Consul has been lost since 2026-11-20T03:00:00.000Z: refused"},
-		"stale elections": {stale, true, false, sqlite.Status{}, "1 election stale: some queries fail"},
+		"stale elections": {stale, true, false, sqlite.Status{}, "the data of 1 election is stale: some queries fail"},
 		"a full disk":     {live, true, false, sqlite.Status{Err: &sqlite.Error{Path: "/secret", Err: errors.New("the disk\nis full")}}, "events are not stored: the disk is full"},
 		"other error":     {live, true, false, sqlite.Status{Err: errors.New("/secret")}, "events are not stored"},
 		"a stalled disk":  {live, true, false, sqlite.Status{Queued: 7, Waiting: time.Minute}, "7 events are queued, and none was stored for 1m0s: the disk does not respond"},

@@ -127,7 +127,7 @@ func (r *rescueCommand) propose() error {
 // writePlan writes each election with its problem and the fix.
 func (r *rescueCommand) writePlan(w io.Writer) {
 	if len(r.items) == 0 {
-		fmt.Fprintln(r.d.stderr, "electop: found no election without a leader, and no failed leader")
+		fmt.Fprintln(r.d.stderr, "electop: found no elections without a leader and no failed leaders")
 	}
 	width := cmp.Or(terminalWidth(w), output.DefaultWidth)
 	for _, i := range r.items {

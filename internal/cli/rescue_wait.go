@@ -11,8 +11,8 @@ import (
 	"electop/election"
 )
 
-// applyAndWait observes the elections while the fixes are applied, until each has a
-// leader or --wait ends.
+// applyAndWait observes the elections while the fixes are applied, until each election
+// has a leader or --wait expires.
 func (r *rescueCommand) applyAndWait(ctx context.Context) error {
 	var ps election.Patterns
 	var names []string

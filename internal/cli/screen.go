@@ -15,12 +15,12 @@ type screenSettings struct {
 	columns []string
 	keys    ui.Keys
 	view    view
-	// commands contains the user's commands, configFile is the file to which the user can add commands.
+	// commands contains the user's commands; configFile is the file to which the user can add commands.
 	commands   []ui.Command
 	configFile string
 	// tokenFile is the file that contains the token, if a flag or the config file selects it.
 	tokenFile string
-	// context is the name of the current context, "" for none. contexts contains the names of all contexts.
+	// context is the name of the current context; "" if no context is selected. contexts contains the names of all contexts.
 	context  string
 	contexts []string
 	switchTo func(name string)

@@ -76,7 +76,7 @@ func pastRows(row func(string, string, ...any), e *election.Election, now time.T
 	}
 }
 
-// lostRows describe the term that ended last.
+// lostRows writes rows about the term that ended last.
 func lostRows(row func(string, string, ...any), last *election.Term, now time.Time) {
 	where := ""
 	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
@@ -222,7 +222,7 @@ func (a assessment) rows(row func(string, string, ...any)) {
 	}
 }
 
-// effectRows write the effects of release and destroy.
+// effectRows writes the effects of release and destroy.
 func (a assessment) effectRows(row func(string, string, ...any), e *election.Election) {
 	if !e.Exists || !e.Pair.Held() {
 		return

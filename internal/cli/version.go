@@ -16,7 +16,7 @@ var releaseVersion, releaseCommit, releaseDate string //nolint:gochecknoglobals 
 type build struct {
 	version string
 	commit  string // "" if unknown
-	date    string // RFC 3339, "" if unknown
+	date    string // RFC 3339; "" if unknown
 	changed bool   // true if the build contains uncommitted changes
 }
 
@@ -45,7 +45,7 @@ func versionLine() string {
 // version is the version of the release or the module. If neither is known, it is the revision.
 func version() string { return readBuild().version }
 
-// readBuild reads the values that the linker did not set from the build information.
+// readBuild reads from the build information the values that the linker did not set.
 func readBuild() build {
 	b := build{version: releaseVersion, commit: releaseCommit, date: releaseDate}
 	info, ok := debug.ReadBuildInfo()

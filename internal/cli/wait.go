@@ -174,7 +174,7 @@ func newWaited(e *election.Election, at time.Time) (waited, error) {
 	return waited{name: e.Name, key: e.Key(), election: e, at: at}, nil
 }
 
-// reached reports whether the awaited state is reached. An unknown state never is.
+// reached reports whether the awaited state is reached. It returns false if the current state is unknown.
 func (w *waitCommand) reached(s waited) bool {
 	if s.election == nil || s.unknown != "" {
 		return false
@@ -277,7 +277,7 @@ func (s waited) text() string {
 	name := sanitize.Line(s.name, 100)
 	switch {
 	case s.unknown != "":
-		return name + ": " + s.unknown + "; its state is unknown"
+		return name + ": " + s.unknown + "; the current state is unknown"
 	case s.election.State(s.at) != election.Led:
 		return name + " has no leader"
 	}

@@ -18,8 +18,8 @@ import (
 // execGrace is the time from SIGTERM to SIGKILL.
 const execGrace = 2 * time.Second
 
-// execRunner runs the command of --exec for each event, at most parallel at the same time. A
-// slow command delays only other commands: the queue is unbounded, because no event may
+// execRunner runs the command of --exec for each event. At most parallel commands run concurrently.
+// A slow command delays only other commands: the queue is unbounded, because no event may
 // be skipped.
 type execRunner struct {
 	d        deps

@@ -31,7 +31,7 @@ const execEnvHelp = `  ELECTOP_TYPE          the type, such as vacated
 `
 
 // execEnv returns the environment of a command of --exec. It sets every variable, so that the command inherits none
-// from an outer electop.
+// of them from an outer electop.
 func execEnv(e election.Event) []string {
 	text := func(s string) string { return sanitize.Line(s, execEnvLength) }
 	env := map[string]string{
