@@ -32,6 +32,18 @@ func TestADatacenterWithoutAListIsNamed(t *testing.T) {
 	d.lacks("not read yet", "No sessions are visible", "no sessions are visible")
 }
 
+// Without a list, the view names the reason why the sessions were not read.
+func TestAnUnreadListIsExplained(t *testing.T) {
+	s := uitest.Mixed()
+	s.Connection.State = election.Lost
+	d := drive(t, s, nil)
+	d.wants("Consul is unreachable: the sessions were not read.")
+	s.Connection.Refused = true
+	d.show(s)
+	d.wants("Consul rejects this token: the sessions were not read.")
+	d.lacks("unreachable")
+}
+
 // The state of one datacenter's list must not be shown as that of the whole list.
 func TestProblemsNameTheirDatacenters(t *testing.T) {
 	part := func(name string, list *election.SessionList) *election.Snapshot {
