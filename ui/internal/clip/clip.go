@@ -1,4 +1,4 @@
-// Package clip provides the texts that the copy menus copy.
+// Package clip copies the parts of an election or a session that the user selects in the copy menus.
 package clip
 
 import (

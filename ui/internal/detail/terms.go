@@ -90,8 +90,8 @@ func sameElection(e *election.Election, t *history.Term) bool {
 }
 
 // merged joins the terms of the snapshot with the recorded terms, latest first. The history adds the operator, the
-// start and the cause to a term. In the past it does so only if the term has ended, because the history describes terms
-// as of today. A term without a recorded end ended at an unknown time before the next term.
+// start and the cause to a term. For a past moment, it does so only if the term has ended, because the history
+// describes terms as of today. A term without a recorded end ended at an unknown time before the next term.
 func (t *storedTerms) merged(e *election.Election, at *scene.Past) []history.Term {
 	all := make([]history.Term, 0, len(e.Terms)+len(t.terms))
 	stored := slices.DeleteFunc(slices.Clone(t.terms), func(old history.Term) bool { return at != nil && old.Start.After(at.At) })
