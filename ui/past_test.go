@@ -274,7 +274,7 @@ func TestAHistoryThatCannotBeRead(t *testing.T) {
 	h.Err = errors.New("history /x.db: disk I/O error\x1b[2J")
 	d := recall(t, h, 160, 45)
 	d.travels("[")
-	d.wants("The history cannot be read: history /x.db: disk I/O error")
+	d.wants("Reading the history failed: history /x.db: disk I/O error")
 	if d.m.feed.past != nil || d.m.out.travel.Busy() {
 		t.Error("the board shows the past although the read failed")
 	}

@@ -1,4 +1,4 @@
-// Package results tracks the operator's actions of this run and shows their outcomes.
+// Package results tracks the operator's actions in this run and shows their outcomes.
 package results
 
 import (
@@ -15,7 +15,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Log holds every action of this run and the panel that lists them.
+// Log holds the operator's actions in this run and the panel that lists them.
 type Log struct {
 	keys keys.Map
 	run  runner

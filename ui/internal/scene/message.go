@@ -73,5 +73,5 @@ type Back struct{}
 // Refreshed is the response to [Refresh].
 type Refreshed struct{}
 
-// ListActions lists every action of this run.
+// ListActions lists the operator's actions in this run.
 type ListActions struct{}

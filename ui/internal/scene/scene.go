@@ -47,7 +47,7 @@ type Scene struct {
 	Selected *election.Election
 	// NameWidth is the width of the longest election name, in cells.
 	NameWidth int
-	// Actions are the operator's actions of this run as events, oldest first.
+	// Actions contains the operator's actions in this run as events, oldest first.
 	Actions []EventLine
 	// Followed returns the result of the newest action on an election. It is empty if there is no recent result.
 	Followed func(e *election.Election) string

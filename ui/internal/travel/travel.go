@@ -171,6 +171,6 @@ func noEvent(q *request) string {
 	return "This is the newest stored event" + of + ". Press esc to return to now."
 }
 
-func errorText(err error) string { return "The history cannot be read: " + scene.Clean(err.Error()) }
+func errorText(err error) string { return "Reading the history failed: " + scene.Clean(err.Error()) }
 
 func say(text string) scene.Action { return scene.Say{Role: term.Delay, Text: text} }
