@@ -3,6 +3,8 @@ package consulx
 import (
 	"sync"
 	"time"
+
+	"electop/consulx/internal/wire"
 )
 
 const (
@@ -108,10 +110,11 @@ func (b *Budget) OnChange(f func(n int)) {
 
 // clients contains three clients of one agent. Each client has its own connections.
 type clients struct {
-	budget  *Budget
-	short   *Client // client for reads that do not block
-	waiting *Client // client for blocking queries
-	urgent  *Client // client for probes and for the operator's actions
+	budget   *Budget
+	short    *Client // client for reads that do not block
+	waiting  *Client // client for blocking queries
+	urgent   *Client // client for probes and for the operator's actions
+	sessions wire.Sessions
 }
 
 func (c *Client) openClients(b *Budget, connect func(client *Client, conns int) error) (*Client, error) {

@@ -105,6 +105,14 @@ func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
 	}
 }
 
+// For keys, a 404 means that there are none. Consul never sends it for a list of sessions.
+func TestA404IsNoListOfSessions(t *testing.T) {
+	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, 404, 7, ""), nil }))
+	if sessions, err := client.AllSessions(client.Read(t.Context())); err == nil || !strings.Contains(err.Error(), "404") {
+		t.Errorf("%v, %v; want an error", sessions, err)
+	}
+}
+
 // Consul's library treats every response that contains "true" as a successful acquire or release.
 func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {
 	for body, want := range map[string]string{

@@ -3,6 +3,8 @@ package consulx
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
 	"sync"
 
 	"github.com/hashicorp/consul/api"
@@ -39,15 +41,15 @@ func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 
 // ListSessions reads every session (GET /v1/session/list).
 func (c *Client) ListSessions(q *api.QueryOptions) ([]*election.Session, *api.QueryMeta, error) {
-	entries, meta, err := c.api.Session().List(q)
-	if err != nil {
-		return nil, nil, c.Wrap(err)
+	var sessions []*election.Session
+	meta, err := c.Get("/v1/session/list", url.Values{}, q, func(text []byte) (err error) {
+		sessions, err = c.sessions.Decode(text, c.datacenter)
+		return err
+	})
+	if err == nil && sessions == nil { // Get does not decode a 404, which Consul never sends here
+		err = c.Wrap(api.StatusError{Code: http.StatusNotFound})
 	}
-	sessions := make([]*election.Session, len(entries))
-	for i, entry := range entries {
-		sessions[i] = wire.Session(entry, c.datacenter)
-	}
-	return sessions, meta, nil
+	return sessions, meta, err
 }
 
 // JudgeSessions returns an error if ACLs may have removed sessions from the list.
