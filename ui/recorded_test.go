@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"electop/election"
+	"electop/ui/internal/uitest"
 )
 
 func TestActionsWaitUntilAKeyIsRead(t *testing.T) {
@@ -21,6 +22,22 @@ func TestActionsWaitUntilAKeyIsRead(t *testing.T) {
 				t.Errorf("%s: %s opens a dialog", name, key)
 			}
 			d.wants(tt.want)
+		}
+	}
+}
+
+// Reads for the details would compete with the first read of the keys.
+func TestDetailsAreReadAfterTheFirstResponse(t *testing.T) {
+	for state, want := range map[election.ConnectionState]int{election.Connecting: 0, election.Lost: 1, election.Live: 1} {
+		var o outside
+		h, closed := &slowHistory{Moments: uitest.Incident()}, make(chan *election.Snapshot)
+		close(closed)
+		d := drive(t, nil, 120, 36, o.options, func(o *Options) { o.History, o.Snapshots = h, closed })
+		snap := uitest.Recorded()
+		snap.Connection.State = state
+		d.run(d.send(snapshotMsg{snap}))
+		if h.asked != want || len(o.studied) != want {
+			t.Errorf("%s: the dashboard reads %d states and studies %q", state, h.asked, o.studied)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (m *Model) tell() {
 	}
 	var studied election.ID
 	datacenter, key := "", ""
-	if e := m.scene.Selected; e != nil && m.focus.view == viewElections {
+	if e := m.scene.Selected; e != nil && m.focus.view == viewElections && m.feed.live.Connection.State != election.Connecting {
 		studied, datacenter, key = e.ID(), e.Datacenter, e.Key()
 	}
 	if m.opts.Study != nil && studied != m.out.studied {

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"electop/election"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -37,6 +38,7 @@ const retryAfter = 10 * time.Second
 
 // Lanes returns the command that reads the lanes, or nil if no read is due. A read is due if the window or the patterns
 // have changed or, in the present, after refreshEvery. In the past, the command reads the displayed moment again.
+// There is no read before the first response from Consul, because it would delay the first complete table.
 func (t *Traveler) Lanes(s *scene.Scene, window time.Duration) tea.Cmd {
 	l := &t.lanes
 	if t.reader.source == nil || isCurrent(s, window) || l.isRecent(s, window) {
@@ -45,7 +47,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration) tea.Cmd {
 	if s.Past != nil {
 		return t.readAgain(s, window)
 	}
-	if l.reading || len(s.Live.Elections) == 0 {
+	if l.reading || len(s.Live.Elections) == 0 || s.Live.Connection.State == election.Connecting {
 		return nil
 	}
 	q, read, parent := newRequest(s, window), t.reader, t.ctx
