@@ -324,13 +324,10 @@ func (c *change) endTerm() election.Term {
 
 // record emits an event with the state of the election, and appends it to the election's events.
 func (c *change) record(e election.Event) election.Event {
-	emitted := c.t.emit(c.describe(e))
-	if len(c.e.Events) == 0 {
-		c.e.Events = emitted
-	} else {
-		c.e.Events = appendKept(c.e.Events, emitted[0], c.t.keep)
-	}
-	return emitted[0]
+	e = c.describe(e)
+	c.t.emit(e)
+	c.e.Events = appendKept(c.e.Events, e, c.t.keep)
+	return e
 }
 
 // describe completes an event with the state of the election.

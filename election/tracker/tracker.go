@@ -156,11 +156,10 @@ func (t *Tracker) Loaded() bool {
 	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !p.Excludes() && !t.covered.Covers(p.Range()) })
 }
 
-// emit appends an event and returns it as a slice, which a new election uses as its list of events without a copy.
-func (t *Tracker) emit(e election.Event) []election.Event {
+// emit appends an event to the result of the current observation.
+func (t *Tracker) emit(e election.Event) {
 	e.Datacenter = t.datacenter
 	t.out = append(t.out, e)
-	return t.out[len(t.out)-1 : len(t.out) : len(t.out)]
 }
 
 // firstTerm returns a list with one term. All terms of a first read share one array, which saves 10,000 allocations
@@ -231,6 +230,8 @@ func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool
 	if found := len(pairs) - len(known); found > 0 {
 		// On a first read, each new election has one event and at most one term.
 		t.out, t.firstTerms = slices.Grow(t.out, found), slices.Grow(t.firstTerms, found)
+	} else if t.recorded.left > 0 { // the first read of a recorded election also has an event
+		t.out = slices.Grow(t.out, min(len(pairs), t.recorded.left))
 	}
 	m := merging{known: known, room: max(len(known), len(pairs))}
 	i := 0

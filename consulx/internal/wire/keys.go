@@ -35,7 +35,8 @@ func decodeEach(text []byte, before List) (list List, ok bool) {
 	if list.seed = before.seed; known == 0 {
 		list.seed = maphash.MakeSeed()
 	}
-	list.Pairs, list.sums = make([]election.Pair, 0, len(before.Pairs)), make([]uint64, 0, len(before.Pairs))
+	count := bytes.Count(text, []byte("}"))
+	list.Pairs, list.sums = make([]election.Pair, 0, count), make([]uint64, 0, count)
 	for i := 0; open; {
 		pair, after, complete := bytes.Cut(rest, []byte("}"))
 		if !complete {

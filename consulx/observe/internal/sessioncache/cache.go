@@ -83,8 +83,11 @@ func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
 	if len(b.known) == 0 {
 		b.known = make(map[string]*election.Session, len(all))
 	}
-	for _, s := range all {
-		b.known[s.ID] = s
+	for i, s := range all {
+		if before := b.find(s.ID); before != nil {
+			all[i] = before // elections refer to this object: a second one would double the memory
+		}
+		b.known[s.ID] = all[i]
 	}
 	return all, err
 }

@@ -32,6 +32,11 @@ func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		n-- // the next list has the same session as the latest one
+		before := b.Get(fmt.Sprintf("s%d", n+1))
+		if again, err := b.List(t.Context()); err != nil || again[0] != before || b.Get(before.ID) != before {
+			t.Errorf("%v: the list has a copy of a known session", err)
+		}
 		if len(b.known)+len(b.older) > 30 || b.Get("leads") == nil || b.Get("s59") == nil {
 			t.Errorf("the cache keeps %d current and %d older sessions; want at most 30, with the held and the newest ones", len(b.known), len(b.older))
 		}
