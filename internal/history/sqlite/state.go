@@ -69,10 +69,10 @@ type rebuilt struct {
 	missed    int64
 	missedGap bool
 	relabeled bool
-	// delays contains the ends of the lock-delays by index of the term. explained is when the cause of the last term
-	// became known.
-	delays    map[int]time.Time
-	explained int64
+	// lockDelayUntil is the end of the lock-delay after the last term. explained is when the cause of that term became
+	// known.
+	lockDelayUntil time.Time
+	explained      int64
 }
 
 // selectElectionsAt reads the first event of each election, and three events up to the given time: the latest event,
@@ -113,7 +113,7 @@ func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64
 
 func scanRebuilt(rows *sql.Rows) (id int64, r *rebuilt, err error) {
 	var term, lastTerm, create, modify int64
-	r = &rebuilt{e: &election.Election{Exists: true}, delays: map[int]time.Time{}}
+	r = &rebuilt{e: &election.Election{Exists: true}}
 	err = rows.Scan(&id, &r.e.Name, &r.e.Pair.Key, &r.e.Datacenter, &r.first, &r.firstKnown, &term, &r.last, &r.lastTime, &lastTerm, &create, &modify,
 		&r.slotsTime, &r.limit, &r.readable, &r.readableTime)
 	if r.first == 0 || term != 0 && term < r.first {
@@ -203,7 +203,7 @@ func (f *File) termsAt(ctx context.Context, q history.StateQuery, elections map[
 			t.Cause, t.Evidence, t.Guess, t.LockDelayUntil = "", "", false, time.Time{}
 		}
 		r.e.Terms = append(r.e.Terms, t.Term)
-		r.delays[len(r.e.Terms)-1], r.explained = t.LockDelayUntil, explained
+		r.lockDelayUntil, r.explained = t.LockDelayUntil, explained
 		r.relabeled = relabeled
 	}
 	return dbfile.Wrap(f.path, rows.Err())
@@ -277,7 +277,7 @@ func (r *rebuilt) settleVacant() {
 	}
 	t := &e.Terms[last]
 	e.VacantSince, e.VacantSinceKnown = t.End, t.SeenUntil.IsZero()
-	if e.LockDelayUntil = r.delays[last]; !e.LockDelayUntil.IsZero() {
+	if e.LockDelayUntil = r.lockDelayUntil; !e.LockDelayUntil.IsZero() {
 		e.LockDelayDoubtful = t.Guess || t.Cause == election.Unknown || !t.SeenUntil.IsZero()
 	}
 	if r.last == "" {
