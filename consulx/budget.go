@@ -46,7 +46,7 @@ func newBudget(conns int) *Budget {
 
 // ForKeys returns the maximum number of blocking queries for keys.
 func (b *Budget) ForKeys() int {
-	return max(1, b.blocking-sessionListConns-min(leastChecks, b.blocking/5))
+	return max(1, b.blocking-sessionListConns-max(1, min(leastChecks, b.blocking/5)))
 }
 
 // Use adds n to the number of running blocking queries for keys. Health checks can use the remaining connections.

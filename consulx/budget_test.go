@@ -35,6 +35,16 @@ func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
 	}
 }
 
+func TestBlockingQueriesFitTheirConnections(t *testing.T) {
+	for conns := leastConns; conns <= defaultConns; conns++ {
+		b := newBudget(conns)
+		b.Use(b.ForKeys())
+		if all := b.ForKeys() + sessionListConns + b.checks(); all > b.blocking {
+			t.Errorf("%d connections: %d blocking queries for %d connections", conns, all, b.blocking)
+		}
+	}
+}
+
 // Even if blocking queries use all their connections and more wait for one, the probe, short reads and the operator's
 // actions are sent at once.
 func TestOtherRequestsDoNotWaitForBlockingQueries(t *testing.T) {

@@ -109,7 +109,7 @@ func (l *Loop) Run(ctx context.Context) {
 		case epoch.Err() != nil:
 			l.backoff.Reset()
 			l.release()
-		case limited && at.Index > 0: // nothing was missed yet; the next query reads without waiting
+		case limited && at.Index > 0: // no change has been missed yet; the next query does not block
 			l.limited, next = true, at.dropped()
 			l.release()
 		case proven:
@@ -133,7 +133,9 @@ func (l *Loop) reserve(ctx context.Context, at Position) Position {
 		l.reserved, l.Assigned = true, false
 		return at
 	}
-	Sleep(ctx, steadyPause())
+	if Sleep(ctx, steadyPause()); ctx.Err() != nil {
+		return at
+	}
 	if l.limited, l.reserved = false, l.Client.Reserve(false); !l.reserved {
 		return at.dropped()
 	}
@@ -179,7 +181,7 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	defer cancel()
 	start := time.Now()
 	meta, err := l.Poll(Query{l.query(qctx, at.Index, wait), l.reserved})
-	if l.counted = (time.Time{}); at.Index > 0 && ctx.Err() != nil {
+	if l.counted = (time.Time{}); err != nil && at.Index > 0 && ctx.Err() != nil {
 		l.counted = start.Add(deadline)
 	}
 	if err != nil {
@@ -192,7 +194,7 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	}
 	at.Newest = meta.LastIndex
 	next = at.after(meta.LastIndex, took, wait)
-	changed, err := l.Accept(ctx, Answer{meta, at.Gap, next, l.rejected && at.Index == 0})
+	changed, err := l.Accept(ctx, Answer{meta, at.Gap, next, l.rejected && l.reserved && at.Index == 0})
 	switch {
 	case errors.Is(err, ErrReadAgain) && !l.reread:
 		l.reread = true

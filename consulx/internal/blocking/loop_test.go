@@ -3,12 +3,15 @@ package blocking
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
 )
 
 // fakePoller is a poller whose responses a test sets.
@@ -93,6 +96,30 @@ func (c *counting) Reserve(bool) bool {
 func (c *counting) Release(after time.Duration) {
 	c.releases = append(c.releases, after)
 	time.AfterFunc(after, func() { c.free.Add(1) })
+}
+
+// A proxy that rejected a blocking query does not make later reads failures that Consul's limit replaces.
+func TestAReadWithoutAConnectionIsNotRejected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var rejected []bool
+		s := &fakePoller{accept: func(_ int, a Answer) error { rejected = append(rejected, a.Rejected); return nil }}
+		start := time.Now()
+		s.poll = func(_ int, q *api.QueryOptions) (uint64, error) {
+			switch {
+			case q.WaitIndex == 0:
+				return 7, nil
+			case time.Since(start) < 10*time.Second:
+				return 0, api.StatusError{Code: 500}
+			}
+			return 0, consulx.ErrLimited
+		}
+		(&Loop{Poller: s, Client: s, Epochs: NewEpochs(ctx), Wait: DefaultWait}).Run(ctx)
+		if !slices.Contains(rejected, true) || rejected[len(rejected)-1] {
+			t.Errorf("%t; want reads that are rejected first, and not at the end", rejected)
+		}
+	})
 }
 
 // Consul counts the connection of a cancelled query until its wait ends. Until then, the loop must not block on

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -11,7 +12,7 @@ import (
 const firstRequest = 100 * time.Millisecond
 
 // clientFirst delays the first read until the first write, but at most for firstRequest. Consul sends a 429 when it
-// accepts a connection above its limit. If net/http reads this response before it has sent a request, it reports a broken
+// accepts a connection above its limit. If net/http reads this response before it sends a request, it reports a broken
 // connection, which would count as unreachable, and logs to stderr.
 type clientFirst struct {
 	net.Conn
@@ -39,11 +40,17 @@ func (c *clientFirst) Read(b []byte) (int, error) {
 		case <-timeout.C:
 		}
 	}
-	return c.Conn.Read(b)
+	n, err := c.Conn.Read(b)
+	select {
+	case <-c.ready:
+		return n, err
+	default: // a response to no request: net/http only has to close the connection
+		return 0, io.EOF
+	}
 }
 
 func (c *clientFirst) Write(b []byte) (int, error) {
-	defer c.started()
+	c.started()
 	return c.Conn.Write(b)
 }
 

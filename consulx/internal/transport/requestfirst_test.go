@@ -28,9 +28,10 @@ func TestNothingIsReadBeforeTheRequest(t *testing.T) {
 				defer conn.Close()
 				go func() { _, _ = io.WriteString(far, "HTTP/1.1 429 Too Many Requests") }()
 				go func() { _, _ = io.Copy(io.Discard, far) }()
-				var read atomic.Bool
+				var read, got atomic.Bool
 				go func() {
-					_, _ = conn.Read(make([]byte, 100))
+					n, _ := conn.Read(make([]byte, 100))
+					got.Store(n > 0)
 					read.Store(true)
 				}()
 				synctest.Wait()
@@ -41,8 +42,8 @@ func TestNothingIsReadBeforeTheRequest(t *testing.T) {
 					t.Error(err)
 				}
 				synctest.Wait()
-				if !read.Load() {
-					t.Error("the read did not return")
+				if !read.Load() || got.Load() != (what == "a request") {
+					t.Errorf("the read returned: %t, with a response: %t", read.Load(), got.Load())
 				}
 			})
 		})

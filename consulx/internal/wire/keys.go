@@ -27,6 +27,10 @@ func Pairs(text []byte, before List) (List, error) {
 	return list, err
 }
 
+// shortestPair is less than the number of bytes in the JSON text of a pair. A key may consist of closing braces, which
+// must not make the list of pairs large.
+const shortestPair = 80
+
 // decodeEach decodes each pair separately, up to the next closing brace. It returns false if a key contains a closing
 // brace, because the text before that brace is not valid JSON.
 func decodeEach(text []byte, before List) (list List, ok bool) {
@@ -35,7 +39,7 @@ func decodeEach(text []byte, before List) (list List, ok bool) {
 	if list.seed = before.seed; known == 0 {
 		list.seed = maphash.MakeSeed()
 	}
-	count := bytes.Count(text, []byte("}"))
+	count := min(bytes.Count(text, []byte("}")), len(text)/shortestPair+1)
 	list.Pairs, list.sums = make([]election.Pair, 0, count), make([]uint64, 0, count)
 	for i := 0; open; {
 		pair, after, complete := bytes.Cut(rest, []byte("}"))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -137,4 +138,19 @@ func send(t *testing.T, method, addr, key, body string) (code int, text string) 
 		t.Fatal(err)
 	}
 	return response.StatusCode, string(all)
+}
+
+// JSON does not escape braces, so a key may contain many.
+func TestAKeyOfBracesTakesLittleMemory(t *testing.T) {
+	text := []byte(`[{"Key":"` + strings.Repeat("}", 500_000) + `","Value":null}]`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	list, err := Pairs(text, List{})
+	runtime.ReadMemStats(&after)
+	if err != nil || len(list.Pairs) != 1 {
+		t.Fatalf("%v, %d pairs", err, len(list.Pairs))
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 10_000_000 {
+		t.Errorf("a key of 500 KB took %d bytes", took)
+	}
 }
