@@ -41,7 +41,7 @@ writes a section for each; -o json writes an array with a result for each.
 Presets:
 ` + presetTable() + `
 
-Exit codes: 0 success, even if there are no locks; 5 if the token can read no key.
+Exit codes: 0 success, even without locks; 5 if the token can read no key.
 With several datacenters, electop uses the most severe code: 1, then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args: func(_ *cobra.Command, args []string) error {
