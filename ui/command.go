@@ -122,7 +122,11 @@ func showHistory(m *Model) tea.Cmd {
 func setTheme(m *Model, name string) {
 	theme, known := ThemeNamed(name)
 	if !known {
-		m.say(term.Delay, "Usage: :theme NAME. Themes: "+strings.Join(Themes(), ", ")+".")
+		problem := "Usage: :theme NAME."
+		if name != "" {
+			problem = "Unknown theme " + scene.OneLine(name, 40) + "."
+		}
+		m.say(term.Delay, problem+" Themes: "+strings.Join(Themes(), ", ")+".")
 		return
 	}
 	m.look.theme = term.Theme(theme)

@@ -64,7 +64,7 @@ func TestTheDetailHasTheDiagnosis(t *testing.T) {
 	d.wants("A lock-delay may still be active.")
 	d.diagnose()
 	d.keys("esc")
-	d.wants("No lock-delay is active: a candidate can acquire the key now.", "Problem      no candidate", `Fix          Start a candidate of service "mail".`)
+	d.wants("No lock-delay is active: a candidate can acquire the key now.", "Problem      no candidate", `Fix          Start an instance of service "mail".`)
 	d.lacks("may still be active")
 
 	x.facts.Delay = insight.DelayActive

@@ -115,5 +115,5 @@ func TestHistoryTabReadsTheHistory(t *testing.T) {
 	d.keys("tab")
 	d.reads(d.keys("tab"))
 	d.keys("enter")
-	d.wants("ana@bastion released it with electop", "no observer for 17h00m")
+	d.wants("ana@bastion released the lock with electop", "no observer for 17h00m")
 }

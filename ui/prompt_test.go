@@ -29,7 +29,7 @@ func TestAnInvalidWordHidesNothingAndIsShown(t *testing.T) {
 // A release refuses an invalid filter, which could match more elections than the user intended.
 func TestReleaseRefusesAnInvalidFilter(t *testing.T) {
 	for text, want := range map[string]string{
-		"release state:foo": `Unknown state "foo"`, "release !": "The filter has no words.", "destroy /[/": "Regex: missing closing ]",
+		"release state:foo": `Unknown state "foo"`, "release !": "The filter is empty.", "destroy /[/": "Regex: missing closing ]",
 	} {
 		d := drive(t, mixedSnapshot(), 120, 36)
 		d.keys(":", "'"+text, "enter")

@@ -17,7 +17,7 @@ func changedSnapshot() *election.Snapshot {
 	return takenOver(mixedSnapshot(), "service/billing/leader")
 }
 
-// themed are the screens of all themes, with escape sequences, in testdata/theme-*.golden.
+// themed returns the screens of all themes, with escape sequences, in testdata/theme-*.golden.
 func themed() map[string]func(d *driver) {
 	look := func(theme term.Theme, dark bool, profile string) func(*driver) {
 		return func(d *driver) {
@@ -65,6 +65,8 @@ func TestThemeCommand(t *testing.T) {
 		t.Error("high-contrast is not the theme contrast")
 	}
 	d.keys(":", "'theme pink", "enter")
+	d.wants("Unknown theme pink. Themes: auto, dark, light, contrast, terminal.")
+	d.keys(":", "'theme", "enter")
 	d.wants("Usage: :theme NAME. Themes: auto, dark, light, contrast, terminal.")
 	if light == contrast {
 		t.Error("the colours did not change")

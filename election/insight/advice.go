@@ -96,7 +96,7 @@ func adviseFailure(f *failure.Failure) *Advice {
 		Do: "make sure that the leader is not running, then destroy its session (electop rescue shows the fix)",
 	}
 	if f.Session.TTL > 0 {
-		a.Do = "wait until the session expires; if it remains, the leader is still running and renews it"
+		a.Do = "wait until the session expires; if the session remains, the leader is still running and renews it"
 	}
 	return a
 }
@@ -205,13 +205,13 @@ func adviseChecks(s *election.Session) *Advice {
 	case len(s.Checks()) == 0 && s.TTL == 0:
 		return &Advice{
 			Code: "no_checks", Urgent: true,
-			Why: "the session has neither checks nor a TTL: it ends when its node leaves or is removed or when it is destroyed. It remains when its process or node fails",
-			Do:  "give the session a TTL and renew it, or bind it to a check of the service",
+			Why: "the session has neither checks nor a TTL: if its process or node fails, the session remains until the node leaves or is removed or a client destroys it",
+			Do:  "give the session a TTL and renew the session, or add a service check",
 		}
 	case len(s.Checks()) == 0:
 		return &Advice{
 			Code: "no_checks",
-			Why:  fmt.Sprintf("the session has no checks: after its process or node fails, it ends only when its TTL expires, about %s after the last renewal", 2*s.TTL),
+			Why:  fmt.Sprintf("the session has no checks: after the process or the node fails, the session ends only when its TTL expires, about %s after the last renewal", 2*s.TTL),
 			Do:   "bind the session to serfHealth, so that a failure of its node ends the session sooner",
 		}
 	case s.TTL > 0:
@@ -219,8 +219,8 @@ func adviseChecks(s *election.Session) *Advice {
 	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, mayWatchProcess):
 		return &Advice{
 			Code: "node_checks_only",
-			Why:  "the session depends only on its node's health: it ends when its node fails, leaves or is removed. If only its process fails, it remains, and no other candidate can lead",
-			Do:   "give the session a TTL and renew it, or bind it to a check of the service",
+			Why:  "the session depends only on the health of its node: it ends when the node fails, leaves or is removed. If only the process fails, the session remains, and no other candidate can lead",
+			Do:   "give the session a TTL and renew the session, or add a service check",
 		}
 	case len(s.NodeChecks) == 0:
 		return &Advice{

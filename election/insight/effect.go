@@ -188,8 +188,8 @@ func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surround
 		all = append(all, "The session was not read, so Patroni cannot be ruled out: never release a Patroni key.")
 	}
 	if e.Session != nil && e.Session.Behavior == election.BehaviorDelete && kind != HolderSemaphore {
-		all = append(all, "The session's behavior is delete, but a release keeps the key, and the end of the session no longer deletes it: "+
-			"software that interprets the key's existence or value as leadership still reads the old leader.")
+		all = append(all, "The session's behavior is delete, but a release keeps the key. Consul then does not delete the key when the session ends. "+
+			"Software that interprets the key's existence or value as leadership still reads the old leader.")
 	}
 	return all
 }

@@ -56,7 +56,7 @@ func (f *Fix) DoAt(now time.Time) string {
 	case f.Kind != FixWait:
 		return f.Do
 	case !f.Until.After(now):
-		return "The lock-delay should have ended: check again."
+		return "The lock-delay should have ended: diagnose again."
 	case f.AtMost:
 		return fmt.Sprintf("Wait until the lock-delay ends, in at most %s.", roughly(f.Until.Sub(now)+time.Second-1))
 	}
@@ -70,7 +70,7 @@ type FixFacts struct {
 	Delay  ProbedDelay
 	// DelayErr is the reason why the probe for a lock-delay failed, empty if the probe succeeded.
 	DelayErr string
-	// Checks are the checks of the leader's node, nil if electop has not read them.
+	// Checks are the checks of the leader's node, or nil if electop has not read them.
 	Checks []election.Check
 	// Unread is the reason why electop could not read all evidence that a leader has failed, safe to print. It is
 	// empty if electop read all evidence.
@@ -186,7 +186,7 @@ func fixUnread(f FixFacts) *Fix {
 	}
 	return &Fix{
 		Problem: ProblemUnknown, Kind: FixManual, Why: "It is unknown whether the leader has failed: " + f.Unread + ".",
-		Do: "Check the token with electop doctor, then check again. If the leader's process has ended, destroy the session that holds the key.",
+		Do: "Check the token with electop doctor, then diagnose again. If the leader's process has ended, destroy the session that holds the key.",
 	}
 }
 
@@ -206,7 +206,7 @@ func fixEnding(s *election.Session, checks []election.Check) *Fix {
 		Problem: ProblemCheckCritical, Kind: FixManual,
 		Why: fmt.Sprintf("The leader's session depends on %s on %s, now critical: Consul invalidates the session, which ends the term.",
 			strings.Join(critical, ", "), sanitize.Line(s.Node, election.LabelLength)),
-		Do: "Check again: Consul should have invalidated the session.",
+		Do: "Diagnose again: Consul should have invalidated the session.",
 	}
 }
 
@@ -246,7 +246,7 @@ func (b *Board) apiLockWaiter(e *election.Election, around *election.Surrounding
 	case strong(candidates) == 0 && around != nil && slices.ContainsFunc(around.Sessions, func(s *election.Session) bool {
 		return s.Name == apiLockSession && isLock(s)
 	}):
-		return "a guess: sessions of api.Lock hold no watched key and may wait for this key"
+		return "a guess: some sessions that api.Lock created hold no watched key and may be waiting for this key"
 	case strong(candidates) == 0 && isLockKey(e, around):
 		return "a guess: consul lock uses keys of this name"
 	}
@@ -291,13 +291,13 @@ func fixCandidates(e *election.Election, around *election.Surroundings, likely i
 	case likely < 0:
 		return &Fix{
 			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election %s. %s.", vacant, unknownCandidates(around)),
-			Do: "Start a candidate of " + serviceOf(e) + ", or see the logs of the running candidates.",
+			Do: "Start an instance of " + serviceOf(e) + ", or see the logs of the running candidates.",
 		}
 	}
 	return &Fix{
 		Problem: ProblemNoCandidate, Kind: FixManual,
 		Why: fmt.Sprintf("%s has no candidate: the election %s, and no session of a candidate was seen.", serviceOf(e), vacant),
-		Do:  "Start a candidate of " + serviceOf(e) + ".",
+		Do:  "Start an instance of " + serviceOf(e) + ".",
 	}
 }
 

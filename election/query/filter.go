@@ -62,11 +62,11 @@ func (f Filter) Has(fields ...string) bool {
 // DependsOnTime reports whether an election may begin or cease to match although it does not change.
 func (f Filter) DependsOnTime() bool { return f.Has("for", "changes", "advice") }
 
-// Check returns the reason why an action must not use the filter: an invalid word would be ignored, and a filter
-// without words matches everything.
+// Check returns the reason why an action must not use the filter: an invalid word would be ignored, and an empty
+// filter matches everything.
 func (f Filter) Check() error {
 	if f.Err == nil && len(f.Words) == 0 {
-		return errors.New("the filter has no words")
+		return errors.New("the filter is empty")
 	}
 	return f.Err
 }

@@ -227,7 +227,7 @@ func findKey(ctx context.Context, l lookup, name string) (string, uint64, error)
 	}
 	key, ok := l.patterns.Key(name)
 	if !ok {
-		return "", 0, usagef("no election has the name %q, and no pattern determines its key; select the full key with -k", sanitize.Line(name, 100))
+		return "", 0, usagef("no election is named %q, and no pattern maps this name to a key; specify the full key with -k", sanitize.Line(name, 100))
 	}
 	return key, election.LockFlag, refuseSoftware(ctx, l.client, &election.Election{Pair: election.Pair{Key: key}})
 }

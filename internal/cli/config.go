@@ -18,7 +18,7 @@ func newConfigCommand(d deps, o *options) *cobra.Command {
 		Use:   "config",
 		Short: "Create or check the config file",
 		Long: `The config file is ` + defaultConfigText + `,
-or the file given with --config. It sets flags by their names, the columns and
+or the file given with --config. It sets flags by name, the columns and
 keys of the dashboard, and contexts: named clusters for --context. Flags
 override contexts. Contexts override environment variables. Environment
 variables override the rest of the file.`,

@@ -28,7 +28,7 @@ import (
 // runDashboard opens the dashboard for the Consul agent that the flags select.
 func runDashboard(ctx context.Context, d deps, o *options) error {
 	if !d.interactive || os.Getenv("TERM") == "dumb" {
-		return errors.New("the dashboard needs a terminal that can move the cursor; without one, use `electop list` or `electop watch`")
+		return errors.New("the dashboard needs an interactive terminal, and TERM must not be dumb; otherwise, use `electop list` or `electop watch`")
 	}
 	return d.runGuarded(o, func() error { return connectDashboard(ctx, d, o) })
 }
@@ -157,8 +157,7 @@ func (b dashboard) checkHistory() (check func(context.Context) string, every tim
 	return nil, 0
 }
 
-// recall returns the function that reads the past of the elections from the history. It returns nil if no history is
-// used.
+// recall returns the function that reads the recorded history of the elections. It returns nil if no history is used.
 func (b dashboard) recall() func(context.Context) election.HistoryRead {
 	if b.history == nil {
 		return nil

@@ -80,7 +80,7 @@ func newDrillCommand(d deps, o *options) *cobra.Command {
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
 	f.IntVarP(&r.times, "times", "n", 3, "number of failovers")
 	f.DurationVar(&r.pause, "pause", 10*time.Second, "time between a failover and the next release")
-	f.DurationVar(&r.wait, "wait", 30*time.Second, "time within which another leader must lead")
+	f.DurationVar(&r.wait, "wait", 30*time.Second, "timeout for the election of another leader")
 	outputFlag(cmd, &r.output, "text", "json")
 	return cmd
 }

@@ -157,7 +157,7 @@ func (c *historyCommand) run(ctx context.Context, names []string, now time.Time)
 func (o *options) openHistory(ctx context.Context) (web.Source, error) {
 	switch {
 	case o.history == historyOff:
-		return nil, usagef("--history off: this command reads the history; give a file or a URL")
+		return nil, usagef("--history off: this command reads the history; use --history FILE or --history URL")
 	case isURL(o.history):
 		return o.historyClient()
 	}

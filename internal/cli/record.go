@@ -67,7 +67,7 @@ type recording struct {
 	metrics  *metrics.Metrics // nil if there is no listener
 }
 
-// recordedDatacenter is a datacenter with its observer and its writer of the history.
+// recordedDatacenter is a datacenter with its observer and its history recorder.
 type recordedDatacenter struct {
 	observed
 	rec *historyRecorder
@@ -76,7 +76,7 @@ type recordedDatacenter struct {
 func (r *recording) run(ctx context.Context) (err error) {
 	switch {
 	case r.o.history == historyOff:
-		return usagef("--history off: record writes the history; give a file")
+		return usagef("--history off: record writes the history; use --history FILE")
 	case isURL(r.o.history):
 		return usagef("--history: record writes to a file, not to another recorder")
 	}

@@ -46,7 +46,7 @@ confirmation, and only if the state is still the one that electop read:
   check_critical    manual: a check on which the leader's session depends is
                     critical; Consul invalidates the session
   candidates_idle   manual: candidates exist, but none acquires the key
-  no_candidate      manual: start a candidate
+  no_candidate      manual: start an instance of the service
   unknown           manual: the token cannot read the key, or electop could not
                     read the session or the checks of the leader, so it is
                     unknown whether the leader has failed; "why" contains the

@@ -178,7 +178,7 @@ func TestRescueFindsADeletedKeyThatCandidatesWaitFor(t *testing.T) {
 		}
 		has(t, all["web"].Why, "because its key was deleted. 2 likely candidates seen, but none acquires the key.")
 		r := w.run(append(past, "rescue", "job", "--yes")...).must(t, exitNoLeader)
-		has(t, r.errOut, `job: no_candidate. Start a candidate of service "job".`)
+		has(t, r.errOut, `job: no_candidate. Start an instance of service "job".`)
 		contend(t, w, p+"/web/leader", waiting, "web-2") // the operator restarts the candidate
 		r = w.run(append(past, "rescue", "web", "--yes", "--wait", "30s")...).must(t, exitOK)
 		if r.out != "" && r.out != "web: web-2 leads\n" { // on a slow machine, web-2 may already have led

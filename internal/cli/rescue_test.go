@@ -203,7 +203,7 @@ func TestRescueNamesElectionsWithoutACandidate(t *testing.T) {
 		}
 		identified(t, w, k, "billing", "no_candidate", "manual")
 		r := w.run("rescue", k).must(t, exitNoLeader) // if no fix writes, rescue requests no confirmation
-		has(t, r.errOut, `service "billing" has no candidate`, "Start a candidate of service \"billing\".")
+		has(t, r.errOut, `service "billing" has no candidate`, "Start an instance of service \"billing\".")
 		w.run("rescue", "billing", "nothing", k).must(t, exitNoElection)
 	})
 }

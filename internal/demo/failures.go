@@ -76,7 +76,7 @@ func loseNode(ctx context.Context, m *member, after later) (string, error) {
 	n := m.node
 	err := n.deregister(ctx)
 	after(nodeLossTime, m.service.demo.returnNode(n))
-	return n.name + " is removed from the catalog, which ends all its sessions", err
+	return n.name + " is removed from the catalog: Consul invalidates all sessions of the node", err
 }
 
 // returnNode returns a step that registers a removed node again, with the checks of its members.

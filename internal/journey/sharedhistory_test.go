@@ -16,7 +16,7 @@ func TestDashboardShowsWhoReleased(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	term.await("1 vacant", " released it with electop", "@")
+	term.await("1 vacant", " released the lock with electop", "@")
 	term.keys("q")
 	term.await("left with 0")
 }

@@ -141,7 +141,7 @@ func (i *Incident) loss(n int) string {
 	case n+1 == len(i.Terms):
 		b.WriteString(" No later leader was observed in this period.")
 	case t.VacancyKnown:
-		fmt.Fprintf(&b, " %s led %s.", leader(&i.Terms[n+1]), election.AfterVacancy(t.Vacancy))
+		fmt.Fprintf(&b, " %s became leader %s.", leader(&i.Terms[n+1]), election.AfterVacancy(t.Vacancy))
 	default:
 		fmt.Fprintf(&b, " The next observed leader was %s.", leader(&i.Terms[n+1]))
 	}

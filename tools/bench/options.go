@@ -40,7 +40,7 @@ func parseOptions(args []string, log io.Writer) (options, error) {
 	f.SetOutput(log)
 	sizes := f.String("sizes", "5,100,1000,10000,100000", "numbers of elections, one table each")
 	f.Float64Var(&o.rate, "rate", 50, "changes to write per second")
-	f.DurationVar(&o.length, "for", 20*time.Second, "how long to write changes at the -rate")
+	f.DurationVar(&o.length, "for", 20*time.Second, "how long to write changes at the rate of -rate")
 	f.IntVar(&o.idleChanges, "idle-changes", 100, "number of single changes; each is written after the watcher has reported the previous one")
 	f.IntVar(&o.moves, "moves", 10, "transfer the key to another session in every Nth change; 0 disables transfers")
 	f.IntVar(&o.flaps, "flaps", 4, "number of consecutive changes to the same key; a slow watcher coalesces them")

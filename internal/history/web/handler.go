@@ -150,12 +150,12 @@ func writeLines[T any](w io.Writer, all []T, encode func(T) ([]byte, error)) err
 	return nil
 }
 
-// linkNext adds a link to the next page in the direction of the query.
+// linkNext adds a link to the next page. v is the query for that page.
 func linkNext(h http.Header, path string, v url.Values) {
 	h.Set("Link", "<"+path+"?"+v.Encode()+`>; rel="next"`)
 }
 
-// advance changes the cursors of a query to those of the next page in its direction.
+// advance changes a query so that it returns the next page: newer entries if it has the cursor after, else older ones.
 func advance(before, after *history.Cursor, older, newer history.Cursor) {
 	if *after != "" {
 		*after = newer
@@ -275,7 +275,7 @@ func (s *server) elections(w io.Writer, _ http.Header, r *http.Request) error {
 // recorder's clock, because the recorder compares this time with the recorded ends of terms.
 func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	if s.Token == "" && !s.Local {
-		writeError(w, http.StatusForbidden, errorJSON{Error: "a recorder without a bearer token does not store actions from other hosts"})
+		writeError(w, http.StatusForbidden, errorJSON{Error: "the action was not stored: the recorder accepts actions from other hosts only with --bearer-token-file"})
 		return
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))

@@ -79,7 +79,7 @@ func nothingFound(d *term.Page, s *scene.Scene, patterns []string) {
 		what = election.DefaultPattern
 	}
 	if s.Live.Filtered {
-		d.Add(term.Span{term.Delay, "No election is visible under " + what})
+		d.Add(term.Span{term.Delay, "No visible election matches " + what})
 		d.Blank()
 		d.Para(term.Text, "Consul omits keys that the token cannot read, so elections may exist that are not shown here.")
 		d.Blank()

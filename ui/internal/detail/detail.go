@@ -188,9 +188,9 @@ func causeSpans(s *scene.Scene, t *election.Term) []term.Span {
 
 func operatorSpans(by string, c election.Cause) []term.Span {
 	if c == election.OperatorDestroy {
-		return []term.Span{{term.Text, by + " destroyed its session with electop"}}
+		return []term.Span{{term.Text, by + " destroyed the leader's session with electop"}}
 	}
-	return []term.Span{{term.Text, by + " released it with electop"}}
+	return []term.Span{{term.Text, by + " released the lock with electop"}}
 }
 
 // valueLines is the maximum number of lines of a value in the detail. The Raw page shows all lines.

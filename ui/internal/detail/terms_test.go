@@ -57,7 +57,7 @@ func TestHistoryHasStoredTerms(t *testing.T) {
 		"term 18  ● billing-3", "term 16", "no leader for at most 19h20m",
 		"? no observer for 17h00m  Nov 19 18:01:09 → 11:01:09",
 		"term 7   · billing-2 on node-2  19h59m  Nov 18 20:01:09 → Nov 19 16:01:07",
-		"lost because ana@bastion released it with electop",
+		"lost because ana@bastion released the lock with electop",
 		"no leader for 2.0s",
 		"lost because a check of its session went critical: service:billing-1 on node-1",
 		"term 3   · billing-1 on node-1  ≥19h59m  before Nov 15 12:01:09 → Nov 16 08:01:07",
@@ -79,7 +79,7 @@ func TestHistoryCompletesTermsOfTheSnapshot(t *testing.T) {
 	other.Datacenter, other.Leader = "dc2", "elsewhere"
 	p.Held = append(p.Held, other)
 	d := remember(t, s, billing, p)
-	d.wants("eve@bastion destroyed its session with electop", "term 18  ● billing-3", "3m12s")
+	d.wants("eve@bastion destroyed the leader's session with electop", "term 18  ● billing-3", "3m12s")
 	d.wants("1h30m", "10:21:09 → 11:52:07")
 	d.lacks("elsewhere")
 	if n := strings.Count(strings.Join(d.lines(), "\n"), "term 1"); n != 3+1 { // three terms and one event

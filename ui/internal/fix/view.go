@@ -27,7 +27,7 @@ func (m *Model) write(page *term.Page, s *scene.Scene) {
 	case m.found.Fix == nil && m.election.Pair.Held():
 		page.Para(term.Led, "Nothing to fix: neither serfHealth of the node nor a check of the leader's service shows that the leader has failed.")
 		page.Para(term.Text, "electop cannot determine whether the leader's process is running. If it has ended, press esc; then "+
-			m.keys.Release.Help().Key+" releases the lock, or "+m.keys.Destroy.Help().Key+" destroys its session.")
+			m.keys.Release.Help().Key+" releases the lock, or "+m.keys.Destroy.Help().Key+" destroys the leader's session.")
 	case m.found.Fix == nil:
 		page.Para(term.Led, "Nothing to fix: a session has acquired the key.")
 	default:
@@ -68,7 +68,7 @@ func (m *Model) writeFix(page *term.Page, s *scene.Scene) {
 	}
 }
 
-// probe describes the test for a lock-delay.
+// probe describes the result of the test for a lock-delay.
 func (m *Model) probe() term.Span {
 	switch f := m.found.Facts; {
 	case f.DelayErr != "":

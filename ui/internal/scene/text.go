@@ -69,9 +69,9 @@ func causeTexts(c election.Cause) (label, clause string) {
 	case election.KeyDeleted:
 		return "key deleted", "the key was deleted"
 	case election.OperatorRelease:
-		return "released by electop", "electop released it"
+		return "released by electop", "electop released the lock"
 	case election.OperatorDestroy:
-		return "destroyed by electop", "electop destroyed its session"
+		return "destroyed by electop", "electop destroyed the leader's session"
 	default:
 		return "cause unknown", "unknown"
 	}
@@ -113,7 +113,7 @@ func TermNumber(n uint64) string {
 	return Number(n)
 }
 
-// SessionText is a session ID. It is shortened unless full is set.
+// SessionText returns a session ID. It is shortened unless full is set.
 func SessionText(id string, full bool) string {
 	if full {
 		return Clean(id)
