@@ -28,7 +28,7 @@ func (e *Election) ID() ID { return newID(e.Datacenter, e.Ident()) }
 // ID identifies the election of the target. It is empty for a session without an election.
 func (t Target) ID() ID { return newID(t.Datacenter, ident(t.Key, t.CreateIndex, !Addressable(t.Key))) }
 
-// ElectionID is the [Election.ID] of the event's election. It is empty if the event has no election.
+// ElectionID returns the [Election.ID] of the event's election. It is empty if the event has no election.
 func (e Event) ElectionID() ID { return newID(e.Datacenter, e.Ident()) }
 
 // Of reports whether this is the ID of an election. Unlike a comparison of two IDs, it allocates no memory.
@@ -38,7 +38,7 @@ func (id ID) Of(e *Election) bool {
 		string(id[n:n+len(datacenterMark)]) == datacenterMark && string(id[n+len(datacenterMark):]) == ident
 }
 
-// KeyID is the ID of the first election with this key, in any datacenter.
+// KeyID returns the ID of the first election with this key, in any datacenter.
 func KeyID(key string) ID { return ID(datacenterMark + key) }
 
 func newID(datacenter, ident string) ID {
@@ -52,7 +52,7 @@ func newID(datacenter, ident string) ID {
 // the election within its datacenter.
 func (e *Election) Ident() string { return ident(e.Key(), e.Pair.CreateIndex, e.Unaddressable) }
 
-// Ident is the [Election.Ident] of the event's election. It is empty if the event has no election.
+// Ident returns the [Election.Ident] of the event's election. It is empty if the event has no election.
 func (e Event) Ident() string { return ident(e.Key, e.CreateIndex, !Addressable(e.Key)) }
 
 func ident(key string, createIndex uint64, unaddressable bool) string {

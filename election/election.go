@@ -33,9 +33,9 @@ type Election struct {
 	Pair Pair
 	// Leader is the label of the leader (see [LeaderLabel]), empty if there is no leader.
 	Leader string
-	// Session is the holder's session, nil if there is no leader or the session has not been read.
+	// Session is the holder's session, or nil if there is no leader or the session has not been read.
 	Session *Session
-	// LastSession is the session of the latest term that ended, nil if no end was observed or the session was not
+	// LastSession is the session of the latest term that ended, or nil if no end was observed or the session was not
 	// read.
 	LastSession *Session
 	// Term is the LockIndex of the current or latest term. If a client wrote the key without the lock, Term is the
@@ -47,7 +47,7 @@ type Election struct {
 	// VacantSince is the time at which the key was first observed without a holder, zero while there is a leader. If
 	// VacantSinceKnown is false, the vacancy may have begun earlier.
 	VacantSince time.Time
-	// LockDelayUntil is the estimated end of the lock-delay, zero if no lock-delay is known.
+	// LockDelayUntil is the estimated end of the lock-delay, or zero if no lock-delay is known.
 	LockDelayUntil time.Time
 	// RecordedUntil is the time of the last observation in the history. It is zero once the key has been read from
 	// Consul.
@@ -115,7 +115,7 @@ func (e *Election) Overwritten() bool {
 	return e.Exists && e.Pair.Held() && e.Pair.LockIndex == 0
 }
 
-// LastTerm returns the latest term that ended, nil if no end was observed.
+// LastTerm returns the latest term that ended, or nil if no end was observed.
 func (e *Election) LastTerm() *Term {
 	for i := len(e.Terms) - 1; i >= 0; i-- {
 		if e.Terms[i].Over() {

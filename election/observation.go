@@ -255,7 +255,7 @@ func (o SurroundingsRead) Observed() time.Time { return o.Surroundings.At }
 type SessionListRead struct {
 	At       time.Time
 	Sessions []*Session
-	// Index is the Raft index of the response (X-Consul-Index), 0 if unknown.
+	// Index is the Raft index of the response (X-Consul-Index), or 0 if unknown.
 	Index uint64
 	// AfterGap is set for the first list after the start or after a pause: the creation time of new sessions in this
 	// list is unknown.

@@ -50,7 +50,7 @@ type NodeChecks struct {
 	Err string
 }
 
-// Find returns the election with this [ID], nil if there is none.
+// Find returns the election with this [ID], or nil if there is none.
 func (s *Snapshot) Find(id ID) *Election {
 	of := id.parse()
 	i, _ := slices.BinarySearchFunc(s.Elections, of.key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })

@@ -299,7 +299,7 @@ func openDrain(m *Model, node string) tea.Cmd {
 	return sendIn(m, &m.focus.drain, drain.Open{Node: node, Datacenter: datacenter}, m.scene.In(datacenter))
 }
 
-// selectedDatacenter is the datacenter of the selected election or session. The default is the first datacenter.
+// selectedDatacenter returns the datacenter of the selected election or session. The default is the first datacenter.
 func selectedDatacenter(m *Model) string {
 	switch e, session := m.scene.Selected, m.sessions.Selected(); {
 	case m.focus.view == viewSessions && session != nil:
@@ -310,7 +310,7 @@ func selectedDatacenter(m *Model) string {
 	return m.scene.Live.Datacenters()[0].Datacenter
 }
 
-// selectedNode is the node of the selected leader or session. It is empty if nothing is selected.
+// selectedNode returns the node of the selected leader or session. It is empty if nothing is selected.
 func selectedNode(m *Model) string {
 	switch e := m.scene.Selected; {
 	case m.focus.view == viewSessions && m.sessions.Selected() != nil:

@@ -177,7 +177,7 @@ func TestGoToANameOfTwoDatacenters(t *testing.T) {
 	d.wants("billing exists in several datacenters")
 }
 
-// elevenDatacenters is a board of which most datacenters are lost, with an error that needs several lines.
+// elevenDatacenters returns a board of which most datacenters are lost, with an error that needs several lines.
 func elevenDatacenters(t *testing.T, lost, w, h int, change ...func(*Options)) *driver {
 	return drive(t, uitest.Eleven(lost), w, h, append(change, func(o *Options) {
 		for n := 1; n <= 11; n++ {

@@ -36,7 +36,7 @@ func (f *fakeDrain) Stop() { f.stopped = true }
 
 func (f *fakeDrain) Warning() string { return f.warning }
 
-// drainStep is a change of one election.
+// drainStep returns a change of one election.
 func drainStep(name string, status plan.Status, text string) plan.Step {
 	return plan.Step{Key: keyOf(name), Status: status, Text: text, Since: testNow().Add(-2 * time.Second)}
 }

@@ -94,8 +94,8 @@ func (f *feed) pause(on bool) {
 	}
 }
 
-// asOf is the time for which the shown snapshot is valid. This is now, unless the board is paused or shows the past, or
-// the connection is lost. Before the first response from Consul, it is the end of the history.
+// asOf returns the time for which the shown snapshot is valid. This is now, unless the board is paused or shows the past,
+// or the connection is lost. Before the first response from Consul, it is the end of the history.
 func (f *feed) asOf() time.Time {
 	c := f.live.Connection
 	switch {

@@ -140,7 +140,7 @@ func (d *driver) around(keys []string) []election.Surroundings {
 	return all
 }
 
-// keys presses keys by their names. A name that begins with a quote is text to type.
+// keys presses keys by name. A name that begins with a quote is text to type.
 func (d *driver) keys(names ...string) tea.Cmd {
 	var cmd tea.Cmd
 	for _, name := range names {

@@ -93,7 +93,7 @@ type Options struct {
 	// Diagnose determines why an election has no effective leader and returns the fix. It runs off the event loop. If it
 	// is nil, the key f is disabled.
 	Diagnose fix.Diagnose
-	// Drain plans the drain of a node. It is nil if drains are unavailable. With ReadOnly, D shows that drains are
+	// Drain plans the drain of a node. It is nil if drains are unavailable. With ReadOnly, the key D shows that drains are
 	// disabled.
 	Drain plan.Planner
 	// Report writes an incident report about elections since a moment to a new file, and returns its name. It runs off

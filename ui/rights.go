@@ -85,7 +85,7 @@ func (b *rightsBook) unknown(of hold, now time.Time) bool {
 	return !ok || now.Sub(entry.at) > rightsAge
 }
 
-// missing is the ACL rule that the token lacks for an action. It is empty if the token has the rule or if the
+// missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or if the
 // permission is unknown.
 func (b *rightsBook) missing(kind election.ActionKind, of election.Target) string {
 	missing, rule := b.known[holdOf(of)].rights.Missing(kind)
@@ -123,7 +123,7 @@ func (m *Model) askRights() tea.Cmd {
 	return nil
 }
 
-// selectedTarget is the target of r and x if nothing is marked. It is nil if there is no target.
+// selectedTarget returns the target of r and x if nothing is marked, or nil if there is no target.
 func (m *Model) selectedTarget() *election.Target {
 	var t election.Target
 	if m.focus.view == viewSessions {

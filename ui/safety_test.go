@@ -56,7 +56,7 @@ func checkOnlySGR(t *testing.T, content, what string) {
 	}
 }
 
-// sgrLength is the length of the SGR sequence at the start of s, 0 if there is none.
+// sgrLength returns the length of the SGR sequence at the start of s, or 0 if there is none.
 func sgrLength(s string) int {
 	rest, found := strings.CutPrefix(s, "\x1b[")
 	if !found {

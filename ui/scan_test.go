@@ -27,7 +27,7 @@ func scanned(keys map[string][]string, complete bool) func(*Options) {
 	}
 }
 
-// someKeys is a result for scanned: a leader holds keys outside the patterns, and an idle session holds many keys.
+// someKeys returns a result for scanned: a leader holds keys outside the patterns, and an idle session holds many keys.
 func someKeys() map[string][]string {
 	many := make([]string, 0, 252)
 	for i := range 252 {

@@ -38,7 +38,7 @@ type Options struct {
 
 const defaultRetry = 250 * time.Millisecond
 
-// ErrClosed is the error of a closed candidate.
+// ErrClosed reports that Close was called on the candidate.
 var ErrClosed = errors.New("the candidate is closed")
 
 // Candidate competes for one election with its own session, which it creates, renews and replaces. docs/campaign.md

@@ -36,8 +36,9 @@ const (
 	stallLimit = 2 * time.Second
 )
 
-// checkClock detects a suspended process (SIGSTOP, suspend) and a changed clock. It must run before every
-// observation, because a response that arrived during a suspension was not observed live. The caller holds the mutex.
+// checkClock detects that the process was stopped (SIGSTOP), that the machine was suspended, or that the clock was
+// changed. It must run before every observation, because a response that arrived during a suspension was not observed
+// live. The caller holds the mutex.
 func (o *Observer) checkClock() (news bool) {
 	if o.beat.IsZero() {
 		return false // Run has not started yet

@@ -17,7 +17,7 @@ const (
 	patroniMembers     = "Patroni member"
 )
 
-// holderSoftware returns the name of the software, "" if unknown. It returns api.Lock for compatible clients, because
+// holderSoftware returns the name of the software, or "" if unknown. It returns api.Lock for compatible clients, because
 // their data in Consul is the same.
 func holderSoftware(kind insight.HolderKind) string {
 	switch kind {
@@ -91,7 +91,7 @@ func (d *Collector) software(p *election.Pair, s *election.Session, names []stri
 	return "other"
 }
 
-// contenderSoftware returns the name of the software of a semaphore's contender, "" if it is not recognised.
+// contenderSoftware returns the name of the software of a semaphore's contender, or "" if it is not recognised.
 func contenderSoftware(s *election.Session) string {
 	switch {
 	case s == nil:

@@ -21,7 +21,7 @@ type Failure struct {
 	// Check is the critical check. The session does not depend on it.
 	Check   *election.Check
 	Session *election.Session
-	// Until is the time at which the checks stopped being current, zero if they are current.
+	// Until is the time at which the checks stopped being current, or zero if they are current.
 	Until time.Time
 }
 

@@ -18,7 +18,7 @@ type Board struct {
 	orphans  map[Program]int
 	// usualLead is the median number of elections per leading session.
 	usualLead int
-	failed    failure.Nodes // nodes with critical checks, nil if unknown
+	failed    failure.Nodes // nodes with critical checks, or nil if unknown
 }
 
 // WithChecks returns a copy that also uses the known health checks of the datacenter, by node.

@@ -9,7 +9,7 @@ import (
 // Tally counts a session's checks by status.
 type Tally struct {
 	Passing, Warning, Critical, Unknown int
-	// Until is the time at which the checks stopped being current, zero if they are current.
+	// Until is the time at which the checks stopped being current, or zero if they are current.
 	Until time.Time
 }
 

@@ -58,7 +58,7 @@ type Outcome struct {
 func (o Outcome) Settled() bool { return o.Kind != OutcomeDone && o.Kind != OutcomeUnknown }
 
 // Follow updates the outcome with the first term after the term that the action ended. e is the election after the
-// action, nil if it was not observed. Follow does not change a settled outcome.
+// action, or nil if it was not observed. Follow does not change a settled outcome.
 func (o Outcome) Follow(e *election.Election) Outcome {
 	if o.Settled() || e == nil || o.Target.Key == "" || e.Key() != o.Target.Key {
 		return o

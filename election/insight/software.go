@@ -59,7 +59,7 @@ func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	}
 }
 
-// holderSession returns the session of the current or last holder, nil if it was
+// holderSession returns the session of the current or last holder, or nil if it was
 // not read.
 func holderSession(e *election.Election) *election.Session {
 	if e.Session != nil || e.Pair.Held() {

@@ -60,7 +60,7 @@ func FieldsOf(s Scope) []Field {
 	return slices.DeleteFunc(Fields(), func(f Field) bool { return !slices.Contains(f.Scopes, s) })
 }
 
-// Values lists the known values of a field, nil if any text is valid.
+// Values lists the known values of a field, or nil if any text is valid.
 func (f Field) Values(s Scope) []string {
 	if f.values == nil {
 		return nil

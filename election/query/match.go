@@ -14,7 +14,7 @@ import (
 // ChangesWindow is the period in which new leaders are counted.
 const ChangesWindow = time.Hour
 
-// Matcher compares elections with a filter at one time.
+// Matcher matches elections against a filter as of one point in time.
 type Matcher struct {
 	words []Word
 	at    time.Time

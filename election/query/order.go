@@ -187,7 +187,7 @@ func (f Facts) ProblemRank(e *election.Election) int64 {
 	}
 }
 
-// checks returns the health checks of the election's datacenter, nil if they are unknown.
+// checks returns the health checks of the election's datacenter, or nil if they are unknown.
 func (f Facts) checks(e *election.Election) map[string]election.NodeChecks {
 	if f.Checks == nil {
 		return nil

@@ -38,7 +38,7 @@ func skipBlanks(text string, at int) int {
 	return len(text) - len(strings.TrimLeftFunc(text[at:], unicode.IsSpace))
 }
 
-// fieldLength returns the number of letters before a colon, 0 if the word has no field. An address such as
+// fieldLength returns the number of letters before a colon, or 0 if the word has no field. An address such as
 // 10.0.0.1:8500 has no field.
 func fieldLength(word string) int {
 	n := strings.IndexFunc(word, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) })

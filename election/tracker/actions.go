@@ -14,7 +14,7 @@ const actionMemory = 30 * time.Second
 // ownAction is an operator's action on a hold, by this or another electop process.
 type ownAction struct {
 	election.OperatorAction
-	// began is the time at which the action started, zero if unknown. An action cannot end a term whose end was
+	// began is the time at which the action started, or zero if unknown. An action cannot end a term whose end was
 	// observed before began.
 	began time.Time
 	// spent is set once an unconfirmed action has explained a loss.
@@ -92,7 +92,7 @@ func (a *ownAction) ends(p *pendingEnd) bool {
 	return p.event.Time.Sub(a.At) <= actionMemory
 }
 
-// actionOn returns the action that can have ended the hold, nil if there is none.
+// actionOn returns the action that can have ended the hold, or nil if there is none.
 func (t *Tracker) actionOn(p *pendingEnd) *ownAction {
 	for i := range t.actions {
 		if t.actions[i].ends(p) {

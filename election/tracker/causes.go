@@ -7,9 +7,9 @@ import (
 	"electop/election/sanitize"
 )
 
-// Loss describes the end of a term according to the key.
+// Loss describes the observed end of a term.
 type Loss struct {
-	// Session is the session that held the key, nil if it was never read.
+	// Session is the session that held the key, or nil if it was never read.
 	Session *election.Session
 	// Deleted is set if the key was deleted, even if a client created it again later.
 	Deleted bool
@@ -19,7 +19,7 @@ type Loss struct {
 	// Gap is set if observation was interrupted when the term ended.
 	Gap bool
 	// HeldIndex is the Raft index at which the key was last observed as held. KeyIndex is the Raft index at which the
-	// term ended, 0 if unknown because the key was deleted or written again.
+	// term ended, or 0 if unknown because the key was deleted or written again.
 	HeldIndex, KeyIndex uint64
 }
 
@@ -151,7 +151,7 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 type lossAt struct {
 	loss  Loss
 	ev    election.Evidence
-	index uint64 // Raft index of the loss, 0 if unknown
+	index uint64 // Raft index of the loss, or 0 if unknown
 }
 
 // lossOf determines the Raft index of a loss. After a gap it does not use DeleteIndex, which may belong to another
@@ -200,7 +200,7 @@ func (a lossAt) uncertaintyOfCritical(c *election.Check) string {
 	return ""
 }
 
-// changedCheck returns a check of the session that changed at the loss or later, nil if there is none. Its status at
+// changedCheck returns a check of the session that changed at the loss or later, or nil if there is none. Its status at
 // the loss is unknown.
 func (a lossAt) changedCheck() *election.Check {
 	for _, id := range a.loss.Session.Checks() {

@@ -218,7 +218,7 @@ func (c *change) hold(p *election.Pair, written bool) {
 	}
 }
 
-// lastTerm returns the latest term, nil if there is none. The caller may modify it.
+// lastTerm returns the latest term, or nil if there is none. The caller may modify it.
 func (c *change) lastTerm() *election.Term {
 	last := len(c.e.Terms) - 1
 	if last < 0 {

@@ -46,7 +46,7 @@ func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 }
 
 // unobserved reports whether observation of the election was interrupted since the previous read. until is the
-// beginning of the interruption, zero if unknown.
+// beginning of the interruption, or zero if unknown.
 func (t *Tracker) unobserved(e *election.Election, r *rangeRead) (gap bool, until time.Time) {
 	earliest := func(at time.Time) {
 		if gap = true; until.IsZero() || !at.IsZero() && at.Before(until) {

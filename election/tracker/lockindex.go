@@ -84,7 +84,7 @@ func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
 	return a
 }
 
-// counterReset reports whether a client wrote the key without the lock between two reads of different terms.
+// counterReset reports whether a write without the lock reset LockIndex. The reads must show different terms.
 func counterReset(old, p *election.Pair) bool {
 	switch {
 	case p.Held():

@@ -32,7 +32,7 @@ func (t *Tracker) Deadline() (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// oldestEnd returns the oldest end without a cause, nil if every end has a cause.
+// oldestEnd returns the oldest end without a cause, or nil if every end has a cause.
 func (t *Tracker) oldestEnd() *pendingEnd {
 	for len(t.ends) > 0 && t.ends[0].done {
 		t.ends = t.ends[1:]
@@ -77,7 +77,7 @@ func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 	}
 }
 
-// causeOf returns the known cause of an end. a is an action that Consul has not confirmed, nil if there is none.
+// causeOf returns the known cause of the end of a term. a is an action that Consul has not confirmed, or nil.
 func causeOf(p *pendingEnd, a *ownAction) Explanation {
 	found := Explain(p.loss, *p.evidence)
 	if a == nil {

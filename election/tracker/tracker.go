@@ -46,7 +46,7 @@ type Tracker struct {
 	surroundings *election.Surroundings
 	sessionList  *election.SessionList
 	seen         map[string]election.Seen // first read of each session, by session ID
-	// listed is the Raft index of the latest list of sessions, 0 if the list was not watched without interruption.
+	// listed is the Raft index of the latest list of sessions, or 0 if the list was not watched without interruption.
 	listed uint64
 
 	covered  election.RangeSet
@@ -215,7 +215,7 @@ func (t *Tracker) search(key string) int {
 	return sort.Search(len(t.elections), func(i int) bool { return t.elections[i].Key() >= key })
 }
 
-// Find returns the election with this key, nil if there is none.
+// Find returns the election with this key, or nil if there is none.
 func (t *Tracker) Find(key string) *election.Election {
 	if i := t.search(key); i < len(t.elections) && t.elections[i].Key() == key {
 		return t.elections[i]

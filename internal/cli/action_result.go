@@ -171,7 +171,7 @@ func wasApplied(kind insight.OutcomeKind) bool {
 	}, kind)
 }
 
-// targetName is the name of the election or the session, safe to show.
+// targetName returns the name of the election or the session, safe to show.
 func targetName(t election.Target) string {
 	if t.Key == "" {
 		return "session " + sanitize.Line(t.Session, 40)

@@ -56,7 +56,7 @@ func (b *batch) searchStore(ctx context.Context) error {
 type progress struct {
 	w           io.Writer
 	terminal    bool
-	where       string // text at the start of each line, after the indentation
+	where       string // prefix of each line, printed after the indentation
 	written     time.Time
 	done, total int
 }

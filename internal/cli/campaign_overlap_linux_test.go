@@ -135,7 +135,7 @@ type race struct {
 	struck    time.Time
 }
 
-// file is the file of the program on one side of an election.
+// file returns the file of the program on one side of an election.
 func (r *race) file(who string, i int) string {
 	return filepath.Join(r.dir, fmt.Sprintf("%s-%d", who, i))
 }

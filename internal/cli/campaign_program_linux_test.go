@@ -135,7 +135,7 @@ func running(t *testing.T, group int) (found []string) {
 	return found
 }
 
-// shell is a shell script that writes its process group to a file and leaves a child process running.
+// shell returns a shell script that writes its process group to a file and leaves a child process running.
 func shell(file, then string) []string {
 	return []string{"sh", "-c", `trap '' TERM; sleep 1000 & echo $$ $PPID > ` + file + `.new; mv ` + file + `.new ` + file + `; ` + then}
 }

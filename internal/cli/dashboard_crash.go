@@ -96,7 +96,7 @@ func (d deps) reportCrash(end ttyguard.End, output, logFile string) error {
 	return exitError(code)
 }
 
-// crashReason is the line in which the Go runtime reports why it ended the process.
+// crashReason returns the line in which the Go runtime reports why it ended the process.
 func crashReason(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
@@ -123,7 +123,7 @@ func writeStacks(logFile, output string) (string, error) {
 	return path, logfile.Append(path, text)
 }
 
-// stateDir is the folder for files that are neither configuration nor cache.
+// stateDir returns the folder for files that are neither configuration nor cache.
 func stateDir() string {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if home, err := os.UserHomeDir(); !filepath.IsAbs(dir) && err == nil {

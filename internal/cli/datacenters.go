@@ -198,7 +198,7 @@ func (ls lookups) close() {
 	}
 }
 
-// at is the time of the latest snapshot.
+// at returns the time of the latest snapshot.
 func (ls lookups) at() (at time.Time) {
 	for _, l := range ls.all {
 		if l.snapshot.At.After(at) {
@@ -358,7 +358,8 @@ func (ls lookups) omitsOutside(ctx context.Context, in int, what string) error {
 	})
 }
 
-// hides returns the error for an action if this datacenter may contain another election that the action must include.
+// hides returns the error of an action that may miss an election, because the token cannot read all keys of this
+// datacenter.
 func (l lookup) hides(what string) error {
 	return fmt.Errorf("%w: this token cannot read all keys of datacenter %s, and %s there too; choose a datacenter with --datacenter",
 		consulx.ErrDenied, sanitize.Line(l.client.Datacenter(), 60), what)

@@ -294,7 +294,7 @@ func releaseAll(t *testing.T, client *api.Client, prefix string) {
 	})
 }
 
-// cpuOf returns the CPU time of a process, 0 if the system does not report it in /proc.
+// cpuOf returns the CPU time of a process, or 0 if the system does not report it in /proc.
 func cpuOf(pid int) time.Duration {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(text), ") ")

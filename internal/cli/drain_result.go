@@ -193,7 +193,7 @@ func drainExit(results []drain.Result) error {
 	return nil
 }
 
-// resultExit is the exit code of one result.
+// resultExit returns the exit code of one result.
 func resultExit(r drain.Result) int {
 	switch {
 	case r.Failure != "":

@@ -61,7 +61,7 @@ func planTable(w io.Writer, planned []*drain.Item) error {
 	return table.Flush()
 }
 
-// itemName is the name of an election, marked if no pattern matches its key.
+// itemName returns the name of an election, marked if no pattern matches its key.
 func itemName(item *drain.Item) string {
 	name := targetName(item.Target)
 	if !item.Watched {

@@ -36,7 +36,7 @@ type bucket struct {
 	count int
 }
 
-// bucketBounds are the upper bounds of the histogram.
+// bucketBounds returns the upper bounds of the histogram.
 func bucketBounds() []time.Duration {
 	var all []time.Duration
 	for decade := time.Millisecond; decade <= 10*time.Second; decade *= 10 {

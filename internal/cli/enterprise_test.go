@@ -88,7 +88,7 @@ func community(r *http.Request, body []byte) {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 }
 
-// bodyItems are the parts of a body that have a namespace: the operations of a transaction and the permissions to
+// bodyItems returns the parts of a body that have a namespace: the operations of a transaction and the permissions to
 // check.
 func bodyItems(r recorded) (items []map[string]json.RawMessage, ok bool) {
 	switch r.path {
@@ -175,7 +175,7 @@ func endpoint(path string) string {
 	return path
 }
 
-// withoutConsul are the commands that send no request to Consul. demo uses an agent of its own.
+// withoutConsul returns the commands that send no request to Consul. demo uses an agent of its own.
 func withoutConsul() []string {
 	return []string{"completion", "config", "demo", "help", "history", "man", "report", "version"}
 }

@@ -119,7 +119,7 @@ func presetNames() string {
 	return strings.Join(names, ", ")
 }
 
-// presetTable is a paragraph of a help text with all presets.
+// presetTable returns a paragraph of a help text with all presets.
 func presetTable() string {
 	var b strings.Builder
 	for _, p := range discovery.Presets() {

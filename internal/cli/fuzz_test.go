@@ -24,7 +24,7 @@ import (
 // commandTime bounds one command.
 const commandTime = 500 * time.Millisecond
 
-// hostile are the seeds of the fuzz tests in this file.
+// hostile returns the seeds of the fuzz tests in this file.
 func hostile() []string {
 	return []string{
 		"\x1b[2J\x1b]0;owned\x07", "\u009b31m\u202e", "a\nb\r\tc", "\xff\xfe\x00", "e\u0301\u0302\u0303", "👨\u200d👩🏽🇩🇪\ufe0f", "ᄀ\u1161क\u094dषก\u0e33", "\u2028\u00ad\ue000\U000e0041",

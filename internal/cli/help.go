@@ -35,7 +35,7 @@ func newConnectionTopic(connection *pflag.FlagSet) *cobra.Command {
 	}
 }
 
-// usage is the template for the part of a command's help that follows the description.
+// usage returns the template for the part of a command's help that follows the description.
 func usage(cmd *cobra.Command, connection *pflag.FlagSet) string {
 	var b strings.Builder
 	b.WriteString("Usage:\n")

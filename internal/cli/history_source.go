@@ -39,7 +39,7 @@ func (o *options) historySource(client *consulx.Client) history.Source {
 // recallTimeout bounds the read of the history when a command begins.
 const recallTimeout = 2 * time.Second
 
-// recall reads the past of the elections from a history. It warns if the read fails.
+// recall reads the recorded history of the elections. It warns if the read fails.
 func recall(ctx context.Context, source history.Source, warn func(line string)) election.HistoryRead {
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()

@@ -41,7 +41,7 @@ func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
 	return o.lookUpAfter(ctx, d, noPast)
 }
 
-// lookUpAllWithPast is like lookUpAll, and adds the past of the elections from the history.
+// lookUpAllWithPast is like lookUpAll, and adds the recorded history of the elections.
 func (o *options) lookUpAllWithPast(ctx context.Context, d deps) (lookups, error) {
 	ls, err := o.lookUpAll(ctx, d, o.recorded(d))
 	for _, l := range ls.all {
@@ -57,13 +57,13 @@ func (l lookup) omitDeleted() {
 
 func noPast(context.Context, *consulx.Client) election.HistoryRead { return election.HistoryRead{} }
 
-// lookUpWithDeleted is like lookUp, and adds the past of the elections from the history. It includes elections whose
-// key was deleted.
+// lookUpWithDeleted is like lookUp, and adds the recorded history of the elections. It includes elections whose key
+// was deleted.
 func (o *options) lookUpWithDeleted(ctx context.Context, d deps) (lookup, error) {
 	return o.lookUpAfter(ctx, d, o.recorded(d))
 }
 
-// recorded reads the past from the history.
+// recorded returns the function that reads the history.
 func (o *options) recorded(d deps) pastReader {
 	return func(ctx context.Context, client *consulx.Client) election.HistoryRead {
 		source := o.historySource(client)
@@ -83,7 +83,7 @@ func (o *options) lookUpAfter(ctx context.Context, d deps, past pastReader) (loo
 	return lookUpIn(ctx, d, client, ps, past)
 }
 
-// pastReader reads the past of the elections of one datacenter.
+// pastReader reads the recorded history of the elections of one datacenter.
 type pastReader func(context.Context, *consulx.Client) election.HistoryRead
 
 // lookUpIn reads all elections of one datacenter once.

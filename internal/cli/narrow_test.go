@@ -8,7 +8,7 @@ import (
 	"electop/election/insight"
 )
 
-// widest is the width of the longest line, in bytes: the texts are ASCII.
+// widest returns the width of the longest line, in bytes: the texts are ASCII.
 func widest(text string) (n int) {
 	for line := range strings.Lines(text) {
 		n = max(n, len(line)-1)

@@ -19,7 +19,7 @@ func (e *missingError) Error() string { return e.text }
 
 func (e *missingError) Unwrap() error { return errNoElection }
 
-// notFound is the error for a name that no election has.
+// notFound returns the error for a name that no election has.
 func notFound(s *election.Snapshot, name string) error {
 	hint := ""
 	if s.Filtered {

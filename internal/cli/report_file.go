@@ -43,7 +43,7 @@ func writeIncidents(ctx context.Context, source history.Source, all []ui.Subject
 	return createReport(name, text)
 }
 
-// fileName is the part of a report's file name that names its elections.
+// fileName returns the part of a report's file name that names its elections.
 func fileName(names []string) string {
 	if len(names) > 1 {
 		return fmt.Sprintf("%d-elections", len(names))

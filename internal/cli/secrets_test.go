@@ -40,7 +40,7 @@ const (
 	thePassword = `hunter-2/"two"`
 )
 
-// leaks are the encodings of the secrets that no output may contain.
+// leaks returns the encodings of the secrets that no output may contain.
 func leaks() []string {
 	var all []string
 	for _, secret := range []string{theToken, thePassword} {

@@ -166,7 +166,7 @@ func TestReadOnlyForbidsAProbe(t *testing.T) {
 	w.run("show", "web", "--read-only").must(t, exitOK)
 }
 
-// raftIndex is the last index of the Raft log.
+// raftIndex returns the last index of the Raft log.
 func raftIndex(t *testing.T, client *api.Client) int {
 	t.Helper()
 	self, err := client.Agent().Self()

@@ -68,8 +68,8 @@ func notifyContext(parent context.Context, gate *interruptGate, signals ...os.Si
 	}
 }
 
-// signalExit is the exit code for the signal that cancelled ctx, by the convention
-// of shells: 128 + its number.
+// signalExit returns the exit code for the signal that cancelled ctx, following the
+// shell convention: 128 + signal number.
 func signalExit(ctx context.Context) (code exitError, ok bool) {
 	var received signalError
 	if !errors.As(context.Cause(ctx), &received) {

@@ -42,7 +42,7 @@ func versionLine() string {
 	return fmt.Sprintf("electop %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version is the version of the release or the module. If neither is known, it is the revision.
+// version returns the version of the release or the module. If neither is known, it is the revision.
 func version() string { return readBuild().version }
 
 // readBuild reads from the build information the values that the linker did not set.

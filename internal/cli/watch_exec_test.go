@@ -40,7 +40,7 @@ func awaitGone(t *testing.T, pids []string) {
 	}
 }
 
-// stubborn is a command that writes its process ID to a file, ignores SIGTERM and does not end. So does its child.
+// stubborn returns a command that writes its process ID to a file, ignores SIGTERM and does not end. So does its child.
 func stubborn(file string) string {
 	return fmt.Sprintf(`trap '' TERM; sh -c 'echo $$; exec sleep 1000' >> %[1]s & echo $$ >> %[1]s; sleep 1000`, file)
 }

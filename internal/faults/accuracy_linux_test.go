@@ -299,7 +299,7 @@ func compareTimes(t *testing.T, file string, logged []loggedTerm, stalls *stallL
 	}
 }
 
-// nextOf returns the next term of the same key, nil if there is none. The terms of a key are adjacent in the log.
+// nextOf returns the next term of the same key, or nil if there is none. The terms of a key are adjacent in the log.
 func nextOf(logged []loggedTerm, i int) *loggedTerm {
 	if i+1 < len(logged) && logged[i+1].key == logged[i].key {
 		return &logged[i+1]

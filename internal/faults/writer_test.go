@@ -19,7 +19,7 @@ const writeTimeout = 2 * time.Second
 // keyState is the state of a key according to its writer.
 type keyState struct {
 	key string
-	// pair is the state in Consul, nil if the key does not exist.
+	// pair is the state in Consul, or nil if the key does not exist.
 	pair *api.KVPair
 	// doubtful is set if the result of the latest write is unknown.
 	doubtful bool
@@ -267,7 +267,7 @@ func (w *writer) failedOnce() {
 	w.client++
 }
 
-// leaderOf returns the id in a value, "" if the value contains none.
+// leaderOf returns the id in a value, or "" if the value contains none.
 func leaderOf(p *api.KVPair) string {
 	if p == nil {
 		return ""

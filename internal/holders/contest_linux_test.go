@@ -30,7 +30,7 @@ type contest struct {
 // drained is the number of the node that the trial drains.
 const drained = 2
 
-// want returns the result that a drain must report, "" if it must not act.
+// want returns the result that a drain must report, or "" if it must not act.
 func (c contest) want() string {
 	switch {
 	case c.on[0] != drained:

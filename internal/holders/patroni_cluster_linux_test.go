@@ -215,7 +215,7 @@ type status struct {
 	} `json:"replication"`
 }
 
-// status returns the member's status, zero if it does not respond.
+// status returns the member's status, or zero if it does not respond.
 func (m *member) status() (s status) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

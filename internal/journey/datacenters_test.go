@@ -31,7 +31,7 @@ func federated(t *testing.T, width, height int, args ...string) (agents []*consu
 	return agents, sessions, term
 }
 
-// holder is the session that holds the common key.
+// holder returns the session that holds the common key.
 func holder(t *testing.T, a *consultest.Agent) string {
 	t.Helper()
 	pair, _, err := a.Client().KV().Get("service/web/leader", nil)

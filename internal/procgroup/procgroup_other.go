@@ -25,23 +25,23 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	return cmd.Wait()
 }
 
-// Signal is not available on this system.
+// Signal returns [errors.ErrUnsupported] on this system.
 func Signal(int, syscall.Signal) error { return errors.ErrUnsupported }
 
-// Gone is not available on this system.
+// Gone always returns true on this system.
 func Gone(int) bool { return true }
 
-// NewSession is not available on this system.
+// NewSession returns no attributes on this system.
 func NewSession() *syscall.SysProcAttr { return nil }
 
-// NewGroup is not available on this system.
+// NewGroup returns no attributes on this system.
 func NewGroup() *syscall.SysProcAttr { return nil }
 
-// AdoptOrphans is not available on this system.
+// AdoptOrphans does nothing on this system.
 func AdoptOrphans() error { return nil }
 
-// CloseOnExec is not available on this system.
+// CloseOnExec does nothing on this system.
 func CloseOnExec(int) {}
 
-// OfSession is not available on this system.
+// OfSession returns no processes on this system.
 func OfSession(int) []int { return nil }

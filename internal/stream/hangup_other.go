@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// AwaitHangup is not available on this system. The next write fails instead.
+// AwaitHangup does not wait on this system. A write after a hangup fails instead.
 func AwaitHangup(context.Context, *os.File) error { return nil }

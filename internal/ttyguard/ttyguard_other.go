@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// Run is not available on this system.
+// Run returns [errors.ErrUnsupported] on this system.
 func Run(_, _ *os.File) (End, error) { return End{}, errors.ErrUnsupported }
 
-// Suspend is not available on this system.
+// Suspend does nothing on this system.
 func Suspend() {}
 
 // Shield does nothing, because Run starts no child on this system.

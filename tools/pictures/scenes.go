@@ -28,8 +28,8 @@ func scenes() []scene {
 
 const allLed = `8 led`
 
-// recordingScene shows a failover and a release. The second failure of its seed is a critical check of invoices, whose
-// lock-delay is 8s. The first step waits until the rows are no longer highlighted as new.
+// recordingScene shows a failover and a release. With this seed, the second simulated failure is a critical check of
+// invoices, whose lock-delay is 8s. The first step waits until the rows are no longer highlighted as new.
 func recordingScene() scene {
 	return scene{
 		name: "recording", args: []string{"--seed", "156", "--every", "30s"}, recorded: true,
@@ -47,8 +47,8 @@ func recordingScene() scene {
 	}
 }
 
-// noLeader shows why an election has no leader. The first failure of its seed is a critical check of cron, whose
-// lock-delay is 15s.
+// noLeader shows why an election has no leader. With this seed, the first simulated failure is a critical check of
+// cron, whose lock-delay is 15s.
 func noLeader() scene {
 	return scene{
 		name: "no-leader", args: []string{"--seed", "34", "--every", "5m"},
@@ -60,8 +60,8 @@ func noLeader() scene {
 	}
 }
 
-// flapping shows the terms of an election whose leader changes often: its check fails, it releases the lock, and its
-// node is removed.
+// flapping shows the terms of an election whose leader changes often: a leader's check fails, a leader releases the
+// lock, and a leader's node is removed.
 func flapping() scene {
 	return scene{
 		name: "flapping", args: []string{"--seed", "191", "--services", "1", "--every", "7s"},
@@ -86,8 +86,8 @@ func drain() scene {
 	}
 }
 
-// history shows the stored events and the board at a time in the past. The first six failures of its seed are a
-// critical check, an overwritten key, a release, a crash, a warning and a removed node.
+// history shows the stored events and the board at a time in the past. With this seed, the first six simulated
+// failures are a critical check, an overwritten key, a release, a crash, a warning and a removed node.
 func history() scene {
 	return scene{
 		name: "history", args: []string{"--seed", "34", "--every", "6s"},

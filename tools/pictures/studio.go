@@ -88,7 +88,7 @@ func (s studio) shoot(ctx context.Context, sc scene, th theme) error {
 	return nil
 }
 
-// play runs the demonstration of a scene, and returns the recordings of its pictures by their names.
+// play runs the demonstration of a scene, and returns the recordings of its pictures by name.
 func (s studio) play(ctx context.Context, sc scene, th theme) (map[string]recording, error) {
 	t, err := openTerminal(ctx, append([]string{s.electop, "demo", "--theme", th.name}, sc.args...))
 	if err != nil {

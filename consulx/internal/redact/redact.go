@@ -69,8 +69,8 @@ func encodings(text string) []string {
 
 func unquoted(text string) string { return strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`) }
 
-// base64Cores returns the characters that encode text inside longer base64 text: one core for each alignment and
-// alphabet.
+// base64Cores returns the base64 characters that depend only on text if text is part of a longer encoded text. It
+// returns one result for each alignment and alphabet.
 func base64Cores(text string) []string {
 	var cores []string
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {

@@ -153,8 +153,8 @@ func (f *File) latestAt(ctx context.Context, at time.Time, elections map[int64]*
 	return err
 }
 
-// permissionsAt applies the events about whole prefixes: all keys of a prefix became unreadable or readable in one
-// read.
+// permissionsAt applies the events which report that all elections of a prefix became unreadable or readable at the
+// same time.
 func (f *File) permissionsAt(ctx context.Context, at time.Time, elections map[int64]*rebuilt) error {
 	type turn struct {
 		kind               election.EventType

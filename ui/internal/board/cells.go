@@ -78,8 +78,8 @@ func drawName(l *term.Line, name, mark *term.Span, width int) {
 // leastLeader is the minimum width of the leader next to the result of an action, in cells.
 const leastLeader = 6
 
-// drawLeader draws the leader and, if it fits, the note next to it. If a warning does not fit, drawLeader draws a
-// sign instead.
+// drawLeader draws the leader and, if it fits, the note next to it. If a warning does not fit, drawLeader draws
+// its symbol instead.
 func drawLeader(l *term.Line, r *row, width int) {
 	end := l.Used + width
 	extra := r.extra
@@ -182,7 +182,7 @@ func writeTally(l *term.Line, t insight.Tally, n int) {
 	l.Gap(end - l.Used)
 }
 
-// writeOldTally draws "! 12m ago" into exactly n cells. It omits the sign if the text does not fit.
+// writeOldTally draws "! 12m ago" into exactly n cells. It omits the symbol if the text does not fit.
 func writeOldTally(l *term.Line, t insight.Tally, asOf time.Time, n int) {
 	text := age(asOf.Sub(t.Until)) + " ago"
 	if sign := scene.TallySign(t, l.Sym); term.Width(sign)+1+len(text) <= n {

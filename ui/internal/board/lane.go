@@ -58,7 +58,7 @@ func lane(n int, e *election.Election, asOf time.Time, window time.Duration, lan
 	return cells
 }
 
-// seenSince is when the observation of an election began.
+// seenSince returns when the observation of an election began.
 func seenSince(e *election.Election, asOf time.Time, terms ...[]election.Term) time.Time {
 	for _, part := range terms {
 		if len(part) > 0 {

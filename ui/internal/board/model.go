@@ -183,7 +183,7 @@ func (m Model) Listed() []*election.Election {
 	return append([]*election.Election{}, m.order...)
 }
 
-// Selected is the election under the cursor. It is nil if there is none.
+// Selected returns the election under the cursor, or nil if there is none.
 func (m Model) Selected() *election.Election { return scene.At(m.at, m.order) }
 
 // Visible returns the elections on the screen.
@@ -197,7 +197,7 @@ func (m Model) Counts() scene.Counts { return m.totals.counts }
 // datacenter is empty if the board shows only one.
 func (m Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
 
-// NameWidth is the width of the longest name, in cells.
+// NameWidth returns the width of the longest name, in cells.
 func (m Model) NameWidth() int { return m.totals.widths.name }
 
 // Filter returns the current filter.
@@ -208,7 +208,7 @@ func (m Model) Result(s *scene.Scene) string {
 	return strconv.Itoa(len(m.order)) + " of " + term.Plural(len(s.Shown.Elections), "election")
 }
 
-// Cursor is the ID of the selected election. It is empty if there is none.
+// Cursor returns the ID of the selected election. It is empty if there is none.
 func (m Model) Cursor() string { return string(m.cursor) }
 
 // Wide reports whether the table uses the full width of the screen.

@@ -157,7 +157,7 @@ func (r *row) describeUnreadable(e *election.Election, c rowContext) {
 // addressLimit is the maximum size of a value that is searched for an address, in bytes.
 const addressLimit = 4096
 
-// valueAddress is the address[:port] in a JSON value. It is empty if there is none, or if the label of the leader
+// valueAddress returns the address[:port] in a JSON value. It is empty if there is none, or if the label of the leader
 // contains the address.
 func valueAddress(v []byte, leader string) string {
 	if len(v) == 0 || len(v) > addressLimit {
@@ -179,7 +179,7 @@ func valueAddress(v []byte, leader string) string {
 	return address
 }
 
-// delayLabel is the label of a lock-delay, with a question mark if the lock-delay is not certain.
+// delayLabel returns the label of a lock-delay, with a question mark if the lock-delay is not certain.
 func delayLabel(e *election.Election) string {
 	if e.LockDelayDoubtful {
 		return "lock-delay? "

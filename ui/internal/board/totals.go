@@ -51,7 +51,7 @@ func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
 	}
 }
 
-// seen is how long elections have been observed.
+// seen returns how long elections have been observed.
 func (c *totals) seen(asOf time.Time) time.Duration {
 	if c.earliest.IsZero() {
 		return 0
@@ -96,8 +96,8 @@ func latestLeader(e *election.Election) (leader, node string) {
 	return e.Leader, e.Node()
 }
 
-// addressWidth is the maximum width of the addresses of the first hundred elections. It ignores the other elections,
-// because decoding every JSON value is expensive.
+// addressWidth returns the maximum width of the addresses of the first hundred elections. It ignores the other
+// elections, because decoding every JSON value is expensive.
 func addressWidth(es []*election.Election) int {
 	const sample = 100
 	width := 0

@@ -8,8 +8,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// laneWindow is the default period of the lanes: 15 minutes. While electop has observed for less time, the period is
-// shorter, so that the lanes are never mostly empty.
+// laneWindow returns the default period of the lanes: 15 minutes. While electop has observed for less time, the period
+// is shorter, so that the lanes are never mostly empty.
 func laneWindow(seen time.Duration) time.Duration {
 	switch {
 	case seen <= time.Minute:
@@ -22,12 +22,12 @@ func laneWindow(seen time.Duration) time.Duration {
 
 const day = 24 * time.Hour
 
-// windows are the periods that the user can select, shortest first.
+// windows returns the periods that the user can select, shortest first.
 func windows() []time.Duration {
 	return []time.Duration{5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, day, 7 * day, 30 * day}
 }
 
-// Window is the period that the lanes show.
+// Window returns the period that the lanes show.
 func (m Model) Window() time.Duration {
 	if m.zoom > 0 {
 		return m.zoom

@@ -129,7 +129,7 @@ func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span 
 	return spans
 }
 
-// riskSpans returns the numbers of failed leaders and of leaders at risk, with the sign of the worst check.
+// riskSpans returns the numbers of failed leaders and of leaders at risk, with the symbol of the worst check.
 func riskSpans(s *scene.Scene, c scene.Counts, words bool) []term.Span {
 	risk, r, sign := c.Critical+c.Warning, term.Delay, s.Sym.Warning
 	if c.Critical+c.Failed > 0 && !words || c.Critical > 0 {

@@ -195,7 +195,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	return p.Pad(p.Text(lines, text, m.offset, r.H-1, r.W, advice), r.W, r.H)
 }
 
-// sign returns the sign of an election in the same colour as in the table.
+// sign returns the symbol of an election in the same colour as in the table.
 func sign(s *scene.Scene, e *election.Election) term.Span {
 	state := scene.DisplayStateOf(e, s.AsOf)
 	text, r := state.Sign(s.Sym)

@@ -19,7 +19,8 @@ type fieldLine struct {
 	Name, Value string
 }
 
-// label is the indented name. A name that fills the label column ends with a space, which separates it from the value.
+// label returns the indented name. A name that fills the label column ends with a space, which separates it from the
+// value.
 func (f fieldLine) label() string {
 	text := strings.Repeat("  ", min(f.Depth, 4)+1) + f.Name
 	if w := term.Width(text); w >= term.LabelWidth {

@@ -95,7 +95,7 @@ func (d Model) Awaits() (*Survey, *Change) {
 	return survey, change
 }
 
-// Datacenter is the datacenter of all targets.
+// Datacenter returns the datacenter of the targets.
 func (d Model) Datacenter() string {
 	for _, t := range append(d.chosen.Visible[:len(d.chosen.Visible):len(d.chosen.Visible)], d.chosen.Hidden...) {
 		return t.Datacenter

@@ -65,7 +65,7 @@ func (m *Model) fitsOn(width int) bool {
 	})
 }
 
-// role is the colour of a status.
+// role returns the colour of a status.
 func (s Status) role() term.Role {
 	switch s {
 	case "ok":

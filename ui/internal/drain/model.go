@@ -108,13 +108,13 @@ func (d *Model) lists() bool { return d.stage == planned && len(d.plan.Planned()
 
 func (d *Model) acts() bool { return d.lists() && d.kept() > 0 }
 
-// kept is the number of elections that the drain would move.
+// kept returns the number of elections that the drain would move.
 func (d *Model) kept() int { return len(d.plan.Planned()) - len(d.choice.Exclude) }
 
 // long reports whether the plan is long, so that the user can hide those elections that need no attention.
 func (d *Model) long() bool { return len(d.plan.Planned()) > longPlan }
 
-// Datacenter is the datacenter of the node.
+// Datacenter returns the datacenter of the node.
 func (d Model) Datacenter() string { return d.datacenter }
 
 func (d *Model) open(node string, s *scene.Scene) scene.Action {

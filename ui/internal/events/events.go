@@ -44,7 +44,7 @@ func New(k keys.Map, r past.Reader) Model {
 	return Model{keys: k, follow: true, stored: stored{past: r, outdated: true, joined: true}}
 }
 
-// Filter is the current filter.
+// Filter returns the current filter.
 func (m Model) Filter() query.Filter { return m.filter }
 
 // Result returns the number of events that match the filter.
@@ -309,7 +309,7 @@ func (m *Model) moveTo(i int) {
 	m.follow = m.at.Index == 0 && m.stored.joined
 }
 
-// selected is the event under the cursor. It is nil if there is none.
+// selected returns the event under the cursor, or nil if there is none.
 func (m *Model) selected() *election.Event {
 	if m.at.Index >= len(m.lines) {
 		return nil

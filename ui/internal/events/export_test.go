@@ -1,4 +1,4 @@
 package events
 
-// Lines is the number of lines in memory.
+// Lines returns the number of lines in memory.
 func (m Model) Lines() int { return len(m.lines) }

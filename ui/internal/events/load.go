@@ -89,7 +89,7 @@ func (m *Model) read(msg past.EventsRead, s *scene.Scene) {
 	m.refresh(s)
 }
 
-// rows is the number of lines that fit.
+// rows returns the number of lines that fit.
 func (m Model) rows(s *scene.Scene) int {
 	n := m.rect.H - 1
 	if n > 1 && len(m.status(s)) > 0 {
@@ -141,8 +141,8 @@ func (m Model) beginning(s *scene.Scene) string {
 // reportLimit is the maximum number of elections in one report.
 const reportLimit = 20
 
-// report requests a report about the elections of the listed events. text is the start of the report, as the user typed
-// it. If text is empty, the report begins at the time of :since or, if none is set, at the oldest listed event.
+// report requests a report about the elections of the listed events. text is the start time that the user
+// typed. If text is empty, the report begins at the time of :since or, if none is set, at the oldest listed event.
 func (m *Model) report(text string, s *scene.Scene) scene.Action {
 	var of []scene.Subject
 	since, invalid := past.ReportSince(text, m.stored.since, s.Now)

@@ -12,7 +12,7 @@ import (
 // translation is the part of a filter that the history can apply.
 type translation struct {
 	history.EventQuery
-	// rest is set if the view must still compare each event with the filter. none is set if no stored event can match.
+	// rest is set if the view must still match each event against the filter. none is set if no stored event can match.
 	rest, none bool
 }
 

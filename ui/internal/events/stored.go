@@ -93,7 +93,7 @@ func (w *stored) lines() []scene.EventLine {
 	return lines
 }
 
-// within is the time range of the pages.
+// within returns the time range of the pages.
 func (w *stored) within() history.Range {
 	r := history.Range{Since: w.since}
 	if n := len(w.pages); n > 0 && !w.end {

@@ -39,7 +39,7 @@ type columns struct {
 	dated bool
 }
 
-// nameWidth is the width of the longest name of an election.
+// nameWidth returns the width of the longest name of an election.
 func nameWidth(lines []scene.EventLine, s *scene.Scene) (width int) {
 	for _, l := range lines {
 		width = max(width, term.Width(sanitize.Text(l.Ev.Election)))
@@ -47,7 +47,7 @@ func nameWidth(lines []scene.EventLine, s *scene.Scene) (width int) {
 	return width + datacenterWidth(s)
 }
 
-// datacenterWidth is the width of a datacenter before a name. It is 0 if there is only one datacenter.
+// datacenterWidth returns the width of a datacenter before a name. It is 0 if there is only one datacenter.
 func datacenterWidth(s *scene.Scene) (width int) {
 	for _, name := range s.Datacenters {
 		width = max(width, term.Width(scene.Clean(name))+1)

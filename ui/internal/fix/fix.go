@@ -111,7 +111,7 @@ func refusal(e *election.Election, read Reader, s *scene.Scene) string {
 	return ""
 }
 
-// Datacenter is the datacenter of the election.
+// Datacenter returns the datacenter of the election.
 func (m Model) Datacenter() string { return m.election.Datacenter }
 
 // healthy describes an election without a problem.

@@ -109,7 +109,7 @@ func (k Map) With(c Custom) Map {
 	return k
 }
 
-// first is the label of the first key of a binding.
+// first returns the label of the first key of a binding.
 func first(b key.Binding) string { return label(b.Keys()[0]) }
 
 // label returns the name of a key on the screen.

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/keys.md")
 
-// bindings are all bindings of a map, by the name of their field.
+// bindings returns all bindings of a map, by the name of their field.
 func bindings(k keys.Map) map[string]key.Binding {
 	all := map[string]key.Binding{}
 	for _, v := range []reflect.Value{reflect.ValueOf(k), reflect.ValueOf(k.Fixed)} {

@@ -146,7 +146,7 @@ func (m *Model) show(option int) {
 	m.input.At = c.end
 }
 
-// before is the text before the cursor.
+// before returns the text before the cursor.
 func (m *Model) before() string { return string(m.input.Text[:m.input.At]) }
 
 // limit is the maximum number of earlier lines.
@@ -181,7 +181,7 @@ func (m Model) lead() string {
 	return " / "
 }
 
-// CursorX is the column of the cursor.
+// CursorX returns the column of the cursor.
 func (m Model) CursorX(width int) int {
 	before, _ := m.visible(width)
 	return min(width-1, term.Width(m.lead())+term.Width(before))

@@ -17,9 +17,9 @@ type action struct {
 	insight.Outcome
 	name string    // name of the election or session, sanitized
 	at   time.Time // time when the user confirmed the action
-	done time.Time // time when the operator reported the outcome, or zero before that
+	done time.Time // time when the call of Operator or apply returned, or zero before that
 	by   string    // the key or command with which the user chose the targets
-	// apply is called instead of the operator for a fix. It is nil for other actions.
+	// apply performs a fix instead of a method of [Operator]. It is nil for other actions.
 	apply func(context.Context) insight.Outcome
 	ended time.Time // time when the outcome became final
 	// over is set when the outcome is final.
@@ -84,7 +84,7 @@ func (b batch) groups() []batch {
 	return groups
 }
 
-// answered stores the operator's outcome. For a session without an election, this outcome is final.
+// answered stores the outcome that the call returned. For a session without an election, this outcome is final.
 func (a *action) answered(o insight.Outcome, now time.Time) {
 	o.Action, o.Target = a.Action, a.Target
 	a.Outcome, a.done = o, now

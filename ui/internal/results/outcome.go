@@ -120,7 +120,7 @@ func (b batch) what() string {
 	return string(b[0].Action) + " " + of + term.Plural(len(b), noun)
 }
 
-// worst is the action with the most severe outcome.
+// worst returns the action with the most severe outcome.
 func (b batch) worst() *action {
 	worst := b[0]
 	for _, a := range b {

@@ -31,7 +31,7 @@ func (p *panel) waiting() int {
 	return n
 }
 
-// drain is the drain in progress that the panel shows, or nil if there is none.
+// drain returns the drain in progress that the panel shows, or nil if there is none.
 func (p *panel) drain() *drain {
 	if p.all || len(p.batches) == 0 || p.batches[0][0].drain == nil || p.batches[0][0].drain.over {
 		return nil
@@ -71,7 +71,7 @@ func (p *panel) rows() []*action {
 	return all
 }
 
-// attention is the rank of a row in the table of one batch: problems come first, then actions in progress, waiting
+// attention returns the rank of a row in the table of one batch: problems come first, then actions in progress, waiting
 // elections, completed actions, and skipped elections.
 func (a *action) attention() int {
 	switch {

@@ -44,7 +44,7 @@ func DisplayStateOf(e *election.Election, asOf time.Time) DisplayState {
 	}
 }
 
-// Word is the name of the state on the command line and in filters.
+// Word returns the name of the state on the command line and in filters.
 func (s DisplayState) Word() string {
 	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable", "idle", "vacant"}[s]
 }

@@ -96,7 +96,7 @@ func TermOf(ev *election.Event) TermID {
 // EventWordWidth is the width of the event type column, in cells.
 const EventWordWidth = 13
 
-// EventWord is the displayed type of an event.
+// EventWord returns the displayed type of an event.
 func EventWord(ev *election.Event) string {
 	if ev.Type == ActionEvent {
 		return "operator"
@@ -107,7 +107,7 @@ func EventWord(ev *election.Event) string {
 	return string(ev.Type)
 }
 
-// EventRole is the colour role of an event.
+// EventRole returns the colour role of an event.
 func EventRole(ev *election.Event) term.Role {
 	switch ev.Type {
 	case election.Vacated, election.Deleted:

@@ -69,7 +69,7 @@ func NextNames(all []insight.Candidate) []string {
 	return names
 }
 
-// CandidateName is a candidate's name without its node, which is shown separately.
+// CandidateName returns a candidate's name without its node, which is shown separately.
 func CandidateName(c insight.Candidate) string {
 	name := Clean(c.Name)
 	if short, found := strings.CutSuffix(name, " on "+Clean(c.Session.Node)); found && short != "" {

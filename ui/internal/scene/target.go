@@ -37,7 +37,7 @@ func (s *Scene) BindSession(ses *election.Session, hidden bool) Target {
 	}, SessionOnly: ses, Hidden: hidden}
 }
 
-// Label is the short name of a target.
+// Label returns the short name of a target.
 func (t *Target) Label() string {
 	switch {
 	case t.Election != "":
@@ -56,8 +56,8 @@ func (t *Target) In() string {
 	return " in " + t.Where
 }
 
-// Title is the name of a target in a list. If the board shows several datacenters, it contains the datacenter. For a
-// session it contains the session ID, because session names are not unique.
+// Title returns the name of a target in a list. If the board shows several datacenters, it contains the datacenter. For
+// a session it contains the session ID, because session names are not unique.
 func (t *Target) Title() string {
 	if t.SessionOnly != nil && t.SessionOnly.Name != "" {
 		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session) + t.In()

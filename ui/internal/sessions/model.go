@@ -139,7 +139,7 @@ func (v *Model) scroll(s *scene.Scene) {
 	v.at.Scroll(v.shownRows(s), len(v.order))
 }
 
-// shownRows is the number of list rows on the screen.
+// shownRows returns the number of list rows on the screen.
 func (v *Model) shownRows(s *scene.Scene) int { return rowsIn(v.rect.H, len(v.news(s, v.rect.W))) }
 
 // mark sets or removes the marks of sessions.

@@ -168,7 +168,7 @@ func slotsOf(es []*election.Election) map[string][]*election.Election {
 	return slots
 }
 
-// known is the number of known keys of the session.
+// known returns the number of known keys of the session.
 func (r *row) known() int { return len(r.holds) + len(r.slots) + len(r.others) }
 
 // match reports whether a session matches every word of a filter.

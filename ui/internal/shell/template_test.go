@@ -164,7 +164,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 	}
 }
 
-// shells are the installed shells that may be sh.
+// shells returns the installed shells that may be sh.
 func shells(t *testing.T) (paths []string) {
 	t.Helper()
 	for _, name := range []string{"sh", "dash", "bash"} {

@@ -11,7 +11,7 @@ import (
 // Item is the kind of an item that a click selects.
 type Item uint8
 
-// The kinds of items. The index of an area counts the items of its kind from 0.
+// The kinds of items.
 const (
 	NoItem Item = iota
 	Row
@@ -24,7 +24,7 @@ const (
 type Area struct {
 	Key   string // key name as in keys.Press
 	Item  Item
-	Index int
+	Index int // position among the items of this kind, from 0
 }
 
 // The marker of an area is an application program command, an escape sequence that terminals ignore. Text from Consul
@@ -104,7 +104,7 @@ func TabTitle(index int, r Role, title string) Control {
 	return Control{Area{Item: Tab, Index: index}, []Span{{r, title}}}
 }
 
-// ControlsWidth is the total number of cells of controls.
+// ControlsWidth returns the total number of cells of controls.
 func ControlsWidth(all []Control) (n int) {
 	for _, c := range all {
 		n += SpansWidth(c.Spans)

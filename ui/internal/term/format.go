@@ -110,7 +110,7 @@ func Dated(t, now time.Time, seconds bool) string {
 	return t.Format("Jan 02 15:04")
 }
 
-// DatedWidth is the width of the longest text of [Dated], in cells.
+// DatedWidth returns the width of the longest text of [Dated], in cells.
 func DatedWidth(seconds bool) int {
 	if seconds {
 		return len("Jan 02 15:04:05")

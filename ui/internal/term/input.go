@@ -73,7 +73,7 @@ func (in *Input) cut(from, to int) {
 	in.At = from
 }
 
-// wordStart is the start of the word before the cursor.
+// wordStart returns the start of the word before the cursor.
 func (in *Input) wordStart() int {
 	i := in.At
 	for i > 0 && in.Text[i-1] == ' ' {

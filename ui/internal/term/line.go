@@ -39,7 +39,7 @@ func (l *Line) Reset(t Tone) {
 	l.buf, l.Used, l.tone, l.current, l.area = l.buf[:0], 0, t, "", Area{}
 }
 
-// Room is the number of free cells.
+// Room returns the number of free cells.
 func (l *Line) Room() int { return l.Width - l.Used }
 
 func (l *Line) turn(r Role) {
@@ -140,7 +140,7 @@ func (l *Line) Done() string {
 	return string(l.buf)
 }
 
-// Width is the number of cells of a text without escape sequences.
+// Width returns the number of cells of a text without escape sequences.
 func Width(s string) int {
 	if isASCII(s) {
 		return len(s)
@@ -251,7 +251,7 @@ func HardWrap(s string, width int) []string {
 	return strings.Split(ansi.Hardwrap(s, width, true), "\n")
 }
 
-// SpansWidth is the total number of cells of spans.
+// SpansWidth returns the total number of cells of spans.
 func SpansWidth(spans []Span) int {
 	n := 0
 	for _, s := range spans {

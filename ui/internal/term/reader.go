@@ -8,7 +8,7 @@ type Reader struct {
 	Lines       [][]Span
 	Width, Rows int
 	Offset      int // first visible line
-	Seen        int // number of lines that were visible, counted from the first
+	Seen        int // all lines before this index were visible
 }
 
 // Show sets the text and the window size. It reports whether either has changed. The first changed line and all lines
@@ -42,7 +42,7 @@ func (r *Reader) Window() [][]Span {
 	return r.Lines[r.Offset:min(len(r.Lines), r.Offset+r.Rows)]
 }
 
-// Below is the number of lines after the window.
+// Below returns the number of lines after the window.
 func (r *Reader) Below() int { return max(0, len(r.Lines)-r.Offset-r.Rows) }
 
 // Position returns a text with the number of hidden lines, or "" if no lines are hidden.

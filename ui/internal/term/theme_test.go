@@ -37,13 +37,13 @@ func (c rgb) linear() rgb {
 	return c
 }
 
-// luminance is the relative luminance of WCAG 2.
+// luminance returns the relative luminance of WCAG 2.
 func (c rgb) luminance() float64 {
 	l := c.linear()
 	return 0.2126*l[0] + 0.7152*l[1] + 0.0722*l[2]
 }
 
-// contrast is the contrast ratio of WCAG 2.
+// contrast returns the contrast ratio of WCAG 2.
 func contrast(a, b rgb) float64 {
 	x, y := a.luminance(), b.luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
@@ -77,7 +77,7 @@ func (c rgb) seen(by string) rgb {
 	return l
 }
 
-// distance is the CIELAB distance of two colours; about 2 is just noticeable.
+// distance returns the CIELAB distance of two colours; about 2 is just noticeable.
 func distance(a, b rgb, by string) float64 {
 	x, y := lab(a.seen(by)), lab(b.seen(by))
 	return math.Hypot(math.Hypot(x[0]-y[0], x[1]-y[1]), x[2]-y[2])
@@ -102,7 +102,7 @@ func ink(t testing.TB, escape string, text, ground rgb) (rgb, rgb) {
 	return text, ground
 }
 
-// assumed are the backgrounds for which the themes are designed, with the usual colour of text.
+// assumed returns the backgrounds for which the themes are designed, with the usual colour of text.
 func assumed(dark bool) (grounds []string, text string) {
 	if dark {
 		return []string{"#000000", "#1e1e1e"}, "#d0d0d0"
