@@ -11,7 +11,7 @@ import (
 // campaign acquires the lock in a goroutine, like a waiting candidate.
 type campaign struct {
 	lock *api.Lock
-	won  chan error // receives one value, or nil if the lock is held
+	won  chan error // receives one value, which is nil if the lock is held
 }
 
 func (f *fixture) campaign(key, name string) *campaign {
