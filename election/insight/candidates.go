@@ -268,11 +268,11 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 		return 0, ""
 	case genericName(ses.Name):
 		if ses.Name == m.Name && sameSettings(m, ses) {
-			return byGenericName, sanitize.Line(ses.Name, election.LabelLength) + " session that leads no watched election; it may wait for another key"
+			return byGenericName, sanitize.Line(ses.Name, election.LabelLength) + " session that leads no watched election; it may be waiting for another key"
 		}
 	case ses.Name == ses.Node && m.Name == m.Node:
 		if sameSettings(m, ses) {
-			return byNodeName, "named after its node, like the leader's session; it may wait for another key"
+			return byNodeName, "named after its node, like the leader's session; it may be waiting for another key"
 		}
 	case ses.Name == m.Name:
 		return bySameName, "its session has the same name as the leader's session"

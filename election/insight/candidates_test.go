@@ -123,7 +123,7 @@ func TestCandidates(t *testing.T) {
 		{
 			name: "a name that contains the node is a weak reason", e: led("x", "k/x/leader", newSession("w1", "host-1", "host-1")),
 			sessions: []*election.Session{newSession("w2", "host-2", "host-2"), newSession("w3", "host-3", "host-3", ttl(time.Minute))},
-			want:     "host-2 on host-2?: named after its node, like the leader's session; it may wait for another key",
+			want:     "host-2 on host-2?: named after its node, like the leader's session; it may be waiting for another key",
 		},
 		{
 			name: "api.Lock: one name for all sessions",
@@ -133,7 +133,7 @@ func TestCandidates(t *testing.T) {
 				newSession("y", "Consul API Lock", "n3", ttl(15*time.Second)),
 			},
 			board: []*election.Election{led("y", "k/y/leader", newSession("y", "Consul API Lock", "n3"))},
-			want:  "Consul API Lock on n2?: Consul API Lock session that leads no watched election; it may wait for another key",
+			want:  "Consul API Lock on n2?: Consul API Lock session that leads no watched election; it may be waiting for another key",
 		},
 		{
 			name: "api.Lock sessions are omitted if there is a better candidate",

@@ -23,7 +23,7 @@ const (
 	OutcomeChanged  OutcomeKind = "changed"     // the lock state changed before the action; nothing was written
 	OutcomeNoLeader OutcomeKind = "no_leader"   // there was no leader; nothing was written
 	OutcomeRefused  OutcomeKind = "refused"     // electop refuses the action on this key; nothing was written
-	OutcomeDenied   OutcomeKind = "denied"      // Consul's ACLs refuse the action; nothing was written
+	OutcomeDenied   OutcomeKind = "denied"      // Consul's ACLs denied the action; nothing was written
 	OutcomeFailed   OutcomeKind = "failed"      // failed for another reason; nothing was written
 	OutcomeUnknown  OutcomeKind = "unknown"     // Consul did not confirm the write: it may have been applied
 )

@@ -9,8 +9,8 @@ import (
 
 // These constants, which docs/reliability.md lists, and the number of keys in Consul limit the size of a tracker.
 const (
-	// keptPerElection is the maximum number of terms, and of events, of one election. keptInAll is the maximum total of
-	// all elections, but each election keeps at least keptAtLeast.
+	// keptPerElection is the maximum number of terms, and also of events, of one election. keptInAll is the maximum
+	// number across all elections, but each election keeps at least keptAtLeast.
 	keptPerElection = 64
 	keptInAll       = 1 << 18
 	keptAtLeast     = 4

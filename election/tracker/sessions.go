@@ -158,7 +158,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 }
 
-// unreadLost records that a session has lost one of its elections. The session itself was never read.
+// unreadLost records that a session, which electop has never read, no longer holds one of its keys.
 func (t *Tracker) unreadLost(session string) {
 	if t.unread[session]--; t.unread[session] <= 0 {
 		delete(t.unread, session)

@@ -173,7 +173,7 @@ func commandEnd(err error) ui.CommandEnd {
 	case !errors.As(err, &exit):
 		return ui.CommandEnd{Text: "could not be started: " + sanitize.Line(err.Error(), commandTextLength)}
 	case exit.ExitCode() < 0:
-		return ui.CommandEnd{Text: "was ended by a signal: " + strings.TrimPrefix(exit.Error(), "signal: ")}
+		return ui.CommandEnd{Text: "was terminated by a signal: " + strings.TrimPrefix(exit.Error(), "signal: ")}
 	}
 	return ui.CommandEnd{Text: fmt.Sprintf("ended with exit code %d", exit.ExitCode())}
 }

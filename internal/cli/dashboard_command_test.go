@@ -56,7 +56,7 @@ func TestEndsOfCommands(t *testing.T) {
 	}{
 		{"true", ui.CommandEnd{OK: true, Text: "ended with exit code 0"}},
 		{"exit 3", ui.CommandEnd{Text: "ended with exit code 3"}},
-		{"kill -INT $$", ui.CommandEnd{Text: "was ended by a signal: interrupt"}},
+		{"kill -INT $$", ui.CommandEnd{Text: "was terminated by a signal: interrupt"}},
 	} {
 		if got := commandEnd(commandOf(t, c.text, "a").Run()); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.text, got, c.want)

@@ -34,15 +34,16 @@ type drill struct {
 
 const drillHelp = `Release the lock of an election --times times, and measure how long it had no
 leader each time, as observed through Consul. Each release is the same as that
-of electop release: it checks the exact lock state, and keeps value, flags and
-the session. electop refuses a release that would do harm (Patroni).
+of electop release: it checks the exact lock state, and keeps the value, the
+flags and the session. electop refuses a release that would do harm, for example
+to Patroni.
 
-The drill stops at the first problem: no leader within --wait, the same session
-leads again, terms that were not observed, a leader that changes during a pause,
-or a lost connection to Consul. --pause is the time between a failover and the
+The drill stops at the first problem: no leader within --wait, a new term of the
+same session, terms that were not observed, a new leader during a pause, or a
+lost connection to Consul. --pause is the time between a failover and the
 next release, in which the new leader must keep the lock.
 
-The result contains the 50th and 95th percentile and the maximum of the
+The result contains the 50th and 95th percentiles and the maximum of the
 vacancies, the new leaders, and a histogram. Clients of the service may need
 longer to notice the new leader. -o json writes one object:
 

@@ -49,7 +49,7 @@ func usage(cmd *cobra.Command, connection *pflag.FlagSet) string {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
 	}
 	listCommands(&b, "Available Commands", cmd, (*cobra.Command).IsAvailableCommand)
-	listCommands(&b, "Help topics, for electop help", cmd, (*cobra.Command).IsAdditionalHelpTopicCommand)
+	listCommands(&b, "Help topics (use electop help TOPIC)", cmd, (*cobra.Command).IsAdditionalHelpTopicCommand)
 	listFlags(&b, "Flags", cmd.LocalFlags(), connection)
 	listFlags(&b, "Global Flags", cmd.InheritedFlags(), connection)
 	b.WriteString("\nFor the flags of the connection, see electop help connection.\n")

@@ -24,14 +24,15 @@ func newRecordCommand(d deps, o *options) *cobra.Command {
 	r := &recording{d: d, o: o}
 	cmd := &cobra.Command{
 		Use:   "record",
-		Short: "Observe without a screen and store the history",
-		Long: `Observe the elections without a screen and store every event and term in the
-history, until a signal ends it. record prints a line to standard error when it
-starts to record, and when the connection to Consul is lost or restored.
+		Short: "Observe without the dashboard and store the history",
+		Long: `Observe the elections without the dashboard, and store every event and term in
+the history file, until a signal terminates record. record prints a line to
+standard error when it starts to record, and when the connection to Consul is
+lost or restored.
 
-It fails immediately if Consul cannot be read or the file cannot be used. After
-that, it continues when Consul or the disk fails, and ends with exit code 1 only
-if the file becomes unusable.
+It fails immediately if it cannot read from Consul or cannot use the history
+file. After that, it continues when Consul or the disk fails, and ends with exit
+code 1 only if the file becomes unusable.
 
 With --datacenter dc1,dc2 or all, one history contains all datacenters. record
 fails only if none of them can be read. The metrics have the label datacenter,
@@ -41,8 +42,8 @@ With --metrics or --listen it serves Prometheus metrics (/metrics), its own
 health (/healthz) and the history (/v1/events, /v1/terms and more), which the
 dashboard and all commands on other hosts can use: electop --history
 https://HOST:PORT. --metrics is for this host only. docs/recording.md describes
-the API and has a systemd unit, a Consul service definition, alert rules and a
-Grafana dashboard.`,
+the API and contains a systemd unit, a Consul service definition, alert rules
+and a Grafana dashboard.`,
 		Example: `  electop record --metrics :9273
   electop record -k 'vault/core/lock' --history /var/lib/electop/dc1.db --keep 365d
   electop record --listen :9273 --tls-cert cert.pem --tls-key key.pem --bearer-token-file token`,

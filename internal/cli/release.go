@@ -59,7 +59,7 @@ elections the first line that applies decides the exit code:
   unknown                 1  not confirmed: the write may have been applied
   vacant                  1  done; no leader within the time of --wait
   done                    1  done, but --wait could not observe the result
-  denied                  5  Consul's ACLs refuse it; nothing was written
+  denied                  5  Consul's ACLs denied it; nothing was written
   changed                 4  the lock state changed; nothing was written
   no_leader               7  the election has no leader; nothing was written
   same_leader             6  done, but the same leader leads again

@@ -164,8 +164,8 @@ func (s *series) collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// read returns the newest snapshot and the series of its elections. Its mutex blocks events, so the snapshot contains
-// every counted event.
+// read returns the newest snapshot and the series of its elections. It holds the mutex, so no event is counted in the
+// meantime, and the snapshot contains every counted event.
 func (m *elections) read(now time.Time) (*election.Snapshot, []series) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

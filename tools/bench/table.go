@@ -85,7 +85,7 @@ func ms(d time.Duration) string {
 
 func megabytes(bytes int64) string { return fmt.Sprintf("%.0f", float64(bytes)/(1<<20)) }
 
-// thousands formats a number with a comma after every third digit.
+// thousands formats a number with commas as thousands separators.
 func thousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -241,9 +241,8 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (history.EventP
 	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
-// orderOf adds the range and the cursors to the conditions, and returns the order of the query. If a cursor is
-// narrower than a limit of the range, it replaces the limit: with both conditions, SQLite would search from the limit
-// for each page.
+// orderOf adds the conditions for the range and the cursors to w, and returns the ORDER BY clause. A cursor within the
+// range replaces the limit on its side: with both conditions, SQLite would scan from the limit for each page.
 func orderOf(q *history.EventQuery, w *where) (string, error) {
 	limits := q.Range
 	for _, c := range []struct {

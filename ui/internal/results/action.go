@@ -19,7 +19,7 @@ type action struct {
 	at   time.Time // time when the user confirmed the action
 	done time.Time // time when the call of Operator or apply returned, or zero before that
 	by   string    // the key or command with which the user chose the targets
-	// apply performs a fix instead of a method of [Operator]. It is nil for other actions.
+	// apply applies a fix. It is nil for other actions, which call a method of [Operator].
 	apply func(context.Context) insight.Outcome
 	ended time.Time // time when the outcome became final
 	// over is set when the outcome is final.

@@ -76,7 +76,7 @@ func (f *frame) evaluator(current string) string {
 	return ""
 }
 
-// unquote removes quotes, backslashes and continued lines from a word.
+// unquote removes quotes, backslashes and line continuations from a word.
 func unquote(word string) string {
 	return strings.NewReplacer("\\\n", "", "\\", "", `$"`, "", "'", "", `"`, "").Replace(word)
 }

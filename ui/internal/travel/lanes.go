@@ -33,7 +33,7 @@ func refreshEvery(window time.Duration) time.Duration {
 	return max(time.Minute, min(window/15, 10*time.Minute))
 }
 
-// retryAfter is the pause before a failed read of the same lanes is repeated.
+// retryAfter is the delay before a failed read of the same lanes is retried.
 const retryAfter = 10 * time.Second
 
 // Lanes returns the command that reads the lanes, or nil if no read is due. A read is due if the window or the patterns
