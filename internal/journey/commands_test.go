@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -37,13 +38,20 @@ func openCommands(t *testing.T, s *stage) *shell {
 	return term
 }
 
-// startWaiting runs the command that waits, and confirms it.
-func startWaiting(term *shell) {
+// startWaiting runs the command that waits, and confirms it. n is the number of its starts, because the output of
+// earlier ones is still on the screen.
+func startWaiting(term *shell, n int) {
 	term.t.Helper()
 	term.keys("!", "w", "Enter")
 	term.await("run this command")
 	term.keys("y")
-	term.await("waiting42 in ")
+	term.times("waiting42 in ", n)
+}
+
+// times waits until a text is on the screen n times.
+func (term *shell) times(text string, n int) {
+	term.t.Helper()
+	term.until(text, func(screen string) bool { return strings.Count(screen, text) == n })
 }
 
 func TestCommandOfTheSettings(t *testing.T) {
@@ -68,14 +76,14 @@ func TestCommandOfTheSettings(t *testing.T) {
 
 func TestCtrlCEndsTheCommandOnly(t *testing.T) {
 	term := openCommands(t, newStage(t))
-	startWaiting(term)
+	startWaiting(term, 1)
 	term.keys("C-c")
 	term.await("interrupted", "ended with exit code 7. Press Enter to return.")
 	term.keys("C-c") // returns as well
 	term.await("● web", "The command wait ended with exit code 7.")
-	startWaiting(term)
+	startWaiting(term, 2)
 	term.keys("C-\\")
-	term.await("Press Enter to return.")
+	term.times("Press Enter to return.", 2)
 	term.keys("Enter")
 	term.await("● web")
 	term.keys("q")
@@ -86,7 +94,7 @@ func TestCtrlCEndsTheCommandOnly(t *testing.T) {
 // The shell stops and continues electop together with the command.
 func TestCtrlZStopsTheCommand(t *testing.T) {
 	term := openCommands(t, newStage(t))
-	startWaiting(term)
+	startWaiting(term, 1)
 	term.keys("C-z")
 	term.await("Stopped")
 	term.inForeground()
