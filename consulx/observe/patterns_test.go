@@ -98,7 +98,8 @@ func TestPatternsChangeDuringFailovers(t *testing.T) {
 		b.Acquire(t, api.KVPair{Key: key, Session: s})
 		board := observe(t, b.client, p+"a/*")
 		board.loaded()
-		const terms = 200
+		// Consul counts the connection of each cancelled query for 22 s, and accepts 200 connections.
+		const terms, changes = 200, 60
 		var workers sync.WaitGroup
 		done := make(chan struct{})
 		workers.Go(func() {
@@ -111,7 +112,7 @@ func TestPatternsChangeDuringFailovers(t *testing.T) {
 		workers.Go(func() {
 			pace := time.NewTicker(10 * time.Millisecond)
 			defer pace.Stop()
-			for i := 0; ; i++ {
+			for i := range changes {
 				select {
 				case <-done:
 					return
