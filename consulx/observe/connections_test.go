@@ -30,10 +30,9 @@ type crowded struct {
 	*httptest.Server
 	open, blocked atomic.Int64
 	closed        chan struct{}
-	exceeded      atomic.Bool // more connections than the limit were open
 }
 
-func newCrowded(t *testing.T, agent http.RoundTripper, limit int) *crowded {
+func newCrowded(t *testing.T, agent http.RoundTripper) *crowded {
 	t.Helper()
 	c := &crowded{closed: make(chan struct{}, 1)}
 	c.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +46,6 @@ func newCrowded(t *testing.T, agent http.RoundTripper, limit int) *crowded {
 		switch state {
 		case http.StateNew:
 			c.open.Add(1)
-			c.awaitLimit(int64(limit))
 		case http.StateClosed, http.StateHijacked:
 			c.open.Add(-1)
 			select {
@@ -62,19 +60,19 @@ func newCrowded(t *testing.T, agent http.RoundTripper, limit int) *crowded {
 	return c
 }
 
-// awaitLimit waits until connections that the client has already closed have also ended on the server, because the
-// server may accept the next connection first.
-func (c *crowded) awaitLimit(limit int64) {
+// exceeds reports whether more connections than the limit stay open. It waits for the server to detect connections that
+// the client has closed. Waiting before a connection is accepted would block: the client may have closed that one.
+func (c *crowded) exceeds(limit int) bool {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
-	for c.open.Load() > limit {
+	for c.open.Load() > int64(limit) {
 		select {
 		case <-c.closed:
 		case <-timeout.C:
-			c.exceeded.Store(true)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // forward sends a request through another transport and copies the response to the client.
@@ -107,7 +105,7 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 			for i := range elections {
 				b.Acquire(t, api.KVPair{Key: fmt.Sprintf("service/%04d/leader", i), Session: holder})
 			}
-			server := newCrowded(t, agent, conns)
+			server := newCrowded(t, agent)
 			client := newClient(t, consulx.Config{Address: server.Listener.Addr().String(), MaxConnections: conns})
 			board := observe(t, client, election.DefaultPattern)
 			var nodes []string
@@ -132,7 +130,7 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 					t.Errorf("the connection to a healthy agent was reported as lost: %s", e.Error)
 				}
 			}
-			if server.exceeded.Load() {
+			if server.exceeds(conns) {
 				t.Errorf("the client opened more than %d concurrent connections", conns)
 			}
 		})
