@@ -80,7 +80,7 @@ func (b Backend) Session(t *testing.T, entry *api.SessionEntry) string {
 	return id
 }
 
-// Acquire locks a key. It retries until it succeeds.
+// Acquire locks a key. It retries until it succeeds, and fails the test after [Patience].
 func (b Backend) Acquire(t *testing.T, p api.KVPair) {
 	t.Helper()
 	deadline := time.Now().Add(Patience)

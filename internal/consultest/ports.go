@@ -12,8 +12,8 @@ type ports struct {
 	http, serf, server, wan int
 }
 
-// Agents listen on ports from firstPort to lastPort. The range excludes Consul's default ports, which an agent of the
-// developer may use, and the ephemeral ports (/proc/sys/net/ipv4/ip_local_port_range): an outgoing connection could
+// Agents listen on ports from firstPort to lastPort. The range excludes Consul's default ports, which the developer's
+// own agent may use, and the ephemeral ports (/proc/sys/net/ipv4/ip_local_port_range): an outgoing connection could
 // occupy the port of an agent that restarts.
 const (
 	firstPort = 10000

@@ -39,8 +39,8 @@ func StartServer(dir string, opts ...Option) (*Agent, error) {
 	return agents[0], nil
 }
 
-// Cluster starts n servers that form a cluster. Their names are the name of [WithNode], by default "node", followed
-// by "-1" to "-n".
+// Cluster starts n servers that form a cluster. A server's name is the prefix set by [WithNode], by default "node",
+// followed by the server's number, for example "node-1".
 func Cluster(tb testing.TB, n int, opts ...Option) []*Agent {
 	tb.Helper()
 	return start(tb, kind{servers: n}, append([]Option{WithNode("node")}, opts...))

@@ -41,7 +41,7 @@ type Options struct {
 	NodePrefix string
 	// Connect creates a client of the Consul agent that the demonstration uses.
 	Connect func() (*consulx.Client, error)
-	// Report receives one line per failure. It must not block.
+	// Report receives one line per failure or error. It must not block.
 	Report func(line string)
 }
 
@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) error {
 		for _, m := range s.members {
 			g.Go(func() error {
 				if i > 0 {
-					await(gctx, led) // the first service must be observed first, because the dashboard then selects it
+					await(gctx, led) // the dashboard selects the election that it observes first, which must be the first service
 				}
 				m.run(gctx)
 				return nil

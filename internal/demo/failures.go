@@ -164,6 +164,6 @@ func (d *demonstration) attempt(ctx context.Context, step func(context.Context) 
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	if err := step(ctx); err != nil && ctx.Err() == nil {
-		d.o.Report("cannot simulate the failure: " + err.Error())
+		d.o.Report("cannot simulate the failure or its recovery: " + err.Error())
 	}
 }

@@ -26,7 +26,7 @@ type course struct {
 	jitter   time.Duration
 	rounds   int
 	spent    int // value of rounds when the election last moved; used only with Watch
-	// unconfirmed is the number of releases, since the election last moved, that Consul did not confirm.
+	// unconfirmed is the number of releases that Consul did not confirm since the election last moved.
 	unconfirmed int
 	tried       bool // set when the drain has tried to destroy the session
 	destroyed   bool
@@ -108,7 +108,7 @@ func (c *course) see(e *election.Election, at time.Time) {
 	c.hold.Election, c.hold.Node = c.item.Target.Election, cmp.Or(c.hold.Node, node)
 }
 
-// place says whether there is a leader, and whether its session is on a drained node.
+// place indicates whether there is a leader, and whether its session is on a drained node.
 type place int
 
 const (
@@ -243,9 +243,9 @@ func (c *course) pause(p *policy) time.Duration {
 	return pauseAtLeast + c.jitter
 }
 
-// npm's client polls every 5 s until two reads show the same leader. Only then does it react to a release immediately.
-// The pause allows these two reads; without it, the client would miss the release. The random part of the pause varies
-// which candidate polls first.
+// npm's consul package polls every 5 s until two reads show the same leader. Only then does it react to a release
+// immediately. The pause allows these two reads; without the pause, the client would miss the release. The random part
+// of the pause varies which candidate polls first.
 const (
 	pauseAtLeast = 11 * time.Second
 	pauseJitter  = time.Second

@@ -47,8 +47,8 @@ type Result struct {
 	// observed.
 	Vacancy      time.Duration
 	VacancyKnown bool
-	// Failure is the kind of failure of an action. For a skipped election whose leader remains on the node, it is the
-	// kind of the reason. Otherwise it is empty.
+	// Failure is the kind of the failure if the status is Failed, or if it is Skipped for a reason that counts as a
+	// failure. Otherwise it is empty.
 	Failure insight.OutcomeKind
 	// Reason is one line that says why the election did not move. It may be empty.
 	Reason string
@@ -65,9 +65,9 @@ type Operator interface {
 type Options struct {
 	// Rounds is the maximum number of releases of one election.
 	Rounds int
-	// Settle is how long a session on another node must lead until an election counts as moved.
+	// Settle is how long a session on another node must lead before an election counts as moved.
 	Settle time.Duration
-	// Wait is the maximum time for which an election has no leader before its status becomes Vacant.
+	// Wait is how long an election may have no leader before its status becomes Vacant.
 	Wait time.Duration
 	// Destroy allows destroying the session after the last round.
 	Destroy bool

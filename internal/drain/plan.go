@@ -135,8 +135,8 @@ type Item struct {
 	Around election.Surroundings
 	// Effect describes the effect of a release. Last describes the effect of a destroy.
 	Effect, Last insight.Effect
-	// Skip is the reason why the drain does not act on the election. It is empty if the drain acts. If the leader remains
-	// on the node for this reason, Failure is the kind of the reason.
+	// Skip is the reason why the drain does not act on the election. It is empty if the drain acts. If the reason counts
+	// as a failure, Failure is the kind of the failure.
 	Skip    string
 	Failure insight.OutcomeKind
 }

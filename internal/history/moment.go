@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ParseMoment parses a time: a duration before now (24h, 7d), RFC 3339, or a date with an optional time in the time
-// zone of now.
+// ParseMoment parses a time: a duration before now (24h, 7d), a time in RFC 3339 format, or a date with an optional
+// time in the time zone of now.
 func ParseMoment(text string, now time.Time) (time.Time, error) {
 	if d, err := ParseDays(text); err == nil {
 		return now.Add(-d), nil

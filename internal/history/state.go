@@ -21,8 +21,8 @@ type State struct {
 	// if there is none.
 	Observed     bool
 	LastObserved time.Time
-	// Elections are sorted by [election.Compare]. They contain the terms of the window and at least the latest two. A
-	// history contains no values and sessions, so Pair.Value and Session are empty. Pair.ModifyIndex may be lower
-	// than the current index.
+	// Elections are sorted by [election.Compare]. They contain the terms of the window and at least the latest two
+	// terms. A history contains neither values nor sessions, so Pair.Value and Session are empty. Pair.ModifyIndex may
+	// be lower than the current index.
 	Elections []*election.Election
 }

@@ -18,7 +18,8 @@ type Summary struct {
 	// Observed is how long the election was observed. Led is how much of this time it had a leader. For several
 	// elections, both are sums.
 	Observed, Led time.Duration
-	// Vacancies is the number of vacancies with an observed start and end. The other fields are their durations.
+	// Vacancies is the number of vacancies with an observed start and end. VacancyP50, VacancyP95 and VacancyMax are
+	// the 50th percentile, the 95th percentile and the maximum of their durations.
 	Vacancies  int
 	VacancyP50 time.Duration
 	VacancyP95 time.Duration

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxPending is the maximum size of the queue in bytes. At its start, electop logs one line per election, up to
+	// maxPending is the maximum size of the queue in bytes. When electop starts, it logs one line per election, up to
 	// 10,000 lines.
 	maxPending = 4 << 20
 	// openTimeout is how long Open waits for an error from the file system.

@@ -61,7 +61,7 @@ func New(o Options) *Metrics {
 	return m
 }
 
-// Handler serves the metrics to Prometheus.
+// Handler returns the handler that serves the metrics to Prometheus.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }

@@ -96,7 +96,7 @@ func (i *Incident) totals(lost int) string {
 		parts = append(parts, "The leader was not lost.")
 	}
 	if s := i.Summary; s.Observed > 0 {
-		parts = append(parts, fmt.Sprintf("The election was observed for %s and had no leader for %s of that.",
+		parts = append(parts, fmt.Sprintf("The election was observed for %s and had no leader for %s of that time.",
 			duration(s.Observed), duration(s.Observed-s.Led)))
 	}
 	if s := i.Summary; s.Vacancies > 0 {

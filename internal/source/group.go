@@ -91,7 +91,7 @@ func newInbox(sources []Source) *inbox {
 	return in
 }
 
-// read reads all sources in goroutines until they or ctx end.
+// read reads each source in a goroutine until the source or ctx ends.
 func (in *inbox) read(ctx context.Context) {
 	for i, s := range in.sources {
 		in.readers.Go(func() {

@@ -11,7 +11,7 @@ import (
 
 // Source is a store in which elections are held, such as the KV store of one Consul datacenter.
 type Source interface {
-	// Datacenter is the name of the source. Elections, events and targets of the source have this name.
+	// Datacenter is the name of the source. The elections, events and targets of the source contain this name.
 	Datacenter() string
 	// Snapshots delivers the observed state, which includes the state of the connection. The source closes the channel
 	// when it ends.

@@ -22,8 +22,8 @@ const Command = "supervise"
 // machine is suspended.
 const tickInterval = 100 * time.Millisecond
 
-// File descriptors that the supervisor inherits. It reads deadlines from the first, and writes the program's process
-// group to the second.
+// File descriptors that the supervisor inherits. It reads deadlines from deadlinesFile, and writes the program's
+// process group to groupFile.
 const (
 	deadlinesFile = 3
 	groupFile     = 4

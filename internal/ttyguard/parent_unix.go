@@ -159,8 +159,8 @@ func (p *parent) pass(sig os.Signal) {
 	}
 }
 
-// suspend stops the process group when the child requests it. If `kill %1` or another signal has ended the child
-// during the stop, suspend does not resume it, because the shell then uses the terminal.
+// suspend stops the process group when the child requests it. If another signal arrives during the stop, for example
+// from `kill %1`, suspend forwards it and does not resume the child, because the shell uses the terminal.
 func (p *parent) suspend() {
 	stopGroup()
 	p.pass(syscall.SIGCONT)

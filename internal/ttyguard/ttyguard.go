@@ -14,8 +14,8 @@ const childName = "electop-dashboard"
 // orderly is the last byte that a child writes to standard error unless it crashes.
 const orderly = 0
 
-// File descriptors of the child. The child requests a stop on the first. It reads from the second until the shell
-// continues it.
+// File descriptors of the child. The child writes to requestFile to request a stop. A read from resumeFile returns
+// after the shell has continued the process group.
 const (
 	requestFile = 3
 	resumeFile  = 4
@@ -34,7 +34,7 @@ func Leave() { _, _ = os.Stderr.Write([]byte{orderly}) }
 
 // End describes how a child ended.
 type End struct {
-	// Crashed is set if the child ended without calling [Leave].
+	// Crashed is set if the child ended without calling [Leave], or if a signal ended it.
 	Crashed bool
 	// Code is the exit code. If a signal ended the child, it is 128 + Signal.
 	Code   int

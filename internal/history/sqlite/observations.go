@@ -58,7 +58,7 @@ func (s *store) noteDropped(ctx context.Context, n uint64) error {
 	return err
 }
 
-// lastObserved returns the latest time before at when an observer watched the key, or 0 if no observer did. It ignores
+// lastObserved returns when an observer last watched the key before at, or 0 if no observer watched it. It ignores
 // the current period.
 func (s *store) lastObserved(ctx context.Context, datacenter, key string, at int64) (int64, error) {
 	stmt, err := s.Statement(ctx, `SELECT patterns, max(min(seen, ?)) FROM observations

@@ -69,7 +69,7 @@ func begins(e, missed *election.Event) bool {
 }
 
 // unseen stores how many terms an observer missed. It does not count terms that another observer stored. If held is
-// set, it does not count the latest term, because that is the current one.
+// set, the latest term is the current term, which unseen does not count.
 func (s *store) unseen(ctx context.Context, sub subject, e *election.Event, held bool) error {
 	newest := index(e.Term)
 	if held {

@@ -294,8 +294,8 @@ func (s *store) relabel(ctx context.Context, sub subject, e *election.Event) err
 	return err
 }
 
-// name stores the leader's label and node. changed is set if the holder wrote another value. If it is not set, the
-// label differs because the session was read after the key.
+// name stores the leader's label and node. changed is set if the holder wrote another value. Otherwise, the label
+// differs because the session was read after the key.
 func (s *store) name(ctx context.Context, t *termRow, e *election.Event, changed bool) error {
 	leader, node := cmp.Or(e.Leader, t.leader), cmp.Or(e.Node, t.node)
 	if leader == t.leader && node == t.node {

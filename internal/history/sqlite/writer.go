@@ -38,8 +38,8 @@ type WriterOptions struct {
 	Observer string
 	// Patterns contains the observed patterns.
 	Patterns election.Patterns
-	// Keep is the maximum age of events. MaxBytes is the maximum size of the file. Retention deletes older events. 0
-	// means no limit.
+	// Keep is the maximum age of events. MaxBytes is the maximum size of the file. Retention deletes older events, and
+	// the oldest events of a larger file. 0 means no limit.
 	Keep     time.Duration
 	MaxBytes int64
 	// Queue is the maximum number of queued events; 0 means 65,536.
@@ -154,8 +154,8 @@ func (w *Writer) RecordAction(a history.Action) {
 	w.notify()
 }
 
-// Observing returns an event that only begins a period of observation. An observer that finds no election passes it
-// to [Writer.Record].
+// Observing returns an event that only begins a period of observation. An observer that finds no elections passes
+// this event to [Writer.Record].
 func Observing(datacenter string, at time.Time) election.Event {
 	return election.Event{Time: at, Datacenter: datacenter}
 }
@@ -187,7 +187,7 @@ func (w *Writer) notify() {
 }
 
 // Run stores queued events and actions until ctx ends and the queue is empty. It then closes the file. It retries
-// after temporary errors, which it passes to OnError, and returns all others.
+// after temporary errors, which it passes to OnError, and returns all other errors.
 func (w *Writer) Run(ctx context.Context) error {
 	if w.store == nil && !w.awaitFirst(ctx) {
 		return nil

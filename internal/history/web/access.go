@@ -19,8 +19,8 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// authorized accepts requests that contain the token. If no token is configured, it rejects requests that a web page
-// from another site may have sent.
+// authorized accepts requests that contain the token. If no token is configured and only clients on this host can
+// connect, it rejects requests whose Host header names another host, because a web page may have sent them.
 func (s *server) authorized(next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(s.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

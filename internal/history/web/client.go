@@ -28,7 +28,7 @@ const (
 
 // ClientOptions configure a client of a recorder.
 type ClientOptions struct {
-	// URL has the scheme http or https. It has a path if a proxy adds a path.
+	// URL has the scheme http or https. It may have a path, for example if the recorder is behind a proxy.
 	URL string
 	// Token is the bearer token. It is sent only to this URL.
 	Token string
@@ -52,7 +52,7 @@ func CheckURL(text string) error {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return errors.New("the URL of a recorder must begin with https:// or http://")
 	case u.User != nil:
-		return errors.New("a URL with a password is visible to other users; use --history-token-file")
+		return errors.New("the URL must not contain a user name or password, because other users can see it; use --history-token-file")
 	case u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
 		return errors.New("must be https://HOST:PORT or https://HOST:PORT/PATH")
 	}

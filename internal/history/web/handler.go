@@ -19,8 +19,8 @@ import (
 // Options configure the handler of a recorder.
 type Options struct {
 	Source Source
-	// Health returns nil while Consul is observed and events are stored, otherwise the reason. Its route, /healthz, does
-	// not require a token.
+	// Health returns nil while Consul is observed and events are stored. Otherwise, it returns the reason. Its route,
+	// /healthz, does not require a token.
 	Health func() error
 	// Metrics serves the metrics for Prometheus.
 	Metrics http.Handler
@@ -155,7 +155,8 @@ func linkNext(h http.Header, path string, v url.Values) {
 	h.Set("Link", "<"+path+"?"+v.Encode()+`>; rel="next"`)
 }
 
-// advance changes a query so that it returns the next page: newer entries if it has the cursor after, else older ones.
+// advance changes a query to that of the next page. The next page contains newer entries if the query has the cursor
+// after, and older entries otherwise.
 func advance(before, after *history.Cursor, older, newer history.Cursor) {
 	if *after != "" {
 		*after = newer

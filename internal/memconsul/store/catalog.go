@@ -88,7 +88,7 @@ type node struct {
 	info     NodeInfo
 	services map[string]*Service
 	checks   map[string]*Check
-	index    uint64 // index of the latest change of the node or of one of its services
+	index    uint64 // index of the latest change to the node or to one of its services
 }
 
 // catalogTable is the catalog. The keys of its maps are folded names (see [Fold]).
