@@ -29,12 +29,12 @@ const (
 
 // Budget divides the connections of one client among the kinds of requests.
 type Budget struct {
-	blocking int // number of connections for blocking queries
+	blocking int // maximum number of connections for blocking queries
 
 	mu       sync.Mutex
-	reserved int         // number of connections for blocking queries: in use, or still counted by Consul
+	reserved int         // number of reserved connections: in use, or still counted by Consul
 	keys     int         // number of running blocking queries for keys
-	changed  func(n int) // receives the number of nodes whose checks can be watched
+	changed  func(n int) // callback for the number of nodes whose checks can be watched
 }
 
 func newBudget(conns int) *Budget {
@@ -72,7 +72,7 @@ func (c *Client) Reserve(assigned bool) bool {
 	return true
 }
 
-// Release returns a reserved connection after a delay.
+// Release frees a reserved connection after a delay.
 func (c *Client) Release(after time.Duration) {
 	if after > 0 {
 		time.AfterFunc(after, func() { c.Release(0) })

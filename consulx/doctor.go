@@ -243,7 +243,7 @@ func (d *doctor) sessions() {
 	all, err := d.client.AllSessions(d.client.Read(d.ctx))
 	allowed, known := d.may("session", "", "read")
 	found := election.Plural(uint64(len(all)), "session")
-	const without = "; electop shows the key's value as the leader, and causes are unknown"
+	const without = "; electop shows the key's value as the leader, and the causes of losses are unknown"
 	switch {
 	case IsDenied(err), known && !allowed && len(all) == 0:
 		d.add("sessions", StatusDenied, rule, "none readable%s", without)

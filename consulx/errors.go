@@ -155,7 +155,7 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	switch {
 	case kind != nil:
 		return text, kind
-	case s.Code == http.StatusForbidden && text != "": // the response of a proxy, or a blocked endpoint
+	case s.Code == http.StatusForbidden && text != "": // a response from a proxy, or a blocked endpoint
 		return "Consul answered 403: " + text, ErrDenied
 	case s.Code == http.StatusForbidden:
 		return "permission denied", ErrDenied

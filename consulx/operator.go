@@ -33,7 +33,7 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 
 // Release unlocks a key and keeps its value, flags and session; no lock-delay follows. It acts only on the hold of t
 // (Session, CreateIndex, LockIndex); otherwise it fails with ErrMoved. It fails with ErrRefused for keys that electop
-// never releases. After ErrUnknown the write may have been applied.
+// never releases. After ErrUnknown, the write may have been applied.
 func (op *Operator) Release(ctx context.Context, t election.Target) (Released, error) {
 	return op.releaseSeen(ctx, t, nil)
 }

@@ -41,8 +41,8 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 // patroniKey is the last segment of every key that names a Patroni leader.
 const patroniKey = "leader"
 
-// unrecognised decides whether to release a key that may be Patroni's although not all of its siblings were read. Only
-// the session can then identify Patroni.
+// unrecognised decides whether to release a key that was not recognised as Patroni's. If not all of its siblings were
+// read, only the session can identify Patroni.
 func (op *Operator) unrecognised(t election.Target, session *election.Session, err error) error {
 	switch {
 	case err == nil, session != nil && (IsDenied(err) || errors.Is(err, ErrPartly)):

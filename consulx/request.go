@@ -43,7 +43,7 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 // buffer of a larger response is not kept, because it would occupy memory permanently.
 const keptBody = 16 << 20
 
-// post sends a POST request. Consul's library can send such a request only as PUT.
+// post sends a POST request. The raw API of Consul's library can send a body only with PUT.
 func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {

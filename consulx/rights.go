@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// authorizePath is an internal endpoint of Consul's web interface. electop must also work without it.
+// authorizePath is an internal endpoint that Consul's web interface uses. electop must also work without it.
 const authorizePath = "/v1/internal/acl/authorize"
 
 // right is a permission. In a response, Allow is set if the token has this permission.
@@ -70,8 +70,8 @@ func aclRule(resource, segment, policy string) string {
 	return resource + " " + quoteHCL(segment) + ` { policy = "` + policy + `" }`
 }
 
-// quoteHCL returns text as an HCL string that is safe to print. It escapes all characters except printable ASCII, and
-// HCL's templates.
+// quoteHCL returns text as an HCL string that is safe to print. It escapes HCL's templates and all characters that are
+// not printable ASCII.
 func quoteHCL(text string) string {
 	return strings.ReplaceAll(strconv.QuoteToASCII(text), "${", `\u0024{`)
 }

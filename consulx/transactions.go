@@ -24,7 +24,7 @@ const (
 	vanishTries = 8
 )
 
-// withoutLeader describes a response that Consul did not send: Consul adds the header to every response to a read-only
+// withoutLeader describes a response that Consul did not send: Consul adds this header to every response to a read-only
 // transaction.
 const withoutLeader = "it has no header X-Consul-Knownleader"
 

@@ -139,7 +139,7 @@ func (c *Client) UnconfirmedRelease(ctx context.Context, p *election.Pair, err e
 type keyChange struct {
 	cancel context.CancelFunc
 	done   chan struct{}
-	pair   *election.Pair // nil if the key does not exist
+	pair   *election.Pair // nil if the key does not exist, or if the query failed
 }
 
 // firstChange starts the query and returns when the request has been sent.

@@ -14,7 +14,8 @@ import (
 	"electop/election"
 )
 
-// callLimit is the timeout of one short call. Without a quorum, Consul responds only after several seconds.
+// callLimit is the timeout of an acquire and the read after it. Without a quorum, Consul responds only after several
+// seconds.
 const callLimit = 30 * time.Second
 
 // campaign retries until the candidate leads or until no retry can succeed.

@@ -153,8 +153,8 @@ func (c *Candidate) giveUp(ctx context.Context, session string, unknown consulx.
 	return err
 }
 
-// Close ends every campaign, resigns, destroys the session and waits for its goroutines. If ctx ends first, the session
-// ends when its TTL expires.
+// Close ends every campaign, resigns, destroys the session and waits for the candidate's goroutines. If ctx ends first,
+// the session ends when its TTL expires.
 func (c *Candidate) Close(ctx context.Context) error {
 	defer c.abort()
 	stop := context.AfterFunc(ctx, c.abort)

@@ -18,7 +18,7 @@ const (
 	settlePace = 10 * time.Microsecond
 	// settleAfter delays the first layout, so that the first board is drawn earlier.
 	settleAfter = 100 * time.Millisecond
-	// listGrace is the maximum time between a list of names and a response of the shard that show the same change.
+	// listGrace is how long the keys of a shard may differ from a newer list of names before the shard restarts.
 	listGrace = 100 * time.Millisecond
 )
 
@@ -349,8 +349,8 @@ func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-ch
 	}
 }
 
-// cover reads the keys of all areas until ctx ends or the patterns are replaced. The new shards inherit the states of
-// the shards in before.
+// cover reads the keys of all areas until ctx ends or the patterns are replaced. before contains the closed shards whose
+// states the new shards inherit.
 func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}, before []retiredShard) (areas []*coverage) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup

@@ -24,7 +24,7 @@ type keyPoller struct {
 	watch    shard.Watch
 	patterns election.Patterns
 	ready    <-chan struct{} // channel that is closed when the tracker can receive responses
-	onChange func()          // callback after a response with new or deleted keys, and after the first failure
+	onChange func()          // callback when the keys, heavy, or the success of the query changed
 
 	askedAt time.Time
 	answer  keySet

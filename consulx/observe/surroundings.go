@@ -69,7 +69,7 @@ func (s *study) begin(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, s.cancel, s.key
 }
 
-// run reads until ctx ends.
+// run reads the surroundings repeatedly until ctx ends.
 func (s *study) run(ctx context.Context, o *Observer) {
 	timer := stoppedTimer()
 	defer timer.Stop()

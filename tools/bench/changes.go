@@ -14,7 +14,7 @@ import (
 
 const (
 	// stride is the distance between two keys that are changed one after the other. It is a prime number, so that with
-	// the usual sizes, every key has its turn before any key has another turn.
+	// the usual sizes, the changes reach every key before they return to the first key.
 	stride = 7919
 	// maxInFlight is the maximum number of concurrent writes.
 	maxInFlight = 64
@@ -90,7 +90,7 @@ func (c *changes) write(ctx context.Context, change int, l *timeline) error {
 	return nil
 }
 
-// keyOf returns the index of the key of a change. c.flaps consecutive changes have the same key.
+// keyOf returns the index of the key of a change. c.flaps consecutive changes affect the same key.
 func (c *changes) keyOf(change int) int { return change / c.flaps * stride % len(c.keys) }
 
 // update writes the key again with its holder's session.

@@ -26,7 +26,7 @@ const (
 type dashboardResult struct {
 	curl   time.Duration // time that curl takes to read the same keys and sessions
 	first  time.Duration // time from the start to the first complete table
-	own    time.Duration // the part of first that the terminal also needs for a program that only prints text
+	own    time.Duration // the part of first that the terminal takes: the time for a program that only prints text
 	quiet  float64       // CPU use, in cores, while no key changes
 	perCPU cpu           // CPU time per change
 	rss    int64

@@ -90,7 +90,8 @@ func (s *fixture) measure(ctx context.Context, w watcher) (r result, err error) 
 	return r, s.steady(ctx, c, l, &r)
 }
 
-// single writes changes one by one. It waits until the watcher has reported each of them.
+// single writes changes one by one. After each change, it waits until the watcher has reported the change, but not
+// longer than idleLimit.
 func (s *fixture) single(ctx context.Context, l *timeline) (spread, error) {
 	first := s.changes.last() + 1
 	for range s.o.idleChanges {

@@ -66,7 +66,7 @@ func (o *options) parseLists(sizes, watchers string) error {
 	for text := range strings.SplitSeq(sizes, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < 1 || n > maxSize {
-			return fmt.Errorf("-sizes %q: must be numbers from 1 to %d", text, maxSize)
+			return fmt.Errorf("-sizes: %q is not a number from 1 to %d", text, maxSize)
 		}
 		o.sizes = append(o.sizes, n)
 	}

@@ -69,8 +69,8 @@ func (t *terminal) press(ctx context.Context, keys []string) error {
 }
 
 // await waits until the text of the screen matches all expressions and two consecutive captures are equal. The program
-// has then finished drawing. await returns the last capture with its colours. Until then, it passes each capture that
-// equals the previous one to watch.
+// has then finished drawing. await returns the last capture with its colours. Until then, it calls watch with each
+// capture that equals the previous one.
 func (t *terminal) await(ctx context.Context, wanted []string, watch func(frame string)) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -6,7 +6,7 @@ import (
 )
 
 // theme is a terminal with a dark or a light background. electop uses the 256-colour palette, which is the same in
-// both, and the terminal's own colours for text and background.
+// both themes, and the terminal's own colours for text and background.
 type theme struct {
 	name                     string
 	background, text, border string

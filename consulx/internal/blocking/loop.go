@@ -27,7 +27,7 @@ type Poller interface {
 type Query struct {
 	*api.QueryOptions
 	// Reserved is true if the loop has reserved a connection of [consulx.Client.Blocking]. Otherwise the query does not
-	// wait and shares the connections of the other short reads.
+	// wait and uses the connections for short reads.
 	Reserved bool
 }
 
@@ -41,14 +41,14 @@ type Answer struct {
 	Rejected bool
 }
 
-// Client creates the options of queries.
+// Client creates the options of queries and reserves connections.
 type Client interface {
 	Read(ctx context.Context) *api.QueryOptions
 	Consistent(ctx context.Context) *api.QueryOptions
 	// Reserve reserves a connection for blocking queries. It returns false if no connection is free and assigned is
 	// false.
 	Reserve(assigned bool) bool
-	// Release returns a reserved connection after a delay.
+	// Release frees a reserved connection after a delay.
 	Release(after time.Duration)
 	// Close closes the idle connections of all reads. The client stays usable.
 	Close()
@@ -84,7 +84,7 @@ type Loop struct {
 	counted  time.Time // time until which Consul may count the connection of the latest query
 }
 
-// minWait is the minimum duration of a query that proves that blocking queries work. A proxy that rejects blocking
+// minWait is the minimum duration of a failed query that proves that blocking queries work. A proxy that rejects blocking
 // queries responds earlier.
 const minWait = 500 * time.Millisecond
 
@@ -142,7 +142,7 @@ func (l *Loop) reserve(ctx context.Context, at Position) Position {
 	return at
 }
 
-// release returns the reserved connection when Consul has stopped counting it. Consul does not end the wait of a
+// release frees the reserved connection when Consul has stopped counting it. Consul does not end the wait of a
 // cancelled query, and counts its connection until the wait ends.
 func (l *Loop) release() {
 	if l.reserved {
@@ -231,7 +231,7 @@ func (l *Loop) query(ctx context.Context, index uint64, wait time.Duration) *api
 	return q
 }
 
-// Overdue reports whether no response arrived before the deadline of electop or of the kernel.
+// Overdue reports whether a request failed because a timeout of electop or of the kernel expired.
 func Overdue(err error) bool {
 	var silent net.Error
 	return errors.As(err, &silent) && silent.Timeout()

@@ -23,8 +23,8 @@ func (p Position) in(epoch int) Position {
 }
 
 // after returns the position after a response with the index got. A query with that index would block forever if the
-// index decreased (data was replaced) or stayed equal before the wait ended (a snapshot was restored). In these cases,
-// the next query does not wait.
+// index decreased (data was replaced), or did not change although the wait had not ended (a snapshot was restored).
+// In these cases, the next query does not wait.
 func (p Position) after(got uint64, took, wait time.Duration) Position {
 	next := Position{Index: got, Epoch: p.Epoch, Newest: got}
 	if got < p.Index || got == p.Index && took < wait {

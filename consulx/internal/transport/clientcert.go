@@ -22,7 +22,7 @@ type certificateWatch struct {
 func (w *certificateWatch) observe(conf *tls.Config) {
 	certs := conf.Certificates
 	w.given = len(certs) > 0
-	// crypto/tls selects the same certificate. This function only records the request.
+	// crypto/tls would select the same certificate. This function only records the request.
 	conf.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		w.asked.Store(true)
 		for i := range certs {

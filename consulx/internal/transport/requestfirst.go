@@ -8,7 +8,7 @@ import (
 )
 
 // firstRequest is the maximum delay of the first read. net/http usually sends a request immediately after it has opened
-// a connection. net/http must also detect that the server closes a connection that is not needed.
+// a connection. The delay is limited, because net/http must also detect that the server closes an unused connection.
 const firstRequest = 100 * time.Millisecond
 
 // clientFirst delays the first read until the first write, but at most for firstRequest. Consul sends a 429 when it
@@ -44,7 +44,7 @@ func (c *clientFirst) Read(b []byte) (int, error) {
 	select {
 	case <-c.ready:
 		return n, err
-	default: // a response to no request: net/http only has to close the connection
+	default: // no request was sent, so net/http only has to close the connection
 		return 0, io.EOF
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// guard is the transport below Consul's library. It rejects responses that Consul did not send, and limits their
-// size.
+// guard is the transport below Consul's library. It rejects responses that Consul did not send, and limits the size of
+// every response.
 type guard struct {
 	http.RoundTripper
 	large chan struct{} // the channel is full while a body above largeBody is being read

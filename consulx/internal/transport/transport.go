@@ -1,5 +1,5 @@
 // Package transport sends requests to one Consul agent. It rejects responses that Consul did not send, and limits
-// their size.
+// the size of every response.
 package transport
 
 import (
@@ -30,8 +30,8 @@ type Transport struct {
 	connections *http.Transport
 }
 
-// New opens at most conns connections to an agent. If instead is not nil, instead sends all requests. large ensures
-// that only one response body above largeBody is read at a time.
+// New opens at most conns connections to an agent. If instead is not nil, it sends all requests. large ensures that
+// only one response body above largeBody is read at a time.
 func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, large chan struct{}) *Transport {
 	connections := newTransport(a, conf, conns)
 	watch := &certificateWatch{RoundTripper: connections}

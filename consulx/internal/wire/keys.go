@@ -27,12 +27,12 @@ func Pairs(text []byte, before List) (List, error) {
 	return list, err
 }
 
-// shortestPair is less than the number of bytes in the JSON text of a pair. A key may consist of closing braces, which
-// must not make the list of pairs large.
+// shortestPair is less than the number of bytes in the JSON text of a pair. It limits the memory that is allocated for
+// a response with many closing braces in its keys.
 const shortestPair = 80
 
 // decodeEach decodes each pair separately, up to the next closing brace. It returns false if a key contains a closing
-// brace, because the text before that brace is not valid JSON.
+// brace, because the text up to that brace is not valid JSON.
 func decodeEach(text []byte, before List) (list List, ok bool) {
 	rest, open := bytes.CutPrefix(bytes.Trim(text, space), []byte("["))
 	known := len(before.sums)

@@ -165,8 +165,8 @@ func combine(l Loss, fates map[string]sessionFate, nodes map[string]nodeState) e
 	return found
 }
 
-// suffices reports whether a list of health checks can explain the end of a session even if ACLs filtered it: a check
-// of the session is critical, or all its checks are present.
+// suffices reports whether a list of health checks can explain the end of a session even if ACLs filtered the list: a
+// check of the session is critical, or all its checks are present.
 func suffices(s *election.Session, checks []election.Check) bool {
 	all := true
 	for _, id := range s.Checks() {

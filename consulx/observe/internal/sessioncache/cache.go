@@ -85,7 +85,7 @@ func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
 	}
 	for i, s := range all {
 		if before := b.find(s.ID); before != nil {
-			all[i] = before // elections refer to this object: a second one would double the memory
+			all[i] = before // elections refer to this object: a second object would double the memory
 		}
 		b.known[s.ID] = all[i]
 	}

@@ -159,8 +159,8 @@ func (s shard) split() []shard {
 	return parts
 }
 
-// partWatch returns the widest watch for those of the sorted keys whose byte at offset at equals that of the first
-// key.
+// partWatch returns the widest watch for the first of the sorted keys and for all keys that have the same byte at this
+// offset.
 func partWatch(keys []string, at int) (Watch, bool) {
 	first := keys[0]
 	if len(first) == at {
