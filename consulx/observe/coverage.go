@@ -349,8 +349,8 @@ func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-ch
 	}
 }
 
-// cover reads the keys of all areas until ctx ends or the patterns are replaced. before contains the closed shards whose
-// states the new shards inherit.
+// cover reads the keys of all areas until ctx ends or the patterns are replaced. before contains the closed shards
+// whose states the new shards inherit.
 func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}, before []retiredShard) (areas []*coverage) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup

@@ -84,8 +84,8 @@ type Loop struct {
 	counted  time.Time // time until which Consul may count the connection of the latest query
 }
 
-// minWait is the minimum duration of a failed query that proves that blocking queries work. A proxy that rejects blocking
-// queries responds earlier.
+// minWait is the minimum duration of a failed query that proves that blocking queries work. A proxy that rejects
+// blocking queries responds earlier.
 const minWait = 500 * time.Millisecond
 
 // Run polls until ctx ends. It reports errors to the poller and retries.

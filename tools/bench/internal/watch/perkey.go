@@ -102,7 +102,8 @@ type keyConn struct {
 	r *bufio.Reader
 }
 
-// get reads the value and the index of the key. Consul responds when the key's index exceeds index, or after about 60 s.
+// get reads the value and the index of the key. Consul responds when the key's index exceeds index, or after
+// about 60 s.
 func (c *keyConn) get(host, key, index string) (value, next string, err error) {
 	_, err = fmt.Fprintf(c, "GET /v1/kv/%s?index=%s&wait=60s HTTP/1.1\r\nHost: %s\r\n\r\n", key, index, host)
 	if err != nil {
