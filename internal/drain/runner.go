@@ -193,7 +193,7 @@ func (r *Runner) done() bool {
 	return !r.Watch && !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.status.Final() || c.inFlight })
 }
 
-// end waits for the actions in progress.
+// end waits for the actions and the calls of Admit that are in progress.
 func (r *Runner) end() {
 	inFlight := 0
 	for _, c := range r.courses {

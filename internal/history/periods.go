@@ -103,7 +103,7 @@ func (g *coverGroup) covers(datacenter, key string) bool {
 	return ok
 }
 
-// NewCoverage limits observations to a time range. An observation without an end ends with its latest heartbeat.
+// NewCoverage returns the coverage of a time range. An observation without an end ends with its latest heartbeat.
 func NewCoverage(all []Observation, r Range) *Coverage {
 	c := &Coverage{r: r, merged: map[string]Periods{}}
 	for _, o := range all {

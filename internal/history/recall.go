@@ -30,7 +30,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (election.HistoryRead,
 	return read, nil
 }
 
-// latest returns the time of the latest observed change of an election.
+// latest returns the latest observed start or end of a term or vacancy of an election.
 func latest(e *election.Election) time.Time {
 	at := later(e.Since, e.VacantSince)
 	for _, t := range e.Terms {

@@ -20,11 +20,11 @@ type writer struct {
 	abandoned atomic.Bool
 }
 
-// NewWriter returns a writer whose pending writes fail shortly after ctx ends. Without it, a write to a full pipe
-// would block, because a signal does not interrupt it.
+// NewWriter returns a writer whose pending writes fail shortly after ctx ends. Otherwise, a write to a full pipe
+// would block, because a signal does not interrupt the write.
 func NewWriter(ctx context.Context, w io.Writer) io.Writer { return &writer{ctx: ctx, w: w} }
 
-// Write fails immediately if an earlier write was abandoned.
+// Write writes p to the stream. It fails immediately if an earlier write was abandoned.
 func (s *writer) Write(p []byte) (int, error) {
 	if s.abandoned.Load() {
 		return 0, context.Canceled

@@ -57,7 +57,8 @@ func certainty(c election.Cause, guess bool) int {
 	return 3
 }
 
-// byOperator returns the recorded action that ended the term of an explained event, and the name of its operator.
+// byOperator returns a copy of e whose cause is the recorded action that ended the term, and the name of the operator.
+// If no recorded action ended the term, it returns e itself.
 func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.Event, by string, err error) {
 	var kind string
 	found, err := s.Row(ctx, `SELECT action, by FROM actions WHERE session = ? AND result = 'done' AND (key = '' OR key = ?)

@@ -74,7 +74,7 @@ type Writer struct {
 	o      WriterOptions
 	store  *store
 	wake   chan struct{}
-	pulse  time.Time // time at which Run was last scheduled
+	pulse  time.Time // when the loop of Run began or last completed a step
 	beatAt time.Time // time of the next heartbeat
 	trimAt time.Time
 	// incomplete is the reason why the last moved file may lack the latest events.
@@ -314,8 +314,8 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 	return more, err
 }
 
-// report passes an error to OnError when writes begin to fail, and nil when they succeed again. retry is false if the
-// error is permanent.
+// report passes a temporary error to OnError when writes begin to fail, and nil when they succeed again. retry is set
+// if the error is temporary.
 func (w *Writer) report(err error) (retry bool) {
 	w.mu.Lock()
 	before := w.status.Err

@@ -95,8 +95,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// send sends a request. If the response is not a success, it returns an error. The caller must close the body of the
-// response.
+// send sends a request. It returns an error if the status of the response is not 2xx. The caller must close the body
+// of the response.
 func (c *Client) send(ctx context.Context, method, path string, v url.Values, body io.Reader) (*http.Response, error) {
 	u := *c.base
 	u.Path, u.RawPath, u.RawQuery = strings.TrimSuffix(u.Path, "/")+path, "", v.Encode()

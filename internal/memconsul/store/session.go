@@ -209,7 +209,7 @@ func (s *Store) RenewSession(id string) *Session {
 	return sess
 }
 
-// DestroySession ends a session after a client's request or after its expiry. It ignores an unknown ID.
+// DestroySession ends a session at a client's request or because the session has expired. It ignores an unknown ID.
 func (s *Store) DestroySession(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
