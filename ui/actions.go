@@ -102,7 +102,7 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 	}
 	switch {
 	case m.scene.Several() && len(names) != 1:
-		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in one datacenter at a time: select rows in one, for example with the filter dc:"+names[0]+".")
+		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:"+names[0]+".")
 		return nil
 	case m.scene.Several(): // hidden rows in other datacenters stay marked, but the dialog cannot include them
 		a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), func(t scene.Target) bool { return scene.OneLine(t.Datacenter, 60) != names[0] })
@@ -189,7 +189,8 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 	return tea.SetClipboard(text)
 }
 
-// quit requires a second request within noteTime while writes are in progress, because quitting loses their outcomes.
+// quit returns the command that quits. While writes are in progress, it requires a second request within noteTime,
+// because quitting loses the outcomes of the writes.
 func (m *Model) quit() tea.Cmd {
 	text := m.log.Running()
 	if text == "" || m.feed.now.Before(m.note.quitUntil) {
@@ -310,7 +311,7 @@ func selectedDatacenter(m *Model) string {
 	return m.scene.Live.Datacenters()[0].Datacenter
 }
 
-// selectedNode returns the node of the selected leader or session. It is empty if nothing is selected.
+// selectedNode returns the node of the selected leader or session, or "" if neither is selected.
 func selectedNode(m *Model) string {
 	switch e := m.scene.Selected; {
 	case m.focus.view == viewSessions && m.sessions.Selected() != nil:

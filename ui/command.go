@@ -210,7 +210,7 @@ func unwatch(m *Model, text string) {
 	}
 	left := slices.DeleteFunc(slices.Clone(now), func(text string) bool { return text == p.String() })
 	if !slices.ContainsFunc(left, func(text string) bool { return !strings.HasPrefix(text, "!") }) {
-		m.say(term.Delay, "This is the only pattern; add another with :watch PATTERN first.")
+		m.say(term.Delay, "This is the only pattern that selects keys; add another pattern with :watch PATTERN first.")
 		return
 	}
 	setPatterns(m, left)
@@ -237,7 +237,8 @@ type hintMsg struct {
 	complete bool
 }
 
-// hint shows the hint when no other message is shown, because the hint must not replace the response to a key press.
+// hint shows the number of found locks once no other note is shown, because it must not replace the response to a key
+// press.
 func hint(m *Model, found hintMsg) tea.Cmd {
 	switch rest := m.note.until.Sub(m.feed.now); {
 	case found.locks == 0, !slices.Equal(m.look.place.Patterns, m.opts.Patterns): // the locks were counted for the initial patterns

@@ -12,7 +12,7 @@ import (
 
 // feed holds the snapshots and the time.
 type feed struct {
-	// live is the newest snapshot. shown is the displayed one: an older snapshot while the board is paused, or the
+	// live is the newest snapshot. shown is the displayed snapshot: live, an older one while the board is paused, or the
 	// snapshot of a past moment. Pausing is not possible while the board shows the past.
 	live, shown *election.Snapshot
 	paused      bool
@@ -94,8 +94,8 @@ func (f *feed) pause(on bool) {
 	}
 }
 
-// asOf returns the time for which the shown snapshot is valid. This is now, unless the board is paused or shows the past,
-// or the connection is lost. Before the first response from Consul, it is the end of the history.
+// asOf returns the time for which the shown snapshot is valid. This is now, unless the board is paused or shows the
+// past, or the connection is lost. Before the first response from Consul, it is the end of the history.
 func (f *feed) asOf() time.Time {
 	c := f.live.Connection
 	switch {

@@ -193,7 +193,7 @@ func (m *Model) areaAt(x, y int) term.Area {
 	return term.AreaAt(lines[y], x)
 }
 
-// toPointed sends a message to the overlay or, if none is open, to the pane or the list.
+// toPointed sends a message to the overlay or, if no overlay is open, to the pane or the list.
 func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
 	switch {
 	case m.focus.mode != modeBoard:
@@ -225,7 +225,7 @@ func (m *Model) toggleMouse() {
 	m.window.noMouse = !m.window.noMouse
 	text := "Mouse support is on."
 	if m.window.noMouse {
-		text = "Mouse support is off: the terminal selects text. " + m.keys.Mouse.Help().Key + " turns it on."
+		text = "Mouse support is off: the terminal selects text. " + m.keys.Mouse.Help().Key + " turns mouse support on."
 	}
 	m.say(term.Quiet, text)
 }

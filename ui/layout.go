@@ -13,7 +13,7 @@ const (
 type window struct {
 	w, h     int
 	tooSmall bool
-	noMouse  bool // the user turned the mouse off
+	noMouse  bool // the user turned mouse support off
 	screen   screen
 }
 

@@ -93,7 +93,7 @@ type focus struct {
 	doctor   doctor.Model
 }
 
-// look holds the colours of the terminal and the painter for them.
+// look holds the painter, the colours that it uses and the texts of the header.
 type look struct {
 	theme term.Theme
 	dark  bool
@@ -134,7 +134,7 @@ type links struct {
 	hint tea.Cmd
 }
 
-// New returns the dashboard. Cancelling ctx ends its commands.
+// New returns the dashboard. Cancelling ctx ends the commands of the dashboard.
 func New(ctx context.Context, opts Options) Model {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -189,8 +189,8 @@ func dialogTools(ctx context.Context, k keys.Map, opts Options, datacenter strin
 	}
 }
 
-// Init starts the clock, requests the terminal's background colour and waits for the first
-// snapshot.
+// Init starts the clock, requests the terminal's background colour, and waits for the first snapshot, suspension and
+// warning.
 func (m Model) Init() tea.Cmd {
 	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.suspension, m.out.warning)
 }

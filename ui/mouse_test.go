@@ -196,7 +196,7 @@ func TestMouseCanBeTurnedOff(t *testing.T) {
 	if d.keys("M"); d.m.View().MouseMode != tea.MouseModeNone {
 		t.Error("M does not turn the mouse off")
 	}
-	d.wants("M turns it on")
+	d.wants("M turns mouse support on")
 	if d.keys("M"); d.m.View().MouseMode != tea.MouseModeCellMotion {
 		t.Error("M does not turn the mouse on")
 	}

@@ -30,7 +30,8 @@ type Options struct {
 	// disabled.
 	Operator Operator
 	ReadOnly bool
-	// Datacenters names the datacenters of [election.Snapshot.Parts] in their order. It is nil if there is only one.
+	// Datacenters names the datacenters in the order of [election.Snapshot.Parts]. It is nil if there is only one
+	// datacenter.
 	Datacenters []string
 	// Address is Consul's address, shown in the header and the window's title. It must not
 	// contain a token.
@@ -61,8 +62,8 @@ type Options struct {
 	// Demo describes a demonstration in one line. If it is not empty, the header marks the dashboard as a
 	// demonstration.
 	Demo string
-	// WatchChecks receives the nodes whose health checks are needed in a datacenter, most important first, whenever
-	// this list changes. It runs on the event loop and must not block.
+	// WatchChecks receives a datacenter and those of its nodes whose health checks are needed, most important first,
+	// whenever the list of nodes changes. It runs on the event loop and must not block.
 	WatchChecks func(datacenter string, nodes []string)
 	// Study receives the datacenter and the key of the selected election whenever the selection changes. Both are empty
 	// if no election is selected. Snapshots should contain the [election.Snapshot.Surroundings] of this election. Study
@@ -96,8 +97,8 @@ type Options struct {
 	// Drain plans the drain of a node. It is nil if drains are unavailable. With ReadOnly, the key D shows that drains are
 	// disabled.
 	Drain plan.Planner
-	// Report writes an incident report about elections since a moment to a new file, and returns its name. It runs off
-	// the event loop. It is nil if there is no history.
+	// Report writes an incident report about elections to a new file, and returns the name of the file. The report covers
+	// the time since a moment. Report runs off the event loop. It is nil if there is no history.
 	Report func(ctx context.Context, of []Subject, since time.Time) (file string, err error)
 	// Commands are the user's commands, which the key ! lists.
 	Commands []Command
@@ -166,7 +167,7 @@ type KeyError = keys.Error
 // KeyAction is an action that has a key.
 type KeyAction = keys.Action
 
-// ParseKeys checks the keys of actions, by the names of [KeyActions]. An error is a [KeyError].
+// ParseKeys checks key bindings. custom maps names of [KeyActions] to their keys. An error is a [KeyError].
 func ParseKeys(custom map[string][]string) (Keys, error) { return keys.Parse(custom) }
 
 // KeyActions lists the actions that have keys.
@@ -184,10 +185,10 @@ func Themes() []string {
 	return names
 }
 
-// HighContrast is another name for the theme contrast.
+// HighContrast is another name for the theme "contrast".
 const HighContrast = "high-contrast"
 
-// ThemeNamed returns the theme with a name, and reports whether the theme exists.
+// ThemeNamed returns the theme with the given name, and reports whether the theme exists.
 func ThemeNamed(name string) (theme string, known bool) {
 	if name == HighContrast {
 		return string(term.ThemeContrast), true

@@ -150,11 +150,11 @@ func TestStepsFollowEvents(t *testing.T) {
 	if !slices.Equal(seen, want) {
 		t.Errorf("%q", seen)
 	}
-	d.wants("This is the oldest stored event.")
+	d.wants("The history contains no earlier event for this board.")
 	d.travels("]", "]")
 	d.wants("03:12:05.180", "billing", "explained")
 	d.travels("]", "]", "]")
-	d.wants("03:20:00.000", "and 1 other event", "This is the newest stored event. Press esc to return to now.")
+	d.wants("03:20:00.000", "and 1 other event", "The history contains no later event for this board. Press esc to return to now.")
 	d.travels("esc", "]")
 	d.wants("The board shows the present: there is no later event.")
 }
@@ -163,7 +163,7 @@ func TestStepsFollowTheFilter(t *testing.T) {
 	d := inThePast(160, 45)(t, "/", "'billing", "enter", "[")
 	d.wants("03:12:20.300", "elected", "1 of 4 elections")
 	d.travels("]")
-	d.wants("newest stored event of the elections that the filter shows")
+	d.wants("The history contains no later event of the elections that the filter shows")
 	d.travels("esc", "/", "ctrl+u", "'zebra", "enter", "[")
 	d.wants("No election matches the filter, so there is no event to step to.")
 }
@@ -304,7 +304,7 @@ func TestLanesAreReadAtAMeasuredPace(t *testing.T) {
 	d.wants("LAST 1 H")
 	h.Err = errors.New("history: no route to host")
 	d.travels("-")
-	d.wants("The lanes show only the time since electop started: history: no route to host")
+	d.wants("The lanes may be incomplete. Reading the history failed: history: no route to host")
 	for range 20 {
 		d.now = d.now.Add(time.Second)
 		d.run(d.send(tea.ResumeMsg{}))

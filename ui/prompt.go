@@ -67,7 +67,7 @@ func completer(m *Model) prompt.Completer {
 	return prompt.CompleteCommand(prompt.NamesOn(m.scene, scope(m), arguments(m)))
 }
 
-// arguments lists the values of the arguments of commands.
+// arguments lists the possible values of the arguments of commands.
 func arguments(m *Model) map[prompt.Argument][]string {
 	watched, orders := m.look.place.Patterns, query.OrderKeys()
 	if m.focus.view == viewSessions {

@@ -99,7 +99,7 @@ func (b *rightsBook) missing(kind election.ActionKind, of election.Target) strin
 }
 
 // askRights reads the next permission that is not cached: for a target of the open dialog, or else for the
-// selected hold. It returns nil if all are cached, or while a request is in progress.
+// selected hold. It returns nil if all permissions are cached, no action is possible or a request is in progress.
 func (m *Model) askRights() tea.Cmd {
 	b := m.out.rights
 	if b.ask == nil || b.asking || m.scene.Refusal(election.ActionRelease) != "" {

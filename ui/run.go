@@ -17,7 +17,7 @@ import (
 const framesPerSecond = 10
 
 // Run shows the dashboard until the user quits or ctx ends, which is not an error. It returns the unfinished actions;
-// no action starts later. The caller handles signals. Run always restores the terminal, also after a panic. more
+// no action starts later. The caller handles signals. Run always restores the terminal, even after a panic. more
 // overrides the program options.
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfinished, error) {
 	m := New(ctx, opts)
@@ -36,8 +36,8 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfini
 // firstFrame is the maximum time for which the first frame waits for the history.
 const firstFrame = 100 * time.Millisecond
 
-// awaitFirst waits for the first snapshot with elections and returns it. After firstFrame it returns the latest
-// snapshot. Without a history it does not wait.
+// awaitFirst waits for the first snapshot that is complete or from the history, and returns it. After firstFrame, it
+// returns the latest snapshot. Without a history, it returns nil immediately.
 func awaitFirst(ctx context.Context, opts Options) (latest *election.Snapshot) {
 	if opts.History == nil {
 		return nil

@@ -43,7 +43,7 @@ func (m *Model) frame() []string {
 	p, w, h := m.look.painter, m.window.w, m.window.h
 	if m.window.tooSmall {
 		text := "electop needs " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight) +
-			", this is " + strconv.Itoa(w) + "x" + strconv.Itoa(h) + "; q quits"
+			"; this window is " + strconv.Itoa(w) + "x" + strconv.Itoa(h) + "; q quits"
 		if m.scene.Now.Before(m.note.quitUntil) {
 			text = m.note.text
 		}
@@ -102,7 +102,7 @@ type list interface {
 	// and those that do not.
 	Result(s *scene.Scene) string
 	Marks(s *scene.Scene) (visible, hidden int)
-	// Cursor is the ID of the selected item.
+	// Cursor returns the ID of the selected item.
 	Cursor() string
 }
 
@@ -217,8 +217,8 @@ func (m *Model) footerKeys() []key.Binding {
 	return keysFor().Board()
 }
 
-// offersFix reports whether the footer shows the key of a fix: the election has no leader, or its leader has failed.
-// With marks, the footer shows the keys for marked elections instead.
+// offersFix reports whether the footer shows the key of a fix: the selected election has no leader, or its leader has
+// failed. With marks, the footer shows the keys for marked elections instead.
 func offersFix(m *Model) bool {
 	e := m.scene.Selected
 	visible, hidden := m.board.Marks(m.scene)

@@ -29,7 +29,7 @@ func At[T any](c Cursor, rows []*T) *T {
 	return rows[c.Index]
 }
 
-// Sorted shows the current sort order in the footer.
+// Sorted returns the action that shows the current sort order in the footer.
 func Sorted(word string, reverse bool) Action {
 	if reverse {
 		word += ", reversed"
@@ -37,5 +37,5 @@ func Sorted(word string, reverse bool) Action {
 	return Say{Role: term.Quiet, Text: "Sorted by " + word + "."}
 }
 
-// Unknown shows an error about a text that the user typed.
+// Unknown returns the action that shows an error about a text that the user typed.
 func Unknown(err error) Action { return Say{Role: term.Delay, Text: term.Capital(err.Error()) + "."} }

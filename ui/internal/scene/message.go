@@ -36,7 +36,7 @@ type Filtered struct{ Text string }
 type Since struct{ At time.Time }
 
 // Report requests [WriteReport] about the listed elections. Since is the start of the period, as the user typed it. If
-// Since is empty, the report has the period of the list.
+// Since is empty, the report covers the period of the list.
 type Report struct{ Since string }
 
 // OpenHistory opens the history of the selected election.

@@ -16,7 +16,8 @@ type Scene struct {
 	// Live is the newest snapshot. Shown is the snapshot to draw: Live, an older one while paused, or the snapshot of
 	// Past.
 	Shown, Live *election.Snapshot
-	// AsOf is the time that Shown describes: Now, the start of the pause, or the time when the connection was lost.
+	// AsOf is the time that Shown describes: Now, the start of the pause, the moment of Past, the last contact before the
+	// connection was lost or, before the first response from Consul, the end of the history.
 	AsOf, Now     time.Time
 	Stale, Paused bool
 	// Warning is a warning about the history in one line, or empty if there is none.
@@ -85,7 +86,7 @@ func (s *Scene) Insight(e *election.Election) *Assessment {
 	return s.insight
 }
 
-// around returns an election's surroundings. While paused, it prefers the surroundings in the paused snapshot.
+// around returns an election's surroundings. It prefers those in the shown snapshot to those in the newest snapshot.
 func (s *Scene) around(e *election.Election) *election.Surroundings {
 	for _, snap := range []*election.Snapshot{s.Shown.In(e.Datacenter), s.Live.In(e.Datacenter)} {
 		if snap.Surroundings != nil && snap.Surroundings.Key == e.Key() {
@@ -278,5 +279,5 @@ func (l *Lanes) Of(e *election.Election) (terms []election.Term, observed histor
 	return l.Terms[id], observed, known
 }
 
-// NotStored is the text in place of data that the history does not store.
+// NotStored is the text shown in place of data that the history does not store.
 const NotStored = "not stored"

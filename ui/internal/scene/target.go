@@ -79,7 +79,7 @@ type Chosen struct {
 	By string
 }
 
-// NamedEffect is the effect of an action on the election or session with this label.
+// NamedEffect is the effect of an action on the election or session with this name.
 type NamedEffect struct {
 	Name   string
 	Effect insight.Effect

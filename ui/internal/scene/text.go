@@ -89,12 +89,12 @@ func CauseLabel(c election.Cause) string {
 	return label
 }
 
-// ByOperator reports whether electop ended the term. Such a cause needs no further evidence.
+// ByOperator reports whether electop ended the term. The cause then needs no further evidence.
 func ByOperator(c election.Cause) bool {
 	return c == election.OperatorRelease || c == election.OperatorDestroy
 }
 
-// Operator returns user@host of the operator who ended a term with electop. It is empty if the evidence contains no
+// Operator returns the user@host of the operator who ended a term with electop. It is empty if the evidence contains no
 // operator.
 func Operator(c election.Cause, evidence string) string {
 	_, by, named := strings.Cut(evidence, " with electop by ")

@@ -87,7 +87,7 @@ func heldDoc(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 		d.Add(term.Span{term.Quiet, "no keys"})
 	}
 	if r.partly {
-		d.Para(term.Delay, "This token cannot read all keys: the session may hold more.")
+		d.Para(term.Delay, "This token cannot read all keys: the session may hold more keys.")
 	}
 }
 

@@ -115,7 +115,7 @@ func (v *Model) relocate() {
 		v.at.Index = i
 		return
 	}
-	v.open = false // the open session no longer exists
+	v.open = false // the open session is no longer in the list
 	v.moveTo(v.at.Index)
 }
 
@@ -129,7 +129,7 @@ func (v *Model) moveTo(i int) {
 
 func (v *Model) selected() *row { return scene.At(v.at, v.order) }
 
-// scroll scrolls the cursor or the open session into view.
+// scroll scrolls the list to the cursor, or limits the scroll position of the open session.
 func (v *Model) scroll(s *scene.Scene) {
 	if r := v.selected(); v.open && r != nil {
 		lines := len(v.document(s, r, v.rect.W).Lines)

@@ -94,7 +94,7 @@ func (v *Model) lacks(part *election.Snapshot, subject string, now time.Time) []
 	old := subject + " is " + term.Duration(now.Sub(list.Until)) + " old."
 	switch c := part.Connection; {
 	case c.State == election.Lost && !c.Refused && subject != wholeList: // a banner shows the error
-		text := "unreachable; its sessions were not read."
+		text := "unreachable; the sessions were not read."
 		if len(list.Sessions) > 0 {
 			text = "unreachable. " + term.Capital(old)
 		}
@@ -122,5 +122,5 @@ func unreadable(part *election.Snapshot) string {
 	case c.State == election.Lost, !part.SessionList.Denied:
 		return scene.Clean(part.SessionList.Err) + "."
 	}
-	return scene.Clean(part.SessionList.Err) + ". Listing sessions requires session_prefix \"\" { policy = \"read\" }, or this rule for one node."
+	return scene.Clean(part.SessionList.Err) + ". Listing sessions requires session_prefix \"\" { policy = \"read\" }, or a session rule for one node to list only its sessions."
 }

@@ -71,7 +71,7 @@ func TestProblemsNameTheirDatacenters(t *testing.T) {
 	d.lacks("session_prefix")
 	lost.Connection.State = election.Lost
 	d.show(source.Join(one, lost))
-	d.wants("Datacenter dc2: unreachable; its sessions were not read.")
+	d.wants("Datacenter dc2: unreachable; the sessions were not read.")
 	d.lacks("session_prefix")
 	d.filter("no-such-session")
 	d.wants("No session matches the filter.")

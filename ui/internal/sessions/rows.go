@@ -22,7 +22,7 @@ type state uint8
 
 const (
 	orphan  state = iota // probably not removed by the program that created it
-	idle                 // holds no known key; may be a waiter
+	idle                 // holds no known key; may be a candidate
 	holding              // holds a known key
 )
 

@@ -13,7 +13,7 @@ import (
 // storeScan searches the whole KV store for keys of the listed sessions. It keeps a result
 // until the next scan completes.
 type storeScan struct {
-	run *scene.Search // the latest search, nil before the first
+	run *scene.Search // the latest search, nil before the first search
 	// asked contains the IDs of the sessions that run covers.
 	asked map[string]bool
 

@@ -55,7 +55,7 @@ func (c *waiters) competes(s *election.Session) bool {
 	return false
 }
 
-// named reports whether a word is the name of an election, or starts with such a name and a separator, for example
+// named reports whether a word is the name of an election, or starts with that name and a separator, for example
 // "web-host17". It ignores names shorter than three bytes, because they are ambiguous.
 func (c *waiters) named(word string) bool {
 	for i := 3; i <= len(word); i++ {

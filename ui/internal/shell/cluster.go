@@ -20,7 +20,7 @@ type Cluster struct {
 	// Token and Password report whether a token and a password are configured. Commands read the token and the password
 	// from Consul's environment variables.
 	Token, Password bool
-	// Context is the name of the cluster in electop's settings, or empty if there is none.
+	// Context is the context of electop's config file, or empty if no context is used.
 	Context string
 }
 
@@ -50,8 +50,8 @@ func (c Cluster) CurlSession(id, datacenter string) string {
 	return c.curl("/v1/session/info/"+url.PathEscape(id), datacenter)
 }
 
-// Act returns the electop command that releases the elections with these keys, or destroys their sessions. patterns
-// are the watched patterns.
+// Act returns the electop command that releases these keys, or destroys the sessions that hold them. patterns are the
+// watched patterns.
 func (c Cluster) Act(kind election.ActionKind, keys, patterns []string) string {
 	words := append([]string{"electop", string(kind)}, c.electop()...)
 	if len(patterns) != 1 || patterns[0] != election.DefaultPattern {

@@ -40,7 +40,7 @@ func (l *lexer) refuseIn(f *frame, direct bool) error {
 	name := f.evaluator(l.text[f.start:l.at])
 	switch {
 	case f.redirected:
-		return errors.New("a field must not follow < or > in a command; move the field before them")
+		return errors.New("a field must not follow < or > in a command; move the field before the redirection")
 	case len(f.words) == 0 && (direct || f.inWord) && !l.assigns(f):
 		return errors.New("a field must not be the program to run")
 	case len(f.words) > 0 && strings.Contains(strings.TrimLeft(f.words[0], "["), "["):

@@ -128,7 +128,7 @@ func IsToday(t, now time.Time) bool {
 // ClockTime formats a recent time as a time of day.
 func ClockTime(t time.Time) string { return t.Format("15:04:05") }
 
-// Plural returns "1 key", "2 keys".
+// Plural formats a number with its noun: "1 key", "2 keys".
 func Plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

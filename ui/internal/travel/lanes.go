@@ -105,5 +105,5 @@ func (t *Traveler) LanesArrived(msg LanesRead) scene.Action {
 		return nil
 	}
 	l.failed = text
-	return scene.Say{Role: term.Delay, Text: "The lanes show only the time since electop started: " + text}
+	return scene.Say{Role: term.Delay, Text: "The lanes may be incomplete. " + errorText(msg.err)}
 }

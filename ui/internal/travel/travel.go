@@ -161,14 +161,14 @@ func (t *Traveler) Arrived(msg Arrived) scene.Action {
 }
 
 func noEvent(q *request) string {
-	of := ""
+	of := " for this board"
 	if q.listed != nil {
 		of = " of the elections that the filter shows"
 	}
 	if q.step < 0 {
-		return "This is the oldest stored event" + of + "."
+		return "The history contains no earlier event" + of + "."
 	}
-	return "This is the newest stored event" + of + ". Press esc to return to now."
+	return "The history contains no later event" + of + ". Press esc to return to now."
 }
 
 func errorText(err error) string { return "Reading the history failed: " + scene.Clean(err.Error()) }

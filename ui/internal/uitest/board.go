@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// Now returns the current time in every test.
+// Now returns the fixed time that is the current time in all tests.
 func Now() time.Time { return time.Date(2026, 11, 20, 12, 1, 9, 0, time.UTC) }
 
 func ago(d time.Duration) time.Time { return Now().Add(-d) }

@@ -69,7 +69,7 @@ func (h *History) change(s *election.Snapshot) {
 	}
 }
 
-// Moved returns a copy of an election that has just elected or lost its leader.
+// Moved returns a copy of an election without its leader or, if there was no leader, with a new leader.
 func (h *History) Moved(old *election.Election) *election.Election {
 	e := *old
 	e.Terms = slices.Clone(old.Terms)

@@ -33,7 +33,7 @@ func Studied(key string) *election.Snapshot {
 	return s
 }
 
-// Failed returns [Studied] with a leader on a node that has failed. Its session does not depend on the node's health.
+// Failed returns [Studied] with a leader on a failed node. The leader's session does not depend on the node's health.
 func Failed(key string) *election.Snapshot {
 	s := Studied(key)
 	dead := Led(10, "ledger", 4, 3*time.Hour)
