@@ -93,7 +93,7 @@ type focus struct {
 	doctor   doctor.Model
 }
 
-// look holds the painter, the colours that it uses and the texts of the header.
+// look holds the painter, the colours that it uses, and the configuration that the header shows.
 type look struct {
 	theme term.Theme
 	dark  bool
