@@ -17,21 +17,21 @@ func Addressable(key string) bool {
 	return true
 }
 
-// ID identifies an election by its datacenter and key, and by its CreateIndex if the key is not [Addressable]. A key
-// without a datacenter is the ID of the first election with this key. ID is a separate type, so that no plain key is
-// used as an ID: the same key can exist in several datacenters.
+// ID identifies an election by its datacenter and key, and by its CreateIndex if the key is not [Addressable]. An ID
+// without a datacenter identifies the first matching election of any datacenter. ID is a separate type, so that no
+// plain key is used as an ID: the same key can exist in several datacenters.
 type ID string
 
 // ID identifies the election.
 func (e *Election) ID() ID { return newID(e.Datacenter, e.Ident()) }
 
-// ID identifies the election of the target. It is empty for a session without an election.
+// ID identifies the election of the target. It is empty if the target is a session without an election.
 func (t Target) ID() ID { return newID(t.Datacenter, ident(t.Key, t.CreateIndex, !Addressable(t.Key))) }
 
 // ElectionID returns the [Election.ID] of the event's election. It is empty if the event has no election.
 func (e Event) ElectionID() ID { return newID(e.Datacenter, e.Ident()) }
 
-// Of reports whether this is the ID of an election. Unlike a comparison of two IDs, it allocates no memory.
+// Of reports whether id is the ID of the election e. Unlike a comparison of two IDs, it allocates no memory.
 func (id ID) Of(e *Election) bool {
 	n, ident := len(e.Datacenter), e.Ident()
 	return len(id) == n+len(datacenterMark)+len(ident) && string(id[:n]) == e.Datacenter &&

@@ -9,9 +9,9 @@
 //
 //   - An observer sees states, not transitions. Between two reads a key may be
 //     acquired many times. LockIndex counts these terms ([Missed]), but does not
-//     identify their sessions. It counts only within one CreateIndex and while it grows:
-//     after a restored snapshot or lost data, terms that may have been observed before
-//     are not counted again.
+//     identify their sessions. LockIndex counts terms only within one CreateIndex and
+//     while it grows: after Consul restored a snapshot or lost data, terms that may have
+//     been observed before are not counted again.
 //   - A time is a reading of the observer's clock when a response arrived, not the time
 //     at which Consul applied the change.
 //   - Consul does not record waiters. Candidates are inferred.

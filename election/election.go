@@ -31,7 +31,7 @@ type Election struct {
 	Datacenter string
 	// Pair is the key as last read. If Exists is false, the key was deleted and Pair is its last state.
 	Pair Pair
-	// Leader is the label of the leader (see [LeaderLabel]), empty if there is no leader.
+	// Leader is the label of the leader (see [LeaderLabel]), or empty if there is no leader.
 	Leader string
 	// Session is the holder's session, or nil if there is no leader or the session has not been read.
 	Session *Session
@@ -44,7 +44,7 @@ type Election struct {
 	// Since is the time at which the current term was first observed. If SinceKnown is false, the term may have begun
 	// earlier.
 	Since time.Time
-	// VacantSince is the time at which the key was first observed without a holder, zero while there is a leader. If
+	// VacantSince is the time at which the key was first observed without a holder, or zero while there is a leader. If
 	// VacantSinceKnown is false, the vacancy may have begun earlier.
 	VacantSince time.Time
 	// LockDelayUntil is the estimated end of the lock-delay, or zero if no lock-delay is known.
@@ -65,7 +65,7 @@ type Election struct {
 	// LockDelayDoubtful is set if it is uncertain whether a lock-delay follows: the last holder may have released the
 	// key just before its session ended.
 	LockDelayDoubtful bool
-	// Candidateless is set if the key was found without a leader and no candidate was seen. Any change of the key
+	// Candidateless is set if the key was found without a leader and no candidate was seen. Any change to the key
 	// clears it.
 	Candidateless bool
 	// Unsearched is set if the key was found without a leader and the search for its candidates is pending.
@@ -306,7 +306,7 @@ type Rights struct {
 	// Release is set if the token may write the key. Destroy is set if the token may write sessions on the session's
 	// node.
 	Release, Destroy bool
-	// ReleaseRule and DestroyRule are the missing ACL rules for these actions, empty if no rule is missing.
+	// ReleaseRule and DestroyRule are the missing ACL rules for these actions, or empty if no rule is missing.
 	ReleaseRule, DestroyRule string
 }
 

@@ -72,12 +72,12 @@ type Event struct {
 	// Term and CreateIndex identify the term that began, ended or is explained.
 	Term        uint64
 	CreateIndex uint64
-	// ModifyIndex is the key's ModifyIndex in the read that shows the change; for [Vacated], [Explained] and [Deleted],
-	// in the last read before the term ended or the key was deleted. All observers report the same index for an event.
-	// JSON omits it.
+	// ModifyIndex is the key's ModifyIndex in the read that shows the change. For [Vacated], [Explained] and [Deleted],
+	// it is that of the last read before the term ended or the key was deleted. All observers report the same index for
+	// an event. JSON omits it.
 	ModifyIndex uint64
 	// Leader is the label of the current or former leader. For [Entered] and [Left] it is the name of the holder's
-	// session, empty if the session was not read.
+	// session, or empty if the session was not read.
 	Leader  string
 	Session string
 	Node    string
@@ -114,8 +114,7 @@ type Event struct {
 	// Count is their number, Key is empty, and the keys of these elections begin with Prefix.
 	Count  uint64
 	Prefix string
-	// Holders and Limit are the number of holders and slots of a semaphore after
-	// the change.
+	// Holders and Limit are the numbers of a semaphore's holders and slots after the change.
 	Holders, Limit int
 	// Error is the reason why the connection was lost.
 	Error string
@@ -241,7 +240,7 @@ func (e *Event) parseTimes(j eventJSON) error {
 	)
 }
 
-// parse converts text that is not empty, and stores the result in into.
+// parse converts text with read and stores the result in *into. It ignores empty text.
 func parse[T any](text string, into *T, read func(string) (T, error)) (err error) {
 	if text != "" {
 		*into, err = read(text)

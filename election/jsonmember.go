@@ -9,8 +9,8 @@ import (
 // It returns "" if value is not a JSON object or the member is neither a string nor a number.
 func JSONMember(value []byte, name string) string { return memberText(jsonMembers(value), name) }
 
-// jsonMembers returns the members of a JSON object, nil for any other value. If a name occurs several times, it
-// returns the last member with this name.
+// jsonMembers returns the members of a JSON object, or nil if value is not a JSON object. If a name occurs several
+// times, it returns the last member with this name.
 func jsonMembers(value []byte) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(value, &members) != nil {
@@ -19,8 +19,9 @@ func jsonMembers(value []byte) map[string]json.RawMessage {
 	return members
 }
 
-// memberText prefers the member with exactly this name. Among names that differ only in case, it selects the first in
-// byte order, so that the result does not depend on the order of a map.
+// memberText returns the text of the member with exactly this name. If this text is empty, memberText ignores case: it
+// selects the first matching name in byte order that has a text, so that the result does not depend on the order of a
+// map.
 func memberText(members map[string]json.RawMessage, name string) string {
 	if text := scalarText(members[name]); text != "" {
 		return text

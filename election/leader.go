@@ -82,8 +82,8 @@ func ShortID(id string) string {
 	return sanitize.Line(short, 8)
 }
 
-// ConsulLockCommand returns the CMD of a session that consul lock named "Consul lock for 'CMD' at 'PREFIX'",
-// otherwise "".
+// ConsulLockCommand returns CMD from the name that consul lock gives to its session,
+// "Consul lock for 'CMD' at 'PREFIX'". ok is false for any other name.
 func ConsulLockCommand(session string) (command string, ok bool) {
 	rest, ok := strings.CutPrefix(session, "Consul lock for '")
 	end := strings.LastIndex(rest, "' at '")

@@ -232,7 +232,7 @@ type Evidence struct {
 	// SessionsIndex is the Raft index of the last change to any session
 	// (X-Consul-Index of GET /v1/session/info/:id).
 	SessionsIndex uint64
-	// DeleteIndex is the Raft index at which the key was deleted, from its tombstone; 0 if it was not read.
+	// DeleteIndex is the Raft index at which the key was deleted, from its tombstone, or 0 if it was not read.
 	DeleteIndex uint64
 	// ChecksRead is set if the checks of the node were read. NodeExists is set if the node is registered.
 	ChecksRead bool
@@ -245,7 +245,8 @@ type Evidence struct {
 	Err string
 }
 
-// SurroundingsRead contains the surroundings of the selected election. A tracker keeps only the latest.
+// SurroundingsRead contains the surroundings of the selected election. A tracker keeps only the latest
+// surroundings.
 type SurroundingsRead struct{ Surroundings Surroundings }
 
 // Observed returns the time of the observation.

@@ -9,7 +9,7 @@ type Pair struct {
 	// Flags is an opaque number that clients choose. Lock implementations write a fixed number and reject keys with
 	// other flags.
 	Flags uint64
-	// Session is the ID of the session that holds the key, empty if no session holds it.
+	// Session is the ID of the session that holds the key, or empty if no session holds it.
 	Session string
 	// LockIndex counts the acquisitions of the key within one CreateIndex. A
 	// write without the lock sets it to 0.

@@ -12,14 +12,14 @@ import (
 // DefaultPattern matches the keys of Consul's leader election tutorial.
 const DefaultPattern = "service/*/leader"
 
-// Pattern is a glob that selects the KV keys that are elections: `*` matches one path segment or part of one, `**` any
-// number of segments. With a leading `!`, it excludes the keys that it matches.
+// Pattern is a glob that selects the KV keys that are elections: `*` matches one path segment or part of a segment, and
+// `**` matches any number of segments. With a leading `!`, the pattern excludes the keys that it matches.
 type Pattern struct {
 	text     string // text of the pattern without the `!`
 	prefix   string
 	exact    bool
 	excludes bool
-	// single is set if the pattern has one wildcard, `*`. suffix is the text after it.
+	// single is set if the only wildcard of the pattern is one `*`. suffix is the text after the first `*`.
 	single bool
 	suffix string
 	expr   *regexp.Regexp
@@ -158,8 +158,8 @@ func (p Pattern) match(key string) (name string, ok bool) {
 	return strings.Join(matched, "/"), true
 }
 
-// matchSingle matches patterns with one `*`, the most common ones, without the regular expression, because every key of
-// the first read must be matched.
+// matchSingle matches a key against a pattern with one `*`, the most common kind. It does not use the regular
+// expression, which is slower: the first read requires a match for every key.
 func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(key[len(p.prefix):], p.suffix)
 	switch {
@@ -182,8 +182,8 @@ func wholeSegment(before, after string) bool {
 // any pattern excludes belongs to no pattern.
 type Patterns []Pattern
 
-// ParsePatterns parses all texts. If none of them selects keys, it adds [DefaultPattern]. Exclusions come last in the
-// result.
+// ParsePatterns parses a list of patterns. If none of these patterns selects keys, it adds [DefaultPattern]. Exclusions
+// come last in the result.
 func ParsePatterns(texts []string) (Patterns, error) {
 	var selecting, excluding Patterns
 	for _, text := range texts {
@@ -255,7 +255,7 @@ func (ps Patterns) Key(name string) (key string, ok bool) {
 	return "", false
 }
 
-// Strings returns the texts of the patterns.
+// Strings returns the result of [Pattern.String] for each pattern.
 func (ps Patterns) Strings() []string {
 	texts := make([]string, len(ps))
 	for i, p := range ps {

@@ -43,7 +43,7 @@ func (s *Session) Checks() []string {
 	return append(append(all, s.NodeChecks...), s.ServiceChecks...)
 }
 
-// DependsOn reports whether Consul invalidates the session if a check becomes critical.
+// DependsOn reports whether Consul invalidates the session if this check becomes critical.
 func (s *Session) DependsOn(check string) bool {
 	return slices.Contains(s.NodeChecks, check) || slices.Contains(s.ServiceChecks, check)
 }

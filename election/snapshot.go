@@ -12,8 +12,9 @@ type Snapshot struct {
 	At time.Time
 	// Datacenter is empty if the name is unknown, and in a snapshot of several datacenters.
 	Datacenter string
-	// Parts are the snapshots of several datacenters, in a fixed order; nil for one datacenter. Data that belongs to
-	// one datacenter is only in its part: Checks, Surroundings and the stale parts of Connection. See [Snapshot.In].
+	// Parts are the snapshots of several datacenters, in a fixed order. It is nil if there is only one datacenter. Data
+	// that belongs to one datacenter is only in its part: Checks, Surroundings and the stale parts of Connection. See
+	// [Snapshot.In].
 	Parts []*Snapshot
 	// Elections are sorted by [Compare].
 	Elections []*Election
@@ -157,7 +158,7 @@ type StalePart struct {
 	// Since is the time at which the part was last known to be current.
 	Since time.Time
 	Error string
-	// RetryAt is the time at which the next attempt is made, zero while one is in progress.
+	// RetryAt is the time at which the next attempt is made, or zero while an attempt is in progress.
 	RetryAt time.Time
 }
 
@@ -174,7 +175,7 @@ func (s *Snapshot) StaleSince(key string) (since time.Time, stale bool) {
 	return since, stale
 }
 
-// CountStale counts the elections whose queries fail while other queries succeed.
+// CountStale counts the elections in the stale key ranges and in the parts whose connection is lost.
 func (s *Snapshot) CountStale() (n int) {
 	for _, part := range s.Parts {
 		if part.Connection.State == Lost {

@@ -9,7 +9,7 @@ type Term struct {
 	Number      uint64
 	CreateIndex uint64
 	Session     string
-	// Leader is the leader's label. Node is the leader's node, empty if the session was not read.
+	// Leader is the leader's label. Node is the leader's node, or empty if the session was not read.
 	Leader string
 	Node   string
 	// Start is the time at which the term was first observed. If StartKnown is false, the term may have begun earlier.
@@ -17,7 +17,7 @@ type Term struct {
 	StartKnown bool
 	// Guess is set if the evidence does not prove Cause.
 	Guess bool
-	// End is the time at which the end was observed, zero while the term lasts.
+	// End is the time at which the end was observed, or zero while the term lasts.
 	End time.Time
 	// SeenUntil is set if the term ended while the key was not observed. The term then ended between SeenUntil and
 	// End.

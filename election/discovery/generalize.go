@@ -155,8 +155,8 @@ func replaceable(segments []string, at int) bool {
 	}
 }
 
-// unite merges several selections into one with template as its pattern. It returns false if no suitable pattern
-// exists.
+// unite merges several selections into one selection. Its pattern is template or a narrower pattern. unite returns
+// false if no suitable pattern exists.
 func (g *generalizer) unite(all []selection, of []int, template []string) (selection, bool) {
 	if len(of) < 2 || len(template) == 1 && len(of) < rootKeys {
 		return selection{}, false
@@ -236,8 +236,8 @@ func (g *generalizer) fits(segments []string, keys []string, most int) (text str
 	return text, excluded, true
 }
 
-// written returns the text that parses to this pattern. It adds a "/", because [election.ParsePattern] removes a
-// leading "/" and interprets a leading "!" as an exclusion.
+// written returns the text that parses to this pattern. If the pattern begins with "/" or "!", it adds a "/", because
+// [election.ParsePattern] removes a leading "/" and interprets a leading "!" as an exclusion.
 func written(text string) string {
 	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "!") {
 		return "/" + text

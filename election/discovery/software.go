@@ -65,7 +65,7 @@ func keyShapes() []keyShape {
 	return shapes
 }
 
-// software returns the name of the software that locks a key, "other" if it is not recognised.
+// software returns the name of the software that locks a key, or "other" if it is not recognised.
 func (d *Collector) software(p *election.Pair, s *election.Session, names []string, shapes []keyShape) string {
 	kind := insight.KindOf(*p, s)
 	if kind == insight.HolderVault || kind == insight.HolderPatroni || kind == insight.HolderPatroniMember {

@@ -35,7 +35,7 @@ func Of(e *election.Election, nodes map[string]election.NodeChecks) *Failure {
 	return NewNodes(map[string]election.NodeChecks{node: nodes[node]}).Of(e)
 }
 
-// In finds the same evidence as [Of], in current checks of the leader's node.
+// In is like [Of], but takes the checks of the leader's node, which must be current.
 func In(e *election.Election, checks []election.Check) *Failure {
 	if e.Session == nil {
 		return nil

@@ -116,7 +116,7 @@ func adviseOverwritten(e *election.Election, software *Software) *Advice {
 	return a
 }
 
-// adviseFlags detects flags that every waiting api.Lock candidate rejects with a permanent failure.
+// adviseFlags detects flags that make every waiting api.Lock candidate fail permanently.
 func (b *Board) adviseFlags(e *election.Election) *Advice {
 	if !e.Exists || e.Pair.Flags == election.LockFlag || e.Pair.Flags == election.SemaphoreFlag || !b.usesAPILock(e) {
 		return nil
@@ -226,7 +226,7 @@ func adviseChecks(s *election.Session) *Advice {
 		return &Advice{
 			Code: "service_checks_only",
 			Why:  "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
-			Do:   "bind the session to serfHealth as well",
+			Do:   "also bind the session to serfHealth",
 		}
 	}
 	return nil
@@ -246,7 +246,7 @@ func adviseLockDelay(s *election.Session) *Advice {
 	return &Advice{
 		Code: "short_lock_delay",
 		Why:  delay + ": a leader that loses its connection may still act when the next leader already leads",
-		Do: "use a lock-delay longer than the leader needs to detect that it lost the lock, or use the ModifyIndex of the acquisition as a fencing token " +
+		Do: "use a lock-delay longer than the time that the leader needs to detect the loss of the lock, or use the ModifyIndex of the acquisition as a fencing token " +
 			"(LockIndex is not a fencing token: a write without the lock resets it)",
 	}
 }

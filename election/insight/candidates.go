@@ -232,7 +232,7 @@ func (c *inference) addUnread(s *election.Surroundings) {
 
 func (c *inference) bySiblingKey(found Candidate, p election.Pair) Candidate {
 	if base(p.Key) == p.Session {
-		found.strength, found.Reason = byContender, "contends with "+sanitize.Line(p.Key, election.LabelLength)
+		found.strength, found.Reason = byContender, "holds the contender key "+sanitize.Line(p.Key, election.LabelLength)
 		return found
 	}
 	found.strength, found.Reason = bySibling, "holds "+sanitize.Line(p.Key, election.LabelLength)

@@ -213,7 +213,7 @@ func TestCandidates(t *testing.T) {
 			}},
 			siblings: []election.Pair{sibling("jobs/gpu/h1", "h1"), sibling("jobs/gpu/s2", "s2")},
 			sessions: []*election.Session{newSession("h1", "Consul API Semaphore", "n1"), newSession("s2", "Consul API Semaphore", "n2"), newSession("gpu", "gpu", "n2")},
-			want:     "Consul API Semaphore on n2: contends with jobs/gpu/s2",
+			want:     "Consul API Semaphore on n2: holds the contender key jobs/gpu/s2",
 		},
 	}
 	for _, tt := range tests {

@@ -61,7 +61,7 @@ func (t *Tally) count(ids []string, known election.NodeChecks) {
 	}
 }
 
-// FindCheck returns the check with this ID, nil if the node does not list it.
+// FindCheck returns the check with this ID, or nil if the node does not list it.
 func FindCheck(id string, known election.NodeChecks) *election.Check {
 	for i := range known.Checks {
 		if known.Checks[i].ID == id {

@@ -9,13 +9,13 @@ import (
 )
 
 // Effect describes what an operator's action does to one hold, in complete sentences that are safe to print. The
-// dialog, `release`, `destroy` and docs/actions.md use the same sentences.
+// dialog, `release`, `destroy` and docs/actions.md use these sentences.
 type Effect struct {
 	// Kind is the kind of software that holds the key. Software is its name, such as "consul lock" or "probably
 	// consul lock".
 	Kind     HolderKind
 	Software string
-	// Refusal is the reason why electop refuses the action on this key, empty if electop allows it.
+	// Refusal is the reason why electop refuses the action on this key, or empty if electop allows it.
 	Refusal string
 	// Key describes what happens to the key, its value and its flags.
 	Key string
@@ -25,12 +25,12 @@ type Effect struct {
 	Delay string
 	// Warnings are risks of the action, the most important first.
 	Warnings []string
-	// Better is a command that moves the leader with the software's own method, empty if none is known.
+	// Better is a command that moves the leader with the software's own method, or empty if none is known.
 	Better string
 }
 
 // EffectOf describes what an action does to the current hold. s is nil if the surroundings were not read. candidates
-// is the number of likely candidates, -1 if unknown (see [Likely]).
+// is the number of likely candidates, or -1 if unknown (see [Likely]).
 func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surroundings, candidates int) Effect {
 	holder, guess := kindOf(e, s)
 	f := newEffect(kind, holder, guess, e.Session)
@@ -62,8 +62,8 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 // TxnBodyLimit is the maximum size of a transaction's body in bytes: Consul's default for txn_max_req_len.
 const TxnBodyLimit = 512 << 10
 
-// largestTxnValue is a length of a value that always fits into the transaction of a release: base64 makes the value a
-// third longer, and the rest of the body is smaller than 4 KB.
+// largestTxnValue is the length in bytes up to which a value always fits into the transaction of a release: base64
+// makes the value a third longer, and the rest of the body is smaller than 4 KB.
 const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
 
 const largeValue = "The value is too large for a transaction: the release checks the session, but not the index. " +

@@ -68,7 +68,7 @@ type FixFacts struct {
 	Now    time.Time
 	Around *election.Surroundings // nil if electop has not read the surroundings
 	Delay  ProbedDelay
-	// DelayErr is the reason why the probe for a lock-delay failed, empty if the probe succeeded.
+	// DelayErr is the reason why the probe for a lock-delay failed, or empty if the probe succeeded.
 	DelayErr string
 	// Checks are the checks of the leader's node, or nil if electop has not read them.
 	Checks []election.Check
@@ -204,9 +204,9 @@ func fixEnding(s *election.Session, checks []election.Check) *Fix {
 	}
 	return &Fix{
 		Problem: ProblemCheckCritical, Kind: FixManual,
-		Why: fmt.Sprintf("The leader's session depends on %s on %s, now critical: Consul invalidates the session, which ends the term.",
-			strings.Join(critical, ", "), sanitize.Line(s.Node, election.LabelLength)),
-		Do: "Diagnose again: Consul should have invalidated the session.",
+		Why: fmt.Sprintf("The leader's session depends on %s on %s (%s): Consul invalidates the session, which ends the term.",
+			election.Plural(uint64(len(critical)), "critical check"), sanitize.Line(s.Node, election.LabelLength), strings.Join(critical, ", ")),
+		Do: "Diagnose again: Consul has probably invalidated the session by now.",
 	}
 }
 
@@ -248,7 +248,7 @@ func (b *Board) apiLockWaiter(e *election.Election, around *election.Surrounding
 	}):
 		return "a guess: some sessions that api.Lock created hold no watched key and may be waiting for this key"
 	case strong(candidates) == 0 && isLockKey(e, around):
-		return "a guess: consul lock uses keys of this name"
+		return "a guess: consul lock uses keys with this name"
 	}
 	return ""
 }

@@ -41,7 +41,7 @@ type Outcome struct {
 	Action election.ActionKind
 	Target election.Target
 	Kind   OutcomeKind
-	// New is the first leader observed after the action. It is zero if no leader was observed yet.
+	// New is the first leader observed after the action. It is zero if no leader has been observed yet.
 	New Holder
 	// Vacancy is the time between the two terms. After a fix, it is the time from the confirmation to the next term.
 	// It is exact if VacancyKnown is set, otherwise an upper bound, or zero if unknown.
@@ -88,7 +88,7 @@ func (o Outcome) FollowFix(e *election.Election, at time.Time) Outcome {
 	return o
 }
 
-// targetTerm returns the index of the term that the action ended, -1 if it was not observed. It returns the latest
+// targetTerm returns the index of the term that the action ended, or -1 if it was not observed. It returns the latest
 // match, so that Follow does not treat a term from before the action as the next term. For a destroy, the session is
 // sufficient, because the action ends the last term of the session.
 func (o Outcome) targetTerm(terms []election.Term) int {
@@ -212,7 +212,7 @@ func (o Outcome) headline() string {
 	}
 }
 
-// fixHeadline describes a fix of an election without a leader.
+// fixHeadline describes the outcome of a fix.
 func (o Outcome) fixHeadline() string {
 	switch o.Kind {
 	case OutcomeMoved, OutcomeReturned:
@@ -228,7 +228,7 @@ func (o Outcome) fixHeadline() string {
 	}
 }
 
-// doneText does not name the next leader, because no later term was observed.
+// doneText describes a completed action. It does not name the next leader, because no later term was observed.
 func (o Outcome) doneText() string {
 	switch {
 	case o.Action == election.ActionRelease:

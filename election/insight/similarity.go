@@ -7,7 +7,7 @@ import (
 	"electop/election"
 )
 
-// genericName reports whether a library gives the same name to all its sessions.
+// genericName reports whether a program or library gives this name to all its sessions.
 func genericName(name string) bool {
 	switch name {
 	case apiLockSession, APISemaphoreSession, vaultSession, campaignSession:

@@ -35,8 +35,8 @@ type Software struct {
 	Otherwise string `json:"otherwise"`
 }
 
-// DetectSoftware returns software that has its own method to move its leader (Patroni, Vault), nil for other
-// software. Without the siblings in s, it recognises a leader key of Patroni only by its session.
+// DetectSoftware returns software that has its own method to move its leader (Patroni, Vault), or nil for
+// other software. Without the siblings in s, it recognises a leader key of Patroni only by its session.
 func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	switch kind := softwareKind(e, s); kind {
 	case HolderVault:
@@ -59,8 +59,7 @@ func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	}
 }
 
-// holderSession returns the session of the current or last holder, or nil if it was
-// not read.
+// holderSession returns the session of the current or last holder, or nil if it was not read.
 func holderSession(e *election.Election) *election.Session {
 	if e.Session != nil || e.Pair.Held() {
 		return e.Session
@@ -122,8 +121,8 @@ const (
 	campaignSession     = "electop campaign"
 )
 
-// isVaultKey and vaultSession follow Vault's source code, which uses api.Lock with this session name. No measurement
-// has confirmed them.
+// isVaultKey reports whether a key ends with the path of Vault's lock. This path and vaultSession come from Vault's
+// source code, which uses api.Lock with this session name. No measurement has confirmed them.
 func isVaultKey(key string) bool { return strings.HasSuffix("/"+key, "/vault/core/lock") }
 
 // isAPILock reports whether the session belongs to software that rejects keys without [election.LockFlag].
@@ -142,8 +141,8 @@ func isConsulLock(s *election.Session) bool {
 // consulLockTTL and consulLockDelay are the settings of every session of consul lock; they are not configurable.
 const consulLockTTL, consulLockDelay = 15 * time.Second, 15 * time.Second
 
-// looksLikeConsulLock recognises consul lock -name, which replaces the session name. It compares the key, its flags,
-// the empty value and the settings of the session.
+// looksLikeConsulLock recognises consul lock -name, which replaces the session name. It examines the key, its flags
+// and its value, and the settings of the session.
 func looksLikeConsulLock(p election.Pair, s *election.Session) bool {
 	if base(p.Key) != ".lock" || p.Flags != election.LockFlag || len(p.Value) > 0 {
 		return false

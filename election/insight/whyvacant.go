@@ -13,7 +13,7 @@ import (
 type Situation struct {
 	Now        time.Time
 	Connection election.Connection
-	// Candidates is the number of likely candidates, -1 if unknown (see [Likely]).
+	// Candidates is the number of likely candidates, or -1 if unknown (see [Likely]).
 	Candidates int
 	// LockDelay is the result of a probe of the key.
 	LockDelay ProbedDelay
@@ -118,7 +118,7 @@ func vacancyReason(e *election.Election, s Situation) []string {
 	return append(parts, candidatesIdle(s.Candidates))
 }
 
-// whyGone distinguishes a key that a client deleted from one that Consul deleted with its session.
+// whyGone says that the key was deleted and, if known, whether Consul deleted it with its session.
 func whyGone(e *election.Election) string {
 	last, session := e.LastTerm(), e.LastSession
 	switch {

@@ -23,8 +23,8 @@ type adviceIndex struct {
 // checks and on the time.
 const adviceAge = 3 * time.Second
 
-// next returns an index for newer elections. It evaluates only changed elections, or all elections if the index is
-// too old or nil.
+// next returns an index for newer versions of the elections. It evaluates only changed elections, or all elections if
+// the index is nil or too old, or if the sessions have changed.
 func (x *adviceIndex) next(all []*election.Election, sessions []*election.Session, facts Facts) *adviceIndex {
 	at := facts.At
 	fresh := x != nil && !at.Before(x.since) && at.Sub(x.since) < adviceAge && same(x.sessions, sessions)

@@ -38,7 +38,7 @@ func Complete(text string, s Scope, values func(field string) []string) (start i
 	return t.start, options
 }
 
-// open reports whether the token, which is the last of text, has a quoted value without a closing quote.
+// open reports whether the token, which is the last token of text, has a quoted value without a closing quote.
 func (t token) open(text string) bool {
 	return t.quoted && strings.Count(text[t.start:], `"`)-strings.Count(text[t.start:], `\"`) < 2
 }

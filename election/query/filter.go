@@ -145,7 +145,7 @@ func find(t token, s Scope) (Field, error) {
 		for _, f := range FieldsOf(s) {
 			names = append(names, f.Name+":")
 		}
-		return Field{}, fmt.Errorf("unknown word %q: %s; quote text that contains a colon", sanitize.Line(t.field, shownText)+":", strings.Join(names, " "))
+		return Field{}, fmt.Errorf("unknown word %q: use one of %s, or quote text that contains a colon", sanitize.Line(t.field, shownText)+":", strings.Join(names, " "))
 	}
 	f := Fields()[i]
 	if !slices.Contains(f.Scopes, s) {

@@ -81,7 +81,7 @@ func TestFilter(t *testing.T) {
 		{"state:foo", all, `unknown state "foo": vacant, lock-delay, led, unreadable, idle, semaphore`},
 		{"state:foo web", "web", `unknown state "foo": vacant`},
 		{"state:", all, "state: needs a value, for example state:vacant"},
-		{"foo:bar", all, `unknown word "foo:": state: election:`},
+		{"foo:bar", all, `unknown word "foo:": use one of state: election:`},
 		{"type:elected", all, "type: does not apply to elections"},
 		{"/[a/ web", "web", "regex: missing closing ]: [a"},
 		{"/a(/", all, "regex: missing closing ): a("},

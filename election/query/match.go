@@ -22,8 +22,8 @@ type Matcher struct {
 	advice *adviceIndex
 }
 
-// On returns a Matcher. all contains all elections. sessions contains all sessions, or is nil. The advice on one
-// election depends on all elections and sessions.
+// On returns a Matcher for the filter. all contains all elections. sessions contains all sessions, or is nil if they
+// are unknown. The advice on one election depends on all elections and sessions.
 func (f Filter) On(all []*election.Election, sessions []*election.Session, facts Facts) Matcher {
 	return f.After(Matcher{}, all, sessions, facts)
 }
@@ -95,8 +95,8 @@ func stateOf(e *election.Election, at time.Time) string {
 	return string(e.State(at))
 }
 
-// matchesAge compares the time since the current state began. If its beginning is unknown, the observed time is a
-// lower bound.
+// matchesAge reports whether the age of the current state matches. If the beginning of the state is unknown, the
+// observed age is a lower bound.
 func (w *Word) matchesAge(e *election.Election, at time.Time) bool {
 	since, known := e.Since, e.SinceKnown
 	switch state := e.State(at); {
@@ -117,7 +117,7 @@ func (w *Word) Names(name, key string) bool {
 	return strings.EqualFold(name, w.Value) || strings.EqualFold(key, w.Value)
 }
 
-// Is reports whether text is exactly the value, ignoring case, or matches the regex.
+// Is reports whether text equals the value, ignoring case, or matches the regex.
 func (w *Word) Is(text string) bool {
 	if w.regex != nil {
 		return w.In(text)

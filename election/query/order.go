@@ -62,7 +62,7 @@ func ParseOrder(text string) (Order, error) {
 			}
 		}
 	}
-	return Order{}, fmt.Errorf("unknown order %q: %s, optionally followed by reverse", sanitize.Line(text, shownText), strings.Join(OrderKeys(), ", "))
+	return Order{}, fmt.Errorf("unknown order %q: use one of %s, optionally followed by reverse", sanitize.Line(text, shownText), strings.Join(OrderKeys(), ", "))
 }
 
 // String returns text that ParseOrder accepts.
@@ -212,7 +212,8 @@ func (f Facts) failedNodes(e *election.Election, checks map[string]election.Node
 	return failure.NewNodes(checks)
 }
 
-// ledRank ignores the time at which checks stopped being current, as [insight.Tally.Worst] does.
+// ledRank returns the rank of an election with a leader. It ignores the time at which checks stopped being current, as
+// [insight.Tally.Worst] does.
 func (f Facts) ledRank(e *election.Election) int64 {
 	checks := f.checks(e)
 	t := insight.TallyChecks(e.Session, checks)

@@ -10,7 +10,7 @@ import (
 type token struct {
 	start int // byte offset of the word
 	not   bool
-	// field is in lower case, empty for plain text. quoted is set if the value is quoted.
+	// field is in lower case, or empty for plain text. quoted is set if the value is quoted.
 	field, value string
 	quoted       bool
 }

@@ -155,7 +155,7 @@ func writeSafe(b *strings.Builder, r rune) {
 	}
 }
 
-// writeCode writes a rune as <U+202E>.
+// writeCode writes the code point of a rune, such as <U+202E>.
 func writeCode(b *strings.Builder, r rune) { fmt.Fprintf(b, "<U+%04X>", r) }
 
 // JSON makes JSON text safe to print: it replaces unsafe runes (see [Text]) with equivalent \u escapes. It keeps line

@@ -232,7 +232,7 @@ func (c *change) lastTerm() *election.Term {
 	return &c.e.Terms[last]
 }
 
-// missed records the terms that began and ended between two reads. LockIndex counts these terms and the current one.
+// missed records the terms that began and ended between two reads. LockIndex counts these terms and the current term.
 func (c *change) missed(p *election.Pair, from uint64) {
 	to := p.LockIndex
 	if p.Held() && to > 0 {

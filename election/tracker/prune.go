@@ -9,8 +9,8 @@ import (
 
 // These constants, which docs/reliability.md lists, and the number of keys in Consul limit the size of a tracker.
 const (
-	// keptPerElection is the maximum number of terms, and also of events, of one election. keptInAll is the maximum
-	// number across all elections, but each election keeps at least keptAtLeast.
+	// keptPerElection is the maximum number of terms, and the maximum number of events, of one election. keptInAll
+	// limits the terms, and the events, of all elections together, but each election keeps at least keptAtLeast.
 	keptPerElection = 64
 	keptInAll       = 1 << 18
 	keptAtLeast     = 4
@@ -69,7 +69,8 @@ func (t *Tracker) shortenHistories() {
 	}
 }
 
-// pruneGone removes elections deleted more than keepDeleted ago, then the oldest until at most maxGone remain.
+// pruneGone removes the elections whose keys were deleted more than keepDeleted ago. Of the other deleted
+// elections, it keeps the latest maxGone.
 func (t *Tracker) pruneGone(at time.Time) {
 	if t.gone == 0 {
 		return
@@ -167,7 +168,7 @@ func appendBounded[T any](list, items []T, limit int) []T {
 }
 
 // appendKept appends to a list of one election and keeps the last limit elements. Copies of the election may share
-// the spare capacity, because each reads only up to its own length. The spare capacity is small to save memory.
+// the spare capacity, because each copy reads only up to its own length. The spare capacity is small to save memory.
 func appendKept[T any](list []T, item T, limit int) []T {
 	list = list[max(0, len(list)-limit+1):]
 	if len(list) == cap(list) {
@@ -208,7 +209,7 @@ func (t *Tracker) setPatterns(ps election.Patterns) {
 	})
 }
 
-// forget removes the data that the tracker stores outside an election.
+// forget removes an election from peaks, unread and the counters.
 func (t *Tracker) forget(e *election.Election) {
 	t.dropRecorded(e)
 	if !e.Exists {

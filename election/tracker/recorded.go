@@ -116,7 +116,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 	return &r
 }
 
-// dropRecorded removes the data that the tracker stores outside a recorded election.
+// dropRecorded removes a recorded election from peaks and unread.
 func (t *Tracker) dropRecorded(e *election.Election) {
 	delete(t.peaks, e.Ident())
 	if e.Exists && e.Pair.Held() && e.Session == nil {

@@ -158,14 +158,14 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 }
 
-// unreadLost records that a session, which electop has never read, no longer holds one of its keys.
+// unreadLost records that a session that was never read no longer holds one of its keys.
 func (t *Tracker) unreadLost(session string) {
 	if t.unread[session]--; t.unread[session] <= 0 {
 		delete(t.unread, session)
 	}
 }
 
-// withSession adds the holder's session to an election.
+// withSession returns a copy of an election with the holder's session.
 func withSession(e *election.Election, s *election.Session) *election.Election {
 	n := *e
 	n.Session = s

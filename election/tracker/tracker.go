@@ -56,7 +56,7 @@ type Tracker struct {
 	conn  election.Connection
 	// seenUntil is when all data was last current before the latest failure of the connection or of a source of keys.
 	seenUntil time.Time
-	stop      *stop // the latest gap, nil once every range has been read after the gap
+	stop      *stop // the latest gap, or nil once every range has been read after the gap
 	pending   map[termID]*pendingEnd
 	ends      []*pendingEnd // terms whose cause is not known yet, oldest first
 	actions   []ownAction
@@ -262,7 +262,7 @@ func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool
 type merging struct {
 	known  []*election.Election
 	same   int                  // length of the prefix that is equal to known
-	merged []*election.Election // the new list, nil until the first difference
+	merged []*election.Election // the new list, or nil until the first difference
 	room   int                  // capacity of the new list
 }
 

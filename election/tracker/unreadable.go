@@ -11,7 +11,7 @@ import (
 // them. Separate events would displace all other recent events.
 const manyUnreadable = 10
 
-// hides reports whether a key is not in the response because the token may not read it. For a key that is not
+// hides reports whether the response omits a key that the token has no permission to read. For a key that is not
 // [election.Addressable], this cannot be verified, so every filtered response hides the key.
 func (r *rangeRead) hides(e *election.Election) bool {
 	if e.Unaddressable {
