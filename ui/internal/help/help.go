@@ -22,16 +22,16 @@ type Model struct {
 // Command describes a command of the command line: its usage and its effect.
 type Command struct{ Usage, About string }
 
-// Open opens the page of the view with this index.
+// Open is the message that opens the help at a page. Page is the index of a view.
 type Open struct{ Page int }
 
-// New returns the help, with the list of commands.
+// New returns the help about these keys and commands.
 func New(k keys.Map, commands []Command) Model { return Model{keys: k, commands: commands} }
 
 // pages returns the pages about keys, then the page about commands.
 func (m Model) pages() []keys.Page { return append(m.keys.Pages(), keys.Page{Title: "Commands"}) }
 
-// Update handles a message. A key that does not turn or scroll a page closes the help.
+// Update handles a message. Ctrl+C quits. Any other key that does not turn or scroll a page closes the help.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	switch msg := msg.(type) {
 	case Open:

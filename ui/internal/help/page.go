@@ -9,10 +9,10 @@ import (
 // Widths, in cells.
 const (
 	leastColumn  = 34 // minimum width of a column of keys and their descriptions
-	keyWidth     = 8  // minimum width of the keys in such a column
+	keyWidth     = 8  // minimum width of the key names in that column
 	columnGap    = 2  // gap between columns
-	exampleWidth = 24 // examples of filter words
-	commandWidth = 22 // commands
+	exampleWidth = 24 // width of the examples of filter words
+	commandWidth = 22 // width of the usage of a command
 )
 
 // lines returns the text of the page: the keys in as many columns as fit, then the symbols and the filter words. The
@@ -56,7 +56,7 @@ func filterWords(page *term.Page, s query.Scope) {
 	}
 	page.Beside([]term.Span{{Role: term.Head, Text: "Filter"}}, labelWidth, term.Span{Role: term.Text, Text: intro})
 	add("text", "in names, keys, leaders and nodes; quoted text is searched literally")
-	add("!text", "inverts the match of any word")
+	add("!text", "! before a word inverts its match")
 	add("/regex/", "regular expression; upper-case letters make it case-sensitive")
 	for _, f := range query.FieldsOf(s) {
 		add(f.ExampleIn(s), f.Means)

@@ -29,7 +29,7 @@ func Actions() []Action {
 
 // Custom replaces the keys of some actions. The zero value replaces no keys.
 type Custom struct {
-	keys map[string][]string // the new keys of actions, by the name of the action
+	keys map[string][]string // the new keys of each action, by its name
 }
 
 // Error is a problem with the keys of one action.

@@ -76,7 +76,7 @@ func Default(ascii bool) Map {
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
 		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
 		Fix:     bind("f", fix, "f"),
-		Drain:   bind("D", "drain the node of the row", "D"),
+		Drain:   bind("D", "drain the selected row's node", "D"),
 		MarkAll: bind("a", "mark all shown rows", "a"), Invert: bind("i", "invert marks of shown rows", "i"),
 		MarkRange: bind("V", "mark a range", "V"), Unmark: bind("A", "unmark all", "A"),
 		Scan:      bind("f", "scan all keys", "f"),
@@ -121,7 +121,7 @@ func (k Map) Board() []key.Binding {
 	}
 }
 
-// Vacant lists the footer keys of the board for an election without a leader.
+// Vacant lists the footer keys of the board while it offers a fix for the selected election.
 func (k Map) Vacant() []key.Binding {
 	return slices.Insert(k.Board(), 3, k.Fix)
 }
@@ -147,7 +147,7 @@ func (k Map) Zoom() []key.Binding {
 	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Release, k.Destroy, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
 }
 
-// ZoomVacant lists the footer keys while the pane of an election without a leader fills the screen.
+// ZoomVacant lists the footer keys while the pane fills the screen and offers a fix for the selected election.
 func (k Map) ZoomVacant() []key.Binding {
 	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Fix, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
 }
@@ -262,7 +262,7 @@ func (k Map) LockList(more bool) []key.Binding {
 	return k.ResultList(false)
 }
 
-// Empty lists the footer keys while there is no election.
+// Empty lists the footer keys while there are no elections.
 func (k Map) Empty() []key.Binding {
 	return []key.Binding{k.Events, k.Sessions, k.Command, k.Help, k.Quit}
 }

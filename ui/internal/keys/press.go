@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Press returns the message of a key press. name is the name of the key, such as "j", "enter", "ctrl+d" or "space".
+// Press returns the message for a key press. name is the name of the key, such as "j", "enter", "ctrl+d" or "space".
 func Press(name string) tea.KeyPressMsg {
 	base, mod := name, tea.KeyMod(0)
 	for _, m := range modifiers() {

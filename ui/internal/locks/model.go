@@ -148,7 +148,8 @@ func (m Model) close(a scene.Action) (Model, scene.Action) {
 	return m, a
 }
 
-// watchAll adds the patterns of all groups with keys that are not watched.
+// watchAll closes the panel and adds the patterns of all groups with unwatched elections. If there are no patterns to
+// add, the panel stays open.
 func (m Model) watchAll() (Model, scene.Action) {
 	if m.run == nil || !m.run.over {
 		return m, nil

@@ -49,7 +49,7 @@ func far(r *run) string {
 	return term.Thousands(r.done.Load()) + " of " + term.Thousands(r.total.Load()) + " keys"
 }
 
-// writeGroup writes the pattern of a group, its state and its software.
+// writeGroup writes the pattern, the key counts, the software and the state of a group.
 func writeGroup(page *term.Page, g *discovery.Group) {
 	name := g.Pattern
 	if name == "" {
@@ -64,7 +64,7 @@ func writeGroup(page *term.Page, g *discovery.Group) {
 	case g.Watched == len(g.Keys):
 		state, sign = term.Span{Role: term.Quiet, Text: "watched"}, term.Span{Role: term.Led, Text: page.Sym.Led + " "}
 	case g.Pattern == "":
-		state.Text = "no pattern can select it"
+		state.Text = "no pattern selects only this key"
 	case g.Watched > 0:
 		state.Text = fmt.Sprintf("%d of %d watched", g.Watched, len(g.Keys))
 	}
@@ -103,7 +103,7 @@ func (m Model) View(pt *term.Painter, lines []string, width int) {
 		left := term.Label(term.Span{Role: term.Accent, Text: "   " + term.Plural(found.Unwatched, "lock") + " not watched   "})
 		foot = []term.Control{left, term.BoundHint(m.keys.Wide, "watch all"), term.Label(term.Span{Role: term.Quiet, Text: "   :watch adds a pattern"})}
 	case m.run.over:
-		foot = []term.Control{term.Label(term.Span{Role: term.Quiet, Text: "   all locks are watched"})}
+		foot = []term.Control{term.Label(term.Span{Role: term.Quiet, Text: "   no unwatched locks found"})}
 	}
 	var where []term.Span
 	if text := m.text.Position(); text != "" {

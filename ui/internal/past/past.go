@@ -18,8 +18,8 @@ import (
 const (
 	// readTime is the timeout of a read.
 	readTime = 30 * time.Second
-	// slowAfter is the duration after which the screen shows that a read is in progress. During a shorter read,
-	// the text would be visible only briefly.
+	// slowAfter is the duration after which the screen shows that a read is in progress. A note about a shorter read
+	// would be visible only briefly.
 	slowAfter = 200 * time.Millisecond
 )
 
@@ -48,7 +48,7 @@ func (r *Request) Cancel() {
 	r.cancel()
 }
 
-// Slow is the message that a read has lasted for slowAfter. The command also sends it if the read has already ended.
+// Slow is the message that slowAfter has passed since a read began. It is sent even if the read has already ended.
 type Slow struct{ Of *Request }
 
 // EventsRead is the message with the result of a read of events.
@@ -84,7 +84,7 @@ func (r Reader) Events(q history.EventQuery, now time.Time) (*Request, tea.Cmd) 
 	})
 }
 
-// Terms reads a page of the terms of one election that began before until. A zero until means no limit. If now is not
+// Terms reads a page of one election's terms that began at or before until. A zero until means no limit. If now is not
 // zero, it also reads the gaps in the observation of the election before now.
 func (r Reader) Terms(of *election.Election, until time.Time, before history.Cursor, limit int, now time.Time) (*Request, tea.Cmd) {
 	key, datacenter := of.Key(), of.Datacenter

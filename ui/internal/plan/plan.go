@@ -56,10 +56,11 @@ type Item struct {
 	// Name is the election's name. Watched reports whether a pattern matches its key.
 	Name    string
 	Watched bool
-	// Next lists the likely candidates on other nodes in one line. Likely reports whether there is such a candidate.
+	// Next describes the candidates on other nodes in one line. Likely reports whether at least one of
+	// them is not weak.
 	Next   string
 	Likely bool
-	// Effect is the effect of a release. Last is the effect of a destroy after the last release.
+	// Effect is the effect of a release. Last is the effect of the destroy that may follow the last release.
 	Effect, Last insight.Effect
 	// Skip is the reason why the drain skips the election. It is empty if the drain does not skip the election.
 	Skip string
@@ -102,16 +103,16 @@ const (
 	Interrupted Status = "interrupted"
 )
 
-// Final reports whether the status is final: it changes only if the leader changes.
+// Final reports whether the status is final. A final status changes only if the leader changes.
 func (s Status) Final() bool { return s != Waiting && s != Moving }
 
-// Step is the state of one election of a drain. Text is one line that is safe to print.
+// Step is the progress of one election of a drain. Text describes it in one line that is safe to print.
 type Step struct {
 	Key    string
 	Status Status
 	Text   string
 	// Elsewhere reports whether a session on another node leads.
 	Elsewhere bool
-	// Since is the time when the state in Text began. It is zero if the age of the state is not displayed.
+	// Since is the time when the state in Text began. It is zero if the age of this state is not displayed.
 	Since time.Time
 }

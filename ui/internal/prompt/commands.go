@@ -12,7 +12,7 @@ import (
 // Argument is the kind of argument of a command.
 type Argument uint8
 
-// The kinds of arguments that can be completed.
+// The kinds of arguments. Nothing is for a command without an argument.
 const (
 	Nothing Argument = iota
 	AnOrder
@@ -91,7 +91,7 @@ func usages(text string) []string {
 
 // Names contains the values with which a command can be completed.
 type Names struct {
-	// Lists contains the values of the arguments that do not depend on the elections.
+	// Lists contains the possible values of the arguments whose values do not depend on the elections.
 	Lists map[Argument][]string
 	// Of returns the values of a field, sorted.
 	Of func(field string) []string
@@ -193,7 +193,7 @@ func find(text string, values []string) []string {
 	return found
 }
 
-// ranking returns the indexes of the values that contain the letters of a text in the same order, best match first.
+// ranking returns the indexes of the values that contain the characters of text in the order of text, best match first.
 func ranking(text string, values []string) []int {
 	matches := fuzzy.Find(text, values)
 	indexes := make([]int, 0, min(len(matches), maxOptions))

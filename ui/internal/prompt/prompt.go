@@ -81,7 +81,7 @@ func (m Model) Press(msg tea.KeyPressMsg, complete Completer) Model {
 	return m
 }
 
-// own copies the text before an edit, because the previous model shares its memory.
+// own prepares an edit. It clears the completions, and copies the text because the previous model shares its memory.
 func (m *Model) own() {
 	m.input.Text = slices.Clone(m.input.Text)
 	m.cycle = cycle{}
@@ -104,8 +104,8 @@ func (m *Model) recall(step int) {
 	m.input.Set(m.earlier[to])
 }
 
-// complete inserts the first option. Further calls insert the next options. If there was only one option, a further
-// call completes the new text.
+// complete inserts the first option. A further call inserts the next option, or the previous option if step is -1. If
+// there was only one option, a further call completes the new text.
 func (m *Model) complete(step int, complete Completer) {
 	if len(m.cycle.options) > 1 {
 		m.show((m.cycle.at + step + len(m.cycle.options)) % len(m.cycle.options))

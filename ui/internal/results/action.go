@@ -17,7 +17,7 @@ type action struct {
 	insight.Outcome
 	name string    // name of the election or session, sanitized
 	at   time.Time // time when the user confirmed the action
-	done time.Time // time when the call of Operator or apply returned, or zero before that
+	done time.Time // time when the call to Operator or apply returned or the drain ended; zero before that
 	by   string    // the key or command with which the user chose the targets
 	// apply applies a fix. It is nil for other actions, which call a method of [Operator].
 	apply func(context.Context) insight.Outcome
@@ -65,8 +65,8 @@ func (b batch) waiting() int {
 	return n
 }
 
-// groups splits a batch into one group per command. Each release, each destroyed session and each drain has one
-// command.
+// groups splits a batch into one group per command. Each release, each fix, each destroyed session and each drain has
+// one command.
 func (b batch) groups() []batch {
 	if b[0].drain != nil {
 		return []batch{b}
@@ -84,7 +84,7 @@ func (b batch) groups() []batch {
 	return groups
 }
 
-// answered stores the outcome that the call returned. For a session without an election, this outcome is final.
+// answered stores the outcome that the call returned. For a target without a key, this outcome is final.
 func (a *action) answered(o insight.Outcome, now time.Time) {
 	o.Action, o.Target = a.Action, a.Target
 	a.Outcome, a.done = o, now

@@ -24,7 +24,7 @@ type drain struct {
 	warning        string
 }
 
-// Stepped is the message with the elections of a drain that have changed.
+// Stepped is the message with the changed elections of a drain.
 type Stepped struct {
 	of    *drain
 	steps []plan.Step
@@ -153,7 +153,7 @@ func (a *action) stepOrder() int {
 	return 2
 }
 
-// unfinished returns the outcome of an election if the program ended during its drain.
+// unfinished returns the outcome for an election of a drain that was in progress when the program ended.
 func (a *action) unfinished() insight.Outcome {
 	o := a.Outcome
 	o.Kind, o.Reason = insight.OutcomeFailed, "not released, because the dashboard ended"
@@ -163,7 +163,7 @@ func (a *action) unfinished() insight.Outcome {
 	return o
 }
 
-// events returns the lines of the Events view about the batch. For a drain, the first line describes the whole drain.
+// events returns the lines about the batch in the Events view. For a drain, the first line describes the whole drain.
 // Waiting and skipped elections have no line.
 func (b batch) events(s *scene.Scene) []*election.Event {
 	var all []*election.Event

@@ -73,8 +73,8 @@ func (l *Log) add(b batch) {
 // openOne opens the live table of a batch.
 func (l *Log) openOne(b batch) { l.open, l.panel = true, panel{batches: []batch{b}} }
 
-// withElections adds the elections that the sessions to destroy lead, so that their next leaders are observed. Each
-// session precedes its elections, so that it is destroyed even if the elections have changed.
+// withElections adds the elections led by the sessions that are to be destroyed, so that their next leaders are
+// observed. Each session precedes its elections, so that it is destroyed even if the elections have changed.
 func withElections(targets []scene.Target, live *election.Snapshot) []scene.Target {
 	led := scene.Led(live.Elections)
 	var all []scene.Target

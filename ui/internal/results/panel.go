@@ -39,7 +39,8 @@ func (p *panel) drain() *drain {
 	return p.batches[0][0].drain
 }
 
-// pressedStop handles the keys that stop a drain. It reports whether the key was one of them.
+// pressedStop handles the keys that request, confirm or cancel the stop of a drain. It reports whether it
+// handled the key.
 func (l *Log) pressedStop(name string) bool {
 	d, asking := l.panel.drain(), l.panel.asking
 	l.panel.asking = false

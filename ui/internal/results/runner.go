@@ -29,7 +29,7 @@ type answer struct {
 // actionTime is the timeout of one command.
 const actionTime = 10 * time.Second
 
-// runner creates the command for a group of actions: one release, or the destroy of one session.
+// runner creates the command for a group of actions: one release, one fix, or the destroy of one session.
 type runner func(group batch) tea.Cmd
 
 // newRunner returns a runner that calls op. Each command ends when ctx is cancelled or after actionTime.

@@ -33,7 +33,7 @@ func (l Log) Running() string {
 	return term.Plural(n, noun) + " are still running; press the key again to quit."
 }
 
-// Unfinished is a confirmed action whose outcome was not observed.
+// Unfinished is a confirmed action without a final outcome.
 type Unfinished struct {
 	// Name is the sanitized name of the election or session.
 	Name    string
