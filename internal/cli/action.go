@@ -35,8 +35,8 @@ func (a *action) flags(cmd *cobra.Command) {
 	outputFlag(cmd, &a.output, "text", "json")
 }
 
-// nonEmptyString is a flag that selects elections. It rejects an empty value, such as
-// an unset shell variable, which would select more elections than intended.
+// nonEmptyString is the value of a flag. It rejects an empty value, for example from an unset shell variable, which
+// would have the same effect as an omitted flag.
 type nonEmptyString string
 
 func (s *nonEmptyString) String() string { return string(*s) }
@@ -51,8 +51,8 @@ func (s *nonEmptyString) Set(value string) error {
 	return nil
 }
 
-// run selects the elections, shows the plan, requests confirmation, and acts on each election only if its lock state is
-// still the one that it read.
+// run selects the elections, shows the plan, requests confirmation, and acts on each election only if its lock state
+// has not changed since run read it.
 func (a *action) run(ctx context.Context, names []string) error {
 	if err := a.validate(names); err != nil {
 		return err
@@ -82,11 +82,11 @@ func (a *action) validate(names []string) error {
 	case a.o.readOnly:
 		return usagef("--read-only forbids %s", a.kind)
 	case a.wait < 0:
-		return usagef("--wait %s: must be a positive duration", a.wait)
+		return usagef("--wait %s: must be 0 or more", a.wait)
 	case a.session != "" && (len(names) > 0 || a.node != ""):
 		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
 	case len(names) == 0 && a.session == "" && a.node == "":
-		return usagef("%s requires at least one NAME, or --node; see electop %s --help", a.kind, a.kind)
+		return usagef("%s requires at least one NAME, or a flag such as --node; see electop %s --help", a.kind, a.kind)
 	case a.scan && a.noScan:
 		return usagef("--scan and --no-scan are mutually exclusive")
 	case !a.yes:
@@ -95,8 +95,8 @@ func (a *action) validate(names []string) error {
 	return nil
 }
 
-// showsPlan reports whether the command writes the plan. With --session, the command writes the plan even with --yes,
-// because the session may hold any key; --no-scan prevents this.
+// showsPlan reports whether the command writes the plan. With --session and without --no-scan, it writes the plan even
+// with --yes, because the session may hold any key.
 func (a *action) showsPlan() bool { return !a.yes || a.scan || a.session != "" && !a.noScan }
 
 // searchesStore reports whether the command searches the whole KV store before it writes the plan.
@@ -104,7 +104,7 @@ func (a *action) searchesStore() bool {
 	return a.kind == election.ActionDestroy && a.showsPlan() && !a.noScan
 }
 
-// batch is one run of an action on several elections.
+// batch is one run of an action on one or more elections.
 type batch struct {
 	*action
 	lookup
@@ -192,7 +192,7 @@ func (b *batch) explainPlan(ctx context.Context) error {
 	return nil
 }
 
-// checkPermissions sets the outcome of the items that the token may not change: the user must not confirm an action that
+// checkPermissions finishes the items on which the token may not act, so that the user does not confirm an action that
 // Consul will deny. If the token's permissions cannot be read, all pending items fail.
 func (b *batch) checkPermissions(ctx context.Context) {
 	for _, s := range b.pending() {

@@ -36,7 +36,7 @@ func (b *batch) confirm(ctx context.Context) error {
 	return b.d.confirm(ctx, b.question())
 }
 
-// confirm requests one confirmation. The default is no.
+// confirm requests one confirmation. The default answer is no.
 func (d deps) confirm(ctx context.Context, question string) error {
 	fmt.Fprintf(d.stderr, "%s? [y/N] ", question)
 	switch strings.ToLower(strings.TrimSpace(readLine(ctx, d.stdin))) {

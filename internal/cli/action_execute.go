@@ -51,7 +51,7 @@ func (b *batch) applyAll(ctx context.Context, operator *consulx.Operator) {
 	}
 }
 
-// apply acts on one item and returns the items that have an outcome afterwards. If it destroys a session, these are the
+// apply acts on one item and returns the items that the action affects. If it destroys a session, these are the pending
 // items of all elections that the session leads.
 func (b *batch) apply(ctx context.Context, operator *consulx.Operator, s *item) []*item {
 	if ctx.Err() != nil {
@@ -109,8 +109,9 @@ func finishAll(all []*item, err error) []*item {
 	return all
 }
 
-// verifyHolders reads the keys again and finishes the items whose keys the session no longer holds. Consul destroys a
-// session without conditions, and DestroySession checks only one key.
+// verifyHolders reads the keys again and finishes the items whose keys the session no longer holds. With --session, it
+// returns an error for the first of these keys. Consul destroys a session without conditions, and DestroySession checks
+// only one key.
 func (b *batch) verifyHolders(ctx context.Context, group []*item) error {
 	session := group[0].target().Session
 	keys := b.expectedKeys(group)

@@ -16,7 +16,7 @@ import (
 // These lines are never wrapped.
 const commandLabel = "  better    "
 
-// shownKeys is the maximum number of keys of a session that the plan names.
+// shownKeys is the maximum number of keys of a session, and of names in one line, that the plan shows.
 const shownKeys = 10
 
 // showPlan writes the effects of the action before the confirmation.
@@ -42,7 +42,8 @@ func (b *batch) showPlan() {
 	}
 }
 
-// headLines returns lines with the name of an election, its leader and its likely next leader.
+// headLines returns lines with the name of an election, its leader and its likely next leader. For a session that leads
+// no watched election, it returns one line with the session.
 func (s *item) headLines() []string {
 	t := s.target()
 	if s.election == nil {
@@ -117,7 +118,8 @@ func effectRows(f insight.Effect) []string {
 	return lines
 }
 
-// sessionLines counts the keys of a session to destroy and names the first shownKeys. Watched keys come first.
+// sessionLines returns lines with the number of keys that a session to destroy holds, the first shownKeys of them, and
+// the slots of semaphores that are lost. Watched keys come first.
 func (b *batch) sessionLines(t election.Target) []string {
 	id := t.Session
 	var watched, lost []string

@@ -82,8 +82,8 @@ func worstExit(outcomes []insight.Outcome, waited bool) error {
 	return nil
 }
 
-// writeSummary counts the outcomes per exit code. The most severe code comes last. For a single outcome, it writes a
-// line only if the same leader leads again.
+// writeSummary writes a line with the number and the names of the outcomes for each exit code except success. The most
+// severe code comes last. For a single outcome, it writes a line only if the same leader leads again.
 func writeSummary(w io.Writer, outcomes []insight.Outcome, waited bool) {
 	byCode := map[int][]string{}
 	for _, o := range outcomes {
@@ -113,7 +113,7 @@ func (b *batch) result() error {
 	return cmp.Or(worstExit(outcomes, b.wait > 0), b.written)
 }
 
-// exitText describes the result of elections with an exit code.
+// exitText describes the result of the elections that have this exit code.
 func exitText(code int) string {
 	switch code {
 	case exitDenied:
@@ -213,7 +213,7 @@ func (s *item) doneText() string {
 	}
 }
 
-// showWarnings writes the warnings if no plan is shown.
+// showWarnings writes the warnings of the pending items. Callers use it if they do not show the plan.
 func (b *batch) showWarnings() {
 	for _, s := range b.pending() {
 		for _, text := range s.effect.Warnings {

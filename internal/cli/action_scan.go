@@ -12,7 +12,7 @@ import (
 	"electop/election"
 )
 
-// progressInterval is the time between two updates of the progress.
+// progressInterval is the minimum time between two updates of the progress.
 const progressInterval = 100 * time.Millisecond
 
 // heldKeys is the result of a search of the whole KV store.

@@ -13,7 +13,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// item is one election to act on, and the outcome.
+// item is one election or session to act on, and the outcome of the action.
 type item struct {
 	election   *election.Election // nil if the session leads no watched election
 	session    *election.Session  // set if election is nil and the token can read the session
@@ -160,8 +160,8 @@ func (b *batch) nodeOf(ctx context.Context, e *election.Election) (string, error
 	return session.Node, nil
 }
 
-// chooseSession selects the elections that the session of --session leads, or the
-// session alone if it leads none.
+// chooseSession selects the elections that the session of --session leads. If the session leads no watched election,
+// chooseSession selects only the session.
 func (b *batch) chooseSession(ctx context.Context) error {
 	for _, e := range b.snapshot.Elections {
 		if e.Exists && e.Pair.Session == b.session {

@@ -15,8 +15,8 @@ import (
 	"electop/election/insight"
 )
 
-// applyAndWait observes the elections before, during and after the writes. Therefore it can measure the vacancy, and
-// never reports an earlier term as the next term.
+// applyAndWait acts on the pending items, and observes their elections before, during and after the writes. Therefore
+// it can measure the vacancy, and never reports an earlier term as the next term.
 func (b *batch) applyAndWait(ctx context.Context) error {
 	ps := exactPatterns(b.pending())
 	observer := observe.New(b.client, observe.Options{Patterns: ps})
@@ -49,13 +49,13 @@ func (b *batch) applyObserved(ctx context.Context, observer *observe.Observer, p
 	return nil
 }
 
-// unresolved returns the items whose next leader is unknown.
+// unresolved returns the items whose outcome is not final.
 func (b *batch) unresolved() []*item {
 	return slices.DeleteFunc(slices.Clone(b.items), func(s *item) bool { return s.outcome.Settled() })
 }
 
-// awaitLeaders reports each item as soon as its next term is observed. If ctx ends
-// first, it returns the last snapshot.
+// awaitLeaders reports each item as soon as its next term is observed, until ctx ends. It returns the last snapshot
+// that it received, or nil if it received no snapshot.
 func (b *batch) awaitLeaders(ctx context.Context, snapshots <-chan *election.Snapshot) (last *election.Snapshot) {
 	for len(b.unresolved()) > 0 {
 		select {
@@ -76,7 +76,7 @@ func (b *batch) awaitLeaders(ctx context.Context, snapshots <-chan *election.Sna
 	return last
 }
 
-// waitEnded returns the outcome of an item that has no next leader when the wait ends.
+// waitEnded returns the outcome of an item whose next term was not observed during the wait.
 func waitEnded(o insight.Outcome, last *election.Snapshot, wait time.Duration, interrupted bool) insight.Outcome {
 	var e *election.Election
 	stale := false

@@ -70,7 +70,7 @@ expired; otherwise those of electop --help.`, stopGrace, stopMargin),
 	f := cmd.Flags()
 	f.StringVar(&c.value, "value", "", "value to write while leading (default: this host's name)")
 	f.StringVar(&c.session.Name, "name", "electop campaign", "name of the session")
-	f.DurationVar(&c.ttl, "ttl", 15*time.Second, "TTL of the session, 10s to 24h; 0 for none (not with CMD)")
+	f.DurationVar(&c.ttl, "ttl", 15*time.Second, "TTL of the session, 10s to 24h; 0 for no TTL (not with CMD)")
 	f.DurationVar(&c.delay, "lock-delay", 15*time.Second, "lock-delay of the session, at most 60s; at least 10s with CMD")
 	f.StringVar(&c.session.Behavior, "behavior", election.BehaviorRelease, "what happens to the key when the session ends: release or delete")
 	f.DurationVar(&c.try, "try", 0, "exit with code 1 if the leadership is not acquired within this time (default: no limit)")
@@ -113,9 +113,9 @@ func (c *campaign) validate(name string, program []string) error {
 	case c.delay < 0 || c.delay > election.MaxLockDelay:
 		return usagef("--lock-delay %s: must be 0 to %s", c.delay, election.MaxLockDelay)
 	case c.ttl != 0 && (c.ttl < 10*time.Second || c.ttl > 24*time.Hour):
-		return usagef("--ttl %s: must be 10s to 24h, or 0 for none", c.ttl)
+		return usagef("--ttl %s: must be 10s to 24h, or 0 for no TTL", c.ttl)
 	case c.try < 0:
-		return usagef("--try %s: must be a positive duration", c.try)
+		return usagef("--try %s: must be 0 or more", c.try)
 	case len(program) > 0 && !procgroup.Supported:
 		return usagef("campaign cannot run a program on this system: electop could not stop it without the process groups of Unix; omit CMD")
 	}
@@ -141,8 +141,8 @@ func (c *campaign) checkSafety(program []string) error {
 	return nil
 }
 
-// applyDefaults sets the value of the key. It also converts the durations: in consulx, 0 selects the default and a
-// negative duration means "none".
+// applyDefaults sets the value to the name of this host if --value is empty. It also converts the durations: in
+// consulx/campaign, 0 selects the default and a negative duration means "none".
 func (c *campaign) applyDefaults() error {
 	none := func(d time.Duration) time.Duration {
 		if d == 0 {
@@ -161,7 +161,7 @@ func (c *campaign) applyDefaults() error {
 	return nil
 }
 
-// compete finds the key, campaigns, and cleans up.
+// compete finds the key, campaigns, and closes the candidate.
 func (c *campaign) compete(ctx context.Context, name string, program []string) error {
 	tryCtx, cancel := c.tryContext(ctx)
 	defer cancel()
@@ -197,7 +197,7 @@ func (c *campaign) compete(ctx context.Context, name string, program []string) e
 	return c.tryError(ctx, tryCtx, key, err)
 }
 
-// tryContext returns a context that ends after --try.
+// tryContext returns a context with the timeout of --try. It has no timeout if --try is 0.
 func (c *campaign) tryContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.try == 0 {
 		return context.WithCancel(ctx)

@@ -43,7 +43,7 @@ const (
 func newSuperviseCommand(d deps) *cobra.Command {
 	return &cobra.Command{
 		Use: supervise.Command, Hidden: true, DisableFlagParsing: true,
-		// All arguments are arguments of the program. Flags and config file of electop do not apply.
+		// All arguments are arguments of the program: electop's flags and config file do not apply.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, program []string) error {
 			if !procgroup.Supported || len(program) == 0 {
@@ -86,8 +86,8 @@ func (r *programRun) deadlines(now time.Time) supervise.Deadlines {
 	return d
 }
 
-// runProgram runs the program until it ends, the leadership is lost or a signal
-// arrives. When it returns, no process of the program is left.
+// runProgram runs the program until the program ends, the leadership is lost or a signal arrives. When runProgram
+// returns, every process in the program's process group has ended or has been sent SIGKILL.
 func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key string, program []string) error {
 	r := programRun{leadership: l}
 	env := []string{"CONSUL_LOCK_HELD=true", "ELECTOP_KEY=" + key, "ELECTOP_SESSION=" + l.Session()}

@@ -41,7 +41,7 @@ func (l lookup) warnUnreadChecks() {
 	}
 }
 
-// readChecks adds the checks of the nodes of some leaders to the snapshot.
+// readChecks adds the checks of the leaders' nodes to the snapshot. It includes only the leaders of these elections.
 func (l lookup) readChecks(ctx context.Context, elections []*election.Election) {
 	var nodes []string
 	for _, e := range elections {
@@ -52,7 +52,7 @@ func (l lookup) readChecks(ctx context.Context, elections []*election.Election) 
 	l.snapshot.Checks = consulx.NodesChecks(ctx, l.client, nodes)
 }
 
-// facts contains the data, in addition to the elections, that filters and orders depend on.
+// facts returns the data that filters and sort orders use in addition to the elections.
 func (ls lookups) facts() query.Facts {
 	return query.Facts{At: ls.at(), Checks: func(e *election.Election) map[string]election.NodeChecks {
 		for _, l := range ls.all {

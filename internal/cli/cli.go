@@ -1,5 +1,5 @@
-// Package cli is electop's command line, with one file per command. It connects
-// the model (election), Consul (consulx) and the dashboard (ui).
+// Package cli implements electop's command line. It connects the model (election),
+// Consul (consulx) and the dashboard (ui).
 package cli
 
 import (

@@ -15,8 +15,8 @@ import (
 	"electop/election"
 )
 
-// completionTimeout bounds the time that a shell waits. With the start of the process, a completion takes at most about
-// 300 ms.
+// completionTimeout bounds the requests of one completion. With the start of the process, a completion takes at most
+// about 300 ms.
 const completionTimeout = 250 * time.Millisecond
 
 // completer completes names in a shell. After an error or a timeout, it offers no names.
@@ -205,7 +205,7 @@ func completeFlags(cmd *cobra.Command, complete map[string]cobra.CompletionFunc)
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) {
 			if fn := complete[f.Name]; fn != nil {
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, fn) // fails only for a flag that does not exist
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, fn) // fails only if the flag does not exist or already has a completion
 			}
 		})
 	}

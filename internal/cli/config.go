@@ -71,7 +71,7 @@ func initConfig(d deps, o *options) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // only this user: the file may contain a token later
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // only this user may read the file: it may contain a token later
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists; it was not changed", sanitize.Line(path, 200))
 	}

@@ -43,7 +43,7 @@ func (s fileSettings) contextNames() []string {
 	return names
 }
 
-// applyConfig sets flags from the config file and its context, unless the command line sets them.
+// applyConfig sets flags from the config file and the selected context, unless the command line sets them.
 // A context overrides the environment, which overrides the rest of the file.
 func applyConfig(cmd *cobra.Command, o *options, warn func(cmd *cobra.Command, path string, file settings.Value)) error {
 	if ignoresConfig(cmd) {
@@ -97,7 +97,8 @@ func (o *options) readSettings() (settings.Value, error) {
 	return file, nil
 }
 
-// applySettings sets the flags that are not set, from the context or else from the file.
+// applySettings stores the columns, keys and commands of the file. It sets the flags that are not set, from the context
+// or else from the file.
 func (o *options) applySettings(flags *pflag.FlagSet, set func(name string) bool) error {
 	values := map[string][]string{}
 	for _, v := range o.settings.file.Fields {
@@ -174,8 +175,7 @@ func completing(cmd *cobra.Command) bool {
 	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd
 }
 
-// hasSecret reports whether the settings or a context contain a token, or a password in the
-// address.
+// hasSecret reports whether the settings or a context contain a token, or an address that may contain a password.
 func hasSecret(v settings.Value) bool {
 	switch v.Name {
 	case "token":

@@ -27,7 +27,8 @@ func inContexts(name string) bool {
 
 func selectsKeys(name string) bool { return name == "key" || name == "preset" }
 
-// useContext selects the context that the flag or the environment names. It does nothing if neither names a context.
+// useContext selects the context that the flag or the environment names, and unsets the environment variables of Consul
+// and of the history token. It does nothing if no context is named.
 func (o *options) useContext() error {
 	o.context = cmp.Or(o.context, os.Getenv(contextEnv))
 	if o.context == "" {
@@ -47,7 +48,7 @@ func (o *options) useContext() error {
 }
 
 // inContext returns the options for another context. Flags of the command line remain set unless they depend on the
-// cluster. Parse has checked all values, so no error is possible.
+// cluster or select keys. Parse has checked all values, so no error is possible.
 func (o *options) inContext(name string) *options {
 	next := &options{}
 	flags := next.settable()

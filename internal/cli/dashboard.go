@@ -43,8 +43,8 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 	}
 }
 
-// runContext runs the dashboard of one cluster until it ends, and returns the options of the next
-// one if the user switched the context.
+// runContext runs the dashboard of one cluster until the dashboard ends, and returns the options of the new context if
+// the user switched the context.
 func runContext(ctx context.Context, d deps, o *options) (next *options, err error) {
 	ps, err := o.parsePatterns()
 	if err != nil {
@@ -143,8 +143,8 @@ type dashboard struct {
 	warnings    chan string // receives warnings about the history
 }
 
-// checkHistory returns a function and the time between two calls of the function. The function returns why the history
-// cannot be used. It is nil if there is nothing to check.
+// checkHistory returns a function that returns why the history cannot be used, and the time between two calls. The
+// function is nil if there is nothing to check.
 func (b dashboard) checkHistory() (check func(context.Context) string, every time.Duration) {
 	switch {
 	case b.unusable != "":
@@ -167,7 +167,7 @@ func (b dashboard) recall() func(context.Context) election.HistoryRead {
 	}
 }
 
-// openDashboard runs the observer and the screen until one of them ends.
+// openDashboard runs the observers and the screen until one of them ends.
 func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -203,7 +203,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	if err := g.Wait(); !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return screen // the other goroutine may have ended first
+	return screen // another goroutine may have ended first, with context.Canceled
 }
 
 // observe creates the observer of each datacenter.

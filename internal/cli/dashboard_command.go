@@ -24,7 +24,7 @@ import (
 	"electop/ui"
 )
 
-// commandsSetting describes the commands of the user, which the dashboard runs.
+// commandsSetting describes the setting that contains the user's commands for the dashboard.
 func commandsSetting() settings.Setting {
 	return settings.Setting{
 		Name: "commands", Kind: settings.Sections, CheckFields: repeatedCommand,
@@ -43,7 +43,7 @@ func commandsSetting() settings.Setting {
 	}
 }
 
-// commandTextLength is the maximum length of the name and the description of a command, in runes.
+// commandTextLength is the maximum length of a command's name, description and start error, in runes.
 const commandTextLength = 100
 
 func oneLine(values []string) error {
@@ -125,8 +125,8 @@ func (b dashboard) commandEnvironment() []string {
 	return all
 }
 
-// commandRunner returns the function that runs a command in the terminal. It returns nil if a standard stream is not a
-// file or the system has no process groups.
+// commandRunner returns the function that runs a command in the terminal. It returns nil if stdin or stdout is not a
+// file, or if the system has no process groups.
 func (b dashboard) commandRunner(ctx context.Context, d deps, jobs *jobControl) func(ui.ShellCommand) ui.CommandEnd {
 	tty, isFile := d.stdin.(*os.File)
 	out, isTerminal := stream.Unwrap(d.stdout).(*os.File)
@@ -145,7 +145,8 @@ func (b dashboard) commandRunner(ctx context.Context, d deps, jobs *jobControl) 
 	}
 }
 
-// shellCommand returns the process of a command. sh never parses the arguments.
+// shellCommand returns the process that runs a command. The arguments are positional parameters, which sh does not
+// parse as code.
 func shellCommand(ctx context.Context, c ui.ShellCommand, env []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", c.Script, "electop"}, c.Args...)...)
 	cmd.Env = env
@@ -229,7 +230,7 @@ func (b dashboard) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 	return slices.Concat(rows...), nil
 }
 
-// doctor checks one datacenter. Errors are one line without secrets.
+// doctor checks one datacenter. Its error is one line without secrets.
 func (c *datacenter) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 	report, err := consulx.Doctor(ctx, c.client, c.observer.Patterns())
 	rows := make([]ui.DoctorRow, len(report.Rows))

@@ -19,7 +19,7 @@ import (
 const crashLength = 200
 
 // runGuarded opens the dashboard in a child process, so that the terminal is restored even after a crash. In the
-// child, and if no child can be started, it opens the dashboard in this process.
+// child process, and if no child process can be used, it opens the dashboard in this process.
 func (d deps) runGuarded(o *options, open func() error) error {
 	if d.guarded || !o.rereadable() {
 		return open()

@@ -14,10 +14,10 @@ import (
 	"electop/ui"
 )
 
-// datacenter is one datacenter of Consul: the [source.Source] of a dashboard, and how to reach it.
+// datacenter is one datacenter of Consul. It implements [source.Source] for the dashboard.
 type datacenter struct {
 	client   *consulx.Client
-	connect  func() (*consulx.Client, error) // returns another client of the same datacenter
+	connect  func() (*consulx.Client, error) // returns a new client for the same datacenter
 	recorder *historyRecorder                // nil if no history is used
 	observer *observe.Observer
 	operator *consulx.Operator

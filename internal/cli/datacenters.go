@@ -25,7 +25,7 @@ const leastWatches = 13
 // not be read.
 var errUnread = errors.New("was not found in any datacenter that could be read")
 
-// severalDatacenters reports whether --datacenter may select more than one.
+// severalDatacenters reports whether --datacenter may select more than one datacenter.
 func (o *options) severalDatacenters() bool {
 	return o.consul.Datacenter == allDatacenters || strings.Contains(o.consul.Datacenter, ",")
 }
@@ -98,7 +98,7 @@ func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--datacenter all: %w", err)
 	case len(names) == 0:
-		return nil, errors.New("--datacenter all: the response of the agent contains no datacenters")
+		return nil, errors.New("--datacenter all: the response from the agent contains no datacenters")
 	}
 	slices.Sort(names)
 	return names, nil
@@ -296,8 +296,8 @@ func (ls lookups) one(ctx context.Context, names []string) (lookup, error) {
 	return ls.all[in[0]], nil
 }
 
-// onlyIn returns an error if an election with this name may exist in a datacenter other than in, where the token
-// cannot read it.
+// onlyIn returns an error if a datacenter other than in may contain an election with this name that the token cannot
+// read.
 func (ls lookups) onlyIn(ctx context.Context, in int, e *election.Election, name string) error {
 	what := sanitize.Line(name, 100) + " may exist"
 	if strings.TrimPrefix(name, "/") != e.Key() { // another key, which the token cannot read, may have the same name

@@ -41,7 +41,7 @@ writes a section for each; -o json writes an array with a result for each.
 Presets:
 ` + presetTable() + `
 
-Exit codes: 0 success, even without locks; 5 if the token can read no key.
+Exit codes: 0 success, even without locks; 5 if the token cannot read any key.
 With several datacenters, electop uses the most severe code: 1, then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -142,7 +142,7 @@ func (s *lockSearch) section(found discovered, datacenter string) error {
 	return writeDiscovered(s.d.stdout, found, []string{"--datacenter", datacenter})
 }
 
-// warn warns about locks that a search may have missed. Each line begins with where.
+// warn warns if a search may have missed locks or software, or found no locks. Each line begins with where.
 func (s *lockSearch) warn(found discovered, where string) {
 	if found.Incomplete {
 		s.d.warn(where + "this token cannot read all keys: locks may be missing; see electop doctor")
@@ -163,7 +163,7 @@ type discovered struct {
 	SessionsErr string // reason why sessions could not be read, in a few words
 }
 
-// discoverLocks searches the keys under a prefix.
+// discoverLocks searches the keys under a prefix for locks.
 func discoverLocks(
 	ctx context.Context, client *consulx.Client, prefix string, ps election.Patterns, progress func(done, total int),
 ) (found discovered, err error) {

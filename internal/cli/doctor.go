@@ -104,7 +104,7 @@ func writeDiagnoses(d deps, all []diagnosis, format string) error {
 	return worst
 }
 
-// writeSections writes a table per datacenter. A datacenter without rows has only a failure.
+// writeSections writes a table per datacenter. It omits datacenters without rows, which have only a failure.
 func writeSections(w io.Writer, all []diagnosis) error {
 	separator := ""
 	for _, x := range all {

@@ -150,7 +150,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 func (c *drainCommand) validate(nodes []string) error {
 	switch {
 	case len(nodes) == 0 || slices.Contains(nodes, ""):
-		return usagef("drain requires at least one NODE; see electop drain --help")
+		return usagef("drain requires at least one NODE, and no NODE may be empty; see electop drain --help")
 	case c.rounds < 1:
 		return usagef("--rounds %d: must be at least 1", c.rounds)
 	case c.settle < 0:
@@ -175,7 +175,7 @@ type drainRun struct {
 	lookup
 	plan     drain.Plan
 	selected selection
-	// progress receives the progress of the search of the store. If progress is nil, a line on stderr shows it.
+	// progress receives the progress of the search of the store. If it is nil, a line on stderr shows the progress.
 	progress func(done, total int)
 	// note receives every action, unless it is nil. The observer of the drain always receives the actions.
 	note func(election.OperatorAction)

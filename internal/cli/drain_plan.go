@@ -21,7 +21,7 @@ func countElections(n int) string {
 	return election.Plural(uint64(n), "election") //nolint:gosec // not negative
 }
 
-// makePlan reads everything that the plan needs.
+// makePlan reads everything that the plan needs, and makes the plan.
 func (r *drainRun) makePlan(ctx context.Context, nodes []string) error {
 	f := drain.Facts{Nodes: nodes, Patterns: r.patterns, Snapshot: r.snapshot}
 	if err := r.readSessions(ctx, &f); err != nil {
@@ -90,7 +90,7 @@ func (r *drainRun) readSessions(ctx context.Context, f *drain.Facts) error {
 	return nil
 }
 
-// checkNodes fails if a node does not exist.
+// checkNodes fails if a node does not exist. If the token cannot read all nodes, it only warns.
 func (r *drainRun) checkNodes(ctx context.Context, f drain.Facts) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()

@@ -160,7 +160,8 @@ func (r *drainRun) holdersHere(ctx context.Context, results []drain.Result) (map
 	return here, nil
 }
 
-// admit adds an election to the plan after a session on a drained node acquired it during --watch.
+// admit plans an election that a session on a drained node acquired during --watch. It returns nil if the election is
+// not part of the drain.
 func (r *drainRun) admit(ctx context.Context, s *election.Snapshot, e *election.Election) *drain.Item {
 	if r.selected.excluded(e) != "" {
 		return nil
@@ -208,8 +209,7 @@ func (o *drainOperator) Release(ctx context.Context, t election.Target) insight.
 	return outcome
 }
 
-// Destroy destroys the session of one hold, unless it holds a key that is not part of the
-// drain.
+// Destroy destroys the session of one hold, unless the session holds a key that is not part of the drain.
 func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.Outcome {
 	outcome := insight.Outcome{Action: election.ActionDestroy, Target: t}
 	if reason := o.holdsMore(ctx, t.Session); reason != "" {
@@ -224,7 +224,7 @@ func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.
 }
 
 // holdsMore returns why a session must not be destroyed. It returns "" if the session holds only keys of the drain. It
-// also finds sessions that were created after the plan.
+// searches the whole store, because the session may be newer than the plan.
 func (o *drainOperator) holdsMore(ctx context.Context, session string) string {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -240,5 +240,5 @@ func (o *drainOperator) holdsMore(ctx context.Context, session string) string {
 	return ""
 }
 
-// drainInterval is the time between two updates of the live table.
+// drainInterval is the time between two updates of the live table, or of the drain in the dashboard.
 const drainInterval = 100 * time.Millisecond

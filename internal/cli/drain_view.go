@@ -69,7 +69,7 @@ func (v *drainView) changed(r drain.Result) {
 func (v *drainView) connection(err string) {
 	text := "connection to Consul restored"
 	if err != "" {
-		text = "connection to Consul lost: " + err + "; the drain continues when it is restored"
+		text = "connection to Consul lost: " + err + "; the drain continues when the connection is restored"
 	}
 	v.mu.Lock()
 	v.notices, v.offline = append(v.notices, text), err != ""
@@ -106,7 +106,8 @@ func (v *drainView) start() (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// flushIf writes new lines and, if tick is set, the live table.
+// flushIf writes the new lines and the live table. If there are no new lines, it does so only if tick is set and stderr
+// is a terminal.
 func (v *drainView) flushIf(tick bool) {
 	v.mu.Lock()
 	lines := len(v.lines) + len(v.notices)
@@ -117,7 +118,7 @@ func (v *drainView) flushIf(tick bool) {
 	}
 }
 
-// flush erases the live table and writes the lines of new results.
+// flush erases the live table and writes the new notices and results.
 func (v *drainView) flush() {
 	v.mu.Lock()
 	lines, notices := v.lines, v.notices
@@ -135,8 +136,8 @@ func (v *drainView) flush() {
 	}
 }
 
-// line reports one election: JSON to stdout; text to stdout or, if nothing was written to
-// Consul, to stderr.
+// line reports one election: JSON to stdout, or text. The text of a failed, skipped or unfinished election goes to
+// stderr, other text to stdout. It omits the text of a skipped election of the plan.
 func (v *drainView) line(r drain.Result) {
 	var err error
 	switch {

@@ -15,10 +15,10 @@ import (
 	"electop/election/insight"
 )
 
-// maxDrills bounds --times, and therefore the size of the histogram.
+// maxDrills bounds --times, and therefore the size of the result.
 const maxDrills = 1000
 
-// drill steps a leader down repeatedly and measures each failover. Its batch has one item: the current release.
+// drill releases an election repeatedly and measures each failover. Its batch has one item: the current release.
 type drill struct {
 	*batch
 	times int
@@ -41,7 +41,7 @@ to Patroni.
 The drill stops at the first problem: no leader within --wait, a new term of the
 same session, terms that were not observed, a new leader during a pause, or a
 lost connection to Consul. --pause is the time between a failover and the
-next release, in which the new leader must keep the lock.
+next release, during which the new leader must keep the lock.
 
 The result contains the 50th and 95th percentiles and the maximum of the
 vacancies, the new leaders, and a histogram. Clients of the service may need
@@ -174,7 +174,7 @@ func (r *drill) observeAndDrill(ctx context.Context) error {
 	return errors.Join(err, g.Wait())
 }
 
-// rounds releases and measures repeatedly. It stops after the last failover or at the first problem.
+// rounds repeats the release and the measurement. It stops after the last failover or at the first problem.
 func (r *drill) rounds(ctx context.Context, observer *observe.Observer) {
 	operator := consulx.NewOperator(r.client, observer.Note)
 	target := r.items[0].target()

@@ -30,7 +30,7 @@ type winner struct {
 }
 
 // bucket counts the vacancies that are longer than the bound of the previous bucket, but not longer than upTo. upTo is
-// 0 (no bound) in the last bucket.
+// 0 in the bucket without a bound.
 type bucket struct {
 	upTo  time.Duration
 	count int
@@ -45,7 +45,8 @@ func bucketBounds() []time.Duration {
 	return all
 }
 
-// summarize computes the statistics of the failovers whose vacancy is exact.
+// summarize computes the statistics of the failovers. A failover whose vacancy is unknown counts only for its new
+// leader.
 func summarize(failovers []insight.Outcome) drillSummary {
 	var s drillSummary
 	var vacancies []time.Duration
