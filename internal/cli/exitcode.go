@@ -20,7 +20,7 @@ const (
 	exitNoLeader   = 7
 )
 
-// usageError is an invalid command line.
+// usageError reports an invalid command line.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }

@@ -16,7 +16,7 @@ import (
 	"electop/ui"
 )
 
-// options contains the values of the flags that every command accepts.
+// options contains the values of the flags that several commands share, and the settings of the config file.
 type options struct {
 	consul   consulx.Config
 	patterns []string
@@ -53,8 +53,8 @@ func consulFlags(c *consulx.Config) []consulFlag {
 		{&c.ClientCert, "client-cert", "CONSUL_CLIENT_CERT", "client certificate file"},
 		{&c.ClientKey, "client-key", "CONSUL_CLIENT_KEY", "client key file"},
 		{&c.TLSServerName, "tls-server-name", "CONSUL_TLS_SERVER_NAME", "server name to expect in the certificate"},
-		{&c.Namespace, "namespace", "CONSUL_NAMESPACE", "namespace, Consul Enterprise"},
-		{&c.Partition, "partition", "CONSUL_PARTITION", "admin partition, Consul Enterprise"},
+		{&c.Namespace, "namespace", "CONSUL_NAMESPACE", "namespace of Consul Enterprise"},
+		{&c.Partition, "partition", "CONSUL_PARTITION", "admin partition of Consul Enterprise"},
 	}
 }
 
@@ -65,11 +65,11 @@ func (o *options) connectionFlags() *pflag.FlagSet {
 	for _, flag := range consulFlags(c) {
 		f.StringVar(flag.value, flag.name, "", flag.usage+" ("+flag.env+")")
 	}
-	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter, several as dc1,dc2, or all (default: the agent's own)")
+	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter, a list such as dc1,dc2, or all (default: the agent's own)")
 	f.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
-	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per address")
+	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per client address")
 	f.StringVar(&o.historyTokenFile, "history-token-file", "", "file that contains the bearer token for the URL of --history ("+historyTokenEnv+")")
-	f.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: those of the system)")
+	f.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: the CA certificates of the system)")
 	return f
 }
 
@@ -77,9 +77,9 @@ func (o *options) connectionFlags() *pflag.FlagSet {
 func (o *options) register(f *pflag.FlagSet) {
 	f.AddFlagSet(o.connectionFlags())
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+")")
-	f.StringSliceVar(&o.presets, "preset", nil, "watch the keys of this software, as -k with its patterns; repeatable or separated by commas: "+presetNames())
+	f.StringSliceVar(&o.presets, "preset", nil, "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+presetNames())
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
-	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: if the locale is not UTF-8)")
+	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: true if the locale is not UTF-8)")
 	o.theme = ui.Themes()[0]
 	f.Var((*themeFlag)(&o.theme), "theme", "colours: "+strings.Join(ui.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
@@ -91,8 +91,8 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }
 
-// Bounds of --max-watches: queries other than those for keys need some connections,
-// and the agent's limit also applies to other tools on the host.
+// The default and the bounds of --max-watches: queries other than those for keys need some connections, and other tools
+// on the host share the agent's limit.
 const (
 	defaultMaxWatches = 64
 	minMaxWatches     = 24
@@ -119,7 +119,7 @@ func presetNames() string {
 	return strings.Join(names, ", ")
 }
 
-// presetTable returns a paragraph of a help text with all presets.
+// presetTable returns a table of all presets for a help text.
 func presetTable() string {
 	var b strings.Builder
 	for _, p := range discovery.Presets() {
@@ -176,6 +176,6 @@ func outputFlag(cmd *cobra.Command, format *string, formats ...string) {
 		}
 		return usagef("-o %q: must be %s", sanitize.Line(*format, 20), strings.Join(formats, " or "))
 	}
-	// This fails only if the flag does not exist.
+	// The registration fails only if the flag does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -12,16 +12,16 @@ import (
 const helpWidth = 80
 
 const connectionHelp = `The flags that select the Consul agent and the recorder. Every command accepts
-them. If a flag is not given, electop uses its environment variable, if it has
-one. --max-watches and --history-… exist only in electop; the other flags are
-those of the Consul command line.
+them. If a flag that has an environment variable is not given, electop uses the
+variable. --max-watches and --history-… exist only in electop; the other flags
+are those of the Consul command line.
 
 --datacenter dc1,dc2 or all selects several datacenters for the dashboard, list,
 show, watch, release and destroy. An action affects only one datacenter: if a
 NAME exists in several, choose one with --datacenter.
 
 --context sets these flags from a context of the config file. In this case, the
-environment variables do not apply. Flags of the command line override the
+environment variables do not apply. Flags on the command line override the
 context.
 
 `
@@ -52,7 +52,7 @@ func usage(cmd *cobra.Command, connection *pflag.FlagSet) string {
 	listCommands(&b, "Help topics (use electop help TOPIC)", cmd, (*cobra.Command).IsAdditionalHelpTopicCommand)
 	listFlags(&b, "Flags", cmd.LocalFlags(), connection)
 	listFlags(&b, "Global Flags", cmd.InheritedFlags(), connection)
-	b.WriteString("\nFor the flags of the connection, see electop help connection.\n")
+	b.WriteString("\nFor the connection flags, see electop help connection.\n")
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "For the flags of a command, see %s [command] --help.\n", cmd.CommandPath())
 	}

@@ -36,16 +36,17 @@ func newHistoryCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [NAME…]",
 		Short: "Print events, terms and statistics from the history",
-		Long: `Print what the dashboard, watch and record stored: events, or with --terms one
-line per term, or with --stats a summary per election, oldest first. electop
-does not contact Consul: --history selects a recorder or a file, by default the
-file for the Consul address. -k selects the elections whose keys match.
+		Long: `Print what the dashboard, watch and record stored: the events, or with --terms
+one line per term, both oldest first, or with --stats a summary per election.
+electop does not contact Consul: --history selects a recorder or a file, by
+default the file for the Consul address. -k selects the elections whose keys
+match.
 
 --since and --until take a duration before now (24h, 7d) or a time
 (2026-11-20T03:12, local time unless it has a zone).
 
 A term that began before observation started has FROM "before …" and
-HELD ">= …"; one that ended while no observer was running has TO "by …".
+HELD ">= …". A term that ended while no observer was running has TO "by …".
 In the table of events, "unobserved" lines show when no observer was running.
 
 -o json prints one object per line, events as electop watch does. In -o csv, a
@@ -62,9 +63,9 @@ evaluate it as a formula.`,
 	f := cmd.Flags()
 	f.StringVar(&c.since, "since", "24h", "print what happened after this time")
 	f.StringVar(&c.until, "until", "", "print what happened before this time (default now)")
-	f.StringSliceVar(&c.causes, "cause", nil, "only explained events, or terms, with this cause")
-	f.StringSliceVar(&c.types, "type", nil, "only events of this type")
-	f.BoolVar(&c.terms, "terms", false, "print terms, with leader, node, beginning, end, cause and the vacancy after each")
+	f.StringSliceVar(&c.causes, "cause", nil, "print only the explained events, or the terms, with this cause")
+	f.StringSliceVar(&c.types, "type", nil, "print only events of this type")
+	f.BoolVar(&c.terms, "terms", false, "print terms: leader, node, beginning, end, cause and the vacancy after each term")
 	f.BoolVar(&c.stats, "stats", false, "print a summary per election: terms, availability, vacancies, causes")
 	return cmd
 }
@@ -99,7 +100,7 @@ func parseRange(since, until string, now time.Time) (r history.Range, err error)
 		}
 	}
 	if !r.Since.Before(r.Until) {
-		return r, usagef("--since %s is not before --until", sanitize.Line(since, 40))
+		return r, usagef("--since %s is not before --until (default now)", sanitize.Line(since, 40))
 	}
 	return r, nil
 }
@@ -202,7 +203,7 @@ func (o *options) historyKeys(ctx context.Context, f web.Source, names []string)
 		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
 	}
 	if len(names) == 0 && len(all) == 0 {
-		return nil, &missingError{text: "no election in the history matches -k " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
+		return nil, &missingError{text: "no election in the history matches -k or --preset: " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
 	}
 	var keys []string
 	for _, name := range names {

@@ -18,13 +18,13 @@ const (
 )
 
 // sharedActions searches a history for the actions of other processes after a leader was lost. With these actions, the
-// observer can report who released the key or destroyed the session. A nil sharedActions finds none.
+// observer can report who released the key or destroyed the session. A nil sharedActions finds no actions.
 type sharedActions struct {
 	source history.Source
 	lost   chan struct{}
 }
 
-// newSharedActions returns nil if no history is used.
+// newSharedActions returns a search of the history. It returns nil if source is nil, because no history is used.
 func newSharedActions(source history.Source) *sharedActions {
 	if source == nil {
 		return nil
@@ -45,7 +45,7 @@ func (s *sharedActions) events(events []election.Event) {
 	}
 }
 
-// run passes each action that it finds to note, until ctx ends.
+// run performs the searches that events starts, until ctx ends. It calls note for each new action that ended a hold.
 func (s *sharedActions) run(ctx context.Context, note func(election.OperatorAction)) error {
 	if s == nil {
 		return nil
@@ -69,8 +69,8 @@ func (s *sharedActions) run(ctx context.Context, note func(election.OperatorActi
 	}
 }
 
-// read passes the latest actions to note, except those in known, and returns all of them. It ignores errors, because
-// the commands that show the history report them.
+// read calls note for each action of the last minute that ended a hold and is not in known. It returns all actions of
+// the last minute. It ignores errors, because the commands that show the history report them.
 func (s *sharedActions) read(ctx context.Context, known []history.Action, note func(election.OperatorAction)) []history.Action {
 	now := time.Now()
 	found, err := s.source.Actions(ctx, history.Range{Since: now.Add(-actionsWithin)})

@@ -13,8 +13,8 @@ import (
 )
 
 // loaded returns a function that receives the first complete snapshot of an observer. The function records that
-// observation began, and which keys were deleted while no observer was running. Without this, the last terms of deleted
-// keys would never end in the history.
+// observation began, and which keys were deleted while no observer was running. Without these deletions, the last
+// terms of the deleted keys would never end in the history.
 func (r *historyRecorder) loaded(client *consulx.Client, ps election.Patterns) func(*election.Snapshot) {
 	return func(s *election.Snapshot) {
 		if r == nil || r.path == "" {
@@ -43,7 +43,7 @@ func deletedUnobserved(
 		return nil, err
 	}
 	defer f.Close()
-	at := time.Now() // before the read, so that a key that is created again has a later time
+	at := time.Now() // before the read, so that events of a key that is created again are later
 	st, err := f.State(ctx, history.StateQuery{At: at, Window: time.Nanosecond})
 	if err != nil {
 		return nil, err

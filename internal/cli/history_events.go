@@ -156,7 +156,7 @@ func (w csvEvents) end() error {
 // so that the spreadsheet does not evaluate it. It truncates only strings that are longer than any name that Consul
 // accepts.
 func csvText(s string) string {
-	s = sanitize.Line(s, 4096) // no control character is left that could precede a formula
+	s = sanitize.Line(s, 4096) // replaces control characters, which could precede a formula
 	if first, _ := utf8.DecodeRuneInString(s); strings.ContainsRune("=+-@＝＋－＠", first) {
 		return "'" + s
 	}

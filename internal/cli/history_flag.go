@@ -45,7 +45,7 @@ func (o *options) historyPath(client *consulx.Client) (string, error) {
 	return o.history, nil
 }
 
-// clusterName distinguishes the files of different agents, partitions and namespaces.
+// clusterName returns the address of the agent, followed by the partition and the namespace if these are set.
 func clusterName(client *consulx.Client, c consulx.Config) string {
 	name := client.Address()
 	for _, part := range []string{

@@ -36,8 +36,8 @@ type eventStore interface {
 	Status() sqlite.Status
 }
 
-// historyRecorder stores events and operators' actions in the history. Its methods do
-// not block, except close. A nil historyRecorder stores nothing.
+// historyRecorder stores events and operators' actions in the history. Except close and
+// finish, its methods do not block. A nil historyRecorder stores nothing.
 type historyRecorder struct {
 	writer eventStore
 	path   string // path of the file; "" if a recorder stores the history
@@ -62,9 +62,9 @@ type historyRecorder struct {
 	snapshot   func() *election.Snapshot
 }
 
-// record starts a recorder, or returns nil if the history is off or has no file. ps are the patterns with which the
-// events are observed. warn receives one line without a line break when recording fails or works again; any goroutine
-// may call it.
+// record starts a recorder. It returns nil if the history is off, or after an error that it passed to warn. ps are the
+// patterns of the observer. warn receives one line without a line break when recording fails or works again; any
+// goroutine may call it.
 func (o *options) record(client *consulx.Client, ps election.Patterns, warn func(line string)) *historyRecorder {
 	r := newHistoryRecorder(warn)
 	r.optional = true
@@ -92,7 +92,7 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 const (
 	newFile        = " was deleted or moved; events are stored in a new file"
 	withoutHistory = "; continuing without history"
-	retrying       = "; retrying, events are queued in memory"
+	retrying       = "; retrying while events are queued in memory"
 )
 
 func newHistoryRecorder(warn func(line string)) *historyRecorder {
@@ -123,7 +123,7 @@ func (r *historyRecorder) observedAs(snapshot func() *election.Snapshot) {
 	r.snapshot = snapshot
 }
 
-// reopened stores the state of the elections in a new file, after the old file was deleted, moved or replaced.
+// reopened warns that the file was deleted, moved or replaced, and stores the state of the elections in the new file.
 func (r *historyRecorder) reopened(incomplete error) {
 	line := "history file " + strconv.Quote(r.path) + newFile
 	if incomplete != nil {

@@ -90,7 +90,7 @@ func lockHistory(t *testing.T, file string) (unlock func()) {
 	}
 }
 
-const locked = "another process keeps the file locked; retrying, events are queued in memory"
+const locked = "another process keeps the file locked; retrying while events are queued in memory"
 
 // A write error is reported when it happens: on standard error, in the log, by the health
 // check and as a metric.

@@ -54,7 +54,7 @@ func (o *options) historyClient() (*web.Client, error) {
 	return web.NewClient(web.ClientOptions{URL: o.history, Token: strings.TrimSpace(token), CAs: roots})
 }
 
-// readToken reads a file that contains a token and nothing else.
+// readToken reads a token from a file and removes the white space around it.
 func readToken(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -67,7 +67,7 @@ func readToken(path string) (string, error) {
 }
 
 // checkHistoryURL rejects an invalid URL, and warns if other hosts could read the token and the history on the network.
-// [historyFlag.Set] does not check the URL: its error would repeat the value, which may contain a password.
+// [historyFlag.Set] does not check the URL, because pflag would repeat the value, which may contain a password.
 func checkHistoryURL(cmd *cobra.Command, url string) error {
 	if !isURL(url) {
 		return nil
@@ -88,7 +88,7 @@ const (
 	recorderTimeout = 5 * time.Second
 )
 
-// watchHistory calls check periodically until ctx ends. It sends each returned line that differs from the previous one.
+// watchHistory calls check periodically until ctx ends. It sends each returned line that differs from the last line sent.
 // An empty line means that the history can be used.
 func watchHistory(ctx context.Context, every time.Duration, check func(context.Context) string, lines chan<- string) error {
 	tick := time.NewTicker(every)
@@ -124,7 +124,7 @@ func checkRecorder(ctx context.Context, source history.Source) string {
 }
 
 const (
-	// sendTimeout bounds the request that records an action. Two such requests take less than closeTimeout.
+	// sendTimeout bounds the request that records an action. Two of these requests together take less than closeTimeout.
 	sendTimeout = 4 * time.Second
 	// maxUnsent is the maximum number of actions in the queue for a recorder.
 	maxUnsent = 1000
@@ -153,7 +153,7 @@ func (*actionSender) Status() sqlite.Status { return sqlite.Status{} }
 // Observe does nothing: the recorder observes the elections with its own patterns.
 func (*actionSender) Observe(election.Patterns) {}
 
-// RecordAction sends an action. It does not block.
+// RecordAction queues an action without blocking. If the queue is full, it drops the action.
 func (s *actionSender) RecordAction(a history.Action) {
 	s.mu.Lock()
 	if len(s.queue) < maxUnsent {

@@ -105,7 +105,7 @@ func (l *lazyHistory) Actions(ctx context.Context, r history.Range) ([]history.A
 	return readHistory(ctx, l, (*sqlite.File).Actions, r)
 }
 
-// Elections lists the elections by key.
+// Elections returns the elections in the file, sorted by key.
 func (l *lazyHistory) Elections(ctx context.Context) ([]history.Election, error) {
 	file, err := l.open(ctx)
 	if file == nil {

@@ -23,7 +23,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	if err != nil {
 		return err
 	}
-	// Elections that were not observed in this range have no summary.
+	// Omit elections that have no terms in this range and were not observed in it.
 	st.Elections = slices.DeleteFunc(st.Elections, func(s history.Summary) bool { return s.Terms == 0 && s.Observed == 0 })
 	switch c.output {
 	case "json":
@@ -60,7 +60,7 @@ func (c *historyCommand) writeStatsTable(st *history.Stats) error {
 	return err
 }
 
-// rounded formats a duration to seconds, or to milliseconds if it is short.
+// rounded formats a duration in whole seconds, or in whole milliseconds if it is shorter than a minute.
 func rounded(d time.Duration) string {
 	if d < time.Minute {
 		return election.FormatDuration(d)

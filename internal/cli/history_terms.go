@@ -64,8 +64,8 @@ func writeTermRows(tw *output.Table, terms []observedTerm, several bool) error {
 	return tw.Flush()
 }
 
-// eachTerms passes the terms of a query to each in pages, oldest first. If there are no terms, it passes one empty
-// page.
+// eachTerms calls each with the terms of a query, page by page, oldest first. If there are no terms, it calls each with
+// one empty page.
 func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each func([]observedTerm) error) error {
 	observations, err := f.Observations(ctx, q.Range)
 	if err != nil {
@@ -164,7 +164,7 @@ func newTermJSON(t *observedTerm) termJSON {
 	return j
 }
 
-// termLine formats a term as JSON, safe to show.
+// termLine formats a term as one line of JSON that is safe to show.
 func termLine(t observedTerm) ([]byte, error) {
 	text, err := json.Marshal(newTermJSON(&t))
 	return append(sanitize.JSON(text), '\n'), err

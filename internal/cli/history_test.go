@@ -162,7 +162,7 @@ func TestHistorySelectsElectionsByNameAndKey(t *testing.T) {
 		{[]string{"web"}, exitUsage, "a/web/leader, b/web/leader", 0},
 		{[]string{"web", "-k", "a/*/leader"}, exitOK, "web", 1},
 		{[]string{"none"}, exitNoElection, "no such election in the history: none", 0},
-		{[]string{"-k", "c/*"}, exitNoElection, "no election in the history matches -k c/*", 0},
+		{[]string{"-k", "c/*"}, exitNoElection, "no election in the history matches -k or --preset: c/*", 0},
 	} {
 		r := w.run(append([]string{"history", "--history", file, "--type", "elected"}, tt.args...)...).must(t, tt.code)
 		if n := max(0, strings.Count(r.out, "\n")-1); n != tt.n || !strings.Contains(r.out+r.errOut, tt.want) {

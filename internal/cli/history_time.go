@@ -7,7 +7,7 @@ import (
 	"electop/internal/history"
 )
 
-// parseMoment parses the time of a flag: see [history.ParseMoment].
+// parseMoment parses the value of a flag as a time: see [history.ParseMoment].
 func parseMoment(flag, text string, now time.Time) (time.Time, error) {
 	at, err := history.ParseMoment(text, now)
 	if err != nil {

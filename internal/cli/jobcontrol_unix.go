@@ -39,8 +39,9 @@ func (j *jobControl) close() { signal.Stop(j.signals) }
 // suspend requests a stop, like a SIGTSTP from another process.
 func (j *jobControl) suspend() { _ = syscall.Kill(os.Getpid(), syscall.SIGTSTP) }
 
-// next waits for the next signal to stop or continue. Call the returned function while the terminal is restored: it
-// suspends the program, or does nothing if only raw mode must be set again. It is nil if a redraw is enough.
+// next waits for the next signal to stop or continue. It returns false if ctx ends first. Call the returned function
+// while the terminal is restored: it suspends the program, or does nothing if only raw mode must be set again. A nil
+// function means that a redraw is enough.
 func (j *jobControl) next(ctx context.Context) (func(), bool) {
 	for {
 		select {
