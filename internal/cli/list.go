@@ -21,13 +21,13 @@ func newListCommand(d deps, o *options) *cobra.Command {
 		Use:   "list [NAME…]",
 		Short: "List the current state of the elections",
 		Long: `List the current state of the elections. With --advice, list the risks of their
-configuration instead, and the leaders that have failed although their session
+configuration instead, and the leaders that have failed but whose session still
 holds the key. Risks that need observation over time, such as flapping, are not
-listed. In a terminal that is too narrow for the table, each piece of advice is
-one paragraph with all its elections.
+listed. If the terminal is too narrow for the table, each piece of advice is one
+paragraph that names all elections with this advice.
 
 With --datacenter dc1,dc2 or all, the elections of several datacenters are
-listed. If electop cannot read a datacenter, it reports this and exits with
+listed. If electop cannot read a datacenter, it reports the error and exits with
 code 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
@@ -54,7 +54,7 @@ code 1.`,
 	}
 	shown.flags(cmd, "checks")
 	outputFlag(cmd, &format, "table", "json")
-	cmd.Flags().BoolVar(&advice, "advice", false, "list the risks of the elections, and what to do")
+	cmd.Flags().BoolVar(&advice, "advice", false, "list the risks of the elections, and what to do about them")
 	return cmd
 }
 

@@ -69,7 +69,7 @@ func writeAdvice(w io.Writer, width int, all []electionAdvice, several bool) err
 	return tw.Flush()
 }
 
-// adviceRecords returns one record for all elections with the same advice.
+// adviceRecords returns one record for each distinct piece of advice. A record names all elections with its advice.
 func adviceRecords(all []electionAdvice, several bool) []output.Record {
 	var order []insight.Advice
 	names := map[insight.Advice][]string{}

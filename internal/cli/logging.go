@@ -18,8 +18,8 @@ func (o *options) level() (level slog.Level, err error) {
 	return level, nil
 }
 
-// logger writes to --log-file, or discards everything if there is none. The second
-// result closes the file and reports lines that were not written.
+// logger returns a logger that writes to --log-file, or discards everything if --log-file is not set. The returned
+// function closes the file and reports lines that were not written.
 func (o *options) logger(d deps) (*slog.Logger, func(), error) {
 	level, err := o.level()
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	// readTimeout bounds all reads of a command that reads from Consul only once.
 	readTimeout = 30 * time.Second
 	// connectTimeout bounds the wait for the first complete snapshot. If it expires, the command fails, because the
-	// address is probably wrong. Later failures are events.
+	// address is probably wrong. Later failures are reported as events.
 	connectTimeout = 10 * time.Second
 )
 
@@ -28,7 +28,7 @@ type lookup struct {
 	client   *consulx.Client
 	patterns election.Patterns
 	snapshot *election.Snapshot
-	// where is the name of the datacenter in warnings. It is set only if there are several datacenters.
+	// where is the part of each warning that names the datacenter. It is empty if there is only one datacenter.
 	where string
 }
 
@@ -63,7 +63,7 @@ func (o *options) lookUpWithDeleted(ctx context.Context, d deps) (lookup, error)
 	return o.lookUpAfter(ctx, d, o.recorded(d))
 }
 
-// recorded returns the function that reads the history.
+// recorded returns the pastReader of --history.
 func (o *options) recorded(d deps) pastReader {
 	return func(ctx context.Context, client *consulx.Client) election.HistoryRead {
 		source := o.historySource(client)
@@ -126,7 +126,7 @@ func awaitSnapshot(
 	}
 }
 
-// elections returns the elections with these names, or all if there are no names.
+// elections returns the elections with these names, or all elections if there are no names.
 func (l lookup) elections(ctx context.Context, names []string) ([]*election.Election, error) {
 	if len(names) == 0 {
 		l.warnMissing(ctx)

@@ -38,9 +38,9 @@ func (l lookup) warnMissing(ctx context.Context) {
 	}
 }
 
-// warnSilent warns that Consul may hide keys without reporting it.
+// warnSilent warns if Consul may hide keys without reporting it.
 func (l lookup) warnSilent(ctx context.Context) error {
-	if l.snapshot.Filtered { // another warning has already reported it
+	if l.snapshot.Filtered { // another warning has already reported the hidden keys
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -112,7 +112,7 @@ func (l lookup) explainEmpty(ctx context.Context) {
 		l.warn("no key matches %s", what)
 	}
 	if len(found.Locked) > 0 {
-		l.warn("keys with a lock nearby: %s; select keys with -k PATTERN", strings.Join(found.Locked, ", "))
+		l.warn("nearby keys with a lock: %s; select keys with -k PATTERN", strings.Join(found.Locked, ", "))
 	} else if found.Complete && found.Readable {
 		l.warn("no session holds any other readable key")
 	}

@@ -34,7 +34,7 @@ func TestPatternThatMatchesNothingIsExplained(t *testing.T) {
 	if r.out != "[]\n" {
 		t.Errorf("out %q", r.out)
 	}
-	has(t, r.errOut, "no key matches service/*/leader", "keys with a lock nearby: service/web/lock", "-k")
+	has(t, r.errOut, "no key matches service/*/leader", "nearby keys with a lock: service/web/lock", "-k")
 	lacks(t, r.errOut, "token")
 
 	r = w.run("list", "--advice").must(t, exitOK)
@@ -69,7 +69,7 @@ func TestTokenWithoutReadPermissionIsExplained(t *testing.T) {
 	has(t, r.errOut, "the anonymous token (no token was given) cannot read any key", rule)
 
 	r = w.run("list", "--token", apps).must(t, exitOK)
-	has(t, r.errOut, "no readable key matches service/*/leader", "this token cannot read all keys", "keys with a lock nearby: app/lock")
+	has(t, r.errOut, "no readable key matches service/*/leader", "this token cannot read all keys", "nearby keys with a lock: app/lock")
 
 	for _, tok := range []string{none, apps} {
 		for _, args := range [][]string{{"list", "web"}, {"show", "web"}, {"watch", "web"}, {"release", "web", "--yes"}, {"show", "service/web/leader"}} {
@@ -98,7 +98,7 @@ func TestWatchExplainsThatNothingMatches(t *testing.T) {
 		errOut.Close()
 	})
 	said := bufio.NewReader(r)
-	for _, want := range []string{"no key matches service/*/leader", "keys with a lock nearby: app/lock"} {
+	for _, want := range []string{"no key matches service/*/leader", "nearby keys with a lock: app/lock"} {
 		if line, err := said.ReadString('\n'); err != nil || !strings.Contains(line, want) {
 			t.Errorf("%q %v", line, err)
 		}

@@ -31,8 +31,8 @@ standard error when it starts to record, and when the connection to Consul is
 lost or restored.
 
 It fails immediately if it cannot read from Consul or cannot use the history
-file. After that, it continues when Consul or the disk fails, and ends with exit
-code 1 only if the file becomes unusable.
+file. Once it records, it continues if Consul or the disk fails, and ends with
+exit code 1 only if the file becomes unusable.
 
 With --datacenter dc1,dc2 or all, one history contains all datacenters. record
 fails only if none of them can be read. The metrics have the label datacenter,
@@ -54,7 +54,7 @@ and a Grafana dashboard.`,
 	return cmd
 }
 
-// recording is a run of record.
+// recording is one run of `electop record`.
 type recording struct {
 	d        deps
 	o        *options
@@ -139,7 +139,8 @@ func (r *recording) record(ctx context.Context) (err error) {
 // repeatWithin is the time within which all writers of a file report the same error or change.
 const repeatWithin = 10 * time.Second
 
-// withoutRepeats drops a line that equals the previous line, unless more than repeatWithin has passed.
+// withoutRepeats returns a function that passes lines to warn. It drops a line that equals the previous line if less
+// than repeatWithin has passed.
 func withoutRepeats(warn func(line string)) func(line string) {
 	var mu sync.Mutex
 	var last string

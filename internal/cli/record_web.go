@@ -17,7 +17,7 @@ import (
 	"electop/internal/metrics"
 )
 
-// recordWeb holds the flags of the listener of record.
+// recordWeb holds the flags of `electop record` for its listener.
 type recordWeb struct {
 	metrics, listen string
 	tlsCert, tlsKey string
@@ -32,7 +32,7 @@ type recordWeb struct {
 
 func (w *recordWeb) register(f *pflag.FlagSet) {
 	f.StringVar(&w.metrics, "metrics", "", "serve Prometheus metrics, the history and /healthz on this loopback address, such as 127.0.0.1:9273 or :9273")
-	f.StringVar(&w.listen, "listen", "", "like --metrics, for any address; an address that other hosts can reach requires --tls-cert or --bearer-token-file")
+	f.StringVar(&w.listen, "listen", "", "like --metrics, but on any address; an address that other hosts can reach requires --tls-cert or --bearer-token-file")
 	f.StringVar(&w.tlsCert, "tls-cert", "", "file with the certificate of the listener and its chain")
 	f.StringVar(&w.tlsKey, "tls-key", "", "file with the key of --tls-cert")
 	f.StringVar(&w.bearerTokenFile, "bearer-token-file", "", "file with the bearer token that all requests except /healthz need")
@@ -89,7 +89,7 @@ func (w *recordWeb) validateListen() error {
 	return nil
 }
 
-// open listens at the address, so that record fails immediately if the address is in use.
+// open listens on the address, so that record fails immediately if the address is in use.
 func (w *recordWeb) open(ctx context.Context) (*web.Listener, error) {
 	l, err := web.Listen(ctx, w.address, w.tlsCert, w.tlsKey)
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *historyRecorder) unstored() error {
 		}
 		return errors.New("events are not stored")
 	case st.Waiting > stalledAfter:
-		return fmt.Errorf("%d events are queued, and none was stored for %s: the disk does not respond", st.Queued, st.Waiting.Round(time.Second))
+		return fmt.Errorf("%s queued, but no event stored for %s: the disk does not respond", election.Plural(uint64(st.Queued), "event"), st.Waiting.Round(time.Second)) //nolint:gosec // a queue length
 	}
 	return nil
 }

@@ -13,10 +13,10 @@ func newReleaseCommand(d deps, o *options) *cobra.Command {
 		Short: "Step leaders down: unlock the key, keep its value and flags",
 		Long: `Unlock the key of each election in one transaction that checks the key, the
 session and the index that electop read. If the lock state has changed, nothing
-is written. Value, flags and the session are kept, and no lock-delay follows:
-the next candidate, or the old leader, may lead immediately. For software that
-electop recognises, the plan shows how the holder reacts. electop refuses a
-release that would do harm (Patroni).
+is written. The value, the flags and the session are kept, and no lock-delay
+follows: the next candidate, or the old leader, may lead immediately. For
+software that electop recognises, the plan shows how the holder reacts. electop
+refuses a release that would do harm (Patroni).
 
 ` + actionHelp,
 		Example: `  electop release web
@@ -40,10 +40,11 @@ that the token may not change.
 NAMEs, it selects only from these elections.
 
 --wait DURATION observes the elections while acting and reports the first leader
-of each after the action. DURATION applies to all elections together.
+of each after the action. DURATION is the limit for all elections together.
 
 -o json writes one object per election to standard output, one per line, as soon
-as its result is known. Plan, confirmation and messages go to standard error:
+as its result is known. The plan, the confirmation and messages go to standard
+error:
 
   {"election":"web","key":"service/web/leader","action":"release",
    "result":"moved","old":{"leader":"web-1","session":"…","node":"node-1"},

@@ -116,7 +116,7 @@ func readIncident(ctx context.Context, f history.Source, of ui.Subject, r histor
 	return i, err
 }
 
-// in reports whether a datacenter is that of a subject. An empty name matches every datacenter.
+// in reports whether a datacenter is that of a subject. If one of the names is empty, it returns true.
 func in(datacenter string, of ui.Subject) bool {
 	return of.Datacenter == "" || datacenter == "" || datacenter == of.Datacenter
 }

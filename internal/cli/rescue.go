@@ -30,7 +30,7 @@ type rescueCommand struct {
 
 const rescueHelp = `Show every election that has no leader or whose leader has failed, with the
 reason and the fix. electop applies a fix that writes to Consul only after a
-confirmation, and only if the state is still the one that electop read:
+confirmation, and only if the state is still the one that electop read.
 
   problem           fix
   lock_delay        wait: the lock-delay ends by itself
@@ -56,7 +56,8 @@ electop reports a leader as failed only with such evidence. If the session has
 no TTL and no checks and its node is healthy, Consul does not show whether the
 leader's process runs.
 
-Only a history contains deleted keys: without one, rescue does not list them.
+Only a history contains deleted keys: without a history, rescue does not list
+them.
 Without NAME, rescue omits a deleted key if no candidate was seen.
 
 electop tests whether a lock-delay is active. The test changes no key, but
@@ -93,8 +94,8 @@ func newRescueCommand(d deps, o *options) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
-	f.BoolVar(&r.dryRun, "dry-run", false, "show problems and fixes, apply nothing")
-	f.DurationVar(&r.wait, "wait", 0, "wait this long until each election has a leader")
+	f.BoolVar(&r.dryRun, "dry-run", false, "show the problems and the fixes without applying them")
+	f.DurationVar(&r.wait, "wait", 0, "wait up to this long until each election has a leader")
 	outputFlag(cmd, &r.output, "text", "json")
 	return cmd
 }
@@ -104,7 +105,7 @@ func (r *rescueCommand) showsOnly() bool { return r.dryRun || r.o.readOnly }
 
 func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if r.wait < 0 {
-		return usagef("--wait %s: must be a positive duration", r.wait)
+		return usagef("--wait %s: must be 0 or more", r.wait)
 	}
 	l, err := r.o.lookUpWithDeleted(ctx, r.d)
 	if err != nil {

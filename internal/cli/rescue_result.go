@@ -34,13 +34,13 @@ type rescueItem struct {
 
 func (i *rescueItem) name() string { return sanitize.Line(i.Election.Name, 100) }
 
-// ended reports whether the key was deleted and no candidate was seen. This is normal, for example, after a job has
-// ended.
+// ended reports whether the key was deleted and no candidate was seen. This state is normal, for example after the
+// end of a job.
 func (i *rescueItem) ended() bool {
 	return !i.Election.Exists && i.Fix.Problem == insight.ProblemNoCandidate
 }
 
-// destroyedBy reports whether the fix of another item has destroyed the session.
+// destroyedBy reports whether the fix of the other item has destroyed the session of this item.
 func (i *rescueItem) destroyedBy(other *rescueItem) bool {
 	return i.Fix.Kind == insight.FixDestroy && other.Fix.Kind == insight.FixDestroy && other.result == resultApplied &&
 		other.Election.Pair.Session == i.Election.Pair.Session
@@ -63,7 +63,7 @@ func (i *rescueItem) uncertain() bool {
 	return i.Fix.Problem == insight.ProblemUnknown && i.Election.Pair.Held()
 }
 
-// certainFirst sorts elections that may have no problem after the others.
+// certainFirst orders items whose leader may be healthy after all other items.
 func certainFirst(a, b *rescueItem) int {
 	switch {
 	case a.uncertain() == b.uncertain():
@@ -107,7 +107,7 @@ func (i *rescueItem) exitCode(waited bool) int {
 	}
 }
 
-// propose reports the problems, and does not apply the fixes.
+// propose reports the problems and their fixes without applying the fixes.
 func (r *rescueCommand) propose() error {
 	for _, i := range r.items {
 		i.result = resultProposed

@@ -11,8 +11,7 @@ import (
 	"electop/election"
 )
 
-// applyAndWait observes the elections while the fixes are applied, until each election
-// has a leader or --wait expires.
+// applyAndWait applies the fixes and observes the elections until each election has a leader or --wait expires.
 func (r *rescueCommand) applyAndWait(ctx context.Context) error {
 	var ps election.Patterns
 	var names []string

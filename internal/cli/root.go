@@ -19,7 +19,7 @@ Without a command it opens the dashboard. Flags and environment variables are
 those of the Consul command line.
 
 Without -k and --preset, electop watches service/*/leader. electop discover
-finds the locks of the store and prints the flags that watch them. --preset
+finds the locks in the store and prints the flags that watch them. --preset
 selects the patterns of common software:
 %s
 

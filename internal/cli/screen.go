@@ -8,7 +8,7 @@ import (
 	"electop/ui"
 )
 
-// screenSettings are settings of the dashboard that do not concern Consul.
+// screenSettings contains the settings of the dashboard's screen.
 type screenSettings struct {
 	ascii   bool
 	theme   string
@@ -51,7 +51,7 @@ func (t *themeFlag) Set(value string) error {
 }
 
 // isUTF8 reports whether the locale uses UTF-8. If no locale is set, it returns true, because containers and services
-// often set none.
+// often have no locale.
 func isUTF8(getenv func(string) string) bool {
 	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
 	if locale == "" {

@@ -12,8 +12,8 @@ import (
 	"electop/ui"
 )
 
-// allSettings describes the config file. It contains the flags of all commands under their names, and the settings
-// for which no flag exists.
+// allSettings returns all settings of the config file: the flags of settable except --config and --context, under
+// their names, and the settings for which no flag exists.
 func allSettings() []settings.Setting {
 	var all, ofContext []settings.Setting
 	(&options{}).settable().VisitAll(func(f *pflag.Flag) {
@@ -32,7 +32,8 @@ func allSettings() []settings.Setting {
 	})
 }
 
-// settable returns the flags that are also settings. It sets their variables to the default values.
+// settable returns the flags that every command accepts, and --filter and --sort. It sets their variables to the
+// default values.
 func (o *options) settable() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.register(flags)
@@ -74,12 +75,12 @@ func checkFlag(name string, values []string) error {
 	return err
 }
 
-// allowedValues returns the values of flags that accept only fixed values.
+// allowedValues returns the allowed values of the flags that accept only fixed values.
 func allowedValues() map[string][]string {
 	return map[string][]string{"theme": ui.Themes(), "log-level": {"debug", "info", "warn", "error"}}
 }
 
-// example returns a value for the template. This is the default value if there is one.
+// example returns a value for the template: the default value if the flag has one.
 func example(f *pflag.Flag) string {
 	switch {
 	case f.Name == "key":
@@ -101,7 +102,7 @@ func example(f *pflag.Flag) string {
 func columnsSetting() settings.Setting {
 	return settings.Setting{
 		Name: "columns", Kind: settings.List, Allowed: ui.Columns(), Example: "[" + strings.Join(ui.Columns(), ", ") + "]",
-		About: "The columns of the elections' table in their order. A narrow window hides some.",
+		About: "The columns of the elections' table in their order. A narrow window hides some columns.",
 	}
 }
 

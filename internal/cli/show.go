@@ -24,12 +24,12 @@ func newShowCommand(d deps, o *options) *cobra.Command {
 		Long: `Show one election in detail: leader, session, checks, likely candidates, the
 effect of a release and of a destroy, risks, and why there is no leader.
 
-Consul does not record waiters: candidates are inferred and shown with the
-reason. No read shows whether a lock-delay is active, but --probe tests it: it
-tries to acquire the key for a session that cannot exist, which Consul always
-rejects. No key changes, but Consul writes one entry to its Raft log, except
-while a lock-delay is active. The token needs write permission on the key, and
---read-only forbids --probe.`,
+Consul does not record waiters, so electop infers the candidates and shows the
+reason for each. No read shows whether a lock-delay is active. --probe tests
+this: electop tries to acquire the key for a session that cannot exist. Consul
+always rejects this attempt and changes no key, but writes one entry to its Raft
+log, except while a lock-delay is active. The token needs write permission on
+the key, and --read-only forbids --probe.`,
 		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
 		Args:              exactName,
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
@@ -42,7 +42,7 @@ while a lock-delay is active. The token needs write permission on the key, and
 
 func (s *show) run(ctx context.Context, name string) error {
 	if s.probe && s.o.readOnly {
-		return usagef("--read-only forbids --probe: it is a write to Consul, although no key changes")
+		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
 	ls, err := s.o.lookUpAllWithPast(ctx, s.d)
 	if err != nil {

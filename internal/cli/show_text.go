@@ -86,7 +86,7 @@ func lostRows(row func(string, string, ...any), last *election.Term, now time.Ti
 	if last.SeenUntil.IsZero() {
 		row("Lost at", "%s", last.End.Local().Format(showTime))
 	} else {
-		row("Lost at", "between %s and %s: not observed", last.SeenUntil.Local().Format(showTime), last.End.Local().Format(showTime))
+		row("Lost at", "between %s and %s (not observed)", last.SeenUntil.Local().Format(showTime), last.End.Local().Format(showTime))
 	}
 	if last.Cause != "" {
 		row("Lost because", "%s: %s", last.Cause, last.Evidence)
@@ -107,9 +107,9 @@ func heldText(d time.Duration, known bool) string {
 func termText(e *election.Election) string {
 	switch {
 	case e.Overwritten() && e.Term > 0:
-		return fmt.Sprintf("%d; the key was written without the lock since (LockIndex is 0 while it is held)", e.Term)
+		return fmt.Sprintf("%d; since then, the key was written without the lock (LockIndex is 0 although the key is held)", e.Term)
 	case e.Overwritten():
-		return "unknown: the key was written without the lock (LockIndex is 0 while it is held)"
+		return "unknown: the key was written without the lock (LockIndex is 0 although the key is held)"
 	}
 	return fmt.Sprint(e.Term)
 }
@@ -134,7 +134,7 @@ func sessionRows(row func(string, string, ...any), e *election.Election, nodes m
 	row("  name", "%s", cmp.Or(s.Name, "none"))
 	row("  node", "%s", s.Node)
 	if s.TTL > 0 {
-		row("  TTL", "%s (Consul invalidates it about %s after the last renewal, later if Consul's leader changes)", s.TTL, 2*s.TTL)
+		row("  TTL", "%s (Consul invalidates the session about %s after the last renewal, later if Consul's leader changes)", s.TTL, 2*s.TTL)
 	} else {
 		row("  TTL", "none")
 	}
@@ -180,8 +180,7 @@ func checkText(id string, known election.NodeChecks, read bool) string {
 
 func byteCount(n int) string { return election.Plural(uint64(n), "byte") } //nolint:gosec // lengths are not negative
 
-// writeValue writes a value: JSON indented, other text line by line, bytes as a hex
-// dump.
+// writeValue writes a value: JSON indented, other text line by line, and binary data as a hex dump.
 func writeValue(w io.Writer, value []byte) error {
 	if len(value) == 0 {
 		return nil

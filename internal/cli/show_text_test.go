@@ -27,7 +27,7 @@ func TestSemaphoreWhoseContendersWereNotRead(t *testing.T) {
 func TestTextOfATTLIsNoPromise(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/web/leader", w.session(func(s *api.SessionEntry) { s.TTL = "15s" }), "web-1")
-	has(t, w.run("show", "web").must(t, exitOK).out, "15s (Consul invalidates it about 30s after the last renewal, later if Consul's leader changes)")
+	has(t, w.run("show", "web").must(t, exitOK).out, "15s (Consul invalidates the session about 30s after the last renewal, later if Consul's leader changes)")
 }
 
 func TestProbeText(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// endSignals returns the signals that end a command. A signal that was ignored when electop started stays ignored,
-// because nohup and shell scripts need this.
+// endSignals returns the signals that end a command. SIGINT and SIGHUP stay ignored if they were ignored when
+// electop started, as nohup and shell scripts require.
 func endSignals() []os.Signal {
 	all := []os.Signal{syscall.SIGTERM}
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
@@ -35,7 +35,7 @@ type interruptGate struct {
 }
 
 // lateInterrupt is how long the gate drops SIGINT after the end of the command. The parent process also receives the
-// SIGINT of ctrl-c and forwards it, on a busy machine after the command has ended.
+// SIGINT of ctrl-c and forwards it, on a busy machine possibly after the command has ended.
 const lateInterrupt = 2 * time.Second
 
 func (g *interruptGate) shut() { g.opens.Store(math.MaxInt64) }
@@ -46,7 +46,8 @@ func (g *interruptGate) drops(s os.Signal, now time.Time) bool {
 	return g != nil && s == os.Interrupt && now.UnixNano() < g.opens.Load()
 }
 
-// notifyContext is signal.NotifyContext with a signalError as the cause, and without the signals that the gate drops.
+// notifyContext is like signal.NotifyContext, but the cause is a signalError, and the signals that the gate drops have
+// no effect.
 func notifyContext(parent context.Context, gate *interruptGate, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	received := make(chan os.Signal, 1)
@@ -68,8 +69,7 @@ func notifyContext(parent context.Context, gate *interruptGate, signals ...os.Si
 	}
 }
 
-// signalExit returns the exit code for the signal that cancelled ctx, following the
-// shell convention: 128 + signal number.
+// signalExit returns the exit code for the signal that cancelled ctx. As in a shell, it is 128 + signal number.
 func signalExit(ctx context.Context) (code exitError, ok bool) {
 	var received signalError
 	if !errors.As(context.Cause(ctx), &received) {

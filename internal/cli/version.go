@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The linker sets these in a release: -ldflags "-X electop/internal/cli.releaseVersion=v1.2.3".
+// The linker sets these variables in a release: -ldflags "-X electop/internal/cli.releaseVersion=v1.2.3".
 var releaseVersion, releaseCommit, releaseDate string //nolint:gochecknoglobals // -X sets variables only
 
 // build describes the commit that the program was built from.
@@ -42,7 +42,8 @@ func versionLine() string {
 	return fmt.Sprintf("electop %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version returns the version of the release or the module. If neither is known, it is the revision.
+// version returns the version of the release or of the module. If neither is known, it returns a substitute,
+// such as "devel-" and the commit.
 func version() string { return readBuild().version }
 
 // readBuild reads from the build information the values that the linker did not set.

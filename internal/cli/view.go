@@ -23,10 +23,10 @@ type view struct {
 	sorted bool
 }
 
-// flags adds the flags of a command. without is a sort order that the command does not support.
+// flags adds --filter and --sort to a command. without is a sort key that the command does not support, or "".
 func (v *view) flags(cmd *cobra.Command, without string) {
 	v.register(cmd.Flags(), without)
-	// These fail only if the flag does not exist.
+	// These registrations fail only if the flag does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("filter", completeFilter)
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders(without), cobra.ShellCompDirectiveNoFileComp))
 }

@@ -36,7 +36,7 @@ it. NAME must then be a key that a pattern matches, or the part of the key that
 the wildcards match. With --vacant the key must exist at the start or in the
 history: otherwise a mistyped NAME would count as an election without a leader.
 
-With --datacenter dc1,dc2 or all, exactly one datacenter must have the NAME, and
+With --datacenter dc1,dc2 or all, NAME must exist in exactly one datacenter, and
 the key must exist at the start.
 
 -o json writes the state as in electop list -o json, even after a timeout.
@@ -52,7 +52,7 @@ func newWaitCommand(d deps, o *options) *cobra.Command {
 	w := &waitCommand{d: d, o: o}
 	cmd := &cobra.Command{
 		Use:   "wait NAME --led | --vacant | --leader LEADER",
-		Short: "Wait until an election has a leader, has none, or has this leader",
+		Short: "Wait until an election has a leader, has none, or has a given leader",
 		Long:  waitHelp,
 		Example: `  electop wait web --led --timeout 60s
   electop wait web --leader web-2 --timeout 0
@@ -250,7 +250,7 @@ func (s waited) update(snapshot *election.Snapshot) waited {
 
 func (w *waitCommand) timedOut(s waited) error {
 	if s.election == nil && s.unknown == "" {
-		return fmt.Errorf("%w within %s: %s", errNoElection, w.timeout, sanitize.Line(s.name, 100))
+		return fmt.Errorf("%w: %s did not appear within %s", errNoElection, sanitize.Line(s.name, 100), w.timeout)
 	}
 	if w.output == "json" && s.election != nil {
 		if err := w.write(s); err != nil {

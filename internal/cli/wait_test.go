@@ -80,7 +80,7 @@ func TestWaitTimesOut(t *testing.T) {
 	has(t, r.errOut, "electop: timeout after 2s: web is led by web-1")
 	has(t, r.out, `"state": "led"`)
 	r = w.run("wait", "mail", "--led", "--timeout", "2s").must(t, exitNoElection)
-	has(t, r.errOut, "electop: no such election within 2s: mail\n")
+	has(t, r.errOut, "electop: no such election: mail did not appear within 2s\n")
 }
 
 func TestWaitEndsIfTheTokenCannotReadTheKey(t *testing.T) {

@@ -36,11 +36,11 @@ const maxExecParallel = 256
 
 const watchHelp = `Write every event as soon as it is known, one per line.
 
-The first events are the current state of each election ("initial": true): one
-event per election, and for a semaphore one entered event per holder. A vacated
-event does not wait for its cause: an explained event follows within a second,
-and another one if the history shows that another electop process ended the
-term.
+The first events describe the current state of each election ("initial": true):
+one event per election, and for a semaphore one entered event per holder. A
+vacated event does not wait for its cause: an explained event follows within a
+second, and another one if the history shows that another electop process ended
+the term.
 
 The events are also stored in the history; see electop history.
 
@@ -50,13 +50,13 @@ contains all events.
 With --exec, a shell runs the command for each event, in order, one at a time. A
 slow or failing command does not delay the output, and no event is lost. A
 command ends when all processes of its process group have ended. After
---exec-timeout the group gets SIGTERM, 2s later SIGKILL, and the command for the
-next event starts. When watch ends, a running command is stopped in the same
-way. With --exec-parallel N, up to N commands run concurrently; those for the
-same election still run one at a time, in order.
+--exec-timeout, electop sends SIGTERM to the group, and SIGKILL 2s later. Then
+the command for the next event starts. When watch ends, a running command is
+stopped in the same way. With --exec-parallel N, up to N commands run
+concurrently; those for the same election still run one at a time, in order.
 
-The command gets the event as JSON on standard input and in variables, which are
-empty if they do not apply:
+The command gets the event as JSON on standard input, and in environment
+variables, which are empty if they do not apply:
 
 ` + execEnvHelp + `
 Services choose these values: use the variables in double quotes, as in
@@ -167,7 +167,7 @@ type observed struct {
 	observer *observe.Observer
 }
 
-// newObserved returns an idle observer that also records the events.
+// newObserved creates an observer that passes events to o.OnEvents and to rec. It does not start the observer.
 func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options) observed {
 	events := o.OnEvents
 	o.OnLoaded = rec.loaded(client, o.Patterns)
@@ -191,7 +191,7 @@ func noteIn(places []observed) func(election.OperatorAction) {
 }
 
 // awaitAll waits for the first complete snapshot of each datacenter. If there are several, it only warns about a
-// datacenter that does not respond: the observer retries, and reports the connection with events.
+// datacenter that does not respond: the observer retries, and reports connection changes as events.
 func awaitAll(ctx context.Context, d deps, places []observed, ps election.Patterns) (lookups, error) {
 	clients, first, failed := make([]*consulx.Client, len(places)), make([]lookup, len(places)), make([]error, len(places))
 	var waits sync.WaitGroup
@@ -295,7 +295,7 @@ func jsonLine(e election.Event) ([]byte, error) {
 // eventTime is the format of the time of an event.
 const eventTime = "2006-01-02 15:04:05.000"
 
-// eventLine formats an event as text, safe to show. It names the datacenter if there are several.
+// eventLine formats an event as a line of text that is safe to show. It names the datacenter if there are several.
 func eventLine(e election.Event, several bool) string {
 	where := ""
 	if several {

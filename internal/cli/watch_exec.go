@@ -18,9 +18,8 @@ import (
 // execGrace is the time from SIGTERM to SIGKILL.
 const execGrace = 2 * time.Second
 
-// execRunner runs the command of --exec for each event. At most parallel commands run concurrently.
-// A slow command delays only other commands: the queue is unbounded, because no event may
-// be skipped.
+// execRunner runs the command of --exec for each event. At most parallel commands run concurrently. The queue is
+// unbounded, so that a slow command delays only other commands and no event is skipped.
 type execRunner struct {
 	d        deps
 	command  string
@@ -100,13 +99,13 @@ func (r *execRunner) execute(ctx context.Context, e election.Event) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), stream.Unwrap(r.d.stdout), stream.Unwrap(r.d.stderr)
 	err = procgroup.Run(ctx, cmd, execGrace)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("did not end within %s and was killed", r.timeout)
+		return fmt.Errorf("the command did not end within %s and was stopped", r.timeout)
 	}
 	return err
 }
 
 func (r *execRunner) reportDropped(n int) {
 	if n > 0 {
-		fmt.Fprintf(r.d.stderr, "electop: --exec was not run for the last %d events\n", n)
+		fmt.Fprintf(r.d.stderr, "electop: --exec was not run for the last %s\n", election.Plural(uint64(n), "event")) //nolint:gosec // a queue length
 	}
 }

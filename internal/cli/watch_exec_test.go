@@ -53,7 +53,7 @@ func TestExecKillsACommandAfterItsTimeout(t *testing.T) {
 	second := awaitLines(t, file, 4)[2:] // the next command starts after this one was killed
 	awaitGone(t, first)
 	awaitGone(t, second)
-	has(t, watch.stop().must(t, exitOK).errOut, "electop: --exec for elected web00: did not end within 2s and was killed\n")
+	has(t, watch.stop().must(t, exitOK).errOut, "electop: --exec for elected web00: the command did not end within 2s and was stopped\n")
 }
 
 func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
