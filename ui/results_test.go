@@ -286,5 +286,5 @@ func TestUnobservedStartOfATermIsUnknown(t *testing.T) {
 	s.Find(election.KeyID(keyOf("billing"))).SinceKnown = false
 	d = drive(t, s, 120, 36)
 	d.keys("g", "j")
-	d.wants("or earlier  ≥3m12s; it began during a gap in observation")
+	d.wants("or earlier  ≥3m12s; the term began during a gap in observation")
 }

@@ -205,7 +205,7 @@ func TestDashboardContinuesTheHistory(t *testing.T) {
 	file := recorded(t, s)
 	s.acquire("web", s.b, "web-b")
 	term := s.open(120, 36, "--history", file)
-	term.await("1 led", "web-b", "it began during a gap in observation")
+	term.await("1 led", "web-b", "the term began during a gap in observation")
 	term.keys("Tab", "Tab")
 	term.await("web-a", "lost because its session expired or was destroyed")
 	term.keys("q")

@@ -60,7 +60,7 @@ func chooseMatching(c scene.Choose, s *scene.Scene) scene.Action {
 	return ask
 }
 
-// unread returns a message if an election has not been read from Consul yet, otherwise "".
+// unread returns a message if one of the elections has not been read from Consul yet. It returns "" if all were read.
 func unread(es []*election.Election) string {
 	if i := slices.IndexFunc(es, (*election.Election).Recorded); i >= 0 {
 		return "Unavailable until " + scene.OneLine(es[i].Name, 60) + " is read: this data is from the history."
@@ -68,7 +68,7 @@ func unread(es []*election.Election) string {
 	return ""
 }
 
-// marked returns the marked elections in key order, split by the filter.
+// marked returns the marked elections in key order: visible ones match the filter, hidden ones do not.
 func (m Model) marked(s *scene.Scene) (visible, hidden []*election.Election) {
 	for id := range m.marks {
 		switch e := s.Shown.Find(id); {

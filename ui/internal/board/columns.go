@@ -51,7 +51,7 @@ type bounds struct{ least, want, most int }
 const followedWidth = 11
 
 func columnBounds(c extent) [columnCount]bounds {
-	name := max(12, c.name+2)   // 12 cells fit the title with its sign and the sort marker
+	name := max(12, c.name+2)   // 12 cells are enough for the title, its sign and the sort marker
 	leader := max(15, c.leader) // "lock-delay ~60s"
 	both := leader + term.ColumnGap + max(c.address, followedWidth)
 	number := max(4, c.term)
@@ -115,14 +115,14 @@ func (m Model) WideWidth(past bool) int {
 	return n
 }
 
-// columns selects the columns for a table width and distributes the space. There is no column of checks for a past
-// moment, because the history does not store checks.
+// columns selects the columns for a table width and distributes the space among them. For a past moment, it omits the
+// column of checks, because the history does not store checks.
 func (m Model) columns(width int, past bool) []column {
 	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, m.shown(past)), m.Window())
 }
 
-// shown returns the columns that are not empty. With several datacenters, it always includes the datacenter column,
-// because elections in different datacenters can have the same name.
+// shown returns the configured columns that have contents. With several datacenters, it always includes the datacenter
+// column, because elections in different datacenters can have the same name.
 func (m Model) shown(past bool) []columnID {
 	several := m.totals.widths.datacenter > 0
 	chosen := slices.DeleteFunc(slices.Clone(m.chosen), func(id columnID) bool { return past && id == colChecks || !several && id == colDatacenter })

@@ -27,7 +27,7 @@ type laneCell struct {
 	odd  bool // set for every second term, which is drawn in another colour
 }
 
-// span is the period of a lane. step is the time of one cell.
+// span is the period of a lane. step is the duration of one cell.
 type span struct {
 	from time.Time
 	step time.Duration
@@ -120,8 +120,8 @@ func (s span) cell(t time.Time) int {
 	return int(d / s.step)
 }
 
-// unobserved reports whether less than half of a cell was observed. observed contains the observed periods before the
-// time until. This process observes all of the time after until.
+// unobserved reports whether less than half of a cell was observed. Before until, only the periods in observed were
+// observed. After until, this process has observed all of the time.
 func (s span) unobserved(i int, observed history.Periods, until time.Time) bool {
 	from := s.from.Add(time.Duration(i) * s.step)
 	to := from.Add(s.step)
@@ -168,7 +168,8 @@ func (s span) drawTerm(cells []laneCell, t *election.Term) {
 	}
 }
 
-// termCell combines a cell with a term that begins or ends in it.
+// termCell returns the kind of a cell after a term is drawn into it. begins and ends report whether the term begins or
+// ends in this cell.
 func termCell(before laneKind, begins, ends bool) laneKind {
 	touched := before == laneLost || before == laneChange || before == laneWon
 	switch {
@@ -182,7 +183,7 @@ func termCell(before laneKind, begins, ends bool) laneKind {
 	return laneLed
 }
 
-// writeLane draws the cells. vacant is the role of cells without a leader.
+// writeLane draws the cells. vacant is the role of cells that show a vacancy or a change of the leader.
 func writeLane(l *term.Line, cells []laneCell, vacant term.Role) {
 	for _, c := range cells {
 		led := term.TermA

@@ -45,7 +45,8 @@ func (m *Model) markKey(msg tea.KeyPressMsg, s *scene.Scene) (action scene.Actio
 	return action, true
 }
 
-// setMarks computes the new mark of each election from its current mark.
+// setMarks adds or removes the mark of each election. The function mark receives the current mark and returns the new
+// mark.
 func (m *Model) setMarks(es []*election.Election, mark func(marked bool) bool) {
 	marks := maps.Clone(m.marks)
 	if marks == nil {
@@ -75,7 +76,7 @@ func (m *Model) toggleRange() scene.Action {
 	return scene.Say{Role: term.Quiet, Text: "Move to mark rows; " + m.keys.MarkRange.Help().Key + " keeps the marks, esc discards them."}
 }
 
-// endOfRange removes the note about the range.
+// endOfRange returns the action that removes the note about the range.
 func endOfRange() scene.Action { return scene.Say{} }
 
 // dropRange restores the marks as they were before the range began.

@@ -27,11 +27,11 @@ type Model struct {
 
 	at     scene.Cursor
 	order  []*election.Election // the elections that match the filter, sorted
-	vacant []int                // the positions in order of elections without a leader
+	vacant []int                // the rows, as indexes into order, whose elections have no leader
 	nodes  map[string][]string  // see [Model.Nodes]
 	cursor election.ID          // the ID of the election under the cursor
 	marks  map[election.ID]bool
-	used   bool // the user has pressed a key or clicked
+	used   bool // the user has used the keyboard or the mouse
 	// between is the unfinished range of marks. It is nil if there is none.
 	between *markRange
 	filter  query.Filter
@@ -93,7 +93,8 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// changed applies a new snapshot or time. It does not sort if only the latency has changed, as in most snapshots.
+// changed applies a new snapshot or a new time. It sorts only if this can change the order: in most snapshots, only the
+// latency is new.
 func (m *Model) changed(before, s *scene.Scene) {
 	unsearched := m.totals.counts.Unsearched > 0
 	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {
@@ -107,7 +108,7 @@ func (m *Model) changed(before, s *scene.Scene) {
 	if m.used {
 		return
 	}
-	if loaded { // elections that were read later may be above the selected row
+	if loaded { // elections that were read after the selected one may be above it
 		m.moveTo(0)
 	}
 	if (loaded || recalled || searched) && m.at == (scene.Cursor{}) {
@@ -124,8 +125,8 @@ func sameState(a, b *election.Snapshot) bool {
 	return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, election.NodeChecks.Same)
 }
 
-// movesByItself reports whether the counts or the order can change without new data: a lock-delay can end, and a
-// change that is older than an hour is not counted.
+// movesByItself reports whether the counts or the order can change without new data: a lock-delay can end, a change of
+// the leader is counted for one hour, and a filter can depend on the time.
 func (m *Model) movesByItself() bool {
 	return m.totals.counts.Delay > 0 || m.sort.Key == query.ByChanges || m.filter.DependsOnTime()
 }
@@ -192,9 +193,9 @@ func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H
 // Counts returns the counts of all elections, regardless of the filter.
 func (m Model) Counts() scene.Counts { return m.totals.counts }
 
-// Nodes returns up to mostNodes nodes of a datacenter's leaders, each once, nodes of listed elections first. electop
-// watches their checks, so that the header, the sort order and the key for the next problem include invisible rows.
-// datacenter is empty if the board shows only one.
+// Nodes returns up to mostNodes nodes of a datacenter's leaders, each once. Nodes of listed elections come first. The
+// program watches their checks, so that the header, the sort order and the key for the next problem include invisible
+// rows. datacenter is empty if the board shows only one datacenter.
 func (m Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
 
 // NameWidth returns the width of the longest name, in cells.

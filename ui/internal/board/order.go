@@ -32,8 +32,8 @@ func (m *Model) refresh(s *scene.Scene) {
 // mostNodes is the maximum number of nodes per datacenter whose checks are watched.
 const mostNodes = 16
 
-// firstNodes returns up to mostNodes nodes of leaders for each datacenter, nodes of listed elections first. If named is
-// false, all nodes are under the datacenter "".
+// firstNodes returns up to mostNodes nodes of leaders for each datacenter. Nodes of listed elections come first. If
+// named is false, all nodes are under the key "".
 func firstNodes(named bool, listed, all []*election.Election) map[string][]string {
 	nodes := map[string][]string{}
 	add := func(es []*election.Election) {

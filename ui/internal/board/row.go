@@ -157,8 +157,8 @@ func (r *row) describeUnreadable(e *election.Election, c rowContext) {
 // addressLimit is the maximum size of a value that is searched for an address, in bytes.
 const addressLimit = 4096
 
-// valueAddress returns the address[:port] in a JSON value. It is empty if there is none, or if the label of the leader
-// contains the address.
+// valueAddress returns the address[:port] in a JSON value. It returns "" if there is no address, or if the label of the
+// leader contains the address.
 func valueAddress(v []byte, leader string) string {
 	if len(v) == 0 || len(v) > addressLimit {
 		return ""

@@ -21,7 +21,7 @@ type Filtering struct {
 }
 
 // tallHeight is the minimum window height at which banners are wrapped and the text about the demonstration is shown.
-// bodyHeight is the number of lines that banners leave for the body, in a window of at least 14 lines.
+// bodyHeight is the minimum number of lines that banners leave for the body, in a window of at least 14 lines.
 const (
 	tallHeight = 20
 	bodyHeight = 6

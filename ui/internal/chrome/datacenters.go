@@ -63,8 +63,9 @@ func datacenterSpan(s *scene.Scene, part *election.Snapshot, width int) term.Spa
 // latencyWidth is the minimum width of a header that shows the latency of several datacenters.
 const latencyWidth = 110
 
-// partBanners returns one line for each datacenter that does not respond while other datacenters do, and for each
-// datacenter with stale parts. For a past moment, it returns a line for each datacenter without an observer.
+// partBanners returns a line for each datacenter whose connection is lost, unless all are lost, and for each datacenter
+// with stale keys or a stale list of keys. For a past moment, it returns a line for each datacenter that had no
+// observer.
 func partBanners(s *scene.Scene, width int) [][]term.Span {
 	if s.Past != nil {
 		return blindBanners(s)
@@ -136,8 +137,8 @@ func partProblem(s *scene.Scene, c election.Connection) string {
 	return ""
 }
 
-// lostDatacenter returns the banner for one datacenter that does not respond, with the age of its rows, the next
-// retry and the error.
+// lostDatacenter returns the banner for a datacenter whose connection is lost. It shows the age of the datacenter's
+// rows, the next retry and the error.
 func lostDatacenter(s *scene.Scene, part *election.Snapshot, name string) []term.Span {
 	c := part.Connection
 	text := " " + name + " is unreachable. "

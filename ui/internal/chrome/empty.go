@@ -68,7 +68,7 @@ func unreachable(d *term.Page, s *scene.Scene, address string) {
 	d.Para(term.Quiet, source+" `electop doctor` shows what this address and token can read.")
 }
 
-// nothingFound distinguishes missing keys from keys that the token cannot read.
+// nothingFound explains why no election was found: no key matches, or the token may not be able to read the keys.
 func nothingFound(d *term.Page, s *scene.Scene, patterns []string) {
 	cleaned := make([]string, 0, len(patterns))
 	for _, p := range patterns {

@@ -84,7 +84,7 @@ type countDetail uint8
 
 const (
 	countSigns countDetail = iota // signs only
-	countWords                    // words for elections that may require action
+	countWords                    // words for all counts except those of semaphores and unreadable elections
 	countAll                      // words for all counts
 )
 
@@ -185,7 +185,7 @@ func linkSpans(s *scene.Scene, width int) []term.Span {
 	}
 }
 
-// lostWord distinguishes a lost connection from one that was never established.
+// lostWord describes a connection in the state lost. It returns "lost" only if the connection was once established.
 func lostWord(c election.Connection) string {
 	switch {
 	case !c.LastContact.IsZero():

@@ -57,7 +57,7 @@ func Session(name string, ses *election.Session, datacenter string, c shell.Clus
 	return nil
 }
 
-// command copies a command, or shows why there is none.
+// command returns a function that copies a command or, after an error, shows why there is none.
 func command(what string) func(text string, err error) scene.Action {
 	return func(text string, err error) scene.Action {
 		if err != nil {

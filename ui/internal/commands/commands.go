@@ -227,7 +227,7 @@ func (m *Model) start(s *scene.Scene) scene.Action {
 	c, err := t.Command.Expand(now)
 	if err != nil || !slices.Equal(c.Args, visible.Args) {
 		m.values = now
-		return scene.Say{Role: term.Delay, Text: "The command was not run: the fields changed. Check the command, then run it again."}
+		return scene.Say{Role: term.Delay, Text: "The command was not run: the fields changed or no longer exist. Check the command, then run it again."}
 	}
 	end := End{Text: "was not run: electop could not release the terminal"}
 	return scene.All{scene.Close{}, scene.Run{Cmd: m.tools.Release(

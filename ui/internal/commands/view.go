@@ -141,7 +141,7 @@ func (m *Model) writeHowTo(page *term.Page) {
 	page.Para(term.Quiet, "Fields: "+shell.FieldNames()+". docs/settings.md describes them.")
 }
 
-// View draws the menu over lines, which are width cells wide.
+// View draws the menu over the drawn lines, which are width cells wide.
 func (m Model) View(p *term.Painter, drawn []string, width int) {
 	l := m.layout
 	b := term.Box{Edge: term.Accent, Title: "Run a command for " + m.about.title, Foot: l.foot, Controls: m.buttons()}

@@ -61,7 +61,7 @@ func termSpans(sym *term.Symbols, e *election.Election) []term.Span {
 // unseenText explains why the start of the current term is not known.
 func unseenText(e *election.Election) string {
 	if e.LastTerm() != nil {
-		return "it began during a gap in observation"
+		return "the term began during a gap in observation"
 	}
 	return "the start was not observed"
 }

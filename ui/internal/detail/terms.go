@@ -15,7 +15,7 @@ import (
 
 const (
 	// termsPage is the number of terms in one read. keptTerms limits the terms in memory, because each key press
-	// formats all of them: 3 ms (BenchmarkHistoryOfManyTerms).
+	// formats all of them, which takes 3 ms (BenchmarkHistoryOfManyTerms).
 	termsPage, keptTerms = 50, 500
 )
 

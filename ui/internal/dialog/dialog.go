@@ -38,7 +38,7 @@ type Model struct {
 	// rejected is set while Consul rejects the token.
 	rejected bool
 	// full disables the truncation of lists. cut is set if any list is longer than its limit. cutOthers is set if a
-	// list of effects is longer than its limit.
+	// list of other elections before a warning is longer than its limit.
 	full, cut, cutOthers bool
 	// onAction is set while the action button has the focus. At first, Cancel has the focus.
 	onAction bool
@@ -153,7 +153,7 @@ func (d *Model) check(s *scene.Scene) {
 	}
 	d.wanted = d.keysToSurvey()
 	d.computeEffects(live)
-	if d.kind == election.ActionDestroy { // without the targets that electop refuses
+	if d.kind == election.ActionDestroy { // again, without the targets that electop refuses
 		d.affected = affectedKeys(live, d.actionable(), d.siblings)
 	}
 }
@@ -178,7 +178,7 @@ func (d *Model) computeEffects(live *election.Snapshot) {
 	}
 }
 
-// heldBy lists the known keys of a session. For a slot it lists the key of the semaphore.
+// heldBy lists the known keys of a target's session. For a slot, it lists the key of the semaphore.
 func (d *Model) heldBy(t *target, live *election.Snapshot) []election.Pair {
 	var pairs []election.Pair
 	watched := map[string]bool{}

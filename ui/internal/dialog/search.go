@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// writeSearch shows the state and result of the search; listed is the number of known keys.
+// writeSearch shows how a search ended and what it found. listed is the number of known keys.
 func writeSearch(page *term.Page, s *scene.Search, listed int, now time.Time) {
 	when := ", as of " + term.ClockTime(s.At) + searchAge(s, now)
 	count := term.Plural(listed, "key") + " in all"

@@ -15,7 +15,7 @@ type target struct {
 	changed string
 	// denied is the ACL rule that the token lacks. It is empty if no missing rule is known.
 	denied string
-	// effect is empty for a skipped target.
+	// effect is empty if changed or denied is set, and until the survey is complete.
 	effect insight.Effect
 }
 
@@ -57,7 +57,7 @@ func changeOf(t election.Target, e *election.Election) string {
 	return ""
 }
 
-// sessionChange reports that a session is no longer listed. It returns "" if the session is listed or the list was not
+// sessionChange explains why a session is no longer listed. It returns "" if the session is listed or the list was not
 // read.
 func sessionChange(id string, list *election.SessionList) string {
 	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {

@@ -11,7 +11,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// The maximum lengths of lists of keys, of the names of hidden elections, and of the names before a sentence.
+// The maximum lengths of a list of keys, a list of hidden or leaderless elections, and the names before a sentence.
 const (
 	shownKeys   = 10
 	shownHidden = 12
@@ -120,7 +120,7 @@ func (d *Model) noun() string {
 	return "election"
 }
 
-// writeOthers lists marked elections that are not targets, with the reason.
+// writeOthers lists the marked elections without a leader, and the marked elections or sessions that the filter hides.
 func (d *Model) writeOthers(page *term.Page) {
 	if n := len(d.chosen.Leaderless); n > 0 && len(d.chosen.Visible)+n > 1 {
 		page.Para(term.Quiet, "Marked, but without a leader: "+d.names(d.chosen.Leaderless, shownHidden)+".")

@@ -159,7 +159,7 @@ func (d *Model) cancel() scene.Action {
 	return scene.Close{Text: text}
 }
 
-// refresh discards the cached permissions and requests the newest snapshot.
+// refresh cancels the search and the survey. The returned action ends a pause and discards the cached permissions.
 func (d *Model) refresh() scene.Action {
 	d.End()
 	return scene.Refresh{Targets: d.Targets()}

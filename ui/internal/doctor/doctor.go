@@ -1,4 +1,4 @@
-// Package doctor is the page of :doctor: what the address and the token can read and do.
+// Package doctor is the page of :doctor. It shows what the token can read and do at the address.
 package doctor
 
 import (
@@ -25,8 +25,8 @@ type Row struct {
 	Rule string
 }
 
-// Check checks what the address and the token can read and do, off the event loop. After an error, it returns the
-// rows before the error.
+// Check checks, off the event loop, what the token can read and do at the address. After an error, it returns the rows
+// before the error.
 type Check func(ctx context.Context) ([]Row, error)
 
 // Open opens the page and runs the checks.

@@ -58,7 +58,7 @@ func (m *Model) write(page *term.Page) {
 	}
 }
 
-// fitsOn reports whether every detail and rule fits on one line of this width.
+// fitsOn reports whether every detail and rule fits on one line of this width, and every subject fits in its column.
 func (m *Model) fitsOn(width int) bool {
 	return !slices.ContainsFunc(m.run.rows, func(r Row) bool {
 		return term.Width(r.Detail) > width || r.Rule != "" && term.SpansWidth(rule(r)) > width || term.Width(r.Subject) > subjectWidth

@@ -1,5 +1,5 @@
-// Package drain is the dialog about a drain. The user chooses a node, electop reads the plan, and the user confirms
-// it.
+// Package drain is the dialog for draining a node. The user chooses a node, electop reads the plan, and the user
+// confirms the plan.
 package drain
 
 import (
@@ -42,7 +42,8 @@ type Model struct {
 
 	stage stage
 	node  string
-	// datacenter is the datacenter of the node. where is " in NAME" if the board shows several datacenters, else "".
+	// datacenter is the datacenter of the node. where is " in NAME" if the board shows several datacenters;
+	// otherwise it is empty.
 	datacenter, where string
 	// nodes are the choices. at is the position of the selected node.
 	nodes []choice

@@ -78,7 +78,7 @@ func (d *Model) writePlan(page *term.Page) {
 	}
 }
 
-// writeSummary counts the elections.
+// writeSummary writes how many elections the plan moves and how many it skips.
 func (d *Model) writeSummary(page *term.Page, todo []plan.Item) {
 	if len(d.plan.Items) == 0 {
 		page.Para(term.Led, "No session on "+scene.OneLine(d.node, 60)+" leads an election or holds another key.")

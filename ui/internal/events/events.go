@@ -80,10 +80,10 @@ func (m Model) Keys(k keys.Map) []key.Binding {
 // Covered reports whether the box with one event covers the list.
 func (m Model) Covered() bool { return m.full.line != nil }
 
-// Marks is 0, because events cannot be marked.
+// Marks returns zeros, because events cannot be marked.
 func (m Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
 
-// Cursor is empty, because the view does not restore the cursor after a filter.
+// Cursor returns "", because the view does not restore the cursor after a filter.
 func (m Model) Cursor() string { return "" }
 
 // Update handles a message, keeps the cursor visible and reads what the view needs next.
@@ -195,7 +195,7 @@ func (m *Model) setFilter(text string, s *scene.Scene) {
 	m.selectAgain(s)
 }
 
-// watch selects the events again if the board has other keys.
+// watch selects the events again if the keys of the board have changed.
 func (m *Model) watch(s *scene.Scene) {
 	if now := s.Watched(); !now.Equal(m.watched) {
 		m.watched = now

@@ -294,7 +294,7 @@ func TestSinceLimitsTheEvents(t *testing.T) {
 	d.press("G")
 	d.wants("Nov 18 20:01:07")
 	d.lacks("Nov 18 00:01")
-	d.wants("Limited to events since Nov 18 20:00:00; :since all shows older ones.")
+	d.wants("Limited to events since Nov 18 20:00:00; :since all shows older events.")
 	d.answer(scene.Since{At: uitest.Now().Add(-time.Minute)})
 	d.lacks("overwritten")
 	d.lacks("Nov 19")

@@ -24,7 +24,7 @@ func (m *Model) load(s *scene.Scene) tea.Cmd {
 	t := translate(m.filter, s.Shown)
 	q, near := t.EventQuery, 2*max(1, m.rect.H)
 	q.Since, q.Limit = w.since, pageSize
-	if t.rest || w.searched >= searchSize { // many events are of other keys
+	if t.rest || w.searched >= searchSize { // most events may not match the filter
 		q.Limit = searchSize
 	}
 	w.newer = false
@@ -130,7 +130,7 @@ func (m Model) reached(s *scene.Scene) string {
 
 func (m Model) beginning(s *scene.Scene) string {
 	if at := m.stored.since; !at.IsZero() {
-		return "Limited to events since " + term.Dated(at, s.Now, true) + "; :since all shows older ones."
+		return "Limited to events since " + term.Dated(at, s.Now, true) + "; :since all shows older events."
 	}
 	if !m.filter.Empty() {
 		return "No older event matches."

@@ -73,7 +73,7 @@ func (w *stored) restart(from time.Time) {
 	w.pressed()
 }
 
-// pressed is called at each key press. It resets the limit of reads, and permits a retry.
+// pressed resets the number of searched events and permits a retry. It is called for each input and each restart.
 func (w *stored) pressed() { w.searched, w.retry = 0, true }
 
 func (w *stored) narrow(keep func(scene.EventLine) bool) {
