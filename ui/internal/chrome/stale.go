@@ -109,8 +109,8 @@ func staleSpans(s *scene.Scene, width int) []term.Span {
 	return []term.Span{{term.Led, sym.Live + " live"}, {term.Quiet, " " + sym.Dot + " "}, {term.Delay, word}}
 }
 
-// staleBanner shows the number of stale elections, their age, the error and the next retry. It returns nil if all keys
-// and the list of keys are current.
+// staleBanner shows the number of stale elections, their age, the error and the next retry. It returns nil if neither
+// the keys nor the list of keys is stale, or if the connection is lost.
 func staleBanner(s *scene.Scene, width int) []term.Span {
 	stale, ok := staleOf(s.Live.Connection, election.PartKeys, election.PartNames)
 	if !ok {
