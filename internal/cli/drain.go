@@ -58,7 +58,7 @@ func newDrainCommand(d deps, o *options) *cobra.Command {
 	f.DurationVar(&c.settle, "settle", c.settle, "an election has moved when another node has led it for this long")
 	f.DurationVar(&c.wait, "wait", c.wait, "wait this long for a candidate before an election counts as vacant")
 	f.BoolVar(&c.destroy, "destroy", false, "after the last round, destroy the leader's session; a lock-delay follows")
-	f.BoolVar(&c.watch, "watch", false, "continue until stopped: release every election that a session on the nodes leads again")
+	f.BoolVar(&c.watch, "watch", false, "continue until stopped: release every election that a session on the nodes acquires")
 	f.StringArrayVar(&c.include, "include", nil, "drain only the election with this name or key; repeatable")
 	f.StringArrayVar(&c.exclude, "exclude", nil, "do not drain the election with this name or key; repeatable")
 	f.BoolVar(&c.noScan, "no-scan", false, "skip the search of the whole KV store; drain only elections that a pattern matches")
