@@ -52,7 +52,7 @@ func CheckURL(text string) error {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return errors.New("the URL of a recorder must begin with https:// or http://")
 	case u.User != nil:
-		return errors.New("the URL must not contain a user name or password, because other users can see it; use --history-token-file")
+		return errors.New("the URL must not contain a user name or password, because other users can see the URL; use --history-token-file")
 	case u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
 		return errors.New("must be https://HOST:PORT or https://HOST:PORT/PATH")
 	}
