@@ -163,7 +163,7 @@ func TestAdviceTexts(t *testing.T) {
 		{web(noChecks), []string{"remains until the node leaves or is removed or a client destroys it"}, "only a person", "Consul ends it with its node"},
 		{web(noChecks, ttl(15*time.Second)), []string{"about 30s after the last renewal"}, "up to", "a TTL may be enforced later"},
 		{web(), []string{"when the node fails, leaves or is removed", "no other candidate"}, "nobody", "serfHealth ends it"},
-		{web(ttl(time.Minute), func(s *election.Session) { s.LockDelay = 0 }), []string{"longer than the leader needs to detect", "ModifyIndex of the acquisition", "LockIndex is not a fencing token"}, "at least 1s", ""},
+		{web(ttl(time.Minute), func(s *election.Session) { s.LockDelay = 0 }), []string{"longer than the time that the leader needs to detect", "ModifyIndex of the acquisition", "LockIndex is not a fencing token"}, "at least 1s", ""},
 		{overwritten, []string{"a client wrote the key", "the next term has number 1", "electop release"}, "puts it right", "the count restarts"},
 		{db, []string{"the next term has number 1"}, "electop release", "a Patroni key is never released"},
 	} {
