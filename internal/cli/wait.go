@@ -52,7 +52,7 @@ func newWaitCommand(d deps, o *options) *cobra.Command {
 	w := &waitCommand{d: d, o: o}
 	cmd := &cobra.Command{
 		Use:   "wait NAME --led | --vacant | --leader LEADER",
-		Short: "Wait until an election has a leader, has none, or has a given leader",
+		Short: "Wait until an election has a leader, no leader, or a given leader",
 		Long:  waitHelp,
 		Example: `  electop wait web --led --timeout 60s
   electop wait web --leader web-2 --timeout 0

@@ -21,8 +21,8 @@ const execEnvHelp = `  ELECTOP_TYPE          the type, such as vacated
   ELECTOP_DATACENTER    the datacenter    ELECTOP_TERM     the term number
   ELECTOP_LEADER        the leader        ELECTOP_SESSION  its session
   ELECTOP_NODE          its node
-  ELECTOP_INITIAL       true if the event describes the state when electop started
-  ELECTOP_CAUSE         why the term ended; ELECTOP_EVIDENCE contains the evidence
+  ELECTOP_INITIAL       true if the event describes the state at the start
+  ELECTOP_CAUSE         why the term ended (evidence: ELECTOP_EVIDENCE)
   ELECTOP_VACANCY_MS    the time without a leader before an elected event
   ELECTOP_HELD_MS       how long the term of a vacated event lasted
   ELECTOP_LOCK_DELAY_UNTIL  the estimated end of the lock-delay
