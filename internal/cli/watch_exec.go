@@ -106,6 +106,6 @@ func (r *execRunner) execute(ctx context.Context, e election.Event) error {
 
 func (r *execRunner) reportDropped(n int) {
 	if n > 0 {
-		fmt.Fprintf(r.d.stderr, "electop: --exec was not run for the last %s\n", election.Plural(uint64(n), "event")) //nolint:gosec // a queue length
+		fmt.Fprintf(r.d.stderr, "electop: --exec was not run for the last %s\n", election.Plural(uint64(n), "event"))
 	}
 }
