@@ -252,7 +252,7 @@ func (m *Model) started(log results.Log, action scene.Action) tea.Cmd {
 	return m.do(action)
 }
 
-// openFix opens the fix dialog for the selected election. If there is nothing to fix, it shows the reason in the
+// openFix opens the fix dialog for the selected election. If there is no vacancy to fix, it shows this in the
 // footer.
 func openFix(m *Model, by string) tea.Cmd {
 	in := m.scene

@@ -240,8 +240,8 @@ func TestFixOfAHealthyElection(t *testing.T) {
 	x.checks = passing("node-2", "legacy", election.StatusPassing, "")
 	d := drive(t, studiedSnapshot(""), 120, 36, x.option)
 	for name, want := range map[string]string{
-		"auth": "auth: nothing to fix. auth-2 leads. If its process has ended, its session expires.",
-		"jobs": "jobs: nothing to fix. The key belongs to a semaphore", "web": "web is not readable with this token. Run electop doctor",
+		"auth": "auth: no vacancy to fix. auth-2 leads. If its process has ended, its session expires.",
+		"jobs": "jobs: no vacancy to fix. The key belongs to a semaphore", "web": "web is not readable with this token. Run electop doctor",
 	} {
 		d.open(keyOf(name))
 		if msg := firstOf(t, tea.Batch(d.keys("f"), func() tea.Msg { return nil })); msg != nil && d.m.focus.fix != nil {

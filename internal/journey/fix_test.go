@@ -104,7 +104,7 @@ func TestFixOfOtherProblems(t *testing.T) {
 		term.gone("Fix mail")
 
 		term.keys("G", "f")
-		term.await("web: nothing to fix. web-a leads")
+		term.await("web: no vacancy to fix. web-a leads")
 		term.keys("k", "f")
 		screen := term.await("Fix shop", "orphaned session", "Then destroy", "y apply")
 		if !strings.Contains(screen, orphan[:8]) {

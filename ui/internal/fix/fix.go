@@ -87,7 +87,7 @@ func Open(e *election.Election, by string, read Reader, k keys.Map, s *scene.Sce
 		return nil, scene.Say{Role: term.Delay, Text: reason}
 	}
 	if insight.FixNeeds(e, s.Now) == insight.NeedsNothing {
-		return nil, scene.Say{Role: term.Led, Text: scene.OneLine(e.Name, 60) + ": nothing to fix. " + healthy(e)}
+		return nil, scene.Say{Role: term.Led, Text: scene.OneLine(e.Name, 60) + ": no vacancy to fix. " + healthy(e)}
 	}
 	m := &Model{keys: k, read: read, by: by, election: e}
 	return m, m.start(s)
