@@ -12,8 +12,8 @@ type Snapshot struct {
 	At time.Time
 	// Datacenter is empty if the name is unknown, and in a snapshot of several datacenters.
 	Datacenter string
-	// Parts are the snapshots of several datacenters, in a fixed order. It is nil if there is only one datacenter. Data
-	// that belongs to one datacenter is only in its part: Checks, Surroundings and the stale parts of Connection. See
+	// Parts are the snapshots of several datacenters, in a fixed order, or nil if there is only one. Data that
+	// belongs to one datacenter is only in its part: Checks, Surroundings and the stale parts of Connection. See
 	// [Snapshot.In].
 	Parts []*Snapshot
 	// Elections are sorted by [Compare].
@@ -175,7 +175,7 @@ func (s *Snapshot) StaleSince(key string) (since time.Time, stale bool) {
 	return since, stale
 }
 
-// CountStale counts the elections in the stale key ranges and in the parts whose connection is lost.
+// CountStale counts the elections in the stale key ranges and in the datacenters of Parts whose connection is lost.
 func (s *Snapshot) CountStale() (n int) {
 	for _, part := range s.Parts {
 		if part.Connection.State == Lost {

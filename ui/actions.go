@@ -252,8 +252,8 @@ func (m *Model) started(log results.Log, action scene.Action) tea.Cmd {
 	return m.do(action)
 }
 
-// openFix opens the fix dialog for the selected election. If there is no vacancy to fix, it shows this in the
-// footer.
+// openFix opens the fix dialog for the selected election. If a diagnosis is unnecessary or impossible, it shows the
+// reason in the footer.
 func openFix(m *Model, by string) tea.Cmd {
 	in := m.scene
 	if in.Selected != nil {

@@ -237,8 +237,7 @@ type hintMsg struct {
 	complete bool
 }
 
-// hint shows the number of found locks once no other note is shown, because it must not replace the response to a key
-// press.
+// hint shows the number of found locks once no other note is shown: it must not replace the response to a key press.
 func hint(m *Model, found hintMsg) tea.Cmd {
 	switch rest := m.note.until.Sub(m.feed.now); {
 	case found.locks == 0, !slices.Equal(m.look.place.Patterns, m.opts.Patterns): // the locks were counted for the initial patterns

@@ -60,7 +60,7 @@ func awaitFirst(ctx context.Context, opts Options) (latest *election.Snapshot) {
 	}
 }
 
-// Unfinished is a confirmed action whose outcome was not observed.
+// Unfinished is a confirmed action without a final outcome.
 type Unfinished = results.Unfinished
 
 func newProgram(ctx context.Context, m Model, more ...tea.ProgramOption) *tea.Program {

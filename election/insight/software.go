@@ -141,8 +141,8 @@ func isConsulLock(s *election.Session) bool {
 // consulLockTTL and consulLockDelay are the settings of every session of consul lock; they are not configurable.
 const consulLockTTL, consulLockDelay = 15 * time.Second, 15 * time.Second
 
-// looksLikeConsulLock recognises consul lock -name, which replaces the session name. It examines the key, its flags
-// and its value, and the settings of the session.
+// looksLikeConsulLock recognises consul lock -name, which replaces the session name. It requires the key's
+// name, the flags, an empty value and, if the session was read, its settings.
 func looksLikeConsulLock(p election.Pair, s *election.Session) bool {
 	if base(p.Key) != ".lock" || p.Flags != election.LockFlag || len(p.Value) > 0 {
 		return false

@@ -193,8 +193,8 @@ func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H
 // Counts returns the counts of all elections, regardless of the filter.
 func (m Model) Counts() scene.Counts { return m.totals.counts }
 
-// Nodes returns up to mostNodes nodes of a datacenter's leaders, each once. Nodes of listed elections come first. The
-// program watches their checks, so that the header, the sort order and the key for the next problem include invisible
+// Nodes returns up to mostNodes nodes of a datacenter's leaders, each once. Nodes of listed elections come first.
+// electop watches their checks, so that the header, the sort order and the key for the next problem include invisible
 // rows. datacenter is empty if the board shows only one datacenter.
 func (m Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
 

@@ -11,7 +11,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// The maximum lengths of a list of keys, a list of hidden or leaderless elections, and the names before a sentence.
+// The maximum lengths of a list of keys, of a list of hidden or leaderless rows, and of the names before a sentence.
 const (
 	shownKeys   = 10
 	shownHidden = 12

@@ -80,8 +80,8 @@ type Model struct {
 	onAction bool
 }
 
-// Open starts the diagnosis of an election. If there is nothing to diagnose, it returns a note with the reason
-// instead of a dialog.
+// Open starts the diagnosis of an election. If a diagnosis is unnecessary or impossible, it returns a note with the
+// reason instead of a dialog.
 func Open(e *election.Election, by string, read Reader, k keys.Map, s *scene.Scene) (*Model, scene.Action) {
 	if reason := refusal(e, read, s); reason != "" {
 		return nil, scene.Say{Role: term.Delay, Text: reason}

@@ -56,8 +56,8 @@ type Item struct {
 	// Name is the election's name. Watched reports whether a pattern matches its key.
 	Name    string
 	Watched bool
-	// Next describes the candidates on other nodes in one line. Likely reports whether at least one of
-	// them is not weak.
+	// Next describes the candidates on other nodes in one line. Likely reports whether at least one
+	// of them is likely (see [insight.Likely]).
 	Next   string
 	Likely bool
 	// Effect is the effect of a release. Last is the effect of the destroy that may follow the last release.

@@ -17,7 +17,7 @@ type action struct {
 	insight.Outcome
 	name string    // name of the election or session, sanitized
 	at   time.Time // time when the user confirmed the action
-	done time.Time // time when the call to Operator or apply returned or the drain ended; zero before that
+	done time.Time // time when the call to Operator or apply returned, or when the drain ended; zero before that
 	by   string    // the key or command with which the user chose the targets
 	// apply applies a fix. It is nil for other actions, which call a method of [Operator].
 	apply func(context.Context) insight.Outcome

@@ -122,5 +122,5 @@ func unreadable(part *election.Snapshot) string {
 	case c.State == election.Lost, !part.SessionList.Denied:
 		return scene.Clean(part.SessionList.Err) + "."
 	}
-	return scene.Clean(part.SessionList.Err) + ". Listing sessions requires session_prefix \"\" { policy = \"read\" }, or a session rule for one node to list only its sessions."
+	return scene.Clean(part.SessionList.Err) + ". Listing sessions requires session_prefix \"\" { policy = \"read\" }, or a session rule for one node to list only the sessions of that node."
 }
