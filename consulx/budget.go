@@ -32,9 +32,9 @@ type Budget struct {
 	blocking int // maximum number of connections for blocking queries
 
 	mu       sync.Mutex
-	reserved int         // number of reserved connections: in use, or still counted by Consul
+	reserved int         // number of reserved connections for blocking queries: in use, or still counted by Consul
 	keys     int         // number of running blocking queries for keys
-	changed  func(n int) // callback for the number of nodes whose checks can be watched
+	changed  func(n int) // receives the number of nodes whose checks can be watched
 }
 
 func newBudget(conns int) *Budget {

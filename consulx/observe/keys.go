@@ -24,7 +24,7 @@ type keyPoller struct {
 	watch    shard.Watch
 	patterns election.Patterns
 	ready    <-chan struct{} // channel that is closed when the tracker can receive responses
-	onChange func()          // callback when the keys, heavy, or the success of the query changed
+	onChange func()          // callback when keys were added or deleted, heavy changed, or queries began to fail or to succeed
 
 	askedAt time.Time
 	answer  keySet

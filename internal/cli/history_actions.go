@@ -24,7 +24,7 @@ type sharedActions struct {
 	lost   chan struct{}
 }
 
-// newSharedActions returns a search of the history. It returns nil if source is nil, because no history is used.
+// newSharedActions returns nil if source is nil, because then no history is used.
 func newSharedActions(source history.Source) *sharedActions {
 	if source == nil {
 		return nil

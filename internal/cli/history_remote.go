@@ -88,8 +88,8 @@ const (
 	recorderTimeout = 5 * time.Second
 )
 
-// watchHistory calls check periodically until ctx ends. It sends each returned line that differs from the last line sent.
-// An empty line means that the history can be used.
+// watchHistory calls check periodically until ctx ends. It sends each returned line that differs from the last line
+// sent. An empty line means that the history can be used.
 func watchHistory(ctx context.Context, every time.Duration, check func(context.Context) string, lines chan<- string) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -124,7 +124,7 @@ func checkRecorder(ctx context.Context, source history.Source) string {
 }
 
 const (
-	// sendTimeout bounds the request that records an action. Two of these requests together take less than closeTimeout.
+	// sendTimeout bounds the request that records an action. Two of them together take less than closeTimeout.
 	sendTimeout = 4 * time.Second
 	// maxUnsent is the maximum number of actions in the queue for a recorder.
 	maxUnsent = 1000

@@ -63,7 +63,7 @@ func (o *options) lookUpWithDeleted(ctx context.Context, d deps) (lookup, error)
 	return o.lookUpAfter(ctx, d, o.recorded(d))
 }
 
-// recorded returns the pastReader of --history.
+// recorded returns the function that reads the history that --history selects.
 func (o *options) recorded(d deps) pastReader {
 	return func(ctx context.Context, client *consulx.Client) election.HistoryRead {
 		source := o.historySource(client)

@@ -165,7 +165,7 @@ func (r *historyRecorder) unstored() error {
 		}
 		return errors.New("events are not stored")
 	case st.Waiting > stalledAfter:
-		return fmt.Errorf("%s queued, but no event stored for %s: the disk does not respond", election.Plural(uint64(st.Queued), "event"), st.Waiting.Round(time.Second)) //nolint:gosec // a queue length
+		return fmt.Errorf("no event was stored for %s although the queue contains %s: the disk does not respond", st.Waiting.Round(time.Second), election.Plural(uint64(st.Queued), "event")) //nolint:gosec // a queue length
 	}
 	return nil
 }

@@ -356,7 +356,7 @@ func TestHealthOfARecording(t *testing.T) {
 		"stale elections": {stale, true, false, sqlite.Status{}, "the data of 1 election is stale: some queries fail"},
 		"a full disk":     {live, true, false, sqlite.Status{Err: &sqlite.Error{Path: "/secret", Err: errors.New("the disk\nis full")}}, "events are not stored: the disk is full"},
 		"other error":     {live, true, false, sqlite.Status{Err: errors.New("/secret")}, "events are not stored"},
-		"a stalled disk":  {live, true, false, sqlite.Status{Queued: 7, Waiting: time.Minute}, "7 events queued, but no event stored for 1m0s: the disk does not respond"},
+		"a stalled disk":  {live, true, false, sqlite.Status{Queued: 7, Waiting: time.Minute}, "no event was stored for 1m0s although the queue contains 7 events: the disk does not respond"},
 		"ended":           {live, true, true, sqlite.Status{}, "electop can no longer write the history"},
 	} {
 		rec := &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}

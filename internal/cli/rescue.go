@@ -57,8 +57,7 @@ no TTL and no checks and its node is healthy, Consul does not show whether the
 leader's process runs.
 
 Only a history contains deleted keys: without a history, rescue does not list
-them.
-Without NAME, rescue omits a deleted key if no candidate was seen.
+them. Without NAME, rescue omits a deleted key if no candidate was seen.
 
 electop tests whether a lock-delay is active. The test changes no key, but
 writes one Raft log entry per election unless a lock-delay is active. With

@@ -26,7 +26,7 @@ type course struct {
 	jitter   time.Duration
 	rounds   int
 	spent    int // value of rounds when the election last moved; used only with Watch
-	// unconfirmed is the number of releases that Consul did not confirm since the election last moved.
+	// unconfirmed is the number of releases, since the election last moved, that Consul did not confirm.
 	unconfirmed int
 	tried       bool // set when the drain has tried to destroy the session
 	destroyed   bool
