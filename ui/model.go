@@ -165,7 +165,7 @@ func New(ctx context.Context, opts Options) Model {
 		theme:   term.Theme(opts.Theme),
 	}
 	m := Model{
-		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
+		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now, opening: opts.History != nil}, out: out,
 		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Holdings, "")),
 		log: results.New(ctx, opts.Operator, k), focus: focus{
 			help: help.New(k, commandHelp()), locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k), doctor: doctor.New(ctx, opts.Doctor, k),
@@ -192,7 +192,8 @@ func dialogTools(ctx context.Context, k keys.Map, opts Options, datacenter strin
 // Init starts the clock, requests the terminal's background colour, and waits for the first snapshot, suspension and
 // warning.
 func (m Model) Init() tea.Cmd {
-	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.suspension, m.out.warning)
+	open := tea.Tick(openWithin, func(time.Time) tea.Msg { return openMsg{} })
+	return tea.Batch(open, m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.suspension, m.out.warning)
 }
 
 func (m *Model) renew() {

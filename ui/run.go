@@ -3,11 +3,9 @@ package ui
 import (
 	"context"
 	"errors"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election"
 	"electop/ui/internal/results"
 )
 
@@ -21,43 +19,12 @@ const framesPerSecond = 10
 // overrides the program options.
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfinished, error) {
 	m := New(ctx, opts)
-	if snap := awaitFirst(ctx, opts); snap != nil {
-		m.feed.take(snap)
-		m.changed()
-	}
 	_, err := newProgram(ctx, m, more...).Run()
 	left := m.log.Unfinished()
 	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
 		return left, nil
 	}
 	return left, err
-}
-
-// firstFrame is the maximum time for which the first frame waits for the history.
-const firstFrame = 100 * time.Millisecond
-
-// awaitFirst waits for the first snapshot that is complete or from the history, and returns it. After firstFrame, it
-// returns the latest snapshot. Without a history, it returns nil immediately.
-func awaitFirst(ctx context.Context, opts Options) (latest *election.Snapshot) {
-	if opts.History == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, firstFrame)
-	defer cancel()
-	for {
-		select {
-		case snap := <-opts.Snapshots:
-			if snap == nil {
-				return latest
-			}
-			latest = snap
-			if snap.Loaded || !snap.RecordedUntil.IsZero() {
-				return latest
-			}
-		case <-ctx.Done():
-			return latest
-		}
-	}
 }
 
 // Unfinished is a confirmed action without a final outcome.

@@ -80,20 +80,33 @@ func TestRunRestoresAfterAPanic(t *testing.T) {
 	restored(t, out.String())
 }
 
-func TestTheFirstFrameHasTheHistory(t *testing.T) {
-	snapshots := make(chan *election.Snapshot, 3)
-	live := emptySnapshot(false) // Consul may respond before the history is read
-	live.Loaded = false
-	snapshots <- live
-	snapshots <- uitest.Recorded()
-	snapshots <- live
-	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots}); snap != nil {
-		t.Error("awaitFirst waited although there is no history")
+// An empty board that shows elections a moment later would flicker.
+func TestTheFirstFrameHasElections(t *testing.T) {
+	connected := emptySnapshot(false) // Consul may respond before the history is read
+	connected.Loaded = false
+	for name, c := range map[string]struct {
+		msg   tea.Msg
+		opens bool
+	}{
+		"connected":      {snapshotMsg{connected}, false},
+		"a history":      {snapshotMsg{uitest.Recorded()}, true},
+		"live elections": {snapshotMsg{mixedSnapshot()}, true},
+		"nothing yet":    {openMsg{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var m tea.Model = New(t.Context(), Options{Now: testNow, History: struct{ history.Source }{}})
+			m, _ = m.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
+			if content := m.View().Content; content != "" {
+				t.Errorf("before the first message, the screen shows\n%s", content)
+			}
+			m, _ = m.Update(c.msg)
+			if content := m.View().Content; (content != "") != c.opens {
+				t.Errorf("the screen shows\n%s", content)
+			}
+		})
 	}
-	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: struct{ history.Source }{}}); snap == nil || snap.RecordedUntil.IsZero() {
-		t.Errorf("the first snapshot is %+v, want the recorded one", snap)
-	}
-	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: struct{ history.Source }{}}); snap != live { // no other snapshot follows
-		t.Errorf("%+v", snap)
+	m, _ := New(t.Context(), Options{Now: testNow}).Update(tea.WindowSizeMsg{Width: 120, Height: 36})
+	if !strings.Contains(m.View().Content, "Connecting") {
+		t.Error("without a history, the first frame does not say that electop connects")
 	}
 }

@@ -43,6 +43,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case snapshotMsg:
 		m.feed.take(msg.snap)
 		return tea.Batch(searchHint(m), m.changed(), m.out.wait)
+	case openMsg:
+		m.feed.opening = false
 	case warningMsg:
 		m.feed.warning = string(msg)
 		return tea.Batch(m.changed(), m.out.warning)
