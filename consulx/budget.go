@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"electop/consulx/internal/acl"
 	"electop/consulx/internal/wire"
 )
 
@@ -115,6 +116,7 @@ type clients struct {
 	waiting  *Client // client for blocking queries
 	urgent   *Client // client for probes and for the operator's actions
 	sessions wire.Sessions
+	aclsOff  acl.Off
 }
 
 func (c *Client) openClients(b *Budget, connect func(client *Client, conns int) error) (*Client, error) {

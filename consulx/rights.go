@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 
+	"electop/consulx/internal/acl"
 	"electop/election"
 )
 
@@ -22,12 +21,18 @@ type right struct {
 
 // authorize reads whether the token has these permissions. It fails if ACLs are off or the token is unknown.
 func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error) {
+	if err := c.aclsOff.Err(); err != nil {
+		return nil, err
+	}
 	var answers []right
 	rights = slices.Clone(rights)
 	for i := range rights {
 		rights[i].Namespace, rights[i].Partition = c.namespace, c.partition
 	}
 	if err := c.post(ctx, authorizePath, rights, &answers); err != nil {
+		if aclsOff(err) {
+			c.aclsOff.Store(err)
+		}
 		return nil, err
 	}
 	if len(answers) != len(rights) {
@@ -41,9 +46,9 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
 	wanted := []right{{Resource: "key", Segment: t.Key, Access: "write"}}
 	// If the node is unknown, the token needs write on all sessions.
-	rule := aclRule("session_prefix", "", "write")
+	rule := acl.Rule("session_prefix", "", "write")
 	if t.Node != "" {
-		rule = aclRule("session", t.Node, "write")
+		rule = acl.Rule("session", t.Node, "write")
 	}
 	wanted = append(wanted, right{Resource: "session", Segment: t.Node, Access: "write"})
 	answers, err := op.client.authorize(ctx, wanted)
@@ -57,21 +62,10 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	}
 	rights := election.Rights{Known: true, Release: answers[0].Allow, Destroy: answers[1].Allow}
 	if !rights.Release {
-		rights.ReleaseRule = aclRule("key", t.Key, "write")
+		rights.ReleaseRule = acl.Rule("key", t.Key, "write")
 	}
 	if !rights.Destroy {
 		rights.DestroyRule = rule
 	}
 	return rights, nil
-}
-
-// aclRule formats one rule like `consul acl policy read`.
-func aclRule(resource, segment, policy string) string {
-	return resource + " " + quoteHCL(segment) + ` { policy = "` + policy + `" }`
-}
-
-// quoteHCL returns text as an HCL string that is safe to print. It escapes HCL's templates and all characters that are
-// not printable ASCII.
-func quoteHCL(text string) string {
-	return strings.ReplaceAll(strconv.QuoteToASCII(text), "${", `\u0024{`)
 }
