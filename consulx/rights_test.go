@@ -44,7 +44,7 @@ func TestPermissionsAreRarelyReadWhileACLsAreOff(t *testing.T) {
 			}
 		}
 		ask(1)
-		time.Sleep(11 * time.Minute) // ACLs may be on by then
+		<-time.After(11 * time.Minute) //nolint:forbidigo // in synctest; ACLs may be on by then
 		ask(2)
 	})
 }
