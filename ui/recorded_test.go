@@ -44,10 +44,13 @@ func TestDetailsAreReadAfterTheFirstResponse(t *testing.T) {
 
 // While Consul is unreachable, the errors of the surroundings are not shown: the banner already shows the same error.
 func TestNextLeadersWhileConsulIsUnreachable(t *testing.T) {
-	d := recorded(func(s *election.Snapshot) {
-		s.Connection = neverConnected()
-		s.Surroundings = &election.Surroundings{Key: "service/auth/leader", SiblingsErr: "sibling keys: refused", SessionsErr: "sessions: refused"}
-	}, "g")(t, 120, 36)
-	d.wants("Likely next  unknown: Consul is unreachable")
-	d.lacks("refused; sessions")
+	for refused, want := range map[bool]string{false: "Consul is unreachable", true: "Consul rejects the token"} {
+		d := recorded(func(s *election.Snapshot) {
+			s.Connection = neverConnected()
+			s.Connection.Refused = refused
+			s.Surroundings = &election.Surroundings{Key: "service/auth/leader", SiblingsErr: "sibling keys: refused", SessionsErr: "sessions: refused"}
+		}, "g")(t, 120, 36)
+		d.wants("Likely next  unknown: " + want)
+		d.lacks("refused; sessions")
+	}
 }

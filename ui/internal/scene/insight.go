@@ -16,11 +16,11 @@ func WhyNoCandidate(s *Scene, in *Assessment) string {
 		return insight.NoCandidate(in.Around)
 	case in.Around == nil && !s.Studies:
 		return "candidates are not read"
-	case s.Unreachable:
-		return "unknown: Consul is unreachable"
-	case s.Stale && s.Live.Connection.State != election.Lost:
+	case s.Stale && !s.Unreachable && s.Live.Connection.State != election.Lost:
 		return "unknown until electop is connected"
-	case s.Stale:
+	case (s.Stale || s.Unreachable) && s.Live.Connection.Refused:
+		return "unknown: Consul rejects the token"
+	case s.Stale || s.Unreachable:
 		return "unknown: Consul is unreachable"
 	}
 	return "being read"
