@@ -161,12 +161,12 @@ func (c *Client) Close() {
 	}
 }
 
-// Read returns the options of reads for the board.
+// Read returns the options for ordinary reads: a stale response is allowed if the client is configured for it.
 func (c *Client) Read(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{AllowStale: c.stale}).WithContext(ctx)
 }
 
-// Consistent returns the options of consistent reads: Consul's leader confirms its role before it responds.
+// Consistent returns the options for consistent reads: Consul's leader confirms its role before it responds.
 func (c *Client) Consistent(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{RequireConsistent: true}).WithContext(ctx)
 }

@@ -138,7 +138,7 @@ type PartKind string
 
 // The kinds of data. Elections are stale only if PartKeys is stale.
 const (
-	PartWhole    PartKind = ""         // all data: the connection itself
+	PartWhole    PartKind = ""         // not one part: the connection, and therefore all data
 	PartKeys     PartKind = "keys"     // the elections in a range
 	PartNames    PartKind = "names"    // which keys exist in a range
 	PartSessions PartKind = "sessions" // the list of all sessions

@@ -231,7 +231,7 @@ func setPatterns(m *Model, texts []string) {
 	m.say(term.Led, "Watching "+scene.OneLine(strings.Join(ps.Strings(), ", "), 200))
 }
 
-// hintMsg is the number of locks found outside the patterns. It is a minimum unless the search was complete.
+// hintMsg is the number of locks found outside the patterns. It is a lower bound unless the search was complete.
 type hintMsg struct {
 	locks    int
 	complete bool

@@ -303,7 +303,7 @@ func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()[:2]}
 	run.changes = append(run.changes, []plan.Step{
 		{Key: keyOf("orders"), Status: plan.Interrupted, Text: "interrupted, led by orders-1 on node-1, 1 release", Elsewhere: true},
-		{Key: keyOf("shop"), Status: plan.Interrupted, Text: "interrupted before a release"},
+		{Key: keyOf("shop"), Status: plan.Interrupted, Text: "interrupted before any release"},
 	})
 	d, _ := planned(t, run, 120, 36)
 	next := d.send(d.confirmDrain()())
@@ -322,7 +322,7 @@ func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	}
 	next = d.send(next())
 	d.send(next())
-	d.wants("stopped", "2 of 4", "! interrupted  lock/shop", "● interrupted  orders", "interrupted before a release")
+	d.wants("stopped", "2 of 4", "! interrupted  lock/shop", "● interrupted  orders", "interrupted before any release")
 	d.lacks("complete")
 }
 

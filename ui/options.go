@@ -85,8 +85,8 @@ type Options struct {
 	// Discover searches the whole store of a datacenter for locks, off the event loop. Any goroutine may call progress
 	// until Discover returns.
 	Discover func(ctx context.Context, datacenter string, progress func(done, total int)) (DiscoveredLocks, error)
-	// Nearby counts locks that no pattern selects, with a bounded search off the event loop. The count is a minimum
-	// unless complete is true.
+	// Nearby counts locks that no pattern selects, with a bounded search off the event loop. The count is a
+	// lower bound unless complete is true.
 	Nearby func(ctx context.Context) (locks int, complete bool)
 	// SetPatterns replaces the watched patterns. It runs on the event loop and must not
 	// block.
@@ -202,7 +202,7 @@ type DiscoveredLocks = locks.Found
 // Operator carries out a confirmed action.
 type Operator = results.Operator
 
-// Diagnosis is the problem of one election and the fix for it.
+// Diagnosis is the problem with one election and the fix for it.
 type Diagnosis = fix.Diagnosis
 type (
 	// DrainPlan lists the actions of a drain before it starts.

@@ -107,11 +107,11 @@ func adviseOverwritten(e *election.Election, software *Software) *Advice {
 	}
 	a := &Advice{
 		Code: "overwritten", Urgent: true,
-		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and the term number is unknown until the next acquire",
-		Do:  "find the client that writes the key; the next term has number 1",
+		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and the term number is unknown; the next term has number 1",
+		Do:  "find the client that writes the key",
 	}
 	if software == nil {
-		a.Do += " (electop release ends the current term)"
+		a.Do += "; electop release ends the current term"
 	}
 	return a
 }

@@ -156,7 +156,7 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 func destroyText(s *election.Session) string {
 	switch {
 	case s == nil:
-		return "The session is destroyed, and every lock that it holds is released or deleted: the session's behavior is unknown, because the session was not read."
+		return "The session is destroyed. Every lock that it holds is released, or every key that it holds is deleted: the session's behavior is unknown, because the session was not read."
 	case s.Behavior == election.BehaviorDelete:
 		return "The session is destroyed, and every key that it holds is deleted with its value (behavior delete)."
 	}

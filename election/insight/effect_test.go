@@ -159,7 +159,7 @@ func TestEffectOfADestroy(t *testing.T) {
 	for _, tt := range []struct{ name, got, want string }{
 		{"released", EffectOf(election.ActionDestroy, web(), nil, 1).Key, "The session is destroyed, and every lock that it holds is released; values and flags are kept."},
 		{"deleted", EffectOf(election.ActionDestroy, web(patroni), nil, 1).Key, "The session is destroyed, and every key that it holds is deleted with its value (behavior delete)."},
-		{"not read", EffectOf(election.ActionDestroy, unread, nil, 1).Key, "The session is destroyed, and every lock that it holds is released or deleted: the session's behavior is unknown, because the session was not read."},
+		{"not read", EffectOf(election.ActionDestroy, unread, nil, 1).Key, "The session is destroyed. Every lock that it holds is released, or every key that it holds is deleted: the session's behavior is unknown, because the session was not read."},
 		{"the session's lock-delay", EffectOf(election.ActionDestroy, web(), nil, 1).Delay, "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."},
 		{"no lock-delay", EffectOf(election.ActionDestroy, web(delay(0)), nil, 1).Delay, "The session has no lock-delay: any candidate may acquire the key immediately."},
 		{"more than Consul enforces", EffectOf(election.ActionDestroy, web(delay(90*time.Second)), nil, 1).Delay, "Lock-delay 1m30s: no candidate can acquire the key for about 1m0s after the session ends (Consul enforces at most 1m0s)."},

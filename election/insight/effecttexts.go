@@ -85,7 +85,7 @@ func apiLockTexts() holderTexts {
 		source = "api.Lock and npm's client"
 	)
 	return holderTexts{
-		software: "Consul's lock (api.Lock or a compatible client)",
+		software: "api.Lock or a compatible client",
 		release:  actionTexts{holder: notified, source: source},
 		destroy:  actionTexts{holder: notified, source: source},
 	}
@@ -103,11 +103,11 @@ func consulLockTexts() holderTexts {
 	return holderTexts{
 		software: "consul lock",
 		release: actionTexts{
-			holder:   stops + "deletes the key if no other candidate waits, " + exits,
+			holder:   stops + "deletes the key if no other candidate is waiting, " + exits,
 			warnings: warnings, source: source,
 		},
 		destroy: actionTexts{
-			holder:   stops + "deletes the key, even if another candidate waits for the end of the lock-delay, " + exits,
+			holder:   stops + "deletes the key, even if another candidate is waiting for the end of the lock-delay, " + exits,
 			warnings: warnings, source: source,
 		},
 	}

@@ -40,7 +40,7 @@ const (
 	ProblemCheckCritical Problem = "check_critical"
 )
 
-// Fix is the problem of one election and its solution. Why and Do are single lines that are safe to print.
+// Fix is the problem with one election and its solution. Why and Do are single lines that are safe to print.
 type Fix struct {
 	Problem Problem
 	Kind    FixKind
@@ -56,7 +56,7 @@ func (f *Fix) DoAt(now time.Time) string {
 	case f.Kind != FixWait:
 		return f.Do
 	case !f.Until.After(now):
-		return "The lock-delay should have ended: diagnose again."
+		return "The lock-delay should have ended: run the diagnosis again."
 	case f.AtMost:
 		return fmt.Sprintf("Wait until the lock-delay ends, in at most %s.", roughly(f.Until.Sub(now)+time.Second-1))
 	}
@@ -94,7 +94,7 @@ func (f FixFacts) At(e *election.Election, now time.Time) FixFacts {
 	return f
 }
 
-// FixNeed identifies the data that [Board.Fix] needs to find the problem of an election.
+// FixNeed identifies the data that [Board.Fix] needs to find the problem with an election.
 type FixNeed int
 
 // The values of FixNeed.
@@ -186,7 +186,7 @@ func fixUnread(f FixFacts) *Fix {
 	}
 	return &Fix{
 		Problem: ProblemUnknown, Kind: FixManual, Why: "It is unknown whether the leader has failed: " + f.Unread + ".",
-		Do: "Check the token with electop doctor, then diagnose again. If the leader's process has ended, destroy the session that holds the key.",
+		Do: "Check the token with electop doctor, then run the diagnosis again. If the leader's process has ended, destroy the session that holds the key.",
 	}
 }
 

@@ -155,7 +155,7 @@ func TestFixNeeds(t *testing.T) {
 func TestFixDoAt(t *testing.T) {
 	fix := Fix{Kind: FixWait, Do: "then", Until: t0.Add(9 * time.Second)}
 	for after, want := range map[time.Duration]string{
-		0: "Wait until the lock-delay ends, in about 9s.", 7500 * time.Millisecond: "Wait until the lock-delay ends, in about 2s.", 9 * time.Second: "The lock-delay should have ended: diagnose again.",
+		0: "Wait until the lock-delay ends, in about 9s.", 7500 * time.Millisecond: "Wait until the lock-delay ends, in about 2s.", 9 * time.Second: "The lock-delay should have ended: run the diagnosis again.",
 	} {
 		if got := fix.DoAt(t0.Add(after)); got != want {
 			t.Errorf("after %s: %q", after, got)

@@ -47,12 +47,12 @@ func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	case HolderPatroni:
 		return &Software{
 			Kind: kind, Name: "Patroni", StepDown: patroniSwitchover(e),
-			Otherwise: "electop refuses to release the key, which would disable automatic failover; a destroy does not change the leader while the primary is healthy",
+			Otherwise: "electop refuses to release the key, because a release would disable automatic failover; destroying the session does not change the leader while the primary is healthy",
 		}
 	case HolderPatroniMember:
 		return &Software{
 			Kind: kind, Name: "Patroni", StepDown: "patronictl list",
-			Otherwise: "electop refuses to release the key of a member; after a destroy the member writes the key again",
+			Otherwise: "electop refuses to release the key of a member; after its session is destroyed, the member writes the key again",
 		}
 	default:
 		return nil

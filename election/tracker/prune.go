@@ -143,8 +143,8 @@ func (t *Tracker) pruneSessions() {
 	t.sessions = held
 }
 
-// pruneChecks removes the oldest outdated checks. It removes watched checks last, because an unchanged check is not
-// read again.
+// pruneChecks removes the oldest checks above the limit: outdated checks first, watched checks last, because an
+// unchanged check is not read again.
 func (t *Tracker) pruneChecks() {
 	for len(t.checks) > maxCheckedNodes {
 		var oldest string
@@ -157,8 +157,8 @@ func (t *Tracker) pruneChecks() {
 	}
 }
 
-// appendBounded appends to a list that keeps at least the last limit elements. It does not overwrite elements that
-// the tracker has returned to a caller.
+// appendBounded appends items to list. If the result would exceed 2*limit elements, only the newest elements remain,
+// limit in number. It does not overwrite elements that the tracker has returned to a caller.
 func appendBounded[T any](list, items []T, limit int) []T {
 	if len(list)+len(items) <= 2*limit {
 		return append(list, items...)

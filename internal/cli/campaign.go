@@ -43,12 +43,13 @@ replaces the wildcard of the first pattern. On exit, electop releases the key
 session.
 
 When the leadership is lost, electop sends SIGTERM to the process group of CMD
-and SIGKILL after %[1]s. If Consul does not confirm a renewal, CMD ends %[2]s
-before the shorter of --ttl and --lock-delay has passed, so no other candidate
-leads while CMD runs. A supervisor process, "electop supervise", stops CMD if
-electop itself is frozen or killed. Two leaders are still possible if another
-client releases or deletes the key, because no lock-delay follows, and if CMD
-starts processes that leave its process group. See docs/campaign.md.
+and SIGKILL after %[1]s. If Consul confirms no renewal, CMD ends %[2]s before the
+shorter of --ttl and --lock-delay has passed since the request of the last
+confirmed renewal. Therefore, no other candidate leads while CMD runs. A
+supervisor process, "electop supervise", stops CMD if electop itself is frozen
+or killed. Two leaders are still possible if another client releases or deletes
+the key, because no lock-delay follows, and if CMD starts processes that leave
+its process group. See docs/campaign.md.
 
 Exit codes: that of CMD, or 128 + N if signal N ended it; 128 + N if signal N
 ended the campaign; 126 if CMD cannot be run, 127 if it is not found (both are
@@ -111,9 +112,9 @@ func (c *campaign) validate(name string, program []string) error {
 	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:
 		return usagef("--behavior %q: must be release or delete", sanitize.Line(c.session.Behavior, 20))
 	case c.delay < 0 || c.delay > election.MaxLockDelay:
-		return usagef("--lock-delay %s: must be 0 to %s", c.delay, election.MaxLockDelay)
+		return usagef("--lock-delay %s: must be from 0 to %s", c.delay, election.MaxLockDelay)
 	case c.ttl != 0 && (c.ttl < 10*time.Second || c.ttl > 24*time.Hour):
-		return usagef("--ttl %s: must be 10s to 24h, or 0 for no TTL", c.ttl)
+		return usagef("--ttl %s: must be from 10s to 24h, or 0 for no TTL", c.ttl)
 	case c.try < 0:
 		return usagef("--try %s: must be 0 or more", c.try)
 	case len(program) > 0 && !procgroup.Supported:

@@ -99,7 +99,7 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 	exited, err := client.Result()
 	switch {
 	case !r.lost.IsZero():
-		return fmt.Errorf("lost %s while the program ran: %s", sanitize.Line(key, 200), lostText(l))
+		return fmt.Errorf("lost the lock on %s while the program was running: %s", sanitize.Line(key, 200), lostText(l))
 	case !r.signalled.IsZero():
 		return ctx.Err()
 	case !exited:

@@ -154,15 +154,15 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 		"the supervisor is frozen": {then: "wait", after: func(t *testing.T, w *testConsul, supervisor int) {
 			send(syscall.SIGSTOP)(t, w, supervisor)
 			destroyHolder(t, w, "service/job/leader")
-		}, code: exitFailed, says: "lost service/job/leader while the program ran", dying: true},
+		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running", dying: true},
 		"the session is destroyed": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
 			destroyHolder(t, w, "service/job/leader")
-		}, code: exitFailed, says: "lost service/job/leader while the program ran"},
+		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running"},
 		"the key is deleted": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
 			if _, err := w.client.KV().Delete("service/job/leader", nil); err != nil {
 				t.Fatal(err)
 			}
-		}, code: exitFailed, says: "lost service/job/leader while the program ran: service/job/leader was deleted"},
+		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running: service/job/leader was deleted"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

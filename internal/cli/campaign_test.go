@@ -46,7 +46,7 @@ func TestCampaignStopsTheProgramWhenTheLeadershipIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := campaign.wait().must(t, exitFailed)
-	if !strings.Contains(r.errOut, "lost service/job/leader while the program ran") {
+	if !strings.Contains(r.errOut, "lost the lock on service/job/leader while the program was running") {
 		t.Errorf("err %q", r.errOut)
 	}
 }

@@ -50,7 +50,7 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"theme: blue", `:1: theme: "blue" is not valid; must be one of auto, dark, light, contrast, terminal`},
 		{"read-only: ja", `:1: read-only: "ja" is not valid; must be one of true, false`},
-		{"max-watches: 7", ":1: max-watches: 7: must be 24 to 150"},
+		{"max-watches: 7", ":1: max-watches: 7: must be from 24 to 150"},
 		{"keep: soon", ":1: keep: "},
 		{"preset: [vault, nothing]", `:1: preset: --preset "nothing" is unknown; the presets are `},
 		{"columns: [election, colour]", `:1: columns: "colour" is not valid; must be one of election, dc, leader, node, `},

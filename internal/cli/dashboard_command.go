@@ -37,7 +37,7 @@ func commandsSetting() settings.Setting {
 				Check: func(values []string) error { _, err := ui.ParseTemplate(values[0]); return err },
 			},
 			{Name: "key", About: "A letter that selects the command in the menu.", Example: "l", Check: oneLetter},
-			{Name: "description", About: "The text that the menu shows next to the name.", Example: "the latest log of the leader", Check: oneLine},
+			{Name: "description", About: "The text that the menu shows next to the name.", Example: "the leader's latest log lines", Check: oneLine},
 			{Name: "confirm", Kind: settings.Bool, About: "Whether the user must confirm the command.", Example: "false"},
 		},
 	}

@@ -166,7 +166,7 @@ func (f *drainFeed) end(r *drainRun, results []drain.Result, err error) {
 		for _, item := range r.plan.Planned() {
 			step := ui.DrainStep{Key: item.Target.Key, Status: ui.DrainStatus(drain.Failed), Text: consulx.Describe(err)}
 			if errors.Is(err, errInterrupted) {
-				step.Status, step.Text = ui.DrainInterrupted, "interrupted before a release"
+				step.Status, step.Text = ui.DrainInterrupted, "interrupted before any release"
 			}
 			f.last = append(f.last, step)
 		}

@@ -10,7 +10,7 @@ import (
 	"electop/ui"
 )
 
-// diagnose finds the problem of an election of a snapshot, as `electop rescue` does.
+// diagnose finds the problem with an election of a snapshot, as `electop rescue` does.
 func (b dashboard) diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) ui.Diagnosis {
 	c := b.in(e.Datacenter)
 	if c == nil {

@@ -41,8 +41,9 @@ writes a section for each; -o json writes an array with a result for each.
 Presets:
 ` + presetTable() + `
 
-Exit codes: 0 success, even without locks; 5 if the token cannot read any key.
-With several datacenters, electop uses the most severe code: 1, then 5.`,
+Exit codes: 0 success, even if no locks are found; 5 if the token cannot read
+any key. With several datacenters, electop exits with the most severe code: 1,
+then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

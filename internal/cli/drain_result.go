@@ -30,7 +30,7 @@ func drainText(r drain.Result) string {
 	case drain.Moving:
 		text = "interrupted, " + presentLeader(r)
 	case drain.Waiting:
-		text = "interrupted before a release"
+		text = "interrupted before any release"
 	default:
 		text = string(r.Status)
 	}

@@ -91,7 +91,7 @@ func (r *drill) validate() error {
 	case r.o.readOnly:
 		return usagef("--read-only forbids drill")
 	case r.times < 1 || r.times > maxDrills:
-		return usagef("--times %d: must be 1 to %d", r.times, maxDrills)
+		return usagef("--times %d: must be from 1 to %d", r.times, maxDrills)
 	case r.pause < 0:
 		return usagef("--pause %s: must be 0 or more", r.pause)
 	case r.wait <= 0:

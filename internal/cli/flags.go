@@ -49,7 +49,7 @@ func consulFlags(c *consulx.Config) []consulFlag {
 		{&c.Token, "token", "CONSUL_HTTP_TOKEN", "ACL token"},
 		{&c.TokenFile, "token-file", "CONSUL_HTTP_TOKEN_FILE", "file that contains the ACL token"},
 		{&c.CAFile, "ca-file", "CONSUL_CACERT", "CA certificate file"},
-		{&c.CAPath, "ca-path", "CONSUL_CAPATH", "folder of CA certificates"},
+		{&c.CAPath, "ca-path", "CONSUL_CAPATH", "directory of CA certificates"},
 		{&c.ClientCert, "client-cert", "CONSUL_CLIENT_CERT", "client certificate file"},
 		{&c.ClientKey, "client-key", "CONSUL_CLIENT_KEY", "client key file"},
 		{&c.TLSServerName, "tls-server-name", "CONSUL_TLS_SERVER_NAME", "server name to expect in the certificate"},
@@ -162,7 +162,7 @@ func (o *options) connect() (*consulx.Client, election.Patterns, error) {
 
 func (o *options) checkConnections() error {
 	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
-		return usagef("--max-watches %d: must be %d to %d", n, minMaxWatches, maxMaxWatches)
+		return usagef("--max-watches %d: must be from %d to %d", n, minMaxWatches, maxMaxWatches)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func deletedUnobserved(
 		return nil, err
 	}
 	defer f.Close()
-	at := time.Now() // before the read, so that events of a key that is created again are later
+	at := time.Now() // before the read: the events of a key that is created again must be later than its deletion
 	st, err := f.State(ctx, history.StateQuery{At: at, Window: time.Nanosecond})
 	if err != nil {
 		return nil, err

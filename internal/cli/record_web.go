@@ -34,7 +34,7 @@ func (w *recordWeb) register(f *pflag.FlagSet) {
 	f.StringVar(&w.metrics, "metrics", "", "serve Prometheus metrics, the history and /healthz on this loopback address, such as 127.0.0.1:9273 or :9273")
 	f.StringVar(&w.listen, "listen", "", "like --metrics, but on any address; an address that other hosts can reach requires --tls-cert or --bearer-token-file")
 	f.StringVar(&w.tlsCert, "tls-cert", "", "file with the certificate of the listener and its chain")
-	f.StringVar(&w.tlsKey, "tls-key", "", "file with the key of --tls-cert")
+	f.StringVar(&w.tlsKey, "tls-key", "", "file with the private key for --tls-cert")
 	f.StringVar(&w.bearerTokenFile, "bearer-token-file", "", "file with the bearer token that all requests except /healthz need")
 }
 

@@ -196,7 +196,7 @@ func (r *rescueCommand) record(i *rescueItem) {
 	r.recorder.action(outcomeOf(insight.Outcome{Action: i.Action(), Target: i.Election.Target()}, i.err))
 }
 
-// inspect finds the problems of the chosen elections. It keeps the order of the elections.
+// inspect finds the problems with the chosen elections. It keeps the order of the elections.
 func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()

@@ -69,7 +69,7 @@ func checkFlag(name string, values []string) error {
 		}
 	}
 	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
-		return fmt.Errorf("%d: must be %d to %d", n, minMaxWatches, maxMaxWatches)
+		return fmt.Errorf("%d: must be from %d to %d", n, minMaxWatches, maxMaxWatches)
 	}
 	_, err := o.parsePatterns()
 	return err

@@ -94,7 +94,7 @@ func (w *watch) validate(cmd *cobra.Command) error {
 	case w.execTimeout < 0:
 		return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
 	case w.execParallel < 1 || w.execParallel > maxExecParallel:
-		return usagef("--exec-parallel %d: must be 1 to %d", w.execParallel, maxExecParallel)
+		return usagef("--exec-parallel %d: must be from 1 to %d", w.execParallel, maxExecParallel)
 	}
 	return w.filter.validate(cmd)
 }

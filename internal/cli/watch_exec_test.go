@@ -161,5 +161,5 @@ func TestExecContinuesAfterCommandsThatFail(t *testing.T) {
 
 func TestExecParallelIsChecked(t *testing.T) {
 	r := onMemory(t).run("watch", "--exec", "true", "--exec-parallel", "0").must(t, exitUsage)
-	has(t, r.errOut, "--exec-parallel 0: must be 1 to 256")
+	has(t, r.errOut, "--exec-parallel 0: must be from 1 to 256")
 }

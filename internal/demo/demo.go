@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) error {
 		for _, m := range s.members {
 			g.Go(func() error {
 				if i > 0 {
-					await(gctx, led) // the dashboard selects the election that it observes first, which must be the first service
+					await(gctx, led) // the dashboard selects the election that it observes first; this must be the first service's
 				}
 				m.run(gctx)
 				return nil

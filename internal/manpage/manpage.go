@@ -100,7 +100,7 @@ func run(lines []string) int {
 
 func indented(line string) bool { return strings.HasPrefix(line, "  ") }
 
-// columns is the number of columns of a terminal without the indentation of a paragraph.
+// columns is the width of an 80-column terminal minus the indentation of a paragraph.
 const columns = 80 - 7
 
 // verbatim writes lines unchanged. If a line is wide, all lines begin at the margin, so that a terminal of 80 columns

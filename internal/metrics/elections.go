@@ -45,7 +45,7 @@ type counts struct {
 	changes uint64
 	without time.Duration
 	vacant  bool
-	at      time.Time // the time without a leader is counted up to at
+	at      time.Time // without includes the time until at
 }
 
 func (c *counts) count(at time.Time, vacant bool) {

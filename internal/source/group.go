@@ -132,9 +132,9 @@ func receive(ctx context.Context, s Source, store func(*election.Snapshot)) {
 	}
 }
 
-// in returns the source of a datacenter, or nil if there is none. If there is only one source, in ignores the name,
+// find returns the source of a datacenter, or nil if there is none. If there is only one source, find ignores the name,
 // because the name may be unknown.
-func (g *Group) in(datacenter string) Source {
+func (g *Group) find(datacenter string) Source {
 	if len(g.sources) == 1 {
 		return g.sources[0]
 	}
@@ -150,7 +150,7 @@ var errUnknown = errors.New("the datacenter of the target is unknown; nothing wa
 
 // Release releases the key of a target in the target's datacenter.
 func (g *Group) Release(ctx context.Context, t election.Target) insight.Outcome {
-	if s := g.in(t.Datacenter); s != nil {
+	if s := g.find(t.Datacenter); s != nil {
 		return s.Release(ctx, t)
 	}
 	return refused(election.ActionRelease, t)
@@ -158,7 +158,7 @@ func (g *Group) Release(ctx context.Context, t election.Target) insight.Outcome 
 
 // DestroySession destroys the session of a target in the target's datacenter.
 func (g *Group) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
-	if s := g.in(t.Datacenter); s != nil {
+	if s := g.find(t.Datacenter); s != nil {
 		return s.DestroySession(ctx, t)
 	}
 	return refused(election.ActionDestroy, t)
@@ -170,7 +170,7 @@ func refused(kind election.ActionKind, t election.Target) insight.Outcome {
 
 // Rights reads the token's permissions in the target's datacenter.
 func (g *Group) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
-	if s := g.in(t.Datacenter); s != nil {
+	if s := g.find(t.Datacenter); s != nil {
 		return s.Rights(ctx, t)
 	}
 	return election.Rights{}, errUnknown
@@ -178,14 +178,14 @@ func (g *Group) Rights(ctx context.Context, t election.Target) (election.Rights,
 
 // WatchChecks replaces the nodes whose checks the snapshots of one datacenter contain.
 func (g *Group) WatchChecks(datacenter string, nodes []string) {
-	if s := g.in(datacenter); s != nil {
+	if s := g.find(datacenter); s != nil {
 		s.WatchChecks(nodes)
 	}
 }
 
 // Study adds the surroundings of one election to the snapshots. The key "" selects no election.
 func (g *Group) Study(datacenter, key string) {
-	chosen := g.in(datacenter)
+	chosen := g.find(datacenter)
 	for _, s := range g.sources {
 		if s == chosen {
 			s.Study(key)
@@ -211,7 +211,7 @@ func (g *Group) SetPatterns(ps election.Patterns) {
 
 // Survey reads the surroundings of elections in one datacenter.
 func (g *Group) Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
-	if s := g.in(datacenter); s != nil {
+	if s := g.find(datacenter); s != nil {
 		return s.Survey(ctx, keys)
 	}
 	return nil
@@ -225,11 +225,11 @@ func (g *Group) Holdings(
 	complete = true
 	responded, searched := false, 0
 	err = errUnknown
-	if datacenter == "" || g.in(datacenter) != nil {
+	if datacenter == "" || g.find(datacenter) != nil {
 		err = nil
 	}
 	for _, s := range g.sources {
-		if datacenter != "" && s != g.in(datacenter) {
+		if datacenter != "" && s != g.find(datacenter) {
 			continue
 		}
 		var size atomic.Int64 // atomic, because any goroutine may call progress

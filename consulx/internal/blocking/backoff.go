@@ -8,18 +8,18 @@ import (
 
 const (
 	backoffFirst = 250 * time.Millisecond
-	// MaxBackoff is the longest pause.
+	// MaxBackoff is the longest delay of a [Backoff].
 	MaxBackoff = 15 * time.Second
 	// maxPause is the maximum pause of a loop while the probe succeeds. Together with minWait, it ensures that a loop
 	// works again within 2 s after a fault has ended. If the probe fails, the next successful probe restarts the loops.
 	maxPause = 1300 * time.Millisecond
 )
 
-// Backoff computes exponential pauses: 250 ms, doubled after each failure, plus a random part of at most half of this
-// time. A pause is at most 15 s.
+// Backoff computes the delays of an exponential backoff: 250 ms, doubled after each failure, plus a jitter of at most
+// half the delay. A delay including its jitter is at most 15 s.
 type Backoff struct{ failures int }
 
-// Next returns the pause after one more failure.
+// Next returns the delay after one more failure.
 func (b *Backoff) Next() time.Duration {
 	base := MaxBackoff * 2 / 3
 	if shifted := backoffFirst << min(b.failures, 16); shifted < base {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Epochs restarts all loops at the same time after a lost connection. Otherwise, blocked queries would wait for a
-// response on dead connections, and failed loops would wait for their next retry.
+// Epochs restarts all loops at the same time when a lost connection is restored. Otherwise, blocked queries would wait
+// for a response on dead connections, and failed loops would wait for their next retry.
 type Epochs struct {
 	parent context.Context
 	mu     sync.Mutex

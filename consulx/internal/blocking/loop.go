@@ -23,7 +23,7 @@ type Poller interface {
 	Failed(err error, retryAt time.Time)
 }
 
-// Query contains the options of a query.
+// Query contains the options for a query.
 type Query struct {
 	*api.QueryOptions
 	// Reserved is true if the loop has reserved a connection of [consulx.Client.Blocking]. Otherwise the query does not
@@ -41,7 +41,7 @@ type Answer struct {
 	Rejected bool
 }
 
-// Client creates the options of queries and reserves connections.
+// Client creates the options for queries and reserves connections.
 type Client interface {
 	Read(ctx context.Context) *api.QueryOptions
 	Consistent(ctx context.Context) *api.QueryOptions
@@ -219,7 +219,7 @@ func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
 	return l.confirm
 }
 
-// query returns the options of the next query.
+// query returns the options for the next query.
 func (l *Loop) query(ctx context.Context, index uint64, wait time.Duration) *api.QueryOptions {
 	q := l.Client.Read(ctx)
 	if l.Consistent || l.confirm {

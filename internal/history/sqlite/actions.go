@@ -78,7 +78,7 @@ func (s *store) attribute(ctx context.Context, sub subject, term int64, e *elect
 	case a.Kind.Explains(election.Cause(t.cause), t.guess):
 		return s.explain(ctx, sub, t, e, a.By)
 	}
-	return nil // another cause had already ended the term
+	return nil // the term had already ended for another reason
 }
 
 // Actions returns the recorded actions in a time range, oldest first.

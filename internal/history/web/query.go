@@ -76,7 +76,7 @@ func (q *query) limit() int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxLimit {
-		q.fail(queryErrorf("limit %q: must be 1 to %d", sanitize.Line(text, 40), maxLimit))
+		q.fail(queryErrorf("limit %q: must be from 1 to %d", sanitize.Line(text, 40), maxLimit))
 	}
 	return n
 }

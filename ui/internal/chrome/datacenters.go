@@ -122,7 +122,7 @@ const (
 	partBlind   = "without an observer"
 )
 
-// partProblem returns the problem of one datacenter, or "" if there is none.
+// partProblem returns the problem with one datacenter, or "" if there is none.
 func partProblem(s *scene.Scene, c election.Connection) string {
 	switch _, stale := staleOf(c, election.PartKeys, election.PartNames); {
 	case s.Live.Connection.State == election.Lost: // another banner describes the lost connection

@@ -104,7 +104,7 @@ func keyWidth(b key.Binding) int {
 	return n
 }
 
-// writeKey writes a key and its action. If the token does not permit the action, the key is grey and in brackets;
+// writeKey writes a key and its action. If the token does not permit the action, the key is grey and in parentheses;
 // pressing this key shows the missing rule.
 func writeKey(l *term.Line, b key.Binding) {
 	h := b.Help()

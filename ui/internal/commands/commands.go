@@ -130,7 +130,7 @@ func (m *Model) open(o Open, s *scene.Scene) scene.Action {
 	return scene.ShowCommands{}
 }
 
-// refusal explains why no command can run. It is empty if a command can run.
+// refusal explains why no command can run. It returns an empty text if a command can run.
 func (m *Model) refusal(o Open, s *scene.Scene) string {
 	switch {
 	case s.Past != nil:

@@ -253,7 +253,7 @@ func failureDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// fixDetail shows the problem of an election without a leader, and the fix, as the fix dialog does. It omits an
+// fixDetail shows the problem with an election without a leader, and the fix, as the fix dialog does. It omits an
 // estimated lock-delay, which the text above describes.
 func fixDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	state, in := scene.DisplayStateOf(e, s.AsOf), s.Insight(e)

@@ -98,7 +98,7 @@ func (m Model) rows(s *scene.Scene) int {
 	return n
 }
 
-// status describes a slow or failed read of the history, or why the list ends. It is empty otherwise.
+// status describes a slow or failed read of the history, or why the list ends. Otherwise, it returns nil.
 func (m Model) status(s *scene.Scene) []term.Span {
 	w := &m.stored
 	atEnd := m.at.Index+1 >= len(m.lines)

@@ -16,7 +16,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Diagnosis is the problem of one election and the fix for it.
+// Diagnosis is the problem with one election and the fix for it.
 type Diagnosis struct {
 	// Fix is nil if no problem was found.
 	Fix *insight.Fix
@@ -93,7 +93,7 @@ func Open(e *election.Election, by string, read Reader, k keys.Map, s *scene.Sce
 	return m, m.start(s)
 }
 
-// refusal explains why no diagnosis is possible. It is empty if a diagnosis is possible.
+// refusal explains why no diagnosis is possible. It returns an empty text if a diagnosis is possible.
 func refusal(e *election.Election, read Reader, s *scene.Scene) string {
 	reason := s.Refusal(election.ActionFix)
 	switch {

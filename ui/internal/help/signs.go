@@ -23,7 +23,7 @@ func (m *Model) signs(sym *term.Symbols) [][]sign {
 	past := say("Past", k(m.keys.Earlier), term.Span{term.Text, " and "}, k(m.keys.Later),
 		term.Span{term.Text, " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "}, k(m.keys.Back), term.Span{term.Text, " returns to now"})
 	denied := say("Keys", term.Span{term.Faint, "(" + m.keys.Release.Help().Key + ") release"},
-		term.Span{term.Text, " in brackets: this token lacks the permission; press the key to see the missing rule"})
+		term.Span{term.Text, " in parentheses: this token lacks the permission; press the key to see the missing rule"})
 	return [][]sign{
 		append(electionSigns(sym), past, denied),
 		{past},

@@ -181,12 +181,12 @@ func (k Map) Prompt(filter bool) []key.Binding {
 	return []key.Binding{says(k.Fixed.Tab, "complete"), k.Fixed.Recall, says(k.Fixed.Enter, "run it"), says(k.Fixed.Esc, "leave")}
 }
 
-// Dialog lists the footer keys of a dialog. searching is true during a scan of the store. mayScan is true if a scan
+// Dialog lists the footer keys of a dialog. scanning is true during a scan of the store. mayScan is true if a scan
 // is possible.
-func (k Map) Dialog(searching, mayScan bool) []key.Binding {
+func (k Map) Dialog(scanning, mayScan bool) []key.Binding {
 	choose, done, leave := k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc
 	switch {
-	case searching:
+	case scanning:
 		leave = says(k.Fixed.Esc, "stop the scan")
 	case mayScan:
 		return []key.Binding{choose, done, k.Fixed.Scan, leave}

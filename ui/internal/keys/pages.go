@@ -53,7 +53,7 @@ func (k Map) Pages() []Page {
 				says(k.Fixed.Scan, "scan the store for other keys that the destroy affects"), says(k.Fixed.Esc, "cancel, close"),
 			}},
 			{"Plan of a drain", []key.Binding{
-				says(k.Fixed.Exclude, "exclude or include the election"), says(k.Fixed.AllowDestroy, "allow or forbid destroying the sessions of leaders that stay"),
+				says(k.Fixed.Exclude, "exclude or include the election"), says(k.Fixed.AllowDestroy, "allow or forbid destroying the sessions of leaders that stay on the node"),
 				says(k.Fixed.ListAll, "list all elections of a long plan, or only those that need attention"),
 			}},
 			{"Drain in progress", []key.Binding{says(k.Fixed.Stop, "stop the drain")}},

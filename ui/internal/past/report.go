@@ -82,8 +82,8 @@ func ReportOn(e *election.Election, since string, now time.Time) scene.Action {
 	return scene.WriteReport{Of: []scene.Subject{{Datacenter: e.Datacenter, Key: e.Key()}}, Since: at}
 }
 
-// ReportSince returns the moment that the user typed as text. For an empty text, it returns the value of otherwise. If
-// text is not a moment, invalid is the note for the user.
+// ReportSince parses the time that the user typed as text. If text is empty, it returns the value of otherwise. If
+// text is not a valid time, invalid is the action that shows the error.
 func ReportSince(text string, otherwise, now time.Time) (at time.Time, invalid scene.Action) {
 	if text == "" {
 		return otherwise, nil

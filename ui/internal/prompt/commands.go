@@ -27,7 +27,7 @@ const (
 	AContext
 )
 
-// Usage describes a command for completion, error messages and the help.
+// Usage describes a command. Completion, error messages and help pages use it.
 type Usage struct {
 	Name, Argument string
 	Takes          Argument

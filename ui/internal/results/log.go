@@ -189,7 +189,7 @@ func (l *Log) notify(all scene.All, a *action, s *scene.Scene) scene.All {
 // hint names the key that lists the results.
 func (l Log) hint() string { return l.keys.Results.Help().Key + " lists the results" }
 
-// Pending describes the latest unfinished actions. It is empty if there are none, or if the panel is open.
+// Pending describes the latest unfinished actions. It returns an empty text if there are none, or if the panel is open.
 func (l Log) Pending(s *scene.Scene) string {
 	if l.open {
 		return ""

@@ -78,7 +78,7 @@ func CandidateName(c insight.Candidate) string {
 	return name
 }
 
-// ProblemField writes the problem of an election.
+// ProblemField writes the problem with an election.
 func ProblemField(d *term.Page, f *insight.Fix) {
 	d.Field("Problem", term.Span{term.Strong, strings.ReplaceAll(string(f.Problem), "_", " ")})
 }

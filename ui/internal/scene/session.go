@@ -84,8 +84,8 @@ func checksDetail(d *term.Page, s *Scene, ses *election.Session) {
 // NotReadable is the text for data that the token cannot read.
 const NotReadable = "not readable with this token"
 
-// whyMissing explains why a check of a session is not among the checks of its node. It is empty if the reason is
-// unknown.
+// whyMissing explains why a check of a session is not among the checks of its node. It returns an empty text if the
+// reason is unknown.
 func whyMissing(known election.NodeChecks, read bool) string {
 	switch {
 	case !read || known.Err != "":

@@ -32,7 +32,7 @@ type Model struct {
 	// open is set while the session under the cursor is shown in full. top is the first visible line.
 	open bool
 	top  int
-	// rows contains all sessions. It was built from list, board and the scan that began at scanned.
+	// rows contains a row for each session. It was built from list, board and the result of the scan that began at scanned.
 	rows    []row
 	list    *election.SessionList
 	board   **election.Election

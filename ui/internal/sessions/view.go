@@ -291,7 +291,7 @@ func (r *row) holdsText() term.Span {
 	return term.Span{term.Text, count + ": " + text}
 }
 
-// age returns the age of the session. It is a minimum unless electop observed the creation.
+// age returns the age of the session. It is a lower bound unless electop observed the creation.
 func (r *row) age(sym *term.Symbols, s *scene.Scene) string {
 	return term.AtLeast(sym, term.Duration(s.AsOf.Sub(r.seen)), r.created)
 }

@@ -76,7 +76,7 @@ func Precise(d time.Duration) string {
 	return Duration(d)
 }
 
-// AtLeast marks the text of a duration as a minimum unless the duration is known exactly.
+// AtLeast marks the text of a duration as a lower bound unless the duration is known exactly.
 func AtLeast(sym *Symbols, text string, known bool) string {
 	if known {
 		return text

@@ -2,13 +2,13 @@ package term
 
 import "slices"
 
-// Reader is a scrollable text. It records which lines were visible, so that a dialog can disable its action until all
-// lines were visible.
+// Reader is a scrollable text. It records which lines have been visible, so that a dialog can disable its action
+// until all lines have been visible.
 type Reader struct {
 	Lines       [][]Span
 	Width, Rows int
 	Offset      int // first visible line
-	Seen        int // all lines before this index were visible
+	Seen        int // all lines before this index have been visible
 }
 
 // Show sets the text and the window size. It reports whether either has changed. The first changed line and all lines
