@@ -281,7 +281,7 @@ func (m *Model) list(s *scene.Scene) []scene.EventLine {
 	w := &m.stored
 	lines := w.lines()
 	if w.joined {
-		live := scene.FoldEvents(s.Shown.Events, m.keepLive, -1)
+		live := withoutKnown(scene.FoldEvents(s.Shown.Events, m.keepLive, -1), lines)
 		lines = merge(actionLines(s.Actions, m.keep), merge(live, without(lines, live)))
 	}
 	if isAboutEvents(m.filter) || w.outdated && len(w.pages) == 0 {
@@ -294,8 +294,8 @@ func (m *Model) keep(l scene.EventLine) bool {
 	return !l.Ev.Time.Before(m.stored.since) && m.filter.MatchEvent(l.Ev, l.Why)
 }
 
-// keepLive reports whether a line of the snapshot matches the filter. An initial event that is older than the first
-// read is omitted, because a recorded event contains the same information.
+// keepLive reports whether a line of the snapshot matches the filter. An initial event that was stored before the first
+// read is omitted, because the history contains it or an earlier event with the same information.
 func (m *Model) keepLive(l scene.EventLine) bool {
 	repeated := l.Ev.Initial && l.Ev.Time.Before(m.stored.readAt.Add(-storeDelay))
 	return !repeated && m.keepWatched(l)

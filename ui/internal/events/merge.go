@@ -96,6 +96,20 @@ func without(stored, live []scene.EventLine) []scene.EventLine {
 	return kept
 }
 
+// withoutKnown returns the live events without the initial events that describe a stored event again.
+func withoutKnown(live, stored []scene.EventLine) []scene.EventLine {
+	if !slices.ContainsFunc(live, func(l scene.EventLine) bool { return l.Ev.Initial }) {
+		return live
+	}
+	known := make(map[identity]bool, len(stored))
+	for _, l := range stored {
+		id := identify(l.Ev)
+		id.initial = true
+		known[id] = true
+	}
+	return slices.DeleteFunc(live, func(l scene.EventLine) bool { return l.Ev.Initial && known[identify(l.Ev)] })
+}
+
 // periodsOf returns the period of each identity, and the time of the oldest event.
 func periodsOf(live []scene.EventLine) (seen map[identity]period, oldest time.Time) {
 	seen, oldest = make(map[identity]period, len(live)), live[0].Ev.Time

@@ -22,8 +22,9 @@ const (
 	keptLines = 4000
 	// keptOpen is the maximum number of explanations whose vacated event has not been read yet.
 	keptOpen = 64
-	// storeDelay is the maximum time until an event is stored.
-	storeDelay = time.Second
+	// storeDelay is the maximum time until an event is stored. Usually it takes a second; if another process locks the
+	// file, the writer repeats the write every ten seconds.
+	storeDelay = 30 * time.Second
 )
 
 // stored is a contiguous part of the history, in pages, newest first.
