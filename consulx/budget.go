@@ -2,9 +2,9 @@ package consulx
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"electop/consulx/internal/acl"
 	"electop/consulx/internal/wire"
 )
 
@@ -116,7 +116,7 @@ type clients struct {
 	waiting  *Client // client for blocking queries
 	urgent   *Client // client for probes and for the operator's actions
 	sessions wire.Sessions
-	aclsOff  acl.Off
+	aclsOff  atomic.Int64 // Unix time, in nanoseconds, of the latest error errACLsOff; 0 if none
 }
 
 func (c *Client) openClients(b *Budget, connect func(client *Client, conns int) error) (*Client, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"electop/consulx/internal/acl"
@@ -138,7 +137,7 @@ func (d *doctor) acls() (known bool) {
 			name += " (" + token.Description + ")"
 		}
 		d.add("ACLs", StatusOK, "", "on, default policy %s; token %s", d.policy(), name)
-	case aclsOff(err):
+	case errors.Is(err, errACLsOff):
 		d.open = true
 		d.add("ACLs", StatusOK, "", off)
 	case IsDenied(err) && d.client.anonymous:
@@ -150,12 +149,6 @@ func (d *doctor) acls() (known bool) {
 		d.fails("ACLs", "", err)
 	}
 	return true
-}
-
-// aclsOff recognises Consul's error for ACL requests while ACLs are off.
-func aclsOff(err error) bool {
-	var status statusError
-	return errors.As(err, &status) && status == http.StatusUnauthorized
 }
 
 // policy returns the default policy. Consul reports it in every response and requires no permission for it.
@@ -179,7 +172,7 @@ func (d *doctor) ask(ps election.Patterns) {
 	}
 	answers, err := d.client.authorize(d.ctx, wanted)
 	if err != nil {
-		d.open = aclsOff(err)
+		d.open = errors.Is(err, errACLsOff)
 		return
 	}
 	d.allowed = map[right]bool{}

@@ -43,6 +43,8 @@ var (
 	ErrLimited = errors.New("refused because of a limit")
 	// ErrNoQuorum reports that Consul has no consensus leader.
 	ErrNoQuorum = errors.New("no consensus leader")
+	// errACLsOff reports that a request about ACLs failed because ACLs are off.
+	errACLsOff = errors.New("ACLs are off")
 )
 
 const (
@@ -155,6 +157,8 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	switch {
 	case kind != nil:
 		return text, kind
+	case s.Code == http.StatusUnauthorized && text == "ACL support disabled":
+		return "Consul answered 401: " + text, errACLsOff
 	case s.Code == http.StatusForbidden && text != "": // a response from a proxy, or a blocked endpoint
 		return "Consul answered 403: " + text, ErrDenied
 	case s.Code == http.StatusForbidden:

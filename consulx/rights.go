@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"electop/consulx/internal/acl"
 	"electop/election"
@@ -19,22 +20,24 @@ type right struct {
 	Allow                     bool   `json:",omitempty"`
 }
 
+// aclsOffFor is how long electop assumes that ACLs are still off. Consul logs an error for each request about ACLs while
+// they are off.
+const aclsOffFor = 10 * time.Minute
+
 // authorize reads whether the token has these permissions. It fails if ACLs are off or the token is unknown.
 func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error) {
-	if err := c.aclsOff.Err(); err != nil {
-		return nil, err
-	}
 	var answers []right
 	rights = slices.Clone(rights)
 	for i := range rights {
 		rights[i].Namespace, rights[i].Partition = c.namespace, c.partition
 	}
 	if err := c.post(ctx, authorizePath, rights, &answers); err != nil {
-		if aclsOff(err) {
-			c.aclsOff.Store(err)
+		if errors.Is(err, errACLsOff) {
+			c.aclsOff.Store(time.Now().UnixNano())
 		}
 		return nil, err
 	}
+	c.aclsOff.Store(0)
 	if len(answers) != len(rights) {
 		return nil, Fail(nil, "Consul returned %d of %d permissions", len(answers), len(rights))
 	}
@@ -44,6 +47,9 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 // Rights reports whether the token can release a key and destroy its session. If Consul does not report this, Known
 // is false. It returns an error only if Consul is unreachable or ctx has ended.
 func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
+	if time.Since(time.Unix(0, op.client.aclsOff.Load())) < aclsOffFor {
+		return election.Rights{}, op.client.Wrap(ctx.Err())
+	}
 	wanted := []right{{Resource: "key", Segment: t.Key, Access: "write"}}
 	// If the node is unknown, the token needs write on all sessions.
 	rule := acl.Rule("session_prefix", "", "write")

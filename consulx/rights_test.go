@@ -18,33 +18,84 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+// answering returns a client whose requests all receive the current response of status and body, and their number.
+func answering(t *testing.T, status *int, body *string) (c *consulx.Client, requests *atomic.Int64) {
+	t.Helper()
+	requests = &atomic.Int64{}
+	c, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		requests.Add(1)
+		return &http.Response{StatusCode: *status, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(*body))}, nil
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, requests
+}
+
+// known reports whether Consul reports the permissions for each of two keys.
+func known(t *testing.T, op *consulx.Operator) bool {
+	t.Helper()
+	all := true
+	for _, key := range []string{"service/a/leader", "service/b/leader"} {
+		rights, err := op.Rights(t.Context(), election.Target{Key: key, Node: "n"})
+		if err != nil {
+			t.Error(err)
+		}
+		all = all && rights.Known
+	}
+	return all
+}
+
+const allowed = `[{"Allow": true}, {"Allow": true}]`
+
 // Consul logs an error for each request about permissions while ACLs are off, so electop must not send one for each
 // selected election.
 func TestPermissionsAreRarelyReadWhileACLsAreOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var requests atomic.Int64
-		c, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			requests.Add(1)
-			return &http.Response{StatusCode: http.StatusUnauthorized, Request: r, Body: io.NopCloser(strings.NewReader("ACL support disabled"))}, nil
-		})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		status, body := http.StatusUnauthorized, "ACL support disabled"
+		c, requests := answering(t, &status, &body)
 		op := consulx.NewOperator(c, nil)
-		ask := func(want int64) {
-			t.Helper()
-			for _, key := range []string{"service/a/leader", "service/b/leader"} {
-				rights, err := op.Rights(t.Context(), election.Target{Key: key, Node: "n"})
-				if err != nil || rights.Known {
-					t.Errorf("permissions of %s: %+v, error %v; want unknown", key, rights, err)
-				}
-			}
-			if got := requests.Load(); got != want {
-				t.Errorf("%d requests, want %d", got, want)
-			}
+		if known(t, op) || requests.Load() != 1 {
+			t.Errorf("%d requests, want 1, and unknown permissions", requests.Load())
 		}
-		ask(1)
-		<-time.After(11 * time.Minute) //nolint:forbidigo // in synctest; ACLs may be on by then
-		ask(2)
+		status, body = http.StatusOK, allowed
+		if known(t, op) || requests.Load() != 1 {
+			t.Errorf("%d requests, want 1, and unknown permissions", requests.Load())
+		}
+		<-time.After(11 * time.Minute) //nolint:forbidigo // in synctest
+		if !known(t, op) || requests.Load() != 3 {
+			t.Errorf("%d requests, want 3, and known permissions", requests.Load())
+		}
 	})
+}
+
+// A proxy that requires a login also responds with 401.
+func TestAnotherUnauthorizedResponseIsNotRemembered(t *testing.T) {
+	status, body := http.StatusUnauthorized, "<html>login required</html>"
+	c, _ := answering(t, &status, &body)
+	op := consulx.NewOperator(c, nil)
+	if known(t, op) {
+		t.Error("the permissions are known")
+	}
+	status, body = http.StatusOK, allowed
+	if !known(t, op) {
+		t.Error("the permissions are unknown although Consul reports them")
+	}
+}
+
+// ACLs may have been enabled since an earlier request.
+func TestDoctorAlwaysReadsWhetherACLsAreOn(t *testing.T) {
+	status, body := http.StatusUnauthorized, "ACL support disabled"
+	c, _ := answering(t, &status, &body)
+	known(t, consulx.NewOperator(c, nil))
+	status, body = http.StatusForbidden, "Permission denied"
+	report, err := consulx.Doctor(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range report.Rows {
+		if strings.Contains(row.Detail, "off") {
+			t.Errorf("%s: %s", row.Subject, row.Detail)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/internal/source"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/uitest"
 )
@@ -96,6 +97,20 @@ func TestADatacenterWithoutAResponseShowsTheAgeOfItsHistory(t *testing.T) {
 	snap := uitest.WithoutSecond()
 	snap.Parts[1].Connection.LastContact, snap.Parts[1].RecordedUntil = time.Time{}, uitest.Now().Add(-98*time.Second)
 	drive(t, snap, 120, 36, twoDatacenters).wants("dc2 is unreachable. Its 4 elections are from the history, 1m38s old.")
+}
+
+// The other datacenter responds, so the connection of the joined snapshot rejects no token.
+func TestNextLeadersInADatacenterThatRejectsTheToken(t *testing.T) {
+	for refused, want := range map[bool]string{false: "Unknown: Consul is unreachable.", true: "Unknown: Consul rejects this token."} {
+		parts := uitest.WithoutSecond().Parts
+		parts[1].Connection.Refused = refused
+		d := drive(t, source.Join(parts...), 120, 36, twoDatacenters, func(o *Options) {
+			o.Study = func(string, string) {}
+		})
+		d.filter("dc:dc2")
+		d.keys("tab")
+		d.wants(want)
+	}
 }
 
 func TestAnEmptyBoardWithoutOneDatacenter(t *testing.T) {

@@ -29,8 +29,8 @@ type feed struct {
 	opening bool
 }
 
-// openWithin limits how long the screen stays empty at the start. Bubble Tea draws its first frame after 100 ms and its
-// second after 200 ms.
+// openWithin lies between Bubble Tea's first frame, after 100 ms, and its second, after 200 ms, so that only the first
+// may be empty.
 const openWithin = 150 * time.Millisecond
 
 // openMsg ends the wait for the first elections.
@@ -94,7 +94,7 @@ func (f *feed) recorded() bool {
 
 // pause freezes the board, or resumes it with the newest snapshot.
 func (f *feed) pause(on bool) {
-	if on == f.paused || f.past != nil {
+	if on == f.paused || f.past != nil || on && !f.live.Loaded && len(f.live.Elections) == 0 {
 		return
 	}
 	f.pausedAt = f.asOf()

@@ -252,7 +252,7 @@ func TestFixOfAHealthyElection(t *testing.T) {
 	d.open(keyOf("legacy"))
 	d.lacks("f fix…")
 	d.diagnose()
-	d.wants("Fix legacy", "Nothing to fix: neither serfHealth", "has failed", "r releases the lock", "[ Close ]")
+	d.wants("Fix legacy", "No failure found: neither serfHealth", "has failed", "r releases the lock", "[ Close ]")
 }
 
 func TestFixOfALeaderThatMayHaveFailed(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case m.window.tooSmall: // no element that could receive the key is visible
+	case m.window.tooSmall || m.feed.opening: // no element that could receive the key is visible
 		if key.Matches(msg, m.keys.Quit) {
 			return m.quit()
 		}

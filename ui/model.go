@@ -192,7 +192,10 @@ func dialogTools(ctx context.Context, k keys.Map, opts Options, datacenter strin
 // Init starts the clock, requests the terminal's background colour, and waits for the first snapshot, suspension and
 // warning.
 func (m Model) Init() tea.Cmd {
-	open := tea.Tick(openWithin, func(time.Time) tea.Msg { return openMsg{} })
+	var open tea.Cmd
+	if m.feed.opening {
+		open = tea.Tick(openWithin, func(time.Time) tea.Msg { return openMsg{} })
+	}
 	return tea.Batch(open, m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.suspension, m.out.warning)
 }
 

@@ -44,7 +44,7 @@ func TestDetailsAreReadAfterTheFirstResponse(t *testing.T) {
 
 // While Consul is unreachable, the errors of the surroundings are not shown: the banner already shows the same error.
 func TestNextLeadersWhileConsulIsUnreachable(t *testing.T) {
-	for refused, want := range map[bool]string{false: "Consul is unreachable", true: "Consul rejects the token"} {
+	for refused, want := range map[bool]string{false: "Consul is unreachable", true: "Consul rejects this token"} {
 		d := recorded(func(s *election.Snapshot) {
 			s.Connection = neverConnected()
 			s.Connection.Refused = refused

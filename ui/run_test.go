@@ -64,6 +64,17 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	restored(t, out.String())
 }
 
+func TestTheEmptyScreenEndsWithoutElections(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, _ := io.Pipe()
+	out, done := start(ctx, Options{Now: testNow, History: struct{ history.Source }{}}, in)
+	awaitText(t, done, out.String, "Connecting")
+	cancel()
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 // After a panic during drawing, the terminal must be restored.
 func TestRunRestoresAfterAPanic(t *testing.T) {
 	in, _ := io.Pipe()

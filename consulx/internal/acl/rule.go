@@ -1,4 +1,4 @@
-// Package acl formats Consul's ACL rules and remembers that ACLs are off.
+// Package acl formats Consul's ACL rules.
 package acl
 
 import (

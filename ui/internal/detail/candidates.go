@@ -24,7 +24,7 @@ func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	d.Blank()
 	list := candidateList(d, e, in)
 	if len(in.Candidates) == 0 {
-		d.Para(term.Text, term.Capital(scene.WhyNoCandidate(s, in))+".")
+		d.Para(term.Text, term.Capital(scene.WhyNoCandidate(s, in, s.Live.In(e.Datacenter).Connection))+".")
 		return
 	}
 	list.write(d, in.Candidates)
@@ -90,5 +90,5 @@ func nextDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	if in.Around == nil {
 		return
 	}
-	d.Field("Likely next", scene.NextSpans(s, in)...)
+	d.Field("Likely next", scene.NextSpans(s, in, s.Live.In(e.Datacenter).Connection)...)
 }

@@ -83,7 +83,7 @@ func (d *Model) writeNext(page *term.Page) {
 	}
 	in := d.survey.of(d.wanted[0])
 	if in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
-		page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in)...)
+		page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in, election.Connection{})...)
 	}
 }
 

@@ -25,7 +25,7 @@ func (m *Model) write(page *term.Page, s *scene.Scene) {
 	case m.reading != nil:
 		page.Para(term.Accent, "Reading sibling keys and all sessions, and testing for a lock-delay.")
 	case m.found.Fix == nil && m.election.Pair.Held():
-		page.Para(term.Led, "Nothing to fix: neither serfHealth of the node nor a check of the leader's service shows that the leader has failed.")
+		page.Para(term.Led, "No failure found: neither serfHealth of the node nor a check of the leader's service shows that the leader has failed.")
 		page.Para(term.Text, "electop cannot determine whether the leader's process is running. If it has ended, press esc; then "+
 			m.keys.Release.Help().Key+" releases the lock, or "+m.keys.Destroy.Help().Key+" destroys the leader's session.")
 	case m.found.Fix == nil:

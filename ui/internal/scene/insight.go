@@ -9,34 +9,34 @@ import (
 	"electop/ui/internal/term"
 )
 
-// WhyNoCandidate explains why there is no likely candidate.
-func WhyNoCandidate(s *Scene, in *Assessment) string {
+// WhyNoCandidate explains why there is no likely candidate. c is the connection to the election's datacenter.
+func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
 	switch {
 	case in.Around != nil && (!s.Stale || len(in.Around.Unread()) == 0): // without a connection, the banner already shows the error
 		return insight.NoCandidate(in.Around)
 	case in.Around == nil && !s.Studies:
 		return "candidates are not read"
-	case s.Stale && !s.Unreachable && s.Live.Connection.State != election.Lost:
+	case !s.Stale && !s.Unreachable:
+		return "being read"
+	case c.State != election.Lost:
 		return "unknown until electop is connected"
-	case (s.Stale || s.Unreachable) && s.Live.Connection.Refused:
-		return "unknown: Consul rejects the token"
-	case s.Stale || s.Unreachable:
-		return "unknown: Consul is unreachable"
+	case c.Refused:
+		return "unknown: Consul rejects this token"
 	}
-	return "being read"
+	return "unknown: Consul is unreachable"
 }
 
 // shownNext is the maximum number of candidates in one line.
 const shownNext = 5
 
 // NextSpans lists the likely next leaders, or explains why there are none.
-func NextSpans(s *Scene, in *Assessment) []term.Span {
+func NextSpans(s *Scene, in *Assessment, c election.Connection) []term.Span {
 	if len(in.Candidates) == 0 {
 		r := term.Text
 		if len(in.Around.Unread()) > 0 {
 			r = term.Delay
 		}
-		return []term.Span{{r, WhyNoCandidate(s, in)}}
+		return []term.Span{{r, WhyNoCandidate(s, in, c)}}
 	}
 	text := term.NameList(NextNames(in.Candidates), shownNext)
 	if in.Candidates[0].Weak {
