@@ -135,7 +135,7 @@ func TestListWithoutOneDatacenter(t *testing.T) {
 		f.both()
 		f.lose()
 		r := f.run("list", "--datacenter", "dc1,dc2", "-o", "json").must(t, exitFailed)
-		if !strings.Contains(r.errOut, "datacenter dc2: ") || !strings.Contains(r.out, "web-in-dc1") || strings.Contains(r.out, "dc2") {
+		if !strings.Contains(r.errOut, "datacenter dc2: ") || !strings.Contains(r.out, "web-in-dc1") || strings.Contains(r.out, `"dc2"`) {
 			t.Error(r)
 		}
 		f.run("release", "--yes", "--datacenter", "dc1,dc2", "web").must(t, exitFailed)
