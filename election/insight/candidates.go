@@ -30,13 +30,13 @@ type Candidate struct {
 const (
 	byNodeName = iota + 1
 	byGenericName
-	byNamedElection // measured for consul lock, whose session name contains the path
+	byNamedElection // confirmed for consul lock, whose session name contains the path
 	byNamePattern
 	bySameName
 	bySameService
 	byFormerTerm
-	bySibling   // measured for Patroni's members
-	byContender // measured for api.Semaphore: each contender holds a separate key
+	bySibling   // confirmed for Patroni's members
+	byContender // confirmed for api.Semaphore: each contender holds a separate key
 )
 
 // maxWeak is the maximum number of candidates that have only weak reasons. A reason that applies to many sessions

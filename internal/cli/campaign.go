@@ -233,8 +233,8 @@ func findKey(ctx context.Context, l lookup, name string) (string, uint64, error)
 	return key, election.LockFlag, refuseSoftware(ctx, l.client, &election.Election{Pair: election.Pair{Key: key}})
 }
 
-// refuseSoftware rejects keys of software that would treat the campaign as one of its
-// own members.
+// refuseSoftware rejects a key that belongs to other software, because that software would treat the candidate as one of
+// its members.
 func refuseSoftware(ctx context.Context, client *consulx.Client, e *election.Election) error {
 	around := consulx.Survey(ctx, client, e.Key())
 	if software := insight.DetectSoftware(e, &around); software != nil {

@@ -84,7 +84,7 @@ func (r *drainRun) shown() ui.DrainPlan {
 	node := nodeNames(r.plan.Nodes)
 	p := ui.DrainPlan{
 		Node: node, Course: fmt.Sprintf(
-			"electop releases each election at most %d times. If a session on %s acquires it, electop releases it again immediately, or in later rounds after a pause if another node may have a candidate. An election has moved when another node has led it for %s. At most %d elections move at a time.",
+			"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause if another node has a likely candidate. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
 			r.rounds, node, r.settle, drain.Parallel),
 		LastResort: fmt.Sprintf("If a session on %s leads an election after %s, electop destroys this session once, unless the session holds a key that is not part of the drain.",
 			node, releaseCount(r.rounds)),

@@ -18,8 +18,8 @@ import (
 // execGrace is the time from SIGTERM to SIGKILL.
 const execGrace = 2 * time.Second
 
-// execRunner runs the command of --exec for each event. At most parallel commands run concurrently. The queue is
-// unbounded, so that a slow command delays only other commands and no event is skipped.
+// execRunner runs the command of --exec for each event. The field parallel limits how many commands run at a time. The
+// queue is unbounded, so that a slow command delays only other commands and no event is skipped.
 type execRunner struct {
 	d        deps
 	command  string

@@ -50,7 +50,7 @@ func (a *Agent) serveTxn(rq *request) (any, error) {
 		if vetted {
 			read.Index = 1
 		} else {
-			// Consul rejects an invalid transaction without contacting the leader.
+			// Consul rejects an invalid transaction without contacting the consensus leader.
 			rq.w.Header().Set("X-Consul-Knownleader", "false")
 		}
 		body = read

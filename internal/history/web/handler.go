@@ -155,8 +155,8 @@ func linkNext(h http.Header, path string, v url.Values) {
 	h.Set("Link", "<"+path+"?"+v.Encode()+`>; rel="next"`)
 }
 
-// advance changes a query to that of the next page. The next page contains newer entries if the query has the cursor
-// after, and older entries otherwise.
+// advance changes a query to that of the next page. The next page contains newer entries if *after is
+// set, and older entries otherwise.
 func advance(before, after *history.Cursor, older, newer history.Cursor) {
 	if *after != "" {
 		*after = newer

@@ -46,7 +46,7 @@ type cycle struct {
 	start, end int
 }
 
-// New returns a line with a text. earlier contains the previously typed lines, oldest first.
+// New returns a prompt that contains text. earlier contains the previously typed lines, oldest first.
 func New(kind Kind, text, cursor string, earlier []string) Model {
 	m := Model{Kind: kind, Cursor: cursor, earlier: earlier, at: len(earlier)}
 	m.input.Set(text)
