@@ -97,6 +97,6 @@ type Check struct {
 	ModifyIndex uint64 `json:"modify_index"`
 }
 
-// SameNode reports whether two node names name the same node. Consul's catalog compares node names without case, and a
-// session keeps the spelling with which it was created.
-func SameNode(a, b string) bool { return strings.EqualFold(a, b) }
+// SameNode reports whether two node names name the same node. Consul's state store compares the names in lower case
+// (strings.ToLower, not Unicode case folding), and a session keeps the spelling with which it was created.
+func SameNode(a, b string) bool { return a == b || strings.ToLower(a) == strings.ToLower(b) }

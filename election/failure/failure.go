@@ -118,7 +118,7 @@ func (f *Failure) Current() bool { return f != nil && f.Until.IsZero() }
 
 // unbound reports whether a check is registered on the session's node and the session does not depend on it.
 func unbound(s *election.Session, c *election.Check) bool {
-	return c.Node == s.Node && !s.DependsOn(c.ID)
+	return election.SameNode(c.Node, s.Node) && !s.DependsOn(c.ID)
 }
 
 // checksLeader reports whether a check belongs to the leader's service: the service or ID of the check equals the

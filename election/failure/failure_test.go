@@ -40,6 +40,7 @@ func TestOf(t *testing.T) {
 			"a failed node, a session with a TTL", held(15 * time.Second), election.NodeChecks{Checks: failed}, "node failed",
 			"The leader's node node-1 has failed (serfHealth is critical), but its session is not bound to serfHealth: it remains until its TTL expires, about 30s after the last renewal.", true,
 		},
+		{"a failed node in another spelling", held(0), election.NodeChecks{Checks: []election.Check{{ID: "serfHealth", Node: "Node-1", Status: "critical"}}}, "node failed", "", true},
 		{"a failed node, outdated checks", held(0), election.NodeChecks{Checks: failed, Until: until}, "node failed", "", false},
 		{"a failed node, unread checks", held(0), election.NodeChecks{Checks: failed, Err: "denied"}, "", "", false},
 		{"a session that is bound to serfHealth", held(0, "serfHealth"), election.NodeChecks{Checks: failed}, "", "", false},

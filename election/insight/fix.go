@@ -195,7 +195,7 @@ func fixUnread(f FixFacts) *Fix {
 func fixEnding(s *election.Session, checks []election.Check) *Fix {
 	var critical []string
 	for i := range checks {
-		if c := &checks[i]; c.Status == election.StatusCritical && c.Node == s.Node && s.DependsOn(c.ID) {
+		if c := &checks[i]; c.Status == election.StatusCritical && election.SameNode(c.Node, s.Node) && s.DependsOn(c.ID) {
 			critical = append(critical, sanitize.Line(c.ID, election.LabelLength))
 		}
 	}

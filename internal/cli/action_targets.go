@@ -131,7 +131,7 @@ func (b *batch) ledOn(ctx context.Context, all []*election.Election) ([]*electio
 		if err != nil {
 			return nil, err
 		}
-		if node == b.node {
+		if election.SameNode(node, b.node) {
 			found = append(found, e)
 		}
 	}
