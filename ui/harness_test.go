@@ -50,9 +50,9 @@ func (o *fakeOperator) Release(_ context.Context, t election.Target) insight.Out
 	return o.end(t)
 }
 
-func (o *fakeOperator) DestroySession(_ context.Context, t election.Target) insight.Outcome {
-	o.destroyed = append(o.destroyed, t)
-	return o.end(t)
+func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
+	o.destroyed = append(o.destroyed, d.Target)
+	return o.end(d.Target)
 }
 
 // driver drives a Model without a terminal.
