@@ -284,7 +284,7 @@ func keepDiagnosis(m *Model, a scene.Diagnosed) {
 
 func startDrain(m *Model, a scene.Drain) tea.Cmd {
 	m.closeOverlay("")
-	log, action := m.log.StartDrain(a.Plan, m.scene)
+	log, action := m.log.StartDrain(a, m.scene)
 	m.log = log
 	m.renew()
 	return m.do(action)

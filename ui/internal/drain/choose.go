@@ -3,19 +3,19 @@ package drain
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"electop/ui/internal/plan"
+	"electop/internal/drain"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // hidden reports whether the plan hides an election. A folded plan hides the elections that need no attention.
-func (d *Model) hidden(i plan.Item) bool {
-	return d.folded && regular(i) && !d.choice.Exclude[i.Target.Key]
+func (d *Model) hidden(i *drain.Item) bool {
+	return d.folded && regular(i) && !d.excluded[i]
 }
 
 // regular reports whether an election needs no attention: it is watched, a likely candidate is on another node, and the
 // leader's software has no step-down command.
-func regular(i plan.Item) bool { return i.Likely && i.Watched && i.Effect.Better == "" }
+func regular(i *drain.Item) bool { return i.Likely > 0 && i.Watched && i.Effect.Better == "" }
 
 // toggle excludes the election under the cursor, or includes it again.
 func (d *Model) toggle() {
@@ -23,11 +23,11 @@ func (d *Model) toggle() {
 		return
 	}
 	d.toggled = d.items[d.line]
-	key := d.plan.Items[d.toggled].Target.Key
-	if d.choice.Exclude[key] {
-		delete(d.choice.Exclude, key)
+	item := d.plan.Items[d.toggled]
+	if d.excluded[item] {
+		delete(d.excluded, item)
 	} else {
-		d.choice.Exclude[key] = true
+		d.excluded[item] = true
 	}
 }
 
@@ -70,9 +70,11 @@ func (d *Model) confirm(s *scene.Scene) scene.Action {
 	case d.ready() && d.long() && d.typed == nil:
 		d.typed = &term.Input{}
 	case d.ready():
-		p := d.plan.With(d.choice)
+		for item := range d.excluded {
+			item.Skip = "excluded in the plan"
+		}
 		d.End()
-		return scene.Drain{Plan: p}
+		return scene.Drain{Plan: d.plan, Destroy: d.destroy}
 	case d.acts() && d.text.Read():
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
 	}

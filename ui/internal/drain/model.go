@@ -11,14 +11,18 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"electop/election"
+	"electop/internal/drain"
 	"electop/ui/internal/keys"
-	"electop/ui/internal/plan"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // Kind is the name of the action in messages.
 const Kind election.ActionKind = "drain"
+
+// Planner plans the drain of a node in a datacenter. It must not run on the event loop. Until it returns, any goroutine
+// may call progress with the number of keys that were read.
+type Planner func(ctx context.Context, datacenter, node string, progress func(done, total int)) (drain.Plan, error)
 
 // Open requests the dialog for a node of a datacenter, or the list of nodes if the name is empty.
 type Open struct{ Node, Datacenter string }
@@ -38,7 +42,7 @@ const (
 type Model struct {
 	keys  keys.Map
 	ctx   context.Context //nolint:containedctx // ends the commands with the program, as in past.Reader
-	plans plan.Planner    // nil if drains are unavailable
+	plans Planner         // nil if drains are unavailable
 
 	stage stage
 	node  string
@@ -50,11 +54,13 @@ type Model struct {
 	at    scene.Cursor
 	read  *request // the latest request. It is nil if there is none.
 	err   error
-	plan  plan.Plan
+	plan  drain.Plan
 	asOf  time.Time
 	// onAction is set while the action button has the focus. At first, Cancel has the focus.
 	onAction bool
-	choice   plan.Choice
+	// excluded contains the elections that the drain must skip. destroy allows it to destroy sessions.
+	excluded map[*drain.Item]bool
+	destroy  bool
 	// folded hides those elections of a long plan that need no attention.
 	folded bool
 	// line is the position of the cursor in the text. items maps each line to its position in the plan, or to -1 if the
@@ -79,7 +85,7 @@ type choice struct {
 }
 
 // New returns a closed dialog. Cancelling ctx ends its commands.
-func New(ctx context.Context, plans plan.Planner, k keys.Map) Model {
+func New(ctx context.Context, plans Planner, k keys.Map) Model {
 	return Model{ctx: ctx, plans: plans, keys: k}
 }
 
@@ -110,7 +116,7 @@ func (d *Model) lists() bool { return d.stage == planned && len(d.plan.Planned()
 func (d *Model) acts() bool { return d.lists() && d.kept() > 0 }
 
 // kept returns the number of elections that the drain would move.
-func (d *Model) kept() int { return len(d.plan.Planned()) - len(d.choice.Exclude) }
+func (d *Model) kept() int { return len(d.plan.Planned()) - len(d.excluded) }
 
 // long reports whether the plan is long, so that the user can hide those elections that need no attention.
 func (d *Model) long() bool { return len(d.plan.Planned()) > longPlan }
@@ -137,29 +143,34 @@ func (d *Model) open(node string, s *scene.Scene) scene.Action {
 	return scene.ShowPlan{}
 }
 
-// choices lists the known nodes, sorted by name.
+// choices lists the known nodes, sorted by name. Sessions may spell the name of a node differently.
 func choices(live *election.Snapshot) []choice {
-	led := map[string]int{}
+	var all []choice
+	add := func(node string, led int) {
+		i := slices.IndexFunc(all, func(c choice) bool { return election.SameNode(c.node, node) })
+		switch {
+		case node == "":
+		case i < 0:
+			all = append(all, choice{node, led})
+		default:
+			all[i].led += led
+		}
+	}
 	for node := range live.Checks {
-		led[node] = 0
+		add(node, 0)
 	}
 	if live.SessionList != nil {
 		for _, session := range live.SessionList.Sessions {
-			led[session.Node] = 0
+			add(session.Node, 0)
 		}
 	}
 	for _, e := range live.Elections {
 		for _, term := range e.Terms {
-			led[term.Node] += 0
+			add(term.Node, 0)
 		}
 		if e.Exists && e.Pair.Held() && e.Session != nil {
-			led[e.Session.Node]++
+			add(e.Session.Node, 1)
 		}
-	}
-	delete(led, "")
-	all := make([]choice, 0, len(led))
-	for node, n := range led {
-		all = append(all, choice{node, n})
 	}
 	slices.SortFunc(all, func(a, b choice) int { return cmp.Compare(a.node, b.node) })
 	return all
@@ -168,7 +179,7 @@ func choices(live *election.Snapshot) []choice {
 func (d *Model) start(node string, s *scene.Scene) scene.Action {
 	d.End()
 	d.stage, d.node, d.err, d.onAction, d.noticed, d.text, d.seen = reading, node, nil, false, false, term.Reader{}, 0
-	d.choice, d.line, d.items, d.toggled, d.typed = plan.Choice{Exclude: map[string]bool{}}, -1, nil, -1, nil
+	d.excluded, d.destroy, d.line, d.items, d.toggled, d.typed = map[*drain.Item]bool{}, false, -1, nil, -1, nil
 	d.asOf = s.Now
 	d.read = newRequest(d.ctx)
 	return scene.Run{Cmd: d.read.commands(d.plans, d.datacenter, node)}

@@ -72,7 +72,7 @@ func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case name == "space" && d.lists():
 		d.toggle()
 	case name == "x" && d.lists():
-		d.choice.Destroy = !d.choice.Destroy
+		d.destroy = !d.destroy
 	case name == "a" && d.lists():
 		d.fold()
 	default:

@@ -58,7 +58,7 @@ func (d Model) View(p *term.Painter, lines []string, width int) {
 	switch {
 	case d.stage == choosing:
 		title = "Drain a node" + d.where
-	case d.choice.Destroy:
+	case d.destroy:
 		edge = term.Vacant
 	}
 	b := term.Box{Edge: edge, Title: title, Body: d.body(p.Sym), Foot: [][]term.Span{d.position(p.Sym)}, Controls: d.buttons()}
@@ -106,7 +106,7 @@ func (d *Model) position(sym *term.Symbols) []term.Span {
 		return spans
 	}
 	destroy := term.Span{term.Quiet, " destroy: not allowed"}
-	if d.choice.Destroy {
+	if d.destroy {
 		destroy = term.Span{term.Vacant, " destroy: allowed"}
 	}
 	return append(spans, term.Span{term.Key, "space"}, term.Span{term.Quiet, " exclude   "}, term.Span{term.Key, "x"}, destroy)
@@ -134,7 +134,7 @@ func (d *Model) buttons() []term.Control {
 		cancel, action = term.PressButton("esc", term.Button, "  Cancel  "), term.PressButton("y", term.Alarm, "[ Drain ]")
 	}
 	word := "drain"
-	if n := len(d.choice.Exclude); n > 0 {
+	if n := len(d.excluded); n > 0 {
 		word += " " + strconv.Itoa(d.kept()) + " of " + strconv.Itoa(d.kept()+n)
 	}
 	return []term.Control{cancel, gap, action, gap, term.Hint("y", word), gap, refresh, gap, term.Hint("esc", "cancel")}
