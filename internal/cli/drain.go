@@ -127,17 +127,20 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	if c.dryRun {
-		return cmp.Or(c.writePlan(), drainExit(nil, c.complete(c.plan.Incomplete)))
+		return cmp.Or(c.writePlan(), drainExit(nil, c.complete(ctx, c.plan.Incomplete)))
 	}
 	c.showPlan()
-	if planned := len(c.plan.Planned()); planned > 0 && !c.yes {
-		if err := c.d.confirm(ctx, fmt.Sprintf("Move %s off %s", countElections(planned), c.plan.NodesText())); err != nil {
-			return err
+	var recorder *historyRecorder
+	if planned := len(c.plan.Planned()); planned > 0 {
+		if !c.yes {
+			if err := c.d.confirm(ctx, fmt.Sprintf("Move %s off %s", countElections(planned), c.plan.NodesText())); err != nil {
+				return err
+			}
 		}
+		recorder = c.o.record(c.client, nil, c.d.warn)
+		recorder.observes(c.snapshot.Datacenter)
 	}
 	started := time.Now()
-	recorder := c.o.record(c.client, nil, c.d.warn)
-	recorder.observes(c.snapshot.Datacenter)
 	results, doubt := c.execute(ctx, recorder, c.changed(), c.connection)
 	recorder.finish()
 	return c.finish(results, doubt, time.Since(started))

@@ -79,23 +79,26 @@ func TestDrainFailsIfTheLastReadFails(t *testing.T) {
 	has(t, r.errOut, "not verified whether "+a+" leads an election", "rpc error")
 }
 
-// A follower that lags returns old sessions.
-func TestDrainNeverReadsStaleData(t *testing.T) {
-	w := onMemory(t)
-	a, b, _ := threeNodes(t, w)
-	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
-	contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
-	w.addr = consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if _, stale := r.URL.Query()["stale"]; stale && r.URL.Path == "/v1/session/list" {
-			rw.Header().Set("X-Consul-Index", "1")
-			_ = json.NewEncoder(rw).Encode([]any{})
-			return
+// A follower that lags returns old sessions. A Consul leader that has lost its role does so for reads that are not
+// consistent.
+func TestDrainReadsConsistently(t *testing.T) {
+	for _, flag := range []string{"--stale", "--stale=false"} {
+		w := onMemory(t)
+		a, b, _ := threeNodes(t, w)
+		w.acquire("service/web/leader", w.sessionOn(a), "web-1")
+		contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
+		w.addr = consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+			if _, consistent := r.URL.Query()["consistent"]; !consistent && r.URL.Path == "/v1/session/list" {
+				rw.Header().Set("X-Consul-Index", "1")
+				_ = json.NewEncoder(rw).Encode([]any{})
+				return
+			}
+			forward.ServeHTTP(rw, r)
+		})
+		r := w.run("drain", a, flag, "--yes", "--settle", "10ms", "-o", "json").must(t, exitOK)
+		if _, summary := drainLines(t, r.out); summary.Moved != 1 {
+			t.Errorf("%s: %s%s", flag, r.out, r.errOut)
 		}
-		forward.ServeHTTP(rw, r)
-	})
-	r := w.run("drain", a, "--stale", "--yes", "--settle", "10ms", "-o", "json").must(t, exitOK)
-	if _, summary := drainLines(t, r.out); summary.Moved != 1 {
-		t.Errorf("%s%s", r.out, r.errOut)
 	}
 }
 
@@ -157,7 +160,27 @@ func TestDrainOfAPartlyReadableStore(t *testing.T) {
 		}
 	}
 	w.acquire(p+"/web/leader", s, "web")
-	w.run(append([]string{"drain", "node-1", "--include", "web"}, partly...)...).must(t, exitOK)
+	include := append([]string{"drain", "node-1", "--include", "web"}, partly...)
+	w.run(include...).must(t, exitOK)
+
+	w.acquire(p+"/web/leader", s, "web")
+	policy, _, err := w.client.ACL().PolicyReadByName("web", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy.Rules = reads
+	w.addr = afterRelease(t, w.addr, func(released bool, _ http.ResponseWriter, _ *http.Request) bool {
+		if released && policy.Rules != "" {
+			if _, _, err := w.client.ACL().PolicyUpdate(policy, nil); err != nil {
+				t.Error(err)
+			}
+			policy.Rules = ""
+		}
+		return false
+	})
+	if r := w.run(include...); r.code == exitOK {
+		t.Errorf("exit code 0 although the key became unreadable: %s%s", r.out, r.errOut)
+	}
 }
 
 // A holder that writes its value without the lock sets the LockIndex to 0.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -46,7 +47,7 @@ func (d *drainer) execute(
 		for _, r := range results {
 			changed(r)
 		}
-		return results, d.complete(d.plan.Incomplete)
+		return results, d.complete(ctx, d.plan.Incomplete)
 	}
 	results, err := d.move(ctx, recorder, changed, connection)
 	if err != nil {
@@ -62,15 +63,25 @@ func (d *drainer) execute(
 			changed(r)
 		}
 	}
-	return checked, d.complete(f.Incomplete)
+	return checked, d.complete(ctx, f.Incomplete)
 }
 
-// complete returns an error if a plan may lack keys. It returns nil if --include names all elections of the drain.
-func (d *drainer) complete(incomplete string) error {
-	if incomplete == "" || len(d.include) > 0 {
-		return nil
+// complete returns an error if a plan may lack keys. With --include, only these keys must be readable.
+func (d *drainer) complete(ctx context.Context, reason string) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	hidden := reason != "" && len(d.selected.include) == 0
+	for key := range d.selected.include {
+		isHidden, err := consulx.Hidden(ctx, d.client, key)
+		if err != nil {
+			return err
+		}
+		hidden = hidden || isHidden
 	}
-	return consulx.Fail(consulx.ErrDenied, "%s", incomplete)
+	if hidden {
+		return consulx.Fail(consulx.ErrDenied, "%s", cmp.Or(reason, incomplete(true, false)))
+	}
+	return nil
 }
 
 // move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
