@@ -5,7 +5,9 @@ package drain
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -61,22 +63,15 @@ type Model struct {
 	// excluded contains the elections that the drain must skip. destroy allows it to destroy sessions.
 	excluded map[*drain.Item]bool
 	destroy  bool
-	// folded hides those elections of a long plan that need no attention.
-	folded bool
-	// line is the position of the cursor in the text. items maps each line to its position in the plan, or to -1 if the
-	// line is not in the plan.
+	// line is the position of the cursor in the text. items contains the election of each line, or nil.
 	line  int
-	items []int
-	// toggled is the election that the user has just excluded or included. It is -1 if there is none.
-	toggled int
-	// typed is the part of the node's name that the user has typed. It is nil while the dialog does not request the
-	// name.
+	items []*drain.Item
+	// typed is what the user has typed of the number of elections. It is nil while the dialog does not request it.
 	typed *term.Input
 	text  term.Reader
-	// changes counts the changes to the visible text. noticed is set noticeTime after the latest change.
+	// changes counts the changes to the text. noticed is set noticeTime after the latest change.
 	changes int
 	noticed bool
-	seen    int // value of text.Seen at the latest layout
 }
 
 type choice struct {
@@ -97,17 +92,16 @@ func (d Model) Keys(k keys.Map) []key.Binding {
 	case d.typed != nil:
 		return k.Confirmation()
 	case d.lists():
-		return k.Plan(d.long())
+		return k.Plan()
 	}
 	return k.Dialog(false, false)
 }
 
-// longPlan is the number of elections above which a plan is long. The user confirms a long plan with the node's name.
-const longPlan = 50
+// countedAbove is the number of elections above which the user confirms the plan with their number.
+const countedAbove = 20
 
-// ready reports whether the user can confirm the plan. Each line must have been visible, and the text must not have
-// changed for noticeTime.
-func (d *Model) ready() bool { return d.acts() && d.text.Read() && d.noticed }
+// ready reports whether the user can confirm the plan. The text must not have changed for noticeTime.
+func (d *Model) ready() bool { return d.acts() && d.noticed }
 
 // lists reports whether the dialog shows a plan with elections to move. It is also true if the user has excluded all
 // of them.
@@ -117,9 +111,6 @@ func (d *Model) acts() bool { return d.lists() && d.kept() > 0 }
 
 // kept returns the number of elections that the drain would move.
 func (d *Model) kept() int { return len(d.plan.Planned()) - len(d.excluded) }
-
-// long reports whether the plan is long, so that the user can hide those elections that need no attention.
-func (d *Model) long() bool { return len(d.plan.Planned()) > longPlan }
 
 // Datacenter returns the datacenter of the node.
 func (d Model) Datacenter() string { return d.datacenter }
@@ -145,41 +136,42 @@ func (d *Model) open(node string, s *scene.Scene) scene.Action {
 
 // choices lists the known nodes, sorted by name. Sessions may spell the name of a node differently.
 func choices(live *election.Snapshot) []choice {
-	var all []choice
-	add := func(node string, led int) {
-		i := slices.IndexFunc(all, func(c choice) bool { return election.SameNode(c.node, node) })
-		switch {
-		case node == "":
-		case i < 0:
-			all = append(all, choice{node, led})
-		default:
-			all[i].led += led
-		}
-	}
+	led := map[string]int{}
 	for node := range live.Checks {
-		add(node, 0)
+		led[node] = 0
 	}
 	if live.SessionList != nil {
 		for _, session := range live.SessionList.Sessions {
-			add(session.Node, 0)
+			led[session.Node] = 0
 		}
 	}
 	for _, e := range live.Elections {
 		for _, term := range e.Terms {
-			add(term.Node, 0)
+			led[term.Node] += 0
 		}
 		if e.Exists && e.Pair.Held() && e.Session != nil {
-			add(e.Session.Node, 1)
+			led[e.Session.Node]++
 		}
 	}
-	slices.SortFunc(all, func(a, b choice) int { return cmp.Compare(a.node, b.node) })
+	delete(led, "")
+	byName := func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(b, a))
+	}
+	var all []choice
+	for _, node := range slices.SortedFunc(maps.Keys(led), byName) {
+		if last := len(all) - 1; last >= 0 && election.SameNode(all[last].node, node) {
+			all[last].led += led[node]
+			continue
+		}
+		all = append(all, choice{node, led[node]})
+	}
 	return all
 }
 
 func (d *Model) start(node string, s *scene.Scene) scene.Action {
 	d.End()
-	d.stage, d.node, d.err, d.onAction, d.noticed, d.text, d.seen = reading, node, nil, false, false, term.Reader{}, 0
-	d.excluded, d.destroy, d.line, d.items, d.toggled, d.typed = map[*drain.Item]bool{}, false, -1, nil, -1, nil
+	d.stage, d.node, d.err, d.onAction, d.noticed, d.text = reading, node, nil, false, false, term.Reader{}
+	d.excluded, d.destroy, d.line, d.items, d.typed = map[*drain.Item]bool{}, false, -1, nil, nil
 	d.asOf = s.Now
 	d.read = newRequest(d.ctx)
 	return scene.Run{Cmd: d.read.commands(d.plans, d.datacenter, node)}

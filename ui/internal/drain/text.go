@@ -57,15 +57,16 @@ func (d *Model) writeNodes(page *term.Page) {
 	}
 }
 
-// writePlan lists the elections to move, then the effects, and then the skipped elections.
+// writePlan writes a summary, the elections to move, the effects, and the skipped elections. Many elections come last, so
+// that the user sees the effects first.
 func (d *Model) writePlan(page *term.Page) {
 	todo := d.plan.Planned()
+	many := len(todo) > countedAbove
 	d.writeSummary(page, todo)
-	d.writeItems(page, todo)
+	if !many {
+		d.writeItems(page, todo)
+	}
 	if len(todo) > 0 {
-		if d.items[len(d.items)-1] >= 0 {
-			page.Blank()
-		}
 		page.Para(term.Text, d.course())
 		d.writeEffects(page, func(i *drain.Item) insight.Effect { return i.Effect })
 		d.writeDestroy(page)
@@ -74,8 +75,9 @@ func (d *Model) writePlan(page *term.Page) {
 		}
 	}
 	d.writeSkipped(page)
-	if d.plan.Incomplete != "" {
-		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, d.plan.Incomplete})
+	if many {
+		page.Blank()
+		d.writeItems(page, todo)
 	}
 }
 
@@ -88,8 +90,15 @@ func (d *Model) course() string {
 
 // writeSummary writes how many elections the plan moves and how many it skips.
 func (d *Model) writeSummary(page *term.Page, todo []*drain.Item) {
+	if d.plan.Incomplete != "" {
+		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, d.plan.Incomplete})
+	}
 	if len(d.plan.Items) == 0 {
-		page.Para(term.Led, "No session on "+scene.OneLine(d.node, 60)+" leads an election or holds another key.")
+		role := term.Led
+		if d.plan.Incomplete != "" {
+			role = term.Delay
+		}
+		page.Para(role, "No session on "+scene.OneLine(d.node, 60)+" leads an election or holds another key.")
 		return
 	}
 	text := term.Plural(len(todo), "election") + " to move"
@@ -97,45 +106,22 @@ func (d *Model) writeSummary(page *term.Page, todo []*drain.Item) {
 		text += ", " + strconv.Itoa(skipped) + " skipped"
 	}
 	page.Para(term.Strong, text+". As of "+term.ClockTime(d.asOf)+".")
-	if !d.long() {
-		page.Blank()
-		return
-	}
-	likely := 0
-	for _, i := range todo {
-		if regular(i) {
-			likely++
-		}
-	}
-	count := func(n int, what string) {
-		page.Beside([]term.Span{{term.Strong, strconv.Itoa(n)}}, len(strconv.Itoa(len(todo)))+2, term.Span{term.Text, what})
-	}
-	verb, others := "lists", "others, listed below"
-	if !d.folded {
-		verb, others = "hides", "others"
-	}
-	page.Blank()
-	count(likely, "with a likely candidate on another node; a "+verb+" them")
-	if likely < len(todo) {
-		count(len(todo)-likely, others)
-	}
 	page.Blank()
 }
 
-// writeItems writes the elections that are not hidden, and records their lines.
+// writeItems writes the elections to move, and records their lines.
 func (d *Model) writeItems(page *term.Page, todo []*drain.Item) {
 	column := 0
 	for _, i := range todo {
 		column = max(column, term.Width(scene.OneLine(i.Name(), nameWidth)))
 	}
 	column = min(column, max(8, page.Width/4))
-	d.items = slices.Repeat([]int{-1}, len(page.Lines))
-	for n, i := range d.plan.Items {
-		if i.Skip == "" && !d.hidden(i) {
-			d.writeItem(page, i, column)
-			d.items = append(d.items, slices.Repeat([]int{n}, len(page.Lines)-len(d.items))...)
-		}
+	d.items = make([]*drain.Item, len(page.Lines))
+	for _, i := range todo {
+		d.writeItem(page, i, column)
+		d.items = append(d.items, slices.Repeat([]*drain.Item{i}, len(page.Lines)-len(d.items))...)
 	}
+	page.Blank()
 }
 
 func (d *Model) writeItem(page *term.Page, i *drain.Item, column int) {

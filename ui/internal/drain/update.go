@@ -48,7 +48,6 @@ func (d *Model) planned(msg Planned) {
 		d.stage, d.err = failed, msg.err
 	default:
 		d.stage, d.plan = planned, msg.plan
-		d.folded = d.long()
 	}
 }
 
@@ -73,8 +72,6 @@ func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 		d.toggle()
 	case name == "x" && d.lists():
 		d.destroy = !d.destroy
-	case name == "a" && d.lists():
-		d.fold()
 	default:
 		if step, ok := d.keys.Step(msg, max(1, d.text.Rows), max(len(d.text.Lines), len(d.nodes))); ok {
 			d.move(step)
