@@ -76,10 +76,10 @@ candidate can acquire the key until the session's lock-delay ends.
 
 You can stop a drain at any moment, and continue it with a second drain.
 
-At the end, electop makes the plan again, with consistent reads. The exit code is
-0 only if this plan is complete and lists no election to move. If the token cannot
-read all keys and sessions, the exit code is 5, unless --include names all
-elections of the drain. If the reads fail, the exit code is 1.
+At the end, electop makes the plan again, with consistent reads. The exit code
+is 0 only if this plan is complete and lists no election to move. If the token
+cannot read all keys and sessions, the exit code is 5, unless --include names
+all elections of the drain. If the reads fail, the exit code is 1.
 
 -o json writes one object per election to standard output as soon as the
 result is known, and a summary as the last line. An election whose leader
@@ -95,7 +95,7 @@ changes after that gets another line. Plan and messages go to standard error:
   result           exit  meaning
   moved               0  another node leads
   vacant              0  no candidate acquired the key within --wait
-  stayed              6  a drained node leads after the last round, or at the end
+  stayed              6  a drained node leads after the last round or at the end
   failed       1, 4, 5  a release failed; "reason" says why (5: ACLs, 4: the
                          lock state changed and no later state was observed)
   skipped          0, 1  not part of the drain; 1 if electop refuses to release

@@ -266,24 +266,17 @@ func (d *drainer) keyOf(ctx context.Context, name string) (string, error) {
 func (d *drainer) checkPermissions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	operator, planned := consulx.NewOperator(d.client, nil), d.plan.Planned()
-	check := func(item *drain.Item) (known bool, err error) {
-		rights, err := operator.Rights(ctx, item.Target)
-		if missing, rule := rights.Missing(election.ActionRelease); missing {
-			item.Skip, item.Failure = "this token lacks "+rule, insight.OutcomeDenied
-		}
-		return rights.Known, err
-	}
-	if len(planned) == 0 {
-		return nil
-	}
-	if known, err := check(planned[0]); err != nil || !known {
-		return err // Consul does not report permissions, for example because ACLs are off
-	}
+	operator := consulx.NewOperator(d.client, nil)
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
-	for _, item := range planned[1:] {
-		g.Go(func() error { _, err := check(item); return err })
+	for _, item := range d.plan.Planned() {
+		g.Go(func() error {
+			rights, err := operator.Rights(ctx, item.Target)
+			if missing, rule := rights.Missing(election.ActionRelease); missing {
+				item.Skip, item.Failure = "this token lacks "+rule, insight.OutcomeDenied
+			}
+			return err
+		})
 	}
 	return g.Wait()
 }

@@ -93,44 +93,6 @@ func drainResultJSON(r drain.Result) drainLineJSON {
 	return j
 }
 
-// drainCounts counts the elections of a drain by state.
-type drainCounts struct {
-	elections, moved, stayed, vacant, failed, unfinished, skipped, releases int
-}
-
-func (c *drainCounts) add(r drain.Result) {
-	c.releases += r.Rounds
-	switch r.Status {
-	case drain.Skipped:
-		c.skipped++
-		return
-	case drain.Moved:
-		c.moved++
-	case drain.Stayed:
-		c.stayed++
-	case drain.Vacant:
-		c.vacant++
-	case drain.Failed:
-		c.failed++
-	default:
-		c.unfinished++
-	}
-	c.elections++
-}
-
-func (c *drainCounts) text() string {
-	texts := []string{fmt.Sprintf("%d moved", c.moved)}
-	for _, state := range []struct {
-		n    int
-		name string
-	}{{c.stayed, "stayed"}, {c.vacant, "vacant"}, {c.failed, "failed"}, {c.unfinished, "unfinished"}, {c.skipped, "skipped"}} {
-		if state.n > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s", state.n, state.name))
-		}
-	}
-	return strings.Join(texts, ", ")
-}
-
 type drainSummaryJSON struct {
 	Summary    bool     `json:"summary"`
 	Nodes      []string `json:"nodes"`
@@ -149,21 +111,31 @@ type drainSummaryJSON struct {
 
 // finish reports the interrupted elections and the summary. It returns an error with the exit code.
 func (c *drainCommand) finish(results []drain.Result, doubt error, elapsed time.Duration) error {
-	var count drainCounts
+	const unfinished = drain.Status("unfinished")
+	n, releases := map[drain.Status]int{}, 0
 	for _, r := range results {
-		count.add(r)
+		releases += r.Rounds
 		if !r.Status.Final() {
 			c.line(r)
+			r.Status = unfinished
 		}
+		n[r.Status]++
 	}
+	elections := len(results) - n[drain.Skipped]
 	if c.output == "json" {
 		c.written = cmp.Or(c.written, writeJSONLine(c.d.stdout, drainSummaryJSON{
-			true, c.plan.Nodes, count.elections, count.moved, count.stayed, count.vacant, count.failed, count.unfinished,
-			count.skipped, count.releases, elapsed.Milliseconds(), doubt == nil,
+			true, c.plan.Nodes, elections, n[drain.Moved], n[drain.Stayed], n[drain.Vacant], n[drain.Failed], n[unfinished],
+			n[drain.Skipped], releases, elapsed.Milliseconds(), doubt == nil,
 		}))
 	}
-	fmt.Fprintf(c.d.stderr, "electop: %s (%s: %s; %s in %s)\n", c.verdict(results, doubt), countElections(count.elections),
-		count.text(), drain.Releases(count.releases), election.FormatDuration(elapsed))
+	texts := []string{fmt.Sprintf("%d moved", n[drain.Moved])}
+	for _, status := range []drain.Status{drain.Stayed, drain.Vacant, drain.Failed, unfinished, drain.Skipped} {
+		if n[status] > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", n[status], status))
+		}
+	}
+	fmt.Fprintf(c.d.stderr, "electop: %s (%s: %s; %s in %s)\n", c.verdict(results, doubt), countElections(elections),
+		strings.Join(texts, ", "), drain.Releases(releases), election.FormatDuration(elapsed))
 	return cmp.Or(drainExit(results, doubt), c.written)
 }
 
