@@ -49,7 +49,8 @@ func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress 
 	defer client.Close()
 	d := &drainer{
 		lookup:  lookup{stderr: io.Discard, client: client.Consistently(), patterns: c.observer.Patterns()},
-		Options: drain.Defaults(), progress: progress, note: x.note,
+		Options: drain.Defaults(), note: x.note,
+		searching: func() (func(done, total int), func()) { return progress, func() {} },
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {
 		return drain.Plan{}, errors.New(consulx.Describe(err))

@@ -117,11 +117,9 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	}
 	defer client.Close()
 	c.lookup = lookup{stderr: c.d.stderr, client: client.Consistently(), patterns: ps}
-	p := &progress{w: c.d.stderr, terminal: c.d.interactive}
-	c.progress = func(done, total int) {
-		if p.update(done, total); done == total {
-			p.end()
-		}
+	c.searching = func() (update func(done, total int), end func()) {
+		p := &progress{w: c.d.stderr, terminal: c.d.interactive}
+		return p.update, p.end
 	}
 	if err := c.makePlan(ctx, nodes); err != nil {
 		return err

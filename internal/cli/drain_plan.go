@@ -24,8 +24,8 @@ type drainer struct {
 	drain.Options
 	noScan           bool
 	include, exclude []string // names of elections
-	// progress receives the progress of a search of the store.
-	progress func(done, total int)
+	// searching begins a search of the store. It returns the functions that receive its progress and its end.
+	searching func() (update func(done, total int), end func())
 	// note receives every action, unless it is nil. The observer of the drain always receives the actions.
 	note func(election.OperatorAction)
 
@@ -187,10 +187,12 @@ func (d *drainer) readSessions(ctx context.Context, f *drain.Facts) (partly bool
 
 // searchStore searches the whole KV store for held keys. hidden is set if the token cannot read all keys.
 func (d *drainer) searchStore(ctx context.Context, f *drain.Facts) (hidden bool, err error) {
+	update, end := d.searching()
+	defer end()
 	keys, err := d.client.ListKeys(ctx, "")
 	hidden = consulx.IsDenied(err) || errors.Is(err, consulx.ErrPartly)
 	if err == nil || hidden {
-		err = d.scan(ctx, f, keys, d.progress, &hidden)
+		err = d.scan(ctx, f, keys, update, &hidden)
 	}
 	if ctx.Err() != nil {
 		err = errInterrupted
