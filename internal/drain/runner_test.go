@@ -175,11 +175,11 @@ func (w *fakeConsul) plan() drain.Plan {
 
 // run drains node-2 and returns the results by election.
 func (w *fakeConsul) run(ctx context.Context, change ...func(*drain.Runner)) map[string]drain.Result {
+	w.mu.Lock()
 	r := drain.NewRunner(w.plan(), w)
 	for _, set := range change {
 		set(r)
 	}
-	w.mu.Lock()
 	w.runner = r
 	w.mu.Unlock()
 	found := map[string]drain.Result{}
