@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"electop/election"
 	"electop/internal/drain"
 )
 
@@ -23,7 +24,7 @@ type drainCommand struct {
 }
 
 func newDrainCommand(d deps, o *options) *cobra.Command {
-	c := &drainCommand{d: d, o: o, drainer: drainer{Options: drain.Defaults()}}
+	c := &drainCommand{d: d, o: o, drainer: drainer{Options: drain.Defaults(), note: func(election.OperatorAction) {}}}
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
 		Short: "Move every leader off a node, and report where it went",
@@ -125,9 +126,13 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	if c.dryRun {
-		return cmp.Or(c.writePlan(), drainExit(nil, c.complete(ctx, c.plan.Incomplete)))
+		write := c.planText
+		if c.output == "json" {
+			write = c.planJSON
+		}
+		return cmp.Or(write(c.d.stdout), drainExit(nil, c.complete(ctx, c.plan.Incomplete)))
 	}
-	c.showPlan()
+	_ = c.planText(c.d.stderr) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder
 	if planned := len(c.plan.Planned()); planned > 0 {
 		if !c.yes {

@@ -26,7 +26,7 @@ type drainer struct {
 	include, exclude []string // names of elections
 	// searching begins a search of the store. It returns the functions that receive its progress and its end.
 	searching func() (update func(done, total int), end func())
-	// note receives every action, unless it is nil. The observer of the drain always receives the actions.
+	// note receives every action, as does the observer of the drain.
 	note func(election.OperatorAction)
 
 	plan     drain.Plan
@@ -45,7 +45,7 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) error {
 	}
 	d.snapshot = f.Snapshot
 	for _, node := range unknown {
-		if !slices.ContainsFunc(f.Sessions, func(s *election.Session) bool { return drain.OnNodes(s, []string{node}) }) {
+		if !slices.ContainsFunc(f.Sessions, func(s *election.Session) bool { return election.SameNode(s.Node, node) }) {
 			f.Incomplete = fmt.Sprintf("No sessions were found on node %s; check the name, because this token cannot read all nodes.", sanitize.Line(node, 60))
 		}
 	}
@@ -111,7 +111,7 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (drain.Facts, error
 		return f, err
 	}
 	hidden := false
-	onNode := func(s *election.Session) bool { return drain.OnNodes(s, nodes) }
+	onNode := func(s *election.Session) bool { return drain.Among(s.Node, nodes) }
 	if !d.noScan && (partly || slices.ContainsFunc(f.Sessions, onNode)) {
 		if hidden, err = d.searchStore(ctx, &f); err != nil {
 			return f, err

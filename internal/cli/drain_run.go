@@ -96,7 +96,11 @@ func (d *drainer) move(
 	runner.OnResult, runner.OnConnection = changed, connection
 	ps := d.patternsToWatch()
 	observer := observe.New(d.client, observe.Options{Patterns: ps, OnEvents: runner.Observe})
-	operator.Operator, operator.find = consulx.NewOperator(d.client, d.notes(observer)), observer.Election
+	note := func(a election.OperatorAction) {
+		observer.Note(a)
+		d.note(a)
+	}
+	operator.Operator, operator.find = consulx.NewOperator(d.client, note), observer.Election
 	// After an interruption, the observer runs until the writes in progress have ended.
 	octx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
@@ -118,17 +122,6 @@ func (d *drainer) move(
 	})
 	results := runner.Run(ctx)
 	return results, ctx.Err()
-}
-
-// notes returns the function that receives each action of the drain.
-func (d *drainer) notes(observer *observe.Observer) func(election.OperatorAction) {
-	if d.note == nil {
-		return observer.Note
-	}
-	return func(a election.OperatorAction) {
-		observer.Note(a)
-		d.note(a)
-	}
 }
 
 // drainOperator writes to Consul and records each action.

@@ -14,21 +14,8 @@ import (
 	"electop/internal/output"
 )
 
-// showPlan writes the plan to standard error.
-func (c *drainCommand) showPlan() {
-	_ = c.planText(c.d.stderr, terminalWidth(c.d.stderr)) // a failed write of the plan must not stop the drain
-}
-
-// writePlan writes the plan as the result of --dry-run.
-func (c *drainCommand) writePlan() error {
-	if c.output == "json" {
-		return c.planJSON(c.d.stdout)
-	}
-	return c.planText(c.d.stdout, terminalWidth(c.d.stdout))
-}
-
 // planText writes the elections as a table, then the effects and the skipped elections.
-func (c *drainCommand) planText(w io.Writer, width int) error {
+func (c *drainCommand) planText(w io.Writer) error {
 	var b strings.Builder
 	planned := c.plan.Planned()
 	fmt.Fprintf(&b, "Drain %s: %s to move, %d skipped.\n", c.plan.NodesText(), countElections(len(planned)), len(c.plan.Items)-len(planned))
@@ -37,7 +24,7 @@ func (c *drainCommand) planText(w io.Writer, width int) error {
 	}
 	for _, line := range c.planNotes(planned) {
 		if !strings.HasPrefix(line, commandLabel) {
-			line = output.Wrap(line, cmp.Or(width, output.DefaultWidth))
+			line = output.Wrap(line, cmp.Or(terminalWidth(w), output.DefaultWidth))
 		}
 		fmt.Fprintln(&b, line)
 	}

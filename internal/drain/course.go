@@ -94,30 +94,22 @@ func (c *course) see(e *election.Election, now time.Time) {
 	if e == nil {
 		return
 	}
-	held := e.Exists && e.Pair.Held()
+	held, ended := e.Exists && e.Pair.Held(), c.ended()
 	changed := c.actedOnHold() && c.outcome.Kind == insight.OutcomeChanged && !c.acted.SameHold(e.Pair) &&
 		(!e.Exists || e.Pair.ModifyIndex > c.acted.ModifyIndex)
-	same := held && e.Pair.Session == c.hold.Session && e.Pair.ModifyIndex >= c.hold.ModifyIndex
-	switch ended := c.ended(); {
+	same := e.Pair.Session == c.hold.Session
+	switch {
 	case changed && !held:
-		c.hold, c.since = election.Target{}, now
-	case changed:
-		c.adopt(e)
-		c.since = now
-	case same:
-		c.adopt(e)
-		if ended && !c.ended() {
-			c.since = now
+		c.hold = election.Target{}
+	case changed || held && same && e.Pair.ModifyIndex >= c.hold.ModifyIndex:
+		node := c.hold.Node
+		c.hold = e.Target()
+		if c.hold.Election = c.item.Target.Election; same {
+			c.hold.Node = cmp.Or(c.hold.Node, node)
 		}
 	}
-}
-
-// adopt sets the hold to that of e.
-func (c *course) adopt(e *election.Election) {
-	before := c.hold
-	c.hold = e.Target()
-	if c.hold.Election = c.item.Target.Election; before.Session == c.hold.Session {
-		c.hold.Node = cmp.Or(c.hold.Node, before.Node)
+	if changed || ended && !c.ended() {
+		c.since = now
 	}
 }
 
@@ -156,7 +148,7 @@ func (p *policy) place(t election.Target) place {
 		return vacant
 	case node == "":
 		return unknown
-	case among(node, p.drained):
+	case Among(node, p.drained):
 		return here
 	}
 	return elsewhere
@@ -182,7 +174,11 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	case unknown:
 		return "", c.rest(now, later(c.since, c.actedAt).Add(observedWithin), Failed, "the node of the new leader is unknown: its session was not read")
 	case elsewhere:
-		return "", c.decideElsewhere(now, p)
+		reason := ""
+		if c.rounds == 0 {
+			reason = "the leader changed before a release"
+		}
+		return "", c.rest(now, c.since.Add(p.Settle), Moved, reason)
 	default:
 		return c.decideHere(now, p)
 	}
@@ -213,14 +209,6 @@ func (c *course) rest(now, end time.Time, s Status, reason string) (wake time.Ti
 	return time.Time{}
 }
 
-func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
-	reason := ""
-	if c.rounds == 0 {
-		reason = "the leader changed before a release"
-	}
-	return c.rest(now, c.since.Add(p.Settle), Moved, reason)
-}
-
 // decideHere decides what to do while a session on a drained node leads.
 func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
 	repeats := c.repeats(p)
@@ -231,11 +219,11 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 		c.set(Moving, "")
 		return "", c.actedAt.Add(repeatAfter)
 	case c.rounds < p.Rounds:
+		status := Waiting
 		if c.begun {
-			c.set(Moving, "")
-		} else {
-			c.set(Waiting, "")
+			status = Moving
 		}
+		c.set(status, "")
 		if end := c.since.Add(c.pause(p)); now.Before(end) {
 			c.pausing = true
 			return "", end
@@ -296,10 +284,7 @@ func (c *course) ended() bool {
 func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 	switch c.outcome.Kind {
 	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
-		reason := "the result of the " + string(c.outcome.Action) + " was not observed"
-		if c.outcome.Reason != "" {
-			reason = c.outcome.Reason
-		}
+		reason := cmp.Or(c.outcome.Reason, "the result of the "+string(c.outcome.Action)+" was not observed")
 		limit := p.Wait // p.Wait is the limit because the release may never take effect
 		if c.outcome.Kind == insight.OutcomeDone {
 			limit = max(limit, observedWithin)

@@ -24,10 +24,8 @@ type Facts struct {
 	Incomplete string
 }
 
-// OnNodes reports whether a session is on one of the nodes.
-func OnNodes(s *election.Session, nodes []string) bool { return among(s.Node, nodes) }
-
-func among(node string, nodes []string) bool {
+// Among reports whether nodes contains a node, in any spelling.
+func Among(node string, nodes []string) bool {
 	return slices.ContainsFunc(nodes, func(n string) bool { return election.SameNode(n, node) })
 }
 
@@ -66,7 +64,7 @@ func (f *Facts) Unread() (elections, keys []string) {
 // Elections returns the elections, semaphores and other keys that sessions on the nodes hold, sorted by key.
 func (f *Facts) Elections() []*election.Election {
 	here := newSessionMap(f.Sessions)
-	maps.DeleteFunc(here, func(_ string, s *election.Session) bool { return !OnNodes(s, f.Nodes) })
+	maps.DeleteFunc(here, func(_ string, s *election.Session) bool { return !Among(s.Node, f.Nodes) })
 	var all []*election.Election
 	seen := map[string]bool{}
 	for _, e := range f.Snapshot.Elections {
@@ -181,7 +179,7 @@ func newItem(e *election.Election, nodes []string, board *insight.Board, around 
 	item := &Item{Target: e.Target(), Unread: around.Unread()}
 	all := board.Candidates(e, around)
 	for _, c := range all {
-		if among(c.Session.Node, nodes) {
+		if Among(c.Session.Node, nodes) {
 			item.Rivals++
 			continue
 		}
