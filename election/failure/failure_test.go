@@ -44,6 +44,7 @@ func TestOf(t *testing.T) {
 		{"a failed node, outdated checks", held(0), election.NodeChecks{Checks: failed, Until: until}, "node failed", "", false},
 		{"a failed node, unread checks", held(0), election.NodeChecks{Checks: failed, Err: "denied"}, "", "", false},
 		{"a session that is bound to serfHealth", held(0, "serfHealth"), election.NodeChecks{Checks: failed}, "", "", false},
+		{"a session that is bound to serfHealth in another spelling", held(0, "SERFHEALTH"), election.NodeChecks{Checks: failed}, "", "", false},
 		{"a session that is bound to another check", held(0, "disk"), election.NodeChecks{Checks: failed}, "node failed", "", true},
 		{"a node without checks", held(0), election.NodeChecks{}, "", "", false},
 		{"another node check", held(0), election.NodeChecks{Checks: []election.Check{check("disk", "", "critical")}}, "", "", false},

@@ -330,3 +330,17 @@ func TestNodeNamesAreComparedInLowerCase(t *testing.T) {
 		}
 	})
 }
+
+func TestCheckIDsAreComparedInLowerCase(t *testing.T) {
+	contract(t, func(f *fixture) {
+		node, check := f.external()
+		s := f.session(map[string]any{"Node": node, "NodeChecks": []string{strings.ToUpper(check)}})
+		if info := f.sessionInfo(s); !strings.Contains(info, strings.ToUpper(check)) {
+			f.Errorf("%s", info)
+		}
+		f.setCheck(node, check, "critical", "down")
+		if info := f.sessionInfo(s); info != "[]" {
+			f.Errorf("%s", info)
+		}
+	})
+}
