@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -65,7 +63,7 @@ func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress 
 // start carries out the plan.
 func (x *dashboardDrains) start(c *datacenter, d *drainer) drain.Running {
 	ctx, cancel := context.WithCancel(x.ctx)
-	f := &drainFeed{stop: cancel, ready: make(chan struct{}, 1), ended: make(chan struct{}), changes: map[*drain.Item]drain.Result{}}
+	f := &drainFeed{stop: cancel, ready: make(chan struct{}, 1), ended: make(chan struct{})}
 	x.running.Go(func() {
 		defer cancel()
 		defer close(f.ended)
@@ -91,7 +89,7 @@ type drainFeed struct {
 	ended chan struct{} // closed after last and doubt were set
 
 	mu      sync.Mutex
-	changes map[*drain.Item]drain.Result
+	changes []drain.Result
 	last    []drain.Result
 	doubt   error
 }
@@ -99,7 +97,7 @@ type drainFeed struct {
 // changed stores a changed result until Next returns it. It does not block.
 func (f *drainFeed) changed(r drain.Result) {
 	f.mu.Lock()
-	f.changes[r.Item] = r
+	f.changes = append(f.changes, r)
 	f.mu.Unlock()
 	select {
 	case f.ready <- struct{}{}:
@@ -114,21 +112,16 @@ func (f *drainFeed) Next() (changes []drain.Result, more bool) {
 	defer timer.Stop()
 	select {
 	case <-f.ready:
-		select {
-		case <-timer.C:
-		case <-f.ended:
-		}
 	case <-f.ended:
 	}
 	select {
+	case <-timer.C:
 	case <-f.ended:
 		return f.last, false
-	default:
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	changes = slices.Collect(maps.Values(f.changes))
-	clear(f.changes)
+	changes, f.changes = f.changes, nil
 	return changes, true
 }
 

@@ -166,7 +166,14 @@ func (c *drainCommand) verdict(results []drain.Result, doubt error) string {
 func drainExit(results []drain.Result, doubt error) error {
 	codes := map[int]bool{}
 	for _, r := range results {
-		codes[resultExit(r)] = true
+		switch {
+		case r.Failure != "":
+			codes[outcomeExit(insight.Outcome{Kind: r.Failure}, true)] = true
+		case r.Status == drain.Stayed:
+			codes[exitSameLeader] = true
+		case !r.Status.Final():
+			codes[exitFailed] = true
+		}
 	}
 	switch {
 	case errors.Is(doubt, consulx.ErrDenied):
@@ -180,17 +187,4 @@ func drainExit(results []drain.Result, doubt error) error {
 		}
 	}
 	return nil
-}
-
-// resultExit returns the exit code of one result.
-func resultExit(r drain.Result) int {
-	switch {
-	case r.Failure != "":
-		return outcomeExit(insight.Outcome{Kind: r.Failure}, true)
-	case r.Status == drain.Stayed:
-		return exitSameLeader
-	case !r.Status.Final():
-		return exitFailed
-	}
-	return exitOK
 }

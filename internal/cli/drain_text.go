@@ -64,10 +64,10 @@ func (c *drainCommand) planNotes(planned []*drain.Item) []string {
 	}
 	if len(planned) > 0 {
 		lines = append(lines, effectLines(names, releases)...)
-	}
-	if len(planned) > 0 && c.Destroy {
-		lines = append(lines, "After "+drain.Releases(c.Rounds)+" without success, electop destroys the leader's session:")
-		lines = append(lines, effectLines(names, destroys)...)
+		if c.Destroy {
+			lines = append(lines, "After "+drain.Releases(c.Rounds)+" without success, electop destroys the leader's session:")
+			lines = append(lines, effectLines(names, destroys)...)
+		}
 	}
 	lines = append(lines, skippedLines(c.plan.Items)...)
 	if c.noScan {
