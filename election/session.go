@@ -100,7 +100,9 @@ type Check struct {
 
 // SameNode reports whether two node names name the same node. Consul's state store compares the names in lower case
 // (strings.ToLower, not Unicode case folding), and a session keeps the spelling with which it was created.
-func SameNode(a, b string) bool { return a == b || strings.ToLower(a) == strings.ToLower(b) }
+func SameNode(a, b string) bool {
+	return a == b || strings.ToLower(a) == strings.ToLower(b) //nolint:staticcheck // EqualFold equates other names
+}
 
 // SameCheck reports whether two IDs name the same check of a node. Consul compares them as it compares node names.
 func SameCheck(a, b string) bool { return SameNode(a, b) }

@@ -131,7 +131,7 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (drain.Facts, error
 		case partly, len(elections)+len(keys) == 0:
 			return f, nil
 		}
-		unread = append(elections, keys...)
+		unread = slices.Concat(elections, keys)
 		f.Held = slices.DeleteFunc(f.Held, func(p election.Pair) bool { return slices.Contains(keys, p.Key) })
 		if err := d.scan(ctx, &f, keys, nil, &hidden); err != nil {
 			return f, err
