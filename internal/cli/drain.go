@@ -130,7 +130,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		if c.output == "json" {
 			write = c.planJSON
 		}
-		return cmp.Or(write(c.d.stdout), drainExit(nil, c.complete(ctx, c.plan.Incomplete)))
+		return cmp.Or(write(c.d.stdout), drainExit(nil, c.complete(ctx)))
 	}
 	_ = c.planText(c.d.stderr) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder

@@ -215,3 +215,27 @@ func TestDrainOfAHolderThatWritesWithoutTheLock(t *testing.T) {
 		}
 	})
 }
+
+// The holder of a chosen key may be on the node if its session cannot be read. A node of which nothing can be read may
+// be misspelled.
+func TestDrainOfWhatTheTokenCannotSee(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	p := prefix(t)
+	a, b, _ := threeNodes(t, w)
+	w.acquire(p+"/web/leader", w.sessionOn(a), "web-1")
+	w.acquire(p+"-locks/backup", w.sessionOn(b), "backup-1") // no pattern matches it
+	keys := `key_prefix "" { policy = "write" } `
+	oneNode := token(t, w.client, "one", keys+`node_prefix "" { policy = "read" } session "`+a+`" { policy = "read" }`)
+	noNodes := token(t, w.client, "none", keys+`session_prefix "" { policy = "read" }`)
+	for _, args := range [][]string{
+		{a, "--token", oneNode, "--include", p + "-locks/backup"},
+		{a + "-typo", "--token", noNodes, "--include", "web"},
+	} {
+		r := w.run(append([]string{"drain", "--yes", "--wait", "10ms", "-k", p + "/*/leader"}, args...)...)
+		if r.code != exitDenied {
+			t.Errorf("%q: exit code %d: %s%s", args, r.code, r.out, r.errOut)
+		}
+	}
+}

@@ -29,6 +29,7 @@ type drainer struct {
 	// note receives every action, as does the observer of the drain.
 	note func(election.OperatorAction)
 
+	found    drain.Facts // the latest
 	plan     drain.Plan
 	selected selection
 }
@@ -43,10 +44,10 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) error {
 	if err != nil {
 		return err
 	}
-	d.snapshot = f.Snapshot
+	d.snapshot, d.found = f.Snapshot, f
 	for _, node := range unknown {
 		if !slices.ContainsFunc(f.Sessions, func(s *election.Session) bool { return election.SameNode(s.Node, node) }) {
-			f.Incomplete = fmt.Sprintf("No sessions were found on node %s; check the name, because this token cannot read all nodes.", sanitize.Line(node, 60))
+			return consulx.Fail(consulx.ErrDenied, "no sessions were found on node %s; check the name, because this token cannot read all nodes", sanitize.Line(node, 60))
 		}
 	}
 	if d.selected, err = d.choose(ctx); err != nil {

@@ -47,7 +47,7 @@ func (d *drainer) execute(
 		for _, r := range results {
 			changed(r)
 		}
-		return results, d.complete(ctx, d.plan.Incomplete)
+		return results, d.complete(ctx)
 	}
 	results, err := d.move(ctx, recorder, changed, connection)
 	if err != nil {
@@ -57,29 +57,32 @@ func (d *drainer) execute(
 	if err != nil {
 		return results, err
 	}
+	d.found = f
 	checked := drain.Check(results, drain.NewPlan(f, nil, d.selected.excluded))
 	for i, r := range checked {
 		if i >= len(results) || r.Status != results[i].Status {
 			changed(r)
 		}
 	}
-	return checked, d.complete(ctx, f.Incomplete)
+	return checked, d.complete(ctx)
 }
 
-// complete returns an error if a plan may lack keys. With --include, only these keys must be readable.
-func (d *drainer) complete(ctx context.Context, reason string) error {
+// complete returns an error if keys may be missing from the latest plan. With --include, only these keys and their
+// holders' sessions must be readable.
+func (d *drainer) complete(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	hidden := reason != "" && len(d.selected.include) == 0
+	hidden := d.found.Incomplete != "" && len(d.selected.include) == 0
+	_, unread := d.found.Unread()
 	for key := range d.selected.include {
 		isHidden, err := consulx.Hidden(ctx, d.client, key)
 		if err != nil {
 			return err
 		}
-		hidden = hidden || isHidden
+		hidden = hidden || isHidden || slices.Contains(unread, key)
 	}
 	if hidden {
-		return consulx.Fail(consulx.ErrDenied, "%s", cmp.Or(reason, incomplete(true, false)))
+		return consulx.Fail(consulx.ErrDenied, "%s", cmp.Or(d.found.Incomplete, incomplete(true, false)))
 	}
 	return nil
 }
