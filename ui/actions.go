@@ -39,8 +39,6 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return ask(m, a)
 	case scene.Confirm:
 		return tea.Batch(unmark(m, a.Targets), m.started(m.log.Start(a, m.scene)))
-	case scene.ConfirmFix:
-		return m.started(m.log.StartFix(a, m.scene))
 	case scene.Diagnosed:
 		keepDiagnosis(m, a)
 	case scene.Refresh:

@@ -27,6 +27,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // fakeOperator records its calls. By default its actions succeed.
 type fakeOperator struct {
 	released, destroyed []election.Target
+	shown               election.Destroy // of the latest destroy
 	outcome             insight.Outcome
 	ends                map[string]insight.Outcome // outcomes by name of the election
 }
@@ -51,7 +52,7 @@ func (o *fakeOperator) Release(_ context.Context, t election.Target) insight.Out
 }
 
 func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
-	o.destroyed = append(o.destroyed, d.Target)
+	o.destroyed, o.shown = append(o.destroyed, d.Target), d
 	return o.end(d.Target)
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
+	"electop/election/sanitize"
 	"electop/internal/rescue"
 )
 
@@ -28,33 +28,36 @@ type rescueCommand struct {
 	items    []*rescueItem
 }
 
-const rescueHelp = `Show every election that has no leader or whose leader has failed, with the
-reason and the fix. electop applies a fix that writes to Consul only after a
-confirmation, and only if the state is still the one that electop read.
+const rescueHelp = `Show every election that has no leader or whose leader's node has failed, with
+the reason and the fix. The only fix that electop applies destroys the session
+of a leader whose node has failed. For every other problem, electop shows what
+to do and, if possible, a command.
 
   problem           fix
-  lock_delay        wait: the lock-delay ends by itself
-  lock_flags        set_flags: write the same value with the flags of Consul's
-                    lock, which waiting api.Lock candidates expect
-  patroni_released  delete_key: Patroni's leader key has a value and no session,
-                    which disables automatic failover
-  orphaned_session  destroy_session: the leader's service check is critical, and
-                    the session has no TTL and does not depend on the check
   node_gone         destroy_session: the leader's node has failed (serfHealth
                     critical), and the session has no TTL and does not depend
                     on serfHealth
+  lock_delay        wait: the lock-delay ends by itself
+  lock_flags        manual: the key's flags are not those of Consul's lock, which
+                    candidates that use api.Lock expect
+  patroni_released  manual: Patroni's leader key has a value and no session,
+                    which disables automatic failover
   check_critical    manual: a check on which the leader's session depends is
                     critical; Consul invalidates the session
   candidates_idle   manual: candidates exist, but none acquires the key
   no_candidate      manual: start an instance of the service
   unknown           manual: the token cannot read the key, or electop could not
-                    read the session or the checks of the leader, so it is
-                    unknown whether the leader has failed; "why" contains the
-                    reason, and the exit code is 7 (without --dry-run)
+                    read the session of the leader or the check serfHealth of
+                    its node; "why" contains the reason
 
-electop reports a leader as failed only with such evidence. If the session has
-no TTL and no checks and its node is healthy, Consul does not show whether the
-leader's process runs.
+electop destroys a session only after a confirmation, and only if it has seen
+for 15 seconds that serfHealth is critical and has not changed. It then reads
+everything again. It refuses the fix if the session holds another key than
+those shown, or a key of an election that is not among the chosen ones, or if
+the token cannot read all keys of the store. No read is stale, even with --stale.
+
+If the session has no TTL and its node is healthy, Consul does not show whether
+the leader's process runs.
 
 Only a history contains deleted keys: without a history, rescue does not list
 them. Without NAME, rescue omits a deleted key if no candidate was seen.
@@ -67,25 +70,27 @@ writes one Raft log entry per election unless a lock-delay is active. With
 does not wait for another leader if it is unknown whether the leader has failed.
 
 -o json writes one object per election, one per line, with "problem", "why",
-"fix", "do", "lock_delay_until" and "result": proposed (with --dry-run or
---read-only), applied, waiting (for a lock-delay), manual, led (with --wait),
-changed, denied, refused, failed or unknown; "reason" explains the last five.
+"fix", "do", "keys" (all keys of the session to destroy), "lock_delay_until" and
+"result": proposed (with --dry-run or --read-only), applied, waiting (for a
+lock-delay), manual, led (with --wait), changed, denied, refused, failed or
+unknown; "reason" explains the last five.
 
 Exit codes, the first that applies:
-  1  a fix failed, or was not confirmed
+  1  a fix failed, was refused, was not confirmed, or its effect was not seen
   2  usage error
   3  no such election
   5  denied by Consul's ACLs, or unknown token
   4  the state changed before a fix; nothing was written
-  7  an election has no leader, or it is unknown whether its leader has failed,
-     and electop applied no fix; with --wait also if no leader followed
-  0  no problem, or every fix was applied; always with --dry-run`
+  7  a listed problem remains: electop does not apply its fix, or it is unknown
+     whether the leader has failed; with --wait also if no leader followed
+  0  no problem, or every listed fix was applied and a read afterwards showed
+     that the session no longer holds its keys; always with --dry-run`
 
 func newRescueCommand(d deps, o *options) *cobra.Command {
 	r := &rescueCommand{d: d, o: o}
 	cmd := &cobra.Command{
 		Use:               "rescue [NAME…]",
-		Short:             "Show why elections have no leader, and apply the fix",
+		Short:             "Show why elections have no leader, and end the sessions of failed nodes",
 		Long:              rescueHelp,
 		Example:           "  electop rescue\n  electop rescue --dry-run -o json\n  electop rescue web --yes --wait 60s",
 		ValidArgsFunction: completeNames(o),
@@ -106,6 +111,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if r.wait < 0 {
 		return usagef("--wait %s: must be 0 or more", r.wait)
 	}
+	r.o.consul.Stale = false // no fix may depend on stale data
 	l, err := r.o.lookUpWithDeleted(ctx, r.d)
 	if err != nil {
 		return err
@@ -166,15 +172,44 @@ func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 // applyAll applies each fix in turn.
 func (r *rescueCommand) applyAll(ctx context.Context, note func(election.OperatorAction)) {
 	operator := consulx.NewOperator(r.client, note)
+	r.awaitReady(ctx)
 	for _, i := range r.items {
 		r.apply(ctx, operator, i)
+	}
+}
+
+// awaitReady waits until electop has seen for long enough that the nodes of the leaders have failed.
+func (r *rescueCommand) awaitReady(ctx context.Context) {
+	var ready time.Time
+	var nodes []string
+	for _, i := range r.items {
+		if !i.Writes() {
+			continue
+		}
+		nodes = append(nodes, sanitize.Line(i.Election.Session.Node, election.LabelLength))
+		if i.Ready.After(ready) {
+			ready = i.Ready
+		}
+	}
+	wait := time.Until(ready)
+	if len(nodes) == 0 || wait <= 0 {
+		return
+	}
+	slices.Sort(nodes)
+	fmt.Fprintf(r.d.stderr, "the node check of %s is critical; electop waits %s to see that it stays so\n",
+		shortNames(slices.Compact(nodes)), wait.Round(time.Second))
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 
 // apply applies the fix of one item, unless the state has changed since it was read.
 func (r *rescueCommand) apply(ctx context.Context, operator *consulx.Operator, i *rescueItem) {
 	switch {
-	case i.Fix.Kind == insight.FixWait:
+	case i.Fix.Problem == insight.ProblemLockDelay:
 		i.result = resultWaiting
 	case !i.Writes():
 		i.result = resultManual
@@ -184,23 +219,21 @@ func (r *rescueCommand) apply(ctx context.Context, operator *consulx.Operator, i
 		i.result = resultApplied
 		r.record(i)
 	default:
-		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-		defer cancel()
-		i.outcome(i.Apply(ctx, r.client, operator))
+		i.outcome(i.Apply(ctx, operator))
 		r.record(i)
 	}
 }
 
 // record stores a write in the history.
 func (r *rescueCommand) record(i *rescueItem) {
-	r.recorder.action(outcomeOf(insight.Outcome{Action: i.Action(), Target: i.Election.Target()}, i.err))
+	r.recorder.action(outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: i.Election.Target()}, i.err))
 }
 
 // inspect finds the problems with the chosen elections. It keeps the order of the elections.
 func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	in := rescue.Inspector{Client: r.client, Elections: r.snapshot.Elections, Now: r.snapshot.At, Probe: !r.o.readOnly}
+	in := rescue.Inspector{Client: r.client, Elections: r.snapshot.Elections, Now: r.snapshot.At, Probe: !r.o.readOnly, Seen: r.d.seen}
 	for _, i := range in.Inspect(ctx, chosen) {
 		r.items = append(r.items, &rescueItem{Item: i})
 	}
@@ -223,7 +256,12 @@ func (r *rescueCommand) exitCode() int {
 // finish reports the items and returns the exit code.
 func (r *rescueCommand) finish(err error) error {
 	for _, i := range r.items {
-		err = cmp.Or(err, r.report(i))
+		if i.result == "" { // electop failed before it applied anything
+			continue
+		}
+		if written := r.report(i); err == nil {
+			err = written
+		}
 	}
 	if code := r.exitCode(); err == nil && code != exitOK {
 		return exitError(code)

@@ -42,8 +42,7 @@ func (i *rescueItem) ended() bool {
 
 // destroyedBy reports whether the fix of the other item has destroyed the session of this item.
 func (i *rescueItem) destroyedBy(other *rescueItem) bool {
-	return i.Fix.Kind == insight.FixDestroy && other.Fix.Kind == insight.FixDestroy && other.result == resultApplied &&
-		other.Election.Pair.Session == i.Election.Pair.Session
+	return i.Writes() && other.result == resultApplied && other.Election.Pair.Session == i.Election.Pair.Session
 }
 
 func (i *rescueItem) fail(kind insight.OutcomeKind, reason string) {
@@ -148,8 +147,9 @@ type rescueJSON struct {
 	Datacenter     string          `json:"datacenter"`
 	Problem        insight.Problem `json:"problem"`
 	Why            string          `json:"why"`
-	Fix            insight.FixKind `json:"fix"`
+	Fix            string          `json:"fix"`
 	Do             string          `json:"do"`
+	Keys           []string        `json:"keys,omitempty"`
 	LockDelayUntil string          `json:"lock_delay_until,omitempty"`
 	Session        string          `json:"session,omitempty"`
 	Result         string          `json:"result"`
@@ -164,7 +164,7 @@ func (r *rescueCommand) report(i *rescueItem) error {
 	}
 	switch i.result {
 	case resultApplied:
-		_, err := fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", i.name(), i.Fix.Kind, i.Fix.Problem)
+		_, err := fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", i.name(), i.Kind(), i.Fix.Problem)
 		return err
 	case resultLed:
 		_, err := fmt.Fprintf(r.d.stdout, "%s: %s leads\n", i.name(), election.ShortLeader(i.leader))
@@ -176,7 +176,7 @@ func (r *rescueCommand) report(i *rescueItem) error {
 		}
 		fmt.Fprintf(r.d.stderr, "electop: %s: %s. %s\n", i.name(), i.Fix.Problem, i.Fix.Do)
 	default:
-		fmt.Fprintf(r.d.stderr, "electop: %s: %s was not applied (%s): %s\n", i.name(), i.Fix.Kind, i.result, sanitize.Line(i.reason, 1000))
+		fmt.Fprintf(r.d.stderr, "electop: %s: %s was not applied (%s): %s\n", i.name(), i.Kind(), i.result, sanitize.Line(i.reason, 1000))
 	}
 	return nil
 }
@@ -184,10 +184,10 @@ func (r *rescueCommand) report(i *rescueItem) error {
 func (r *rescueCommand) reportJSON(i *rescueItem) error {
 	e := i.Election
 	j := rescueJSON{
-		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Problem: i.Fix.Problem, Why: i.Fix.Why, Fix: i.Fix.Kind, Do: i.Fix.Do,
+		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Problem: i.Fix.Problem, Why: i.Fix.Why, Fix: i.Kind(), Do: i.Fix.Do, Keys: i.Destroy.Keys,
 		LockDelayUntil: election.FormatTime(i.Fix.Until), Result: i.result, Reason: i.reason, Leader: i.leader,
 	}
-	if i.Fix.Kind == insight.FixDestroy {
+	if i.Fix.Problem == insight.ProblemNodeGone {
 		j.Session = e.Pair.Session
 	}
 	text, err := json.Marshal(j)

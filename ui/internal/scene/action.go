@@ -1,7 +1,6 @@
 package scene
 
 import (
-	"context"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -43,14 +42,6 @@ type Confirm struct {
 	// Shown is what the user was shown about each session to destroy, by its ID.
 	Shown map[string]election.Destroy
 	By    string // see [Chosen]
-}
-
-// ConfirmFix calls Apply, which fixes the target, and closes the dialog.
-type ConfirmFix struct {
-	Kind   election.ActionKind
-	Target Target
-	By     string
-	Apply  func(context.Context) insight.Outcome
 }
 
 // Diagnosed stores the facts that the fix dialog read about an election.
@@ -141,7 +132,6 @@ func (ShowElection) isAction() {}
 func (Zoom) isAction()         {}
 func (Ask) isAction()          {}
 func (Confirm) isAction()      {}
-func (ConfirmFix) isAction()   {}
 func (Diagnosed) isAction()    {}
 func (Refresh) isAction()      {}
 func (ShowResults) isAction()  {}

@@ -86,7 +86,7 @@ func ProblemField(d *term.Page, f *insight.Fix) {
 // FixField writes the fix that applies at a time. If the fix is to wait, it also writes the end of the lock-delay.
 func FixField(d *term.Page, f *insight.Fix, at time.Time) {
 	d.Field("Fix", term.Span{term.Text, f.DoAt(at)})
-	if f.Kind == insight.FixWait && f.Until.After(at) {
+	if f.Problem == insight.ProblemLockDelay && f.Until.After(at) {
 		about := d.Sym.Tilde
 		if f.AtMost {
 			about = "no later than "
@@ -174,7 +174,7 @@ func (c *InsightCache) holds(n *InsightCache) bool {
 		return false
 	}
 	age := n.at.Sub(c.at)
-	if f := c.In.Fix; f != nil && f.Kind == insight.FixWait && !n.at.Before(f.Until) {
+	if f := c.In.Fix; f != nil && f.Problem == insight.ProblemLockDelay && !n.at.Before(f.Until) {
 		return false
 	}
 	return age >= 0 && (age < InsightAge || age < AdviceAge && SameSlice(c.all, n.all))
