@@ -38,8 +38,8 @@ to do and, if possible, a command.
                     critical), and the session has no TTL and does not depend
                     on serfHealth
   lock_delay        wait: the lock-delay ends by itself
-  lock_flags        manual: the key's flags are not those of Consul's lock, which
-                    candidates that use api.Lock expect
+  lock_flags        manual: the key's flags are not those of Consul's lock,
+                    which candidates that use api.Lock expect
   patroni_released  manual: Patroni's leader key has a value and no session,
                     which disables automatic failover
   check_critical    manual: a check on which the leader's session depends is
@@ -54,7 +54,8 @@ electop destroys a session only after a confirmation, and only if it has seen
 for 15 seconds that serfHealth is critical and has not changed. It then reads
 everything again. It refuses the fix if the session holds another key than
 those shown, or a key of an election that is not among the chosen ones, or if
-the token cannot read all keys of the store. No read is stale, even with --stale.
+the token cannot read all keys of the store. No read is stale, even with
+--stale.
 
 If the session has no TTL and its node is healthy, Consul does not show whether
 the leader's process runs.
@@ -90,7 +91,7 @@ func newRescueCommand(d deps, o *options) *cobra.Command {
 	r := &rescueCommand{d: d, o: o}
 	cmd := &cobra.Command{
 		Use:               "rescue [NAME…]",
-		Short:             "Show why elections have no leader, and end the sessions of failed nodes",
+		Short:             "Show why elections have no leader; end sessions of failed nodes",
 		Long:              rescueHelp,
 		Example:           "  electop rescue\n  electop rescue --dry-run -o json\n  electop rescue web --yes --wait 60s",
 		ValidArgsFunction: completeNames(o),
