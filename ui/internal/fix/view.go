@@ -22,7 +22,7 @@ func (m *Model) write(page *term.Page, s *scene.Scene) {
 	case m.changed != "":
 		page.Para(term.Delay, m.changed)
 	case m.reading != nil && m.election.Pair.Held():
-		page.Para(term.Accent, "Reading the checks of the leader's node.")
+		page.Para(term.Accent, "Reading the checks of the leader's node and, if it has failed, every key that its session holds.")
 	case m.reading != nil:
 		page.Para(term.Accent, "Reading sibling keys and all sessions, and testing for a lock-delay.")
 	case m.found.Fix == nil && m.election.Pair.Held():
