@@ -19,14 +19,13 @@ type fakeDiagnosis struct {
 	sessions []*election.Session
 	checks   []election.Check
 	facts    insight.FixFacts
-	unread   string // why the sessions cannot be read
 }
 
 func (x *fakeDiagnosis) option(o *Options) {
 	o.Diagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
 		facts := x.facts
 		facts.Now, facts.Checks = testNow(), x.checks
-		facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions, SessionsErr: x.unread}
+		facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions}
 		d := Diagnosis{Fix: insight.NewBoard(s.Elections, x.sessions).Fix(e, facts), Facts: facts, Ready: testNow().Add(15 * time.Second)}
 		if d.Fix != nil && d.Fix.Problem == insight.ProblemNodeGone {
 			d.Destroy = election.Destroy{Target: e.Target(), Keys: []string{e.Key()}, Shown: testNow()}

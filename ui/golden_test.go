@@ -263,7 +263,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"fix-delay":          fixed(keyOf("search"), "f"),
 		"failed":             failed(),
 		"failed-ascii":       failed(func(o *Options) { o.ASCII = true }),
-		"fix-diagnosed":      fixed(keyOf("mail"), "f", "esc"),
 		"fix-reading":        fixed(keyOf("search"), "reading"),
 		"fix-flags":          fixed(keyOf("mail"), "flags", "f"),
 		"fix-candidate":      fixed(keyOf("mail"), "none", "f"),

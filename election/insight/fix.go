@@ -63,23 +63,6 @@ type FixFacts struct {
 	Unread string
 }
 
-// At returns the facts for a later time, if the key has not changed since the facts were read. The result of a probe
-// is valid until the latest possible end of the lock-delay.
-func (f FixFacts) At(e *election.Election, now time.Time) FixFacts {
-	if f.Delay == DelayActive {
-		end := f.Now.Add(election.MaxLockDelay)
-		if e.LockDelayUntil.After(f.Now) {
-			end = e.LockDelayUntil
-		}
-		if now.Before(end) {
-			return f
-		}
-		f.Delay = DelayNotProbed
-	}
-	f.Now = now
-	return f
-}
-
 // FixNeed identifies the data that [Board.Fix] needs to find the problem with an election.
 type FixNeed int
 

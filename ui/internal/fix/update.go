@@ -31,7 +31,6 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		if msg.Of == m.reading {
 			m.reading, m.found = nil, msg.Found
 			m.check(s)
-			return scene.Diagnosed{Election: m.election, Facts: msg.Found.Facts}
 		}
 	case scene.Wheeled:
 		m.scroll(msg.Step)
