@@ -1,17 +1,24 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/internal/output"
 	"electop/internal/rescue"
 )
 
@@ -207,27 +214,25 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 	}
 }
 
-// apply applies the fix of one item, unless the state has changed since it was read.
+// apply applies the fix of one item and of the other items with the same session, unless the state has changed since it
+// was read.
 func (r *rescueCommand) apply(ctx context.Context, operator *consulx.Operator, i *rescueItem) {
 	switch {
+	case i.result != "": // applied with an earlier item
 	case i.Fix.Problem == insight.ProblemLockDelay:
 		i.result = resultWaiting
 	case !i.Writes():
 		i.result = resultManual
 	case ctx.Err() != nil:
 		i.fail(insight.OutcomeFailed, "interrupted before the fix")
-	case slices.ContainsFunc(r.items, i.destroyedBy):
-		i.result = resultApplied
-		r.record(i)
 	default:
-		i.outcome(i.Apply(ctx, operator))
-		r.record(i)
+		err := i.Apply(ctx, operator)
+		for _, other := range r.items {
+			if other.Writes() && other.Destroy.Session == i.Destroy.Session {
+				r.recorder.action(other.outcome(err))
+			}
+		}
 	}
-}
-
-// record stores a write in the history.
-func (r *rescueCommand) record(i *rescueItem) {
-	r.recorder.action(outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: i.Election.Target()}, i.err))
 }
 
 // inspect finds the problems with the chosen elections. It keeps the order of the elections.
@@ -267,5 +272,230 @@ func (r *rescueCommand) finish(err error) error {
 	if code := r.exitCode(); err == nil && code != exitOK {
 		return exitError(code)
 	}
+	return err
+}
+
+// applyAndWait applies the fixes and observes the elections until each election has a leader or --wait expires.
+func (r *rescueCommand) applyAndWait(ctx context.Context) error {
+	var ps election.Patterns
+	var names []string
+	for _, i := range r.items {
+		ps = append(ps, election.KeyPattern(i.Election.Key()))
+		if !i.uncertain() {
+			names = append(names, i.name())
+		}
+	}
+	observer := observe.New(r.client, observe.Options{Patterns: ps})
+	octx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var g errgroup.Group
+	g.Go(func() error { return observer.Run(octx) })
+	if _, err := awaitSnapshot(ctx, r.client, ps, observer.Snapshots()); err != nil {
+		cancel()
+		return errors.Join(err, g.Wait())
+	}
+	r.applyAll(ctx, observer.Note)
+	fmt.Fprintf(r.d.stderr, "waiting up to %s for a leader of %s\n", r.wait, shortNames(names))
+	wctx, stop := context.WithTimeout(ctx, r.wait)
+	defer stop()
+	for r.awaitsLeader() {
+		s, ok := nextSnapshot(wctx, observer.Snapshots())
+		if !ok {
+			break
+		}
+		for _, i := range r.items {
+			i.follow(s)
+		}
+	}
+	cancel()
+	return g.Wait()
+}
+
+func (r *rescueCommand) awaitsLeader() bool {
+	for _, i := range r.items {
+		if i.awaitsLeader() {
+			return true
+		}
+	}
+	return false
+}
+
+// Results of an item. If a fix failed, the result is the kind of its outcome instead.
+const (
+	resultProposed = "proposed" // the fix was not applied, because of --dry-run or --read-only
+	resultApplied  = "applied"
+	resultWaiting  = "waiting" // waiting for the end of a lock-delay
+	resultManual   = "manual"  // electop cannot fix the problem
+	resultLed      = "led"     // a leader was observed later, with or without a fix
+)
+
+// rescueItem is one election with a problem.
+type rescueItem struct {
+	*rescue.Item
+	result string
+	reason string // why the fix was not applied
+	leader string // set if the result is resultLed
+}
+
+func (i *rescueItem) name() string { return sanitize.Line(i.Election.Name, 100) }
+
+// ended reports whether the key was deleted and no candidate was seen. This state is normal, for example after the
+// end of a job.
+func (i *rescueItem) ended() bool {
+	return !i.Election.Exists && i.Fix.Problem == insight.ProblemNoCandidate
+}
+
+func (i *rescueItem) fail(kind insight.OutcomeKind, reason string) {
+	i.result, i.reason = string(kind), reason
+}
+
+// outcome returns the outcome of the write, and sets the result.
+func (i *rescueItem) outcome(err error) insight.Outcome {
+	o := outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: i.Election.Target()}, err)
+	i.fail(o.Kind, o.Reason)
+	if err == nil {
+		i.result = resultApplied
+	}
+	return o
+}
+
+// uncertain reports whether the election has a leader, but electop cannot tell whether that leader has failed.
+func (i *rescueItem) uncertain() bool {
+	return i.Fix.Problem == insight.ProblemUnknown && i.Election.Pair.Held()
+}
+
+// certainFirst orders items whose leader may be healthy after all other items.
+func certainFirst(a, b *rescueItem) int {
+	switch {
+	case a.uncertain() == b.uncertain():
+		return 0
+	case b.uncertain():
+		return -1
+	}
+	return 1
+}
+
+// awaitsLeader reports whether the election may still get a leader.
+func (i *rescueItem) awaitsLeader() bool {
+	return !i.uncertain() && slices.Contains([]string{resultApplied, resultWaiting, resultManual}, i.result)
+}
+
+// follow sets the result if the election has a new leader.
+func (i *rescueItem) follow(s *election.Snapshot) {
+	e := s.Find(election.KeyID(i.Election.Key()))
+	if _, stale := s.StaleSince(i.Election.Key()); stale || e == nil || !i.awaitsLeader() {
+		return
+	}
+	problem := i.Election.Pair
+	if e.State(s.At) == election.Led && (!i.Election.Exists || !problem.Held() || e.Pair.Session != problem.Session) {
+		i.result, i.leader = resultLed, e.Leader
+	}
+}
+
+func (i *rescueItem) exitCode(waited bool) int {
+	switch i.result {
+	case resultProposed, resultLed:
+		return exitOK
+	case resultApplied:
+		if waited {
+			return exitNoLeader
+		}
+		return exitOK
+	case resultWaiting, resultManual:
+		return exitNoLeader
+	default:
+		return outcomeExit(insight.Outcome{Kind: insight.OutcomeKind(i.result)}, false)
+	}
+}
+
+// propose reports the problems and their fixes without applying the fixes.
+func (r *rescueCommand) propose() error {
+	for _, i := range r.items {
+		i.result = resultProposed
+	}
+	if r.output == "text" {
+		r.writePlan(r.d.stdout)
+		return nil
+	}
+	for _, i := range r.items {
+		if err := r.report(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePlan writes each election with its problem and the fix.
+func (r *rescueCommand) writePlan(w io.Writer) {
+	if len(r.items) == 0 {
+		fmt.Fprintln(r.d.stderr, "electop: found no elections without a leader and no failed leaders")
+	}
+	width := cmp.Or(terminalWidth(w), output.DefaultWidth)
+	for _, i := range r.items {
+		for _, line := range []string{
+			fmt.Sprintf("%s (key %s)", i.name(), sanitize.Line(i.Election.Key(), 200)),
+			"  problem   " + string(i.Fix.Problem),
+			"  why       " + i.Fix.Why,
+			"  fix       " + i.Fix.Do,
+		} {
+			fmt.Fprintln(w, output.Wrap(line, width))
+		}
+	}
+}
+
+type rescueJSON struct {
+	Election       string          `json:"election"`
+	Key            string          `json:"key"`
+	Datacenter     string          `json:"datacenter"`
+	Problem        insight.Problem `json:"problem"`
+	Why            string          `json:"why"`
+	Fix            string          `json:"fix"`
+	Do             string          `json:"do"`
+	Keys           []string        `json:"keys,omitempty"`
+	LockDelayUntil string          `json:"lock_delay_until,omitempty"`
+	Session        string          `json:"session,omitempty"`
+	Result         string          `json:"result"`
+	Reason         string          `json:"reason,omitempty"`
+	Leader         string          `json:"leader,omitempty"`
+}
+
+// report writes the result of one item: results and JSON to stdout, failures to stderr.
+func (r *rescueCommand) report(i *rescueItem) error {
+	if r.output == "json" {
+		return r.reportJSON(i)
+	}
+	switch i.result {
+	case resultApplied:
+		_, err := fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", i.name(), i.Kind(), i.Fix.Problem)
+		return err
+	case resultLed:
+		_, err := fmt.Fprintf(r.d.stdout, "%s: %s leads\n", i.name(), election.ShortLeader(i.leader))
+		return err
+	case resultWaiting, resultManual:
+		if i.uncertain() {
+			fmt.Fprintf(r.d.stderr, "electop: %s: %s %s\n", i.name(), i.Fix.Why, i.Fix.Do)
+			return nil
+		}
+		fmt.Fprintf(r.d.stderr, "electop: %s: %s. %s\n", i.name(), i.Fix.Problem, i.Fix.Do)
+	default:
+		fmt.Fprintf(r.d.stderr, "electop: %s: %s was not applied (%s): %s\n", i.name(), i.Kind(), i.result, sanitize.Line(i.reason, 1000))
+	}
+	return nil
+}
+
+func (r *rescueCommand) reportJSON(i *rescueItem) error {
+	e := i.Election
+	j := rescueJSON{
+		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Problem: i.Fix.Problem, Why: i.Fix.Why, Fix: i.Kind(), Do: i.Fix.Do, Keys: i.Destroy.Keys,
+		LockDelayUntil: election.FormatTime(i.Fix.Until), Result: i.result, Reason: i.reason, Leader: i.leader,
+	}
+	if i.Fix.Problem == insight.ProblemNodeGone {
+		j.Session = e.Pair.Session
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.d.stdout, "%s\n", sanitize.JSON(text))
 	return err
 }

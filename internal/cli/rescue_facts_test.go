@@ -216,14 +216,14 @@ func TestRescueRefusesASessionWithOtherKeys(t *testing.T) {
 		for _, names := range [][]string{nil, {"web", "mail"}} {
 			r := w.runWith(soon(""), append([]string{"rescue", "--yes", "-o", "json"}, names...)...).must(t, exitNoLeader)
 			for name, l := range rescueLines(t, r.out) {
-				if l.Problem != "node_gone" || l.Fix != "manual" || l.Result != "manual" || !strings.Contains(l.Do, "it also holds config/lock") {
+				if l.Problem != "node_gone" || l.Fix != "manual" || l.Result != "manual" || !strings.Contains(l.Do, "the session also holds config/lock") {
 					t.Errorf("%s: %+v", name, l)
 				}
 			}
 		}
 		w.unlock("config/lock", s)
 		r := w.runWith(soon(""), "rescue", "web", "--yes").must(t, exitNoLeader)
-		has(t, r.errOut, "it also holds service/mail/leader")
+		has(t, r.errOut, "the session also holds service/mail/leader")
 		w.alive(s)
 		acquires := &changingReader{change: func() { w.acquire("config/lock", s, "") }}
 		r = w.runWith(deps{stdin: acquires, interactive: true, seen: time.Nanosecond}, "rescue").must(t, exitChanged)

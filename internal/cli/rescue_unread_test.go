@@ -31,10 +31,10 @@ func TestRescueReportsUnreadableEvidence(t *testing.T) {
 		rules string
 		want  map[string]string // the reason by election
 	}{
-		"all":           {keys + sessions + nodes + `service_prefix "" { policy = "read" }`, nil},
-		"no-sessions":   {keys + nodes, map[string]string{"web": session, "mail": session, "ttl": session}},
-		"no-nodes":      {keys + sessions, map[string]string{"web": checks, "mail": checks}},
-		"no-services":   {keys + sessions + nodes, nil}, // the node check suffices
+		"all":         {keys + sessions + nodes + `service_prefix "" { policy = "read" }`, nil},
+		"no-sessions": {keys + nodes, map[string]string{"web": session, "mail": session, "ttl": session}},
+		"no-nodes":    {keys + sessions, map[string]string{"web": checks, "mail": checks}},
+		"no-services": {keys + sessions + nodes, nil}, // the node check suffices
 	} {
 		secret := token(t, w.client, name, tt.rules)
 		all := rescueLines(t, w.run("--read-only", "rescue", "-o", "json", "--token", secret).must(t, exitOK).out)

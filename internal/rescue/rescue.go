@@ -81,12 +81,12 @@ func (i *Item) decide(shown time.Time, held, diagnosed []string, err error) {
 	reason := ""
 	switch {
 	case err != nil:
-		reason = "the search for its keys failed (" + consulx.Describe(err) + ")"
+		reason = "the search for the session's keys failed (" + consulx.Describe(err) + ")"
 	case !slices.Contains(held, i.Election.Key()):
 		i.Fix.Do = "Run the diagnosis again: the session no longer holds the key."
 		return
 	case len(others) > 0:
-		reason = "it also holds " + keyList(others) + ", which this diagnosis does not include"
+		reason = "the session also holds " + keyList(others) + ", which this diagnosis does not include"
 	default:
 		i.Destroy = election.Destroy{Target: i.Election.Target(), Keys: held, Shown: shown, Evidence: i.evidence}
 		return
