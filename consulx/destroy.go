@@ -69,18 +69,22 @@ func (op *Operator) checkHeld(ctx context.Context, d election.Destroy) error {
 	return nil
 }
 
-// checkKeys reads the keys again that were shown.
+// checkKeys reads the keys again that were shown, and the key of the target.
 func (op *Operator) checkKeys(ctx context.Context, d election.Destroy) error {
-	if d.Key != "" {
-		if _, err := op.client.held(ctx, d.Target); err != nil {
+	keys := slices.Clone(d.Keys)
+	if d.Key != "" && !slices.Contains(keys, d.Key) {
+		keys = append(keys, d.Key)
+	}
+	for _, key := range keys {
+		if err := addressable(key); err != nil {
 			return err
 		}
 	}
-	holders, err := Holders(ctx, op.client, d.Keys)
+	holders, err := Holders(ctx, op.client, keys)
 	if err != nil {
 		return err
 	}
-	for _, key := range d.Keys {
+	for _, key := range keys {
 		if !strings.EqualFold(holders[key], d.Session) {
 			return Fail(ErrMoved, "the session no longer holds %s; nothing was written", sanitize.Line(key, 200))
 		}

@@ -104,11 +104,19 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 	return err
 }
 
+// addressable returns an error for a key that is not UTF-8.
+func addressable(key string) error {
+	if election.Addressable(key) {
+		return nil
+	}
+	return Fail(ErrRefused, "%s is not UTF-8: Consul replaces its invalid bytes, so the key cannot be addressed and other keys may look the same; "+
+		"nothing was written", sanitize.Line(key, 100))
+}
+
 // held reads the key of a target and checks that its session holds the key.
 func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
-	if !election.Addressable(t.Key) {
-		return nil, Fail(ErrRefused, "%s is not UTF-8: Consul replaces its invalid bytes, so the key cannot be addressed and other keys may look the same; "+
-			"nothing was written", sanitize.Line(t.Key, 100))
+	if err := addressable(t.Key); err != nil {
+		return nil, err
 	}
 	pair, err := c.ReadKey(ctx, t.Key)
 	switch {

@@ -130,8 +130,8 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 	d.lacks("Fix ledger")
 	d.wants("ledger: waiting for Consul's response")
 	d.perform(confirmed)
-	if len(d.op.destroyed) != 1 || d.op.shown.Session != sessionID(10) || !slices.Equal(d.op.shown.Keys, []string{keyOf("ledger")}) || d.op.shown.Shown != testNow() {
-		t.Fatalf("destroyed %v: %+v", d.op.destroyed, d.op.shown)
+	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Session != sessionID(10) || !slices.Equal(d.op.destroyed[0].Keys, []string{keyOf("ledger")}) || d.op.destroyed[0].Shown != testNow() {
+		t.Fatalf("destroyed %+v", d.op.destroyed)
 	}
 	d.send(snapshotMsg{released(uitest.Failed(""), keyOf("ledger"), false)})
 	d.wants("ledger: ledger-4 → no leader yet")

@@ -26,8 +26,8 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // fakeOperator records its calls. By default its actions succeed.
 type fakeOperator struct {
-	released, destroyed []election.Target
-	shown               election.Destroy // of the latest destroy
+	released  []election.Target
+	destroyed []election.Destroy
 	outcome             insight.Outcome
 	ends                map[string]insight.Outcome // outcomes by name of the election
 }
@@ -52,7 +52,7 @@ func (o *fakeOperator) Release(_ context.Context, t election.Target) insight.Out
 }
 
 func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
-	o.destroyed, o.shown = append(o.destroyed, d.Target), d
+	o.destroyed = append(o.destroyed, d)
 	return o.end(d.Target)
 }
 

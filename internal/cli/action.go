@@ -77,9 +77,10 @@ func (a *action) run(ctx context.Context, names []string) error {
 
 // validate checks the command line before the first request to Consul.
 func (a *action) validate(names []string) error {
+	if err := a.o.toWrite(string(a.kind)); err != nil {
+		return err
+	}
 	switch {
-	case a.o.readOnly:
-		return usagef("--read-only forbids %s", a.kind)
 	case a.wait < 0:
 		return usagef("--wait %s: must be 0 or more", a.wait)
 	case a.session != "" && (len(names) > 0 || a.node != ""):
