@@ -37,38 +37,30 @@ func (w *testConsul) alive(session string) {
 // A service check says nothing about the holder of a session that does not depend on it: the names may only be equal.
 // Maintenance mode is a critical check, too.
 func TestRescueDoesNotJudgeALeaderByOtherChecks(t *testing.T) {
-	onOwn(t, func(t *testing.T, w *testConsul) {
-		agent := w.client.Agent()
-		if err := agent.ServiceRegister(&api.AgentServiceRegistration{Name: "web", Check: &api.AgentServiceCheck{TTL: "1h", Status: "critical"}}); err != nil {
+	w := newTestConsul(t, consultest.Dev(t).Addr())
+	agent := w.client.Agent()
+	if err := agent.ServiceRegister(&api.AgentServiceRegistration{Name: "shop"}); err != nil {
+		t.Fatal(err)
+	}
+	controller := w.session(func(s *api.SessionEntry) { s.Name = "controller" })
+	for _, name := range []string{"web", "mail", "chat", "shop"} {
+		w.acquire("service/"+name+"/leader", controller, name)
+	}
+	for _, fails := range []func() error{
+		func() error { return agent.EnableServiceMaintenance("shop", "upgrade") },
+		func() error { return agent.EnableNodeMaintenance("upgrade") },
+		func() error {
+			return agent.ServiceRegister(&api.AgentServiceRegistration{Name: "web", Check: &api.AgentServiceCheck{TTL: "1h", Status: "critical"}})
+		},
+	} {
+		if err := fails(); err != nil {
 			t.Fatal(err)
 		}
-		if err := agent.ServiceRegister(&api.AgentServiceRegistration{Name: "shop"}); err != nil {
-			t.Fatal(err)
+		if r := w.run("rescue", "--yes", "-o", "json").must(t, exitOK); r.out != "" {
+			t.Errorf("rescue lists %s", r.out)
 		}
-		controller := w.session(func(s *api.SessionEntry) { s.Name = "controller" })
-		for _, name := range []string{"web", "mail", "chat", "shop"} {
-			w.acquire("service/"+name+"/leader", controller, name)
-		}
-		healthy := func() {
-			t.Helper()
-			if r := w.run("rescue", "--yes", "-o", "json").must(t, exitOK); r.out != "" {
-				t.Errorf("rescue lists %s", r.out)
-			}
-			w.alive(controller)
-		}
-		healthy()
-		if w.addr == "" || !strings.HasSuffix(t.Name(), "/consul") { // memconsul has no maintenance mode
-			return
-		}
-		if err := agent.EnableServiceMaintenance("shop", "upgrade"); err != nil {
-			t.Fatal(err)
-		}
-		healthy()
-		if err := agent.EnableNodeMaintenance("upgrade"); err != nil {
-			t.Fatal(err)
-		}
-		healthy()
-	})
+		w.alive(controller)
+	}
 }
 
 // laggingFollower returns the address of a proxy that lags behind Consul for every read that is not consistent: it
