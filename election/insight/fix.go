@@ -133,10 +133,14 @@ func fixHeld(e *election.Election, f FixFacts) *Fix {
 		return nil
 	}
 	if found := failure.Of(e, map[string]election.NodeChecks{s.Node: {Checks: f.Checks}}); found != nil {
+		ends := "every lock that it holds"
+		if s.Behavior == election.BehaviorDelete {
+			ends = "every key that it holds, which Consul deletes with its value (behavior delete)"
+		}
 		return &Fix{
 			Problem: ProblemNodeGone, Why: found.Why(),
-			Do: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it every lock that it holds. %s",
-				election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), delayText(s, "the key")),
+			Do: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it %s. %s",
+				election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), ends, delayText(s, "the key")),
 		}
 	}
 	if ending := fixEnding(s, f.Checks); ending != nil {

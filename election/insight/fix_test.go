@@ -63,6 +63,7 @@ func TestFix(t *testing.T) {
 			FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}, Unread: "not all checks of node-1 could be read"}, ProblemNodeGone, "15s",
 		},
 		{"a failed node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, "15s"},
+		{"a failed node, behavior delete", heldBy(session(func(s *election.Session) { bare(s); s.Behavior = election.BehaviorDelete })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, "every key that it holds, which Consul deletes"},
 		{"a failed node, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", ""},
 		{"a failed node, a session that is bound to it", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemCheckCritical, "depends on 1 critical check on node-1 (serfHealth)"},
 		{
