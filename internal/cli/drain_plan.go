@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,9 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) error {
 		return err
 	}
 	f, err := d.facts(ctx, nodes)
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
 	if err != nil {
 		return err
 	}
@@ -64,9 +68,6 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) error {
 		for _, read := range consulx.Surveys(sctx, d.client, keys) {
 			around[read.Key] = read
 		}
-	}
-	if ctx.Err() != nil {
-		return errInterrupted
 	}
 	d.plan = drain.NewPlan(f, around, d.selected.excluded)
 	d.plan.Options = d.Options
@@ -195,9 +196,6 @@ func (d *drainer) searchStore(ctx context.Context, f *drain.Facts) (hidden bool,
 	if err == nil || hidden {
 		err = d.scan(ctx, f, keys, update, &hidden)
 	}
-	if ctx.Err() != nil {
-		err = errInterrupted
-	}
 	return hidden, err
 }
 
@@ -228,21 +226,18 @@ func (s selection) excluded(e *election.Election) string {
 
 // choose resolves the names of --include and --exclude. An unknown name is an error: with a misspelled name in
 // --exclude, the drain would release an election that the user protects.
-func (d *drainer) choose(ctx context.Context) (selection, error) {
-	s := selection{map[string]bool{}, map[string]bool{}}
-	for _, list := range []struct {
-		names []string
-		keys  map[string]bool
-	}{{d.include, s.include}, {d.exclude, s.exclude}} {
-		for _, name := range list.names {
-			key, err := d.keyOf(ctx, name)
-			if err != nil {
-				return s, err
-			}
-			list.keys[key] = true
+func (d *drainer) choose(ctx context.Context) (s selection, err error) {
+	keysOf := func(names []string) map[string]bool {
+		keys := map[string]bool{}
+		for _, name := range names {
+			key, keyErr := d.keyOf(ctx, name)
+			err = cmp.Or(err, keyErr)
+			keys[key] = true
 		}
+		return keys
 	}
-	return s, nil
+	s = selection{keysOf(d.include), keysOf(d.exclude)}
+	return s, err
 }
 
 // keyOf returns the key for a name. The name selects an election that a pattern matches, or any other key in the store.

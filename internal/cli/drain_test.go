@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -161,35 +160,6 @@ func TestDrainMovesKeysThatAURLCannotContain(t *testing.T) {
 		}
 		if strings.Contains(r.errOut, "400") {
 			t.Error(r.errOut)
-		}
-	})
-}
-
-func TestDrainEndsWithoutALeaderOnTheNode(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		a, b, c := threeNodes(t, w)
-		var all []candidate
-		for i := range 7 {
-			key := fmt.Sprintf("%s/web%d/leader", p, i)
-			for j, node := range []string{a, a, b, c} {
-				all = append(all, candidate{key, w.sessionOn(node), fmt.Sprintf("web%d-%d", i, j), nil})
-			}
-			w.acquire(key, all[len(all)-4].session, "first")
-		}
-		pollers(t, w, all, 100*time.Millisecond)
-		r := w.run("drain", a, "--yes", "--settle", "500ms", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
-		lines, summary := drainLines(t, r.out)
-		if summary.Moved != 7 || len(lines) != 7 {
-			t.Errorf("%s", r.out)
-		}
-		for _, l := range lines {
-			if l.Result != "moved" || l.New.Node == a {
-				t.Errorf("%+v", l)
-			}
-			if pair := w.get(l.Key); pair.Flags != 7 {
-				t.Errorf("%+v", pair)
-			}
 		}
 	})
 }
