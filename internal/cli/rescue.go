@@ -226,7 +226,7 @@ func (r *rescueCommand) apply(ctx context.Context, operator *consulx.Operator, i
 	case ctx.Err() != nil:
 		i.fail(insight.OutcomeFailed, "interrupted before the fix")
 	default:
-		err := i.Apply(ctx, operator)
+		err := operator.DestroySession(ctx, i.Destroy)
 		for _, other := range r.items {
 			if other.Writes() && other.Destroy.Session == i.Destroy.Session {
 				r.recorder.action(other.outcome(err))
@@ -478,7 +478,11 @@ func (r *rescueCommand) report(i *rescueItem) error {
 		}
 		fmt.Fprintf(r.d.stderr, "electop: %s: %s. %s\n", i.name(), i.Fix.Problem, i.Fix.Do)
 	default:
-		fmt.Fprintf(r.d.stderr, "electop: %s: %s was not applied (%s): %s\n", i.name(), i.Kind(), i.result, sanitize.Line(i.reason, 1000))
+		applied := "was not applied"
+		if i.result == string(insight.OutcomeUnknown) {
+			applied = "may have been applied"
+		}
+		fmt.Fprintf(r.d.stderr, "electop: %s: %s %s (%s): %s\n", i.name(), i.Kind(), applied, i.result, sanitize.Line(i.reason, 1000))
 	}
 	return nil
 }
