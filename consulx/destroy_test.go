@@ -48,7 +48,7 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 		refused("the session no longer holds "+two, d)
 		d.Unsearched, d.Keys, d.Session = false, []string{one}, strings.ToUpper(s)
 		why := errors.New("the node is healthy")
-		d.Evidence = func(ctx context.Context) error { return why }
+		d.Evidence = func(context.Context) error { return why }
 		if err := op.DestroySession(t.Context(), d); !errors.Is(err, why) || b.Get(t, one).Session != s {
 			t.Errorf("without evidence: %v", err)
 		}

@@ -162,10 +162,9 @@ func (c *drainCommand) validate(nodes []string) error {
 		return usagef("--wait %s: must be a positive duration", c.Wait)
 	case c.dryRun:
 		return nil
-	case c.o.readOnly:
-		return usagef("--read-only forbids drain; --dry-run shows the plan")
-	case !c.yes:
-		return c.d.canAsk()
 	}
-	return nil
+	if err := c.o.toWrite("drain; --dry-run shows the plan"); err != nil || c.yes {
+		return err
+	}
+	return c.d.canAsk()
 }
