@@ -53,7 +53,8 @@ Exit codes: that of CMD, or 128 + N if signal N ended it; 128 + N if signal N
 ended the campaign; 126 if CMD cannot be run, 127 if it is not found (both are
 checked before competing); 1 if the leadership was lost while CMD ran or --try
 expired; 5 if Consul denies a request before CMD runs; otherwise those of
-electop --help. A failed release is a warning that says what is left.`, stopGrace),
+electop --help. A failed release is a warning that says what is left. A second
+signal ends electop without waiting for Consul and CMD.`, stopGrace),
 		Example: `  electop campaign web
   electop campaign backup --value "$(hostname)" -- ./backup.sh
   electop campaign backup --try 30s -- ./backup.sh`,
@@ -152,6 +153,9 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 		options.StopTime = stopGrace
 	}
 	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s", c.session.Name, key, 2*c.session.TTL)
+	if c.d.left.set(left); len(program) > 0 {
+		c.d.left.set(left + "; the supervisor stops the program within " + signalGrace.String())
+	}
 	candidate := candidacy.New(l.client, options)
 	err = c.lead(ctx, tryCtx, candidate, key, program)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)

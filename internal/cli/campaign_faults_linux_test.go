@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -165,6 +166,23 @@ func (w *testConsul) named(name string) bool {
 	return false
 }
 
+// hangs returns an address at which Consul no longer responds after a request whose path or body contains text.
+func (w *testConsul) hangs(text string) (addr string, hanging *atomic.Bool) {
+	hanging = &atomic.Bool{}
+	return consultest.ReverseProxy(w.t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if strings.Contains(r.URL.Path, text) || bytes.Contains(body, []byte(text)) {
+			hanging.Store(true)
+		}
+		if hanging.Load() {
+			<-r.Context().Done()
+			return
+		}
+		forward.ServeHTTP(rw, r)
+	}), hanging
+}
+
 func TestTheExitCodeOfAProgramCountsAfterAFailedRelease(t *testing.T) {
 	w := onMemory(t)
 	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
@@ -179,5 +197,49 @@ func TestTheExitCodeOfAProgramCountsAfterAFailedRelease(t *testing.T) {
 	for script, code := range map[string]int{"exit 0": exitOK, "exit 7": 7} {
 		r := w.run("--http-addr", addr, "campaign", "job-"+script[5:], "--", "sh", "-c", script).must(t, code)
 		has(t, r.errOut, `electop: the session "electop campaign" may remain and hold service/job-`+script[5:]+`/leader until it expires in about 30s: Permission denied`)
+	}
+}
+
+func TestASecondSignalEndsElectopAtOnce(t *testing.T) {
+	const pending = "a write or a program in progress may still complete"
+	for name, tt := range map[string]struct {
+		text string // text of the first request to which Consul does not respond
+		args []string
+		says string
+	}{
+		"campaign": {"unlock", []string{"campaign", "job"}, `the session "electop campaign" may remain and hold service/job/leader until it expires in about 30s`},
+		"release":  {"unlock", []string{"release", "web", "--yes"}, pending},
+		"destroy":  {"/session/destroy/", []string{"destroy", "web", "--yes"}, pending},
+		"drain":    {"unlock", []string{"drain", "node-1", "--yes"}, pending},
+		"drill":    {"unlock", []string{"drill", "web", "--yes"}, pending},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := onMemory(t)
+			w.acquire("service/web/leader", w.session(nil), "web-1")
+			addr, hanging := w.hangs(tt.text)
+			p := start(t, os.Args[0], append([]string{"--http-addr", addr}, tt.args...)...)
+			if name == "campaign" {
+				eventually(t, "leader", func() bool { pair := w.get("service/job/leader"); return pair != nil && pair.Session != "" })
+			} else {
+				eventually(t, "write", hanging.Load)
+			}
+			began, ended := time.Now(), make(chan error, 1)
+			go func() { ended <- p.Wait() }()
+			for again := time.Tick(repeatedSignal * 2); ; {
+				if err := p.Process.Signal(syscall.SIGINT); err != nil {
+					t.Log(err) // the process has just ended
+				}
+				select {
+				case <-again:
+					continue
+				case <-ended:
+				}
+				break
+			}
+			if took, code := time.Since(began), p.ProcessState.ExitCode(); took > 4*time.Second || code != 128+int(syscall.SIGINT) {
+				t.Errorf("electop ended after %s with exit code %d", took, code)
+			}
+			has(t, p.errOut.String(), "electop: ended at once by a second signal: "+tt.says)
+		})
 	}
 }
