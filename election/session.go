@@ -3,6 +3,7 @@ package election
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -95,3 +96,7 @@ type Check struct {
 	Output      string `json:"output"`
 	ModifyIndex uint64 `json:"modify_index"`
 }
+
+// SameNode reports whether two node names name the same node. Consul's catalog compares node names without case, and a
+// session keeps the spelling with which it was created.
+func SameNode(a, b string) bool { return strings.EqualFold(a, b) }

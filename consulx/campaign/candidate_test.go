@@ -1,10 +1,8 @@
 package campaign
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -309,27 +307,4 @@ func (s *severable) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("the network is down")
 	}
 	return s.to.RoundTrip(r)
-}
-
-func TestCandidateGivesUpALargeValue(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		value := bytes.Repeat([]byte("v"), 512<<10)
-		for i, giveUp := range []func(*Candidate, context.Context) error{(*Candidate).Resign, (*Candidate).Close} {
-			key := fmt.Sprint(b.Prefix(t), i, "/leader")
-			c := New(b.client, Options{Key: key, Value: value, Flags: 3, Session: SessionOptions{NodeChecks: []string{}}})
-			if _, err := c.Campaign(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := giveUp(c, t.Context()); err != nil {
-				t.Errorf("%d: %v", i, err)
-			}
-			if p := b.Get(t, key); p.Session != "" || p.Flags != 3 || !bytes.Equal(p.Value, value) {
-				t.Errorf("%d: after Resign, session %q, flags %d, %d bytes; want no session, flags 3 and the same value", i, p.Session, p.Flags, len(p.Value))
-			}
-			if err := c.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-	})
 }
