@@ -22,7 +22,8 @@ import (
 // Options are the settings of a [Candidate].
 type Options struct {
 	Key string
-	// Each acquire writes Value and Flags.
+	// Each acquire writes Value and Flags. A Value of more than about 390 KB can only be released by Close, so that a
+	// lock-delay follows.
 	Value   []byte
 	Flags   uint64
 	Session SessionOptions
@@ -136,8 +137,7 @@ func (c *Candidate) giveUp(ctx context.Context, session string) error {
 		if pair == nil || pair.Session != session {
 			return nil
 		}
-		unknown := func(_ context.Context, _ *election.Pair, err error) error { return c.client.Wrap(err) }
-		if err = c.client.GiveUp(ctx, pair, c.o.Session.Behavior, unknown); !errors.Is(err, consulx.ErrMoved) {
+		if err = c.client.GiveUp(ctx, pair, c.o.Session.Behavior); !errors.Is(err, consulx.ErrMoved) {
 			return err
 		}
 	}
