@@ -148,15 +148,13 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 		return err
 	}
 	defer closeLog()
-	options := candidacy.Options{Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, Logger: log}
-	if len(program) > 0 {
-		options.StopTime = stopGrace
-	}
 	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s", c.session.Name, key, 2*c.session.TTL)
 	if c.d.left.set(left); len(program) > 0 {
 		c.d.left.set(left + "; the supervisor stops the program within " + signalGrace.String())
 	}
-	candidate := candidacy.New(l.client, options)
+	candidate := candidacy.New(l.client, candidacy.Options{
+		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: stopGrace, Logger: log,
+	})
 	err = c.lead(ctx, tryCtx, candidate, key, program)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()

