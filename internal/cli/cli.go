@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/charmbracelet/x/term"
 
@@ -32,6 +33,8 @@ type deps struct {
 	interrupts *interruptGate
 	// left describes what may remain after a second signal. It is nil if signals have no effect on the context.
 	left *leftover
+	// seen is how long rescue must see that a node check is critical, or 0 for [rescue.Seen].
+	seen time.Duration
 }
 
 // warn writes a message to stderr.
