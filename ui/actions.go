@@ -264,7 +264,7 @@ func openFix(m *Model, by string) tea.Cmd {
 
 func startDrain(m *Model, a scene.Drain) tea.Cmd {
 	m.closeOverlay("")
-	log, action := m.log.StartDrain(a.Plan, m.scene)
+	log, action := m.log.StartDrain(a, m.scene)
 	m.log = log
 	m.renew()
 	return m.do(action)

@@ -288,7 +288,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"drain-name": func(t *testing.T, w, h int) *driver {
 			d, _ := planned(t, &fakeDrain{}, w, h, longPlan)
 			d.confirmDrain()
-			d.keys("'node-")
+			d.keys("'10")
 			return d
 		},
 		"drain-live":           drained(2),

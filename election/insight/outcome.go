@@ -116,7 +116,7 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 // destroyed. If the label comes from the session's name, it does not suffice, because several sessions may share the
 // name.
 func (o Outcome) sameLeader(next election.Term) bool {
-	return next.Leader == o.Target.Leader && next.Node != "" && next.Node == o.Target.Node &&
+	return next.Leader == o.Target.Leader && next.Node != "" && election.SameNode(next.Node, o.Target.Node) &&
 		!election.NamesNode(next.Leader, next.Node)
 }
 

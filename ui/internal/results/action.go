@@ -6,7 +6,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/internal/plan"
+	"electop/internal/drain"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -27,8 +27,8 @@ type action struct {
 	// that a command that has not started never starts.
 	claimed *atomic.Bool
 	// drain is the drain of this election, or nil if there is none. step is the state of the election in this drain.
-	drain *drain
-	step  plan.Step
+	drain *drainRun
+	step  drain.Result
 }
 
 // batch contains the actions that the user confirmed in one dialog.

@@ -155,6 +155,8 @@ func resultWords() []string {
 
 func (a *action) result() string {
 	switch {
+	case a.interrupted():
+		return "interrupted"
 	case a.drain != nil:
 		return string(a.step.Status)
 	case !a.over:

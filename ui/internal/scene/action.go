@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/internal/plan"
+	"electop/internal/drain"
 	"electop/ui/internal/term"
 )
 
@@ -65,7 +65,10 @@ type Watch struct{ Patterns []string }
 type ShowPlan struct{}
 
 // Drain begins a drain that the user confirmed.
-type Drain struct{ Plan plan.Plan }
+type Drain struct {
+	Plan    drain.Plan
+	Destroy bool
+}
 
 // Close closes the dialog or the results panel. If Text is not empty, the footer shows it as a note.
 type Close struct{ Text string }
