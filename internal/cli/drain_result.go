@@ -181,10 +181,5 @@ func drainExit(results []drain.Result, doubt error) error {
 	case doubt != nil:
 		codes[exitFailed] = true
 	}
-	for _, code := range bySeverity() {
-		if code != exitOK && codes[code] {
-			return exitError(code)
-		}
-	}
-	return nil
+	return worstOf(codes)
 }

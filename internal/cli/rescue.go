@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -245,23 +244,11 @@ func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election
 	}
 }
 
-// exitCode returns the most severe exit code.
-func (r *rescueCommand) exitCode() int {
+// finish reports the items and returns the exit code.
+func (r *rescueCommand) finish(err error) error {
 	codes := map[int]bool{}
 	for _, i := range r.items {
 		codes[i.exitCode(r.wait > 0)] = true
-	}
-	for _, code := range bySeverity() {
-		if codes[code] {
-			return code
-		}
-	}
-	return exitOK
-}
-
-// finish reports the items and returns the exit code.
-func (r *rescueCommand) finish(err error) error {
-	for _, i := range r.items {
 		if i.result == "" { // electop failed before it applied anything
 			continue
 		}
@@ -269,10 +256,7 @@ func (r *rescueCommand) finish(err error) error {
 			err = written
 		}
 	}
-	if code := r.exitCode(); err == nil && code != exitOK {
-		return exitError(code)
-	}
-	return err
+	return cmp.Or(err, worstOf(codes))
 }
 
 // applyAndWait applies the fixes and observes the elections until each election has a leader or --wait expires.
@@ -496,10 +480,5 @@ func (r *rescueCommand) reportJSON(i *rescueItem) error {
 	if i.Fix.Problem == insight.ProblemNodeGone {
 		j.Session = e.Pair.Session
 	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(r.d.stdout, "%s\n", sanitize.JSON(text))
-	return err
+	return writeJSONLine(r.d.stdout, j)
 }
