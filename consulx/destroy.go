@@ -163,7 +163,7 @@ func (op *Operator) HeldBy(ctx context.Context, session string, after time.Time)
 
 func (s *storeSearch) run(ctx context.Context) error {
 	found := &foundKeys{began: time.Now(), held: map[string][]string{}, complete: true}
-	err := s.client.scanStore(ctx, nil, func(p election.Pair) {
+	err := ScanStore(ctx, s.client, nil, func(p election.Pair) {
 		if p.Held() {
 			id := strings.ToLower(p.Session) // a key keeps the spelling with which it was acquired
 			found.held[id] = append(found.held[id], p.Key)
