@@ -38,7 +38,7 @@ func NextSpans(s *Scene, in *Assessment, c election.Connection) []term.Span {
 		}
 		return []term.Span{{r, WhyNoCandidate(s, in, c)}}
 	}
-	text := term.NameList(NextNames(in.Candidates), shownNext)
+	text := election.NameList(NextNames(in.Candidates), shownNext)
 	if in.Candidates[0].Weak {
 		return []term.Span{{term.Quiet, "perhaps "}, {term.Text, text}}
 	}
