@@ -46,7 +46,7 @@ type Model struct {
 	// seen is the value of text.Seen at the latest layout. now is the time of that layout.
 	seen int
 	now  time.Time
-	// change is the latest change to the visible text. noticed is set noticeTime after the change.
+	// change is the latest change to the visible text. noticed is set [scene.NoticeTime] after the change.
 	change  *Change
 	noticed bool
 }

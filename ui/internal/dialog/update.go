@@ -209,7 +209,7 @@ func (d *Model) confirm() scene.Action {
 	case d.acts() && d.checking():
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	case d.read():
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
+		return scene.TooSoon()
 	}
 	return nil
 }

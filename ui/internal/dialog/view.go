@@ -29,12 +29,8 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	d.seen, d.noticed = d.text.Seen, false
 	d.change = &Change{number: d.change.next()}
 	msg := Noticed{Of: d.change}
-	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
+	return tea.Tick(scene.NoticeTime, func(time.Time) tea.Msg { return msg })
 }
-
-// noticeTime is how long a text must be visible before the user can confirm it. Without this delay, a key that was
-// typed for an earlier text could confirm a new one.
-const noticeTime = 300 * time.Millisecond
 
 // Change identifies a change to the visible text.
 type Change struct{ number int }
@@ -46,7 +42,7 @@ func (c *Change) next() int {
 	return c.number + 1
 }
 
-// Noticed is sent noticeTime after a change to the visible text.
+// Noticed is sent [scene.NoticeTime] after a change to the visible text.
 type Noticed struct{ Of *Change }
 
 // View draws the dialog over lines, which are width cells wide.

@@ -69,7 +69,7 @@ type Model struct {
 	// typed is what the user has typed of the number of elections. It is nil while the dialog does not request it.
 	typed *term.Input
 	text  term.Reader
-	// changes counts the changes to the text. noticed is set noticeTime after the latest change.
+	// changes counts the changes to the text. noticed is set [scene.NoticeTime] after the latest change.
 	changes int
 	noticed bool
 }
@@ -100,7 +100,7 @@ func (d Model) Keys(k keys.Map) []key.Binding {
 // countedAbove is the number of elections above which the user confirms the plan with their number.
 const countedAbove = 20
 
-// ready reports whether the user can confirm the plan. The text must not have changed for noticeTime.
+// ready reports whether the user can confirm the plan. The text must not have changed for [scene.NoticeTime].
 func (d *Model) ready() bool { return d.acts() && d.noticed }
 
 // lists reports whether the dialog shows a plan with elections to move. It is also true if the user has excluded all

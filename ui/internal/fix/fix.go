@@ -172,13 +172,10 @@ func (m *Model) applies() bool {
 	return m.reading == nil && len(m.found.Destroy.Keys) > 0 && m.changed == "" && !m.offline
 }
 
-// noticeTime is how long a text must be visible before the user can confirm it.
-const noticeTime = 300 * time.Millisecond
-
 // ready reports whether the user can confirm the text: the evidence is complete, every line was visible, and for
-// noticeTime neither the text changed nor a new line became visible.
+// [scene.NoticeTime] neither the text changed nor a new line became visible.
 func (m *Model) ready(now time.Time) bool {
-	return m.applies() && !now.Before(m.found.Ready) && m.text.Read() && now.Sub(m.since) >= noticeTime
+	return m.applies() && !now.Before(m.found.Ready) && m.text.Read() && now.Sub(m.since) >= scene.NoticeTime
 }
 
 // Keys returns the key bindings for the footer.

@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Noticed is sent noticeTime after a change to the visible text.
+// Noticed is sent [scene.NoticeTime] after a change to the visible text.
 type Noticed struct{}
 
 // Update handles a message and returns an action for the program.
@@ -93,7 +93,7 @@ func (m *Model) confirm(s *scene.Scene) scene.Action {
 	case m.applies() && s.Now.Before(m.found.Ready):
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: until " + term.ClockTime(m.found.Ready) + ", electop must see that the node check stays critical."}
 	case m.applies() && m.text.Read():
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
+		return scene.TooSoon()
 	}
 	return nil
 }
@@ -110,5 +110,5 @@ func (m *Model) fit(s *scene.Scene, width, height int) scene.Action {
 		return nil
 	}
 	m.since = s.Now
-	return scene.Run{Cmd: tea.Tick(noticeTime, func(time.Time) tea.Msg { return Noticed{} })}
+	return scene.Run{Cmd: tea.Tick(scene.NoticeTime, func(time.Time) tea.Msg { return Noticed{} })}
 }
