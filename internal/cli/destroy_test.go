@@ -189,3 +189,17 @@ func TestDestroyReadsKeysConsistentlyWithStale(t *testing.T) {
 		t.Error("destroy sent no consistent read after the confirmation")
 	}
 }
+
+// A key keeps the spelling of the session's ID with which it was acquired.
+func TestASessionIsDestroyedOnceWhateverTheSpellingOfItsID(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		k, s := "-k"+p+"/*/leader", w.session(nil)
+		w.acquire(p+"/web/leader", s, "web-1")
+		w.acquire(p+"/mail/leader", strings.ToUpper(s), "mail-1")
+		r := w.run("destroy", "web", "mail", "--yes", "-o", "json", k).must(t, exitOK)
+		if all := resultsOf(t, r); all["web"] != "done" || all["mail"] != "done" {
+			t.Errorf("%s", r.out)
+		}
+	})
+}
