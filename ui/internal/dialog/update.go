@@ -40,8 +40,8 @@ func (d *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			d.survey.ended(msg.Found, s.Live)
 			d.check(s)
 		}
-	case Noticed:
-		d.noticed = d.noticed || msg.Of == d.change
+	case *scene.Noticed:
+		d.notice.Ended(msg)
 	case scene.Wheeled:
 		d.scroll(msg.Step)
 	case tea.KeyPressMsg:

@@ -59,19 +59,10 @@ func (r *request) tick() tea.Cmd {
 	return tea.Tick(tickTime, func(time.Time) tea.Msg { return Tick{r} })
 }
 
-// Noticed is sent [scene.NoticeTime] after a change to the visible text.
-type Noticed struct{ change int }
-
 // Awaits returns the message that enables the confirmation. It returns nil if none is needed.
-func (d Model) Awaits() tea.Msg {
-	if d.stage != planned || d.noticed {
+func (d Model) Awaits() *scene.Noticed {
+	if d.stage != planned {
 		return nil
 	}
-	return Noticed{d.changes}
-}
-
-func (d *Model) notice() tea.Cmd {
-	d.changes, d.noticed = d.changes+1, false
-	msg := Noticed{d.changes}
-	return tea.Tick(scene.NoticeTime, func(time.Time) tea.Msg { return msg })
+	return d.notice.Awaits()
 }

@@ -141,12 +141,3 @@ func (ShowLanes) isAction()    {}
 func (Quit) isAction()         {}
 func (Pass) isAction()         {}
 func (All) isAction()          {}
-
-// NoticeTime is how long a text must be visible before the user can confirm it. Without this delay, a key that was
-// typed for an earlier text could confirm a new one.
-const NoticeTime = 300 * time.Millisecond
-
-// TooSoon is the message about a confirmation before [NoticeTime] has passed.
-func TooSoon() Say {
-	return Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
-}
