@@ -151,26 +151,27 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	return r.finish(err)
 }
 
-// confirmPlan shows the problems, and requests confirmation if a fix writes to Consul.
+// confirmPlan shows the problems, and requests confirmation if a fix writes to Consul. --yes skips both.
 func (r *rescueCommand) confirmPlan(ctx context.Context) error {
+	if r.yes {
+		return nil
+	}
 	n := 0
 	for _, i := range r.items {
 		if i.Writes() {
 			n++
 		}
 	}
-	if n > 0 && !r.yes {
+	if n > 0 {
 		if err := r.d.canAsk(); err != nil {
 			return err
 		}
 	}
-	if !r.yes {
-		r.writePlan(r.d.stderr)
-	}
-	if n == 0 || r.yes {
+	r.writePlan(r.d.stderr)
+	switch n {
+	case 0:
 		return nil
-	}
-	if n == 1 {
+	case 1:
 		return r.d.confirm(ctx, "Apply 1 fix")
 	}
 	return r.d.confirm(ctx, fmt.Sprintf("Apply %d fixes", n))
@@ -282,7 +283,7 @@ func (r *rescueCommand) applyAndWait(ctx context.Context) error {
 	fmt.Fprintf(r.d.stderr, "waiting up to %s for a leader of %s\n", r.wait, shortNames(names))
 	wctx, stop := context.WithTimeout(ctx, r.wait)
 	defer stop()
-	for r.awaitsLeader() {
+	for slices.ContainsFunc(r.items, (*rescueItem).awaitsLeader) {
 		s, ok := nextSnapshot(wctx, observer.Snapshots())
 		if !ok {
 			break
@@ -293,15 +294,6 @@ func (r *rescueCommand) applyAndWait(ctx context.Context) error {
 	}
 	cancel()
 	return g.Wait()
-}
-
-func (r *rescueCommand) awaitsLeader() bool {
-	for _, i := range r.items {
-		if i.awaitsLeader() {
-			return true
-		}
-	}
-	return false
 }
 
 // Results of an item. If a fix failed, the result is the kind of its outcome instead.
