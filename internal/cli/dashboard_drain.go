@@ -69,12 +69,12 @@ func (x *dashboardDrains) start(c *datacenter, d *drainer) drain.Running {
 		defer close(f.ended)
 		client, err := c.connect()
 		if err != nil {
-			f.last, f.doubt = drain.NewRunner(d.plan, nil).Results(), err
+			f.last, f.unverified = drain.NewRunner(d.plan, nil).Results(), err
 			return
 		}
 		defer client.Close()
 		d.client = client.Consistently()
-		f.last, f.doubt = d.execute(ctx, c.recorder, f.changed, func(string) {})
+		f.last, f.unverified = d.execute(ctx, c.recorder, f.changed, func(string) {})
 	})
 	return f
 }
@@ -86,12 +86,12 @@ const drainInterval = 100 * time.Millisecond
 type drainFeed struct {
 	stop  context.CancelFunc
 	ready chan struct{}
-	ended chan struct{} // closed after last and doubt were set
+	ended chan struct{} // closed after last and unverified were set
 
-	mu      sync.Mutex
-	changes []drain.Result
-	last    []drain.Result
-	doubt   error
+	mu         sync.Mutex
+	changes    []drain.Result
+	last       []drain.Result
+	unverified error
 }
 
 // changed stores a changed result until Next returns it. It does not block.
@@ -125,8 +125,8 @@ func (f *drainFeed) Next() (changes []drain.Result, more bool) {
 	return changes, true
 }
 
-// Doubt returns why it is not verified that no session on the node leads an election.
-func (f *drainFeed) Doubt() string { return consulx.Describe(f.doubt) }
+// Unverified returns why it is not verified that no session on the node leads an election.
+func (f *drainFeed) Unverified() string { return consulx.Describe(f.unverified) }
 
 // Stop ends the drain after the writes in progress.
 func (f *drainFeed) Stop() { f.stop() }
