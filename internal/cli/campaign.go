@@ -175,7 +175,7 @@ func (c *campaign) compete(ctx context.Context, name string, program []string) e
 	if err != nil {
 		return c.tryError(ctx, tryCtx, name, err)
 	}
-	log, closeLog, err := c.o.logger(c.d)
+	log, closeLog, err := c.o.logger()
 	if err != nil {
 		return err
 	}

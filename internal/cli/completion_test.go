@@ -149,7 +149,7 @@ var freeFlags = strings.Fields(`candidates datacenter every exec exec-parallel e
 	settle since times timeout tls-server-name token try ttl until value wait`)
 
 func TestEveryFlagHasACompletion(t *testing.T) {
-	root := newRootCommand(deps{})
+	root := newRootCommand(deps{}, new(options))
 	for _, cmd := range manpage.Commands(root) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok && f.NoOptDefVal == "" && !slices.Contains(freeFlags, f.Name) {

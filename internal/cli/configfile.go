@@ -15,7 +15,6 @@ import (
 
 	"electop/election/sanitize"
 	"electop/internal/settings"
-	"electop/internal/ttyguard"
 	"electop/ui"
 )
 
@@ -53,9 +52,7 @@ func applyConfig(cmd *cobra.Command, o *options, warn func(cmd *cobra.Command, p
 	if err != nil {
 		return err
 	}
-	if !ttyguard.Child() { // the parent process has already printed the warnings
-		warn(cmd, o.configPath(), file)
-	}
+	warn(cmd, o.configPath(), file)
 	flags := cmd.Root().LocalFlags()
 	o.settings = fileSettings{file: file, given: given(flags)}
 	if err := o.useContext(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
+	"electop/internal/crash"
 	"electop/internal/drain"
 	"electop/ui"
 )
@@ -115,7 +116,7 @@ func (r *drainRun) apply(c ui.DrainChoice) {
 func (x *dashboardDrains) start(c *datacenter, r *drainRun, w *warnings) ui.Drain {
 	ctx, cancel := context.WithCancel(x.ctx)
 	f := &drainFeed{stop: cancel, ready: make(chan struct{}, 1), ended: make(chan struct{}), changes: map[*drain.Item]drain.Result{}}
-	x.running.Go(func() {
+	crash.Go(&x.running, func() {
 		defer cancel()
 		results, err := move(ctx, c, r, f)
 		f.warning = strings.Join(w.take(), "; ")

@@ -45,7 +45,7 @@ func offered(t *testing.T, args ...string) []string {
 
 // allCommands returns the commands that electop --help lists, including those that cobra adds.
 func allCommands() []*cobra.Command {
-	root := newRootCommand(deps{})
+	root := newRootCommand(deps{}, new(options))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return manpage.Commands(root)

@@ -15,7 +15,7 @@ import (
 func TestEveryFlagIsInSomeHelp(t *testing.T) {
 	w := onMemory(t)
 	topic := w.run("help", "connection").must(t, exitOK).out
-	for _, cmd := range manpage.Commands(newRootCommand(deps{})) {
+	for _, cmd := range manpage.Commands(newRootCommand(deps{}, new(options))) {
 		help := w.run(append(path(cmd), "--help")...).must(t, exitOK).out
 		all := pflag.NewFlagSet("", pflag.ContinueOnError)
 		all.AddFlagSet(cmd.LocalFlags())

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
@@ -166,11 +165,10 @@ func (o *options) openHistory(ctx context.Context) (web.Source, error) {
 	if path == "" {
 		own := o.consul
 		own.Datacenter = "" // a history contains all datacenters
-		client, err := consulx.NewClient(own)
+		client, err := o.opened.client(own)
 		if err != nil {
 			return nil, err
 		}
-		defer client.Close()
 		if path, err = o.historyPath(client); err != nil {
 			return nil, err
 		}

@@ -17,7 +17,7 @@ func TestEachCommandHasAManPageWithItsFlags(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
 	w := onMemory(t)
 	w.run("man", dir).must(t, exitOK)
-	root := newRootCommand(deps{})
+	root := newRootCommand(deps{}, new(options))
 	root.InitDefaultCompletionCmd()
 	commands := manpage.Commands(root)
 	for _, cmd := range commands {

@@ -36,8 +36,7 @@ Exit codes:
 A command that acts on several elections exits with the most severe code, in the
 order 1, 5, 4, 7, 6, 0.`
 
-func newRootCommand(d deps) *cobra.Command {
-	o := &options{}
+func newRootCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "electop",
 		Short:         `"top" for leader elections in Consul`,

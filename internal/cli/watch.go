@@ -17,7 +17,6 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/stream"
 )
 
 type watch struct {
@@ -104,7 +103,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := w.o.logger(w.d)
+	log, closeLog, err := w.o.logger()
 	if err != nil {
 		return err
 	}
@@ -136,7 +135,6 @@ func (w *watch) follow(ctx context.Context, names []string, clients []*consulx.C
 		g.Go(func() error { return places[i].observer.Run(gctx) })
 	}
 	g.Go(func() error { return shared.run(gctx, noteIn(places)) })
-	g.Go(func() error { return stream.AwaitReader(gctx, w.d.stdout) })
 	execQueue := newEventQueue()
 	if w.exec != "" {
 		r := &execRunner{d: w.d, command: w.exec, timeout: w.execTimeout, parallel: w.execParallel, queue: execQueue}

@@ -12,7 +12,6 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/procgroup"
-	"electop/internal/stream"
 )
 
 // execGrace is the time from SIGTERM to SIGKILL.
@@ -96,7 +95,7 @@ func (r *execRunner) execute(ctx context.Context, e election.Event) error {
 	}
 	cmd := exec.Command("sh", "-c", r.command) //nolint:noctx // procgroup.Run stops the whole group
 	cmd.Env = execEnv(e)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), stream.Unwrap(r.d.stdout), stream.Unwrap(r.d.stderr)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), r.d.stdout, r.d.stderr
 	err = procgroup.Run(ctx, cmd, execGrace)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("the command did not end within %s and was stopped", r.timeout)
