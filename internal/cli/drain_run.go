@@ -197,14 +197,13 @@ type drainOperator struct {
 func (o *drainOperator) Release(ctx context.Context, t election.Target) insight.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	var released consulx.Released
 	var err error
 	if e := o.find(t.Key); e != nil && t.SameHold(e.Pair) {
-		released, err = o.ReleaseObserved(ctx, e)
+		err = o.ReleaseObserved(ctx, e)
 	} else {
-		released, err = o.Operator.Release(ctx, t)
+		err = o.Operator.Release(ctx, t)
 	}
-	outcome := withNote(outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
+	outcome := outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, err)
 	o.recorder.action(outcome)
 	return outcome
 }
@@ -212,32 +211,23 @@ func (o *drainOperator) Release(ctx context.Context, t election.Target) insight.
 // Destroy destroys the session of one hold, unless the session holds a key that is not part of the drain.
 func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.Outcome {
 	outcome := insight.Outcome{Action: election.ActionDestroy, Target: t}
-	if reason := o.holdsMore(ctx, t.Session); reason != "" {
-		outcome.Kind, outcome.Reason = insight.OutcomeRefused, reason
+	asked := time.Now()
+	held, complete, err := o.HeldBy(ctx, t.Session, asked)
+	other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] })
+	switch {
+	case err != nil:
+		outcome.Kind, outcome.Reason = insight.OutcomeRefused, "its keys could not be read: "+consulx.Describe(err)
+		return outcome
+	case other >= 0:
+		outcome.Kind, outcome.Reason = insight.OutcomeRefused, "it also holds "+sanitize.Line(held[other], 200)+", which is not part of the drain"
+		return outcome
+	case !complete:
+		outcome.Kind, outcome.Reason = insight.OutcomeRefused, "this token cannot read all keys, so the session may hold more than those of the drain"
 		return outcome
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	outcome = outcomeOf(outcome, o.DestroySession(ctx, t))
+	outcome = outcomeOf(outcome, o.DestroySession(ctx, election.Destroy{Target: t, Keys: held, Shown: asked}))
 	o.recorder.action(outcome)
 	return outcome
-}
-
-// holdsMore returns why a session must not be destroyed. It returns "" if the session holds only keys of the drain. It
-// searches the whole store, because the session may be newer than the plan.
-func (o *drainOperator) holdsMore(ctx context.Context, session string) string {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	held, err := consulx.Holdings(ctx, o.client, []string{session}, nil)
-	if err != nil {
-		return "its keys could not be read: " + consulx.Describe(err)
-	}
-	for _, p := range held {
-		if !o.planned[p.Key] {
-			return "it also holds " + sanitize.Line(p.Key, 200) + ", which is not part of the drain"
-		}
-	}
-	return ""
 }
 
 // drainInterval is the time between two updates of the live table, or of the drain in the dashboard.

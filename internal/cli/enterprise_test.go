@@ -215,7 +215,7 @@ func sendEverything(t *testing.T, w, direct *testConsul, r *recorder, p string) 
 	w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, append([]string{"release", "db"}, enterprise...)...).must(t, exitOK)
 	hold("mail")
 	do(exitOK, "destroy", "mail", "--yes")
-	do(exitOK, "destroy", "--session", hold("queue"), "--scan", "--yes")
+	do(exitOK, "destroy", "--session", hold("queue"), "--yes")
 	w.run(append([]string{"campaign", "cron", "--behavior", "delete"}, append(enterprise, "--", "true")...)...).must(t, exitOK)
 	ran["campaign"] = true
 	campaignUntilRenewed(t, w, r, enterprise)

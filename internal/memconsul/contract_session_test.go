@@ -104,6 +104,27 @@ func (f *fixture) checkStatus(node, check string) string {
 	return "gone"
 }
 
+// Consul finds a session in any case of its ID, and a key keeps the spelling of the acquire.
+func TestSessionIDsInCapitals(t *testing.T) {
+	contract(t, func(f *fixture) {
+		s, key := f.session(map[string]any{"LockDelay": "0s"}), f.key("k")
+		capitals := strings.ToUpper(s)
+		if !f.acquire(key, capitals, "v") || f.entry(key).session() != capitals {
+			f.Errorf("the key is held by %q, want %q", f.entry(key).session(), capitals)
+		}
+		if f.acquire(key, s, "v") {
+			f.Error("an acquire with another spelling succeeded")
+		}
+		if info := f.sessionInfo(capitals); !strings.Contains(info, s) {
+			f.Errorf("session in capitals: %s", info)
+		}
+		f.mustPut("/v1/session/destroy/"+capitals, "")
+		if holder := f.entry(key).session(); holder != "" || f.sessionInfo(s) != "[]" {
+			f.Errorf("after the destroy, the key is held by %q and the session is %s", holder, f.sessionInfo(s))
+		}
+	})
+}
+
 func TestDeleteOfAHeldKeyLeavesTheSession(t *testing.T) {
 	contract(t, func(f *fixture) {
 		s, key := f.session(nil), f.key("k")

@@ -57,7 +57,7 @@ func (i *Item) Apply(ctx context.Context, c *consulx.Client, op *consulx.Operato
 		if again == nil || again.Problem != i.Fix.Problem {
 			return fmt.Errorf("the leader's checks changed: %w", consulx.ErrMoved)
 		}
-		return op.DestroySession(ctx, e.Target())
+		return op.DestroySession(ctx, election.Destroy{Target: e.Target(), Keys: []string{e.Key()}, Shown: time.Now()})
 	default:
 		return consulx.Fail(consulx.ErrRefused, "the fix %s writes nothing", i.Fix.Kind)
 	}

@@ -19,6 +19,8 @@ type action struct {
 	at   time.Time // time when the user confirmed the action
 	done time.Time // time when the call to Operator or apply returned, or when the drain ended; zero before that
 	by   string    // the key or command with which the user chose the targets
+	// shown is what the user was shown about a session to destroy.
+	shown election.Destroy
 	// apply applies a fix. It is nil for other actions, which call a method of [Operator].
 	apply func(context.Context) insight.Outcome
 	ended time.Time // time when the outcome became final

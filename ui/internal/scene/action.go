@@ -40,7 +40,9 @@ type Ask struct {
 type Confirm struct {
 	Kind    election.ActionKind
 	Targets []Target
-	By      string // see [Chosen]
+	// Shown is what the user was shown about each session to destroy, by its ID.
+	Shown map[string]election.Destroy
+	By    string // see [Chosen]
 }
 
 // ConfirmFix calls Apply, which fixes the target, and closes the dialog.
