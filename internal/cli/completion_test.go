@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/consul/api"
 	"github.com/spf13/pflag"
 
-	"electop/internal/manpage"
 )
 
 // complete returns the words that a shell offers for the last argument, and cobra's directive.
@@ -133,7 +132,6 @@ func TestCompletionOfFixedValues(t *testing.T) {
 	}
 	w.offers(nil, files, "--ca-file", "")
 	w.offers(nil, ":16", "--ca-path", "")
-	w.offers(nil, ":16", "man", "")
 	w.offers(nil, noFiles, "list", "--key", "")
 	w.offers(nil, noFiles, "doctor", "")
 	for _, flag := range []string{"--ca-path", "--token-file"} {
@@ -150,7 +148,7 @@ var freeFlags = strings.Fields(`candidates datacenter every exec exec-parallel e
 
 func TestEveryFlagHasACompletion(t *testing.T) {
 	root := newRootCommand(deps{}, new(options))
-	for _, cmd := range manpage.Commands(root) {
+	for _, cmd := range available(root) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok && f.NoOptDefVal == "" && !slices.Contains(freeFlags, f.Name) {
 				t.Errorf("%s --%s has no completion", cmd.CommandPath(), f.Name)

@@ -186,8 +186,7 @@ func hasSecret(v settings.Value) bool {
 // ignoresConfig reports whether a command reads no config file. Such a command does not use Consul, and works with an
 // invalid config file.
 func ignoresConfig(cmd *cobra.Command) bool {
-	return slices.Contains([]string{"version", "man"}, cmd.Name()) ||
-		cmd.HasParent() && (cmd.Parent().Name() == "completion" || cmd.Parent().Name() == "config")
+	return cmd.Name() == "version" || cmd.HasParent() && (cmd.Parent().Name() == "completion" || cmd.Parent().Name() == "config")
 }
 
 // isSet reports whether the command line or the environment has set a flag. token and token-file are two sources of the
