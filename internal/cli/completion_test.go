@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 	"github.com/spf13/pflag"
-
 )
 
 // complete returns the words that a shell offers for the last argument, and cobra's directive.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
 )
 
 // TestEveryFlagIsInSomeHelp requires each flag either in the help of its command or in a help topic.
