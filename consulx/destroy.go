@@ -49,7 +49,7 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 	if err := op.checkKeys(ctx, d); err != nil {
 		return err
 	}
-	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}, func() error { return op.destroy(ctx, d.Target) })
+	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}, func() error { return op.destroy(ctx, d) })
 }
 
 // checkHeld compares the keys that the session holds in the whole store with those that were shown.
@@ -92,10 +92,20 @@ func (op *Operator) checkKeys(ctx context.Context, d election.Destroy) error {
 	return nil
 }
 
-func (op *Operator) destroy(ctx context.Context, t election.Target) error {
+// destroy destroys the session, and reads the keys afterwards to make sure that the session no longer holds them.
+func (op *Operator) destroy(ctx context.Context, d election.Destroy) error {
 	c := op.client
-	if err := c.destroySession(ctx, t.Session); err != nil {
-		return c.unconfirmed(ctx, err, "the destroy", func(ctx context.Context) (string, error) { return c.sessionNow(ctx, t) })
+	if err := c.destroySession(ctx, d.Session); err != nil {
+		return c.unconfirmed(ctx, err, "the destroy", func(ctx context.Context) (string, error) { return c.sessionNow(ctx, d.Target) })
+	}
+	holders, err := Holders(ctx, c, d.Keys)
+	if err != nil {
+		return Fail(ErrUnknown, "Consul confirmed the destroy, but the keys could not be read afterwards: %s", Describe(err))
+	}
+	for _, key := range d.Keys {
+		if strings.EqualFold(holders[key], d.Session) {
+			return Fail(ErrUnknown, "Consul confirmed the destroy, but the session still holds %s", sanitize.Line(key, 200))
+		}
 	}
 	return nil
 }

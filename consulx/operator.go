@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hashicorp/consul/api"
-
 	"electop/election"
 	"electop/election/sanitize"
 )
@@ -133,44 +131,4 @@ func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, e
 			t.Key, election.ShortID(pair.Session))
 	}
 	return pair, nil
-}
-
-// SetFlags changes the flags of a key that no session holds, and keeps its value. If the key has changed since p was
-// read, or is held, it writes nothing and returns ErrMoved. A write to a held key would set its LockIndex to 0.
-func (op *Operator) SetFlags(ctx context.Context, p election.Pair, flags uint64) error {
-	set := op.client.kvOp(api.KVCAS, p.Key)
-	set.Index, set.Value, set.Flags = p.ModifyIndex, p.Value, flags
-	return op.client.repair(ctx, p, set)
-}
-
-// DeleteFree deletes a key that no session holds. If the key has changed since p was read, it writes nothing and
-// returns ErrMoved.
-func (op *Operator) DeleteFree(ctx context.Context, p election.Pair) error {
-	remove := op.client.kvOp(api.KVDeleteCAS, p.Key)
-	remove.Index = p.ModifyIndex
-	return op.client.repair(ctx, p, remove)
-}
-
-// repair writes a key that no session holds. The transaction checks the index, so that it fails if p is outdated.
-func (c *Client) repair(ctx context.Context, p election.Pair, write *api.KVTxnOp) error {
-	switch {
-	case !election.Addressable(p.Key):
-		return Fail(ErrRefused, "%s is not UTF-8, so it cannot be addressed; nothing was written", sanitize.Line(p.Key, 100))
-	case p.Held():
-		return Fail(ErrMoved, "%s is held; nothing was written", p.Key)
-	case p.ModifyIndex == 0: // in a check-and-set, index 0 means that the key must not exist
-		return Fail(ErrMoved, "%s does not exist; nothing was written", p.Key)
-	}
-	index := c.kvOp(api.KVCheckIndex, p.Key)
-	index.Index = p.ModifyIndex
-	ok, answer, err := c.writeTxn(ctx, api.TxnOps{{KV: index}, {KV: write}})
-	switch {
-	case tooLarge(err):
-		return Fail(ErrRefused, "the value of %s is too large for a transaction; nothing was written", sanitize.Line(p.Key, 100))
-	case err != nil:
-		return c.unconfirmed(ctx, err, "the write", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
-	case ok:
-		return nil
-	}
-	return c.txnError(p.Key, answer.Errors)
 }

@@ -28,8 +28,8 @@ var update = flag.Bool("update", false, "write the golden files")
 type fakeOperator struct {
 	released  []election.Target
 	destroyed []election.Destroy
-	outcome             insight.Outcome
-	ends                map[string]insight.Outcome // outcomes by name of the election
+	outcome   insight.Outcome
+	ends      map[string]insight.Outcome // outcomes by name of the election
 }
 
 func (o *fakeOperator) fails(kind insight.OutcomeKind, reason string) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/charmbracelet/x/term"
 
@@ -23,6 +24,8 @@ type deps struct {
 	stderr io.Writer
 	// interactive reports whether stdin and stdout are terminals.
 	interactive bool
+	// seen is how long rescue must see that a node check is critical, or 0 for [rescue.Seen].
+	seen time.Duration
 }
 
 // warn writes a message to stderr.

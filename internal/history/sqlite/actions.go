@@ -17,7 +17,7 @@ const actionReach = int64(time.Minute)
 func (s *store) action(ctx context.Context, a *history.Action) error {
 	if _, err := s.Exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, history.Nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,
-		index(a.CreateIndex), index(a.Term), a.Leader, a.Node, a.Result, a.Detail); err != nil || a.Result != history.ResultDone || !a.Kind.EndsHold() {
+		index(a.CreateIndex), index(a.Term), a.Leader, a.Node, a.Result, a.Detail); err != nil || a.Result != history.ResultDone {
 		return err
 	}
 	stmt, err := s.Statement(ctx, `SELECT t.id, t.number, t.create_index, t.last_index, t.leader, t.node, ifnull(t.lock_delay_until, 0),

@@ -295,22 +295,11 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 }
 
 func validAction(a *history.Action) bool {
-	switch a.Kind {
-	case election.ActionRelease, election.ActionDestroy:
-		if a.Session == "" {
-			return false
-		}
-	case election.ActionSetFlags, election.ActionDelete:
-		if a.Key == "" {
-			return false
-		}
-	default:
-		return false
-	}
 	switch a.Result {
 	case history.ResultDone, history.ResultFailed, history.ResultUnconfirmed:
 	default:
 		return false
 	}
-	return a.By != "" && a.Datacenter != ""
+	known := a.Kind == election.ActionRelease || a.Kind == election.ActionDestroy
+	return known && a.Session != "" && a.By != "" && a.Datacenter != ""
 }

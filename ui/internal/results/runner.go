@@ -33,7 +33,7 @@ const (
 	destroyTime = 3 * time.Minute
 )
 
-// runner creates the command for a group of actions: one release, one fix, or the destroy of one session.
+// runner creates the command for a group of actions: one release, or the destroy of one session.
 type runner func(group batch) tea.Cmd
 
 // newRunner returns a runner that calls op. Each command ends when ctx is cancelled or after its timeout. The actions of
@@ -65,15 +65,12 @@ func newRunner(ctx context.Context, op Operator) runner {
 
 // call returns the function that executes the action on a hold.
 func (a *action) call(op Operator) func(context.Context, election.Target) insight.Outcome {
-	switch {
-	case a.apply != nil:
-		return func(ctx context.Context, _ election.Target) insight.Outcome { return a.apply(ctx) }
-	case a.Action == election.ActionDestroy:
-		shown := a.shown
-		return func(ctx context.Context, t election.Target) insight.Outcome {
-			shown.Target = t
-			return op.DestroySession(ctx, shown)
-		}
+	if a.Action != election.ActionDestroy {
+		return op.Release
 	}
-	return op.Release
+	shown := a.shown
+	return func(ctx context.Context, t election.Target) insight.Outcome {
+		shown.Target = t
+		return op.DestroySession(ctx, shown)
+	}
 }

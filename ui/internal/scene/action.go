@@ -1,13 +1,11 @@
 package scene
 
 import (
-	"context"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/ui/internal/plan"
 	"electop/ui/internal/term"
 )
@@ -43,24 +41,6 @@ type Confirm struct {
 	// Shown is what the user was shown about each session to destroy, by its ID.
 	Shown map[string]election.Destroy
 	By    string // see [Chosen]
-}
-
-// ConfirmFix calls Apply, which fixes the target, and closes the dialog.
-type ConfirmFix struct {
-	Kind   election.ActionKind
-	Target Target
-	By     string
-	Apply  func(context.Context) insight.Outcome
-}
-
-// Diagnosed stores the facts that the fix dialog read about an election.
-type Diagnosed struct {
-	Election *election.Election
-	Facts    insight.FixFacts
-}
-
-func (d Diagnosed) same(other Diagnosed) bool {
-	return d.Election == other.Election && d.Facts.Now.Equal(other.Facts.Now) && d.Facts.Delay == other.Facts.Delay
 }
 
 // Refresh ends a pause and discards the cached permissions for the targets. It then sends [Refreshed] to the dialog.
@@ -141,8 +121,6 @@ func (ShowElection) isAction() {}
 func (Zoom) isAction()         {}
 func (Ask) isAction()          {}
 func (Confirm) isAction()      {}
-func (ConfirmFix) isAction()   {}
-func (Diagnosed) isAction()    {}
 func (Refresh) isAction()      {}
 func (ShowResults) isAction()  {}
 func (ShowLocks) isAction()    {}
