@@ -128,7 +128,7 @@ func openScreen(ctx context.Context, program []string, state string) (*screenPro
 	}
 	defer tty.Close()
 	p := &screenProgram{control: control, drawn: make(chan time.Time, 1)}
-	p.cmd = exec.CommandContext(ctx, program[0], program[1:]...)
+	p.cmd = exec.CommandContext(ctx, program[0], program[1:]...) //nolint:gosec // the programs are arguments of bench
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = tty, tty, tty, ownTerminal()
 	p.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor", "LC_ALL=C.UTF-8", "TMUX=", "XDG_STATE_HOME="+state)
 	p.started = time.Now()
