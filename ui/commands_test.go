@@ -40,7 +40,9 @@ func runnable(t testing.TB, r *runs) func(*Options) {
 		o.ConfigFile = "/home/ana/.config/electop/config.yaml"
 		o.Command = func(c ShellCommand) *exec.Cmd {
 			r.all = append(r.all, c)
-			return exec.Command("sh", "-c", r.script)
+			cmd := exec.Command("sh", "-c", r.script)
+			cmd.Stdin = strings.NewReader("") // the keyboard of a test is not a file, so Run would wait for its end
+			return cmd
 		}
 	}
 }
