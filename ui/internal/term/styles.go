@@ -2,8 +2,9 @@ package term
 
 import (
 	"image/color"
+	"strings"
 
-	"github.com/charmbracelet/x/ansi"
+	"charm.land/lipgloss/v2"
 )
 
 // Role is the meaning of a text. It determines the colour of the text. Only this file maps roles to colours.
@@ -111,8 +112,8 @@ func NewStyles(theme Theme, dark bool, profile string) *Styles {
 	return s
 }
 
-func roleStyle(t palette, d depth, r Role) style {
-	s := style{}
+func roleStyle(t palette, d depth, r Role) lipgloss.Style {
+	s := lipgloss.NewStyle()
 	switch r {
 	case Quiet:
 		return s.Foreground(t.quiet)
@@ -121,19 +122,19 @@ func roleStyle(t palette, d depth, r Role) style {
 	case Separator:
 		return s.Foreground(t.line)
 	case Strong:
-		return s.Bold()
+		return s.Bold(true)
 	case Accent:
-		return s.Foreground(t.accent).Bold()
+		return s.Foreground(t.accent).Bold(true)
 	case Head:
-		return s.Foreground(t.quiet).Bold()
+		return s.Foreground(t.quiet).Bold(true)
 	case Led:
 		return s.Foreground(t.led)
 	case Vacant:
-		return s.Foreground(t.vacant).Bold()
+		return s.Foreground(t.vacant).Bold(true)
 	case Delay:
-		return s.Foreground(t.delay).Bold()
+		return s.Foreground(t.delay).Bold(true)
 	case Bad:
-		return s.Foreground(t.bad).Bold()
+		return s.Foreground(t.bad).Bold(true)
 	case TermA:
 		return s.Foreground(t.termA)
 	case TermB:
@@ -146,28 +147,28 @@ func roleStyle(t palette, d depth, r Role) style {
 }
 
 // blockStyle returns the style of a role that sets its own background. Without colours, this is reverse video.
-func blockStyle(t palette, d depth, r Role) style {
-	s := style{}
+func blockStyle(t palette, d depth, r Role) lipgloss.Style {
+	s := lipgloss.NewStyle()
 	switch {
 	case !r.block(), d == depthNone && r == Button:
 		return s
 	case d == depthNone:
-		return s.Reverse().Bold()
+		return s.Reverse(true).Bold(true)
 	case r == Button:
 		return s.Background(t.selection).Foreground(t.selectedText)
 	}
 	ground := map[Role]color.Color{Badge: t.accent, Alarm: t.vacant, Past: t.delay, ButtonOn: t.accent}[r]
-	return s.Background(ground).Foreground(t.onBadge).Bold()
+	return s.Background(ground).Foreground(t.onBadge).Bold(true)
 }
 
 // block reports whether a role sets its own background.
 func (r Role) block() bool { return r >= Badge && r <= ButtonOn }
 
 // selected applies the background of the selected row to a role.
-func selected(t palette, d depth, r Role, plain style) style {
+func selected(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case d == depthNone:
-		return plain.Reverse()
+		return plain.Reverse(true)
 	case r.block():
 		return plain
 	}
@@ -187,62 +188,32 @@ func selected(t palette, d depth, r Role, plain style) style {
 
 // changed highlights a role in a line that changed recently. It uses a background or, if the terminal has too few
 // colours, bold text.
-func changed(t palette, d depth, r Role, plain style) style {
+func changed(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case r.block():
 		return plain
 	case d == depthNone, t.changed == nil:
-		return plain.Bold()
+		return plain.Bold(true)
 	}
 	return plain.Background(t.changed)
 }
 
 // staleStyle makes a role grey. Roles with their own background keep their colours, because their text describes
 // electop, not the data.
-func staleStyle(t palette, d depth, r Role, plain style) style {
+func staleStyle(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case r.block():
 		return plain
 	case d == depthNone:
-		return plain.Faint()
+		return plain.Faint(true)
 	}
-	return style{}.Foreground(t.quiet)
+	return lipgloss.NewStyle().Foreground(t.quiet)
 }
-
-// style is the appearance of a text. A nil colour is the default of the terminal.
-type style struct {
-	fg, bg               color.Color
-	bold, faint, reverse bool
-}
-
-func (s style) Foreground(c color.Color) style { s.fg = c; return s }
-func (s style) Background(c color.Color) style { s.bg = c; return s }
-func (s style) Bold() style                    { s.bold = true; return s }
-func (s style) Faint() style                   { s.faint = true; return s }
-func (s style) Reverse() style                 { s.reverse = true; return s }
 
 // opening returns the escape sequence that begins a style.
-func opening(s style) string {
-	var codes ansi.Style
-	if s.bold {
-		codes = codes.Bold()
-	}
-	if s.reverse {
-		codes = codes.Reverse(true)
-	}
-	if s.faint {
-		codes = codes.Faint()
-	}
-	if s.fg != nil {
-		codes = codes.ForegroundColor(s.fg)
-	}
-	if s.bg != nil {
-		codes = codes.BackgroundColor(s.bg)
-	}
-	if len(codes) == 0 {
-		return ""
-	}
-	return codes.String()
+func opening(s lipgloss.Style) string {
+	before, _, _ := strings.Cut(s.Render("x"), "x")
+	return before
 }
 
 // Ink returns the escape sequence of a role, or "" for plain text.

@@ -2,9 +2,8 @@ package term
 
 import (
 	"image/color"
-	"strconv"
 
-	"github.com/charmbracelet/x/ansi"
+	"charm.land/lipgloss/v2"
 )
 
 // Theme is the name of a set of colours.
@@ -38,12 +37,8 @@ type palette struct {
 
 // newPalette returns the colours of a theme on a dark or light background.
 func newPalette(t Theme, dark bool, d depth) palette {
-	of := func(onLight, onDark string) color.Color {
-		if dark {
-			return colour(onDark)
-		}
-		return colour(onLight)
-	}
+	pick := lipgloss.LightDark(dark)
+	of := func(light, dark string) color.Color { return pick(lipgloss.Color(light), lipgloss.Color(dark)) }
 	switch {
 	case d == depthNone:
 		return palette{}
@@ -63,14 +58,6 @@ func newPalette(t Theme, dark bool, d depth) palette {
 		selection: of("#e4e4e4", "#3a3a3a"), selectedText: of("#121212", "#ffffff"),
 		selectedQuiet: of("#4e4e4e", "#bcbcbc"), changed: of("#ffffd7", "#00005f"),
 	}
-}
-
-// colour returns the colour with a number of the terminal's 16 colours, or with a text such as "#5fafff".
-func colour(text string) color.Color {
-	if n, err := strconv.ParseUint(text, 10, 4); err == nil {
-		return ansi.BasicColor(n)
-	}
-	return ansi.HexColor(text)
 }
 
 // highContrast returns a palette with a contrast ratio of at least 7:1. The selected row is inverse.
