@@ -113,9 +113,10 @@ func (c *campaign) run(ctx context.Context, name string, program []string) error
 
 // validate checks the command line before the first request to Consul.
 func (c *campaign) validate(name string, program []string) error {
+	if err := c.o.toWrite("campaign, which writes a key"); err != nil {
+		return err
+	}
 	switch {
-	case c.o.readOnly:
-		return usagef("--read-only forbids campaign, which writes a key")
 	case strings.Contains(name, "*"):
 		return usagef("%q contains a wildcard; campaign requires the name or the key of one election", sanitize.Line(name, 100))
 	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:
