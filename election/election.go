@@ -140,11 +140,13 @@ func (e *Election) Node() string {
 	return ""
 }
 
-// Changes counts the terms that are known to have begun within window before now.
+// Changes counts the terms that are known to have begun within window before now. If the beginning of a term was not
+// observed, its earliest possible beginning counts.
 func (e *Election) Changes(now time.Time, window time.Duration) int {
 	n := 0
 	for i := range e.Terms {
-		if t := &e.Terms[i]; t.StartKnown && now.Sub(t.Start) <= window {
+		t := &e.Terms[i]
+		if began := t.began(); !began.IsZero() && now.Sub(began) <= window {
 			n++
 		}
 	}
@@ -162,6 +164,7 @@ func (e *Election) Moved(move func(*time.Time)) *Election {
 		move(&m.Terms[i].Start)
 		move(&m.Terms[i].End)
 		move(&m.Terms[i].SeenUntil)
+		move(&m.Terms[i].NotBefore)
 	}
 	return &m
 }

@@ -108,7 +108,12 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 	if peak != reached(&r.Pair) { // an overwrite after these terms reset LockIndex
 		t.peaks[r.Ident()] = peak
 	}
-	if r.Session = nil; r.Exists && r.Pair.Held() {
+	if s := e.Session; s != nil && t.sessions[s.ID] == nil { // its settings explain the loss if the session no longer exists
+		known := *s
+		known.Name, known.Node = sanitize.Text(s.Name), sanitize.Text(s.Node)
+		t.sessions[s.ID] = &known
+	}
+	if r.Session, r.LastSession = nil, nil; r.Exists && r.Pair.Held() {
 		if r.Session = t.sessions[r.Pair.Session]; r.Session == nil {
 			t.unread[r.Pair.Session]++
 		}

@@ -44,7 +44,7 @@ func (r *drainRun) execute(ctx context.Context) error {
 		view.flush()
 		return view.finish(ctx, results)
 	}
-	recorder := r.o.record(r.client, nil, r.d.warn)
+	recorder := r.o.record(r.client, r.d.warn)
 	recorder.observes(r.snapshot.Datacenter)
 	r.connection = view.connection
 	stop := view.start()

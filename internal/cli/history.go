@@ -49,17 +49,15 @@ A term that began before observation started has FROM "before …" and
 HELD ">= …". A term that ended while no observer was running has TO "by …".
 In the table of events, "unobserved" lines show when no observer was running.
 
--o json prints one object per line, events as electop watch does. In -o csv, a
-field that begins with = + - or @ gets a leading apostrophe: spreadsheets would
-evaluate it as a formula.`,
+-o json prints one object per line, events as electop watch does.`,
 		Example: `  electop history --since 2d
   electop history billing --terms --since 2026-11-20
-  electop history --stats --since 30d -o csv
+  electop history --stats --since 30d -o json
   electop history --type elected,missed -o json | jq -c .leader`,
 		ValidArgsFunction: completeHistory(o),
 		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names, time.Now()) },
 	}
-	outputFlag(cmd, &c.output, "table", "json", "csv")
+	outputFlag(cmd, &c.output, "table", "json")
 	f := cmd.Flags()
 	f.StringVar(&c.since, "since", "24h", "print what happened after this time")
 	f.StringVar(&c.until, "until", "", "print what happened before this time (default now)")
@@ -144,7 +142,7 @@ func (c *historyCommand) run(ctx context.Context, names []string, now time.Time)
 	if err != nil {
 		return err
 	}
-	filter := history.Filter{Range: r, Names: keys}
+	filter := history.Filter{Range: r, Names: keys, Datacenters: c.o.chosenDatacenters()}
 	switch {
 	case c.terms:
 		return c.writeTerms(ctx, f, filter)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -50,20 +51,27 @@ func recall(ctx context.Context, source history.Source, warn func(line string)) 
 	return past
 }
 
-// open returns the file, or nil if the file does not exist. If the file was replaced, open opens the new file.
+// recallFrom returns a function that reads the recorded history of the elections for an observer. It returns nil if
+// source is nil, because then no history is used.
+func recallFrom(source history.Source, log *slog.Logger) func(context.Context) election.HistoryRead {
+	if source == nil {
+		return nil
+	}
+	return func(ctx context.Context) election.HistoryRead {
+		return recall(ctx, source, func(line string) { log.Warn(line) }) // the commands that show the history report errors
+	}
+}
+
+// open returns the file, or nil if the file does not exist.
 func (l *lazyHistory) open(ctx context.Context) (*sqlite.File, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file != nil {
-		if !l.file.Moved() {
-			return l.file, nil
-		}
-		l.file.Close() //nolint:gosec // it was only read
-		l.file = nil
+		return l.file, nil
 	}
 	file, err := sqlite.OpenFile(ctx, l.path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, sqlite.ErrEmpty):
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -3,11 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"electop/election"
@@ -30,15 +28,8 @@ func (t *observedTerm) held() (held time.Duration, known bool) {
 // writeTerms writes the terms page by page, so that memory usage does not depend on the number of terms.
 func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
 	q := history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes), Limit: historyPage}
-	switch c.output {
-	case "json":
+	if c.output == "json" {
 		return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeLines(c.d.stdout, terms, termLine) })
-	case "csv":
-		w := csv.NewWriter(c.d.stdout)
-		if err := w.Write(termColumns()); err != nil {
-			return err
-		}
-		return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeTermRecords(w, terms) })
 	}
 	observed, err := f.Observations(ctx, filter.Range)
 	if err != nil {
@@ -55,8 +46,8 @@ func writeTermRows(tw *output.Table, terms []observedTerm, several bool) error {
 		t := &terms[i]
 		from, to, held := termTimes(t)
 		vacancy := "-"
-		if t.VacancyKnown {
-			vacancy = election.FormatDuration(t.Vacancy)
+		if t.Vacancy != nil {
+			vacancy = election.FormatDuration(time.Duration(*t.Vacancy))
 		}
 		fmt.Fprintf(tw, "%s%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", inDatacenter(t.Datacenter, several), sanitize.Line(t.Election, 80), sanitize.Line(t.Leader, 40),
 			cmp.Or(sanitize.Line(t.Node, 40), "-"), termNumber(t), from, to, held, termCause(&t.Term), vacancy)
@@ -95,7 +86,10 @@ func termNumber(t *observedTerm) string { return cmp.Or(positive(t.Number), "?")
 // termTimes formats when a term began and ended, and how long it lasted.
 func termTimes(t *observedTerm) (from, to, held string) {
 	from, to = localTime(t.Start), "-"
-	if !t.StartKnown {
+	switch {
+	case !t.NotBefore.IsZero():
+		from = "by " + from
+	case !t.StartKnown:
 		from = "before " + from
 	}
 	if t.Over() {
@@ -123,74 +117,8 @@ func termCause(t *history.Term) string {
 	return cmp.Or(string(t.Cause), string(election.Unknown))
 }
 
-type termJSON struct {
-	Election       string `json:"election"`
-	Key            string `json:"key"`
-	Datacenter     string `json:"datacenter"`
-	Term           uint64 `json:"term"`
-	CreateIndex    uint64 `json:"create_index"`
-	Leader         string `json:"leader"`
-	Session        string `json:"session"`
-	Node           string `json:"node,omitempty"`
-	From           string `json:"from"`
-	FromKnown      bool   `json:"from_known"`
-	To             string `json:"to,omitempty"`
-	SeenUntil      string `json:"seen_until,omitempty"`
-	Held           string `json:"held"`
-	HeldMS         int64  `json:"held_ms"`
-	HeldKnown      bool   `json:"held_known"`
-	Cause          string `json:"cause,omitempty"`
-	Guess          bool   `json:"guess,omitempty"`
-	Evidence       string `json:"evidence,omitempty"`
-	By             string `json:"by,omitempty"`
-	LockDelayUntil string `json:"lock_delay_until,omitempty"`
-	Vacancy        string `json:"vacancy,omitempty"`
-	VacancyMS      *int64 `json:"vacancy_ms,omitempty"`
-}
-
-func newTermJSON(t *observedTerm) termJSON {
-	held, known := t.held()
-	j := termJSON{
-		Election: t.Election, Key: t.Key, Datacenter: t.Datacenter, Term: t.Number, CreateIndex: t.CreateIndex,
-		Leader: t.Leader, Session: t.Session, Node: t.Node, From: election.FormatTime(t.Start), FromKnown: t.StartKnown,
-		To: election.FormatTime(t.End), SeenUntil: election.FormatTime(t.SeenUntil),
-		Held: election.FormatDuration(held), HeldMS: held.Milliseconds(), HeldKnown: known,
-		Cause: string(t.Cause), Guess: t.Guess, Evidence: t.Evidence, By: t.By, LockDelayUntil: election.FormatTime(t.LockDelayUntil),
-	}
-	if t.VacancyKnown {
-		ms := t.Vacancy.Milliseconds()
-		j.Vacancy, j.VacancyMS = election.FormatDuration(t.Vacancy), &ms
-	}
-	return j
-}
-
 // termLine formats a term as one line of JSON that is safe to show.
 func termLine(t observedTerm) ([]byte, error) {
-	text, err := json.Marshal(newTermJSON(&t))
+	text, err := json.Marshal(t.Term)
 	return append(sanitize.JSON(text), '\n'), err
-}
-
-func termColumns() []string {
-	return []string{
-		"election", "key", "datacenter", "term", "create_index", "leader", "session", "node", "from", "from_known", "to", "seen_until",
-		"held_ms", "held_known", "cause", "guess", "evidence", "by", "lock_delay_until", "vacancy_ms",
-	}
-}
-
-func writeTermRecords(w *csv.Writer, terms []observedTerm) error {
-	records := make([][]string, len(terms))
-	for i := range terms {
-		j := newTermJSON(&terms[i])
-		vacancy := ""
-		if j.VacancyMS != nil {
-			vacancy = strconv.FormatInt(*j.VacancyMS, 10)
-		}
-		records[i] = []string{
-			csvText(j.Election), csvText(j.Key), csvText(j.Datacenter), positive(j.Term), positive(j.CreateIndex), csvText(j.Leader),
-			csvText(j.Session), csvText(j.Node), j.From, strconv.FormatBool(j.FromKnown), j.To, j.SeenUntil,
-			strconv.FormatInt(j.HeldMS, 10), strconv.FormatBool(j.HeldKnown), csvText(j.Cause), onlyTrue(j.Guess), csvText(j.Evidence),
-			csvText(j.By), j.LockDelayUntil, vacancy,
-		}
-	}
-	return w.WriteAll(records)
 }

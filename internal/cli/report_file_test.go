@@ -19,6 +19,7 @@ func storedHistory(t *testing.T, at time.Time, names ...string) history.Source {
 	path := filepath.Join(t.TempDir(), "h.db")
 	store := newHistoryRecorder(func(line string) { t.Error(line) })
 	store.start(sqlite.NewWriter(path, sqlite.WriterOptions{}))
+	store.marked(&election.Snapshot{At: at.Add(-time.Minute), Datacenter: "dc1", Loaded: true}, nil)
 	for i, name := range names {
 		store.events([]election.Event{{
 			Time: at, Type: election.Elected, Election: name, Key: "service/" + name + "/leader", Datacenter: "dc1",

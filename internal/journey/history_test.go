@@ -222,7 +222,7 @@ func yesterday(t *testing.T, s *stage, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion", Patterns: ps})
+	w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,6 +234,7 @@ func yesterday(t *testing.T, s *stage, file string) {
 	lost.Time, lost.Type, lost.Held, lost.HeldKnown = elected.Time.Add(6*time.Hour), election.Vacated, 6*time.Hour, true
 	why := lost
 	why.Time, why.Type, why.Cause, why.Evidence = lost.Time.Add(time.Second), election.Explained, election.CheckCritical, "service:web-old: 503"
+	w.Mark(&election.Snapshot{At: elected.Time.Add(-time.Hour), Datacenter: "dc1", Loaded: true}, ps)
 	w.Record([]election.Event{elected, lost, why})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // Close stores the queued events

@@ -26,7 +26,7 @@ func benchFile(b *testing.B, events int) string {
 	}
 	stored := make(chan int, 1<<20)
 	w, err := sqlite.OpenWriter(b.Context(), path, sqlite.WriterOptions{
-		Observer: "ana@bastion", Patterns: election.Patterns{mustPattern(b)}, Queue: 1 << 30,
+		Observer: "ana@bastion", Queue: 1 << 30,
 		OnStored: func(e []election.Event) { stored <- len(e) },
 	})
 	if err != nil {
@@ -36,6 +36,7 @@ func benchFile(b *testing.B, events int) string {
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
 	began, at := time.Now(), time.Now().Add(-90*24*time.Hour)
+	w.Mark(&election.Snapshot{At: at, Datacenter: "dc1", Loaded: true}, election.Patterns{mustPattern(b)})
 	recorded := 0
 	step := 90 * 24 * time.Hour / time.Duration(events/3)
 	for i := range events / 3 {

@@ -276,7 +276,7 @@ func TestTheStateAtAnyMomentIsThatOfTheLiveBoard(t *testing.T) {
 			}
 			path := newPath(t)
 			w := startWriter(t, path, sqlite.WriterOptions{})
-			w.store(f.o.events)
+			w.store(f.o)
 			expectBoards(t, path, f.live)
 			w.stop()
 		})
@@ -293,7 +293,7 @@ func observed(t *testing.T, f *failures, steps ...func()) {
 		f.wait(5 * time.Minute)
 	}
 	path := newPath(t)
-	record(t, path, f.o.events)
+	record(t, path, f.o)
 	expectBoards(t, path, f.live)
 }
 
