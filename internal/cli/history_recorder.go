@@ -265,7 +265,6 @@ func (r *historyRecorder) finish() {
 // close stores the queued events. It returns an error if events were not stored, unless an optional recorder has
 // already reported the error as a warning.
 func (r *historyRecorder) close() error {
-	r.mark() // the last checkpoint
 	r.cancel()
 	limit := time.NewTimer(closeTimeout)
 	defer limit.Stop()

@@ -54,7 +54,7 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 	r := w.run("history", "-o", "json", "--history", file).must(t, exitOK)
 	got := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
 	printed = slices.DeleteFunc(printed, func(line string) bool { return strings.Contains(line, `"initial":true`) }) // terms contain the initial state
-	slices.Sort(got) // explained may precede elected
+	slices.Sort(got)                                                                                                 // explained may precede elected
 	slices.Sort(printed)
 	if !slices.Equal(got, printed) {
 		t.Errorf("%s\nwatch printed\n%s", strings.Join(got, "\n"), strings.Join(printed, "\n"))

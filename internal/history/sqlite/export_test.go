@@ -12,8 +12,14 @@ func (w *Writer) LimitPages(ctx context.Context, pages int) error {
 	return err
 }
 
-// Trim runs one step of retention at a time. Call it before Run.
-func (w *Writer) Trim(ctx context.Context, now time.Time) error {
+// Trim runs retention as at a time. Call it before Run. keep is the retention period, or 0 for that of the file.
+func (w *Writer) Trim(ctx context.Context, now time.Time, keep time.Duration) error {
+	if keep > 0 {
+		if err := w.set(ctx, "keep", keep.String()); err != nil {
+			return err
+		}
+		defer w.exec(ctx, "DELETE FROM settings WHERE name = 'keep'") //nolint:errcheck // the next step of the test fails
+	}
 	w.trimAt = time.Time{}
 	for more := true; more; {
 		var err error

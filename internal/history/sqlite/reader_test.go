@@ -188,7 +188,7 @@ func TestTermsAndStats(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if s.Longest != history.Seconds(39*time.Minute+45*time.Second) || s.Mean != (hour/3+s.Longest)/2 {
-		t.Errorf("mean %s, longest %s", s.Mean, s.Longest)
+		t.Errorf("mean %d, longest %d", s.Mean, s.Longest)
 	}
 	if st.LongestGap != 0 || st.Total.Terms != 2 || st.Total.VacancyMax != history.Seconds(15*time.Second) {
 		t.Errorf("%+v", st)

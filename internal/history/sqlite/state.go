@@ -131,7 +131,11 @@ func (f *File) addTerms(ctx context.Context, q history.StateQuery, elections []*
 				earliest[e] = e.Terms[0].Start
 			}
 		}
-		if x.term.Start.Before(earliest[e]) && x.term.Over() && !x.term.End.After(q.At) {
+		// After the clock was set, the times of a term on the board differ from the recorded ones.
+		known := slices.ContainsFunc(e.Terms, func(t election.Term) bool {
+			return t.Number == x.term.Number && t.CreateIndex == x.term.CreateIndex && t.Session == x.term.Session
+		})
+		if !known && x.term.Start.Before(earliest[e]) && x.term.Over() && !x.term.End.After(q.At) {
 			older[e] = append(older[e], x.term)
 		}
 	}

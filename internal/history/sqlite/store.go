@@ -204,11 +204,17 @@ func (w *Writer) relabel(ctx context.Context, id int64, e *election.Event) error
 		return err
 	}
 	if e.Leader != "" && e.Leader != t.leader {
-		if _, _, err := w.exec(ctx, "UPDATE events SET leader = ? WHERE election = ? AND time = ? AND type = 'elected' AND leader IS NULL", t.leader, id, t.started); err != nil {
+		if err := w.keepLabel(ctx, id, t); err != nil {
 			return err
 		}
 	}
 	_, _, err = w.exec(ctx, "UPDATE terms SET leader = ?, node = ? WHERE id = ?", cmp.Or(e.Leader, t.leader), cmp.Or(e.Node, t.node), t.id)
+	return err
+}
+
+// keepLabel stores the label of a term in the event of its election, before the label or the start of the term changes.
+func (w *Writer) keepLabel(ctx context.Context, id int64, t *termRow) error {
+	_, _, err := w.exec(ctx, "UPDATE events SET leader = ? WHERE election = ? AND time = ? AND type = 'elected' AND leader IS NULL", t.leader, id, t.started)
 	return err
 }
 
@@ -324,18 +330,24 @@ func (w *Writer) correct(ctx context.Context, row *openRow, t *election.Term) er
 	if leader == row.leader && node == row.node && started == row.started {
 		return nil
 	}
+	if started != row.started || leader != row.leader && row.leader != "" {
+		if err := w.keepLabel(ctx, row.election, &row.termRow); err != nil {
+			return err
+		}
+	}
 	_, _, err := w.exec(ctx, "UPDATE terms SET leader = ?, node = ?, started = ?, start_known = start_known OR ? WHERE id = ?", leader, node, started, t.StartKnown, row.id)
 	return err
 }
 
 type openRow struct {
 	termRow
-	key string
+	election int64
+	key      string
 }
 
 // openTerms returns the current terms of the datacenter, by ident.
 func (w *Writer) openTerms(ctx context.Context) (map[string]*openRow, error) {
-	rows, err := w.conn.conn.QueryContext(ctx, `SELECT t.id, e.ident, e.key, t.create_index, t.number, t.session, t.leader, t.node, t.started
+	rows, err := w.conn.conn.QueryContext(ctx, `SELECT t.id, t.election, e.ident, e.key, t.create_index, t.number, t.session, t.leader, t.node, t.started
 		FROM terms t INDEXED BY terms_open CROSS JOIN elections e ON e.id = t.election WHERE t.ended IS NULL AND e.datacenter = ?`, w.datacenter)
 	if err != nil {
 		return nil, err
@@ -345,7 +357,7 @@ func (w *Writer) openTerms(ctx context.Context) (map[string]*openRow, error) {
 	for rows.Next() {
 		var r openRow
 		var ident string
-		if err := rows.Scan(&r.id, &ident, &r.key, &r.create, &r.number, &r.session, &r.leader, &r.node, &r.started); err != nil {
+		if err := rows.Scan(&r.id, &r.election, &ident, &r.key, &r.create, &r.number, &r.session, &r.leader, &r.node, &r.started); err != nil {
 			return nil, err
 		}
 		open[ident] = &r
@@ -428,7 +440,7 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 	}
 	err = w.transaction(ctx, func(ctx context.Context) error {
 		before, err := w.trimBefore(ctx, now)
-		if err != nil || before == 0 {
+		if err != nil || before.id == 0 {
 			return err
 		}
 		more, err = w.deleteBefore(ctx, before)
@@ -444,35 +456,38 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 	return more, wrap(w.path, err)
 }
 
-// trimBefore returns the time before which data must be deleted, or 0 if there is nothing to delete.
-func (w *Writer) trimBefore(ctx context.Context, now time.Time) (before int64, err error) {
+// oldest is the checkpoint before which data must be deleted. Its ID is 0 if there is nothing to delete.
+type oldest struct{ id, at, event int64 }
+
+func (w *Writer) trimBefore(ctx context.Context, now time.Time) (before oldest, err error) {
 	keep, text := DefaultKeep, ""
 	if found, err := w.row(ctx, "SELECT value FROM settings WHERE name = 'keep'", nil, &text); err != nil {
-		return 0, err
+		return before, err
 	} else if found {
 		if keep, err = time.ParseDuration(text); err != nil {
-			return 0, err
+			return before, err
 		}
 	}
 	limit := int64(math.MinInt64)
 	if keep > 0 {
 		if now, err = w.confirmed(ctx, now); err != nil {
-			return 0, err
+			return before, err
 		}
 		limit = nanos(now.Add(-keep))
 	}
 	var used int64
 	if _, err := w.row(ctx, `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`, nil, &used); err != nil {
-		return 0, err
+		return before, err
 	}
 	if w.o.MaxBytes > 0 && used > w.o.MaxBytes { // delete the oldest period
 		if _, err := w.row(ctx, "SELECT max(?, ifnull(min(at), 0)) FROM checkpoints WHERE at > (SELECT min(at) FROM checkpoints)", []any{limit}, &limit); err != nil {
-			return 0, err
+			return before, err
 		}
 	}
-	// Of each datacenter that is still observed, the newest checkpoint before the limit remains.
-	_, err = w.row(ctx, `SELECT ifnull(min(at), 0) FROM (SELECT max(at) AS at FROM checkpoints WHERE at <= ?1
-		AND datacenter IN (SELECT datacenter FROM observations WHERE seen > ?1) GROUP BY datacenter)`, []any{limit}, &before)
+	// Of each datacenter that is still observed, the newest checkpoint before the limit remains. The row numbers, not the
+	// times, show the order after the clock was set.
+	_, err = w.row(ctx, `SELECT ifnull(min(id), 0), ifnull(min(at), 0), ifnull(min(event), 0) FROM checkpoints WHERE id IN (SELECT max(id) FROM checkpoints
+		WHERE at <= ?1 AND datacenter IN (SELECT datacenter FROM observations WHERE seen > ?1) GROUP BY datacenter)`, []any{limit}, &before.id, &before.at, &before.event)
 	return before, err
 }
 
@@ -488,17 +503,20 @@ func (w *Writer) confirmed(ctx context.Context, now time.Time) (time.Time, error
 	return moment(before + nanos(now) - since), nil
 }
 
-// deleteBefore deletes a step of the data before a time. more is set if more must be deleted.
-func (w *Writer) deleteBefore(ctx context.Context, before int64) (more bool, err error) {
-	for _, query := range []string{
-		"DELETE FROM events WHERE id IN (SELECT id FROM events WHERE time < ?1 ORDER BY time LIMIT ?2)",
+// deleteBefore deletes a step of the data before a checkpoint. more is set if more must be deleted.
+func (w *Writer) deleteBefore(ctx context.Context, before oldest) (more bool, err error) {
+	for _, q := range []struct {
+		query string
+		limit int64
+	}{
+		{"DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id <= ? ORDER BY id LIMIT ?)", before.event},
 		// The events after the checkpoint may refer to a term that ended shortly before it.
-		"DELETE FROM terms WHERE id IN (SELECT id FROM terms WHERE ended < ?1 - 3600000000000 ORDER BY ended LIMIT ?2)",
-		"DELETE FROM observations WHERE id IN (SELECT id FROM observations WHERE seen < ?1 ORDER BY seen LIMIT ?2)",
-		"DELETE FROM checkpoints WHERE id IN (SELECT id FROM checkpoints WHERE at < ?1 LIMIT ?2)",
-		"DELETE FROM actions WHERE id IN (SELECT id FROM actions WHERE time < ?1 ORDER BY time LIMIT ?2)",
+		{"DELETE FROM terms WHERE id IN (SELECT id FROM terms WHERE ended < ? ORDER BY ended LIMIT ?)", before.at - int64(time.Hour)},
+		{"DELETE FROM observations WHERE id IN (SELECT id FROM observations WHERE seen < ? ORDER BY seen LIMIT ?)", before.at},
+		{"DELETE FROM checkpoints WHERE id IN (SELECT id FROM checkpoints WHERE id < ? LIMIT ?)", before.id},
+		{"DELETE FROM actions WHERE id IN (SELECT id FROM actions WHERE time < ? ORDER BY time LIMIT ?)", before.at},
 	} {
-		n, _, err := w.exec(ctx, query, before, trimStep)
+		n, _, err := w.exec(ctx, q.query, q.limit, trimStep)
 		if err != nil {
 			return false, err
 		}
@@ -508,7 +526,7 @@ func (w *Writer) deleteBefore(ctx context.Context, before int64) (more bool, err
 		return true, nil
 	}
 	n, _, err := w.exec(ctx, `DELETE FROM elections WHERE id IN (SELECT id FROM elections e WHERE deleted < ? AND NOT EXISTS (SELECT 1 FROM events WHERE election = e.id)
-		AND NOT EXISTS (SELECT 1 FROM terms WHERE election = e.id) LIMIT ?)`, before, trimStep)
+		AND NOT EXISTS (SELECT 1 FROM terms WHERE election = e.id) LIMIT ?)`, before.at, trimStep)
 	return n == trimStep, err
 }
 

@@ -278,6 +278,9 @@ func (w *Writer) Run(ctx context.Context) error {
 		return err
 	}
 	err := w.loop(ctx)
+	if w.leased && w.writing.events > 0 { // an observer that starts soon has less to read
+		w.o.Mark()
+	}
 	w.refuse()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
 	defer cancel()
@@ -707,8 +710,6 @@ func (w *Writer) mark(ctx context.Context, m *mark) error {
 		if err := w.reconcile(ctx, m); err != nil {
 			return err
 		}
-	case w.events == 0:
-		return nil
 	}
 	w.jumped = false
 	b := history.NewBoard(s, m.patterns)

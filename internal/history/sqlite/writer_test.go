@@ -290,7 +290,7 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 	if events := stored(t, path); err != nil || len(events) != before {
 		t.Errorf("%v: a process without events deleted %d events", err, before-len(events))
 	}
-	trimAt(t, path, time.Now())
+	trimAt(t, path, time.Now(), 0)
 	events, terms := stored(t, path), termsIn(t, path)
 	if len(events) >= before/4 || len(events) < 25 || time.Since(terms[len(terms)-1].End) > 12*24*time.Hour {
 		t.Errorf("%d of %d events remain, and %d terms", len(events), before, len(terms))
@@ -310,11 +310,11 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 }
 
 // trimAt runs retention as the writer of the file.
-func trimAt(t *testing.T, path string, at time.Time) {
+func trimAt(t *testing.T, path string, at time.Time, keep time.Duration) {
 	t.Helper()
 	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{})
 	if err == nil {
-		err = w.Trim(t.Context(), at)
+		err = w.Trim(t.Context(), at, keep)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -341,11 +341,11 @@ func TestAClockThatJumpsForwardDeletesNothing(t *testing.T) {
 	feed(w.Writer, future)
 	w.waitFor(func() bool { return len(observations(t, path)) == 2 })
 	w.stop()
-	trimAt(t, path, day(-365).Add(time.Hour))
+	trimAt(t, path, day(-365).Add(time.Hour), 0)
 	if n := len(stored(t, path)); n != before {
 		t.Errorf("%d of %d events remain", n, before)
 	}
-	trimAt(t, path, day(-365).Add(25*time.Hour))
+	trimAt(t, path, day(-365).Add(25*time.Hour), 0)
 	if n := len(stored(t, path)); n != 0 {
 		t.Errorf("%d events remain after a day", n)
 	}
