@@ -153,7 +153,10 @@ func (r *historyRecorder) start(w eventStore) {
 // fileEvery is the time between two checks of the writer while the dashboard is open.
 const fileEvery = time.Second
 
-// problem returns why events are not stored. Otherwise it returns "". Unlike a
+// otherFor is how long the dashboard shows that another process stores the events.
+const otherFor = time.Minute
+
+// problem returns why this process does not store events. Otherwise it returns "". Unlike a
 // warning, the line does not name the file, so that it fits on a narrow screen.
 func (r *historyRecorder) problem(context.Context) string {
 	select {
@@ -169,6 +172,8 @@ func (r *historyRecorder) problem(context.Context) string {
 		return "events are not stored: " + reasonOf(st.Err) + "; retrying"
 	case st.Waiting > stalledAfter:
 		return "events are not stored: the disk does not respond"
+	case time.Since(st.OtherSince) < otherFor:
+		return "this is the history of " + sanitize.Line(st.Other, 100) + ", whose electop stores the events"
 	}
 	return ""
 }

@@ -24,6 +24,8 @@ func TestWhyEventsAreNotStored(t *testing.T) {
 		"no error":       {sqlite.Status{Queued: 5, Waiting: time.Second}, nil, ""},
 		"a full disk":    {sqlite.Status{Err: full}, nil, "events are not stored: the disk is full; retrying"},
 		"a stalled disk": {sqlite.Status{Queued: 7, Waiting: time.Minute}, nil, "events are not stored: the disk does not respond"},
+		"a recorder": {sqlite.Status{Other: "root@recorder", OtherSince: time.Now()}, nil,
+			"this is the history of root@recorder, whose electop stores the events"},
 		"a damaged file": {sqlite.Status{Err: full}, full, "continuing without history: the disk is full"},
 	} {
 		r := &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}

@@ -18,8 +18,10 @@ import (
 // the file exists, the history is empty.
 type lazyHistory struct {
 	path string
-	mu   sync.Mutex
-	file *sqlite.File
+	// cluster returns the identity of the observed cluster, or "" if it is unknown. It may be nil.
+	cluster func(context.Context) string
+	mu      sync.Mutex
+	file    *sqlite.File
 }
 
 // historySource returns the history for reading. It returns nil if the history is off or cannot be used.
@@ -34,8 +36,11 @@ func (o *options) historySource(client *consulx.Client) history.Source {
 	if err != nil || path == "" {
 		return nil
 	}
-	return &lazyHistory{path: path}
+	return &lazyHistory{path: path, cluster: client.Cluster}
 }
+
+// clusterTimeout bounds the read of the cluster's identity before the history is read.
+const clusterTimeout = 500 * time.Millisecond
 
 // recallTimeout bounds the read of the history when a command begins.
 const recallTimeout = 2 * time.Second
@@ -75,6 +80,17 @@ func (l *lazyHistory) open(ctx context.Context) (*sqlite.File, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
+	}
+	if l.cluster != nil {
+		stored, err := file.Cluster(ctx)
+		asking, cancel := context.WithTimeout(ctx, clusterTimeout) // while Consul is unreachable, the history is shown
+		defer cancel()
+		if now := l.cluster(asking); err == nil && stored != "" && now != "" && stored != now {
+			err = &sqlite.Error{Path: l.path, Err: sqlite.ErrCluster}
+		}
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
 	}
 	l.file = file
 	return file, nil

@@ -131,7 +131,7 @@ func (r *recording) record(ctx context.Context) (err error) {
 		rec.start(w)
 		recs = append(recs, rec)
 	}
-	r.source = &lazyHistory{path: r.path}
+	r.source = &lazyHistory{path: r.path, cluster: r.clients[0].Cluster}
 	defer r.source.Close()
 	r.shared = newSharedActions(r.source)
 	queue := newEventQueue() // a blocked stderr must not block the observer

@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// ErrNoElection reports that the history contains no election with this name.
+// ErrNoElection reports that the history contains no election with any of these names.
 var ErrNoElection = errors.New("no such election in the history")
 
 // ErrCursor reports that a cursor is invalid.

@@ -137,13 +137,13 @@ func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, erro
 		if err == nil && len(found) == 0 {
 			found, err = list(ctx, f.reading, scanOne[int64], "SELECT id FROM elections WHERE name = ?"+within, append([]any{name}, args...)...)
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case len(found) == 0:
-			return nil, fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(name, 80))
 		}
 		ids = append(ids, found...)
+	}
+	if len(q.Names) > 0 && len(ids) == 0 {
+		return nil, fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(q.Names, ", "), 80))
 	}
 	if len(q.Names) == 0 && within != "" {
 		found, err := list(ctx, f.reading, scanOne[int64], "SELECT id FROM elections WHERE true"+within, args...)

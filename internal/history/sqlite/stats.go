@@ -63,7 +63,7 @@ type summing struct {
 
 // summaries returns the elections, with the time for which each was observed.
 func (f *File) summaries(ctx context.Context, only string, cover *history.Coverage) (map[int64]*summing, error) {
-	rows, err := f.db.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
+	rows, err := f.q.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
 		found
 		FROM elections e WHERE e.key <> '' AND (EXISTS (SELECT 1 FROM terms WHERE election = e.id)
 		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ('entered', 'left')))`+only)
@@ -89,7 +89,7 @@ func (f *File) summaries(ctx context.Context, only string, cover *history.Covera
 
 // sumTerms adds the terms that overlap the range.
 func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections map[int64]*summing) error {
-	rows, err := f.db.QueryContext(ctx, `SELECT t.election, t.started, t.ended, ifnull(t.seen_until, t.ended), t.vacancy, t.cause
+	rows, err := f.q.QueryContext(ctx, `SELECT t.election, t.started, t.ended, ifnull(t.seen_until, t.ended), t.vacancy, t.cause
 		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
 		WHERE t.started <= ? AND (t.ended IS NULL OR t.ended >= ?)`+only, until(q.Range), since(q.Range))
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *summing) end(cause []byte, vacancy sql.NullInt64) {
 }
 
 func (f *File) addMissed(ctx context.Context, q history.Filter, elections map[int64]*summing) error {
-	rows, err := f.db.QueryContext(ctx, "SELECT election, count FROM events WHERE type = 'missed' AND time >= ? AND time <= ?", since(q.Range), until(q.Range))
+	rows, err := f.q.QueryContext(ctx, "SELECT election, count FROM events WHERE type = 'missed' AND time >= ? AND time <= ?", since(q.Range), until(q.Range))
 	if err != nil {
 		return wrap(f.path, err)
 	}

@@ -78,8 +78,9 @@ type Status struct {
 	// Err is the reason why events cannot currently be stored. It is nil if they can be stored.
 	Err error
 	// Other is the observer, user@host, of the process that stores the events instead of this one. It is empty if this
-	// process stores them.
-	Other string
+	// process stores them. OtherSince is when this process noticed it.
+	Other      string
+	OtherSince time.Time
 }
 
 // mark is a complete snapshot in the queue of events. It contains exactly the events before it.
@@ -502,7 +503,9 @@ func (w *Writer) acquire(ctx context.Context) error {
 func (w *Writer) standBy(now time.Time, other string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.status.Other = other
+	if other != w.status.Other {
+		w.status.Other, w.status.OtherSince = other, now
+	}
 	w.queue = slices.DeleteFunc(w.queue, func(x item) bool {
 		if x.mark != nil && w.since.IsZero() {
 			w.since = x.mark.snapshot.At
