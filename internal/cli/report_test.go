@@ -62,4 +62,8 @@ func TestReportWithSeveralDatacenters(t *testing.T) {
 		r = f.run("report", "web", "--history", file, "--datacenter", value).must(t, exitUsage)
 		has(t, r.errOut, "exists in the datacenters dc1, dc2; choose one with --datacenter")
 	}
+	has(t, f.run("report", "web", "--history", file, "--datacenter", "typo").must(t, exitNoElection).errOut, "no such election in the history of datacenter typo")
+	if r := f.run("history", "--terms", "--history", file, "--datacenter", "dc1").must(t, exitOK); strings.Contains(r.out, "dc2") || !strings.Contains(r.out, "only-dc1") {
+		t.Errorf("--datacenter dc1 prints another datacenter:\n%s", r.out)
+	}
 }

@@ -1,6 +1,7 @@
 package detail
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -136,8 +137,9 @@ func completed(live election.Term, stored history.Term) history.Term {
 		t.Start, t.StartKnown = stored.Start, stored.StartKnown
 	}
 	if t.Cause == "" {
-		t.Cause, t.Evidence, t.Guess, t.By = stored.Cause, stored.Evidence, stored.Guess, stored.By
+		t.Cause, t.Evidence, t.Guess = stored.Cause, stored.Evidence, stored.Guess
 	}
+	t.By = cmp.Or(live.By, stored.By)
 	return t
 }
 
