@@ -90,7 +90,7 @@ func TestOtherRequestsDoNotWaitForBlockingQueries(t *testing.T) {
 			if _, _, err := b.client.KeyNames("", b.client.Read(limited)); err != nil {
 				t.Errorf("read: %v", err)
 			}
-			if _, err := NewOperator(b.client, nil).Release(limited, targetOf(wire.Pair(b.Get(t, key)))); err != nil {
+			if err := NewOperator(b.client, nil).Release(limited, targetOf(wire.Pair(b.Get(t, key)))); err != nil {
 				t.Errorf("release: %v", err)
 			}
 		})

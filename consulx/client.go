@@ -62,10 +62,12 @@ type Client struct {
 	anonymous  bool
 	// bodies contains reusable buffers for responses. Without them, a change among 10,000 elections takes a third
 	// more CPU time (BenchmarkDecodeKeys).
-	bodies  *sync.Pool
-	stale   bool
-	outside Endpoint
-	secrets redact.Secrets
+	bodies *sync.Pool
+	stale  bool
+	// consistent is set for a client whose reads are all consistent.
+	consistent bool
+	outside    Endpoint
+	secrets    redact.Secrets
 }
 
 // NewClient configures a client like Consul's CLI. It sends no request. No error or log line of this package contains
@@ -145,6 +147,13 @@ func (c *Client) Redact(text string) string { return c.secrets.Redact(text) }
 // API returns the underlying client of Consul's library.
 func (c *Client) API() *api.Client { return c.api }
 
+// Consistently returns the same client for explanations and actions: all its reads are consistent.
+func (c *Client) Consistently() *Client {
+	exact := *c
+	exact.stale, exact.consistent = false, true
+	return &exact
+}
+
 // Stale reports whether any server may respond to reads.
 func (c *Client) Stale() bool { return c.stale }
 
@@ -163,7 +172,7 @@ func (c *Client) Close() {
 
 // Read returns the options for ordinary reads: a stale response is allowed if the client is configured for it.
 func (c *Client) Read(ctx context.Context) *api.QueryOptions {
-	return (&api.QueryOptions{AllowStale: c.stale}).WithContext(ctx)
+	return (&api.QueryOptions{AllowStale: c.stale, RequireConsistent: c.consistent}).WithContext(ctx)
 }
 
 // Consistent returns the options for consistent reads: Consul's leader confirms its role before it responds.

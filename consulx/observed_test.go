@@ -42,20 +42,20 @@ func TestAnObservedHoldIsReleasedWithOneRequest(t *testing.T) {
 		first, second := b.Session(t, &api.SessionEntry{}), b.Session(t, &api.SessionEntry{})
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("v"), Flags: 1<<64 - 1, Session: first})
 		e := observed(b, t, key)
-		if _, err := op.ReleaseObserved(t.Context(), e); err != nil || requests.Load() != 1 {
+		if err := op.ReleaseObserved(t.Context(), e); err != nil || requests.Load() != 1 {
 			t.Fatalf("%d requests: %v", requests.Load(), err)
 		}
 		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "v" || p.Flags != 1<<64-1 {
 			t.Fatalf("%+v", p)
 		}
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("w"), Session: second})
-		if _, err := op.ReleaseObserved(t.Context(), e); !errors.Is(err, ErrMoved) || b.Get(t, key).Session != second {
+		if err := op.ReleaseObserved(t.Context(), e); !errors.Is(err, ErrMoved) || b.Get(t, key).Session != second {
 			t.Fatalf("the release of an earlier hold returned %v, want ErrMoved and an unchanged key", err)
 		}
 		// The holder writes its value after the observation. The hold does not change.
 		e = observed(b, t, key)
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("x"), Session: second})
-		if _, err := op.ReleaseObserved(t.Context(), e); err != nil {
+		if err := op.ReleaseObserved(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "x" {
@@ -70,7 +70,7 @@ func TestAnObservedKeyOfPatroniIsNotReleased(t *testing.T) {
 		key := b.Prefix(t) + "db/leader"
 		s := b.Session(t, &api.SessionEntry{Name: "db-pg1", TTL: "20s", Behavior: api.SessionBehaviorDelete})
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("pg1"), Session: s})
-		if _, err := NewOperator(b.client, nil).ReleaseObserved(t.Context(), observed(b, t, key)); !errors.Is(err, ErrRefused) {
+		if err := NewOperator(b.client, nil).ReleaseObserved(t.Context(), observed(b, t, key)); !errors.Is(err, ErrRefused) {
 			t.Fatal(err)
 		}
 		if b.Get(t, key).Session != s {

@@ -40,7 +40,7 @@ func TestReleaseKeepsValueAndFlagsAndTheNextLockSucceeds(t *testing.T) {
 		}()
 		op := NewOperator(b.client, nil)
 		target := targetOf(wire.Pair(before))
-		if _, err := op.Release(t.Context(), target); err != nil {
+		if err := op.Release(t.Context(), target); err != nil {
 			t.Fatal(err)
 		}
 		<-lost
@@ -85,7 +85,7 @@ func TestReleaseIsByteExact(t *testing.T) {
 				t.Fatal(before, err)
 			}
 			target := targetOf(*before)
-			if _, err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
+			if err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
 				t.Fatalf("pair %d: %v", i, err)
 			}
 			after, err := b.client.ReadKey(t.Context(), pair.Key)
@@ -95,6 +95,15 @@ func TestReleaseIsByteExact(t *testing.T) {
 			}
 		}
 	})
+}
+
+// shown returns the destroy of a session that holds exactly the key of the target.
+func shown(target election.Target) election.Destroy {
+	d := election.Destroy{Target: target, Shown: time.Now()}
+	if target.Key != "" {
+		d.Keys = []string{target.Key}
+	}
+	return d
 }
 
 // targetOf returns the hold in a pair that was read.
@@ -112,7 +121,7 @@ func TestReleaseOfAHolderThatWrites(t *testing.T) {
 		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
 		target := targetOf(wire.Pair(b.Get(t, key)))
 		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new"), Flags: 7})
-		if _, err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
+		if err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
 			t.Fatal(err)
 		}
 		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "new" || p.Flags != 7 {
@@ -131,9 +140,9 @@ func TestNothingIsDoneWhenTheLockStateChanged(t *testing.T) {
 		refused := func(what string, target election.Target, destroy bool) {
 			t.Helper()
 			before := b.Get(t, key)
-			_, err := op.Release(t.Context(), target)
+			err := op.Release(t.Context(), target)
 			if destroy {
-				err = op.DestroySession(t.Context(), target)
+				err = op.DestroySession(t.Context(), shown(target))
 			}
 			if !errors.Is(err, ErrMoved) || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%s: %v", what, err)
@@ -182,7 +191,7 @@ func TestUnlockIsBoundToTheHoldThatWasRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new")})
-		if err := b.client.unlock(t.Context(), read); !errors.Is(err, ErrMoved) {
+		if err := b.client.release(t.Context(), read); !errors.Is(err, ErrMoved) {
 			t.Fatalf("got %v", err)
 		}
 		if p := b.Get(t, key); p.Session != s || string(p.Value) != "new" {
@@ -198,13 +207,13 @@ func TestDestroySession(t *testing.T) {
 		s := b.Session(t, &api.SessionEntry{Name: "web-1", LockDelay: 90 * time.Second, TTL: "60s"})
 		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("kept")})
 		op := NewOperator(b.client, nil)
-		if err := op.DestroySession(t.Context(), election.Target{Key: key, Session: s}); err != nil {
+		if err := op.DestroySession(t.Context(), shown(election.Target{Key: key, Session: s})); err != nil {
 			t.Fatal(err)
 		}
 		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "kept" {
 			t.Fatalf("the key is %+v, want value kept and no session", p)
 		}
-		if err := op.DestroySession(t.Context(), election.Target{Session: s}); !errors.Is(err, ErrNoSession) {
+		if err := op.DestroySession(t.Context(), shown(election.Target{Session: s})); !errors.Is(err, ErrNoSession) {
 			t.Fatalf("a second destroy returned %v, want ErrNoSession", err)
 		}
 	})
@@ -224,8 +233,8 @@ func TestOperatorUnderACLs(t *testing.T) {
 	} {
 		t.Setenv("CONSUL_HTTP_TOKEN", "")
 		op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
-		destroyed := op.DestroySession(t.Context(), target)
-		_, released := op.Release(t.Context(), target)
+		destroyed := op.DestroySession(t.Context(), shown(target))
+		released := op.Release(t.Context(), target)
 		for _, err := range []error{released, destroyed} {
 			if !errors.Is(err, ErrDenied) || token != "" && strings.Contains(err.Error(), token) {
 				t.Errorf("%s: %v", name, err)
@@ -236,14 +245,14 @@ func TestOperatorUnderACLs(t *testing.T) {
 		t.Fatalf("the key was written: got %+v, want %+v", after, before)
 	}
 	writer := root.Token(t, `key_prefix "test/" { policy = "write" }`)
-	if _, err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: writer}), nil).Release(t.Context(), target); err != nil {
+	if err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: writer}), nil).Release(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestReleaseAtAnUnreachableConsul(t *testing.T) {
 	c := newClient(t, Config{Address: "127.0.0.1:1"})
-	_, err := NewOperator(c, nil).Release(context.Background(), election.Target{Key: "a", Session: "s"})
+	err := NewOperator(c, nil).Release(context.Background(), election.Target{Key: "a", Session: "s"})
 	if want := "cannot reach Consul at 127.0.0.1:1: connection refused"; !errors.Is(err, ErrUnreachable) || Describe(err) != want {
 		t.Fatalf("got %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx/internal/wire"
+	"electop/election"
 	"electop/internal/consultest"
 )
 
@@ -33,7 +34,7 @@ func TestReleaseRefusesPatroniKeys(t *testing.T) {
 			before := b.Get(t, key)
 			target := targetOf(wire.Pair(before))
 			op := NewOperator(b.client, nil)
-			_, err := op.Release(t.Context(), target)
+			err := op.Release(t.Context(), target)
 			if !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), "patronictl switchover") ||
 				!strings.Contains(Describe(err), "nothing was written") {
 				t.Errorf("%s: got %v", name, err)
@@ -41,7 +42,7 @@ func TestReleaseRefusesPatroniKeys(t *testing.T) {
 			if after := b.Get(t, key); after.ModifyIndex != before.ModifyIndex || after.Session != s {
 				t.Errorf("%s: the key changed to %+v", name, after)
 			}
-			if err := op.DestroySession(t.Context(), target); err != nil {
+			if err := op.DestroySession(t.Context(), election.Destroy{Target: target, Keys: []string{key, p + "members/pg-1"}, Shown: time.Now()}); err != nil {
 				t.Errorf("%s: destroy: %v", name, err)
 			}
 		}
@@ -58,7 +59,7 @@ func TestReleaseOfKeysThatOnlyLookLikePatroni(t *testing.T) {
 		} {
 			key := p + name + "/leader"
 			b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, entry), Value: []byte("web-1")})
-			if _, err := NewOperator(b.client, nil).Release(t.Context(), targetOf(wire.Pair(b.Get(t, key)))); err != nil {
+			if err := NewOperator(b.client, nil).Release(t.Context(), targetOf(wire.Pair(b.Get(t, key)))); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -95,7 +96,7 @@ func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 		}
 		token := root.Token(t, `key "`+key+`" { policy = "write" } `+c.rules)
 		op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
-		if _, err := op.Release(t.Context(), targetOf(wire.Pair(root.Get(t, key)))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+		if err := op.Release(t.Context(), targetOf(wire.Pair(root.Get(t, key)))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s readable, Patroni %t: got error %v, want %v", c.name, c.patroni, err, c.want)
 		}
 		if _, err := root.API.Session().Destroy(s, nil); err != nil {
@@ -113,7 +114,7 @@ func TestOtherKeysCostNoFurtherRequest(t *testing.T) {
 		client, hook := hooked(t, b.client.Address())
 		var sent []string
 		hook.Before = func(r *http.Request) { sent = append(sent, r.URL.Path) }
-		if _, err := NewOperator(client, nil).Release(t.Context(), target); err != nil || len(sent) != 2 {
+		if err := NewOperator(client, nil).Release(t.Context(), target); err != nil || len(sent) != 2 {
 			t.Errorf("%v; sent %v", err, sent)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"electop/election"
 )
@@ -22,21 +23,31 @@ var ErrIncomplete = errors.New("may be incomplete")
 func Holdings(
 	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
 ) ([]election.Pair, error) {
-	keys, err := c.ListKeys(ctx, "")
-	incomplete := IsDenied(err) || errors.Is(err, ErrPartly)
-	if err != nil && !incomplete {
-		return nil, err
+	wanted := make(map[string]bool, len(sessions))
+	for _, id := range sessions {
+		wanted[strings.ToLower(id)] = true
 	}
 	var held []election.Pair
-	hidden, err := Scan(ctx, c, keys, progress, func(p election.Pair) {
-		if slices.Contains(sessions, p.Session) {
+	err := c.scanStore(ctx, progress, func(p election.Pair) {
+		if wanted[strings.ToLower(p.Session)] {
 			held = append(held, p)
 		}
 	})
+	return held, err
+}
+
+// scanStore reads all keys and passes each readable key to visit. ErrIncomplete reports that some are not readable.
+func (c *Client) scanStore(ctx context.Context, progress func(done, total int), visit func(election.Pair)) error {
+	keys, err := c.ListKeys(ctx, "")
+	incomplete := IsDenied(err) || errors.Is(err, ErrPartly)
+	if err != nil && !incomplete {
+		return err
+	}
+	hidden, err := Scan(ctx, c, keys, progress, visit)
 	if err == nil && (incomplete || hidden) {
 		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all keys")
 	}
-	return held, err
+	return err
 }
 
 // Scan reads keys and passes each readable key to visit. progress, if not nil, receives the number of keys read and the

@@ -77,7 +77,7 @@ func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pai
 // returns all values; such trees are rare and small.
 func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []election.Pair, cut bool, err error) {
 	ops := api.TxnOps{{KV: c.kvOp(api.KVGetTree, parent)}}
-	ok, answer, _, err := c.api.Txn().Txn(ops, c.Read(ctx))
+	ok, answer, _, err := c.readTxn(ops, c.Read(ctx))
 	switch {
 	case err != nil:
 		return nil, false, c.Wrap(err)
@@ -173,7 +173,9 @@ func NodesChecks(ctx context.Context, c *Client, nodes []string) map[string]elec
 func Nodes(ctx context.Context, c *Client) (names []string, err error) {
 	all, meta, err := c.api.Catalog().Nodes(c.Read(ctx))
 	for _, node := range all {
-		names = append(names, node.Node)
+		if node != nil {
+			names = append(names, node.Node)
+		}
 	}
 	if err == nil && (meta.ResultsFilteredByACLs || len(all) == 0) {
 		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all nodes")

@@ -84,7 +84,7 @@ func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []elect
 		for i, key := range keys {
 			ops[i] = &api.TxnOp{KV: c.kvOp(api.KVGet, key)}
 		}
-		ok, answer, meta, err := c.api.Txn().Txn(ops, q)
+		ok, answer, meta, err := c.readTxn(ops, q)
 		switch {
 		case err != nil:
 			return nil, nil, c.Wrap(err)
@@ -100,6 +100,23 @@ func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []elect
 		keys = rest
 	}
 	return nil, nil, Fail(nil, "keys were deleted while electop read them; try again")
+}
+
+// readTxn runs a transaction that only reads.
+func (c *Client) readTxn(ops api.TxnOps, q *api.QueryOptions) (ok bool, answer *api.TxnResponse, meta *api.QueryMeta, err error) {
+	ok, answer, meta, err = c.api.Txn().Txn(ops, q)
+	if err == nil {
+		err = checkTxn(answer)
+	}
+	return ok, answer, meta, err
+}
+
+// checkTxn returns an error for a response with a null element, which Consul never sends.
+func checkTxn(answer *api.TxnResponse) error {
+	if slices.Contains(answer.Results, nil) || slices.Contains(answer.Errors, nil) {
+		return transport.NotConsul("a list in it contains null")
+	}
+	return nil
 }
 
 func txnPairs(results api.TxnResults) []election.Pair {
@@ -175,7 +192,7 @@ func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
 // not read it. It uses a transaction, because Consul normalizes keys in URLs.
 func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error) {
 	ops := api.TxnOps{{KV: c.kvOp(api.KVGet, key)}}
-	ok, answer, meta, err := c.api.Txn().Txn(ops, c.Consistent(ctx))
+	ok, answer, meta, err := c.readTxn(ops, c.Consistent(ctx))
 	switch {
 	case err != nil:
 		return nil, c.Wrap(err)

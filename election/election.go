@@ -1,6 +1,7 @@
 package election
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -215,6 +216,22 @@ type Target struct {
 	Node      string
 	Behavior  string
 	LockDelay time.Duration
+}
+
+// Destroy is a session to destroy, with what the user was shown about it. Consul destroys a session without conditions,
+// so that everything in it is compared with Consul's state immediately before.
+type Destroy struct {
+	// Target names the session. If its Key is not empty, the session must hold this key.
+	Target
+	// Keys are all keys that the session was shown to hold at the time Shown.
+	Keys  []string
+	Shown time.Time
+	// Unsearched is set if the user was told that the session may hold more keys: the store is not searched.
+	Unsearched bool
+	// Incomplete is set if the user was told that the token cannot read all keys.
+	Incomplete bool
+	// Evidence, if not nil, reads the facts that justify the destroy again. Its error refuses the destroy.
+	Evidence func(context.Context) error
 }
 
 type electionJSON struct {

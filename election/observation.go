@@ -100,18 +100,11 @@ type LinkUp struct {
 // ActionKind is the kind of an operator's action on an election.
 type ActionKind string
 
-// The operator's actions. Setting flags and deleting change a key that no session holds.
+// The operator's actions.
 const (
-	ActionRelease  ActionKind = "release"
-	ActionDestroy  ActionKind = "destroy"
-	ActionSetFlags ActionKind = "set_flags"
-	ActionDelete   ActionKind = "delete_key"
-	// ActionFix is a fix from the dashboard, regardless of the write that it needs.
-	ActionFix ActionKind = "fix"
+	ActionRelease ActionKind = "release"
+	ActionDestroy ActionKind = "destroy"
 )
-
-// EndsHold reports whether the action ends a hold. Only such an action explains the end of a term.
-func (k ActionKind) EndsHold() bool { return k == ActionRelease || k == ActionDestroy }
 
 // ActionStage is the progress of an operator's action.
 type ActionStage int
@@ -142,7 +135,7 @@ func (k ActionKind) Cause(by string) (cause Cause, evidence string) {
 func (k ActionKind) Explains(seen Cause, guess bool) bool {
 	released := k == ActionRelease && seen == Released
 	destroyed := k == ActionDestroy && (seen == SessionDestroyed || seen == SessionExpiredOrDestroyed || seen == KeyDeleted)
-	return k.EndsHold() && (guess || seen == Unknown || released || destroyed)
+	return guess || seen == Unknown || released || destroyed
 }
 
 // OperatorAction reports an action of this or another process on a hold. Key is empty for a destroy, which ends every

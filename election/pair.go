@@ -1,6 +1,9 @@
 package election
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Pair is one key of Consul's KV store (GET /v1/kv/:key). Value must not be modified after the pair was observed.
 type Pair struct {
@@ -28,6 +31,10 @@ const (
 
 // Held reports whether a session holds the key.
 func (p Pair) Held() bool { return p.Session != "" }
+
+// HeldBy reports whether a session holds the key. Consul finds a session in any case of its ID, and a key keeps the
+// spelling with which it was acquired.
+func (p Pair) HeldBy(session string) bool { return strings.EqualFold(p.Session, session) && p.Held() }
 
 // SameContent reports whether two reads have equal values and flags.
 func (p *Pair) SameContent(q *Pair) bool {

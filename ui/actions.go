@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,10 +38,6 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return ask(m, a)
 	case scene.Confirm:
 		return tea.Batch(unmark(m, a.Targets), m.started(m.log.Start(a, m.scene)))
-	case scene.ConfirmFix:
-		return m.started(m.log.StartFix(a, m.scene))
-	case scene.Diagnosed:
-		keepDiagnosis(m, a)
 	case scene.Refresh:
 		m.out.rights.forget(a.Targets)
 		m.note = note{}
@@ -267,24 +262,9 @@ func openFix(m *Model, by string) tea.Cmd {
 	return m.do(action)
 }
 
-// keepDiagnosis stores the facts of a diagnosis, so that the detail of the election shows them too.
-func keepDiagnosis(m *Model, a scene.Diagnosed) {
-	all := maps.Clone(m.out.diagnoses)
-	if all == nil {
-		all = map[election.ID]scene.Diagnosed{}
-	}
-	for id, older := range all {
-		older.Facts.Around = nil // it includes all sessions of the datacenter, so only the latest diagnosis keeps it
-		all[id] = older
-	}
-	all[a.Election.ID()] = a
-	m.out.diagnoses = all
-	m.renew()
-}
-
 func startDrain(m *Model, a scene.Drain) tea.Cmd {
 	m.closeOverlay("")
-	log, action := m.log.StartDrain(a.Plan, m.scene)
+	log, action := m.log.StartDrain(a, m.scene)
 	m.log = log
 	m.renew()
 	return m.do(action)

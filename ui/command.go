@@ -60,7 +60,12 @@ func (m *Model) command(text string) tea.Cmd {
 		return m.pause(!m.feed.paused)
 	case "wide":
 		return m.widen()
-	case "release", "destroy", "fix":
+	case "fix":
+		if m.focus.view == viewElections {
+			return openFix(m, ":fix")
+		}
+		m.say(term.Delay, scene.Covered+".")
+	case "release", "destroy":
 		return choose(m, election.ActionKind(word), rest)
 	case "discover":
 		return send(m, &m.focus.locks, locks.Open{Datacenter: selectedDatacenter(m)})
@@ -89,10 +94,6 @@ func (m *Model) command(text string) tea.Cmd {
 func choose(m *Model, kind election.ActionKind, filter string) tea.Cmd {
 	c := scene.Choose{Kind: kind, By: ":" + string(kind), Filter: filter}
 	switch {
-	case kind == election.ActionFix && m.focus.view == viewElections:
-		return openFix(m, c.By)
-	case kind == election.ActionFix:
-		m.say(term.Delay, scene.Covered+".")
 	case m.focus.view == viewEvents && filter == "":
 		m.say(term.Delay, scene.Covered+", or use "+c.By+" FILTER.")
 	case kind == election.ActionRelease && filter != "": // sessions cannot be released

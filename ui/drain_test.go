@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,18 +12,19 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/internal/plan"
+	"electop/internal/drain"
 )
 
 // fakeDrain reports the given changes. It ends after the last change or when it is stopped.
 type fakeDrain struct {
-	changes [][]plan.Step
+	changes [][]drain.Result
 	stopped bool
-	warning string
-	choice  DrainChoice
+	doubt   string
+	plan    drain.Plan
+	destroy bool
 }
 
-func (f *fakeDrain) Next() ([]plan.Step, bool) {
+func (f *fakeDrain) Next() ([]drain.Result, bool) {
 	if len(f.changes) == 0 {
 		return nil, false
 	}
@@ -34,41 +35,64 @@ func (f *fakeDrain) Next() ([]plan.Step, bool) {
 
 func (f *fakeDrain) Stop() { f.stopped = true }
 
-func (f *fakeDrain) Warning() string { return f.warning }
+func (f *fakeDrain) Doubt() string { return f.doubt }
+
+// excluded returns the keys that the drain must skip because the user excluded them.
+func (f *fakeDrain) excluded() (keys []string) {
+	for _, i := range f.plan.Items {
+		if i.Skip == "excluded in the plan" {
+			keys = append(keys, i.Target.Key)
+		}
+	}
+	return keys
+}
+
+// ledOn returns a leader of an election on a node.
+func ledOn(leader, node string) insight.Holder {
+	return insight.Holder{Leader: leader, Session: leader, Node: node}
+}
 
 // drainStep returns a change of one election.
-func drainStep(name string, status plan.Status, text string) plan.Step {
-	return plan.Step{Key: keyOf(name), Status: status, Text: text, Since: testNow().Add(-2 * time.Second)}
+func drainStep(name string, r drain.Result) drain.Result {
+	target := mixedSnapshot().Find(election.KeyID(keyOf(name))).Target()
+	target.Leader, target.Node = name+"-2", "node-2"
+	r.Item, r.Since = &drain.Item{Target: target}, testNow().Add(-2*time.Second)
+	r.Here = r.Leader.Node == "node-2"
+	return r
+}
+
+// candidates returns candidates whose sessions are on a node.
+func candidates(node string, names ...string) (all []insight.Candidate) {
+	for _, name := range names {
+		all = append(all, insight.Candidate{Name: name, Session: &election.Session{Node: node}})
+	}
+	return all
 }
 
 // drains returns an option: the dashboard can drain node-2, which leads four elections of the fixture.
 func drains(run *fakeDrain, asked *[]string) func(*Options) {
 	return func(o *Options) {
-		o.Drain = func(_ context.Context, _, node string, progress func(done, total int)) (DrainPlan, error) {
+		o.Drain = func(_ context.Context, _, node string, progress func(done, total int)) (drain.Plan, error) {
 			*asked = append(*asked, node)
 			progress(214, 214)
 			if node == "node-9" {
-				return DrainPlan{}, errors.New("no such node: node-9; Consul's nodes are node-1, node-2, node-3")
+				return drain.Plan{}, errors.New("no such node: node-9; Consul's nodes are node-1, node-2, node-3")
 			}
 			effect := insight.Effect{Key: "The key is unlocked.", Holder: "The client is notified immediately.", Delay: "No lock-delay follows."}
 			last := insight.Effect{Key: "The session is destroyed.", Holder: "The client is notified immediately.", Delay: "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."}
-			item := func(name, next string) DrainItem {
+			item := func(name string, next ...insight.Candidate) *drain.Item {
 				e := mixedSnapshot().Find(election.KeyID(keyOf(name)))
-				return DrainItem{Target: e.Target(), Name: name, Watched: true, Next: next, Likely: !strings.HasPrefix(next, "none"), Effect: effect, Last: last}
+				return &drain.Item{Target: e.Target(), Watched: true, Next: next, Likely: len(next), Effect: effect, Last: last}
 			}
-			db := item("users", "")
-			db.Name, db.Skip, db.Effect.Better = "db", "Patroni stores the leader's name in the key's value, and a release keeps the value", "patronictl switchover db"
-			shop := item("shop", "none was seen: it may stay vacant")
-			shop.Name, shop.Watched = "lock/shop", false
-			return DrainPlan{
-				Node: node, Course: "Each election is released at most 20 times.", Gaps: []string{"This token cannot read all keys."},
-				Items: []DrainItem{
-					item("auth", "auth-1 on node-1"), item("billing", "billing-3 on node-3; 1 candidate on the drained node"),
-					item("orders", "orders-1 on node-1"), shop, db,
-				},
-				Start:      func(c DrainChoice) Drain { run.choice = c; return run },
-				LastResort: "After 20 releases without success, electop destroys the leader's session.",
-			}, nil
+			db, billing, shop := item("users"), item("billing", candidates("node-3", "billing-3")...), item("shop")
+			db.Target.Election, db.Skip, db.Effect.Better = "db", "Patroni stores the leader's name in the key's value, and a release keeps the value", "patronictl switchover db"
+			billing.Rivals, shop.Target.Election, shop.Watched = 1, "lock/shop", false
+			run.plan = drain.Plan{
+				Nodes: []string{node}, Options: drain.Defaults(), Incomplete: "This token cannot read all keys.",
+				Items: []*drain.Item{item("auth", candidates("node-1", "auth-1")...), billing, item("orders", candidates("node-1", "orders-1")...), shop, db},
+				Start: func(destroy bool) drain.Running { run.destroy = destroy; return run },
+			}
+			return run.plan, nil
 		}
 	}
 }
@@ -82,18 +106,11 @@ func planned(t *testing.T, run *fakeDrain, w, h int, change ...func(*Options)) (
 	return d, asked
 }
 
-// confirmDrain scrolls to the end of the plan and confirms it.
+// confirmDrain confirms the plan.
 func (d *driver) confirmDrain() tea.Cmd {
 	d.t.Helper()
-	for range 100 {
-		d.notice()
-		if strings.Contains(d.text(), "y drain") {
-			return d.keys("y")
-		}
-		d.keys("j")
-	}
-	d.t.Fatalf("the plan cannot be confirmed:\n%s", d.text())
-	return nil
+	d.notice()
+	return d.keys("y")
 }
 
 // notice sends the message that the latest text of the plan was visible long enough.
@@ -104,17 +121,17 @@ func (d *driver) notice() {
 }
 
 // someChanges returns the changes of a drain in which every result occurs.
-func someChanges() [][]plan.Step {
-	return [][]plan.Step{
-		{drainStep("auth", plan.Moving, "1 release, no leader"), drainStep("billing", plan.Moving, "3 releases, led by billing-2 on node-2")},
+func someChanges() [][]drain.Result {
+	auth := drain.Result{Status: drain.Moved, Rounds: 1, Leader: ledOn("auth-1", "node-1"), Vacancy: 1300 * time.Millisecond, VacancyKnown: true}
+	billing := drain.Result{Status: drain.Stayed, Rounds: 20, Leader: ledOn("billing-2", "node-2"), Reason: "a session on node-2 led again after each of 20 releases"}
+	shop := drain.Result{Status: drain.Vacant, Rounds: 1, Reason: "no candidate acquired the key within 15s"}
+	return [][]drain.Result{
+		{drainStep("auth", drain.Result{Status: drain.Moving, Rounds: 1}), drainStep("billing", drain.Result{Status: drain.Moving, Rounds: 3, Leader: ledOn("billing-2", "node-2")})},
 		{
-			drainStep("auth", plan.Moved, "auth-2 on node-2 → auth-1 on node-1 after 1.3s without a leader, 1 release"),
-			drainStep("billing", plan.Stayed, "stayed, led by billing-2 on node-2: a session on node-2 led again after each of 20 releases"),
-			drainStep("orders", plan.Moving, "1 release, led by orders-1 on node-1"),
+			drainStep("auth", auth), drainStep("billing", billing),
+			drainStep("orders", drain.Result{Status: drain.Moving, Rounds: 1, Leader: ledOn("orders-1", "node-1")}),
 		},
-		{
-			drainStep("orders", plan.Failed, "failed: denied"), drainStep("shop", plan.Vacant, "shop-2 on node-2 → no leader, 1 release: no candidate acquired the key within 15s"),
-		},
+		{drainStep("orders", drain.Result{Status: drain.Failed, Reason: "denied"}), drainStep("shop", shop)},
 	}
 }
 
@@ -161,18 +178,13 @@ func TestTheNodeOfTheRowIsDrained(t *testing.T) {
 	d.wants("Actions since electop started", "drain")
 }
 
-func TestAPlanMustBeVisibleBeforeItIsConfirmed(t *testing.T) {
-	run := &fakeDrain{}
-	d, _ := planned(t, run, 80, 14)
-	d.wants("scroll down to enable Drain", "(Drain)")
-	d.notice()
+func TestAPlanIsNotConfirmedAtTheMomentItAppears(t *testing.T) {
+	d, _ := planned(t, &fakeDrain{}, 80, 14)
+	d.wants("(Drain)", "more lines below")
 	if d.keys("y"); d.m.log.Draining() != "" {
-		t.Fatal("y confirmed the drain before the end of the plan was visible")
+		t.Fatal("y confirmed the drain before the user could notice the plan")
 	}
-	d.keys("G", "y") // one key press scrolls by at most a page, and new lines have just become visible
-	if d.m.log.Draining() != "" {
-		t.Fatal("y confirmed the drain before the user could notice the new lines")
-	}
+	d.keys("G") // scrolling changes no text
 	d.confirmDrain()
 	if d.m.log.Draining() != "node-2" {
 		t.Error("the drain was not confirmed")
@@ -185,14 +197,16 @@ func TestElectionsAreExcludedInThePlan(t *testing.T) {
 	d.notice()
 	d.wants("▌ [✓] auth", "space exclude", "x destroy: not allowed", "y drain  ")
 	d.keys("j", "space")
-	d.wants("▌ [ ] billing", "y drain 3 of 4") // the changed line is visible, so the user need not scroll
+	d.notice()
+	d.wants("▌ [ ] billing", "y drain 3 of 4")
 	d.keys("space", "space", "j", "j", "space")
-	d.wants("[ ] lock/shop", "y drain 2 of 4")
+	d.wants("[ ] lock/shop")
 	d.keys("j", "space") // the next line is not an election
+	d.notice()
 	d.wants("y drain 2 of 4")
 	d.keys("y")
-	if c := run.choice; len(c.Exclude) != 2 || !c.Exclude[keyOf("billing")] || !c.Exclude[keyOf("shop")] || c.Destroy {
-		t.Errorf("%+v", c)
+	if keys := run.excluded(); !slices.Equal(keys, []string{keyOf("billing"), keyOf("shop")}) || run.destroy {
+		t.Errorf("%q", keys)
 	}
 	d.wants("2 waiting, 3 skipped", "excluded in the plan")
 }
@@ -216,94 +230,72 @@ func TestDestroyIsAllowedInThePlan(t *testing.T) {
 	d.wants("The drain destroys no sessions; x allows it to destroy sessions.")
 	d.lacks("Lock-delay 15s")
 	d.keys("x")
-	d.wants("Destroy is allowed. After 20 releases", "Lock-delay 15s: no candidate can acquire the key", "x destroy: allowed", "(Drain)")
+	d.wants("Destroy is allowed. If a session on node-2 leads an election after 20 releases", "Lock-delay 15s: no candidate can acquire the key", "x destroy: allowed", "(Drain)")
 	if d.keys("y"); d.m.log.Draining() != "" {
 		t.Fatal("y confirmed the drain although the plan had just changed")
 	}
 	d.notice()
 	d.keys("y")
-	if !run.choice.Destroy || len(run.choice.Exclude) > 0 {
-		t.Errorf("%+v", run.choice)
+	if !run.destroy || len(run.excluded()) > 0 {
+		t.Errorf("%q", run.excluded())
 	}
 	again := planOf(t, 120, 36)
 	again.keys("x", "x")
 	again.lacks("Lock-delay 15s")
 }
 
-// longPlan adds 1,000 elections to the plan. Four have no likely candidate on another node.
+// longPlan adds 1,000 elections to the plan.
 func longPlan(o *Options) {
 	next := o.Drain
-	o.Drain = func(ctx context.Context, _, node string, progress func(done, total int)) (DrainPlan, error) {
+	o.Drain = func(ctx context.Context, _, node string, progress func(done, total int)) (drain.Plan, error) {
 		p, err := next(ctx, "", node, progress)
 		for i := range 1000 {
-			item := p.Items[0]
-			item.Name, item.Target.Key = fmt.Sprintf("job-%03d", i), fmt.Sprintf("service/job-%03d/leader", i)
-			if i%250 == 7 {
-				item.Next, item.Likely = "none was seen: it may stay vacant", false
-			}
-			p.Items = append(p.Items, item)
+			item := *p.Items[0]
+			item.Target.Election, item.Target.Key = fmt.Sprintf("job-%03d", i), fmt.Sprintf("service/job-%03d/leader", i)
+			p.Items = append(p.Items, &item)
 		}
 		return p, err
 	}
 }
 
-// A long plan shows what needs attention. Its confirmation is the name of the node.
-func TestALongPlanIsConfirmedWithTheNameOfTheNode(t *testing.T) {
+func TestALongPlanIsConfirmedWithTheNumberOfElections(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()}
 	d, _ := planned(t, run, 120, 36, longPlan)
-	d.wants("1004 elections to move, 1 skipped", "999   with a likely candidate on another node; a lists them", "5     others, listed below",
-		"job-007", "job-257", "job-507", "job-757", "lock/shop")
-	d.lacks("job-006")
+	d.wants("1004 elections to move, 1 skipped", "job-006")
+	d.keys("space")
 	d.confirmDrain()
-	d.wants("Type node-2 to drain 1004 elections", "> _")
-	d.keys("'node-1", "enter")
+	d.wants("Type 1003 to drain 1003 elections", "> _")
+	d.keys("'1004", "enter")
 	if d.m.log.Draining() != "" {
-		t.Fatal("the name of another node confirmed the drain")
+		t.Fatal("another number confirmed the drain")
 	}
 	d.keys("esc")
 	d.wants("y drain")
-	d.keys("y", "'node-2")
-	d.wants("> node-2_")
-	d.keys("enter")
+	d.keys("y", "'1003")
+	d.wants("> 1003_")
+	d.resize(100, 24) // the text is new
+	d.lacks("Type 1003")
+	d.confirmDrain()
+	d.keys("'1003", "enter")
 	if d.m.log.Draining() != "node-2" {
 		t.Error("the drain was not confirmed")
 	}
 }
 
-func TestAllElectionsOfALongPlanAreListed(t *testing.T) {
-	run := &fakeDrain{}
-	d, _ := planned(t, run, 120, 36, longPlan)
-	d.confirmDrain()
-	d.keys("esc", "a")
-	d.wants("a hides them", "[✓] auth", "scroll down to enable Drain")
-	d.notice()
-	d.keys("y")
-	d.lacks("Type node-2")
-	d.keys("space", "a") // the excluded election stays on the screen
-	d.wants("[ ] auth", "5     others, listed below")
-	d.lacks("[✓] billing")
-	d.confirmDrain()
-	d.wants("Type node-2 to drain 1003 elections", "> _")
-	d.resize(100, 24) // the text is new
-	d.lacks("Type node-2")
-	if d.keys("y"); d.m.log.Draining() != "" {
-		t.Error("y confirmed the drain although the size of the window had just changed")
-	}
-}
-
 func TestTheMenuListsEveryKnownNode(t *testing.T) {
 	s := mixedSnapshot()
-	s.Checks = map[string]election.NodeChecks{"node-7": {}}
+	s.Checks = map[string]election.NodeChecks{"node-7": {}, "NODE-7": {}, "Node-2": {}}
 	d := drive(t, s, 120, 36, drains(&fakeDrain{}, new([]string)))
 	d.keys("D")
 	d.wants("node-2  leads 2 elections", "node-7  leads 0 elections")
+	d.lacks("NODE-7")
 }
 
 func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()[:2]}
-	run.changes = append(run.changes, []plan.Step{
-		{Key: keyOf("orders"), Status: plan.Interrupted, Text: "interrupted, led by orders-1 on node-1, 1 release", Elsewhere: true},
-		{Key: keyOf("shop"), Status: plan.Interrupted, Text: "interrupted before any release"},
+	run.changes = append(run.changes, []drain.Result{
+		drainStep("orders", drain.Result{Status: drain.Moving, Rounds: 1, Leader: ledOn("orders-1", "node-1")}),
+		drainStep("shop", drain.Result{Status: drain.Waiting, Leader: ledOn("shop-2", "node-2")}),
 	})
 	d, _ := planned(t, run, 120, 36)
 	next := d.send(d.confirmDrain()())
@@ -326,17 +318,30 @@ func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	d.lacks("complete")
 }
 
-func TestTheWarningOfADrainIsShown(t *testing.T) {
-	run := &fakeDrain{changes: someChanges(), warning: "the result was not verified: cannot reach Consul"}
+func TestADrainThatIsNotVerifiedSaysSo(t *testing.T) {
+	run := &fakeDrain{changes: someChanges(), doubt: "cannot reach Consul"}
 	d, _ := planned(t, run, 120, 36)
 	next := d.confirmDrain()
 	for range 3 {
 		d.lacks("not verified")
 		next = d.send(next())
 	}
-	d.wants("! The result was not verified: cannot reach Consul.")
+	d.wants("! Not verified whether node-2 leads an election: cannot reach Consul.")
 	d.keys("enter", "2")
-	d.wants("1 skipped; the result was not verified")
+	d.wants("1 skipped; not verified whether node-2")
+}
+
+// The last read of a drain shows an election that the node acquired during the drain.
+func TestAnElectionThatTheNodeAcquiresIsListed(t *testing.T) {
+	run := &fakeDrain{changes: someChanges()}
+	late := drainStep("mail", drain.Result{Status: drain.Stayed, Leader: ledOn("mail-1", "node-2"), Reason: "a session on the node acquired the key during the drain"})
+	run.changes = append(run.changes, []drain.Result{late})
+	d, _ := planned(t, run, 120, 36)
+	next := d.confirmDrain()
+	for range 4 {
+		next = d.send(next())
+	}
+	d.wants("2 stayed", "mail", "led by mail-1 on node-2: a session on the node")
 }
 
 func TestADrainWithoutAConnectionIsShownAsStale(t *testing.T) {

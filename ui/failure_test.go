@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/ui/internal/uitest"
 )
 
@@ -49,57 +48,6 @@ func TestOldChecksShowNoFailedLeader(t *testing.T) {
 		d := drive(t, s, 120, 45)
 		d.open(keyOf("ledger"))
 		d.lacks("1 failed", "node failed", "has failed")
-	}
-}
-
-// The detail and the fix dialog show the same facts about a vacancy, even after the dialog was closed.
-func TestTheDetailHasTheDiagnosis(t *testing.T) {
-	s := mixedSnapshot()
-	mail := s.Find(election.KeyID(keyOf("mail")))
-	mail.Terms, mail.VacantSince, mail.VacantSinceKnown = nil, ago(10*time.Second), false
-	x := newDiagnosis()
-	x.sessions = []*election.Session{}
-	d := drive(t, s, 120, 45, x.option)
-	d.open(keyOf("mail"))
-	d.wants("A lock-delay may still be active.")
-	d.diagnose()
-	d.keys("esc")
-	d.wants("No lock-delay is active: a candidate can acquire the key now.", "Problem      no candidate", `Fix          Start an instance of service "mail".`)
-	d.lacks("may still be active")
-
-	x.facts.Delay = insight.DelayActive
-	d.diagnose()
-	d.keys("esc")
-	d.wants("A lock-delay is active: Consul rejects every acquire.", "Problem      lock delay", "Ends         no later than 12:02:09")
-	d.now = d.now.Add(61 * time.Second) // the longest lock-delay has ended
-	d.send(tickMsg(d.now))
-	d.lacks("A lock-delay is active", "lock delay")
-
-	x.facts.Delay = insight.DelayNone
-	d.diagnose()
-	d.keys("esc")
-	changed := *mail
-	changed.Pair.ModifyIndex++
-	s2 := *s
-	s2.Elections = slices.Clone(s.Elections)
-	s2.Elections[slices.Index(s.Elections, mail)] = &changed
-	d.send(snapshotMsg{&s2})
-	d.lacks("No lock-delay is active", "Problem")
-}
-
-// A diagnosis that could not read the sessions does not replace the candidates of the detail.
-func TestAnIncompleteDiagnosisKeepsTheCandidates(t *testing.T) {
-	s := studiedSnapshot(keyOf("mail"))
-	s.Surroundings.At = ago(time.Second)
-	x := newDiagnosis()
-	d := drive(t, s, 120, 45, x.option)
-	d.open(keyOf("mail"))
-	before := d.rowWith("Likely next")
-	x.sessions, x.unread = nil, "request timed out"
-	d.diagnose()
-	d.keys("esc")
-	if after := d.rowWith("Likely next"); after != before {
-		t.Errorf("the candidates were %q, after the diagnosis %q", before, after)
 	}
 }
 

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,34 +19,29 @@ type fakeDiagnosis struct {
 	sessions []*election.Session
 	checks   []election.Check
 	facts    insight.FixFacts
-	unread   string // why the sessions cannot be read
-	applied  []election.Target
-	end      insight.Outcome
 }
 
 func (x *fakeDiagnosis) option(o *Options) {
 	o.Diagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
 		facts := x.facts
 		facts.Now, facts.Checks = testNow(), x.checks
-		facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions, SessionsErr: x.unread}
-		d := Diagnosis{Fix: insight.NewBoard(s.Elections, x.sessions).Fix(e, facts), Facts: facts}
-		if d.Fix != nil && d.Fix.Kind != insight.FixManual && d.Fix.Kind != insight.FixWait {
-			d.Apply = func(context.Context) insight.Outcome {
-				x.applied = append(x.applied, e.Target())
-				return x.end
-			}
+		facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions}
+		d := Diagnosis{Fix: insight.NewBoard(s.Elections, x.sessions).Fix(e, facts), Facts: facts, Ready: testNow().Add(15 * time.Second)}
+		if d.Fix != nil && d.Fix.Problem == insight.ProblemNodeGone {
+			d.Destroy = election.Destroy{Target: e.Target(), Keys: []string{e.Key()}, Shown: testNow()}
 		}
 		return d
 	}
 }
 
-// newDiagnosis returns facts with a waiting api.Lock candidate and a critical check of the service of legacy.
+// newDiagnosis returns facts with a waiting api.Lock candidate of mail, whose flags it rejects, and the failed node of
+// ledger.
 func newDiagnosis() *fakeDiagnosis {
+	checks := passing("node-4", "ledger-4", election.StatusPassing, "")
+	checks[0].Status = election.StatusCritical
 	return &fakeDiagnosis{
-		sessions: []*election.Session{{ID: sessionID(600), Name: "Consul API Lock", Node: "node-2", TTL: 15 * time.Second}},
-		checks:   passing("node-2", "legacy", election.StatusCritical, "connection refused"),
-		facts:    insight.FixFacts{Delay: insight.DelayNone},
-		end:      insight.Outcome{Kind: insight.OutcomeDone},
+		sessions: []*election.Session{{ID: sessionID(600), Name: "mail-2", Node: "node-2", TTL: 15 * time.Second}},
+		checks:   checks, facts: insight.FixFacts{Delay: insight.DelayNone},
 	}
 }
 
@@ -65,10 +61,18 @@ func (d *driver) notices() {
 func fixed(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		x := newDiagnosis()
-		d := drive(t, studiedSnapshot(""), w, h, x.option)
+		snap := studiedSnapshot("")
+		if key == keyOf("ledger") {
+			snap = uitest.Failed("")
+		}
+		if e := snap.Find(election.KeyID(keyOf("mail"))); slices.Contains(keys, "flags") {
+			e.Pair.Flags, e.LastSession = 42, &election.Session{ID: sessionID(601), Name: "Consul API Lock"}
+		}
+		d := drive(t, snap, w, h, x.option)
 		d.open(key)
 		for _, k := range keys {
 			switch k {
+			case "flags":
 			case "none":
 				x.sessions = []*election.Session{}
 			case "reading":
@@ -78,16 +82,12 @@ func fixed(key string, keys ...string) func(*testing.T, int, int) *driver {
 					x.facts.Delay, x.sessions = insight.DelayActive, []*election.Session{}
 				}
 				d.diagnose()
-			case "noticed":
+			case "ready":
+				d.now = d.now.Add(15 * time.Second)
 				for range 30 {
 					d.keys("pgdown")
 				}
 				d.notices()
-			case "y":
-				d.perform(d.keys("y"))
-			case "led":
-				d.now = d.now.Add(4 * time.Second)
-				d.send(snapshotMsg{elected(studiedSnapshot(""), key, d.now)})
 			default:
 				d.keys(k)
 			}
@@ -96,120 +96,82 @@ func fixed(key string, keys ...string) func(*testing.T, int, int) *driver {
 	}
 }
 
-// elected returns a snapshot in which another session has acquired the key.
-func elected(s *election.Snapshot, key string, at time.Time) *election.Snapshot {
-	for i, e := range s.Elections {
-		if e.Key() == key {
-			n := *e
-			n.Pair.Session, n.Pair.ModifyIndex = sessionID(600), e.Pair.ModifyIndex+2
-			n.Pair.LockIndex = 1 // a write without the lock restarts the count
-			n.Session, n.Leader, n.Term = testSession(600, n.Name, "node-2"), n.Name+"-2", 1
-			n.Since, n.SinceKnown, n.VacantSince = at, true, time.Time{}
-			n.Terms = append(append([]election.Term{}, e.Terms...), election.Term{
-				Number: n.Term, CreateIndex: 40, Session: n.Pair.Session, Leader: n.Leader, Node: "node-2", Start: at, StartKnown: true,
-			})
-			s.Elections[i] = &n
-		}
-	}
-	return s
+// openFailed opens ledger, whose leader's node has failed.
+func openFailed(t *testing.T) *driver {
+	d := drive(t, uitest.Failed(""), 120, 40, newDiagnosis().option)
+	d.open(keyOf("ledger"))
+	return d
 }
 
 func TestFixIsAppliedAfterConfirmation(t *testing.T) {
-	x := newDiagnosis()
-	d := drive(t, mixedSnapshot(), 120, 36, x.option)
-	d.wants("f fix…") // the cursor is on the vacant election mail
+	d := openFailed(t)
+	d.wants("f fix…")
 	cmd := d.keys("f")
-	d.wants("Fix mail", "Reading sibling keys and all sessions", "[ Cancel ]")
+	d.wants("Fix ledger", "Reading the checks of the leader's node", "[ Cancel ]")
 	d.keys("y")
 	d.wants("Nothing was done: the diagnosis is still running.")
 	d.send(firstOf(t, cmd))
-	d.wants("Problem      lock flags", "Existing key does not match lock", "Write the same value with flags 3304740253564472344",
-		"no lock-delay is active", "(Apply)")
-	d.keys("y") // enter was pressed before the text was visible long enough
+	d.wants("Problem      node gone", "Then destroy session", election.ShortID(sessionID(10))+" on node-4", "All keys     "+keyOf("ledger"), "Not before   12:01:24", "(Apply)")
+	d.notices()
+	d.keys("y")
+	d.wants("Nothing was done: until 12:01:24, electop must see that the node check stays critical.")
+	d.now = d.now.Add(15 * time.Second)
+	d.send(tickMsg(d.now))
+	d.wants("y apply")
+	d.send(firstOf(t, d.keys("esc", "f")))
+	d.keys("y") // pressed before the text was visible long enough
 	d.wants("Nothing was done: the text appeared or changed only a moment ago.")
 	d.notices()
-	d.wants("y apply")
 	d.keys("enter") // Cancel has the focus
 	d.wants("Cancelled: nothing was changed.")
 	d.diagnose()
 	d.notices()
 	confirmed := d.keys("tab", "enter")
-	d.lacks("Fix mail")
-	d.wants("mail: waiting for Consul's response")
+	d.lacks("Fix ledger")
+	d.wants("ledger: waiting for Consul's response")
 	d.perform(confirmed)
-	if len(x.applied) != 1 || x.applied[0].Key != keyOf("mail") || len(d.op.released)+len(d.op.destroyed) != 0 {
-		t.Fatalf("applied %v", x.applied)
+	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Session != sessionID(10) || !slices.Equal(d.op.destroyed[0].Keys, []string{keyOf("ledger")}) || d.op.destroyed[0].Shown != testNow() {
+		t.Fatalf("destroyed %+v", d.op.destroyed)
 	}
-	d.now = d.now.Add(2 * time.Second)
-	d.send(tickMsg(d.now))
-	d.wants("mail: fixed, no leader yet, 2s", "no leader  fixed")
-	d.now = d.now.Add(2 * time.Second)
-	d.send(snapshotMsg{elected(mixedSnapshot(), keyOf("mail"), d.now)})
-	d.wants("mail: mail-2 leads after 4s", "after 4s")
+	d.send(snapshotMsg{released(uitest.Failed(""), keyOf("ledger"), false)})
+	d.wants("ledger: ledger-4 → no leader yet")
 	d.keys("u")
-	d.wants("Actions since electop started", "● mail  fix      f  mail-2 leads after 4s")
-	d.keys("esc")
-	d.lacks("Actions since")
-}
-
-func TestFixOfAHolderThatIsGone(t *testing.T) {
-	x := newDiagnosis()
-	d := drive(t, studiedSnapshot(""), 120, 36, x.option)
-	d.open(keyOf("legacy"))
-	d.diagnose()
-	d.notices()
-	d.wants("Fix legacy", "orphaned session", "Then destroy session", election.ShortID(sessionID(8)), "y apply")
-	d.perform(d.keys("y"))
-	s := released(studiedSnapshot(""), keyOf("legacy"), false)
-	s.Find(election.KeyID(keyOf("legacy"))).LockDelayUntil = testNow().Add(15 * time.Second)
-	d.send(snapshotMsg{s})
-	d.wants("legacy: legacy-2 → no leader yet", "lock-delay for about")
-	d.now = testNow().Add(20 * time.Second)
-	d.send(tickMsg(d.now))
-	d.wants("the lock-delay should have ended")
-	d.keys("u")
-	d.wants("destroy  f  legacy-2 → no leader yet")
+	d.wants("destroy  f  ledger-4 → no leader yet")
 }
 
 func TestFixDependsOnTheDiagnosedState(t *testing.T) {
-	x := newDiagnosis()
-	d := drive(t, mixedSnapshot(), 120, 36, x.option)
+	d := openFailed(t)
 	d.diagnose()
+	d.now = d.now.Add(15 * time.Second)
 	d.notices()
-	d.send(snapshotMsg{elected(mixedSnapshot(), keyOf("mail"), testNow())})
-	d.wants("mail-2 leads now.", "[ Close ]", "r diagnose again")
+	d.wants("y apply")
+	d.send(snapshotMsg{released(uitest.Failed(""), keyOf("ledger"), false)})
+	d.wants("The key was changed after it was read.", "[ Close ]", "r diagnose again")
 	d.keys("y")
-	d.send(snapshotMsg{mixedSnapshot()}) // the key again has the diagnosed state
+	d.send(snapshotMsg{uitest.Failed("")}) // the key again has the diagnosed state
 	d.keys("y")
-	if len(x.applied) != 0 {
-		t.Fatalf("applied %v", x.applied)
-	}
 	d.send(firstOf(t, d.keys("r")))
 	d.notices()
+	d.wants("y apply")
 	d.send(snapshotMsg{lostSnapshot()})
 	d.wants("Unavailable while Consul is unreachable", "[ Close ]")
 	d.keys("y", "esc")
-	d.lacks("Fix mail")
+	d.lacks("Fix ledger")
 	d.keys("f")
 	d.wants("Unavailable while Consul is unreachable")
-	if len(x.applied) != 0 {
-		t.Fatalf("applied %v", x.applied)
+	if len(d.op.destroyed) != 0 {
+		t.Fatalf("destroyed %v", d.op.destroyed)
 	}
 }
 
-func TestFixWithUnknownResult(t *testing.T) {
-	x := newDiagnosis()
-	x.end = insight.Outcome{Kind: insight.OutcomeUnknown, Reason: "no response: timeout"}
-	d := drive(t, mixedSnapshot(), 120, 36, x.option)
-	d.diagnose()
+func TestFixCommand(t *testing.T) {
+	d := openFailed(t)
+	d.send(firstOf(t, d.keys(":", "'fix", "enter")))
+	d.now = d.now.Add(15 * time.Second)
 	d.notices()
 	d.perform(d.keys("y"))
 	d.keys("u")
-	d.wants("unknown whether the fix was applied: no response: timeout; no leader now", "1 waiting")
-	left := d.m.log.Unfinished()
-	if len(left) != 1 || left[0].Outcome.Action != election.ActionFix {
-		t.Errorf("unfinished %v", left)
-	}
+	d.wants("destroy  :fix  ")
 }
 
 func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
@@ -252,7 +214,7 @@ func TestFixOfAHealthyElection(t *testing.T) {
 	d.open(keyOf("legacy"))
 	d.lacks("f fix…")
 	d.diagnose()
-	d.wants("Fix legacy", "No failure found: neither serfHealth", "has failed", "r releases the lock", "[ Close ]")
+	d.wants("Fix legacy", "No failure found: Consul does not report that the leader's node has failed.", "r releases the lock", "[ Close ]")
 }
 
 func TestFixOfALeaderThatMayHaveFailed(t *testing.T) {
@@ -288,19 +250,11 @@ func TestFixIsDisabled(t *testing.T) {
 	d.wants("This is the past: fix is disabled. Press esc to return to now.")
 }
 
-func TestFixCommand(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36, newDiagnosis().option)
-	d.send(firstOf(t, d.keys(":", "'fix", "enter")))
-	d.notices()
-	d.perform(d.keys("y"))
-	d.keys("u")
-	d.wants("fix      :fix  fixed, no leader yet")
-}
-
 func TestFixInASmallWindow(t *testing.T) {
-	x := newDiagnosis()
-	d := drive(t, mixedSnapshot(), 40, 10, x.option)
+	d := drive(t, uitest.Failed(""), 40, 10, newDiagnosis().option)
+	d.open(keyOf("ledger"))
 	d.diagnose()
+	d.now = d.now.Add(15 * time.Second)
 	d.notices()
 	d.keys("y")
 	d.wants("more lines below")
@@ -313,8 +267,8 @@ func TestFixInASmallWindow(t *testing.T) {
 	d.resize(80, 24)
 	d.wants("Cancelled: the window became too small.")
 	d.keys("y")
-	if len(x.applied) != 0 {
-		t.Fatalf("applied %v", x.applied)
+	if len(d.op.destroyed) != 0 {
+		t.Fatalf("destroyed %v", d.op.destroyed)
 	}
 }
 

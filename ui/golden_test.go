@@ -263,14 +263,10 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"fix-delay":          fixed(keyOf("search"), "f"),
 		"failed":             failed(),
 		"failed-ascii":       failed(func(o *Options) { o.ASCII = true }),
-		"fix-diagnosed":      fixed(keyOf("mail"), "f", "esc"),
 		"fix-reading":        fixed(keyOf("search"), "reading"),
-		"fix-flags":          fixed(keyOf("mail"), "f", "noticed", "tab"),
+		"fix-flags":          fixed(keyOf("mail"), "flags", "f"),
 		"fix-candidate":      fixed(keyOf("mail"), "none", "f"),
-		"fix-orphaned":       fixed(keyOf("legacy"), "f", "noticed"),
-		"fix-applied":        fixed(keyOf("mail"), "f", "noticed", "y"),
-		"fix-followed":       fixed(keyOf("mail"), "f", "noticed", "y", "led"),
-		"fix-actions":        fixed(keyOf("mail"), "f", "noticed", "y", "led", "u"),
+		"fix-node":           fixed(keyOf("ledger"), "f", "ready", "tab"),
 		"results-ascii":      func(t *testing.T, w, h int) *driver { return batchResults(t, w, h, asciiOnly) },
 		"drain-menu": func(t *testing.T, w, h int) *driver {
 			d := drive(t, mixedSnapshot(), w, h, drains(&fakeDrain{}, new([]string)))
@@ -292,7 +288,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"drain-name": func(t *testing.T, w, h int) *driver {
 			d, _ := planned(t, &fakeDrain{}, w, h, longPlan)
 			d.confirmDrain()
-			d.keys("'node-")
+			d.keys("'10")
 			return d
 		},
 		"drain-live":           drained(2),

@@ -26,9 +26,10 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // fakeOperator records its calls. By default its actions succeed.
 type fakeOperator struct {
-	released, destroyed []election.Target
-	outcome             insight.Outcome
-	ends                map[string]insight.Outcome // outcomes by name of the election
+	released  []election.Target
+	destroyed []election.Destroy
+	outcome   insight.Outcome
+	ends      map[string]insight.Outcome // outcomes by name of the election
 }
 
 func (o *fakeOperator) fails(kind insight.OutcomeKind, reason string) {
@@ -50,9 +51,9 @@ func (o *fakeOperator) Release(_ context.Context, t election.Target) insight.Out
 	return o.end(t)
 }
 
-func (o *fakeOperator) DestroySession(_ context.Context, t election.Target) insight.Outcome {
-	o.destroyed = append(o.destroyed, t)
-	return o.end(t)
+func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
+	o.destroyed = append(o.destroyed, d)
+	return o.end(d.Target)
 }
 
 // driver drives a Model without a terminal.

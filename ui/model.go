@@ -123,8 +123,6 @@ type links struct {
 	report   *past.Reporter
 	travel   *travel.Traveler
 	insights scene.InsightCache
-	// diagnoses are the latest facts of the fix dialog. The map is never modified.
-	diagnoses map[election.ID]scene.Diagnosed
 	// watched, studied and listing are the latest arguments of WatchChecks, Study and WatchSessions. watched has an
 	// entry for each datacenter.
 	watched map[string]string
@@ -206,7 +204,7 @@ func (m *Model) renew() {
 		Stale: f.stale(), Paused: f.paused, Past: f.past, Lanes: f.shownLanes(), Warning: f.warning,
 		ReadOnly: m.opts.ReadOnly, Datacenters: m.opts.Datacenters, Patterns: m.look.place.Patterns, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
-		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier, Followed: m.log.Followed(f.now), Diagnoses: m.out.diagnoses,
+		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier, Followed: m.log.Followed(f.now),
 	}
 	switch m.focus.view {
 	case viewElections:

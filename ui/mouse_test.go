@@ -149,9 +149,9 @@ func TestClicksInPanels(t *testing.T) {
 				t.Errorf("the plan is not that of the clicked node:\n%s", d.text())
 			}
 
-			d = fixed(keyOf("mail"), "f", "noticed")(t, size[0], size[1])
+			d = fixed(keyOf("ledger"), "f", "ready")(t, size[0], size[1])
 			d.click("Cancel", size[1]/2)
-			d.lacks("Fix mail")
+			d.lacks("Fix ledger")
 		})
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"electop/ui/internal/board"
 	"electop/ui/internal/commands"
 	"electop/ui/internal/doctor"
+	"electop/ui/internal/drain"
 	"electop/ui/internal/fix"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/locks"
-	"electop/ui/internal/plan"
 	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/shell"
@@ -96,7 +96,7 @@ type Options struct {
 	Diagnose fix.Diagnose
 	// Drain plans the drain of a node. It is nil if drains are unavailable. With ReadOnly, the key D shows that drains are
 	// disabled.
-	Drain plan.Planner
+	Drain DrainPlanner
 	// Report writes an incident report about elections to a new file, and returns the name of the file. The report covers
 	// the time since a moment. Report runs off the event loop. It is nil if there is no history.
 	Report func(ctx context.Context, of []Subject, since time.Time) (file string, err error)
@@ -204,25 +204,6 @@ type Operator = results.Operator
 
 // Diagnosis is the problem with one election and the fix for it.
 type Diagnosis = fix.Diagnosis
-type (
-	// DrainPlan lists the actions of a drain before it starts.
-	DrainPlan = plan.Plan
-	// DrainItem is one election in a plan.
-	DrainItem = plan.Item
-	// DrainChoice is what the user chose in a plan.
-	DrainChoice = plan.Choice
-	// DrainStep is the state of one election in a drain.
-	DrainStep = plan.Step
-	// DrainStatus names the state of one election in a drain.
-	DrainStatus = plan.Status
-	// DrainPlanner makes the plan of a drain.
-	DrainPlanner = plan.Planner
-	// Drain is a drain in progress.
-	Drain = plan.Drain
-)
 
-// DrainInterrupted is the status of an election that was not moved because the drain was stopped.
-const DrainInterrupted = plan.Interrupted
-
-// DrainExcluded is the reason shown for an election that the user excluded in the plan.
-const DrainExcluded = plan.Excluded
+// DrainPlanner makes the plan of a drain.
+type DrainPlanner = drain.Planner

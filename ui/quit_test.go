@@ -87,8 +87,8 @@ func (hangingOperator) Release(ctx context.Context, _ election.Target) insight.O
 	return insight.Outcome{Kind: insight.OutcomeUnknown}
 }
 
-func (o hangingOperator) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
-	return o.Release(ctx, t)
+func (o hangingOperator) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
+	return o.Release(ctx, d.Target)
 }
 
 func TestRunReturnsNothingUnfinished(t *testing.T) {

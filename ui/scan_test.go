@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,24 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 	d.wants("locks/000 is released, not watched", "and 242 more keys", "Scanned all 9,800 keys: 252 keys in all, as of 12:01:09, 1m ago.", "f scans")
 	d.performSearch()
 	d.wants("252 keys in all, as of 12:02:09.")
+}
+
+// A destroy carries the keys in the dialog, so that it can be refused if the session holds others.
+func TestADestroyCarriesTheKeysThatWereShown(t *testing.T) {
+	for _, scans := range []bool{true, false} {
+		d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
+		d.keys("g", "x")
+		want := []string{"service/auth/leader"}
+		if scans {
+			d.performSearch()
+			want = []string{"locks/nightly", "service/auth/leader"}
+		}
+		d.perform(d.keys("y"))
+		if len(d.op.destroyed) != 1 || !slices.Equal(d.op.destroyed[0].Keys, want) || d.op.destroyed[0].Unsearched == scans ||
+			d.op.destroyed[0].Session != sessionID(0) || !d.op.destroyed[0].Shown.Equal(d.now) {
+			t.Errorf("with a scan: %t: %+v", scans, d.op.destroyed)
+		}
+	}
 }
 
 // If a session holds no key, the dialog shows no effect on a holder and no lock-delay.

@@ -45,7 +45,7 @@ func TestKeysThatLookTheSameAreSeparateElections(t *testing.T) {
 			if !e.Unaddressable || board.snapshot().Find(e.ID()) != e {
 				t.Errorf("%q: unaddressable %v", e.ID(), e.Unaddressable)
 			}
-			if _, err := op.Release(t.Context(), e.Target()); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+			if err := op.Release(t.Context(), e.Target()); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
 				t.Errorf("release: %v", err)
 			}
 		}

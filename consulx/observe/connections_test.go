@@ -121,7 +121,7 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 			target := board.snapshot().Find("service/0002/leader").Target()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			if _, err := consulx.NewOperator(client, board.o.Note).Release(ctx, target); err != nil {
+			if err := consulx.NewOperator(client, board.o.Note).Release(ctx, target); err != nil {
 				t.Fatal(err)
 			}
 			_, _ = board.event(0, election.Vacated, target.Key)

@@ -102,11 +102,13 @@ func scenarios() []scenario {
 		},
 		{
 			name: "released with electop", cause: election.OperatorRelease, says: "with electop", checked: true,
-			end: func(p *trial) error { _, err := p.op.Release(p.T.Context(), p.target()); return err },
+			end: func(p *trial) error { return p.op.Release(p.T.Context(), p.target()) },
 		},
 		{
 			name: "destroyed with electop", cause: election.OperatorDestroy, says: "with electop", checked: true, delayed: true,
-			end: func(p *trial) error { err := p.op.DestroySession(p.T.Context(), p.target()); return err },
+			end: func(p *trial) error {
+				return p.op.DestroySession(p.T.Context(), election.Destroy{Target: p.target(), Unsearched: true})
+			},
 		},
 		{
 			name: "destroyed by a client, no TTL", cause: election.SessionDestroyed, says: "had no TTL", checked: true, delayed: true,

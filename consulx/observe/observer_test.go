@@ -170,8 +170,10 @@ func TestOperatorActionIsTheCause(t *testing.T) {
 		board := observe(t, b.client, p+"*/leader")
 		op := consulx.NewOperator(b.client, board.o.Note)
 		for i, act := range []func(election.Target) error{
-			func(target election.Target) error { _, err := op.Release(t.Context(), target); return err },
-			func(target election.Target) error { err := op.DestroySession(t.Context(), target); return err },
+			func(target election.Target) error { return op.Release(t.Context(), target) },
+			func(target election.Target) error {
+				return op.DestroySession(t.Context(), election.Destroy{Target: target, Unsearched: true})
+			},
 		} {
 			key := p + string(rune('a'+i)) + "/leader"
 			s := b.Session(t, &api.SessionEntry{Name: "s"})

@@ -16,6 +16,7 @@ import (
 
 	"electop/consulx"
 	"electop/consulx/internal/wire"
+	"electop/election"
 )
 
 // concurrentClients are clients that write a few keys continually. They use transactions, because the response
@@ -171,10 +172,10 @@ func (c *concurrentClients) actOnce(op *consulx.Operator, r *rand.Rand, counts m
 	var err error
 	if r.IntN(5) == 0 {
 		name = "destroy"
-		err = op.DestroySession(c.T.Context(), target)
+		err = op.DestroySession(c.T.Context(), election.Destroy{Target: target, Unsearched: true})
 		c.replace(target.Session, err == nil)
 	} else {
-		_, err = op.Release(c.T.Context(), target)
+		err = op.Release(c.T.Context(), target)
 	}
 	switch {
 	case errors.Is(err, consulx.ErrMoved):

@@ -192,9 +192,9 @@ func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, i
 	op := consulx.NewOperator(client, nil)
 	var err error
 	if destroy {
-		err = op.DestroySession(x.T.Context(), target)
+		err = op.DestroySession(x.T.Context(), election.Destroy{Target: target, Unsearched: true})
 	} else {
-		_, err = op.Release(x.T.Context(), target)
+		err = op.Release(x.T.Context(), target)
 	}
 	hook.Before = nil
 	what := fmt.Sprintf("%s, destroy %t, immediately before the write %t", name, destroy, beforeWrite)

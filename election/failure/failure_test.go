@@ -23,6 +23,8 @@ func TestOf(t *testing.T) {
 	service := []election.Check{check("serfHealth", "", "passing"), check("service:web", "web", "critical")}
 	unread, free, hidden := held(0), held(0), held(0)
 	unread.Session, free.Pair.Session, hidden.Unreadable = nil, "", true
+	other := held(0)
+	other.Session.Node = "NODE-1"
 	until := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	tests := []struct {
 		name    string
@@ -40,49 +42,33 @@ func TestOf(t *testing.T) {
 			"a failed node, a session with a TTL", held(15 * time.Second), election.NodeChecks{Checks: failed}, "node failed",
 			"The leader's node node-1 has failed (serfHealth is critical), but its session is not bound to serfHealth: it remains until its TTL expires, about 30s after the last renewal.", true,
 		},
+		{"a failed node in another spelling", held(0), election.NodeChecks{Checks: []election.Check{{ID: "serfHealth", Node: "Node-1", Status: "critical"}}}, "node failed", "", true},
 		{"a failed node, outdated checks", held(0), election.NodeChecks{Checks: failed, Until: until}, "node failed", "", false},
 		{"a failed node, unread checks", held(0), election.NodeChecks{Checks: failed, Err: "denied"}, "", "", false},
 		{"a session that is bound to serfHealth", held(0, "serfHealth"), election.NodeChecks{Checks: failed}, "", "", false},
+		{"a session that is bound to serfHealth in another spelling", held(0, "SERFHEALTH"), election.NodeChecks{Checks: failed}, "", "", false},
 		{"a session that is bound to another check", held(0, "disk"), election.NodeChecks{Checks: failed}, "node failed", "", true},
 		{"a node without checks", held(0), election.NodeChecks{}, "", "", false},
 		{"another node check", held(0), election.NodeChecks{Checks: []election.Check{check("disk", "", "critical")}}, "", "", false},
 		{"an unread session", unread, election.NodeChecks{Checks: failed}, "", "", false},
 		{"no leader", free, election.NodeChecks{Checks: failed}, "", "", false},
 		{"an unreadable key", hidden, election.NodeChecks{Checks: failed}, "", "", false},
-		{
-			"a critical service", held(0, "serfHealth"), election.NodeChecks{Checks: service}, "service critical",
-			"The leader's service is critical (service:web on node-1), but its session is not bound to that check and has no TTL.", true,
-		},
-		{"a critical service, a session with a TTL", held(time.Second), election.NodeChecks{Checks: service}, "", "", false},
+		{"a service check with the same ID", held(0), election.NodeChecks{Checks: []election.Check{check("serfHealth", "web", "critical")}}, "", "", false},
+		{"maintenance mode", held(0), election.NodeChecks{Checks: []election.Check{check("serfHealth", "", "passing"), check("_node_maintenance", "", "critical")}}, "", "", false},
+		{"a critical service", held(0), election.NodeChecks{Checks: service}, "", "", false},
+		{"a node name in another case", other, election.NodeChecks{Checks: failed}, "node failed", "The leader's node NODE-1", true},
+		{"another node", other, election.NodeChecks{Checks: []election.Check{{ID: "serfHealth", Node: "node-2", Status: "critical"}}}, "", "", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := Of(tt.e, map[string]election.NodeChecks{"node-1": tt.known, "": {Checks: failed}})
+			f := Of(tt.e, map[string]election.NodeChecks{"node-1": tt.known, "NODE-1": tt.known, "": {Checks: failed}})
 			brief, why := "", ""
 			if f != nil {
-				brief, why = f.Brief(), f.Why()
+				brief, why = Brief, f.Why()
 			}
 			if brief != tt.brief || !strings.HasPrefix(why, tt.why) || f.Current() != tt.current {
 				t.Errorf("%q, current %v: %s", brief, f.Current(), why)
 			}
 		})
-	}
-}
-
-func TestKnown(t *testing.T) {
-	node, service := check(NodeCheck, "", "passing"), check("service:web", "web", "passing")
-	for name, tt := range map[string]struct {
-		known election.NodeChecks
-		want  bool
-	}{
-		"no checks":               {election.NodeChecks{}, true},
-		"unread":                  {election.NodeChecks{Err: "denied"}, false},
-		"partial":                 {election.NodeChecks{Partial: true, Checks: []election.Check{node, check("service:mail", "mail", "passing")}}, false},
-		"partial without a node":  {election.NodeChecks{Partial: true, Checks: []election.Check{service}}, false},
-		"partial with the leader": {election.NodeChecks{Partial: true, Checks: []election.Check{node, service}}, true},
-	} {
-		if got := Known(held(0), tt.known); got != tt.want {
-			t.Errorf("%s: %v", name, got)
-		}
 	}
 }

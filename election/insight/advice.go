@@ -152,7 +152,7 @@ func correctFlags(p election.Pair) string {
 		command = "write the same value with " + query + "&flags=" + flags
 	}
 	if how == "" {
-		return "with: " + command
+		how = "while the key is free"
 	}
 	return how + ": " + command
 }

@@ -197,12 +197,12 @@ func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
 	}{
 		{"held", key("service/web/leader", "web-1\n", s), "without a step-down, while this session holds the key: consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
 		{"held, no value", key("p/.lock", "", s), "without a step-down, while this session holds the key: consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 p/.lock"},
-		{"free", key("service/web/leader", "web-1\n", ""), "with: consul kv put -cas -modify-index=2 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
+		{"free", key("service/web/leader", "web-1\n", ""), "while the key is free: consul kv put -cas -modify-index=2 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
 		{"a key that a shell would execute", key("service/$(x)/leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
 		{"a key that Consul normalizes to another path", key("service//web/../leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
 		{"a key that looks like a flag", key("-http-addr=evil", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
 		{"a long value", key("k", strings.Repeat("v", 121), s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
-		{"a long value, free", key("k", strings.Repeat("v", 121), ""), "with: write the same value with ?cas=2&flags=3304740253564472344"},
+		{"a long value, free", key("k", strings.Repeat("v", 121), ""), "while the key is free: write the same value with ?cas=2&flags=3304740253564472344"},
 	} {
 		a := Advise(tt.e, nil, nil, t0)[0]
 		if want := "find the client that sets these flags, and correct them " + tt.want; a.Code != "lock_flags" || a.Do != want || len(a.Do) > 300 {

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"slices"
 	"time"
 
 	"electop/election"
@@ -63,10 +64,12 @@ func (t *Tally) count(ids []string, known election.NodeChecks) {
 
 // FindCheck returns the check with this ID, or nil if the node does not list it.
 func FindCheck(id string, known election.NodeChecks) *election.Check {
-	for i := range known.Checks {
-		if known.Checks[i].ID == id {
-			return &known.Checks[i]
-		}
+	i := slices.IndexFunc(known.Checks, func(c election.Check) bool { return c.ID == id })
+	if i < 0 { // comparing all IDs in lower case is expensive
+		i = slices.IndexFunc(known.Checks, func(c election.Check) bool { return election.SameCheck(c.ID, id) })
 	}
-	return nil
+	if i < 0 {
+		return nil
+	}
+	return &known.Checks[i]
 }

@@ -44,8 +44,10 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 		f.Refusal = "A semaphore has no single holder: destroy the session of one of its holders instead."
 	}
 	if e.Unaddressable {
-		f.Refusal = "Consul replaces bytes of this key, so it cannot be addressed and other keys may look the same. " +
-			"The only possible action is to destroy its session."
+		f.Refusal = "Consul replaces bytes of this key, so it cannot be addressed and other keys may look the same: electop does not act on it."
+	}
+	if kind == election.ActionRelease && f.Refusal == "" && len(e.Pair.Value) > largestTxnValue {
+		f.Refusal = largeValue
 	}
 	if f.Refusal != "" {
 		return f
@@ -66,8 +68,7 @@ const TxnBodyLimit = 512 << 10
 // makes the value a third longer, and the rest of the body is smaller than 4 KB.
 const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
 
-const largeValue = "The value is too large for a transaction: the release checks the session, but not the index. " +
-	"If the holder writes the key at the same moment, the release restores the older value."
+const largeValue = "The value is too large for a transaction, so a release could overwrite a concurrent write of the holder."
 
 // MayHoldMore is the warning about a destroy if electop did not search the whole KV store for the session's keys.
 const MayHoldMore = "The session may hold more keys than are listed."
@@ -181,9 +182,6 @@ func delayText(s *election.Session, key string) string {
 // releaseWarnings returns the warnings about a release that do not depend on the kind of software.
 func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surroundings) []string {
 	var all []string
-	if len(e.Pair.Value) > largestTxnValue {
-		all = append(all, largeValue)
-	}
 	if mayBePatroni(e, s) {
 		all = append(all, "The session was not read, so Patroni cannot be ruled out: never release a Patroni key.")
 	}

@@ -198,7 +198,6 @@ func TestEffectWarns(t *testing.T) {
 	}{
 		{"candidates", election.ActionRelease, recipe, nil, 2, nil},
 		{"unknown candidates", election.ActionRelease, recipe, nil, -1, nil},
-		{"large value, release", election.ActionRelease, sized(400_000), nil, 1, []string{"not the index"}},
 		{"large value, destroy", election.ActionDestroy, sized(400_000), nil, 1, nil},
 		{"the largest value for a transaction", election.ActionRelease, sized(largestTxnValue), nil, 1, nil},
 		{"no candidate, release", election.ActionRelease, recipe, nil, 0, []string{alone}},

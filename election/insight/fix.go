@@ -11,27 +11,14 @@ import (
 	"electop/election/sanitize"
 )
 
-// FixKind is the kind of action that resolves a problem.
-type FixKind string
-
-// Kinds of fixes. Every kind except [FixManual] and [FixWait] is one write to Consul.
-const (
-	FixWait     FixKind = "wait"            // the user must wait until the lock-delay ends
-	FixSetFlags FixKind = "set_flags"       // write the same value with the flags of Consul's lock
-	FixDestroy  FixKind = "destroy_session" // destroy the session of a holder that has failed
-	FixDelete   FixKind = "delete_key"      // delete a key with the value of a former leader
-	FixManual   FixKind = "manual"          // no write to Consul resolves the problem
-)
-
 // Problem is the reason why an election has no leader, or has only a leader that has failed.
 type Problem string
 
 // Kinds of problems.
 const (
 	ProblemLockDelay   Problem = "lock_delay"       // Consul rejects every acquire
-	ProblemLockFlags   Problem = "lock_flags"       // waiting api.Lock candidates reject the key's flags
+	ProblemLockFlags   Problem = "lock_flags"       // candidates that use api.Lock reject the key's flags
 	ProblemPatroni     Problem = "patroni_released" // the key of Patroni's leader has a value and no session
-	ProblemOrphaned    Problem = "orphaned_session" // the leader's service failed, but its session remains
 	ProblemNodeGone    Problem = "node_gone"        // the leader's node failed, but its session remains
 	ProblemIdle        Problem = "candidates_idle"  // candidates exist, but none acquires the key
 	ProblemNoCandidate Problem = "no_candidate"
@@ -43,7 +30,6 @@ const (
 // Fix is the problem with one election and its solution. Why and Do are single lines that are safe to print.
 type Fix struct {
 	Problem Problem
-	Kind    FixKind
 	Why, Do string
 	// Until is the estimated end of the lock-delay, or the latest possible end if AtMost is set.
 	Until  time.Time
@@ -53,7 +39,7 @@ type Fix struct {
 // DoAt returns Do for the time now. The text about a wait depends on the time.
 func (f *Fix) DoAt(now time.Time) string {
 	switch {
-	case f.Kind != FixWait:
+	case f.Problem != ProblemLockDelay:
 		return f.Do
 	case !f.Until.After(now):
 		return "The lock-delay should have ended: run the diagnosis again."
@@ -75,23 +61,6 @@ type FixFacts struct {
 	// Unread is the reason why electop could not read all evidence that a leader has failed, safe to print. It is
 	// empty if electop read all evidence.
 	Unread string
-}
-
-// At returns the facts for a later time, if the key has not changed since the facts were read. The result of a probe
-// is valid until the latest possible end of the lock-delay.
-func (f FixFacts) At(e *election.Election, now time.Time) FixFacts {
-	if f.Delay == DelayActive {
-		end := f.Now.Add(election.MaxLockDelay)
-		if e.LockDelayUntil.After(f.Now) {
-			end = e.LockDelayUntil
-		}
-		if now.Before(end) {
-			return f
-		}
-		f.Delay = DelayNotProbed
-	}
-	f.Now = now
-	return f
 }
 
 // FixNeed identifies the data that [Board.Fix] needs to find the problem with an election.
@@ -148,7 +117,7 @@ func fixUnknown(e *election.Election, now time.Time) *Fix {
 		return nil
 	}
 	return &Fix{
-		Problem: ProblemUnknown, Kind: FixManual, Why: "The state of the key is unknown, because electop cannot read or address it.",
+		Problem: ProblemUnknown, Why: "The state of the key is unknown, because electop cannot read or address it.",
 		Do: "Check the token with electop doctor.",
 	}
 }
@@ -160,18 +129,18 @@ func fixHeld(e *election.Election, f FixFacts) *Fix {
 	if s == nil {
 		return fixUnread(f)
 	}
-	if s.ID != e.Pair.Session || s.TTL > 0 {
+	if !e.Pair.HeldBy(s.ID) || s.TTL > 0 {
 		return nil
 	}
-	if found := failure.In(e, f.Checks); found != nil {
-		problem := ProblemOrphaned
-		if found.OfNode {
-			problem = ProblemNodeGone
+	if found := failure.Of(e, map[string]election.NodeChecks{s.Node: {Checks: f.Checks}}); found != nil {
+		ends := "every lock that it holds"
+		if s.Behavior == election.BehaviorDelete {
+			ends = "every key that it holds, which Consul deletes with its value (behavior delete)"
 		}
 		return &Fix{
-			Problem: problem, Kind: FixDestroy, Why: found.Why(),
-			Do: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it every lock that it holds. %s",
-				election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), delayText(s, "the key")),
+			Problem: ProblemNodeGone, Why: found.Why(),
+			Do: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it %s. %s",
+				election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), ends, delayText(s, "the key")),
 		}
 	}
 	if ending := fixEnding(s, f.Checks); ending != nil {
@@ -185,7 +154,7 @@ func fixUnread(f FixFacts) *Fix {
 		return nil
 	}
 	return &Fix{
-		Problem: ProblemUnknown, Kind: FixManual, Why: "It is unknown whether the leader has failed: " + f.Unread + ".",
+		Problem: ProblemUnknown, Why: "It is unknown whether the leader has failed: " + f.Unread + ".",
 		Do: "Check the token with electop doctor, then run the diagnosis again. If the leader's process has ended, destroy the session that holds the key.",
 	}
 }
@@ -195,7 +164,7 @@ func fixUnread(f FixFacts) *Fix {
 func fixEnding(s *election.Session, checks []election.Check) *Fix {
 	var critical []string
 	for i := range checks {
-		if c := &checks[i]; c.Status == election.StatusCritical && c.Node == s.Node && s.DependsOn(c.ID) {
+		if c := &checks[i]; c.Status == election.StatusCritical && election.SameNode(c.Node, s.Node) && s.DependsOn(c.ID) {
 			critical = append(critical, sanitize.Line(c.ID, election.LabelLength))
 		}
 	}
@@ -203,7 +172,7 @@ func fixEnding(s *election.Session, checks []election.Check) *Fix {
 		return nil
 	}
 	return &Fix{
-		Problem: ProblemCheckCritical, Kind: FixManual,
+		Problem: ProblemCheckCritical,
 		Why: fmt.Sprintf("The leader's session depends on %s on %s (%s): Consul invalidates the session, which ends the term.",
 			election.Plural(uint64(len(critical)), "critical check"), sanitize.Line(s.Node, election.LabelLength), strings.Join(critical, ", ")),
 		Do: "Diagnose again: Consul has probably invalidated the session by now.",
@@ -217,40 +186,48 @@ func (b *Board) fixKey(e *election.Election, around *election.Surroundings, cand
 	}
 	if isPatroniLeader(e, around) {
 		return &Fix{
-			Problem: ProblemPatroni, Kind: FixDelete,
-			Why: "Patroni stores the leader's name in the key's value: a key with a value and without a session disables automatic failover while the primary is down.",
-			Do:  "Delete the key if the primary is down; make sure that its PostgreSQL has stopped, otherwise two primaries may be writable. A healthy primary acquires the key again by itself.",
+			Problem: ProblemPatroni,
+			Why:     "Patroni stores the leader's name in the key's value: a key with a value and without a session disables automatic failover while the primary is down.",
+			Do: "Wait if the primary is healthy: it acquires the key again within seconds. If it is down, make sure that its PostgreSQL has stopped, " +
+				"otherwise two primaries may be writable. Then delete the key " + deleteKey(e.Pair),
 		}
 	}
-	waiter := b.apiLockWaiter(e, around, candidates)
-	if e.Pair.Flags == election.LockFlag || e.Pair.Flags == election.SemaphoreFlag || waiter == "" {
+	evidence, observed := b.apiLockUser(e, around, candidates)
+	if e.Pair.Flags == election.LockFlag || e.Pair.Flags == election.SemaphoreFlag || evidence == "" {
 		return nil
 	}
+	effect := "this may be the reason: a candidate that uses api.Lock fails"
+	if observed {
+		effect = "every waiting api.Lock candidate fails"
+	}
 	return &Fix{
-		Problem: ProblemLockFlags, Kind: FixSetFlags,
-		Why: fmt.Sprintf("The key's flags are %d, not those of Consul's lock: every waiting api.Lock candidate fails with "+
-			"\"Existing key does not match lock use\" (%s).", e.Pair.Flags, waiter),
-		Do: fmt.Sprintf("Write the same value with flags %d; candidates that have failed must start to compete again.", election.LockFlag),
+		Problem: ProblemLockFlags,
+		Why: fmt.Sprintf("The key's flags are %d, not those of Consul's lock; %s with \"Existing key does not match lock use\" (%s).",
+			e.Pair.Flags, effect, evidence),
+		Do: "Candidates that have failed must start to compete again after you correct the flags " + correctFlags(e.Pair),
 	}
 }
 
-// apiLockWaiter returns evidence that the candidates use api.Lock, or "" if there is no evidence. If there is a strong
-// candidate, sessions that only have api.Lock's name and lead no election are not evidence.
-func (b *Board) apiLockWaiter(e *election.Election, around *election.Surroundings, candidates []Candidate) string {
-	isLock := func(s *election.Session) bool { return isAPILock(s) && b.led[s.ID].count == 0 }
+// deleteKey returns a command that deletes a key unless the key has changed.
+func deleteKey(p election.Pair) string {
+	if !plainKey(p.Key) {
+		return fmt.Sprintf("with a check-and-set of index %d.", p.ModifyIndex)
+	}
+	return fmt.Sprintf("with: consul kv delete -cas -modify-index=%d %s", p.ModifyIndex, p.Key)
+}
+
+// apiLockUser returns evidence that the candidates use api.Lock, or "" if there is no evidence. observed is set if a
+// former leader used it; otherwise, the evidence is a guess.
+func (b *Board) apiLockUser(e *election.Election, around *election.Surroundings, candidates []Candidate) (evidence string, observed bool) {
 	switch {
 	case b.usesAPILock(e):
-		return "a former leader used api.Lock"
-	case slices.ContainsFunc(candidates, func(c Candidate) bool { return isLock(c.Session) }):
-		return "a likely candidate uses api.Lock"
-	case strong(candidates) == 0 && around != nil && slices.ContainsFunc(around.Sessions, func(s *election.Session) bool {
-		return s.Name == apiLockSession && isLock(s)
-	}):
-		return "a guess: some sessions that api.Lock created hold no watched key and may be waiting for this key"
+		return "a former leader used api.Lock", true
+	case slices.ContainsFunc(candidates, func(c Candidate) bool { return isAPILock(c.Session) && b.led[c.Session.ID].count == 0 }):
+		return "a likely candidate uses api.Lock", false
 	case strong(candidates) == 0 && isLockKey(e, around):
-		return "a guess: consul lock uses keys with this name"
+		return "consul lock uses keys with this name", false
 	}
-	return ""
+	return "", false
 }
 
 // isLockKey reports whether a key has the name that consul lock uses and no sibling key belongs to a semaphore. A
@@ -261,7 +238,7 @@ func isLockKey(e *election.Election, around *election.Surroundings) bool {
 }
 
 func fixDelay(e *election.Election, f FixFacts) *Fix {
-	fix := &Fix{Problem: ProblemLockDelay, Kind: FixWait, Until: e.LockDelayUntil, Why: "A lock-delay is active: Consul rejects every acquire."}
+	fix := &Fix{Problem: ProblemLockDelay, Until: e.LockDelayUntil, Why: "A lock-delay is active: Consul rejects every acquire."}
 	switch known := e.LockDelayUntil.After(f.Now); {
 	case f.Delay == DelayNone, f.Delay == DelayNotProbed && !known:
 		return nil
@@ -285,19 +262,19 @@ func fixCandidates(e *election.Election, around *election.Surroundings, likely i
 	switch {
 	case likely > 0:
 		return &Fix{
-			Problem: ProblemIdle, Kind: FixManual, Why: fmt.Sprintf("The election %s. %s", vacant, candidatesIdle(likely)),
+			Problem: ProblemIdle, Why: fmt.Sprintf("The election %s. %s", vacant, candidatesIdle(likely)),
 			Do: "See the logs of the candidates, and restart them.",
 		}
 	case likely < 0:
 		return &Fix{
-			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election %s. %s.", vacant, unknownCandidates(around)),
+			Problem: ProblemNoCandidate, Why: fmt.Sprintf("The election %s. %s.", vacant, unknownCandidates(around)),
 			Do: "Start an instance of " + serviceOf(e) + ", or see the logs of the running candidates.",
 		}
 	}
 	return &Fix{
-		Problem: ProblemNoCandidate, Kind: FixManual,
-		Why: fmt.Sprintf("%s has no candidate: the election %s, and no session of a candidate was seen.", serviceOf(e), vacant),
-		Do:  "Start an instance of " + serviceOf(e) + ".",
+		Problem: ProblemNoCandidate,
+		Why:     fmt.Sprintf("%s has no candidate: the election %s, and no session of a candidate was seen.", serviceOf(e), vacant),
+		Do:      "Start an instance of " + serviceOf(e) + ".",
 	}
 }
 

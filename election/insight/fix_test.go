@@ -45,77 +45,73 @@ func TestFix(t *testing.T) {
 		name    string
 		e       *election.Election
 		facts   FixFacts
-		problem Problem // empty if there is no fix
-		kind    FixKind
+		problem Problem // empty if there is no problem
 		text    string
 	}{
-		{"a healthy leader", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "passing"), check("service:web", "web", "passing")}}, "", "", ""},
-		{"a leader without checks on a healthy node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "passing")}}, "", "", ""},
-		{"a leader whose checks were not read", heldBy(session(bare)), FixFacts{}, "", "", ""},
-		{"a leader whose session was not read", heldBy(nil), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
-		{"a leader whose checks cannot be read", heldBy(session(bare)), FixFacts{Unread: "the checks of node-1 could not be read"}, ProblemUnknown, FixManual, "It is unknown whether the leader has failed: the checks of node-1"},
-		{"a leader whose session cannot be read", heldBy(nil), FixFacts{Unread: "its session could not be read"}, ProblemUnknown, FixManual, "its session"},
+		{"a healthy leader", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "passing"), check("service:web", "web", "passing")}}, "", ""},
+		{"a leader without checks on a healthy node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "passing")}}, "", ""},
+		{"a leader whose checks were not read", heldBy(session(bare)), FixFacts{}, "", ""},
+		{"a leader whose session was not read", heldBy(nil), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", ""},
+		{"a leader whose checks cannot be read", heldBy(session(bare)), FixFacts{Unread: "the checks of node-1 could not be read"}, ProblemUnknown, "It is unknown whether the leader has failed: the checks of node-1"},
+		{"a leader whose session cannot be read", heldBy(nil), FixFacts{Unread: "its session could not be read"}, ProblemUnknown, "its session"},
 		{
 			"a leader whose checks cannot be read, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })),
-			FixFacts{Unread: "the checks of node-1 could not be read"}, "", "", "",
+			FixFacts{Unread: "the checks of node-1 could not be read"}, "", "",
 		},
 		{
 			"a failed node with unreadable checks", heldBy(session(bare)),
-			FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}, Unread: "not all checks of node-1 could be read"}, ProblemNodeGone, FixDestroy, "15s",
+			FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}, Unread: "not all checks of node-1 could be read"}, ProblemNodeGone, "15s",
 		},
-		{"a failed node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, FixDestroy, "15s"},
-		{"a failed node, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
-		{"a failed node, a session that is bound to it", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemCheckCritical, FixManual, "depends on 1 critical check on node-1 (serfHealth)"},
+		{"a failed node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, "15s"},
+		{"a failed node, behavior delete", heldBy(session(func(s *election.Session) { bare(s); s.Behavior = election.BehaviorDelete })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, "every key that it holds, which Consul deletes"},
+		{"a failed node, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", ""},
+		{"a failed node, a session that is bound to it", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemCheckCritical, "depends on 1 critical check on node-1 (serfHealth)"},
 		{
 			"critical node checks of the session", heldBy(session(func(s *election.Session) { s.NodeChecks = []string{"serfHealth", "disk", "net"} })),
 			FixFacts{Checks: []election.Check{check("serfHealth", "", "passing"), check("disk", "", "critical"), check("mem", "", "critical"), check("net", "", "critical")}},
-			ProblemCheckCritical, FixManual, "depends on 2 critical checks on node-1 (disk, net)",
+			ProblemCheckCritical, "depends on 2 critical checks on node-1 (disk, net)",
 		},
-		{"a critical node check of another session", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("disk", "", "critical")}}, "", "", ""},
-		{
-			"a bound and an unbound critical check of the service", heldBy(session(func(s *election.Session) { s.ServiceChecks = []string{"a"} })),
-			FixFacts{Checks: []election.Check{check("a", "web", "critical"), check("b", "web", "critical")}}, ProblemOrphaned, FixDestroy, "critical (b on node-1)",
-		},
-		{"a failed other node", heldBy(session(bare)), FixFacts{Checks: []election.Check{{ID: "serfHealth", Node: "node-2", Status: "critical"}}}, "", "", ""},
-		{"a critical service", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("service:web", "web", "critical")}}, ProblemOrphaned, FixDestroy, "service:web on node-1"},
-		{"a critical service ID", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("service:web-1", "frontend", "critical")}}, ProblemOrphaned, FixDestroy, ""},
-		{"a critical other service", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("service:mail", "mail", "critical")}}, "", "", ""},
-		{"one healthy instance", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("a", "web", "critical"), check("b", "web", "passing")}}, "", "", ""},
-		{"a warning", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("a", "web", "warning")}}, "", "", ""},
+		{"a critical node check of another session", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("disk", "", "critical")}}, "", ""},
+		{"a failed other node", heldBy(session(bare)), FixFacts{Checks: []election.Check{{ID: "serfHealth", Node: "node-2", Status: "critical"}}}, "", ""},
+		{"a failed node in another case", heldBy(session(func(s *election.Session) { bare(s); s.Node = "NODE-1" })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, "on NODE-1"},
+		{"maintenance mode", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("_node_maintenance", "", "critical"), check("_service_maintenance:web", "web", "critical")}}, "", ""},
+		{"a critical service", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("service:web", "web", "critical")}}, "", ""},
+		{"a warning", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("a", "web", "warning")}}, "", ""},
 
-		{"a probed lock-delay", vacant(nil), FixFacts{Around: sessionsAround(), Delay: DelayActive}, ProblemLockDelay, FixWait, "at most 1m00s"},
-		{"a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround()}, ProblemLockDelay, FixWait, "about 9s"},
-		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(), Delay: DelayNone}, ProblemNoCandidate, FixManual, ""},
-		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "3304740253564472344"},
-		{"an idle session of api.Lock", vacant(nil), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockFlags, FixSetFlags, "a guess"},
-		{"an idle session of api.Lock during a lock-delay", vacant(nil), FixFacts{Around: sessionsAround(apiLock), Delay: DelayActive}, ProblemLockDelay, FixWait, "at most 1m00s"},
-		{"an idle session of api.Lock during a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockDelay, FixWait, "about 9s"},
-		{"an idle session of api.Lock after a lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock), Delay: DelayNone}, ProblemLockFlags, FixSetFlags, "a guess"},
-		{"a key of consul lock", vacant(lockKey), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "a guess: consul lock uses keys with this name"},
-		{"a key of consul lock, sibling keys not read", vacant(lockKey), FixFacts{}, ProblemNoCandidate, FixManual, ""},
+		{"a probed lock-delay", vacant(nil), FixFacts{Around: sessionsAround(), Delay: DelayActive}, ProblemLockDelay, "at most 1m00s"},
+		{"a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround()}, ProblemLockDelay, "about 9s"},
+		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(), Delay: DelayNone}, ProblemNoCandidate, ""},
+		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemLockFlags, "every waiting api.Lock candidate fails"},
+		{"flags of the value 42", vacant(func(e *election.Election) { e.LastSession, e.Pair.Flags = apiLock, 42 }), FixFacts{Around: sessionsAround()}, ProblemLockFlags, "consul kv put -cas -modify-index=1 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
+		{"an idle session of api.Lock", vacant(nil), FixFacts{Around: sessionsAround(apiLock)}, ProblemNoCandidate, ""},
+		{"an idle session of api.Lock during a lock-delay", vacant(nil), FixFacts{Around: sessionsAround(apiLock), Delay: DelayActive}, ProblemLockDelay, "at most 1m00s"},
+		{"an idle session of api.Lock during a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockDelay, "about 9s"},
+		{"an idle session of api.Lock after a lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock), Delay: DelayNone}, ProblemNoCandidate, ""},
+		{"a key of consul lock", vacant(lockKey), FixFacts{Around: sessionsAround()}, ProblemLockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (consul lock uses keys with this name"},
+		{"a key of consul lock, sibling keys not read", vacant(lockKey), FixFacts{}, ProblemNoCandidate, ""},
 		{
 			"a semaphore with wrong flags", vacant(lockKey),
 			FixFacts{Around: &election.Surroundings{Key: "web/.lock", Siblings: []election.Pair{{Key: "web/s1", Flags: election.SemaphoreFlag}}}},
-			ProblemNoCandidate, FixManual, "",
+			ProblemNoCandidate, "",
 		},
-		{"another candidate", vacant(nil), FixFacts{Around: sessionsAround(apiLock, waiter)}, ProblemIdle, FixManual, "1 likely candidate seen"},
-		{"flags of api.Lock", vacant(func(e *election.Election) { e.Pair.Flags = election.LockFlag; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, ""},
-		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, "because its key was deleted"},
-		{"no key, a candidate", vacant(func(e *election.Election) { e.Exists = false }), FixFacts{Around: sessionsAround(waiter)}, ProblemIdle, FixManual, "because its key was deleted. 1 likely candidate seen"},
+		{"another candidate", vacant(nil), FixFacts{Around: sessionsAround(apiLock, waiter)}, ProblemIdle, "1 likely candidate seen"},
+		{"flags of api.Lock", vacant(func(e *election.Election) { e.Pair.Flags = election.LockFlag; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, ""},
+		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, "because its key was deleted"},
+		{"no key, a candidate", vacant(func(e *election.Election) { e.Exists = false }), FixFacts{Around: sessionsAround(waiter)}, ProblemIdle, "because its key was deleted. 1 likely candidate seen"},
 		{
 			"a key of Patroni", vacant(nil),
 			FixFacts{Around: &election.Surroundings{Key: "service/web/leader", Siblings: []election.Pair{{Key: "service/web/config", Value: []byte(configJSON)}}}},
-			ProblemPatroni, FixDelete, "PostgreSQL has stopped",
+			ProblemPatroni, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader",
 		},
 		{
 			"no candidate", vacant(func(e *election.Election) {
 				e.LastSession = session(func(s *election.Session) { s.ServiceChecks = []string{"service:web-1"} })
 			}),
-			FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, `service "web-1" has no candidate: the election has had no leader since 2026-11-20T12:00:00Z`,
+			FixFacts{Around: sessionsAround()}, ProblemNoCandidate, `service "web-1" has no candidate: the election has had no leader since 2026-11-20T12:00:00Z`,
 		},
-		{"unknown candidates", vacant(nil), FixFacts{}, ProblemNoCandidate, FixManual, "uncertain"},
-		{"an unreadable key", vacant(func(e *election.Election) { e.Unreadable = true }), FixFacts{}, ProblemUnknown, FixManual, "electop doctor"},
-		{"a semaphore", vacant(func(e *election.Election) { e.Pair.Flags = election.SemaphoreFlag }), FixFacts{}, "", "", ""},
+		{"unknown candidates", vacant(nil), FixFacts{}, ProblemNoCandidate, "uncertain"},
+		{"an unreadable key", vacant(func(e *election.Election) { e.Unreadable = true }), FixFacts{}, ProblemUnknown, "electop doctor"},
+		{"a semaphore", vacant(func(e *election.Election) { e.Pair.Flags = election.SemaphoreFlag }), FixFacts{}, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,8 +124,8 @@ func TestFix(t *testing.T) {
 			if fix == nil {
 				fix = &Fix{}
 			}
-			if fix.Problem != tt.problem || fix.Kind != tt.kind || !strings.Contains(fix.Why+" "+fix.Do, tt.text) {
-				t.Errorf("%+v, want %s %s %q", fix, tt.problem, tt.kind, tt.text)
+			if fix.Problem != tt.problem || !strings.Contains(fix.Why+" "+fix.Do, tt.text) {
+				t.Errorf("%+v, want %s %q", fix, tt.problem, tt.text)
 			}
 		})
 	}
@@ -153,7 +149,7 @@ func TestFixNeeds(t *testing.T) {
 }
 
 func TestFixDoAt(t *testing.T) {
-	fix := Fix{Kind: FixWait, Do: "then", Until: t0.Add(9 * time.Second)}
+	fix := Fix{Problem: ProblemLockDelay, Do: "then", Until: t0.Add(9 * time.Second)}
 	for after, want := range map[time.Duration]string{
 		0: "Wait until the lock-delay ends, in about 9s.", 7500 * time.Millisecond: "Wait until the lock-delay ends, in about 2s.", 9 * time.Second: "The lock-delay should have ended: run the diagnosis again.",
 	} {
@@ -161,7 +157,7 @@ func TestFixDoAt(t *testing.T) {
 			t.Errorf("after %s: %q", after, got)
 		}
 	}
-	if fix.Kind = FixManual; fix.DoAt(t0) != "then" {
+	if fix.Problem = ProblemIdle; fix.DoAt(t0) != "then" {
 		t.Error(fix.DoAt(t0))
 	}
 }

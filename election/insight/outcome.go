@@ -3,7 +3,6 @@ package insight
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"electop/election"
@@ -73,21 +72,6 @@ func (o Outcome) Follow(e *election.Election) Outcome {
 	}
 }
 
-// FollowFix looks for the first term after the time at which the user confirmed a fix. It cannot use term numbers,
-// because a write without the lock restarts them.
-func (o Outcome) FollowFix(e *election.Election, at time.Time) Outcome {
-	if o.Settled() || e == nil || e.Key() != o.Target.Key {
-		return o
-	}
-	i := slices.IndexFunc(e.Terms, func(t election.Term) bool { return !t.Start.Before(at) })
-	if i < 0 {
-		return o
-	}
-	o = o.ledBy(e.Terms[i])
-	o.Vacancy, o.VacancyKnown = e.Terms[i].Start.Sub(at), e.Terms[i].StartKnown
-	return o
-}
-
 // targetTerm returns the index of the term that the action ended, or -1 if it was not observed. It returns the latest
 // match, so that Follow does not treat a term from before the action as the next term. For a destroy, the session is
 // sufficient, because the action ends the last term of the session.
@@ -132,7 +116,7 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 // destroyed. If the label comes from the session's name, it does not suffice, because several sessions may share the
 // name.
 func (o Outcome) sameLeader(next election.Term) bool {
-	return next.Leader == o.Target.Leader && next.Node != "" && next.Node == o.Target.Node &&
+	return next.Leader == o.Target.Leader && next.Node != "" && election.SameNode(next.Node, o.Target.Node) &&
 		!election.NamesNode(next.Leader, next.Node)
 }
 
@@ -186,9 +170,6 @@ func (o Outcome) Summary() string {
 }
 
 func (o Outcome) headline() string {
-	if o.Action == election.ActionFix {
-		return o.fixHeadline()
-	}
 	leader, next := election.ShortLeader(o.Target.Leader), election.ShortLeader(o.New.Leader)
 	if o.Target.Key == "" {
 		leader = "session " + election.ShortID(o.Target.Session)
@@ -207,22 +188,6 @@ func (o Outcome) headline() string {
 		return leader + o.doneText()
 	case OutcomeUnknown:
 		return "unknown whether the " + string(o.Action) + " was applied"
-	default:
-		return "nothing was changed"
-	}
-}
-
-// fixHeadline describes the outcome of a fix.
-func (o Outcome) fixHeadline() string {
-	switch o.Kind {
-	case OutcomeMoved, OutcomeReturned:
-		return election.ShortLeader(o.New.Leader) + " leads" + o.vacancyText()
-	case OutcomeVacant:
-		return "fixed, no leader"
-	case OutcomeDone:
-		return "fixed"
-	case OutcomeUnknown:
-		return "unknown whether the fix was applied"
 	default:
 		return "nothing was changed"
 	}

@@ -345,35 +345,3 @@ func TestSummaryCutsALongLeader(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
-
-// A write without the lock restarts the numbers of the terms, so only the time identifies the next leader.
-func TestOutcomeFollowFix(t *testing.T) {
-	e := vacant(func(e *election.Election) {
-		e.Pair.CreateIndex = 10
-		e.Terms = []election.Term{{Number: 5, CreateIndex: 10, Session: "a", Leader: "web-1", Start: t0.Add(-time.Hour), End: t0.Add(-time.Minute)}}
-	})
-	o := Outcome{Action: election.ActionFix, Target: e.Target(), Kind: OutcomeDone}
-	if got := o.FollowFix(e, t0); got.Settled() || got.Summary() != "fixed" {
-		t.Errorf("without a leader: got %v, want an unsettled outcome", got)
-	}
-	next := *e
-	next.Terms = append(next.Terms, election.Term{Number: 1, CreateIndex: 10, Session: "b", Leader: "web-2", Start: t0.Add(4 * time.Second), StartKnown: true})
-	got := o.FollowFix(&next, t0)
-	if got.Kind != OutcomeMoved || got.Summary() != "web-2 leads after 4s" || got.New.Session != "b" {
-		t.Errorf("with a leader: got %q, want the new leader after 4s", got.Summary())
-	}
-	if again := got.FollowFix(e, t0); again != got {
-		t.Errorf("a second FollowFix changed a settled outcome to %v", again)
-	}
-	for kind, want := range map[OutcomeKind]string{
-		OutcomeVacant: "fixed, no leader", OutcomeUnknown: "unknown whether the fix was applied: x", OutcomeDenied: "nothing was changed: x",
-	} {
-		o := Outcome{Action: election.ActionFix, Target: e.Target(), Kind: kind, Reason: "x"}
-		if kind == OutcomeVacant {
-			o.Reason = ""
-		}
-		if o.Summary() != want {
-			t.Errorf("%s: %q", kind, o.Summary())
-		}
-	}
-}

@@ -169,7 +169,7 @@ func sameCheckService(a, b *election.Session) bool {
 	for _, x := range a.ServiceChecks {
 		like := shape(x, a.Node)
 		for _, y := range b.ServiceChecks {
-			if x == y && a.Node == b.Node || like != "" && like == shape(y, b.Node) {
+			if x == y && election.SameNode(a.Node, b.Node) || like != "" && like == shape(y, b.Node) {
 				return true
 			}
 		}

@@ -207,7 +207,7 @@ func (a lossAt) uncertaintyOfCritical(c *election.Check) string {
 func (a lossAt) changedCheck() *election.Check {
 	for _, id := range a.loss.Session.Checks() {
 		for i := range a.ev.Checks {
-			if c := &a.ev.Checks[i]; c.ID == id && (a.index == 0 || c.ModifyIndex >= a.index) {
+			if c := &a.ev.Checks[i]; election.SameCheck(c.ID, id) && (a.index == 0 || c.ModifyIndex >= a.index) {
 				return c
 			}
 		}
@@ -229,7 +229,7 @@ func (a lossAt) badCheck() (critical *election.Check, missing string) {
 		found := false
 		for i := range a.ev.Checks {
 			c := &a.ev.Checks[i]
-			if c.ID != id {
+			if !election.SameCheck(c.ID, id) {
 				continue
 			}
 			found = true

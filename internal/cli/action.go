@@ -23,7 +23,6 @@ type action struct {
 	node    string
 	output  string
 	session string // destroy only
-	scan    bool   // destroy only
 	noScan  bool   // destroy only
 }
 
@@ -78,31 +77,28 @@ func (a *action) run(ctx context.Context, names []string) error {
 
 // validate checks the command line before the first request to Consul.
 func (a *action) validate(names []string) error {
+	if err := a.o.toWrite(string(a.kind)); err != nil {
+		return err
+	}
 	switch {
-	case a.o.readOnly:
-		return usagef("--read-only forbids %s", a.kind)
 	case a.wait < 0:
 		return usagef("--wait %s: must be 0 or more", a.wait)
 	case a.session != "" && (len(names) > 0 || a.node != ""):
 		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
 	case len(names) == 0 && a.session == "" && a.node == "":
 		return usagef("%s requires at least one NAME, or a flag such as --node; see electop %s --help", a.kind, a.kind)
-	case a.scan && a.noScan:
-		return usagef("--scan and --no-scan are mutually exclusive")
 	case !a.yes:
 		return a.d.canAsk()
 	}
 	return nil
 }
 
-// showsPlan reports whether the command writes the plan. With --session and without --no-scan, it writes the plan even
-// with --yes, because the session may hold any key.
-func (a *action) showsPlan() bool { return !a.yes || a.scan || a.session != "" && !a.noScan }
+// showsPlan reports whether the command writes the plan. A destroy writes it even with --yes, because the session may
+// hold any key.
+func (a *action) showsPlan() bool { return !a.yes || a.searchesStore() }
 
 // searchesStore reports whether the command searches the whole KV store before it writes the plan.
-func (a *action) searchesStore() bool {
-	return a.kind == election.ActionDestroy && a.showsPlan() && !a.noScan
-}
+func (a *action) searchesStore() bool { return a.kind == election.ActionDestroy && !a.noScan }
 
 // batch is one run of an action on one or more elections.
 type batch struct {

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -58,39 +56,55 @@ func (b *batch) apply(ctx context.Context, operator *consulx.Operator, s *item) 
 		s.finish(insight.OutcomeFailed, "interrupted before the "+string(b.kind))
 		return []*item{s}
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
 	if b.kind == election.ActionDestroy {
 		return b.destroy(ctx, operator, s)
 	}
-	released, err := operator.Release(ctx, s.target())
-	s.outcome = withNote(outcomeOf(s.outcome, err), released)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	s.outcome = outcomeOf(s.outcome, operator.Release(ctx, s.target()))
 	return []*item{s}
 }
 
-// destroy destroys the session of an item once, and sets the outcomes of all elections that the session leads. If the
-// key of the first item has changed, the other items stay pending.
+// destroy destroys the session of an item once, and sets the outcomes of all elections that the session leads.
 func (b *batch) destroy(ctx context.Context, operator *consulx.Operator, first *item) []*item {
 	group := slices.DeleteFunc(b.pending(), func(s *item) bool { return s.target().Session != first.target().Session })
-	if len(group) > 1 || b.session != "" {
-		if err := b.verifyHolders(ctx, group); err != nil {
-			return finishAll(group, err)
+	d := election.Destroy{Target: first.target(), Keys: b.keysOf(first.target().Session), Shown: time.Now(), Unsearched: b.held == nil}
+	if b.held != nil {
+		d.Shown, d.Incomplete = b.held.at, b.held.incomplete
+	}
+	finishAll(group, operator.DestroySession(ctx, d))
+	for _, s := range group {
+		if others := keysWithout(d.Keys, group); s.outcome.Kind == insight.OutcomeDone && len(others) > 0 {
+			s.outcome.Note = "the session also lost " + shortNames(others)
 		}
 	}
-	target := election.Target{Session: b.session}
-	if b.session == "" {
-		first = firstPending(group)
-		if first == nil {
-			return group
+	return group
+}
+
+// keysOf returns the known keys of a session, sorted: those of the snapshot and those that the search found.
+func (b *batch) keysOf(session string) []string {
+	var keys []string
+	for _, e := range b.snapshot.Elections {
+		if e.Exists && e.Pair.HeldBy(session) {
+			keys = append(keys, e.Key())
 		}
-		target = first.target()
 	}
-	err := operator.DestroySession(ctx, target)
-	if errors.Is(err, consulx.ErrMoved) {
-		first.outcome = outcomeOf(first.outcome, err)
-		return group
+	for _, p := range b.held.of(session) {
+		keys = append(keys, p.Key)
 	}
-	return finishAll(group, err)
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// keysWithout returns the keys that are not the keys of the items, safe to print.
+func keysWithout(keys []string, all []*item) []string {
+	var others []string
+	for _, key := range keys {
+		if !slices.ContainsFunc(all, func(s *item) bool { return s.target().Key == key }) {
+			others = append(others, sanitize.Line(key, 200))
+		}
+	}
+	return others
 }
 
 func firstPending(all []*item) *item {
@@ -107,50 +121,6 @@ func finishAll(all []*item, err error) []*item {
 		}
 	}
 	return all
-}
-
-// verifyHolders reads the keys again and finishes the items whose keys the session no longer holds. With --session, it
-// returns an error for the first of these keys. Consul destroys a session without conditions, and DestroySession checks
-// only one key.
-func (b *batch) verifyHolders(ctx context.Context, group []*item) error {
-	session := group[0].target().Session
-	keys := b.expectedKeys(group)
-	holders, err := consulx.Holders(ctx, b.client, keys)
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
-		if holders[key] == session {
-			continue
-		}
-		if b.session != "" {
-			return fmt.Errorf("the session no longer holds %s: %w", sanitize.Line(key, 200), consulx.ErrMoved)
-		}
-		for _, s := range group {
-			if s.target().Key == key {
-				s.finish(insight.OutcomeChanged, "the session no longer holds the key")
-			}
-		}
-	}
-	return nil
-}
-
-// expectedKeys returns the keys that the session must still hold. With --session, they include the keys that the search
-// found.
-func (b *batch) expectedKeys(group []*item) []string {
-	var keys []string
-	for _, s := range group {
-		if key := s.target().Key; key != "" {
-			keys = append(keys, key)
-		}
-	}
-	if b.session != "" {
-		for _, p := range b.held.of(b.session) {
-			keys = append(keys, p.Key)
-		}
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
 }
 
 // failPending finishes and reports all pending items with an error.

@@ -124,7 +124,7 @@ func (b *batch) sessionLines(t election.Target) []string {
 	id := t.Session
 	var watched, lost []string
 	for _, e := range b.snapshot.Elections {
-		if e.Exists && e.Pair.Session == id {
+		if e.Exists && e.Pair.HeldBy(id) {
 			watched = append(watched, e.Key())
 		}
 		if sem := election.ReadSemaphore(e, nil); sem != nil && sem.Holds(id) {

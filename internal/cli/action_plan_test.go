@@ -42,7 +42,7 @@ func TestPlanOfADestroyShowsEveryKey(t *testing.T) {
 			"deleted   " + p + "/hidden (not watched)\n", "deleted   " + p + "/db/members/pg1 (not watched)\n",
 			"Session " + leader + " (behavior delete, lock-delay 1ms) holds 4 keys:\n", "searched ",
 		}
-		for _, args := range [][]string{{"db"}, {"db", "--scan"}, {"db", "elsewhere"}, {"--session", leader}} {
+		for _, args := range [][]string{{"db"}, {"db", "elsewhere"}, {"--session", leader}} {
 			text := plan(t, w, append([]string{"destroy", "-k", p + "/*/leader"}, args...)...)
 			has(t, text, falls...)
 			has(t, text, "Destroy the session of db (key "+p+"/db/leader).\n", "likely: pg2 (holds ", "Destroy session ")
@@ -131,7 +131,7 @@ func TestScanWithYesShowsThePlan(t *testing.T) {
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
 	w.acquire("hidden", s, "x")
-	r := w.run("destroy", "web", "--yes", "--scan").must(t, exitOK)
+	r := w.run("destroy", "web", "--yes").must(t, exitOK)
 	has(t, unwrapped(r.errOut), "searched 2 of 2 keys", "released  hidden (not watched)")
 	if strings.Contains(r.errOut, "\r") || w.get("hidden").Session != "" {
 		t.Errorf("%q", r.errOut)

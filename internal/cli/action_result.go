@@ -36,12 +36,6 @@ func outcomeOf(o insight.Outcome, err error) insight.Outcome {
 	return o
 }
 
-// withNote adds the note of a release, for example that Consul did not check the index because the value is large.
-func withNote(o insight.Outcome, released consulx.Released) insight.Outcome {
-	o.Note = released.Note()
-	return o
-}
-
 // outcomeExit returns the exit code of one outcome. With --wait, an action counts as failed if its result was not
 // observed.
 func outcomeExit(o insight.Outcome, waited bool) int {

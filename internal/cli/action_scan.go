@@ -18,6 +18,7 @@ const progressInterval = 100 * time.Millisecond
 // heldKeys is the result of a search of the whole KV store.
 type heldKeys struct {
 	pairs      []election.Pair
+	at         time.Time // when the search ended
 	incomplete bool
 }
 
@@ -26,7 +27,7 @@ func (h *heldKeys) of(session string) []election.Pair {
 	if h == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(h.pairs), func(p election.Pair) bool { return p.Session != session })
+	return slices.DeleteFunc(slices.Clone(h.pairs), func(p election.Pair) bool { return !p.HeldBy(session) })
 }
 
 // searchStore searches the whole KV store for keys of the sessions to destroy. If the search is interrupted, the
@@ -37,18 +38,18 @@ func (b *batch) searchStore(ctx context.Context) error {
 	for _, t := range b.sessions() {
 		ids = append(ids, t.Session)
 	}
-	pairs, err := consulx.Holdings(ctx, b.client, ids, p.update)
+	pairs, err := consulx.Holdings(ctx, b.client.Consistently(), ids, p.update)
 	p.end()
 	switch {
 	case errors.Is(err, consulx.ErrIncomplete):
-		b.held = &heldKeys{pairs: pairs, incomplete: true}
+		b.held = &heldKeys{pairs: pairs, at: time.Now(), incomplete: true}
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("the search was interrupted: %w", errDeclined)
 	case err != nil:
 		return err
 	}
-	b.held = &heldKeys{pairs: pairs}
+	b.held = &heldKeys{pairs: pairs, at: time.Now()}
 	return nil
 }
 

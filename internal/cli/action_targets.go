@@ -131,7 +131,7 @@ func (b *batch) ledOn(ctx context.Context, all []*election.Election) ([]*electio
 		if err != nil {
 			return nil, err
 		}
-		if node == b.node {
+		if election.SameNode(node, b.node) {
 			found = append(found, e)
 		}
 	}
@@ -163,8 +163,15 @@ func (b *batch) nodeOf(ctx context.Context, e *election.Election) (string, error
 // chooseSession selects the elections that the session of --session leads. If the session leads no watched election,
 // chooseSession selects only the session.
 func (b *batch) chooseSession(ctx context.Context) error {
+	session, err := b.readSession(ctx, b.session)
+	switch {
+	case session != nil:
+		b.session = session.ID // Consul finds a session in any case of its ID
+	case !errors.Is(err, consulx.ErrDenied):
+		return err
+	}
 	for _, e := range b.snapshot.Elections {
-		if e.Exists && e.Pair.Session == b.session {
+		if e.Exists && e.Pair.HeldBy(b.session) {
 			b.add(e)
 		}
 	}
@@ -173,10 +180,6 @@ func (b *batch) chooseSession(ctx context.Context) error {
 	}
 	if b.wait > 0 {
 		return usagef("--wait: session %s leads no election that the patterns match; remove --wait, or select its keys with -k", sanitize.Line(b.session, 40))
-	}
-	session, err := b.readSession(ctx, b.session)
-	if err != nil && !errors.Is(err, consulx.ErrDenied) {
-		return err
 	}
 	t := election.Target{Session: b.session}
 	if session != nil {

@@ -123,38 +123,6 @@ func TestWaitReportsEachElection(t *testing.T) {
 	}
 }
 
-func TestWaitWritesTheNoteOfALargeRelease(t *testing.T) {
-	w := onMemory(t)
-	w.acquire("service/web/leader", w.session(nil), strings.Repeat("x", 450<<10))
-	has(t, plan(t, w, "release", "web"), "warning   The value is too large for a transaction: the release checks the session, but not the index.")
-	r := w.run("release", "web", "--yes", "--wait", "2s").must(t, exitFailed)
-	has(t, r.out, "no leader: no candidate acquired the key", "; the value is too large for a transaction: the release checked the session, but not the index")
-	has(t, r.errOut, "electop: web: The value is too large for a transaction")
-}
-
-func TestWaitKeepsTheNoteOfALargeRelease(t *testing.T) {
-	const note = "the value is too large for a transaction"
-	for _, contended := range []bool{true, false} {
-		w := onMemory(t)
-		key := "service/web/leader"
-		w.acquire(key, w.session(nil), strings.Repeat("x", 450<<10))
-		wait, code := "2s", exitFailed
-		if contended {
-			wait, code = "30s", exitOK
-			contend(t, w, key, w.session(nil), "web-2")
-		}
-		r := w.run("release", "web", "--yes", "--wait", wait, "-o", "json").must(t, code)
-		if l := resultLines(t, r.out); len(l) != 1 || !strings.HasPrefix(l[0].Note, note) {
-			t.Errorf("%s", r.out)
-		}
-		if !contended {
-			w.acquire(key, w.session(nil), strings.Repeat("x", 450<<10))
-			r = w.run("release", "web", "--yes").must(t, exitOK)
-			has(t, r.out, "; it may already lead again; "+note)
-		}
-	}
-}
-
 func TestWaitWithoutANextLeader(t *testing.T) {
 	w := onMemory(t)
 	for _, name := range []string{"web", "mail"} {

@@ -32,12 +32,12 @@ func (ls lookups) readChecks(ctx context.Context) {
 func (l lookup) warnUnreadChecks() {
 	unread := uint64(0)
 	for _, checks := range l.snapshot.Checks {
-		if checks.Err != "" || checks.Partial {
+		if checks.Err != "" {
 			unread++
 		}
 	}
 	if unread > 0 {
-		l.warn("the checks of %s cannot be read completely: leaders that have failed may be missing", election.Plural(unread, "node"))
+		l.warn("the checks of %s cannot be read: leaders that have failed may be missing", election.Plural(unread, "node"))
 	}
 }
 

@@ -47,7 +47,7 @@ func TestUnreadableChecksAreReported(t *testing.T) {
 	addr := unhealthy(t, w.addr)
 	for _, args := range [][]string{{"--advice"}, {"--filter", "advice:leader_failed"}, {"--sort", "problems"}} {
 		r := w.run(append([]string{"list", "--http-addr", addr}, args...)...).must(t, exitOK)
-		if !strings.Contains(r.errOut, "the checks of 1 node cannot be read completely") {
+		if !strings.Contains(r.errOut, "the checks of 1 node cannot be read: leaders") {
 			t.Errorf("%v: %q", args, r.errOut)
 		}
 	}

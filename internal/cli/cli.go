@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/charmbracelet/x/term"
 
@@ -30,6 +31,8 @@ type deps struct {
 	// interrupts can drop SIGINT, so that SIGINT does not cancel the context. It is nil if SIGINT never cancels the
 	// context.
 	interrupts *interruptGate
+	// seen is how long rescue must see that a node check is critical, or 0 for [rescue.Seen].
+	seen time.Duration
 }
 
 // warn writes a message to stderr.

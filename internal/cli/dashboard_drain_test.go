@@ -8,9 +8,7 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/drain"
-	"electop/ui"
 )
 
 // newDrains connects drains of a dashboard to a Consul.
@@ -37,14 +35,14 @@ func newDrains(t *testing.T, addr string) *dashboardDrains {
 
 func noProgress(int, int) {}
 
-// follow returns the last step of each election.
-func follow(d ui.Drain) map[string]ui.DrainStep {
-	last := map[string]ui.DrainStep{}
+// follow returns the last result of each election.
+func follow(d drain.Running) map[string]drain.Result {
+	last := map[string]drain.Result{}
 	for more := true; more; {
-		var steps []ui.DrainStep
-		steps, more = d.Next()
-		for _, s := range steps {
-			last[s.Key] = s
+		var changes []drain.Result
+		changes, more = d.Next()
+		for _, r := range changes {
+			last[r.Item.Target.Key] = r
 		}
 	}
 	return last
@@ -62,16 +60,17 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Items) != 2 || p.Items[0].Name != "jobs/backup" || p.Items[0].Watched || !p.Items[1].Watched || len(p.Gaps) > 0 {
+	if len(p.Items) != 2 || p.Items[0].Name() != "jobs/backup" || p.Items[0].Watched || !p.Items[1].Watched || p.Incomplete != "" {
 		t.Fatalf("%+v", p)
 	}
-	for key, s := range follow(p.Start(ui.DrainChoice{})) {
-		if s.Status != "moved" || !followed(s.Text, " on "+b) {
-			t.Errorf("%s: %+v", key, s)
+	d := p.Start(false)
+	for key, r := range follow(d) {
+		if r.Status != drain.Moved || r.Leader.Node != b {
+			t.Errorf("%s: %+v", key, r)
 		}
 	}
-	if pair := w.get("jobs/backup"); string(pair.Value) != "backup-2" || pair.Session == here {
-		t.Errorf("%+v", pair)
+	if pair := w.get("jobs/backup"); string(pair.Value) != "backup-2" || pair.Session == here || d.Doubt() != "" {
+		t.Errorf("%+v %s", pair, d.Doubt())
 	}
 }
 
@@ -83,15 +82,15 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := p.Start(ui.DrainChoice{})
+	d := p.Start(false)
 	for w.get("service/web/leader").Session != "" { // no candidate follows
 		if _, more := d.Next(); !more {
 			t.Fatal("the drain ended before the release")
 		}
 	}
 	d.Stop()
-	if s := follow(d)["service/web/leader"]; s.Status != ui.DrainInterrupted || s.Text != "interrupted, no leader, 1 release" {
-		t.Errorf("%+v", s)
+	if r := follow(d)["service/web/leader"]; r.Status != drain.Moving || r.Text() != "interrupted, no leader, 1 release" || d.Doubt() != "interrupted" {
+		t.Errorf("%+v %s", r, d.Doubt())
 	}
 }
 
@@ -101,14 +100,6 @@ func TestThePlanOfAnUnknownNodeFails(t *testing.T) {
 	_, err := newDrains(t, w.addr).plan(t.Context(), "", "node-x", noProgress)
 	if err == nil || !strings.Contains(err.Error(), "no such node: node-x") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestAPauseOfADrainIsExplained(t *testing.T) {
-	item := &drain.Item{Target: election.Target{Key: "service/web/leader"}}
-	r := drain.Result{Item: item, Status: drain.Moving, Rounds: 10, Pausing: true, Leader: insight.Holder{Leader: "web-2", Session: "s", Node: "node-2"}}
-	if s := stepOf(r); s.Text != "10 releases and a pause before the next, led by web-2 on node-2" {
-		t.Errorf("%q", s.Text)
 	}
 }
 
@@ -123,7 +114,8 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := p.Start(ui.DrainChoice{Exclude: map[string]bool{"service/mail/leader": true}, Destroy: true})
+	p.Items[0].Skip = "excluded in the plan"
+	d := p.Start(true)
 	for exists := true; exists; { // after the last round, the drain destroys the session
 		if _, more := d.Next(); !more {
 			t.Fatal("the drain ended before the session was destroyed")
@@ -135,8 +127,8 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 		exists = entry != nil
 	}
 	d.Stop()
-	if s := follow(d)["service/mail/leader"]; s.Status != "skipped" || s.Text != ui.DrainExcluded {
-		t.Errorf("%+v", s)
+	if r := follow(d)["service/mail/leader"]; r.Status != drain.Skipped || r.Text() != "excluded in the plan" {
+		t.Errorf("%+v", r)
 	}
 	if pair := w.get("service/mail/leader"); pair.Session != excluded {
 		t.Errorf("%+v", pair)

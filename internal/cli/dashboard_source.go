@@ -56,15 +56,14 @@ func (c *datacenter) SetPatterns(ps election.Patterns) { c.observer.SetPatterns(
 
 // Release releases the key that the target names, and records the outcome.
 func (c *datacenter) Release(ctx context.Context, t election.Target) insight.Outcome {
-	released, err := c.operator.Release(ctx, t)
-	outcome := withNote(outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
+	outcome := outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, c.operator.Release(ctx, t))
 	c.recorder.action(outcome)
 	return outcome
 }
 
-// DestroySession destroys the session that the target names, and records the outcome.
-func (c *datacenter) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
-	outcome := outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: t}, c.operator.DestroySession(ctx, t))
+// DestroySession destroys a session, and records the outcome.
+func (c *datacenter) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
+	outcome := outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: d.Target}, c.operator.DestroySession(ctx, d))
 	c.recorder.action(outcome)
 	return outcome
 }
@@ -76,12 +75,12 @@ func (c *datacenter) Rights(ctx context.Context, t election.Target) (election.Ri
 
 // Survey implements [source.Source].
 func (c *datacenter) Survey(ctx context.Context, keys []string) []election.Surroundings {
-	return consulx.Surveys(ctx, c.client, keys)
+	return consulx.Surveys(ctx, c.client.Consistently(), keys)
 }
 
 // Holdings implements [source.Source].
 func (c *datacenter) Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
-	keys, err := consulx.Holdings(ctx, c.client, sessions, progress)
+	keys, err := consulx.Holdings(ctx, c.client.Consistently(), sessions, progress)
 	if errors.Is(err, consulx.ErrIncomplete) {
 		return keys, false, nil
 	}

@@ -17,19 +17,16 @@ can acquire these keys until the session's lock-delay ends; the slot of a
 semaphore is free immediately. A session that leads several of the elections is
 destroyed once and reported for each.
 
-Consul cannot destroy a session conditionally. electop therefore reads the key
-again immediately before the action, and destroys the session only if it still
-holds the key.
-
---session ID destroys this session, whichever keys it holds. If it no longer
-holds one of the keys that electop found, nothing is destroyed. The result has
-one line for each watched election that the session leads or, if there is none,
-one line with an empty election and key.
-
 Before the confirmation, electop searches the whole KV store for keys that the
-sessions hold, and shows their number and the first ten. --no-scan skips the
-search; the plan then covers only keys that match a pattern. With --yes,
-electop skips the search and the plan, except with --session or --scan.
+sessions hold, and shows their number and the first ten. Consul cannot destroy a
+session conditionally. electop therefore searches again immediately before the
+action, and destroys a session only if it holds exactly the keys of the plan.
+--no-scan skips both searches: keys that match no pattern are then neither shown
+nor compared.
+
+--session ID destroys this session, whichever keys it holds. The result has one
+line for each watched election that the session leads or, if there is none, one
+line with an empty election and key.
 
 ` + actionHelp,
 		Example: `  electop destroy web
@@ -41,7 +38,6 @@ electop skips the search and the plan, except with --session or --scan.
 	a.flags(cmd)
 	f := cmd.Flags()
 	f.Var((*nonEmptyString)(&a.session), "session", "destroy the session with this ID")
-	f.BoolVar(&a.scan, "scan", false, "search the whole KV store and show the plan, even with --yes")
 	f.BoolVar(&a.noScan, "no-scan", false, "skip the search of the whole KV store")
 	return cmd
 }

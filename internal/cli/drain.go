@@ -1,44 +1,30 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"electop/election"
-	"electop/election/sanitize"
 	"electop/internal/drain"
 )
 
-// drainCommand holds the flags of drain.
+// drainCommand is one drain of the command line.
 type drainCommand struct {
-	d       deps
-	o       *options
-	yes     bool
-	dryRun  bool
-	destroy bool
-	watch   bool
-	noScan  bool
-	rounds  int
-	settle  time.Duration
-	wait    time.Duration
-	include []string
-	exclude []string
-	output  string
-}
-
-// newDrain returns a drain with the default settings.
-func newDrain(d deps) *drainCommand {
-	return &drainCommand{d: d, rounds: 20, settle: 5 * time.Second, wait: 15 * time.Second}
+	drainer
+	d           deps
+	o           *options
+	yes, dryRun bool
+	output      string
+	written     error // the first error that occurred while a result was written
 }
 
 func newDrainCommand(d deps, o *options) *cobra.Command {
-	c := newDrain(d)
-	c.o = o
+	c := &drainCommand{d: d, o: o, drainer: drainer{Options: drain.Defaults(), note: func(election.OperatorAction) {}}}
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
 		Short: "Move every leader off a node, and report where it went",
@@ -46,19 +32,17 @@ func newDrainCommand(d deps, o *options) *cobra.Command {
 		Example: `  electop drain node-2 --dry-run
   electop drain node-2 && ssh node-2 sudo reboot
   electop drain node-2 node-3 --yes -o json
-  electop drain node-2 --exclude billing --rounds 5 --destroy
-  electop drain node-2 --watch --yes`,
+  electop drain node-2 --exclude billing --rounds 5 --destroy`,
 		ValidArgsFunction: completeNodes(o),
 		RunE:              func(cmd *cobra.Command, nodes []string) error { return c.run(cmd.Context(), nodes) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&c.yes, "yes", false, "skip the confirmation")
 	f.BoolVar(&c.dryRun, "dry-run", false, "write the plan to standard output and change nothing")
-	f.IntVar(&c.rounds, "rounds", c.rounds, "release an election at most this many times")
-	f.DurationVar(&c.settle, "settle", c.settle, "an election has moved when another node has led it for this long")
-	f.DurationVar(&c.wait, "wait", c.wait, "wait this long for a candidate before an election counts as vacant")
-	f.BoolVar(&c.destroy, "destroy", false, "after the last round, destroy the leader's session; a lock-delay follows")
-	f.BoolVar(&c.watch, "watch", false, "continue until stopped: release every election that a session on the nodes acquires")
+	f.IntVar(&c.Rounds, "rounds", c.Rounds, "release an election at most this many times")
+	f.DurationVar(&c.Settle, "settle", c.Settle, "an election has moved when another node has led it for this long")
+	f.DurationVar(&c.Wait, "wait", c.Wait, "wait this long for a candidate before an election counts as vacant")
+	f.BoolVar(&c.Destroy, "destroy", false, "after the last round, destroy the leader's session; a lock-delay follows")
 	f.StringArrayVar(&c.include, "include", nil, "drain only the election with this name or key; repeatable")
 	f.StringArrayVar(&c.exclude, "exclude", nil, "do not drain the election with this name or key; repeatable")
 	f.BoolVar(&c.noScan, "no-scan", false, "skip the search of the whole KV store; drain only elections that a pattern matches")
@@ -91,8 +75,12 @@ another node leads.
 election, unless the session holds a key that is not part of the drain. No
 candidate can acquire the key until the session's lock-delay ends.
 
-You can stop a drain at any moment, and continue it with a second drain. With
---watch, a drain runs until you stop it.
+You can stop a drain at any moment, and continue it with a second drain.
+
+At the end, electop makes the plan again, with consistent reads. The exit code
+is 0 only if this plan is complete and lists no election to move. If the token
+cannot read all keys and sessions, the exit code is 5, unless --include names
+all elections of the drain. If the reads fail, the exit code is 1.
 
 -o json writes one object per election to standard output as soon as the
 result is known, and a summary as the last line. An election whose leader
@@ -103,12 +91,12 @@ changes after that gets another line. Plan and messages go to standard error:
    "new":{"leader":"web-3","session":"…","node":"node-3"},"vacancy_ms":5}
   {"summary":true,"nodes":["node-2"],"elections":1,"moved":1,"stayed":0,
    "vacant":0,"failed":0,"unfinished":0,"skipped":0,"releases":2,
-   "elapsed_ms":5017}
+   "elapsed_ms":5017,"verified":true}
 
   result           exit  meaning
   moved               0  another node leads
   vacant              0  no candidate acquired the key within --wait
-  stayed              6  a drained node leads after the last round
+  stayed              6  a drained node leads after the last round or at the end
   failed       1, 4, 5  a release failed; "reason" says why (5: ACLs, 4: the
                          lock state changed and no later state was observed)
   skipped          0, 1  not part of the drain; 1 if electop refuses to release
@@ -124,26 +112,41 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	if err := c.validate(nodes); err != nil {
 		return err
 	}
-	l, err := c.o.lookUp(ctx, c.d)
+	client, ps, err := c.o.connect()
 	if err != nil {
 		return err
 	}
-	defer l.client.Close()
-	r := &drainRun{drainCommand: c, lookup: l}
-	if err := r.makePlan(ctx, nodes); err != nil {
+	defer client.Close()
+	c.lookup = lookup{stderr: c.d.stderr, client: client.Consistently(), patterns: ps}
+	c.searching = func() (update func(done, total int), end func()) {
+		p := &progress{w: c.d.stderr, terminal: c.d.interactive}
+		return p.update, p.end
+	}
+	if err := c.makePlan(ctx, nodes); err != nil {
 		return err
 	}
 	if c.dryRun {
-		return r.writePlan()
-	}
-	r.showPlan()
-	planned := len(r.plan.Planned())
-	if !c.yes && (planned > 0 || c.watch) {
-		if err := c.d.confirm(ctx, r.question(planned)); err != nil {
-			return err
+		write := c.planText
+		if c.output == "json" {
+			write = c.planJSON
 		}
+		return cmp.Or(write(c.d.stdout), drainExit(nil, c.complete(ctx)))
 	}
-	return r.execute(ctx)
+	_ = c.planText(c.d.stderr) // a failed write of the plan must not stop the drain
+	var recorder *historyRecorder
+	if planned := len(c.plan.Planned()); planned > 0 {
+		if !c.yes {
+			if err := c.d.confirm(ctx, fmt.Sprintf("Move %s off %s", countElections(planned), c.plan.NodesText())); err != nil {
+				return err
+			}
+		}
+		recorder = c.o.record(c.client, c.d.warn)
+		recorder.observes(c.snapshot.Datacenter)
+	}
+	started := time.Now()
+	results, doubt := c.execute(ctx, recorder, c.changed(), c.connection)
+	recorder.finish()
+	return c.finish(results, doubt, time.Since(started))
 }
 
 // validate checks the command line before the first request to Consul.
@@ -151,53 +154,17 @@ func (c *drainCommand) validate(nodes []string) error {
 	switch {
 	case len(nodes) == 0 || slices.Contains(nodes, ""):
 		return usagef("drain requires at least one NODE, and no NODE may be empty; see electop drain --help")
-	case c.rounds < 1:
-		return usagef("--rounds %d: must be at least 1", c.rounds)
-	case c.settle < 0:
-		return usagef("--settle %s: must be 0 or more", c.settle)
-	case c.wait <= 0:
-		return usagef("--wait %s: must be a positive duration", c.wait)
-	case c.dryRun && c.watch:
-		return usagef("--dry-run and --watch are mutually exclusive")
+	case c.Rounds < 1:
+		return usagef("--rounds %d: must be at least 1", c.Rounds)
+	case c.Settle < 0:
+		return usagef("--settle %s: must be 0 or more", c.Settle)
+	case c.Wait <= 0:
+		return usagef("--wait %s: must be a positive duration", c.Wait)
 	case c.dryRun:
 		return nil
-	case c.o.readOnly:
-		return usagef("--read-only forbids drain; --dry-run shows the plan")
-	case !c.yes:
-		return c.d.canAsk()
 	}
-	return nil
-}
-
-// drainRun is one drain.
-type drainRun struct {
-	*drainCommand
-	lookup
-	plan     drain.Plan
-	selected selection
-	// progress receives the progress of the search of the store. If it is nil, a line on stderr shows the progress.
-	progress func(done, total int)
-	// note receives every action, unless it is nil. The observer of the drain always receives the actions.
-	note func(election.OperatorAction)
-	// connection receives the reason when the connection is lost, and "" when it is restored. It may be nil.
-	connection func(err string)
-	// incomplete is the reason why keys may be missing from the plan. It is "" if the plan is complete.
-	incomplete string
-}
-
-func (r *drainRun) question(planned int) string {
-	nodes := nodeNames(r.plan.Nodes)
-	if r.watch {
-		return fmt.Sprintf("Release %s now, and keep %s free of leaders", countElections(planned), nodes)
+	if err := c.o.toWrite("drain; --dry-run shows the plan"); err != nil || c.yes {
+		return err
 	}
-	return fmt.Sprintf("Move %s off %s", countElections(planned), nodes)
-}
-
-// nodeNames joins names of nodes, safe to show.
-func nodeNames(nodes []string) string {
-	texts := make([]string, len(nodes))
-	for i, node := range nodes {
-		texts[i] = sanitize.Line(node, 60)
-	}
-	return strings.Join(texts, ", ")
+	return c.d.canAsk()
 }

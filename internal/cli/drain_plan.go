@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,31 +11,50 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/drain"
 )
 
-// countElections returns "1 election", "2 elections" and so on.
-func countElections(n int) string {
-	return election.Plural(uint64(n), "election") //nolint:gosec // not negative
+// drainer plans and carries out one drain, for the command and for the dashboard. The reads of its client are
+// consistent.
+type drainer struct {
+	lookup
+	drain.Options
+	noScan           bool
+	include, exclude []string // names of elections
+	// searching begins a search of the store. It returns the functions that receive its progress and its end.
+	searching func() (update func(done, total int), end func())
+	// note receives every action, as does the observer of the drain.
+	note func(election.OperatorAction)
+
+	found    drain.Facts // the latest
+	plan     drain.Plan
+	selected selection
 }
 
 // makePlan reads everything that the plan needs, and makes the plan.
-func (r *drainRun) makePlan(ctx context.Context, nodes []string) error {
-	f := drain.Facts{Nodes: nodes, Patterns: r.patterns, Snapshot: r.snapshot}
-	if err := r.readSessions(ctx, &f); err != nil {
+func (d *drainer) makePlan(ctx context.Context, nodes []string) error {
+	unknown, err := d.checkNodes(ctx, nodes)
+	if err != nil {
 		return err
 	}
-	if err := r.checkNodes(ctx, f); err != nil {
+	f, err := d.facts(ctx, nodes)
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	if err != nil {
 		return err
 	}
-	if err := r.searchStore(ctx, &f); err != nil {
-		return err
+	d.snapshot, d.found = f.Snapshot, f
+	for _, node := range unknown {
+		if !slices.ContainsFunc(f.Sessions, func(s *election.Session) bool { return election.SameNode(s.Node, node) }) {
+			return consulx.Fail(consulx.ErrDenied, "no sessions were found on node %s; check the name, because this token cannot read all nodes", sanitize.Line(node, 60))
+		}
 	}
-	var err error
-	if r.selected, err = r.choose(ctx, f); err != nil {
+	if d.selected, err = d.choose(ctx); err != nil {
 		return err
 	}
 	var keys []string
@@ -45,101 +65,149 @@ func (r *drainRun) makePlan(ctx context.Context, nodes []string) error {
 	if len(keys) > 0 {
 		sctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-		for _, read := range consulx.Surveys(sctx, r.client, keys) {
+		for _, read := range consulx.Surveys(sctx, d.client, keys) {
 			around[read.Key] = read
 		}
 	}
-	if ctx.Err() != nil {
-		return errInterrupted
-	}
-	r.plan = drain.NewPlan(f, around, r.selected.excluded)
-	return r.checkPermissions(ctx)
+	d.plan = drain.NewPlan(f, around, d.selected.excluded)
+	d.plan.Options = d.Options
+	return d.checkPermissions(ctx)
 }
 
 var errInterrupted = fmt.Errorf("interrupted: %w", errDeclined)
 
-// readSessions reads all sessions. It fails if the token cannot read the session of a leader, because this leader
-// could be on any node.
-func (r *drainRun) readSessions(ctx context.Context, f *drain.Facts) error {
+// checkNodes fails if a node does not exist. It returns the nodes of which the token cannot read whether they exist.
+func (d *drainer) checkNodes(ctx context.Context, nodes []string) (unknown []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	var err error
-	f.Sessions, err = consulx.Sessions(ctx, r.client)
-	partly := errors.Is(err, consulx.ErrIncomplete)
+	known, err := consulx.Nodes(ctx, d.client)
+	partly := errors.Is(err, consulx.ErrIncomplete) || errors.Is(err, consulx.ErrDenied)
 	if err != nil && !partly {
-		return err
+		return nil, err
 	}
-	unread := f.Unread()
-	if !partly && len(unread) > 0 {
-		if partly, err = r.client.OmitsSilently(ctx); err != nil {
-			return err
-		}
-	}
-	if !partly {
-		return nil
-	}
-	if len(unread) > 0 {
-		names := make([]string, len(unread))
-		for i, e := range unread {
-			names[i] = sanitize.Line(e.Name, 100)
-		}
-		return fmt.Errorf("%w: this token cannot read the sessions of these elections' leaders, so their nodes are unknown (see electop doctor): %s",
-			consulx.ErrDenied, shortNames(names))
-	}
-	r.incomplete = "This token cannot read all sessions: keys that unreadable sessions on the node hold may be missing."
-	return nil
-}
-
-// checkNodes fails if a node does not exist. If the token cannot read all nodes, it only warns.
-func (r *drainRun) checkNodes(ctx context.Context, f drain.Facts) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	known, err := consulx.Nodes(ctx, r.client)
-	if err != nil && !errors.Is(err, consulx.ErrIncomplete) && !errors.Is(err, consulx.ErrDenied) {
-		return err
-	}
-	for _, node := range f.Nodes {
-		onNode := func(s *election.Session) bool { return s.Node == node }
+	for _, node := range nodes {
 		switch {
-		case slices.Contains(known, node) || slices.ContainsFunc(f.Sessions, onNode):
-		case err != nil:
-			r.d.warn(fmt.Sprintf("no sessions were found on node %s; check the name, because this token cannot read all nodes", sanitize.Line(node, 60)))
+		case slices.ContainsFunc(known, func(k string) bool { return election.SameNode(k, node) }):
+		case partly:
+			unknown = append(unknown, node)
 		default:
 			slices.Sort(known)
-			text := fmt.Sprintf("no such node: %s; Consul's nodes are %s", sanitize.Line(node, 60), shortNames(strings.Split(nodeNames(known), ", ")))
-			return &missingError{name: node, text: text}
+			for i := range known {
+				known[i] = sanitize.Line(known[i], 60)
+			}
+			text := fmt.Sprintf("no such node: %s; Consul's nodes are %s", sanitize.Line(node, 60), shortNames(known))
+			return nil, &missingError{name: node, text: text}
 		}
 	}
-	return nil
+	return unknown, nil
 }
 
-// searchStore searches the whole KV store for keys that the nodes' sessions hold.
-func (r *drainRun) searchStore(ctx context.Context, f *drain.Facts) error {
-	ids := f.SessionIDs()
-	if len(ids) == 0 || r.noScan {
-		return nil
+// factTries is the maximum number of reads of the keys whose holders have changed.
+const factTries = 3
+
+// facts reads which keys sessions on the nodes hold. It fails if the node of an election's leader is unknown.
+func (d *drainer) facts(ctx context.Context, nodes []string) (drain.Facts, error) {
+	f := drain.Facts{Nodes: nodes, Patterns: d.patterns}
+	partly, err := d.readSessions(ctx, &f)
+	if err != nil {
+		return f, err
 	}
-	held, err := r.holdings(ctx, ids)
+	hidden := false
+	onNode := func(s *election.Session) bool { return drain.Among(s.Node, nodes) }
+	if !d.noScan && (partly || slices.ContainsFunc(f.Sessions, onNode)) {
+		if hidden, err = d.searchStore(ctx, &f); err != nil {
+			return f, err
+		}
+	}
+	var unread []string
+	for range factTries {
+		if partly, err = d.readLeaders(ctx, &f); err != nil {
+			return f, err
+		}
+		f.Incomplete = incomplete(hidden || f.Snapshot.Filtered, partly)
+		elections, keys := f.Unread()
+		switch {
+		case partly && len(elections) > 0:
+			return f, fmt.Errorf("%w: this token cannot read the sessions of these elections' leaders, so their nodes are unknown (see electop doctor): %s",
+				consulx.ErrDenied, lineNames(elections))
+		case partly, len(elections)+len(keys) == 0:
+			return f, nil
+		}
+		unread = slices.Concat(elections, keys)
+		f.Held = slices.DeleteFunc(f.Held, func(p election.Pair) bool { return slices.Contains(keys, p.Key) })
+		if err := d.scan(ctx, &f, keys, nil, &hidden); err != nil {
+			return f, err
+		}
+	}
+	return f, fmt.Errorf("the leaders of these elections changed while electop read them; try again: %s", lineNames(unread))
+}
+
+func lineNames(names []string) string {
+	for i := range names {
+		names[i] = sanitize.Line(names[i], 100)
+	}
+	return shortNames(names)
+}
+
+// incomplete returns the reason why keys may be missing, or "" if neither keys nor sessions are hidden.
+func incomplete(keys, sessions bool) string {
+	what := "keys"
 	switch {
-	case ctx.Err() != nil:
-		return errInterrupted
-	case errors.Is(err, consulx.ErrIncomplete):
-		r.incomplete = "This token cannot read all keys: other keys that sessions on the node hold may be missing."
-	case err != nil:
-		return err
+	case !keys && !sessions:
+		return ""
+	case keys && sessions:
+		what = "keys and sessions"
+	case sessions:
+		what = "sessions"
 	}
-	f.Held = held
-	return nil
+	return "This token cannot read all " + what + ": keys that sessions on the node hold may be missing."
 }
 
-// holdings searches the whole KV store and shows the progress.
-func (r *drainRun) holdings(ctx context.Context, sessions []string) ([]election.Pair, error) {
-	if r.progress != nil {
-		return consulx.Holdings(ctx, r.client, sessions, r.progress)
+// readLeaders reads the elections, and then all sessions.
+func (d *drainer) readLeaders(ctx context.Context, f *drain.Facts) (partly bool, err error) {
+	rctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	if f.Snapshot, err = observe.Once(rctx, d.client, d.patterns); err != nil {
+		return false, err
 	}
-	p := &progress{w: r.d.stderr, terminal: r.d.interactive}
-	defer p.end()
-	return consulx.Holdings(ctx, r.client, sessions, p.update)
+	return d.readSessions(ctx, f)
+}
+
+// readSessions reads all sessions. partly is set if Consul may hide sessions.
+func (d *drainer) readSessions(ctx context.Context, f *drain.Facts) (partly bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	f.Sessions, err = consulx.Sessions(ctx, d.client)
+	if errors.Is(err, consulx.ErrIncomplete) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return d.client.OmitsSilently(ctx)
+}
+
+// searchStore searches the whole KV store for held keys. hidden is set if the token cannot read all keys.
+func (d *drainer) searchStore(ctx context.Context, f *drain.Facts) (hidden bool, err error) {
+	update, end := d.searching()
+	defer end()
+	keys, err := d.client.ListKeys(ctx, "")
+	hidden = consulx.IsDenied(err) || errors.Is(err, consulx.ErrPartly)
+	if err == nil || hidden {
+		err = d.scan(ctx, f, keys, update, &hidden)
+	}
+	return hidden, err
+}
+
+// scan reads keys, and adds those that a session holds to the facts.
+func (d *drainer) scan(ctx context.Context, f *drain.Facts, keys []string, progress func(done, total int), hidden *bool) error {
+	unreadable, err := consulx.Scan(ctx, d.client, keys, progress, func(p election.Pair) {
+		if p.Held() {
+			f.Held = append(f.Held, p)
+		}
+	})
+	*hidden = *hidden || unreadable
+	return err
 }
 
 // selection contains the keys of --include and --exclude.
@@ -158,27 +226,23 @@ func (s selection) excluded(e *election.Election) string {
 
 // choose resolves the names of --include and --exclude. An unknown name is an error: with a misspelled name in
 // --exclude, the drain would release an election that the user protects.
-func (r *drainRun) choose(ctx context.Context, f drain.Facts) (selection, error) {
-	s := selection{map[string]bool{}, map[string]bool{}}
-	for _, list := range []struct {
-		names []string
-		keys  map[string]bool
-	}{{r.include, s.include}, {r.exclude, s.exclude}} {
-		for _, name := range list.names {
-			key, err := r.keyOf(ctx, f, name)
-			if err != nil {
-				return s, err
-			}
-			list.keys[key] = true
+func (d *drainer) choose(ctx context.Context) (s selection, err error) {
+	keysOf := func(names []string) map[string]bool {
+		keys := map[string]bool{}
+		for _, name := range names {
+			key, keyErr := d.keyOf(ctx, name)
+			err = cmp.Or(err, keyErr)
+			keys[key] = true
 		}
+		return keys
 	}
-	return s, nil
+	s = selection{keysOf(d.include), keysOf(d.exclude)}
+	return s, err
 }
 
-// keyOf returns the key for a name. The name selects an election that a pattern matches, a key of the plan, or any
-// other key in the store.
-func (r *drainRun) keyOf(ctx context.Context, f drain.Facts, name string) (string, error) {
-	e, err := findElection(r.snapshot, name)
+// keyOf returns the key for a name. The name selects an election that a pattern matches, or any other key in the store.
+func (d *drainer) keyOf(ctx context.Context, name string) (string, error) {
+	e, err := findElection(d.snapshot, name)
 	if err == nil {
 		return e.Key(), nil
 	}
@@ -186,41 +250,31 @@ func (r *drainRun) keyOf(ctx context.Context, f drain.Facts, name string) (strin
 		return "", err
 	}
 	key := strings.TrimPrefix(name, "/")
-	if slices.ContainsFunc(f.Held, func(p election.Pair) bool { return p.Key == key }) {
-		return key, nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	holders, readErr := consulx.Holders(ctx, r.client, []string{key})
+	holders, readErr := consulx.Holders(ctx, d.client, []string{key})
 	if _, exists := holders[key]; exists && readErr == nil {
 		return key, nil
 	}
-	return "", r.explainError(ctx, err)
+	return "", d.explainError(ctx, err)
 }
 
 // checkPermissions skips the elections that the token may not release, so that the user does
 // not confirm an action that Consul will deny.
-func (r *drainRun) checkPermissions(ctx context.Context) error {
+func (d *drainer) checkPermissions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	operator, planned := consulx.NewOperator(r.client, nil), r.plan.Planned()
-	check := func(item *drain.Item) (known bool, err error) {
-		rights, err := operator.Rights(ctx, item.Target)
-		if missing, rule := rights.Missing(election.ActionRelease); missing {
-			item.Skip, item.Failure = "this token lacks "+rule, insight.OutcomeDenied
-		}
-		return rights.Known, err
-	}
-	if len(planned) == 0 {
-		return nil
-	}
-	if known, err := check(planned[0]); err != nil || !known {
-		return err // Consul does not report permissions, for example because ACLs are off
-	}
+	operator := consulx.NewOperator(d.client, nil)
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
-	for _, item := range planned[1:] {
-		g.Go(func() error { _, err := check(item); return err })
+	for _, item := range d.plan.Planned() {
+		g.Go(func() error {
+			rights, err := operator.Rights(ctx, item.Target)
+			if missing, rule := rights.Missing(election.ActionRelease); missing {
+				item.Skip, item.Failure = "this token lacks "+rule, insight.OutcomeDenied
+			}
+			return err
+		})
 	}
 	return g.Wait()
 }

@@ -2,53 +2,61 @@ package cli
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/drain"
 )
 
-// drainText describes the result of one election in one line.
-func drainText(r drain.Result) string {
-	old := holderOnNode(insight.Outcome{Target: r.Item.Target}.Old())
-	var text string
-	switch r.Status {
-	case drain.Moved:
-		text = old + " → " + holderOnNode(r.Leader)
-		if r.VacancyKnown {
-			text += " " + election.AfterVacancy(r.Vacancy)
-		}
-	case drain.Vacant:
-		text = old + " → no leader"
-	case drain.Stayed:
-		text = "stayed, led by " + holderOnNode(r.Leader)
-	case drain.Moving:
-		text = "interrupted, " + presentLeader(r)
-	case drain.Waiting:
-		text = "interrupted before any release"
-	default:
-		text = string(r.Status)
-	}
-	switch {
-	case r.Status == drain.Stayed: // for a leader that stayed, the reason contains the number of releases
-	case r.Rounds > 0 && r.Destroyed:
-		text += fmt.Sprintf(", %s and a destroy", releaseCount(r.Rounds))
-	case r.Rounds > 0:
-		text += ", " + releaseCount(r.Rounds)
-	}
-	if r.Reason != "" {
-		text += ": " + r.Reason
-	}
-	return text
+// countElections returns "1 election", "2 elections" and so on.
+func countElections(n int) string {
+	return election.Plural(uint64(n), "election") //nolint:gosec // not negative
 }
 
-func releaseCount(n int) string {
-	return election.Plural(uint64(n), "release") //nolint:gosec // not negative
+// changed returns a function that writes a line when the status of an election changes.
+func (c *drainCommand) changed() func(drain.Result) {
+	last := map[*drain.Item]drain.Status{}
+	return func(r drain.Result) {
+		before := last[r.Item]
+		last[r.Item] = r.Status
+		if r.Status.Final() && r.Status != before {
+			c.line(r)
+		} else if r.Status == drain.Moving && r.Status != before && c.output != "json" {
+			fmt.Fprintf(c.d.stderr, "%s: moving, %s\n", r.Item.Name(), r.Progress())
+		}
+	}
+}
+
+// connection writes that the connection was lost, with the reason err, or that it was restored if err is "".
+func (c *drainCommand) connection(err string) {
+	text := "connection to Consul restored"
+	if err != "" {
+		text = "connection to Consul lost: " + err + "; the drain continues when the connection is restored"
+	}
+	c.d.warn(text)
+}
+
+// line reports one election: JSON to stdout, or text. The text of a failed or unfinished election goes to stderr, other
+// text to stdout. The plan contains the text of a skipped election.
+func (c *drainCommand) line(r drain.Result) {
+	var err error
+	switch {
+	case c.output == "json":
+		err = writeJSONLine(c.d.stdout, drainResultJSON(r))
+	case r.Status == drain.Skipped && slices.Contains(c.plan.Items, r.Item):
+		return
+	case r.Status == drain.Failed || r.Status == drain.Skipped || !r.Status.Final():
+		fmt.Fprintf(c.d.stderr, "electop: %s: %s\n", r.Item.Name(), r.Text())
+	default:
+		_, err = fmt.Fprintf(c.d.stdout, "%s: %s\n", r.Item.Name(), r.Text())
+	}
+	c.written = cmp.Or(c.written, err)
 }
 
 type drainLineJSON struct {
@@ -85,46 +93,6 @@ func drainResultJSON(r drain.Result) drainLineJSON {
 	return j
 }
 
-// drainCounts counts the elections of a drain by state.
-type drainCounts struct {
-	elections, moved, stayed, vacant, failed, unfinished, skipped, releases int
-}
-
-func (c *drainCounts) add(r drain.Result) {
-	c.releases += r.Rounds
-	switch r.Status {
-	case drain.Skipped:
-		c.skipped++
-		return
-	case drain.Moved:
-		c.moved++
-	case drain.Stayed:
-		c.stayed++
-	case drain.Vacant:
-		c.vacant++
-	case drain.Failed:
-		c.failed++
-	default:
-		c.unfinished++
-	}
-	c.elections++
-}
-
-func (c *drainCounts) done() int { return c.elections - c.unfinished }
-
-func (c *drainCounts) text() string {
-	texts := []string{fmt.Sprintf("%d moved", c.moved)}
-	for _, state := range []struct {
-		n    int
-		name string
-	}{{c.stayed, "stayed"}, {c.vacant, "vacant"}, {c.failed, "failed"}, {c.unfinished, "unfinished"}, {c.skipped, "skipped"}} {
-		if state.n > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s", state.n, state.name))
-		}
-	}
-	return strings.Join(texts, ", ")
-}
-
 type drainSummaryJSON struct {
 	Summary    bool     `json:"summary"`
 	Nodes      []string `json:"nodes"`
@@ -137,71 +105,86 @@ type drainSummaryJSON struct {
 	Skipped    int      `json:"skipped"`
 	Releases   int      `json:"releases"`
 	ElapsedMS  int64    `json:"elapsed_ms"`
+	// Verified is set if a second plan was read completely after the last change.
+	Verified bool `json:"verified"`
 }
 
 // finish reports the interrupted elections and the summary. It returns an error with the exit code.
-func (v *drainView) finish(ctx context.Context, results []drain.Result) error {
-	var count drainCounts
+func (c *drainCommand) finish(results []drain.Result, doubt error, elapsed time.Duration) error {
+	const unfinished = drain.Status("unfinished")
+	n, releases := map[drain.Status]int{}, 0
 	for _, r := range results {
-		count.add(r)
+		releases += r.Rounds
 		if !r.Status.Final() {
-			v.line(r)
+			c.line(r)
+			r.Status = unfinished
 		}
+		n[r.Status]++
 	}
-	elapsed := time.Since(v.started)
-	if v.json {
-		v.written = cmp.Or(v.written, writeJSONLine(v.d.stdout, drainSummaryJSON{
-			true, v.nodes, count.elections, count.moved, count.stayed, count.vacant, count.failed, count.unfinished,
-			count.skipped, count.releases, elapsed.Milliseconds(),
+	elections := len(results) - n[drain.Skipped]
+	if c.output == "json" {
+		c.written = cmp.Or(c.written, writeJSONLine(c.d.stdout, drainSummaryJSON{
+			true, c.plan.Nodes, elections, n[drain.Moved], n[drain.Stayed], n[drain.Vacant], n[drain.Failed], n[unfinished],
+			n[drain.Skipped], releases, elapsed.Milliseconds(), doubt == nil,
 		}))
 	}
-	fmt.Fprintf(v.d.stderr, "electop: %s (%s: %s; %s in %s)\n", v.verdict(ctx, results), countElections(count.elections), count.text(),
-		releaseCount(count.releases), election.FormatDuration(elapsed))
-	return cmp.Or(drainExit(results), v.written)
+	texts := []string{fmt.Sprintf("%d moved", n[drain.Moved])}
+	for _, status := range []drain.Status{drain.Stayed, drain.Vacant, drain.Failed, unfinished, drain.Skipped} {
+		if n[status] > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", n[status], status))
+		}
+	}
+	fmt.Fprintf(c.d.stderr, "electop: %s (%s: %s; %s in %s)\n", c.verdict(results, doubt), countElections(elections),
+		strings.Join(texts, ", "), drain.Releases(releases), election.FormatDuration(elapsed))
+	return cmp.Or(drainExit(results, doubt), c.written)
 }
 
 // verdict describes whether sessions on the nodes still lead elections of the drain.
-func (v *drainView) verdict(ctx context.Context, results []drain.Result) string {
+func (c *drainCommand) verdict(results []drain.Result, doubt error) string {
 	leads := 0
 	for _, r := range results {
 		if r.Here && (r.Status != drain.Skipped || r.Failure != "") {
 			leads++
 		}
 	}
-	text, verb := nodeNames(v.nodes), "leads"
-	if len(v.nodes) > 1 {
-		verb = "lead"
+	nodes, lead := c.plan.NodesText(), "leads"
+	if len(c.plan.Nodes) > 1 {
+		lead = "lead"
 	}
-	if leads > 0 {
-		text += fmt.Sprintf(" still %s %s", verb, countElections(leads))
-	} else {
-		text += fmt.Sprintf(" %s no election of the drain", verb)
+	switch {
+	case leads > 0 && doubt != nil:
+		return fmt.Sprintf("%s still %s %s; not verified whether more: %s", nodes, lead, countElections(leads), consulx.Describe(doubt))
+	case leads > 0:
+		return fmt.Sprintf("%s still %s %s", nodes, lead, countElections(leads))
+	case doubt != nil:
+		return fmt.Sprintf("not verified whether %s %s an election: %s", nodes, lead, consulx.Describe(doubt))
 	}
-	if ctx.Err() != nil {
-		text = "interrupted: " + text
-	}
-	return text
+	return nodes + " " + lead + " no election of the drain"
 }
 
-// drainExit returns an error with the most severe exit code, or nil if the drain succeeded.
-func drainExit(results []drain.Result) error {
+// drainExit returns an error with the most severe exit code, or nil if the drain succeeded and this was verified.
+func drainExit(results []drain.Result, doubt error) error {
+	codes := map[int]bool{}
+	for _, r := range results {
+		switch {
+		case r.Failure != "":
+			codes[outcomeExit(insight.Outcome{Kind: r.Failure}, true)] = true
+		case r.Status == drain.Stayed:
+			codes[exitSameLeader] = true
+		case !r.Status.Final():
+			codes[exitFailed] = true
+		}
+	}
+	switch {
+	case errors.Is(doubt, consulx.ErrDenied):
+		codes[exitDenied] = true
+	case doubt != nil:
+		codes[exitFailed] = true
+	}
 	for _, code := range bySeverity() {
-		if code != exitOK && slices.ContainsFunc(results, func(r drain.Result) bool { return resultExit(r) == code }) {
+		if code != exitOK && codes[code] {
 			return exitError(code)
 		}
 	}
 	return nil
-}
-
-// resultExit returns the exit code of one result.
-func resultExit(r drain.Result) int {
-	switch {
-	case r.Failure != "":
-		return outcomeExit(insight.Outcome{Kind: r.Failure}, true)
-	case r.Status == drain.Stayed:
-		return exitSameLeader
-	case !r.Status.Final():
-		return exitFailed
-	}
-	return exitOK
 }

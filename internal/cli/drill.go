@@ -87,9 +87,10 @@ func newDrillCommand(d deps, o *options) *cobra.Command {
 }
 
 func (r *drill) validate() error {
+	if err := r.o.toWrite("drill"); err != nil {
+		return err
+	}
 	switch {
-	case r.o.readOnly:
-		return usagef("--read-only forbids drill")
 	case r.times < 1 || r.times > maxDrills:
 		return usagef("--times %d: must be from 1 to %d", r.times, maxDrills)
 	case r.pause < 0:

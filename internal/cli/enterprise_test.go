@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/consul/api"
-
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
@@ -215,7 +213,7 @@ func sendEverything(t *testing.T, w, direct *testConsul, r *recorder, p string) 
 	w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, append([]string{"release", "db"}, enterprise...)...).must(t, exitOK)
 	hold("mail")
 	do(exitOK, "destroy", "mail", "--yes")
-	do(exitOK, "destroy", "--session", hold("queue"), "--scan", "--yes")
+	do(exitOK, "destroy", "--session", hold("queue"), "--yes")
 	w.run(append([]string{"campaign", "cron", "--behavior", "delete"}, append(enterprise, "--", "true")...)...).must(t, exitOK)
 	ran["campaign"] = true
 	campaignUntilRenewed(t, w, r, enterprise)
@@ -260,15 +258,8 @@ func sendLater(t *testing.T, direct *testConsul, p string, do func(int, ...strin
 	hold("drilled")
 	do(exitOK, "wait", "drilled", "--led", "--timeout", "30s")
 	do(exitFailed, "drill", "drilled", "-n", "1", "--yes", "--wait", "1ms") // there is no candidate
-	leader, _ := cluster(direct, p)
-	if ok, _, err := direct.client.KV().Release(&api.KVPair{Key: p + "/db/leader", Session: leader, Value: []byte("pg1")}, nil); err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	do(exitOK, "rescue", "db", "--dry-run")
-	do(exitOK, "rescue", "db", "--yes")
-	if direct.get(p+"/db/leader") != nil {
-		t.Error("rescue did not delete the key")
-	}
+	direct.leaderOnFailedNode(p + "/lost/leader")
+	do(exitOK, "rescue", "lost", "--dry-run")
 	hold("drained")
 	node, err := direct.client.Agent().NodeName()
 	if err != nil {

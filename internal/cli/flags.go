@@ -130,6 +130,16 @@ func presetTable() string {
 // selectsKeys reports whether -k or --preset was given.
 func (o *options) selectsKeys() bool { return len(o.patterns)+len(o.presets) > 0 }
 
+// toWrite prepares a command that writes to Consul. --read-only forbids it, and it never reads stale data: a plan from a
+// server that lags behind would omit leaders.
+func (o *options) toWrite(command string) error {
+	if o.readOnly {
+		return usagef("--read-only forbids %s", command)
+	}
+	o.consul.Stale = false
+	return nil
+}
+
 // parsePatterns parses -k and --preset. An invalid pattern is a usage error.
 func (o *options) parsePatterns() (election.Patterns, error) {
 	added, unknown := discovery.PresetPatterns(o.presets)

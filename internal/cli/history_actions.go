@@ -78,7 +78,7 @@ func (s *sharedActions) read(ctx context.Context, known []history.Action, note f
 		return known
 	}
 	for _, a := range found {
-		if a.Result == history.ResultDone && a.Kind.EndsHold() && !slices.Contains(known, a) {
+		if a.Result == history.ResultDone && !slices.Contains(known, a) {
 			note(election.OperatorAction{
 				At: now, Kind: a.Kind, Key: a.Key, Session: a.Session, CreateIndex: a.CreateIndex, LockIndex: a.Term,
 				Stage: election.ActionDone, By: a.By,

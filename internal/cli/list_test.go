@@ -184,7 +184,6 @@ func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 		{[]string{"release", "web", "nobody", "--yes"}, exitNoElection, "no such election: nobody"},
 		{[]string{"release", "--node", "nowhere", "--yes"}, exitNoElection, "no session on node nowhere leads an election"},
 		{[]string{"destroy", "web", "--session", "x", "--yes"}, exitUsage, "--session cannot be combined with NAME"},
-		{[]string{"destroy", "web", "--scan", "--no-scan"}, exitUsage, "--scan and --no-scan"},
 		{[]string{"destroy", "--session", "nope", "--yes"}, exitFailed, "nope"},
 		{[]string{"demo", "--services", "0", "--headless"}, exitUsage, "--services"},
 		{[]string{"list", "--log-level", "loud"}, exitUsage, "--log-level"},

@@ -217,7 +217,7 @@ func TestRescueFindsCandidatesThatDoNotAcquireTheKey(t *testing.T) {
 		w.acquire(key, first, "web-1")
 		second := named("web-2")
 		w.unlock(key, first)
-		identified(t, w, k, "web", "candidates_idle", "manual")
+		identified(t, w, k, []string{"web"}, "candidates_idle", "manual")
 		contend(t, w, key, second, "web-2")
 		r := w.run("rescue", "--yes", "--wait", "30s", k).must(t, exitOK)
 		if r.out != "" && r.out != "web: web-2 leads\n" { // on a slow machine, web-2 may already have led

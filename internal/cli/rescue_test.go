@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 type rescueLine struct {
 	Election, Key, Datacenter, Problem, Why, Fix, Do, Session, Result, Reason, Leader string
 	LockDelayUntil                                                                    string `json:"lock_delay_until"`
+	Keys                                                                              []string
 }
 
 // rescueLines returns the objects by election.
@@ -34,16 +36,16 @@ func rescueLines(t *testing.T, out string) map[string]rescueLine {
 	return all
 }
 
-// identified fails the test unless rescue identifies exactly this problem.
-func identified(t *testing.T, w *testConsul, k, name, problem, fix string) {
+// identified fails the test unless rescue identifies exactly this problem of these elections.
+func identified(t *testing.T, w *testConsul, k string, names []string, problem, fix string) {
 	t.Helper()
 	for _, mode := range [][]string{{"rescue", "--dry-run"}, {"--read-only", "rescue"}} {
 		if mode[0] == "--read-only" && problem == "lock_delay" {
 			continue // only a probe finds it
 		}
 		all := rescueLines(t, w.run(append(mode, "-o", "json", k)...).must(t, exitOK).out)
-		l := all[name]
-		if len(all) != 1 || l.Problem != problem || l.Fix != fix || l.Result != "proposed" || l.Why == "" || l.Do == "" {
+		l := all[names[0]]
+		if !slices.Equal(slices.Sorted(maps.Keys(all)), names) || l.Problem != problem || l.Fix != fix || l.Result != "proposed" || l.Why == "" || l.Do == "" {
 			t.Fatalf("%v: %+v", mode, all)
 		}
 	}
@@ -69,125 +71,8 @@ func TestRescueWaitsForALockDelay(t *testing.T) {
 		}
 		key, k = p+"-long/web/leader", "-k"+p+"-long/*/leader"
 		lose(time.Minute)
-		identified(t, w, k, "web", "lock_delay", "wait")
+		identified(t, w, k, []string{"web"}, "lock_delay", "wait")
 		has(t, w.run("rescue", "--yes", k).must(t, exitNoLeader).errOut, "web: lock_delay. Wait until the lock-delay ends, in ")
-	})
-}
-
-func TestRescueSetsTheFlagsThatLocksExpect(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		k, key := "-k"+p+"/*/leader", p+"/web/leader"
-		lockSession := func(s *api.SessionEntry) { s.Name = api.DefaultLockSessionName }
-		first := w.session(lockSession)
-		w.acquire(key, first, "web-1")
-		w.client.KV().Release(&api.KVPair{Key: key, Session: first, Value: []byte("web\x00\xff"), Flags: 5}, nil)
-		lock, err := w.client.LockOpts(&api.LockOptions{Key: key, Session: w.session(lockSession), Value: []byte("web-2")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := lock.Lock(nil); err == nil {
-			t.Fatal("Lock accepted the flags")
-		}
-		identified(t, w, k, "web", "lock_flags", "set_flags")
-		has(t, w.run("rescue", "web", "--yes", k).must(t, exitOK).out, "web: set_flags applied (lock_flags)\n")
-		if pair := w.get(key); pair.Flags != api.LockFlagValue || string(pair.Value) != "web\x00\xff" {
-			t.Errorf("%+v", pair)
-		}
-		if _, err := lock.Lock(nil); err != nil {
-			t.Fatal(err)
-		}
-		defer lock.Unlock()
-		if out := w.run("rescue", "--dry-run", k).must(t, exitOK).out; out != "" {
-			t.Error(out)
-		}
-	})
-}
-
-func TestRescueDestroysAnOrphanedSession(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		k, key := "-k"+p+"/*/leader", p+"/web/leader"
-		agent := w.client.Agent()
-		if err := agent.ServiceRegister(&api.AgentServiceRegistration{Name: p, Check: &api.AgentServiceCheck{TTL: "1h", Status: "passing"}}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = agent.ServiceDeregister(p) })
-		s := w.session(func(s *api.SessionEntry) { s.Name, s.LockDelay = p, time.Millisecond })
-		w.acquire(key, s, "web-1")
-		if out := w.run("rescue", "--dry-run", k).must(t, exitOK).out; out != "" {
-			t.Fatalf("healthy: %s", out)
-		}
-		if err := agent.UpdateTTL("service:"+p, "crashed", "critical"); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "critical check", func() bool {
-			return w.run("rescue", "--dry-run", k).must(t, exitOK).out != ""
-		})
-		identified(t, w, k, "web", "orphaned_session", "destroy_session")
-		contend(t, w, key, w.session(nil), "web-2")
-		r := w.run("rescue", "--yes", "--wait", "30s", "-o", "json", k).must(t, exitOK)
-		if l := rescueLines(t, r.out)["web"]; l.Result != "led" || l.Leader != "web-2" || l.Session != s {
-			t.Errorf("%+v", l)
-		}
-	})
-}
-
-func TestRescueDestroysTheSessionOfAFailedNode(t *testing.T) {
-	onOwn(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		k, node := "-k"+p+"/*/leader", "gone-"+strings.ToLower(p)
-		register := func(status string) {
-			_, err := w.client.Catalog().Register(&api.CatalogRegistration{
-				Node: node, Address: "10.0.0.9",
-				Check: &api.AgentCheck{Node: node, CheckID: "serfHealth", Name: "Serf Health Status", Status: status},
-			}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		register("passing")
-		t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: node}, nil) })
-		s := w.session(func(s *api.SessionEntry) { s.Node = node })
-		w.acquire(p+"/web/leader", s, "web-1")
-		w.acquire(p+"/mail/leader", s, "mail-1")
-		w.acquire(p+"/healthy/leader", w.session(nil), "healthy-1")
-		if out := w.run("rescue", "--dry-run", k).must(t, exitOK).out; out != "" {
-			t.Fatalf("healthy: %s", out)
-		}
-		register("critical")
-		all := rescueLines(t, w.run("rescue", "--dry-run", "-o", "json", k).must(t, exitOK).out)
-		if len(all) != 2 || all["web"].Problem != "node_gone" || all["mail"].Fix != "destroy_session" || all["web"].Session != s {
-			t.Fatalf("%+v", all)
-		}
-		r := w.run("rescue", "--yes", "-o", "json", k).must(t, exitOK)
-		for name, l := range rescueLines(t, r.out) {
-			if l.Result != "applied" {
-				t.Errorf("%s: %+v", name, l)
-			}
-		}
-		if w.get(p+"/web/leader").Session != "" || w.get(p+"/mail/leader").Session != "" || w.get(p+"/healthy/leader").Session == "" {
-			t.Error("rescue destroyed the wrong sessions")
-		}
-	})
-}
-
-func TestRescueDeletesAReleasedKeyOfPatroni(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		k, key := "-k"+p+"/*/leader", p+"/db/leader"
-		leader, _ := cluster(w, p)
-		if ok, _, err := w.client.KV().Release(&api.KVPair{Key: key, Session: leader, Value: []byte("pg1")}, nil); err != nil || !ok {
-			t.Fatal(ok, err)
-		}
-		identified(t, w, k, "db", "patroni_released", "delete_key")
-		has(t, w.run("rescue", "--yes", k).must(t, exitOK).out, "db: delete_key applied (patroni_released)\n")
-		if pair := w.get(key); pair != nil {
-			t.Errorf("%+v", pair)
-		}
-		if w.get(p+"/db/members/pg1").Session != leader {
-			t.Error("rescue changed another key")
-		}
 	})
 }
 
@@ -201,61 +86,11 @@ func TestRescueNamesElectionsWithoutACandidate(t *testing.T) {
 		if _, err := w.client.Session().Destroy(s, nil); err != nil {
 			t.Fatal(err)
 		}
-		identified(t, w, k, "billing", "no_candidate", "manual")
+		identified(t, w, k, []string{"billing"}, "no_candidate", "manual")
 		r := w.run("rescue", k).must(t, exitNoLeader) // if no fix writes, rescue requests no confirmation
 		has(t, r.errOut, `service "billing" has no candidate`, "Start an instance of service \"billing\".")
 		w.run("rescue", "billing", "nothing", k).must(t, exitNoElection)
 	})
-}
-
-func TestRescueAsksAndActsOnTheExactState(t *testing.T) {
-	w := onMemory(t)
-	leader, _ := cluster(w, "service")
-	key := "service/db/leader"
-	release := func() {
-		w.client.KV().Release(&api.KVPair{Key: key, Session: leader, Value: []byte("pg1")}, nil)
-	}
-	release()
-	has(t, w.run("rescue").must(t, exitUsage).errOut, "--yes")
-	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, "rescue").must(t, exitFailed)
-	has(t, r.errOut, "db (key service/db/leader)", "  problem   patroni_released", "  fix       Delete the key", "Apply 1 fix? [y/N]", "nothing was done")
-	if w.get(key) == nil {
-		t.Fatal("the key was deleted")
-	}
-	changed := &changingReader{change: func() { w.acquire(key, leader, "pg1") }}
-	r = w.runWith(deps{stdin: changed, interactive: true}, "rescue").must(t, exitChanged)
-	has(t, r.errOut, "db: delete_key was not applied (changed)")
-	if pair := w.get(key); pair == nil || pair.Session != leader {
-		t.Errorf("%+v", pair)
-	}
-}
-
-// changingReader answers yes after a change.
-type changingReader struct{ change func() }
-
-func (r *changingReader) Read(p []byte) (int, error) {
-	r.change()
-	return copy(p, "y\n"), nil
-}
-
-func TestRescueReadsTheChecksAgainBeforeADestroy(t *testing.T) {
-	w := onMemory(t)
-	agent := w.client.Agent()
-	if err := agent.ServiceRegister(&api.AgentServiceRegistration{Name: "web", Check: &api.AgentServiceCheck{TTL: "1h", Status: "critical"}}); err != nil {
-		t.Fatal(err)
-	}
-	s := w.session(nil)
-	w.acquire("service/web/leader", s, "web-1")
-	recovers := &changingReader{change: func() {
-		if err := agent.UpdateTTL("service:web", "", "passing"); err != nil {
-			t.Error(err)
-		}
-	}}
-	r := w.runWith(deps{stdin: recovers, interactive: true}, "rescue").must(t, exitChanged)
-	has(t, r.errOut, "problem   orphaned_session", "web: destroy_session was not applied (changed): the leader's checks changed")
-	if w.get("service/web/leader").Session != s {
-		t.Error("the session was destroyed")
-	}
 }
 
 func TestRescueProposesNothingForHealthyElections(t *testing.T) {
@@ -284,42 +119,69 @@ func TestRescueProposesNothingForHealthyElections(t *testing.T) {
 	})
 }
 
-func TestRescueRecordsEveryWrite(t *testing.T) {
+// leaderOnFailedNode creates elections with one leader, and then the node of the leader fails.
+func (w *testConsul) leaderOnFailedNode(keys ...string) (node, session string) {
+	w.t.Helper()
+	node = "gone-" + strings.ToLower(prefix(w.t))
+	w.nodeHealth(node, api.HealthPassing)
+	session = w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = strings.ToUpper(node), time.Millisecond })
+	for _, key := range keys {
+		w.acquire(key, session, "gone-1")
+	}
+	w.nodeHealth(node, api.HealthCritical)
+	return node, session
+}
+
+// soon makes rescue trust a critical check without the usual wait.
+func soon(answers string) deps {
+	return deps{stdin: strings.NewReader(answers), interactive: answers != "", seen: time.Nanosecond}
+}
+
+func TestRescueDestroysTheSessionOfAFailedNode(t *testing.T) {
 	onOwn(t, func(t *testing.T, w *testConsul) {
+		w.t = t
 		p := prefix(t)
-		file := historyFile(t)
-		leader, _ := cluster(w, p)
-		w.client.KV().Release(&api.KVPair{Key: p + "/db/leader", Session: leader, Value: []byte("pg1")}, nil)
-		lock := w.session(func(s *api.SessionEntry) { s.Name = api.DefaultLockSessionName })
-		w.acquire(p+"/web/leader", lock, "web-1")
-		w.client.KV().Release(&api.KVPair{Key: p + "/web/leader", Session: lock, Value: []byte("web"), Flags: 5}, nil)
-		node := "gone-" + strings.ToLower(p)
-		if _, err := w.client.Catalog().Register(&api.CatalogRegistration{
-			Node: node, Address: "10.0.0.9", Check: &api.AgentCheck{Node: node, CheckID: "serfHealth", Name: "Serf Health Status", Status: "critical"},
-		}, nil); err != nil {
-			t.Fatal(err)
+		k, file := "-k"+p+"/*/leader", historyFile(t)
+		_, s := w.leaderOnFailedNode(p+"/web/leader", p+"/mail/leader")
+		w.acquire(p+"/healthy/leader", w.session(nil), "healthy-1")
+		identified(t, w, k, []string{"mail", "web"}, "node_gone", "destroy_session")
+		has(t, w.run("rescue", k).must(t, exitUsage).errOut, "--yes")
+		has(t, w.runWith(soon("n\n"), "rescue", k).must(t, exitFailed).errOut, "web (key "+p+"/web/leader)", "  problem   node_gone", "Apply 2 fixes? [y/N]", "nothing was done")
+		w.alive(s)
+		contend(t, w, p+"/web/leader", w.session(nil), "web-2")
+		r := w.runWith(soon(""), "rescue", "--yes", "-o", "json", k, "--history", file).must(t, exitOK)
+		for _, name := range []string{"web", "mail"} {
+			l := rescueLines(t, r.out)[name]
+			if l.Result != "applied" || l.Session != s || !slices.Equal(l.Keys, []string{p + "/mail/leader", p + "/web/leader"}) {
+				t.Errorf("%s: %+v", name, l)
+			}
 		}
-		t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: node}, nil) })
-		orphan := w.session(func(s *api.SessionEntry) { s.Node = node })
-		w.acquire(p+"/mail/leader", orphan, "mail-1")
-		w.acquire(p+"/post/leader", orphan, "post-1")
-		w.run("rescue", "--yes", "-k", p+"/*/leader", "--history", file).must(t, exitOK)
+		if w.get(p+"/web/leader").Session == s || w.get(p+"/mail/leader").Session != "" || w.get(p+"/healthy/leader").Session == "" {
+			t.Error("rescue destroyed the wrong sessions")
+		}
 		f, err := sqlite.OpenFile(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
 		actions, err := f.Actions(t.Context(), history.Range{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := map[string]string{}
-		for _, a := range actions {
-			got[strings.TrimPrefix(a.Key, p)] = string(a.Kind) + " " + a.Session + " " + a.Result
-		}
-		want := map[string]string{"/db/leader": "delete_key  done", "/web/leader": "set_flags  done", "/mail/leader": "destroy " + orphan + " done", "/post/leader": "destroy " + orphan + " done"}
-		if !maps.Equal(got, want) {
-			t.Errorf("%v, want %v", got, want)
+		if err != nil || len(actions) != 2 || actions[0].Kind != "destroy" || actions[0].Session != s || actions[0].Result != history.ResultDone {
+			t.Errorf("%+v %v", actions, err)
 		}
 	})
+}
+
+func TestRescueWaitsForTheNextLeader(t *testing.T) {
+	w := onMemory(t)
+	_, s := w.leaderOnFailedNode("service/web/leader")
+	contend(t, w, "service/web/leader", w.session(nil), "web-2")
+	r := w.runWith(soon(""), "rescue", "--yes", "--wait", "30s", "-o", "json").must(t, exitOK)
+	if l := rescueLines(t, r.out)["web"]; l.Result != "led" || l.Leader != "web-2" || l.Session != s {
+		t.Errorf("%+v", l)
+	}
+	w.leaderOnFailedNode("service/mail/leader")
+	r = w.runWith(soon(""), "rescue", "--yes", "--wait", "1ms", "-o", "json").must(t, exitNoLeader)
+	if l := rescueLines(t, r.out)["mail"]; l.Result != "applied" {
+		t.Errorf("%+v", l)
+	}
 }

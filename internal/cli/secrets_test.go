@@ -145,7 +145,7 @@ func everyCommand(session string) [][]string {
 		{"release", "web", "--yes", "--wait", "10ms"},
 		{"destroy", "web", "--yes"},
 		{"destroy", "web", "--yes", "--wait", "10ms"},
-		{"destroy", "--session", session, "--yes", "--scan"},
+		{"destroy", "--session", session, "--yes"},
 		{"campaign", "cron", "--", "true"},
 		{"doctor"},
 		{"doctor", "-o", "json"},

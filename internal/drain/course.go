@@ -11,7 +11,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// course is the state of one election during a drain. Its methods do no I/O. Time is a parameter.
+// course is the state of one election during a drain. Its methods do no I/O. Time is a parameter. It has a monotonic
+// reading, so that no wait depends on the wall clock.
 type course struct {
 	item *Item
 	// hold is the current hold. Its Session is empty if no session holds the key. since is when this state began.
@@ -25,8 +26,7 @@ type course struct {
 	pausing  bool // set while the drain pauses before the next release
 	jitter   time.Duration
 	rounds   int
-	spent    int // value of rounds when the election last moved; used only with Watch
-	// unconfirmed is the number of releases, since the election last moved, that Consul did not confirm.
+	// unconfirmed is the number of releases that Consul did not confirm.
 	unconfirmed int
 	tried       bool // set when the drain has tried to destroy the session
 	destroyed   bool
@@ -51,30 +51,29 @@ func newCourse(item *Item) *course {
 	return c
 }
 
-// observe applies one event of the election.
-func (c *course) observe(e election.Event) {
+// observe applies one event of the election, which was received at the time now.
+func (c *course) observe(e election.Event, now time.Time) {
 	switch e.Type {
 	case election.Elected:
-		c.elected(e)
+		c.elected(e, now)
 	case election.Vacated, election.Deleted:
 		if c.hold.Session != "" || c.since.IsZero() {
-			c.hold, c.since = election.Target{}, e.Time
+			c.hold, c.since = election.Target{}, now
 		}
 	case election.Overwritten:
 		if c.hold.Session == e.Session {
 			c.hold.LockIndex = 0
 		}
 	case election.Explained:
-		if e.LockDelayUntil.After(c.delayed) {
-			c.delayed = e.LockDelayUntil
-		}
+		left := min(e.LockDelayUntil.Sub(e.Time), election.MaxLockDelay) // both are readings of the same wall clock
+		c.delayed = later(c.delayed, now.Add(left))
 	case election.Missed:
 		c.vacancyUnknown = c.vacancyUnknown || c.begun
 	default:
 	}
 }
 
-func (c *course) elected(e election.Event) {
+func (c *course) elected(e election.Event, now time.Time) {
 	if e.Initial && e.Session == c.hold.Session && e.CreateIndex == c.hold.CreateIndex && e.Term == c.hold.Term {
 		return // keep the hold of the plan, because the event has no LockIndex
 	}
@@ -82,7 +81,7 @@ func (c *course) elected(e election.Event) {
 		c.vacancy += e.Vacancy
 		c.vacancyUnknown = c.vacancyUnknown || !e.VacancyKnown
 	}
-	c.since, c.delayed = e.Time, time.Time{}
+	c.since, c.delayed = now, time.Time{}
 	c.hold = election.Target{
 		Election: c.item.Target.Election, Key: c.item.Target.Key, Session: e.Session, ModifyIndex: e.ModifyIndex,
 		CreateIndex: e.CreateIndex, LockIndex: e.Term, Term: e.Term, Leader: e.Leader, Node: e.Node,
@@ -91,21 +90,27 @@ func (c *course) elected(e election.Event) {
 
 // see completes the current hold with data that events do not contain. If the last action reported that the hold had
 // changed, see replaces the hold with the state in the snapshot.
-func (c *course) see(e *election.Election, at time.Time) {
-	switch {
-	case e == nil:
-		return
-	case c.actedOnHold() && c.outcome.Kind == insight.OutcomeChanged && at.After(c.actedAt) && !sameHold(e.Target(), c.acted):
-		c.hold, c.since = election.Target{}, at
-		if !e.Exists || !e.Pair.Held() {
-			return
-		}
-	case !e.Exists || c.hold.Session == "" || e.Pair.Session != c.hold.Session || e.Pair.ModifyIndex < c.hold.ModifyIndex:
+func (c *course) see(e *election.Election, now time.Time) {
+	if e == nil {
 		return
 	}
-	node := c.hold.Node
-	c.hold = e.Target()
-	c.hold.Election, c.hold.Node = c.item.Target.Election, cmp.Or(c.hold.Node, node)
+	held, ended := e.Exists && e.Pair.Held(), c.ended()
+	changed := c.actedOnHold() && c.outcome.Kind == insight.OutcomeChanged && !c.acted.SameHold(e.Pair) &&
+		(!e.Exists || e.Pair.ModifyIndex > c.acted.ModifyIndex)
+	same := e.Pair.Session == c.hold.Session
+	switch {
+	case changed && !held:
+		c.hold = election.Target{}
+	case changed || held && same && e.Pair.ModifyIndex >= c.hold.ModifyIndex:
+		node := c.hold.Node
+		c.hold = e.Target()
+		if c.hold.Election = c.item.Target.Election; same {
+			c.hold.Node = cmp.Or(c.hold.Node, node)
+		}
+	}
+	if changed || ended && !c.ended() {
+		c.since = now
+	}
 }
 
 // place indicates whether there is a leader, and whether its session is on a drained node.
@@ -121,23 +126,29 @@ const (
 // policy contains the settings and the data that all courses share.
 type policy struct {
 	Options
-	nodes map[string]bool
-	// sessions contains the node of each known session, by session ID.
-	sessions map[string]string
+	drained  []string
+	sessions sessionMap // those that the plan knows
 	// lost is set while the connection to Consul is lost.
 	lost bool
 	// rejected is when Consul began to reject the token, or zero if Consul accepts it.
 	rejected time.Time
 }
 
+// node returns the node of a hold's session, or "" if it is unknown.
+func (p *policy) node(t election.Target) string {
+	if s := p.sessions.of(t.Session); t.Node == "" && s != nil {
+		return s.Node
+	}
+	return t.Node
+}
+
 func (p *policy) place(t election.Target) place {
-	node := cmp.Or(t.Node, p.sessions[t.Session])
-	switch {
+	switch node := p.node(t); {
 	case t.Session == "":
 		return vacant
 	case node == "":
 		return unknown
-	case p.nodes[node]:
+	case Among(node, p.drained):
 		return here
 	}
 	return elsewhere
@@ -163,7 +174,11 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	case unknown:
 		return "", c.rest(now, later(c.since, c.actedAt).Add(observedWithin), Failed, "the node of the new leader is unknown: its session was not read")
 	case elsewhere:
-		return "", c.decideElsewhere(now, p)
+		reason := ""
+		if c.rounds == 0 {
+			reason = "the leader changed before a release"
+		}
+		return "", c.rest(now, c.since.Add(p.Settle), Moved, reason)
 	default:
 		return c.decideHere(now, p)
 	}
@@ -176,7 +191,7 @@ const repeatAfter = 2 * time.Second
 // leader. A repetition is safe: a release changes only the hold that it targets.
 func (c *course) repeats(p *policy) bool {
 	failed := c.outcome.Kind == insight.OutcomeUnknown || c.outcome.Kind == insight.OutcomeFailed
-	return c.actedOnHold() && failed && c.outcome.Action == election.ActionRelease && c.rounds-c.spent < p.Rounds
+	return c.actedOnHold() && failed && c.outcome.Action == election.ActionRelease && c.rounds < p.Rounds
 }
 
 // observedWithin is the maximum time until a change is observed, according to docs/reliability.md.
@@ -194,18 +209,6 @@ func (c *course) rest(now, end time.Time, s Status, reason string) (wake time.Ti
 	return time.Time{}
 }
 
-func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
-	reason := ""
-	if c.rounds == 0 {
-		reason = "the leader changed before a release"
-	}
-	wake = c.rest(now, c.since.Add(p.Settle), Moved, reason)
-	if c.status == Moved && p.Watch {
-		c.spent, c.tried, c.unconfirmed = c.rounds, false, 0
-	}
-	return wake
-}
-
 // decideHere decides what to do while a session on a drained node leads.
 func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
 	repeats := c.repeats(p)
@@ -215,12 +218,12 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 	case repeats && now.Before(c.actedAt.Add(repeatAfter)):
 		c.set(Moving, "")
 		return "", c.actedAt.Add(repeatAfter)
-	case c.rounds-c.spent < p.Rounds:
+	case c.rounds < p.Rounds:
+		status := Waiting
 		if c.begun {
-			c.set(Moving, "")
-		} else {
-			c.set(Waiting, "")
+			status = Moving
 		}
+		c.set(status, "")
 		if end := c.since.Add(c.pause(p)); now.Before(end) {
 			c.pausing = true
 			return "", end
@@ -237,7 +240,7 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 // pause returns how long the drain waits before it releases the current leader again. There is no pause in the first
 // half of the rounds; docs/drain.md explains why.
 func (c *course) pause(p *policy) time.Duration {
-	if c.rounds-c.spent < (p.Rounds+1)/2 || c.item.Likely == 0 {
+	if c.rounds < (p.Rounds+1)/2 || c.item.Likely == 0 {
 		return 0
 	}
 	return pauseAtLeast + c.jitter
@@ -253,9 +256,9 @@ const (
 
 func (c *course) stayedText() string {
 	node := sanitize.Line(c.hold.Node, election.LabelLength)
-	text := fmt.Sprintf("a session on %s led again after each of %s", node, releases(c.rounds-c.spent))
+	text := fmt.Sprintf("a session on %s led again after each of %s", node, Releases(c.rounds))
 	if c.unconfirmed > 0 {
-		text = fmt.Sprintf("a session on %s leads after %s, of which Consul did not confirm %d", node, releases(c.rounds-c.spent), c.unconfirmed)
+		text = fmt.Sprintf("a session on %s leads after %s, of which Consul did not confirm %d", node, Releases(c.rounds), c.unconfirmed)
 	}
 	if c.destroyed {
 		text += " and after its session was destroyed"
@@ -263,30 +266,25 @@ func (c *course) stayedText() string {
 	return text
 }
 
-func releases(n int) string {
-	return election.Plural(uint64(n), "release") //nolint:gosec // not negative
+// actedOnHold reports whether the last action targeted the current hold. LockIndex 0 identifies no hold: after a
+// release, a key with a later ModifyIndex shows a new hold even if it has the same session.
+func (c *course) actedOnHold() bool {
+	a, h := c.acted, c.hold
+	released := c.outcome.Kind == insight.OutcomeDone && a.LockIndex == 0
+	return c.begun && h.Session == a.Session && h.CreateIndex == a.CreateIndex && h.LockIndex == a.LockIndex &&
+		(!released || h.ModifyIndex == a.ModifyIndex)
 }
-
-// actedOnHold reports whether the last action targeted the current hold.
-func (c *course) actedOnHold() bool { return c.begun && sameHold(c.hold, c.acted) }
 
 // ended reports whether the action ended the current hold and no later state has been observed.
 func (c *course) ended() bool {
 	return c.actedOnHold() && !c.inFlight && c.outcome.Kind == insight.OutcomeDone
 }
 
-func sameHold(a, b election.Target) bool {
-	return a.Session == b.Session && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex
-}
-
 // unchanged makes the decision while no effect of the last action has been observed.
 func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 	switch c.outcome.Kind {
 	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
-		reason := "the result of the " + string(c.outcome.Action) + " was not observed"
-		if c.outcome.Reason != "" {
-			reason = c.outcome.Reason
-		}
+		reason := cmp.Or(c.outcome.Reason, "the result of the "+string(c.outcome.Action)+" was not observed")
 		limit := p.Wait // p.Wait is the limit because the release may never take effect
 		if c.outcome.Kind == insight.OutcomeDone {
 			limit = max(limit, observedWithin)
@@ -304,7 +302,7 @@ func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 
 // begin records that an action starts.
 func (c *course) begin(kind election.ActionKind) {
-	c.begun, c.inFlight, c.acted = true, true, c.hold
+	c.begun, c.inFlight, c.acted, c.outcome = true, true, c.hold, insight.Outcome{}
 	c.jitter = rand.N(pauseJitter) //nolint:gosec // not a secret
 	if kind == election.ActionRelease {
 		c.rounds++
@@ -317,7 +315,7 @@ func (c *course) begin(kind election.ActionKind) {
 // end records the outcome of the action. A lock-delay follows a destroy.
 func (c *course) end(now time.Time, o insight.Outcome) {
 	c.inFlight, c.outcome, c.actedAt = false, o, now
-	if o.Action == election.ActionRelease && (o.Kind == insight.OutcomeUnknown || o.Kind == insight.OutcomeFailed) {
+	if o.Action == election.ActionRelease && o.Kind != insight.OutcomeDone {
 		c.unconfirmed++
 	}
 	if o.Action == election.ActionDestroy {
@@ -350,7 +348,7 @@ func (c *course) result(p *policy) Result {
 	}
 	if c.hold.Session != "" && !c.ended() {
 		t := c.hold
-		t.Node = cmp.Or(t.Node, p.sessions[t.Session])
+		t.Node = p.node(t)
 		r.Leader = insight.Outcome{Target: t}.Old()
 	}
 	switch c.status {

@@ -61,7 +61,7 @@ type Operator interface {
 	Destroy(ctx context.Context, t election.Target) insight.Outcome
 }
 
-// Options configure a [Runner].
+// Options configure a drain.
 type Options struct {
 	// Rounds is the maximum number of releases of one election.
 	Rounds int
@@ -71,16 +71,21 @@ type Options struct {
 	Wait time.Duration
 	// Destroy allows destroying the session after the last round.
 	Destroy bool
-	// Watch continues the drain until ctx ends. Elections whose leader returns to the node are released again.
-	Watch bool
-	// OnResult receives each result that has changed. Run makes all calls, one at a time.
-	OnResult func(Result)
-	// OnConnection receives the error when the connection to Consul is lost, and "" when it is restored. Run makes
-	// all calls.
-	OnConnection func(err string)
-	// Admit decides whether to drain an election that is not in the plan and whose leader's session is on a drained
-	// node. It returns the item, or nil to ignore the election. Only Watch uses Admit. Admit may read from Consul.
-	Admit func(ctx context.Context, s *election.Snapshot, e *election.Election) *Item
+}
+
+// Defaults returns the default options.
+func Defaults() Options { return Options{Rounds: 20, Settle: 5 * time.Second, Wait: 15 * time.Second} }
+
+// Running is a drain in progress.
+type Running interface {
+	// Next waits for changes since the last call and returns them. more is false at the end of the drain. The results
+	// are then final, except for elections whose drain was interrupted.
+	Next() (changes []Result, more bool)
+	// Doubt returns why it is not verified that no session on the node leads an election, as one line that is safe to
+	// print, or "" if it is verified. Call it only after the last change.
+	Doubt() string
+	// Stop ends the drain after the writes in progress. It does not block.
+	Stop()
 }
 
 // Parallel is the maximum number of elections that move at the same time, and of concurrent writes.

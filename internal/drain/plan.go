@@ -2,6 +2,7 @@ package drain
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,53 +15,56 @@ type Facts struct {
 	Nodes    []string
 	Patterns election.Patterns
 	Snapshot *election.Snapshot
-	// Sessions contains all sessions that the token can read.
-	Sessions []*election.Session
-	// Held contains the keys that the nodes' sessions hold, found by a search of the whole KV store. It may include
-	// keys of the snapshot.
+	// Held contains the held keys that a search of the whole KV store found. It may include keys of the snapshot.
 	Held []election.Pair
+	// Sessions contains all sessions that the token can read. They were read after the keys, so that a key whose
+	// session is missing was held by a session that has ended or that the token cannot read.
+	Sessions []*election.Session
+	// Incomplete is the reason why keys may be missing, in one sentence. It is empty if the facts are complete.
+	Incomplete string
 }
 
-// sessions returns the sessions on the nodes by ID.
-func (f *Facts) sessions() map[string]*election.Session {
-	all := map[string]*election.Session{}
-	for _, s := range f.Sessions {
-		if slices.Contains(f.Nodes, s.Node) {
-			all[s.ID] = s
-		}
-	}
-	return all
+// Among reports whether nodes contains a node, in any spelling.
+func Among(node string, nodes []string) bool {
+	return slices.ContainsFunc(nodes, func(n string) bool { return election.SameNode(n, node) })
 }
 
-// SessionIDs returns the IDs of the sessions on the nodes.
-func (f *Facts) SessionIDs() []string {
-	var all []string
-	for _, s := range f.Sessions {
-		if slices.Contains(f.Nodes, s.Node) {
-			all = append(all, s.ID)
-		}
+// sessionMap contains sessions by ID in lower case. A key keeps the spelling with which it was acquired.
+type sessionMap map[string]*election.Session
+
+func (m sessionMap) of(id string) *election.Session { return m[strings.ToLower(id)] }
+
+func newSessionMap(all []*election.Session) sessionMap {
+	m := make(sessionMap, len(all))
+	for _, s := range all {
+		m[strings.ToLower(s.ID)] = s
 	}
-	return all
+	return m
 }
 
-// Unread returns the elections whose leader's session was not read. The sessions of these leaders may be on any node.
-func (f *Facts) Unread() []*election.Election {
-	known := map[string]bool{}
-	for _, s := range f.Sessions {
-		known[s.ID] = true
-	}
-	var all []*election.Election
+// Unread returns the names of the elections, and the other keys, whose holder's session was not read. The holder may
+// be on any node.
+func (f *Facts) Unread() (elections, keys []string) {
+	known := newSessionMap(f.Sessions)
+	watched := map[string]bool{}
 	for _, e := range f.Snapshot.Elections {
-		if e.Exists && e.Pair.Held() && e.Session == nil && !known[e.Pair.Session] {
-			all = append(all, e)
+		watched[e.Key()] = true
+		if e.Exists && e.Pair.Held() && known.of(e.Pair.Session) == nil {
+			elections = append(elections, e.Name)
 		}
 	}
-	return all
+	for _, p := range f.Held {
+		if !watched[p.Key] && known.of(p.Session) == nil {
+			keys = append(keys, p.Key)
+		}
+	}
+	return elections, keys
 }
 
 // Elections returns the elections, semaphores and other keys that sessions on the nodes hold, sorted by key.
 func (f *Facts) Elections() []*election.Election {
-	here := f.sessions()
+	here := newSessionMap(f.Sessions)
+	maps.DeleteFunc(here, func(_ string, s *election.Session) bool { return !Among(s.Node, f.Nodes) })
 	var all []*election.Election
 	seen := map[string]bool{}
 	for _, e := range f.Snapshot.Elections {
@@ -70,7 +74,7 @@ func (f *Facts) Elections() []*election.Election {
 		}
 	}
 	for _, p := range f.Held {
-		if session := here[p.Session]; session != nil && !seen[p.Key] && !seen[lockOf(p)] {
+		if session := here.of(p.Session); session != nil && !seen[p.Key] && !seen[lockOf(p)] {
 			all = append(all, f.found(p, session))
 		}
 	}
@@ -79,8 +83,8 @@ func (f *Facts) Elections() []*election.Election {
 }
 
 // heldHere returns the election with its session, or nil if none of the sessions in the map here holds the key.
-func heldHere(e *election.Election, here map[string]*election.Session) *election.Election {
-	session := here[e.Pair.Session]
+func heldHere(e *election.Election, here sessionMap) *election.Election {
+	session := here.of(e.Pair.Session)
 	switch {
 	case !e.Exists:
 		return nil
@@ -90,7 +94,7 @@ func heldHere(e *election.Election, here map[string]*election.Session) *election
 		return &found
 	}
 	for id, holds := range election.SemaphoreHolders(e) {
-		if holds && here[id] != nil {
+		if holds && here.of(id) != nil {
 			return e
 		}
 	}
@@ -121,7 +125,6 @@ func (f *Facts) found(p election.Pair, session *election.Session) *election.Elec
 
 // Item is one election in a plan.
 type Item struct {
-	Election *election.Election
 	// Target is the hold to release first.
 	Target election.Target
 	// Watched is set if a pattern matches the key.
@@ -131,8 +134,8 @@ type Item struct {
 	Next   []insight.Candidate
 	Likely int
 	Rivals int
-	// Around contains the surroundings from which the candidates were inferred.
-	Around election.Surroundings
+	// Unread says which data about the candidates could not be read.
+	Unread []string
 	// Effect describes the effect of a release. Last describes the effect of a destroy.
 	Effect, Last insight.Effect
 	// Skip is the reason why the drain does not act on the election. It is empty if the drain acts. If the reason counts
@@ -145,8 +148,12 @@ type Item struct {
 type Plan struct {
 	Nodes []string
 	Items []*Item
-	// nodes contains the node of each session that was read, by session ID.
-	nodes map[string]string
+	Options
+	// Incomplete is that of the facts.
+	Incomplete string
+	// Start begins the drain of a dashboard. It must not block. destroy is [Options.Destroy].
+	Start    func(destroy bool) Running
+	sessions sessionMap
 }
 
 // NewPlan returns the plan for f. around contains the surroundings by key. excluded returns the reason why the user
@@ -154,10 +161,7 @@ type Plan struct {
 func NewPlan(
 	f Facts, around map[string]election.Surroundings, excluded func(*election.Election) string,
 ) Plan {
-	p := Plan{Nodes: f.Nodes, nodes: map[string]string{}}
-	for _, s := range f.Sessions {
-		p.nodes[s.ID] = s.Node
-	}
+	p := Plan{Nodes: f.Nodes, Incomplete: f.Incomplete, sessions: newSessionMap(f.Sessions)}
 	board := insight.NewBoard(f.Snapshot.Elections, nil)
 	for _, e := range f.Elections() {
 		surroundings := around[e.Key()]
@@ -172,10 +176,10 @@ func NewPlan(
 }
 
 func newItem(e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
-	item := &Item{Election: e, Target: e.Target(), Around: *around}
+	item := &Item{Target: e.Target(), Unread: around.Unread()}
 	all := board.Candidates(e, around)
 	for _, c := range all {
-		if slices.Contains(nodes, c.Session.Node) {
+		if Among(c.Session.Node, nodes) {
 			item.Rivals++
 			continue
 		}
@@ -184,14 +188,14 @@ func newItem(e *election.Election, nodes []string, board *insight.Board, around 
 	item.Likely = insight.Likely(item.Next, around)
 	item.Effect = insight.EffectOf(election.ActionRelease, e, around, item.Likely)
 	item.Last = insight.EffectOf(election.ActionDestroy, e, around, item.Likely)
-	item.skip()
+	item.skip(e)
 	return item
 }
 
 // skip sets Skip if the drain must not release the election.
-func (i *Item) skip() {
+func (i *Item) skip(e *election.Election) {
 	switch {
-	case i.Election.Pair.Flags == election.SemaphoreFlag:
+	case e.Pair.Flags == election.SemaphoreFlag:
 		i.Skip = "a semaphore has slots and no leader; stop the program that holds a slot, or destroy its session"
 	case i.Effect.Refusal != "":
 		i.Skip = i.Effect.Refusal
@@ -204,4 +208,26 @@ func (i *Item) skip() {
 // Planned returns the items on which the drain acts.
 func (p Plan) Planned() []*Item {
 	return slices.DeleteFunc(slices.Clone(p.Items), func(i *Item) bool { return i.Skip != "" })
+}
+
+// Check returns the results with those changes that a second plan shows. The second plan was made after the drain, and
+// lists the elections that sessions on the nodes still lead.
+func Check(results []Result, second Plan) []Result {
+	results = slices.Clone(results)
+	for _, item := range second.Items {
+		n := slices.IndexFunc(results, func(r Result) bool { return r.Item.Target.Key == item.Target.Key })
+		if n < 0 {
+			n = len(results)
+			results = append(results, Result{Item: item, Status: Skipped, Failure: item.Failure, Reason: item.Skip})
+			if item.Skip == "" {
+				results[n].Status, results[n].Reason = Stayed, "a session on the node acquired the key during the drain"
+			}
+		}
+		r := &results[n]
+		if r.Status == Moved || r.Status == Vacant {
+			r.Status, r.Reason = Stayed, "a session on the node acquired the key again at the end of the drain"
+		}
+		r.Here, r.Leader = true, insight.Outcome{Target: item.Target}.Old()
+	}
+	return results
 }

@@ -1,6 +1,7 @@
 package drain_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -136,14 +137,38 @@ func TestAKeyThatOnlyTheSearchFoundHasItsName(t *testing.T) {
 	}
 }
 
-func TestUnreadFindsLeadersOnUnknownNodes(t *testing.T) {
+func TestUnreadFindsHoldersOnUnknownNodes(t *testing.T) {
 	f := facts()
 	f.Sessions = f.Sessions[1:]
-	unread := f.Unread()
-	if len(unread) != 1 || unread[0].Name != "web" {
-		t.Errorf("%+v", unread)
+	f.Held = append(f.Held, pair("lock/other", "ended"))
+	elections, keys := f.Unread()
+	if !slices.Equal(elections, []string{"web"}) || !slices.Equal(keys, []string{"lock/other"}) {
+		t.Errorf("%q %q", elections, keys)
 	}
-	if ids := f.SessionIDs(); !slices.Equal(ids, []string{"m1", "d1"}) {
-		t.Errorf("%v", ids)
+}
+
+func TestASecondPlanCorrectsTheResults(t *testing.T) {
+	f := facts()
+	first := plan(f, "")
+	var results []drain.Result
+	for _, i := range first.Items {
+		r := drain.Result{Item: i, Status: drain.Vacant}
+		if i.Skip != "" {
+			r.Status = drain.Skipped
+		}
+		results = append(results, r)
+	}
+	f.Nodes = []string{"NODE-2"}
+	f.Held = []election.Pair{pair("lock/late", "m1")}
+	var got []string
+	for _, r := range drain.Check(results, plan(f, "")) {
+		got = append(got, fmt.Sprintf("%s %s %v %s", r.Item.Target.Key, r.Status, r.Here, r.Leader.Session))
+	}
+	want := []string{
+		"gpu/m1 skipped false ", "lock/backup vacant false ", "service/db/leader skipped true d1", "service/web/leader stayed true w1",
+		"lock/late stayed true m1",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"electop/election"
@@ -14,16 +15,21 @@ import (
 type Runner struct {
 	policy
 	operator Operator
-	inbox    *inbox
-	// Only the goroutine of Run accesses courses and the fields below.
+	// OnResult receives each result that has changed. OnConnection receives the error when the connection to Consul is
+	// lost, and "" when it is restored. Run makes all calls, one at a time.
+	OnResult     func(Result)
+	OnConnection func(err string)
+
+	ready chan struct{}
+	mu    sync.Mutex
+	queue []election.Event   // events that Run has not applied
+	newer *election.Snapshot // the newest snapshot that Run has not applied, or nil
+
+	// Only the goroutine of Run accesses the fields below.
 	courses  []*course
 	byKey    map[string]*course
 	reported map[*course]Result
 	finished chan finishedAction
-	admitted chan admission
-	asked    map[string]bool // keys that were passed to Admit
-	asking   int
-	snapshot *election.Snapshot
 }
 
 type finishedAction struct {
@@ -31,43 +37,38 @@ type finishedAction struct {
 	outcome insight.Outcome
 }
 
-type admission struct {
-	election *election.Election
-	item     *Item
-}
-
 // NewRunner returns a runner for one call of Run.
-func NewRunner(p Plan, op Operator, o Options) *Runner {
-	if o.OnResult == nil {
-		o.OnResult = func(Result) {}
-	}
-	if o.OnConnection == nil {
-		o.OnConnection = func(string) {}
-	}
+func NewRunner(p Plan, op Operator) *Runner {
 	r := &Runner{
-		policy: policy{Options: o, nodes: map[string]bool{}, sessions: p.nodes}, operator: op, inbox: newInbox(),
-		byKey: map[string]*course{}, reported: map[*course]Result{}, asked: map[string]bool{},
-		finished: make(chan finishedAction, Parallel), admitted: make(chan admission, Parallel),
-	}
-	for _, node := range p.Nodes {
-		r.nodes[node] = true
+		policy: policy{Options: p.Options, drained: p.Nodes, sessions: p.sessions}, operator: op,
+		OnResult: func(Result) {}, OnConnection: func(string) {}, ready: make(chan struct{}, 1),
+		byKey: map[string]*course{}, reported: map[*course]Result{}, finished: make(chan finishedAction, Parallel),
 	}
 	for _, item := range p.Items {
-		r.add(newCourse(item))
+		c := newCourse(item)
+		r.courses = append(r.courses, c)
+		r.byKey[item.Target.Key] = c
 	}
 	return r
 }
 
-func (r *Runner) add(c *course) {
-	r.courses = append(r.courses, c)
-	r.byKey[c.item.Target.Key] = c
+// Observe queues events. It does not block.
+func (r *Runner) Observe(events []election.Event) {
+	r.receive(func() { r.queue = append(r.queue, events...) })
 }
 
-// Observe queues events. It does not block.
-func (r *Runner) Observe(events []election.Event) { r.inbox.events(events) }
-
 // See stores the newest snapshot. It does not block.
-func (r *Runner) See(s *election.Snapshot) { r.inbox.see(s) }
+func (r *Runner) See(s *election.Snapshot) { r.receive(func() { r.newer = s }) }
+
+func (r *Runner) receive(store func()) {
+	r.mu.Lock()
+	store()
+	r.mu.Unlock()
+	select {
+	case r.ready <- struct{}{}:
+	default:
+	}
+}
 
 // Run releases the elections until each is in a final state or ctx ends, and then waits for the actions in progress.
 // It returns the results in the order of the plan.
@@ -75,7 +76,7 @@ func (r *Runner) Run(ctx context.Context) []Result {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		r.takeInbox(ctx)
+		r.apply(time.Now())
 		wake := r.step(ctx)
 		if r.done() {
 			break
@@ -85,21 +86,22 @@ func (r *Runner) Run(ctx context.Context) []Result {
 		}
 		select {
 		case <-ctx.Done():
-		case <-r.inbox.ready:
+		case <-r.ready:
 		case <-timer.C:
 		case a := <-r.finished:
 			a.course.end(time.Now(), a.outcome)
-		case a := <-r.admitted:
-			r.admit(a)
 		}
 	}
 	r.end()
-	return r.results()
+	return r.Results()
 }
 
-// takeInbox applies the observations since the last call.
-func (r *Runner) takeInbox(ctx context.Context) {
-	events, snapshot := r.inbox.take()
+// apply applies the observations since the last call.
+func (r *Runner) apply(now time.Time) {
+	r.mu.Lock()
+	events, snapshot := r.queue, r.newer
+	r.queue, r.newer = nil, nil
+	r.mu.Unlock()
 	for _, e := range events {
 		switch e.Type {
 		case election.ConnectionLost:
@@ -109,25 +111,25 @@ func (r *Runner) takeInbox(ctx context.Context) {
 			r.lost = false
 			r.OnConnection("")
 			for _, c := range r.courses {
-				c.restart(e.Time)
+				c.restart(now)
 			}
 		default:
 			if c := r.byKey[e.Key]; c != nil {
-				c.observe(e)
+				c.observe(e, now)
 			}
 		}
 	}
-	if snapshot == nil {
+	switch {
+	case snapshot == nil:
 		return
-	}
-	r.snapshot, r.rejected = snapshot, time.Time{}
-	if snapshot.Connection.Refused {
-		r.rejected = snapshot.Connection.Since
+	case !snapshot.Connection.Refused:
+		r.rejected = time.Time{}
+	case r.rejected.IsZero():
+		r.rejected = now
 	}
 	for _, c := range r.courses {
-		c.see(snapshot.Find(c.item.Target.ID()), snapshot.At)
+		c.see(snapshot.Find(c.item.Target.ID()), now)
 	}
-	r.askAdmissions(ctx)
 }
 
 // step makes a decision for every election, first for those on which the drain has already acted. It returns the time
@@ -188,60 +190,24 @@ func (r *Runner) report() {
 	}
 }
 
-// done reports whether every election is in a final state. With Watch, it always returns false.
+// done reports whether every election is in a final state.
 func (r *Runner) done() bool {
-	return !r.Watch && !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.status.Final() || c.inFlight })
+	return !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.status.Final() || c.inFlight })
 }
 
-// end waits for the actions and the calls of Admit that are in progress.
+// end waits for the actions in progress.
 func (r *Runner) end() {
-	inFlight := 0
-	for _, c := range r.courses {
-		if c.inFlight {
-			inFlight++
-		}
-	}
-	for range inFlight {
+	for slices.ContainsFunc(r.courses, func(c *course) bool { return c.inFlight }) {
 		a := <-r.finished
 		a.course.end(time.Now(), a.outcome)
 	}
-	for ; r.asking > 0; r.asking-- {
-		<-r.admitted
-	}
 }
 
-func (r *Runner) results() []Result {
+// Results returns the results in the order of the plan. It must not be called during [Runner.Run].
+func (r *Runner) Results() []Result {
 	all := make([]Result, len(r.courses))
 	for i, c := range r.courses {
 		all[i] = c.result(&r.policy)
 	}
 	return all
-}
-
-// askAdmissions calls Admit for the elections that are not in the plan and whose leader's session is on a drained
-// node.
-func (r *Runner) askAdmissions(ctx context.Context) {
-	if !r.Watch || r.Admit == nil {
-		return
-	}
-	s := r.snapshot
-	for _, e := range s.Elections {
-		led := e.Exists && e.Pair.Held() && r.place(e.Target()) == here
-		if !led || r.byKey[e.Key()] != nil || r.asked[e.Key()] || r.asking >= Parallel {
-			continue
-		}
-		r.asked[e.Key()] = true
-		r.asking++
-		go func() { r.admitted <- admission{e, r.Admit(ctx, s, e)} }()
-	}
-}
-
-func (r *Runner) admit(a admission) {
-	r.asking--
-	if a.item != nil {
-		c := newCourse(a.item)
-		c.hold = a.election.Target()
-		r.add(c)
-		c.see(r.snapshot.Find(a.election.ID()), r.snapshot.At)
-	}
 }

@@ -4,29 +4,32 @@ package holders
 
 import (
 	"encoding/json"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
 )
 
-// rescue returns the problem and the fix that electop proposes for the stage's key.
-func (s *stage) rescue(args ...string) (problem, fix string) {
+// rescue returns the problem with the stage's key, the kind of fix and what to do.
+func (s *stage) rescue(args ...string) (problem, fix, do string) {
 	s.t.Helper()
 	r := s.electop(append([]string{"rescue", "-o", "json", "--history", "off"}, args...)...)
 	if strings.TrimSpace(r.stdout) == "" {
-		return "", ""
+		return "", "", ""
 	}
-	var line struct{ Problem, Fix string }
+	var line struct{ Problem, Fix, Do string }
 	if err := json.Unmarshal([]byte(r.stdout), &line); err != nil {
 		s.t.Fatalf("%v: %v", err, r)
 	}
-	return line.Problem, line.Fix
+	return line.Problem, line.Fix, line.Do
 }
 
 // A release without flags makes waiting candidates fail, and the holder exits. Then no session shows that the key
-// belongs to `consul lock`, and every new candidate fails, too.
+// belongs to `consul lock`, and every new candidate fails, too. The command that rescue shows ends this.
 func TestRescueOfConsulLockWithWrongFlags(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -34,7 +37,7 @@ func TestRescueOfConsulLockWithWrongFlags(t *testing.T) {
 	p.number("child")
 	waiter := consulLock(s)
 	s.awaitSessions(2)
-	if problem, _ := s.rescue("--dry-run"); problem != "" {
+	if problem, _, _ := s.rescue("--dry-run"); problem != "" {
 		t.Errorf("electop reports the problem %s for a healthy election", problem)
 	}
 	if ok, _, err := s.client().KV().Release(&api.KVPair{Key: s.key, Session: s.led().Session}, nil); err != nil || !ok {
@@ -48,8 +51,15 @@ func TestRescueOfConsulLockWithWrongFlags(t *testing.T) {
 	if p := consulLock(s); p.exitCode() == 0 || !strings.Contains(p.text(), "does not match lock use") {
 		t.Errorf("consul lock accepts the flags: %s", p.text())
 	}
-	if problem, fix := s.rescue("--yes"); problem != "lock_flags" || fix != "set_flags" {
-		t.Fatalf("%s, %s", problem, fix)
+	problem, fix, do := s.rescue("--yes")
+	_, command, found := strings.Cut(do, ": consul ")
+	if problem != "lock_flags" || fix != "manual" || !found {
+		t.Fatalf("%s, %s: %s", problem, fix, do)
+	}
+	cmd := exec.Command(consultest.Binary(t), strings.Fields(command)...)
+	cmd.Env = s.environment()
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", command, err, text)
 	}
 	consulLock(s).number("child")
 }
@@ -62,15 +72,15 @@ func TestRescueOfConsulLockThatWasKilled(t *testing.T) {
 	p := consulLock(s)
 	p.number("child")
 	p.signal(syscall.SIGKILL)
-	if problem, _ := s.rescue("--dry-run"); problem != "" {
+	if problem, _, _ := s.rescue("--dry-run"); problem != "" {
 		t.Errorf("electop reports the problem %s before the session expires", problem)
 	}
 	await(t, "the lock-delay", func() bool {
-		problem, fix := s.rescue("--dry-run")
+		problem, fix, _ := s.rescue("--dry-run")
 		return problem == "lock_delay" && fix == "wait"
 	})
 	await(t, "the end of the lock-delay", func() bool {
-		problem, fix := s.rescue("--dry-run")
+		problem, fix, _ := s.rescue("--dry-run")
 		return problem == "no_candidate" && fix == "manual"
 	})
 	consulLock(s).number("child")

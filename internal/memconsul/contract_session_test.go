@@ -3,9 +3,13 @@ package memconsul_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"electop/election"
 )
 
 // external registers a node without an agent, with one passing check. It returns both names.
@@ -102,6 +106,27 @@ func (f *fixture) checkStatus(node, check string) string {
 		}
 	}
 	return "gone"
+}
+
+// Consul finds a session in any case of its ID, and a key keeps the spelling of the acquire.
+func TestSessionIDsInCapitals(t *testing.T) {
+	contract(t, func(f *fixture) {
+		s, key := f.session(map[string]any{"LockDelay": "0s"}), f.key("k")
+		capitals := strings.ToUpper(s)
+		if !f.acquire(key, capitals, "v") || f.entry(key).session() != capitals {
+			f.Errorf("the key is held by %q, want %q", f.entry(key).session(), capitals)
+		}
+		if f.acquire(key, s, "v") {
+			f.Error("an acquire with another spelling succeeded")
+		}
+		if info := f.sessionInfo(capitals); !strings.Contains(info, s) {
+			f.Errorf("session in capitals: %s", info)
+		}
+		f.mustPut("/v1/session/destroy/"+capitals, "")
+		if holder := f.entry(key).session(); holder != "" || f.sessionInfo(s) != "[]" {
+			f.Errorf("after the destroy, the key is held by %q and the session is %s", holder, f.sessionInfo(s))
+		}
+	})
 }
 
 func TestDeleteOfAHeldKeyLeavesTheSession(t *testing.T) {
@@ -283,6 +308,39 @@ func TestSessionTTL(t *testing.T) {
 		}
 		if f.sessionInfo(kept) == "[]" {
 			f.Error("the renewed session expired")
+		}
+	})
+}
+
+// A session keeps the spelling of its node.
+func TestNodeNamesAreComparedInLowerCase(t *testing.T) {
+	contract(t, func(f *fixture) {
+		for _, names := range [][2]string{{"web", "WEB"}, {"ärger", "ÄRGER"}, {"istan", "İstan"}, {"sigmaσ", "SIGMAΣ"}, {"σigma", "ςigma"}, {"song", "ſong"}} {
+			node, spelled := f.unique+names[0], f.unique+names[1]
+			f.setCheck(node, node+"-alive", "passing", "")
+			answer := f.do(http.MethodPut, "/v1/session/create", fmt.Sprintf(`{"Node":%q,"NodeChecks":[]}`, spelled))
+			accepted := answer.code == http.StatusOK
+			if accepted != election.SameNode(node, spelled) {
+				f.Errorf("%s on %s: %+v", spelled, node, answer)
+			}
+			if found := f.get("/v1/session/node/" + url.PathEscape(node)); accepted && !strings.Contains(found.body, strconv.Quote(spelled)) {
+				f.Errorf("%+v", found)
+			}
+			f.put("/v1/catalog/deregister", fmt.Sprintf(`{"Node":%q}`, node))
+		}
+	})
+}
+
+func TestCheckIDsAreComparedInLowerCase(t *testing.T) {
+	contract(t, func(f *fixture) {
+		node, check := f.external()
+		s := f.session(map[string]any{"Node": node, "NodeChecks": []string{strings.ToUpper(check)}})
+		if info := f.sessionInfo(s); !strings.Contains(info, strings.ToUpper(check)) {
+			f.Errorf("%s", info)
+		}
+		f.setCheck(node, check, "critical", "down")
+		if info := f.sessionInfo(s); info != "[]" {
+			f.Errorf("%s", info)
 		}
 	})
 }

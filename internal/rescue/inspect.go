@@ -1,6 +1,7 @@
 package rescue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -9,7 +10,6 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 )
@@ -22,10 +22,13 @@ type Inspector struct {
 	Now       time.Time
 	// Probe enables the lock-delay probe. The probe requires write permission on the key.
 	Probe bool
+	// Seen replaces [Seen] if it is not 0.
+	Seen time.Duration
 }
 
-// Inspect returns the chosen elections that have a problem, in the order of chosen.
+// Inspect returns the chosen elections that have a problem, in the order of chosen. All its reads are consistent.
 func (in Inspector) Inspect(ctx context.Context, chosen []*election.Election) []*Item {
+	in.Client = in.Client.Consistently()
 	var vacant, held []*election.Election
 	for _, e := range chosen {
 		switch insight.FixNeeds(e, in.Now) {
@@ -39,7 +42,9 @@ func (in Inspector) Inspect(ctx context.Context, chosen []*election.Election) []
 	all := in.surroundings(ctx, vacant)
 	in.probe(ctx, all)
 	in.readNodes(ctx, held, all)
-	return in.infer(chosen, all)
+	items := in.infer(chosen, all)
+	in.plan(ctx, items)
+	return items
 }
 
 // infer returns the elections whose facts show a problem.
@@ -58,7 +63,7 @@ func (in Inspector) infer(chosen []*election.Election, all map[*election.Electio
 			continue
 		}
 		if fix := board.Fix(e, f.FixFacts); fix != nil {
-			items = append(items, &Item{Election: e, Fix: fix, Facts: f.FixFacts, board: board})
+			items = append(items, &Item{Election: e, Fix: fix, Facts: f.FixFacts, Ready: f.read.Add(cmp.Or(in.Seen, Seen)), client: in.Client})
 		}
 	}
 	return items
@@ -67,7 +72,8 @@ func (in Inspector) infer(chosen []*election.Election, all map[*election.Electio
 // facts contains the data about one election.
 type facts struct {
 	insight.FixFacts
-	taken bool // set if a session acquired the key after the first read
+	taken bool      // set if a session acquired the key after the first read
+	read  time.Time // when the checks were read
 }
 
 func (f *facts) probed(found consulx.ProbeResult) {
@@ -131,24 +137,20 @@ func (in Inspector) readNodes(ctx context.Context, held []*election.Election, al
 	}
 	checks := consulx.NodesChecks(ctx, in.Client, nodes)
 	for _, e := range held {
-		f := insight.FixFacts{Now: in.Now, Unread: "its session could not be read"}
+		f := &facts{FixFacts: insight.FixFacts{Now: in.Now, Unread: "its session could not be read"}}
 		if e.Session != nil {
 			read := checks[e.Session.Node]
-			f.Checks, f.Unread = read.Checks, unread(e, read)
+			f.Checks, f.Unread, f.read = read.Checks, unread(e, read), read.At
 		}
-		all[e] = &facts{FixFacts: f}
+		all[e] = f
 	}
 }
 
-// unread returns the reason why the checks of the leader's node do not show whether the leader has failed. It returns
-// "" if they show it.
+// unread returns the reason why it is unknown whether the leader's node has failed, or "" if the checks were read. A token
+// that can read any check of a node can read its node checks.
 func unread(e *election.Election, read election.NodeChecks) string {
-	node := sanitize.Line(e.Session.Node, election.LabelLength)
-	switch {
-	case failure.Known(e, read):
+	if read.Err == "" {
 		return ""
-	case read.Err != "":
-		return fmt.Sprintf("the checks of %s could not be read (%s)", node, sanitize.Line(read.Err, 200))
 	}
-	return fmt.Sprintf("not all checks of %s could be read with this token", node)
+	return fmt.Sprintf("the checks of %s could not be read (%s)", sanitize.Line(e.Session.Node, election.LabelLength), sanitize.Line(read.Err, 200))
 }

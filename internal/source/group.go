@@ -156,12 +156,12 @@ func (g *Group) Release(ctx context.Context, t election.Target) insight.Outcome 
 	return refused(election.ActionRelease, t)
 }
 
-// DestroySession destroys the session of a target in the target's datacenter.
-func (g *Group) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
-	if s := g.find(t.Datacenter); s != nil {
-		return s.DestroySession(ctx, t)
+// DestroySession destroys a session in the target's datacenter.
+func (g *Group) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
+	if s := g.find(d.Datacenter); s != nil {
+		return s.DestroySession(ctx, d)
 	}
-	return refused(election.ActionDestroy, t)
+	return refused(election.ActionDestroy, d.Target)
 }
 
 func refused(kind election.ActionKind, t election.Target) insight.Outcome {

@@ -34,6 +34,6 @@ type Source interface {
 // an action does nothing.
 type Actions interface {
 	Release(ctx context.Context, t election.Target) insight.Outcome
-	DestroySession(ctx context.Context, t election.Target) insight.Outcome
+	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
 	Rights(ctx context.Context, t election.Target) (election.Rights, error)
 }

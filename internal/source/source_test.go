@@ -42,9 +42,9 @@ func (f *fake) Release(_ context.Context, t election.Target) insight.Outcome {
 	return insight.Outcome{Target: t, Kind: insight.OutcomeDone}
 }
 
-func (f *fake) DestroySession(_ context.Context, t election.Target) insight.Outcome {
-	f.destroyed = append(f.destroyed, t)
-	return insight.Outcome{Target: t, Kind: insight.OutcomeDone}
+func (f *fake) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
+	f.destroyed = append(f.destroyed, d.Target)
+	return insight.Outcome{Target: d.Target, Kind: insight.OutcomeDone}
 }
 
 func (f *fake) Rights(context.Context, election.Target) (election.Rights, error) {
@@ -222,7 +222,7 @@ func TestActionsReachTheDatacenterOfTheTarget(t *testing.T) {
 	g := source.NewGroup(one, two)
 	t1, t2 := held("dc1", "web").Target(), held("dc2", "web").Target()
 	g.Release(t.Context(), t2)
-	g.DestroySession(t.Context(), t1)
+	g.DestroySession(t.Context(), election.Destroy{Target: t1})
 	if len(one.released)+len(two.destroyed) != 0 || len(two.released) != 1 || len(one.destroyed) != 1 {
 		t.Errorf("%+v %+v", one, two)
 	}
@@ -232,7 +232,7 @@ func TestActionsReachTheDatacenterOfTheTarget(t *testing.T) {
 		if o := g.Release(t.Context(), unknown); o.Kind != insight.OutcomeRefused || o.Target != unknown {
 			t.Errorf("%+v", o)
 		}
-		if o := g.DestroySession(t.Context(), unknown); o.Kind != insight.OutcomeRefused {
+		if o := g.DestroySession(t.Context(), election.Destroy{Target: unknown}); o.Kind != insight.OutcomeRefused {
 			t.Errorf("%+v", o)
 		}
 		if _, err := g.Rights(t.Context(), unknown); err == nil {

@@ -43,6 +43,9 @@ func Session(e *api.SessionEntry, datacenter string) *election.Session {
 func Checks(all api.HealthChecks) []election.Check {
 	checks := make([]election.Check, 0, len(all))
 	for _, c := range all {
+		if c == nil { // only a faulty proxy sends null
+			continue
+		}
 		checks = append(checks, election.Check{
 			ID: c.CheckID, Name: c.Name, Node: c.Node, Service: c.ServiceName, Status: c.Status,
 			Output: c.Output, ModifyIndex: c.ModifyIndex,

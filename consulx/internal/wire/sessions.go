@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -34,6 +35,9 @@ func (s *Sessions) Decode(text []byte, datacenter string) ([]*election.Session, 
 	var entries []*api.SessionEntry
 	if err := json.Unmarshal(text, &entries); err != nil {
 		return nil, err
+	}
+	if slices.Contains(entries, nil) {
+		return nil, errors.New("the list of sessions contains null")
 	}
 	s.sum, s.list = sum, make([]*election.Session, len(entries))
 	for i, entry := range entries {

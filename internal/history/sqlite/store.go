@@ -369,7 +369,7 @@ func (w *Writer) openTerms(ctx context.Context) (map[string]*openRow, error) {
 func (w *Writer) action(ctx context.Context, a *history.Action) error {
 	if _, _, err := w.exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,
-		index(a.CreateIndex), index(a.Term), a.Leader, a.Node, a.Result, a.Detail); err != nil || a.Result != history.ResultDone || !a.Kind.EndsHold() {
+		index(a.CreateIndex), index(a.Term), a.Leader, a.Node, a.Result, a.Detail); err != nil || a.Result != history.ResultDone {
 		return err
 	}
 	ended, err := w.endedBy(ctx, a)

@@ -131,6 +131,7 @@ type Writer struct {
 // writing is the state of a writer that a failed transaction must restore.
 type writing struct {
 	datacenter string
+	named      bool // a mark has named the datacenter; the name can be empty
 	leased     bool
 	// begun is set once a checkpoint of this observer was stored under the current lease.
 	begun    bool
@@ -295,6 +296,10 @@ func (w *Writer) Run(ctx context.Context) error {
 	if n := w.unstored(); n > 0 && transient(err) && errors.As(err, &why) {
 		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(uint64(n), "event"), why.Reason())} //nolint:gosec // a queue length
 	}
+	if errors.Is(err, ErrMoved) { // complete the moved file, and leave no WAL that SQLite would apply to a file that replaces it
+		_, full := w.conn.conn.ExecContext(last, "PRAGMA wal_checkpoint(TRUNCATE)")
+		err = errors.Join(err, wrap(w.path, full))
+	}
 	return errors.Join(err, w.close())
 }
 
@@ -399,8 +404,17 @@ func (w *Writer) atomically(ctx context.Context, f func(context.Context) error) 
 	return err
 }
 
-// step stores actions, a batch of events and a heartbeat, and runs a step of retention.
+// step stores actions, a batch of events and a heartbeat, and runs a step of retention. If another process has taken the
+// lease, it stores only the actions.
 func (w *Writer) step(ctx context.Context) (more bool, err error) {
+	if more, err = w.write(ctx); errors.Is(err, errNoLease) {
+		w.writing = writing{datacenter: w.datacenter, named: w.named}
+		return false, nil
+	}
+	return more, err
+}
+
+func (w *Writer) write(ctx context.Context) (more bool, err error) {
 	if err := w.storeActions(ctx); err != nil {
 		return false, err
 	}
@@ -411,7 +425,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	if err := w.checkClock(ctx, now); err != nil {
 		return false, err
 	}
-	if more, err = w.batch(ctx, now); err != nil || !w.leased {
+	if more, err = w.batch(ctx, now); err != nil {
 		return false, err
 	}
 	if !w.begun {
@@ -519,12 +533,11 @@ func (w *Writer) knowsDatacenter() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.queue {
-		if m := w.queue[i].mark; m != nil {
-			w.datacenter = m.snapshot.Datacenter
-			return true
+		if m := w.queue[i].mark; m != nil && !w.named {
+			w.datacenter, w.named = m.snapshot.Datacenter, true
 		}
 	}
-	return w.datacenter != ""
+	return w.named
 }
 
 // checkCluster fails if the file belongs to another cluster. It stores the identity of the cluster in a new file.
@@ -588,6 +601,9 @@ func (w *Writer) checkClock(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	return w.atomically(ctx, func(ctx context.Context) error {
+		if err := w.beat(ctx, now, time.Time{}); err != nil {
+			return err
+		}
 		if err := w.stopObserving(ctx, seen, ending); err != nil {
 			return err
 		}
@@ -620,10 +636,6 @@ func (w *Writer) batch(ctx context.Context, now time.Time) (more bool, err error
 		_, _, err := w.exec(ctx, "UPDATE observations SET dropped = dropped + ? WHERE id = ?", index(lost), w.latest)
 		return err
 	})
-	if errors.Is(err, errNoLease) {
-		w.leased = false
-		return false, nil
-	}
 	if err != nil {
 		return false, err
 	}

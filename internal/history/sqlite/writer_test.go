@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -389,6 +390,39 @@ func TestAMovedFileEndsTheWriter(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("another file was created:", err)
+	}
+	if n := len(stored(t, path+".old")); n != 4 { // without its WAL
+		t.Errorf("the moved file has %d events", n)
+	}
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		t.Errorf("SQLite would apply %d bytes to a file that replaces the moved one", info.Size())
+	}
+}
+
+// A process that was stopped while another one took over must not write as if it had the lease.
+func TestAWriterThatLosesItsLeaseStoresNothing(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	o.read(pair("s1", 10, 1, 20))
+	w := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion"})
+	w.store(o)
+	w.waitFor(func() bool { return len(observations(t, path)) == 1 })
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("PRAGMA busy_timeout = 5000; UPDATE leases SET writer = 'another', observer = 'root@recorder', until = ?", time.Now().Add(15*time.Second).UnixNano()); err != nil {
+		t.Fatal(err)
+	}
+	o.after(time.Minute).read(pair("", 10, 1, 25))
+	feed(w.Writer, o)
+	w.waitFor(func() bool { return w.Status().Other == "root@recorder" })
+	w.stop()
+	if n := len(stored(t, path)); n != 0 {
+		t.Errorf("%d events stored", n)
+	}
+	if all := observations(t, path); len(all) != 1 || all[0].Ending != "" {
+		t.Errorf("%+v", all)
 	}
 }
 

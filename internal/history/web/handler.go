@@ -88,7 +88,7 @@ func (s *server) serve(body func(w io.Writer, h http.Header, r *http.Request) er
 			return
 		}
 		header := http.Header{"Content-Type": {"application/x-ndjson"}}
-		text, err, busy := s.prepare(r, header, body)
+		text, busy, err := s.prepare(r, header, body)
 		switch {
 		case busy:
 			overloaded(w)
@@ -110,18 +110,18 @@ func overloaded(w http.ResponseWriter) {
 }
 
 // prepare returns the body of a response. busy is set if too many responses are being prepared.
-func (s *server) prepare(r *http.Request, header http.Header, body func(w io.Writer, h http.Header, r *http.Request) error) (text []byte, err error, busy bool) {
+func (s *server) prepare(r *http.Request, header http.Header, body func(w io.Writer, h http.Header, r *http.Request) error) (text []byte, busy bool, err error) {
 	select {
 	case s.queries <- struct{}{}:
 		defer func() { <-s.queries }()
 	default:
-		return nil, nil, true
+		return nil, true, nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 	defer cancel()
 	var buffer bytes.Buffer
 	err = body(&buffer, header, r.WithContext(ctx))
-	return sanitize.JSON(buffer.Bytes()), err, false
+	return sanitize.JSON(buffer.Bytes()), false, err
 }
 
 // fail responds to a request that failed. It sends only errors about the request, because other errors contain paths.
@@ -317,22 +317,11 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 }
 
 func validAction(a *history.Action) bool {
-	switch a.Kind {
-	case election.ActionRelease, election.ActionDestroy:
-		if a.Session == "" {
-			return false
-		}
-	case election.ActionSetFlags, election.ActionDelete:
-		if a.Key == "" {
-			return false
-		}
-	default:
-		return false
-	}
 	switch a.Result {
 	case history.ResultDone, history.ResultFailed, history.ResultUnconfirmed:
 	default:
 		return false
 	}
-	return a.By != "" && a.Datacenter != ""
+	known := a.Kind == election.ActionRelease || a.Kind == election.ActionDestroy
+	return known && a.Session != "" && a.By != "" && a.Datacenter != ""
 }

@@ -58,10 +58,10 @@ func (t *kvTable) put(e *Entry) {
 	}
 	t.entries[e.Key] = e
 	if e.Session != "" {
-		held := t.bySess[e.Session]
+		held := t.bySess[Fold(e.Session)]
 		if held == nil {
 			held = map[string]struct{}{}
-			t.bySess[e.Session] = held
+			t.bySess[Fold(e.Session)] = held
 		}
 		held[e.Key] = struct{}{}
 	}
@@ -79,18 +79,18 @@ func (t *kvTable) drop(key string) {
 }
 
 func (t *kvTable) unlink(e *Entry) {
-	if held := t.bySess[e.Session]; held != nil {
+	if held := t.bySess[Fold(e.Session)]; held != nil {
 		delete(held, e.Key)
 		if len(held) == 0 {
-			delete(t.bySess, e.Session)
+			delete(t.bySess, Fold(e.Session))
 		}
 	}
 }
 
 // heldBy returns the keys that a session holds, sorted.
 func (t *kvTable) heldBy(session string) []string {
-	keys := make([]string, 0, len(t.bySess[session]))
-	for key := range t.bySess[session] {
+	keys := make([]string, 0, len(t.bySess[Fold(session)]))
+	for key := range t.bySess[Fold(session)] {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)

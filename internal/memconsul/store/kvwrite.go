@@ -179,7 +179,7 @@ func (tx *kvTx) lock(e *Entry) (bool, error) {
 	if e.Session == "" {
 		return false, errors.New("missing session")
 	}
-	if tx.store.sessions.byID[e.Session] == nil {
+	if tx.store.sessions.byID[Fold(e.Session)] == nil {
 		return false, fmt.Errorf("invalid session %q", e.Session)
 	}
 	old := tx.get(e.Key)

@@ -202,7 +202,7 @@ func (s *Store) armSession(sess *Session) {
 func (s *Store) RenewSession(id string) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sess := s.sessions.byID[id]
+	sess := s.sessions.byID[Fold(id)]
 	if sess != nil {
 		s.armSession(sess)
 	}
@@ -213,16 +213,16 @@ func (s *Store) RenewSession(id string) *Session {
 func (s *Store) DestroySession(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sessions.byID[id] == nil {
+	if s.sessions.byID[Fold(id)] == nil {
 		return
 	}
-	s.invalidateSession(id, s.nextIndex())
+	s.invalidateSession(Fold(id), s.nextIndex())
 }
 
 // invalidateSession ends a session, releases or deletes its keys, and starts their lock-delays. The caller holds the
 // mutex.
 func (s *Store) invalidateSession(id string, index uint64) {
-	sess := s.sessions.byID[id]
+	sess := s.sessions.byID[Fold(id)]
 	if sess == nil {
 		return
 	}
@@ -257,7 +257,7 @@ func (s *Store) invalidateByCheck(node, checkID string, index uint64) {
 // Session returns a query for one session. The body is empty if the session does not exist.
 func (s *Store) Session(id string) Query[[]*Session] {
 	return Query[[]*Session]{s, topic{topicSession, id}, func(s *Store) Result[[]*Session] {
-		sess := s.sessions.byID[id]
+		sess := s.sessions.byID[Fold(id)]
 		if sess == nil {
 			return Result[[]*Session]{Index: s.sessions.index, missing: true, Body: []*Session{}}
 		}

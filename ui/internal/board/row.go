@@ -97,7 +97,7 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	}
 	if f := failure.Of(e, c.checks); f.Current() {
 		r.alarm(c.sym)
-		r.extra, r.extraSign = term.Span{term.Bad, f.Brief()}, c.sym.Critical
+		r.extra, r.extraSign = term.Span{term.Bad, failure.Brief}, c.sym.Critical
 	}
 }
 

@@ -146,7 +146,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 	if live.LastContact.IsZero() {
 		link.LastContact = time.Time{}
 	}
-	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely(), LockDelay: s.Insight(e).Facts.Delay})
+	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely()})
 }
 
 func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
@@ -256,11 +256,8 @@ func failureDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 // fixDetail shows the problem with an election without a leader, and the fix, as the fix dialog does. It omits an
 // estimated lock-delay, which the text above describes.
 func fixDetail(d *term.Page, s *scene.Scene, e *election.Election) {
-	state, in := scene.DisplayStateOf(e, s.AsOf), s.Insight(e)
-	fix := in.Fix
-	switch {
-	case fix == nil, s.Stale, s.PartStale(), state != scene.StateVacant && state != scene.StateLockDelay,
-		fix.Problem == insight.ProblemLockDelay && in.Facts.Delay == insight.DelayNotProbed:
+	state, fix := scene.DisplayStateOf(e, s.AsOf), s.Insight(e).Fix
+	if fix == nil || fix.Problem == insight.ProblemLockDelay || s.Stale || s.PartStale() || state != scene.StateVacant && state != scene.StateLockDelay {
 		return
 	}
 	scene.ProblemField(d, fix)

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -159,6 +160,28 @@ func (d *Model) cancel() scene.Action {
 	return scene.Close{Text: text}
 }
 
+// shown returns, for each session to destroy, the keys in the dialog.
+func (d *Model) shown() map[string]election.Destroy {
+	if d.kind != election.ActionDestroy {
+		return nil
+	}
+	keys := map[string][]string{}
+	for _, f := range d.affected {
+		if !f.slot {
+			keys[f.session] = append(keys[f.session], f.key)
+		}
+	}
+	for _, p := range d.scanned {
+		keys[p.Session] = append(keys[p.Session], p.Key)
+	}
+	all := map[string]election.Destroy{}
+	for _, id := range d.sessions() {
+		slices.Sort(keys[id])
+		all[id] = election.Destroy{Keys: slices.Compact(keys[id]), Shown: d.now, Unsearched: !d.searchedAll()}
+	}
+	return all
+}
+
 // refresh cancels the search and the survey. The returned action ends a pause and discards the cached permissions.
 func (d *Model) refresh() scene.Action {
 	d.End()
@@ -182,7 +205,7 @@ func (d *Model) confirm() scene.Action {
 			targets = append(targets, t.Target)
 		}
 		d.End()
-		return scene.Confirm{Kind: d.kind, Targets: targets, By: d.chosen.By}
+		return scene.Confirm{Kind: d.kind, Targets: targets, Shown: d.shown(), By: d.chosen.By}
 	case d.acts() && d.checking():
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	case d.read():

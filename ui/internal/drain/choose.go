@@ -1,57 +1,30 @@
 package drain
 
 import (
+	"strconv"
+
 	tea "charm.land/bubbletea/v2"
 
-	"electop/ui/internal/plan"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
-// hidden reports whether the plan hides an election. A folded plan hides the elections that need no attention.
-func (d *Model) hidden(i plan.Item) bool {
-	return d.folded && regular(i) && !d.choice.Exclude[i.Target.Key]
-}
-
-// regular reports whether an election needs no attention: it is watched, a likely candidate is on another node, and the
-// leader's software has no step-down command.
-func regular(i plan.Item) bool { return i.Likely && i.Watched && i.Effect.Better == "" }
-
 // toggle excludes the election under the cursor, or includes it again.
 func (d *Model) toggle() {
-	if d.line >= len(d.items) || d.items[d.line] < 0 {
+	if d.line >= len(d.items) || d.items[d.line] == nil {
 		return
 	}
-	d.toggled = d.items[d.line]
-	key := d.plan.Items[d.toggled].Target.Key
-	if d.choice.Exclude[key] {
-		delete(d.choice.Exclude, key)
+	item := d.items[d.line]
+	if d.excluded[item] {
+		delete(d.excluded, item)
 	} else {
-		d.choice.Exclude[key] = true
+		d.excluded[item] = true
 	}
 }
 
-// fold hides or shows those elections of a long plan that need no attention.
-func (d *Model) fold() {
-	if d.long() {
-		d.folded, d.line, d.text.Offset = !d.folded, -1, 0
-	}
-}
-
-// showToggled replaces the visible lines of the toggled election. They do not count as unread, because the user has
-// changed them.
-func (d *Model) showToggled(lines [][]term.Span) {
-	for n, item := range d.items {
-		if item == d.toggled && n < len(lines) && n < len(d.text.Lines) && n >= d.text.Offset && n < d.text.Offset+d.text.Rows {
-			d.text.Lines[n] = lines[n]
-		}
-	}
-	d.toggled = -1
-}
-
-// move moves the cursor by at most a page, so that it skips no line.
+// move moves the cursor, or scrolls a text without one.
 func (d *Model) move(step int) {
-	switch step = max(-d.text.Rows, min(step, d.text.Rows)); {
+	switch {
 	case d.stage == choosing:
 		d.at.MoveTo(d.at.Index+step, len(d.nodes))
 	case !d.lists():
@@ -62,34 +35,36 @@ func (d *Model) move(step int) {
 	}
 }
 
-// confirm begins the drain. For a long plan, it first requests the name of the node.
+// confirm begins the drain. For many elections, it first requests their number.
 func (d *Model) confirm(s *scene.Scene) scene.Action {
 	switch {
 	case d.acts() && s.Refusal(Kind) != "":
 		return scene.Say{Role: term.Delay, Text: s.Refusal(Kind)}
-	case d.ready() && d.long() && d.typed == nil:
+	case d.ready() && d.kept() > countedAbove && d.typed == nil:
 		d.typed = &term.Input{}
 	case d.ready():
-		p := d.plan.With(d.choice)
+		for item := range d.excluded {
+			item.Skip = "excluded in the plan"
+		}
 		d.End()
-		return scene.Drain{Plan: p}
-	case d.acts() && d.text.Read():
+		return scene.Drain{Plan: d.plan, Destroy: d.destroy}
+	case d.acts():
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
 	}
 	return nil
 }
 
-// typing handles a key while the user types the name of the node.
+// typing handles a key while the user types the number of elections.
 func (d *Model) typing(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	switch name := msg.String(); {
 	case name == "esc" || name == "ctrl+c":
 		d.typed = nil
 	case name != "enter":
 		d.typed.Press(msg)
-	case d.typed.String() == d.node || d.typed.String() == d.shownNode():
+	case d.typed.String() == strconv.Itoa(d.kept()):
 		return d.confirm(s)
 	default:
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: this is not the name of the node."}
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: this is not the number of elections."}
 	}
 	return nil
 }

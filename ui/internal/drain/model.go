@@ -5,20 +5,26 @@ package drain
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
 
 	"electop/election"
+	"electop/internal/drain"
 	"electop/ui/internal/keys"
-	"electop/ui/internal/plan"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // Kind is the name of the action in messages.
 const Kind election.ActionKind = "drain"
+
+// Planner plans the drain of a node in a datacenter. It must not run on the event loop. Until it returns, any goroutine
+// may call progress with the number of keys that were read.
+type Planner func(ctx context.Context, datacenter, node string, progress func(done, total int)) (drain.Plan, error)
 
 // Open requests the dialog for a node of a datacenter, or the list of nodes if the name is empty.
 type Open struct{ Node, Datacenter string }
@@ -38,7 +44,7 @@ const (
 type Model struct {
 	keys  keys.Map
 	ctx   context.Context //nolint:containedctx // ends the commands with the program, as in past.Reader
-	plans plan.Planner    // nil if drains are unavailable
+	plans Planner         // nil if drains are unavailable
 
 	stage stage
 	node  string
@@ -50,27 +56,22 @@ type Model struct {
 	at    scene.Cursor
 	read  *request // the latest request. It is nil if there is none.
 	err   error
-	plan  plan.Plan
+	plan  drain.Plan
 	asOf  time.Time
 	// onAction is set while the action button has the focus. At first, Cancel has the focus.
 	onAction bool
-	choice   plan.Choice
-	// folded hides those elections of a long plan that need no attention.
-	folded bool
-	// line is the position of the cursor in the text. items maps each line to its position in the plan, or to -1 if the
-	// line is not in the plan.
+	// excluded contains the elections that the drain must skip. destroy allows it to destroy sessions.
+	excluded map[*drain.Item]bool
+	destroy  bool
+	// line is the position of the cursor in the text. items contains the election of each line, or nil.
 	line  int
-	items []int
-	// toggled is the election that the user has just excluded or included. It is -1 if there is none.
-	toggled int
-	// typed is the part of the node's name that the user has typed. It is nil while the dialog does not request the
-	// name.
+	items []*drain.Item
+	// typed is what the user has typed of the number of elections. It is nil while the dialog does not request it.
 	typed *term.Input
 	text  term.Reader
-	// changes counts the changes to the visible text. noticed is set noticeTime after the latest change.
+	// changes counts the changes to the text. noticed is set noticeTime after the latest change.
 	changes int
 	noticed bool
-	seen    int // value of text.Seen at the latest layout
 }
 
 type choice struct {
@@ -79,7 +80,7 @@ type choice struct {
 }
 
 // New returns a closed dialog. Cancelling ctx ends its commands.
-func New(ctx context.Context, plans plan.Planner, k keys.Map) Model {
+func New(ctx context.Context, plans Planner, k keys.Map) Model {
 	return Model{ctx: ctx, plans: plans, keys: k}
 }
 
@@ -91,17 +92,16 @@ func (d Model) Keys(k keys.Map) []key.Binding {
 	case d.typed != nil:
 		return k.Confirmation()
 	case d.lists():
-		return k.Plan(d.long())
+		return k.Plan()
 	}
 	return k.Dialog(false, false)
 }
 
-// longPlan is the number of elections above which a plan is long. The user confirms a long plan with the node's name.
-const longPlan = 50
+// countedAbove is the number of elections above which the user confirms the plan with their number.
+const countedAbove = 20
 
-// ready reports whether the user can confirm the plan. Each line must have been visible, and the text must not have
-// changed for noticeTime.
-func (d *Model) ready() bool { return d.acts() && d.text.Read() && d.noticed }
+// ready reports whether the user can confirm the plan. The text must not have changed for noticeTime.
+func (d *Model) ready() bool { return d.acts() && d.noticed }
 
 // lists reports whether the dialog shows a plan with elections to move. It is also true if the user has excluded all
 // of them.
@@ -110,10 +110,7 @@ func (d *Model) lists() bool { return d.stage == planned && len(d.plan.Planned()
 func (d *Model) acts() bool { return d.lists() && d.kept() > 0 }
 
 // kept returns the number of elections that the drain would move.
-func (d *Model) kept() int { return len(d.plan.Planned()) - len(d.choice.Exclude) }
-
-// long reports whether the plan is long, so that the user can hide those elections that need no attention.
-func (d *Model) long() bool { return len(d.plan.Planned()) > longPlan }
+func (d *Model) kept() int { return len(d.plan.Planned()) - len(d.excluded) }
 
 // Datacenter returns the datacenter of the node.
 func (d Model) Datacenter() string { return d.datacenter }
@@ -137,7 +134,7 @@ func (d *Model) open(node string, s *scene.Scene) scene.Action {
 	return scene.ShowPlan{}
 }
 
-// choices lists the known nodes, sorted by name.
+// choices lists the known nodes, sorted by name. Sessions may spell the name of a node differently.
 func choices(live *election.Snapshot) []choice {
 	led := map[string]int{}
 	for node := range live.Checks {
@@ -157,18 +154,24 @@ func choices(live *election.Snapshot) []choice {
 		}
 	}
 	delete(led, "")
-	all := make([]choice, 0, len(led))
-	for node, n := range led {
-		all = append(all, choice{node, n})
+	byName := func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(b, a))
 	}
-	slices.SortFunc(all, func(a, b choice) int { return cmp.Compare(a.node, b.node) })
+	var all []choice
+	for _, node := range slices.SortedFunc(maps.Keys(led), byName) {
+		if last := len(all) - 1; last >= 0 && election.SameNode(all[last].node, node) {
+			all[last].led += led[node]
+			continue
+		}
+		all = append(all, choice{node, led[node]})
+	}
 	return all
 }
 
 func (d *Model) start(node string, s *scene.Scene) scene.Action {
 	d.End()
-	d.stage, d.node, d.err, d.onAction, d.noticed, d.text, d.seen = reading, node, nil, false, false, term.Reader{}, 0
-	d.choice, d.line, d.items, d.toggled, d.typed = plan.Choice{Exclude: map[string]bool{}}, -1, nil, -1, nil
+	d.stage, d.node, d.err, d.onAction, d.noticed, d.text = reading, node, nil, false, false, term.Reader{}
+	d.excluded, d.destroy, d.line, d.items, d.typed = map[*drain.Item]bool{}, false, -1, nil, nil
 	d.asOf = s.Now
 	d.read = newRequest(d.ctx)
 	return scene.Run{Cmd: d.read.commands(d.plans, d.datacenter, node)}

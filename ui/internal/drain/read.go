@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/ui/internal/plan"
+	"electop/internal/drain"
 )
 
 // request is one request for a plan. The command of the request writes the counters. Only the event loop may use the
@@ -28,7 +28,7 @@ func newRequest(ctx context.Context) *request {
 // Planned is the message with the result of a request for a plan.
 type Planned struct {
 	of   *request
-	plan plan.Plan
+	plan drain.Plan
 	err  error
 }
 
@@ -39,7 +39,7 @@ type Tick struct{ of *request }
 const tickTime = 200 * time.Millisecond
 
 // commands returns the commands that read the plan and redraw the progress.
-func (r *request) commands(plans plan.Planner, datacenter, node string) tea.Cmd {
+func (r *request) commands(plans Planner, datacenter, node string) tea.Cmd {
 	return tea.Batch(func() tea.Msg {
 		defer r.cancel()
 		p, err := plans(r.ctx, datacenter, node, func(done, total int) {

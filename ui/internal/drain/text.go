@@ -1,11 +1,12 @@
 package drain
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
 	"electop/election/insight"
-	"electop/ui/internal/plan"
+	"electop/internal/drain"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -56,32 +57,48 @@ func (d *Model) writeNodes(page *term.Page) {
 	}
 }
 
-// writePlan lists the elections to move, then the effects, and then the skipped elections.
+// writePlan writes a summary, the elections to move, the effects, and the skipped elections. Many elections come last, so
+// that the user sees the effects first.
 func (d *Model) writePlan(page *term.Page) {
 	todo := d.plan.Planned()
+	many := len(todo) > countedAbove
 	d.writeSummary(page, todo)
-	d.writeItems(page, todo)
+	if !many {
+		d.writeItems(page, todo)
+	}
 	if len(todo) > 0 {
-		if d.items[len(d.items)-1] >= 0 {
-			page.Blank()
-		}
-		page.Para(term.Text, d.plan.Course)
-		d.writeEffects(page, func(i plan.Item) insight.Effect { return i.Effect })
+		page.Para(term.Text, d.course())
+		d.writeEffects(page, func(i *drain.Item) insight.Effect { return i.Effect })
 		d.writeDestroy(page)
 		for _, i := range todo {
-			d.writeBetter(page, i.Name, i.Effect.Better)
+			d.writeBetter(page, i.Name(), i.Effect.Better)
 		}
 	}
 	d.writeSkipped(page)
-	for _, gap := range d.plan.Gaps {
-		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, gap})
+	if many {
+		page.Blank()
+		d.writeItems(page, todo)
 	}
 }
 
+// course describes how the drain moves each election.
+func (d *Model) course() string {
+	return fmt.Sprintf(
+		"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause if another node has a likely candidate. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
+		d.plan.Rounds, d.shownNode(), d.plan.Settle, drain.Parallel)
+}
+
 // writeSummary writes how many elections the plan moves and how many it skips.
-func (d *Model) writeSummary(page *term.Page, todo []plan.Item) {
+func (d *Model) writeSummary(page *term.Page, todo []*drain.Item) {
+	if d.plan.Incomplete != "" {
+		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, d.plan.Incomplete})
+	}
 	if len(d.plan.Items) == 0 {
-		page.Para(term.Led, "No session on "+scene.OneLine(d.node, 60)+" leads an election or holds another key.")
+		role := term.Led
+		if d.plan.Incomplete != "" {
+			role = term.Delay
+		}
+		page.Para(role, "No session on "+scene.OneLine(d.node, 60)+" leads an election or holds another key.")
 		return
 	}
 	text := term.Plural(len(todo), "election") + " to move"
@@ -89,56 +106,33 @@ func (d *Model) writeSummary(page *term.Page, todo []plan.Item) {
 		text += ", " + strconv.Itoa(skipped) + " skipped"
 	}
 	page.Para(term.Strong, text+". As of "+term.ClockTime(d.asOf)+".")
-	if !d.long() {
-		page.Blank()
-		return
-	}
-	likely := 0
-	for _, i := range todo {
-		if regular(i) {
-			likely++
-		}
-	}
-	count := func(n int, what string) {
-		page.Beside([]term.Span{{term.Strong, strconv.Itoa(n)}}, len(strconv.Itoa(len(todo)))+2, term.Span{term.Text, what})
-	}
-	verb, others := "lists", "others, listed below"
-	if !d.folded {
-		verb, others = "hides", "others"
-	}
-	page.Blank()
-	count(likely, "with a likely candidate on another node; a "+verb+" them")
-	if likely < len(todo) {
-		count(len(todo)-likely, others)
-	}
 	page.Blank()
 }
 
-// writeItems writes the elections that are not hidden, and records their lines.
-func (d *Model) writeItems(page *term.Page, todo []plan.Item) {
+// writeItems writes the elections to move, and records their lines.
+func (d *Model) writeItems(page *term.Page, todo []*drain.Item) {
 	column := 0
 	for _, i := range todo {
-		column = max(column, term.Width(scene.OneLine(i.Name, nameWidth)))
+		column = max(column, term.Width(scene.OneLine(i.Name(), nameWidth)))
 	}
 	column = min(column, max(8, page.Width/4))
-	d.items = slices.Repeat([]int{-1}, len(page.Lines))
-	for n, i := range d.plan.Items {
-		if i.Skip == "" && !d.hidden(i) {
-			d.writeItem(page, i, column)
-			d.items = append(d.items, slices.Repeat([]int{n}, len(page.Lines)-len(d.items))...)
-		}
+	d.items = make([]*drain.Item, len(page.Lines))
+	for _, i := range todo {
+		d.writeItem(page, i, column)
+		d.items = append(d.items, slices.Repeat([]*drain.Item{i}, len(page.Lines)-len(d.items))...)
 	}
+	page.Blank()
 }
 
-func (d *Model) writeItem(page *term.Page, i plan.Item, column int) {
-	name, _ := term.Cut(i.Name, column, page.Sym.Ellipsis)
+func (d *Model) writeItem(page *term.Page, i *drain.Item, column int) {
+	name, _ := term.Cut(i.Name(), column, page.Sym.Ellipsis)
 	box := "[" + page.Sym.Passing + "] "
-	leader := []term.Span{{term.Text, scene.OneLine(i.Target.Leader, leaderWidth)}, {term.Quiet, "; next: " + i.Next}}
+	leader := []term.Span{{term.Text, scene.OneLine(i.Target.Leader, leaderWidth)}, {term.Quiet, "; next: " + i.NextText()}}
 	if !i.Watched {
 		leader = append(leader, term.Span{term.Delay, "; not watched"})
 	}
 	first := []term.Span{{term.Led, box}, {term.Strong, term.PadTo(name, column) + "  "}}
-	if d.choice.Exclude[i.Target.Key] {
+	if d.excluded[i] {
 		first = []term.Span{{term.Quiet, term.PadTo("[", term.Width(box)-2) + "] "}, {term.Faint, term.PadTo(name, column) + "  "}}
 		for n := range leader {
 			leader[n].Role = term.Faint
@@ -149,19 +143,20 @@ func (d *Model) writeItem(page *term.Page, i plan.Item, column int) {
 
 // writeDestroy states whether the drain may destroy sessions, and in which case.
 func (d *Model) writeDestroy(page *term.Page) {
-	if !d.choice.Destroy {
+	if !d.destroy {
 		page.Para(term.Quiet, "The drain destroys no sessions; x allows it to destroy sessions.")
 		return
 	}
-	page.Para(term.Vacant, "Destroy is allowed. "+d.plan.LastResort)
-	d.writeEffects(page, func(i plan.Item) insight.Effect { return i.Last })
+	page.Para(term.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after %s, electop destroys this session once, unless the session holds a key that is not part of the drain.",
+		d.shownNode(), drain.Releases(d.plan.Rounds)))
+	d.writeEffects(page, func(i *drain.Item) insight.Effect { return i.Last })
 }
 
 // writeEffects writes the sentences of [insight.EffectOf] about an action.
-func (d *Model) writeEffects(page *term.Page, of func(plan.Item) insight.Effect) {
+func (d *Model) writeEffects(page *term.Page, of func(*drain.Item) insight.Effect) {
 	var effects []scene.NamedEffect
 	for _, i := range d.plan.Planned() {
-		effects = append(effects, scene.NamedEffect{Name: i.Name, Effect: of(i)})
+		effects = append(effects, scene.NamedEffect{Name: i.Name(), Effect: of(i)})
 	}
 	write := func(sign string, role term.Role, pick func(insight.Effect) []string) {
 		for _, text := range scene.Sentences(effects, pick, func(names []string) string { return term.NameList(names, shownNames) }) {
@@ -175,8 +170,8 @@ func (d *Model) writeEffects(page *term.Page, of func(plan.Item) insight.Effect)
 func (d *Model) writeSkipped(page *term.Page) {
 	for _, i := range d.plan.Items {
 		if i.Skip != "" {
-			page.Para(term.Delay, "Skipped "+i.Name+": "+i.Skip)
-			d.writeBetter(page, i.Name, i.Effect.Better)
+			page.Para(term.Delay, "Skipped "+i.Name()+": "+i.Skip)
+			d.writeBetter(page, i.Name(), i.Effect.Better)
 		}
 	}
 }

@@ -48,7 +48,6 @@ func (d *Model) planned(msg Planned) {
 		d.stage, d.err = failed, msg.err
 	default:
 		d.stage, d.plan = planned, msg.plan
-		d.folded = d.long()
 	}
 }
 
@@ -72,9 +71,7 @@ func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case name == "space" && d.lists():
 		d.toggle()
 	case name == "x" && d.lists():
-		d.choice.Destroy = !d.choice.Destroy
-	case name == "a" && d.lists():
-		d.fold()
+		d.destroy = !d.destroy
 	default:
 		if step, ok := d.keys.Step(msg, max(1, d.text.Rows), max(len(d.text.Lines), len(d.nodes))); ok {
 			d.move(step)

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/sanitize"
+	"electop/internal/drain"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -18,12 +19,11 @@ const (
 	gutter = 2
 )
 
-// fit computes the layout of the text for a window. The action is disabled until every line has been visible.
+// fit computes the layout of the text for a window.
 func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	w := min(dialogWidth, width-term.BoxSides)
 	page := &term.Page{Width: w - term.BoxSides - gutter, Sym: s.Sym}
 	d.write(page)
-	d.showToggled(page.Lines)
 	changed := d.text.Show(page.Lines, w, max(1, height-term.BoxFrame-2))
 	if d.stage == choosing {
 		d.at.Scroll(d.text.Rows, len(d.nodes))
@@ -32,22 +32,18 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	if d.lists() {
 		d.placeCursor()
 	}
-	d.onAction = d.onAction && d.acts() && d.text.Read()
-	if !d.acts() || !d.text.Read() {
-		d.typed = nil
-	}
-	more := d.text.Seen > d.seen
-	d.seen = d.text.Seen
-	if d.stage != planned || !changed && !more {
+	d.onAction = d.onAction && d.acts()
+	if d.stage != planned || !changed {
 		return nil
 	}
+	d.typed = nil // the number was typed for another text
 	return d.notice()
 }
 
 // placeCursor keeps the cursor in the window. At first, it places the cursor on the first election.
 func (d *Model) placeCursor() {
 	if d.line < 0 {
-		d.line = max(0, slices.IndexFunc(d.items, func(i int) bool { return i >= 0 }))
+		d.line = max(0, slices.IndexFunc(d.items, func(i *drain.Item) bool { return i != nil }))
 	}
 	d.line = max(d.text.Offset, min(d.line, d.text.Offset+d.text.Rows-1, len(d.text.Lines)-1))
 }
@@ -58,7 +54,7 @@ func (d Model) View(p *term.Painter, lines []string, width int) {
 	switch {
 	case d.stage == choosing:
 		title = "Drain a node" + d.where
-	case d.choice.Destroy:
+	case d.destroy:
 		edge = term.Vacant
 	}
 	b := term.Box{Edge: edge, Title: title, Body: d.body(p.Sym), Foot: [][]term.Span{d.position(p.Sym)}, Controls: d.buttons()}
@@ -80,33 +76,23 @@ func (d *Model) body(sym *term.Symbols) [][]term.Span {
 	return lines
 }
 
-// position shows the scroll position and the keys of the plan. If unread text disables the action, it shows where to
-// scroll.
+// position shows the scroll position and the keys of the plan.
 func (d *Model) position(sym *term.Symbols) []term.Span {
-	where, how := term.Span{term.Quiet, d.text.Position()}, sym.KeyMove
 	switch {
 	case d.stage == choosing:
 		return []term.Span{{term.Quiet, "Other nodes: :drain NODE"}}
 	case d.typed != nil:
-		return []term.Span{{term.Alarm, "Type " + d.shownNode() + " to drain " + term.Plural(d.kept(), "election")}}
-	case d.acts() && d.text.Seen < d.text.Offset:
-		where = term.Span{term.Delay, "scroll up: the text changed"}
-	case d.acts() && !d.text.Read():
-		where = term.Span{term.Delay, "scroll down to enable Drain"}
-		if d.lists() { // the arrow keys move the cursor of the list
-			how = d.keys.PageDown.Help().Key
-		}
+		return []term.Span{{term.Alarm, "Type " + strconv.Itoa(d.kept()) + " to drain " + term.Plural(d.kept(), "election")}}
 	}
 	var spans []term.Span
-	if where.Text != "" {
-		where.Text += "   "
-		spans = []term.Span{{term.Key, how + " "}, where}
+	if where := d.text.Position(); where != "" {
+		spans = []term.Span{{term.Key, sym.KeyMove + " "}, {term.Quiet, where + "   "}}
 	}
-	if !d.lists() || d.acts() && !d.text.Read() {
+	if !d.lists() {
 		return spans
 	}
 	destroy := term.Span{term.Quiet, " destroy: not allowed"}
-	if d.choice.Destroy {
+	if d.destroy {
 		destroy = term.Span{term.Vacant, " destroy: allowed"}
 	}
 	return append(spans, term.Span{term.Key, "space"}, term.Span{term.Quiet, " exclude   "}, term.Span{term.Key, "x"}, destroy)
@@ -134,7 +120,7 @@ func (d *Model) buttons() []term.Control {
 		cancel, action = term.PressButton("esc", term.Button, "  Cancel  "), term.PressButton("y", term.Alarm, "[ Drain ]")
 	}
 	word := "drain"
-	if n := len(d.choice.Exclude); n > 0 {
+	if n := len(d.excluded); n > 0 {
 		word += " " + strconv.Itoa(d.kept()) + " of " + strconv.Itoa(d.kept()+n)
 	}
 	return []term.Control{cancel, gap, action, gap, term.Hint("y", word), gap, refresh, gap, term.Hint("esc", "cancel")}

@@ -22,9 +22,10 @@ type Diagnosis struct {
 	Fix *insight.Fix
 	// Facts are the facts from which Fix was inferred.
 	Facts insight.FixFacts
-	// Apply applies the fix if the key still has the diagnosed state; otherwise it writes nothing. It is nil if the
-	// fix needs no write.
-	Apply func(context.Context) insight.Outcome
+	// Destroy is the fix, if it has keys. Without keys, the fix needs no write of electop.
+	Destroy election.Destroy
+	// Ready is the earliest time at which the fix can be applied.
+	Ready time.Time
 }
 
 // Diagnose reads the facts about an election of a snapshot and infers its problem.
@@ -39,8 +40,8 @@ type Diagnosed struct {
 	Found Diagnosis
 }
 
-// readTime is the timeout of a diagnosis. The user waits during a diagnosis.
-const readTime = 10 * time.Second
+// readTime is the timeout of a diagnosis, which may include a search of the whole store.
+const readTime = 30 * time.Second
 
 // Reader starts a diagnosis and returns the command that runs it.
 type Reader func(s *election.Snapshot, e *election.Election) (*Reading, tea.Cmd)
@@ -95,7 +96,7 @@ func Open(e *election.Election, by string, read Reader, k keys.Map, s *scene.Sce
 
 // refusal explains why no diagnosis is possible. It returns an empty text if a diagnosis is possible.
 func refusal(e *election.Election, read Reader, s *scene.Scene) string {
-	reason := s.Refusal(election.ActionFix)
+	reason := s.Refusal("fix")
 	switch {
 	case reason != "":
 		return reason
@@ -168,16 +169,16 @@ func (m *Model) check(s *scene.Scene) {
 }
 
 func (m *Model) applies() bool {
-	return m.reading == nil && m.found.Apply != nil && m.changed == "" && !m.offline
+	return m.reading == nil && len(m.found.Destroy.Keys) > 0 && m.changed == "" && !m.offline
 }
 
 // noticeTime is how long a text must be visible before the user can confirm it.
 const noticeTime = 300 * time.Millisecond
 
-// ready reports whether the user can confirm the text: every line was visible, and for noticeTime neither the text
-// changed nor a new line became visible.
+// ready reports whether the user can confirm the text: the evidence is complete, every line was visible, and for
+// noticeTime neither the text changed nor a new line became visible.
 func (m *Model) ready(now time.Time) bool {
-	return m.applies() && m.text.Read() && now.Sub(m.since) >= noticeTime
+	return m.applies() && !now.Before(m.found.Ready) && m.text.Read() && now.Sub(m.since) >= noticeTime
 }
 
 // Keys returns the key bindings for the footer.

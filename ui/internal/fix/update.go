@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -32,7 +31,6 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		if msg.Of == m.reading {
 			m.reading, m.found = nil, msg.Found
 			m.check(s)
-			return scene.Diagnosed{Election: m.election, Facts: msg.Found.Facts}
 		}
 	case scene.Wheeled:
 		m.scroll(msg.Step)
@@ -82,13 +80,18 @@ func (m *Model) cancel() scene.Action {
 func (m *Model) confirm(s *scene.Scene) scene.Action {
 	switch {
 	case m.ready(s.Now):
-		kind := election.ActionFix
-		if m.found.Fix.Kind == insight.FixDestroy {
-			kind = election.ActionDestroy
+		d := m.found.Destroy
+		var targets []scene.Target
+		for _, key := range d.Keys {
+			if e := s.Live.In(m.election.Datacenter).Find(election.KeyID(key)); e != nil {
+				targets = append(targets, s.Bind(e, false))
+			}
 		}
-		return scene.ConfirmFix{Kind: kind, Target: s.Bind(m.election, false), By: m.by, Apply: m.found.Apply}
+		return scene.Confirm{Kind: election.ActionDestroy, Targets: targets, Shown: map[string]election.Destroy{d.Session: d}, By: m.by}
 	case m.reading != nil:
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: the diagnosis is still running."}
+	case m.applies() && s.Now.Before(m.found.Ready):
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: until " + term.ClockTime(m.found.Ready) + ", electop must see that the node check stays critical."}
 	case m.applies() && m.text.Read():
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
 	}

@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"strings"
 	"time"
 
 	"electop/election/insight"
@@ -21,11 +22,11 @@ func (m *Model) write(page *term.Page, s *scene.Scene) {
 	case m.changed != "":
 		page.Para(term.Delay, m.changed)
 	case m.reading != nil && m.election.Pair.Held():
-		page.Para(term.Accent, "Reading the checks of the leader's node.")
+		page.Para(term.Accent, "Reading the checks of the leader's node and, if it has failed, every key that its session holds.")
 	case m.reading != nil:
 		page.Para(term.Accent, "Reading sibling keys and all sessions, and testing for a lock-delay.")
 	case m.found.Fix == nil && m.election.Pair.Held():
-		page.Para(term.Led, "No failure found: neither serfHealth of the node nor a check of the leader's service shows that the leader has failed.")
+		page.Para(term.Led, "No failure found: Consul does not report that the leader's node has failed.")
 		page.Para(term.Text, "electop cannot determine whether the leader's process is running. If it has ended, press esc; then "+
 			m.keys.Release.Help().Key+" releases the lock, or "+m.keys.Destroy.Help().Key+" destroys the leader's session.")
 	case m.found.Fix == nil:
@@ -63,6 +64,14 @@ func (m *Model) writeFix(page *term.Page, s *scene.Scene) {
 	scene.ProblemField(page, f)
 	page.Field("Why", term.Span{term.Text, f.Why})
 	scene.FixField(page, f, s.Now)
+	if m.applies() {
+		keys := make([]string, 0, len(m.found.Destroy.Keys))
+		for _, key := range m.found.Destroy.Keys {
+			keys = append(keys, sanitize.Text(key))
+		}
+		page.Field("All keys", term.Span{term.Strong, strings.Join(keys, ", ")})
+		page.Field("Not before", term.Span{term.Text, term.ClockTime(m.found.Ready)}, term.Span{term.Quiet, "  electop must see that the node check stays critical"})
+	}
 	if !m.election.Pair.Held() {
 		page.Field("Probe", m.probe())
 	}
@@ -84,7 +93,7 @@ func (m *Model) probe() term.Span {
 // View draws the dialog over lines, which are width cells wide.
 func (m Model) View(p *term.Painter, s *scene.Scene, lines []string, width int) {
 	edge := term.Accent
-	if m.found.Fix != nil && m.found.Fix.Kind == insight.FixDestroy {
+	if m.applies() {
 		edge = term.Vacant
 	}
 	var where []term.Span

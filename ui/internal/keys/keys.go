@@ -24,7 +24,7 @@ type Map struct {
 
 // FixedKeys are the keys with a fixed meaning in dialogs, panels and prompts.
 type FixedKeys struct {
-	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, AllowDestroy, ListAll, CopyCommand key.Binding
+	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, AllowDestroy, CopyCommand key.Binding
 }
 
 // action is a binding with its name in the settings.
@@ -95,7 +95,7 @@ func Default(ascii bool) Map {
 			Unfold: bind("a", "show shortened lists in full", "a"), Hidden: bind("space", "include the hidden marks", "space"),
 			Scan: bind("f", "scan all keys", "f"), Stop: bind("x", "stop", "x"),
 			Recall: bind("up", "earlier", "up", "down"), Select: bind("ctrl-n", "next row", "ctrl+n", "ctrl+p"),
-			Exclude: bind("space", "exclude", "space"), AllowDestroy: bind("x", "allow destroy", "x"), ListAll: bind("a", "list all", "a"),
+			Exclude: bind("space", "exclude", "space"), AllowDestroy: bind("x", "allow destroy", "x"),
 			CopyCommand: bind("c", "copy the command", "c"),
 		},
 	}
@@ -214,16 +214,12 @@ func (k Map) DoctorPage() []key.Binding {
 	return []key.Binding{says(k.Down, "scroll"), says(k.Fixed.Refresh, "run again"), says(k.Fixed.Esc, "close")}
 }
 
-// Plan lists the footer keys of the plan of a drain. long is true if some elections may be hidden.
-func (k Map) Plan(long bool) []key.Binding {
-	all := []key.Binding{k.Down, k.Fixed.Exclude, k.Fixed.AllowDestroy, k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc}
-	if long {
-		all = slices.Insert(all, 3, k.Fixed.ListAll)
-	}
-	return all
+// Plan lists the footer keys of the plan of a drain.
+func (k Map) Plan() []key.Binding {
+	return []key.Binding{k.Down, k.Fixed.Exclude, k.Fixed.AllowDestroy, k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc}
 }
 
-// Confirmation lists the footer keys while the user types a name to confirm an action.
+// Confirmation lists the footer keys while the user types a number to confirm an action.
 func (k Map) Confirmation() []key.Binding {
 	return []key.Binding{says(k.Fixed.Enter, "confirm"), says(k.Fixed.Esc, "back")}
 }

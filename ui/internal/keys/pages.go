@@ -54,7 +54,6 @@ func (k Map) Pages() []Page {
 			}},
 			{"Plan of a drain", []key.Binding{
 				says(k.Fixed.Exclude, "exclude or include the election"), says(k.Fixed.AllowDestroy, "allow or forbid destroying the sessions of leaders that stay on the node"),
-				says(k.Fixed.ListAll, "list all elections of a long plan, or only those that need attention"),
 			}},
 			{"Drain in progress", []key.Binding{says(k.Fixed.Stop, "stop the drain")}},
 			{"Configured commands", []key.Binding{says(k.Fixed.Enter, "run the command"), says(k.Fixed.Confirm, "confirm and run the command")}},

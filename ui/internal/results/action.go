@@ -1,13 +1,12 @@
 package results
 
 import (
-	"context"
 	"sync/atomic"
 	"time"
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/internal/plan"
+	"electop/internal/drain"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -17,10 +16,10 @@ type action struct {
 	insight.Outcome
 	name string    // name of the election or session, sanitized
 	at   time.Time // time when the user confirmed the action
-	done time.Time // time when the call to Operator or apply returned, or when the drain ended; zero before that
+	done time.Time // time when the call to Operator returned, or when the drain ended; zero before that
 	by   string    // the key or command with which the user chose the targets
-	// apply applies a fix. It is nil for other actions, which call a method of [Operator].
-	apply func(context.Context) insight.Outcome
+	// shown is what the user was shown about a session to destroy.
+	shown election.Destroy
 	ended time.Time // time when the outcome became final
 	// over is set when the outcome is final.
 	over bool
@@ -28,8 +27,8 @@ type action struct {
 	// that a command that has not started never starts.
 	claimed *atomic.Bool
 	// drain is the drain of this election, or nil if there is none. step is the state of the election in this drain.
-	drain *drain
-	step  plan.Step
+	drain *drainRun
+	step  drain.Result
 }
 
 // batch contains the actions that the user confirmed in one dialog.
@@ -65,7 +64,7 @@ func (b batch) waiting() int {
 	return n
 }
 
-// groups splits a batch into one group per command. Each release, each fix, each destroyed session and each drain has
+// groups splits a batch into one group per command. Each release, each destroyed session and each drain has
 // one command.
 func (b batch) groups() []batch {
 	if b[0].drain != nil {
@@ -100,9 +99,6 @@ func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 	}
 	e := live.Find(a.Target.ID())
 	next := a.Follow(e)
-	if a.Action == election.ActionFix {
-		next = a.FollowFix(e, a.at)
-	}
 	a.over = next.Settled()
 	if _, stale := live.In(a.Target.Datacenter).StaleSince(a.Target.Key); !a.over && now.Sub(a.done) > nextLeaderTime && !stale {
 		a.over = true

@@ -2,66 +2,74 @@ package results
 
 import (
 	"cmp"
+	"slices"
 	"sync/atomic"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/internal/plan"
+	"electop/internal/drain"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 const drainKind election.ActionKind = "drain"
 
-// drain is a confirmed drain. Each of its elections is an action of one batch.
-type drain struct {
+// drainRun is a confirmed drain. Each of its elections is an action of one batch.
+type drainRun struct {
 	node string
-	run  plan.Drain
+	run  drain.Running
 	// over is set after the last change. stopping is set after the user has stopped the drain.
 	over, stopping bool
-	warning        string
+	// doubt says, in one line, what is not verified. It is empty if all results are verified.
+	doubt string
 }
 
 // Stepped is the message with the changed elections of a drain.
 type Stepped struct {
-	of    *drain
-	steps []plan.Step
-	more  bool
+	of      *drainRun
+	changes []drain.Result
+	more    bool
 }
 
-func (d *drain) next() tea.Msg {
-	steps, more := d.run.Next()
-	return Stepped{d, steps, more}
+func (d *drainRun) next() tea.Msg {
+	changes, more := d.run.Next()
+	return Stepped{d, changes, more}
 }
 
-// doubt returns the warning as a suffix for a text, or "" if there is none.
-func (d *drain) doubt() string {
-	if d.warning == "" {
+// suffix returns the doubt as a suffix for a text, or "" if there is none.
+func (d *drainRun) suffix() string {
+	if d.doubt == "" {
 		return ""
 	}
-	return "; " + d.warning
+	return "; " + d.doubt
 }
 
 // StartDrain begins a drain and opens its live table.
-func (l Log) StartDrain(p plan.Plan, s *scene.Scene) (Log, scene.Action) {
-	d := &drain{node: p.Node, run: p.Start(p.Choice)}
-	b := make(batch, 0, len(p.Items))
-	for _, i := range p.Items {
-		a := &action{
-			Outcome: insight.Outcome{Action: drainKind, Target: i.Target}, name: i.Name, at: s.Now, claimed: new(atomic.Bool),
-			drain: d, step: plan.Step{Status: plan.Waiting, Text: "led by " + scene.OneLine(i.Target.Leader, 60)},
-		}
-		a.claimed.Store(true)
-		if i.Skip != "" {
-			a.step, a.over = plan.Step{Status: plan.Skipped, Text: i.Skip}, true
-		}
-		b = append(b, a)
+func (l Log) StartDrain(c scene.Drain, s *scene.Scene) (Log, scene.Action) {
+	d := &drainRun{node: c.Plan.NodesText(), run: c.Plan.Start(c.Destroy)}
+	b := make(batch, 0, len(c.Plan.Items))
+	for _, i := range c.Plan.Items {
+		b = append(b, d.action(i, s.Now))
 	}
 	l.add(b)
 	l.openOne(b)
 	return l, scene.All{scene.Run{Cmd: d.next}, scene.ShowResults{}}
+}
+
+// action returns the action for one election of the drain.
+func (d *drainRun) action(i *drain.Item, at time.Time) *action {
+	a := &action{
+		Outcome: insight.Outcome{Action: drainKind, Target: i.Target}, name: i.Name(), at: at, claimed: new(atomic.Bool), drain: d,
+		step: drain.Result{Item: i, Status: drain.Waiting}, over: i.Skip != "",
+	}
+	a.step.Leader = a.Old()
+	if a.claimed.Store(true); a.over {
+		a.step.Status, a.step.Reason = drain.Skipped, i.Skip
+	}
+	return a
 }
 
 func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
@@ -69,26 +77,39 @@ func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
 	if b == nil || b[0].drain != msg.of {
 		return nil
 	}
-	steps := make(map[string]plan.Step, len(msg.steps))
-	for _, step := range msg.steps {
-		steps[step.Key] = step
+	for _, r := range msg.changes {
+		i := slices.IndexFunc(b, func(a *action) bool { return a.Target.Key == r.Item.Target.Key })
+		if i < 0 { // the node acquired this election during the drain
+			i = len(b)
+			b = append(b, msg.of.action(r.Item, s.Now))
+		}
+		b[i].step, b[i].over = r, r.Status.Final()
 	}
-	for _, a := range b {
-		if step, changed := steps[a.Target.Key]; changed {
-			a.step, a.over = step, step.Status.Final()
+	for _, shown := range [][]batch{l.batches, l.panel.batches} {
+		for i := range shown {
+			if shown[i][0] == b[0] {
+				shown[i] = b
+			}
 		}
 	}
 	if msg.more {
 		return scene.Run{Cmd: msg.of.next}
 	}
-	msg.of.over, msg.of.warning = true, msg.of.run.Warning()
+	msg.of.over = true
+	if doubt := msg.of.run.Doubt(); doubt != "" {
+		msg.of.doubt = "not verified whether " + msg.of.node + " leads an election: " + doubt
+	}
 	for _, a := range b {
 		a.over, a.done = true, s.Now
 	}
 	if l.open {
 		return nil
 	}
-	return scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + msg.of.doubt() + "  " + s.Sym.Dot + "  " + l.hint()}
+	role := b.worst().look(s.Sym).Role
+	if msg.of.doubt != "" {
+		role = term.Bad
+	}
+	return scene.Say{Role: role, Text: b.summary() + msg.of.suffix() + "  " + s.Sym.Dot + "  " + l.hint()}
 }
 
 // draining returns the batch of the drain in progress, or nil if there is none.
@@ -112,28 +133,40 @@ func (l Log) Draining() string {
 // stepWords describes the state of an election in a drain. It adds the age of the state while electop is connected to
 // the datacenter.
 func (a *action) stepWords(s *scene.Scene) string {
-	text := a.step.Text
-	if !a.over && !a.step.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
+	if a.over {
+		return a.step.Text()
+	}
+	text := a.step.Progress()
+	if a.step.Status == drain.Moving && !a.step.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
 		text += " for " + term.Duration(s.Now.Sub(a.step.Since))
 	}
 	return text
 }
 
+// interrupted reports whether the drain ended before the election reached a final state.
+func (a *action) interrupted() bool { return a.drain != nil && a.over && !a.step.Status.Final() }
+
+// ledElsewhere reports whether a session on another node leads.
+func (a *action) ledElsewhere() bool { return a.step.Leader.Session != "" && !a.step.Here }
+
 // stepLook returns the symbol and the colour role of an election in a drain.
 func (a *action) stepLook(sym *term.Symbols) term.Span {
-	if a.step.Status == plan.Interrupted && a.step.Elsewhere {
+	switch {
+	case a.interrupted() && a.ledElsewhere():
 		return term.Span{term.Quiet, sym.Led}
+	case a.interrupted():
+		return term.Span{term.Delay, sym.Warning}
 	}
 	switch a.step.Status {
-	case plan.Moved:
+	case drain.Moved:
 		return term.Span{term.Led, sym.Led}
-	case plan.Moving:
+	case drain.Moving:
 		return term.Span{term.Accent, sym.Connecting}
-	case plan.Vacant:
+	case drain.Vacant:
 		return term.Span{term.Delay, sym.Vacant}
-	case plan.Stayed, plan.Interrupted:
+	case drain.Stayed:
 		return term.Span{term.Delay, sym.Warning}
-	case plan.Failed:
+	case drain.Failed:
 		return term.Span{term.Bad, sym.Critical}
 	default:
 		return term.Span{term.Quiet, sym.Idle}
@@ -143,11 +176,9 @@ func (a *action) stepLook(sym *term.Symbols) term.Span {
 // stepOrder ranks the states of a drain in the same way as [action.outcomeOrder]: problems come first.
 func (a *action) stepOrder() int {
 	switch {
-	case a.step.Status == plan.Failed:
+	case a.step.Status == drain.Failed:
 		return 0
-	case a.step.Status == plan.Interrupted && a.step.Elsewhere:
-		return 2
-	case a.step.Status == plan.Stayed, a.step.Status == plan.Vacant, a.step.Status == plan.Interrupted:
+	case a.step.Status == drain.Stayed, a.step.Status == drain.Vacant, a.interrupted() && !a.ledElsewhere():
 		return 1
 	}
 	return 2
@@ -157,7 +188,7 @@ func (a *action) stepOrder() int {
 func (a *action) unfinished() insight.Outcome {
 	o := a.Outcome
 	o.Kind, o.Reason = insight.OutcomeFailed, "not released, because the dashboard ended"
-	if a.step.Status == plan.Moving {
+	if a.step.Status == drain.Moving {
 		o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
 	}
 	return o
@@ -169,11 +200,11 @@ func (b batch) events(s *scene.Scene) []*election.Event {
 	var all []*election.Event
 	if d := b[0].drain; d != nil {
 		all = append(all, &election.Event{
-			Time: b[0].at, Type: scene.ActionEvent, Election: d.node, Datacenter: cmp.Or(b[0].Target.Datacenter, s.Live.Datacenter), Node: d.node, Evidence: "drain: " + b.tally() + d.doubt(),
+			Time: b[0].at, Type: scene.ActionEvent, Election: d.node, Datacenter: cmp.Or(b[0].Target.Datacenter, s.Live.Datacenter), Node: d.node, Evidence: "drain: " + b.tally() + d.suffix(),
 		})
 	}
 	for _, a := range b {
-		if a.drain == nil || a.step.Status != plan.Skipped && a.step.Status != plan.Waiting {
+		if a.drain == nil || a.step.Status != drain.Skipped && a.step.Status != drain.Waiting {
 			all = append(all, a.event(s))
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/internal/scene"
 )
 
 // followedTime is the duration for which the row of an election shows the result of an action.
@@ -22,7 +21,7 @@ func (r *record) index(b batch) {
 }
 
 // Followed returns a function that describes the newest action on an election for the election's row. The text is
-// "released", "destroyed" or "fixed" until a leader is elected. After that, it is the time without a leader.
+// "released" or "destroyed" until a leader is elected. After that, it is the time without a leader.
 func (l Log) Followed(now time.Time) func(e *election.Election) string {
 	return func(e *election.Election) string {
 		a, held := l.newest[e.ID()], e.Exists && e.Pair.Held()
@@ -30,7 +29,7 @@ func (l Log) Followed(now time.Time) func(e *election.Election) string {
 		case a == nil || a.done.IsZero():
 			return ""
 		case !a.over && !held && a.Kind == insight.OutcomeDone:
-			return a.participle()
+			return map[election.ActionKind]string{election.ActionRelease: "released", election.ActionDestroy: "destroyed"}[a.Action]
 		case a.over && held && e.Pair.Session == a.New.Session && now.Sub(a.ended) < followedTime:
 			return a.took()
 		}
@@ -38,18 +37,7 @@ func (l Log) Followed(now time.Time) func(e *election.Election) string {
 	}
 }
 
-func (a *action) participle() string {
-	switch a.Action {
-	case election.ActionRelease:
-		return "released"
-	case election.ActionDestroy:
-		return "destroyed"
-	default:
-		return "fixed"
-	}
-}
-
-// took returns the time without a leader, as a text. After a fix, it returns the time from the fix to the next term.
+// took returns the time without a leader, as a text.
 func (a *action) took() string {
 	switch {
 	case a.VacancyKnown:
@@ -58,11 +46,4 @@ func (a *action) took() string {
 		return "after at most " + election.FormatDuration(a.Vacancy)
 	}
 	return ""
-}
-
-// StartFix applies the fix that the user confirmed.
-func (l Log) StartFix(c scene.ConfirmFix, s *scene.Scene) (Log, scene.Action) {
-	b := newBatch(c.Kind, []scene.Target{c.Target}, s.Now)
-	b[0].by, b[0].apply = c.By, c.Apply
-	return l.begin(b)
 }

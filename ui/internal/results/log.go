@@ -43,7 +43,7 @@ func (l Log) Keys(k keys.Map) []key.Binding { return k.ResultList(l.panel.drain(
 func (l Log) Start(c scene.Confirm, s *scene.Scene) (Log, scene.Action) {
 	b := newBatch(c.Kind, withElections(c.Targets, s.Live), s.Now)
 	for _, a := range b {
-		a.by = c.By
+		a.by, a.shown = c.By, c.Shown[a.Target.Session]
 	}
 	return l.begin(b)
 }

@@ -21,8 +21,8 @@ func (failing) Release(context.Context, election.Target) insight.Outcome {
 	return insight.Outcome{Kind: insight.OutcomeFailed}
 }
 
-func (f failing) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
-	return f.Release(ctx, t)
+func (f failing) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
+	return f.Release(ctx, d.Target)
 }
 
 // The log drops the oldest actions, but not unfinished ones.

@@ -37,9 +37,6 @@ func (a *action) awaiting(e *election.Election, now time.Time) string {
 		return a.Summary()
 	}
 	text := a.Target.Leader + " → no leader yet, " + term.Duration(now.Sub(a.done))
-	if a.Action == election.ActionFix {
-		text = "fixed, no leader yet, " + term.Duration(now.Sub(a.done))
-	}
 	switch left := e.LockDelayUntil.Sub(now); {
 	case left > 0:
 		text += "; lock-delay for about " + term.Duration(left+time.Second-1) + " more"
@@ -158,6 +155,8 @@ func resultWords() []string {
 
 func (a *action) result() string {
 	switch {
+	case a.interrupted():
+		return "interrupted"
 	case a.drain != nil:
 		return string(a.step.Status)
 	case !a.over:

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"electop/election"
-	"electop/ui/internal/plan"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -32,7 +31,7 @@ func (p *panel) waiting() int {
 }
 
 // drain returns the drain in progress that the panel shows, or nil if there is none.
-func (p *panel) drain() *drain {
+func (p *panel) drain() *drainRun {
 	if p.all || len(p.batches) == 0 || p.batches[0][0].drain == nil || p.batches[0][0].drain.over {
 		return nil
 	}
@@ -98,8 +97,8 @@ func (p *panel) fit(s *scene.Scene, width, height int) {
 		name, result = max(name, term.Width(a.name)), max(result, len(a.result()))
 	}
 	name = min(name, resultName, max(8, page.Width/4))
-	if d := p.batches[0][0].drain; !p.all && d != nil && d.warning != "" {
-		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, term.Capital(d.warning) + "."})
+	if d := p.batches[0][0].drain; !p.all && d != nil && d.doubt != "" {
+		page.Beside([]term.Span{{term.Bad, page.Sym.Warning + " "}}, 2, term.Span{term.Bad, term.Capital(d.doubt) + "."})
 	}
 	if c := s.Live.In(p.batches[0][0].Target.Datacenter).Connection; p.drain() != nil && c.State != election.Live {
 		text := "Consul is unreachable: this data is stale, and the drain waits."
@@ -160,7 +159,7 @@ func (p *panel) head(sym *term.Symbols, width int) [][]term.Span {
 			continue
 		}
 		total++
-		if a.over && a.step.Status != plan.Interrupted {
+		if a.over && !a.interrupted() {
 			over++
 		}
 	}

@@ -15,7 +15,7 @@ type Operator interface {
 	// Release unlocks the key. It keeps the value, the flags and the session.
 	Release(ctx context.Context, t election.Target) insight.Outcome
 	// DestroySession destroys the session and ends all its holds.
-	DestroySession(ctx context.Context, t election.Target) insight.Outcome
+	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
 }
 
 // Answered is the message with the outcomes of one command.
@@ -26,29 +26,35 @@ type answer struct {
 	outcome insight.Outcome
 }
 
-// actionTime is the timeout of one command.
-const actionTime = 10 * time.Second
+// actionTime is the timeout of one command. A destroy searches the whole store first.
+const (
+	actionTime  = 10 * time.Second
+	destroyTime = 3 * time.Minute
+)
 
-// runner creates the command for a group of actions: one release, one fix, or the destroy of one session.
+// runner creates the command for a group of actions: one release, or the destroy of one session.
 type runner func(group batch) tea.Cmd
 
-// newRunner returns a runner that calls op. Each command ends when ctx is cancelled or after actionTime.
+// newRunner returns a runner that calls op. Each command ends when ctx is cancelled or after its timeout. The actions of
+// a group share one call and its outcome.
 func newRunner(ctx context.Context, op Operator) runner {
 	return func(group batch) tea.Cmd {
-		claimed := group[0].claimed
-		targets := make([]election.Target, 0, len(group))
-		for _, a := range group {
-			targets = append(targets, a.Target)
+		first := group[0]
+		do, target := first.call(op), first.Target
+		limit := actionTime
+		if first.Action == election.ActionDestroy {
+			limit = destroyTime
 		}
 		return func() tea.Msg {
-			if !claimed.CompareAndSwap(false, true) {
+			if !first.claimed.CompareAndSwap(false, true) {
 				return nil
 			}
-			ctx, cancel := context.WithTimeout(ctx, actionTime)
+			ctx, cancel := context.WithTimeout(ctx, limit)
 			defer cancel()
+			outcome := do(ctx, target)
 			msg := make(Answered, 0, len(group))
-			for i, outcome := range actOnce(ctx, group[0].call(op), targets) {
-				msg = append(msg, answer{of: group[i], outcome: outcome})
+			for _, a := range group {
+				msg = append(msg, answer{of: a, outcome: outcome})
 			}
 			return msg
 		}
@@ -57,25 +63,12 @@ func newRunner(ctx context.Context, op Operator) runner {
 
 // call returns the function that executes the action on a hold.
 func (a *action) call(op Operator) func(context.Context, election.Target) insight.Outcome {
-	switch {
-	case a.apply != nil:
-		return func(ctx context.Context, _ election.Target) insight.Outcome { return a.apply(ctx) }
-	case a.Action == election.ActionDestroy:
-		return op.DestroySession
+	if a.Action != election.ActionDestroy {
+		return op.Release
 	}
-	return op.Release
-}
-
-// actOnce executes an action once and returns an outcome for each hold. If a hold has changed, it tries the next
-// hold.
-func actOnce(ctx context.Context, do func(context.Context, election.Target) insight.Outcome, targets []election.Target) []insight.Outcome {
-	outcomes := make([]insight.Outcome, 0, len(targets))
-	var last insight.Outcome
-	for i, t := range targets {
-		if i == 0 || last.Kind == insight.OutcomeChanged {
-			last = do(ctx, t)
-		}
-		outcomes = append(outcomes, last)
+	shown := a.shown
+	return func(ctx context.Context, t election.Target) insight.Outcome {
+		shown.Target = t
+		return op.DestroySession(ctx, shown)
 	}
-	return outcomes
 }

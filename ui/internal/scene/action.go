@@ -1,14 +1,12 @@
 package scene
 
 import (
-	"context"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
-	"electop/ui/internal/plan"
+	"electop/internal/drain"
 	"electop/ui/internal/term"
 )
 
@@ -40,25 +38,9 @@ type Ask struct {
 type Confirm struct {
 	Kind    election.ActionKind
 	Targets []Target
-	By      string // see [Chosen]
-}
-
-// ConfirmFix calls Apply, which fixes the target, and closes the dialog.
-type ConfirmFix struct {
-	Kind   election.ActionKind
-	Target Target
-	By     string
-	Apply  func(context.Context) insight.Outcome
-}
-
-// Diagnosed stores the facts that the fix dialog read about an election.
-type Diagnosed struct {
-	Election *election.Election
-	Facts    insight.FixFacts
-}
-
-func (d Diagnosed) same(other Diagnosed) bool {
-	return d.Election == other.Election && d.Facts.Now.Equal(other.Facts.Now) && d.Facts.Delay == other.Facts.Delay
+	// Shown is what the user was shown about each session to destroy, by its ID.
+	Shown map[string]election.Destroy
+	By    string // see [Chosen]
 }
 
 // Refresh ends a pause and discards the cached permissions for the targets. It then sends [Refreshed] to the dialog.
@@ -83,7 +65,10 @@ type Watch struct{ Patterns []string }
 type ShowPlan struct{}
 
 // Drain begins a drain that the user confirmed.
-type Drain struct{ Plan plan.Plan }
+type Drain struct {
+	Plan    drain.Plan
+	Destroy bool
+}
 
 // Close closes the dialog or the results panel. If Text is not empty, the footer shows it as a note.
 type Close struct{ Text string }
@@ -139,8 +124,6 @@ func (ShowElection) isAction() {}
 func (Zoom) isAction()         {}
 func (Ask) isAction()          {}
 func (Confirm) isAction()      {}
-func (ConfirmFix) isAction()   {}
-func (Diagnosed) isAction()    {}
 func (Refresh) isAction()      {}
 func (ShowResults) isAction()  {}
 func (ShowLocks) isAction()    {}

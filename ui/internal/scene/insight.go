@@ -86,7 +86,7 @@ func ProblemField(d *term.Page, f *insight.Fix) {
 // FixField writes the fix that applies at a time. If the fix is to wait, it also writes the end of the lock-delay.
 func FixField(d *term.Page, f *insight.Fix, at time.Time) {
 	d.Field("Fix", term.Span{term.Text, f.DoAt(at)})
-	if f.Kind == insight.FixWait && f.Until.After(at) {
+	if f.Problem == insight.ProblemLockDelay && f.Until.After(at) {
 		about := d.Sym.Tilde
 		if f.AtMost {
 			about = "no later than "
@@ -102,9 +102,8 @@ type Assessment struct {
 	Candidates []insight.Candidate
 	Semaphore  *election.Semaphore
 	Advice     []insight.Advice
-	// Facts contains the facts from which Fix was inferred. Fix is nil if no problem is known.
-	Facts insight.FixFacts
-	Fix   *insight.Fix
+	// Fix is nil if no problem is known.
+	Fix *insight.Fix
 }
 
 // Likely returns the number of likely candidates, or -1 if it is unknown.
@@ -117,7 +116,6 @@ type InsightCache struct {
 	around *election.Surroundings
 	all    []*election.Election
 	checks election.NodeChecks // checks of the leader's node
-	read   Diagnosed
 	at     time.Time
 	In     *Assessment
 	// sessions is the session list. All surroundings share it.
@@ -134,10 +132,7 @@ const (
 // Look returns the assessment of an election. It computes a new assessment unless the cached assessment is current.
 func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 	n := InsightCache{
-		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, read: s.diagnosisOf(e), sessions: c.sessions,
-	}
-	if r := n.read.Facts.Around; r != nil && (n.around == nil || r.At.After(n.around.At) && len(r.Unread()) == 0) {
-		n.around = r
+		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, sessions: c.sessions,
 	}
 	nodes := s.Shown.ChecksOf(e)
 	if e.Session != nil {
@@ -158,23 +153,23 @@ func (c *InsightCache) assess(board *insight.Board) {
 	e := c.of
 	c.In = &Assessment{
 		Around: c.around, Candidates: board.Candidates(e, c.around), Semaphore: election.ReadSemaphore(e, c.around),
-		Advice: board.Advise(e, c.around, c.at), Facts: c.read.Facts.At(e, c.at),
+		Advice: board.Advise(e, c.around, c.at),
 	}
-	c.In.Facts.Around = c.around
+	facts := insight.FixFacts{Now: c.at, Around: c.around}
 	if c.checks.Current() {
-		c.In.Facts.Checks = c.checks.Checks
+		facts.Checks = c.checks.Checks
 	}
 	if e.Pair.Held() || c.around != nil {
-		c.In.Fix = board.Fix(e, c.In.Facts)
+		c.In.Fix = board.Fix(e, facts)
 	}
 }
 
 func (c *InsightCache) holds(n *InsightCache) bool {
-	if c.In == nil || c.of != n.of || c.around != n.around || !c.read.same(n.read) || !c.checks.Same(n.checks) {
+	if c.In == nil || c.of != n.of || c.around != n.around || !c.checks.Same(n.checks) {
 		return false
 	}
 	age := n.at.Sub(c.at)
-	if f := c.In.Fix; f != nil && f.Kind == insight.FixWait && !n.at.Before(f.Until) {
+	if f := c.In.Fix; f != nil && f.Problem == insight.ProblemLockDelay && !n.at.Before(f.Until) {
 		return false
 	}
 	return age >= 0 && (age < InsightAge || age < AdviceAge && SameSlice(c.all, n.all))

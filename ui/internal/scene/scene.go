@@ -58,9 +58,6 @@ type Scene struct {
 	// Earlier returns the latest scan of the store. It returns nil if the scan does not cover all of the sessions.
 	Earlier func(sessions []string) *Search
 
-	// Diagnoses are the latest diagnoses of the fix dialog.
-	Diagnoses map[election.ID]Diagnosed
-
 	// insight caches the assessment of the election insightOf.
 	insight   *Assessment
 	insightOf *election.Election
@@ -94,16 +91,6 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 		}
 	}
 	return nil
-}
-
-// diagnosisOf returns the latest diagnosis of an election. It is empty if the key has changed since the diagnosis.
-func (s *Scene) diagnosisOf(e *election.Election) Diagnosed {
-	d := s.Diagnoses[e.ID()]
-	if was := d.Election; was == nil || e.Pair.Held() || was.Pair.Held() || was.Exists != e.Exists ||
-		was.Pair.ModifyIndex != e.Pair.ModifyIndex || !was.VacantSince.Equal(e.VacantSince) {
-		return Diagnosed{}
-	}
-	return d
 }
 
 // Of returns the scene for drawing an election. If the election is stale or from the history, AsOf is the time when

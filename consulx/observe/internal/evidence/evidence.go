@@ -170,7 +170,7 @@ func combine(l Loss, fates map[string]sessionFate, nodes map[string]nodeState) e
 func suffices(s *election.Session, checks []election.Check) bool {
 	all := true
 	for _, id := range s.Checks() {
-		i := slices.IndexFunc(checks, func(c election.Check) bool { return c.ID == id })
+		i := slices.IndexFunc(checks, func(c election.Check) bool { return election.SameCheck(c.ID, id) })
 		if i >= 0 && checks[i].Status == election.StatusCritical {
 			return true
 		}

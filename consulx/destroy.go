@@ -1,0 +1,181 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/consulx/internal/transport"
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+const (
+	// destroyLimit is the timeout of the last reads and the write of a destroy.
+	destroyLimit = 15 * time.Second
+	// searchLimit is the timeout of a search of the whole store.
+	searchLimit = 2 * time.Minute
+	// searchAge is the time after its end in which several destroys use the same search.
+	searchAge = 10 * time.Second
+)
+
+// DestroySession ends a session and all its holds. It fails with ErrMoved if the session does not hold exactly the keys
+// that were shown, with ErrNoSession if it does not exist, and with ErrRefused if the evidence no longer holds. After
+// ErrUnknown, the session may have been destroyed.
+func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) error {
+	if err := op.elsewhere(d.Target); err != nil {
+		return err
+	}
+	session, err := op.client.session(ctx, d.Session)
+	if err != nil {
+		return err
+	}
+	d.Session = session.ID // Consul accepts an ID in any case
+	if !d.Unsearched {
+		if err := op.checkHeld(ctx, d); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, destroyLimit)
+	defer cancel()
+	if d.Evidence != nil {
+		if err := d.Evidence(ctx); err != nil {
+			return err
+		}
+	}
+	if err := op.checkKeys(ctx, d); err != nil {
+		return err
+	}
+	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}, func() error { return op.destroy(ctx, d) })
+}
+
+// checkHeld compares the keys that the session holds in the whole store with those that were shown.
+func (op *Operator) checkHeld(ctx context.Context, d election.Destroy) error {
+	held, complete, err := op.HeldBy(ctx, d.Session, d.Shown)
+	switch {
+	case err != nil:
+		return err
+	case !complete && !d.Incomplete:
+		return Fail(ErrRefused, "this token cannot read all keys, so the session may hold more than those shown; nothing was written")
+	}
+	for _, key := range held {
+		if !slices.Contains(d.Keys, key) {
+			return Fail(ErrMoved, "the session also holds %s, which was not shown; nothing was written", sanitize.Line(key, 200))
+		}
+	}
+	return nil
+}
+
+// checkKeys reads the keys again that were shown, and the key of the target.
+func (op *Operator) checkKeys(ctx context.Context, d election.Destroy) error {
+	keys := slices.Clone(d.Keys)
+	if d.Key != "" && !slices.Contains(keys, d.Key) {
+		keys = append(keys, d.Key)
+	}
+	for _, key := range keys {
+		if err := addressable(key); err != nil {
+			return err
+		}
+	}
+	holders, err := Holders(ctx, op.client, keys)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if !strings.EqualFold(holders[key], d.Session) {
+			return Fail(ErrMoved, "the session no longer holds %s; nothing was written", sanitize.Line(key, 200))
+		}
+	}
+	return nil
+}
+
+// destroy destroys the session, and reads the keys afterwards to make sure that the session no longer holds them.
+func (op *Operator) destroy(ctx context.Context, d election.Destroy) error {
+	c := op.client
+	if err := c.destroySession(ctx, d.Session); err != nil {
+		return c.unconfirmed(ctx, err, "the destroy", func(ctx context.Context) (string, error) { return c.sessionNow(ctx, d.Target) })
+	}
+	holders, err := Holders(ctx, c, d.Keys)
+	if err != nil {
+		return Fail(ErrUnknown, "Consul confirmed the destroy, but the keys could not be read afterwards: %s", Describe(err))
+	}
+	for _, key := range d.Keys {
+		if strings.EqualFold(holders[key], d.Session) {
+			return Fail(ErrUnknown, "Consul confirmed the destroy, but the session still holds %s", sanitize.Line(key, 200))
+		}
+	}
+	return nil
+}
+
+// destroySession ends a session. It checks that Consul returns true, because the library ignores the response.
+func (c *Client) destroySession(ctx context.Context, id string) error {
+	var done bool
+	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.Write(ctx))
+	if err == nil && !done {
+		err = transport.NotConsul("it does not confirm the destroy")
+	}
+	return err
+}
+
+// storeSearch searches the whole store for the keys that sessions hold. Concurrent callers share one search, because a
+// search of a large store is expensive for Consul.
+type storeSearch struct {
+	client *Client
+	turn   chan struct{} // holds one token; whoever has it may search
+	latest *foundKeys
+}
+
+// foundKeys is the result of a search.
+type foundKeys struct {
+	began, ended time.Time
+	held         map[string][]string // keys by session
+	complete     bool
+}
+
+func newStoreSearch(c *Client) storeSearch {
+	s := storeSearch{client: c.Consistently(), turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
+	return s
+}
+
+// HeldBy returns all keys that a session holds, as read consistently after the given time. complete is false if the
+// token cannot read all keys. One search serves all calls that it is new enough for.
+func (op *Operator) HeldBy(ctx context.Context, session string, after time.Time) (keys []string, complete bool, err error) {
+	s := &op.search
+	ctx, cancel := context.WithTimeout(ctx, searchLimit)
+	defer cancel()
+	select {
+	case <-s.turn:
+	case <-ctx.Done():
+		return nil, false, s.client.Wrap(ctx.Err())
+	}
+	defer func() { s.turn <- struct{}{} }()
+	if s.latest == nil || !s.latest.began.After(after) || time.Since(s.latest.ended) > searchAge {
+		if err := s.run(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	return s.latest.held[strings.ToLower(session)], s.latest.complete, nil
+}
+
+func (s *storeSearch) run(ctx context.Context) error {
+	found := &foundKeys{began: time.Now(), held: map[string][]string{}, complete: true}
+	err := s.client.scanStore(ctx, nil, func(p election.Pair) {
+		if p.Held() {
+			id := strings.ToLower(p.Session) // a key keeps the spelling with which it was acquired
+			found.held[id] = append(found.held[id], p.Key)
+		}
+	})
+	if errors.Is(err, ErrIncomplete) {
+		found.complete, err = false, nil
+	}
+	if err != nil {
+		return err
+	}
+	found.ended = time.Now()
+	s.latest = found
+	return nil
+}

@@ -1,0 +1,165 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx/internal/wire"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+// A destroy must end exactly the holds that the user was shown.
+func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		s := b.Session(t, &api.SessionEntry{})
+		p := b.Prefix(t)
+		one, two := p+"one", p+"two"
+		b.Acquire(t, api.KVPair{Key: one, Session: s})
+		d := shown(targetOf(wire.Pair(b.Get(t, one))))
+		op := NewOperator(b.client, nil)
+		refused := func(want string, d election.Destroy) {
+			t.Helper()
+			err := op.DestroySession(t.Context(), d)
+			entry, _, infoErr := b.API.Session().Info(s, nil)
+			if !errors.Is(err, ErrMoved) || !strings.Contains(Describe(err), want) || infoErr != nil || entry == nil {
+				t.Errorf("%v, session %v %v; want a refusal with %q and the session alive", err, entry, infoErr, want)
+			}
+		}
+		b.Acquire(t, api.KVPair{Key: two, Session: s})
+		refused("the session also holds "+two, d)
+		refused("the session also holds "+one, election.Destroy{Target: election.Target{Session: strings.ToUpper(s)}, Shown: time.Now()})
+		d.Keys, d.Shown = []string{one, two}, time.Now()
+		if _, _, err := b.API.KV().Release(&api.KVPair{Key: two, Session: s}, nil); err != nil {
+			t.Fatal(err)
+		}
+		refused("the session no longer holds "+two, d)
+		d.Unsearched = true
+		refused("the session no longer holds "+two, d)
+		d.Unsearched, d.Keys, d.Session = false, []string{one}, strings.ToUpper(s)
+		why := errors.New("the node is healthy")
+		d.Evidence = func(context.Context) error { return why }
+		if err := op.DestroySession(t.Context(), d); !errors.Is(err, why) || b.Get(t, one).Session != s {
+			t.Errorf("without evidence: %v", err)
+		}
+		d.Evidence = nil
+		if err := op.DestroySession(t.Context(), d); err != nil || b.Get(t, one).Session != "" {
+			t.Errorf("a session ID in capitals: %v", err)
+		}
+	})
+}
+
+func TestDestroyUnderACLsRefusesHiddenKeys(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	s := root.Session(t, &api.SessionEntry{})
+	root.Acquire(t, api.KVPair{Key: "seen/a", Session: s})
+	root.Acquire(t, api.KVPair{Key: "unseen/b", Session: s})
+	token := root.Token(t, `key_prefix "seen/" { policy = "read" } session_prefix "" { policy = "write" }`)
+	op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
+	d := shown(election.Target{Key: "seen/a", Session: s})
+	if err := op.DestroySession(t.Context(), d); !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), "cannot read all keys") {
+		t.Errorf("hidden keys: %v", err)
+	}
+	d.Incomplete = true // the user was told
+	if err := op.DestroySession(t.Context(), d); err != nil {
+		t.Error(err)
+	}
+}
+
+// A search of the whole store is expensive for Consul.
+func TestDestroysShareOneSearch(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		var searches atomic.Int64
+		addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			if r.URL.Query().Has("keys") {
+				searches.Add(1)
+				if !r.URL.Query().Has("consistent") || r.URL.Query().Has("stale") {
+					t.Errorf("the search is not consistent: %s", r.URL)
+				}
+			}
+			forward.ServeHTTP(w, r)
+		})
+		var all []election.Destroy
+		for range 8 {
+			key, s := b.Prefix(t)+"leader", b.Session(t, &api.SessionEntry{})
+			b.Acquire(t, api.KVPair{Key: key, Session: s})
+			all = append(all, shown(targetOf(wire.Pair(b.Get(t, key)))))
+		}
+		op := NewOperator(newClient(t, Config{Address: addr, Stale: true}), nil)
+		var actions sync.WaitGroup
+		for _, d := range all {
+			actions.Go(func() {
+				if err := op.DestroySession(t.Context(), d); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		actions.Wait()
+		if searches.Load() != 1 {
+			t.Errorf("%d searches for %d sessions, want 1", searches.Load(), len(all))
+		}
+		late := b.Session(t, &api.SessionEntry{})
+		key := b.Prefix(t) + "leader"
+		b.Acquire(t, api.KVPair{Key: key, Session: late})
+		if err := op.DestroySession(t.Context(), shown(election.Target{Session: late})); !errors.Is(err, ErrMoved) || searches.Load() != 2 {
+			t.Errorf("a key that was acquired after the search: %v after %d searches", err, searches.Load())
+		}
+	})
+}
+
+// A faulty proxy must not crash electop or make it act.
+func TestNullInResponses(t *testing.T) {
+	for path, body := range map[string]string{
+		"/v1/session/list": "[null]", "/v1/health/node/n": "[null]", "/v1/catalog/nodes": "[null]",
+		"/v1/txn": `{"Results":[null],"Errors":[null]}`,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Consul-Index", "1")
+			w.Header().Set("X-Consul-Knownleader", "true")
+			if r.URL.Path == path {
+				_, _ = w.Write([]byte(body))
+				return
+			}
+			_, _ = w.Write([]byte("[]"))
+		}))
+		t.Cleanup(server.Close)
+		client := newClient(t, Config{Address: server.URL})
+		ctx := t.Context()
+		switch path {
+		case "/v1/session/list":
+			if _, err := Sessions(ctx, client); err == nil {
+				t.Error("a list of sessions with null is not an error")
+			}
+		case "/v1/health/node/n":
+			if read := NodeChecks(ctx, client, "n"); len(read.Checks) != 0 {
+				t.Errorf("%+v", read)
+			}
+		case "/v1/catalog/nodes":
+			if names, _ := Nodes(ctx, client); len(names) != 0 {
+				t.Errorf("%q", names)
+			}
+		default:
+			if _, err := client.ReadKey(ctx, "k"); err == nil {
+				t.Error("ReadKey returned no error")
+			}
+			if _, err := Holders(ctx, client, []string{"k"}); err == nil {
+				t.Error("Holders returned no error")
+			}
+			if err := NewOperator(client, nil).client.release(ctx, &election.Pair{Key: "k", Session: "s", ModifyIndex: 1}); !errors.Is(err, ErrUnknown) {
+				t.Errorf("a write with an invalid response: %v", err)
+			}
+		}
+	}
+}

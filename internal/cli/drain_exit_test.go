@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+// The exit code 0 of a drain means that the node can be rebooted: `electop drain node-2 && reboot`.
+
+// Consul compares node names without case, and a session keeps the spelling of the client that created it.
+func TestDrainFindsSessionsWhateverTheSpellingOfTheNode(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		a, b, _ := threeNodes(t, w)
+		loud := strings.ToUpper(a)
+		w.acquire(p+"/web/leader", w.sessionOn(loud), "web-1")
+		contend(t, w, p+"/web/leader", w.sessionOn(loud), "web-2") // the next leader is on the node as well
+		r := w.run("drain", a, "--yes", "--rounds", "2", "--settle", "100ms", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
+		if lines, _ := drainLines(t, r.out); lines["web"].Rounds != 2 || lines["web"].Result != "stayed" {
+			t.Errorf("%s", r.out)
+		}
+		w.acquire(p+"/mail/leader", w.sessionOn(b), "mail-1")
+		w.run("release", "--node", strings.ToUpper(b), "--yes", "-k", p+"/*/leader").must(t, exitOK)
+	})
+}
+
+// A key keeps the spelling of the session's ID with which it was acquired.
+func TestDrainFindsSessionsWhateverTheSpellingOfTheirID(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		a, _, _ := threeNodes(t, w)
+		w.acquire(p+"/web/leader", strings.ToUpper(w.sessionOn(a)), "web-1")
+		w.acquire(p+"-locks/backup", strings.ToUpper(w.sessionOn(a)), "backup-1")
+		r := w.run("drain", a, "--yes", "--wait", "100ms", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
+		if _, summary := drainLines(t, r.out); summary.Vacant != 2 {
+			t.Errorf("%s", r.out)
+		}
+	})
+}
+
+// afterRelease returns the address of a proxy that calls hook before it forwards a request. released is set after the
+// first release.
+func afterRelease(t *testing.T, addr string, hook func(released bool, w http.ResponseWriter, r *http.Request) (handled bool)) string {
+	t.Helper()
+	var released atomic.Bool
+	log := &writeLog{}
+	return consultest.ReverseProxy(t, addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if log.read(r) {
+			defer released.Store(true)
+		}
+		if !hook(released.Load(), w, r) {
+			forward.ServeHTTP(w, r)
+		}
+	})
+}
+
+func TestDrainFailsIfTheLastReadFails(t *testing.T) {
+	w := onMemory(t)
+	a, b, _ := threeNodes(t, w)
+	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
+	contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
+	w.addr = afterRelease(t, w.addr, func(released bool, rw http.ResponseWriter, r *http.Request) bool {
+		if !released || r.URL.Path != "/v1/session/list" {
+			return false
+		}
+		http.Error(rw, "rpc error", http.StatusInternalServerError)
+		return true
+	})
+	r := w.run("drain", a, "--yes", "--settle", "10ms", "-o", "json").must(t, exitFailed)
+	has(t, r.out, `"result":"moved"`, `"verified":false`)
+	has(t, r.errOut, "not verified whether "+a+" leads an election", "rpc error")
+}
+
+// A follower that lags returns old sessions. A Consul leader that has lost its role does so for reads that are not
+// consistent.
+func TestDrainReadsConsistently(t *testing.T) {
+	for _, flag := range []string{"--stale", "--stale=false"} {
+		w := onMemory(t)
+		a, b, _ := threeNodes(t, w)
+		w.acquire("service/web/leader", w.sessionOn(a), "web-1")
+		contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
+		w.addr = consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+			if _, consistent := r.URL.Query()["consistent"]; !consistent && r.URL.Path == "/v1/session/list" {
+				rw.Header().Set("X-Consul-Index", "1")
+				_ = json.NewEncoder(rw).Encode([]any{})
+				return
+			}
+			forward.ServeHTTP(rw, r)
+		})
+		r := w.run("drain", a, flag, "--yes", "--settle", "10ms", "-o", "json").must(t, exitOK)
+		if _, summary := drainLines(t, r.out); summary.Moved != 1 {
+			t.Errorf("%s: %s%s", flag, r.out, r.errOut)
+		}
+	}
+}
+
+// During the drain, a session on the node acquires an election that was not part of the plan.
+func TestDrainFailsIfTheNodeAcquiresAnotherElection(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		a, _, _ := threeNodes(t, w)
+		here, chat := w.sessionOn(a), w.sessionOn(strings.ToUpper(a))
+		w.acquire(p+"/web/leader", here, "web-1")
+		var done atomic.Bool
+		direct := w.addr
+		w.addr = afterRelease(t, direct, func(released bool, _ http.ResponseWriter, _ *http.Request) bool {
+			if released && !done.Swap(true) {
+				for _, key := range []string{p + "/chat/leader", p + "/secret/leader", p + "-locks/backup"} {
+					w.acquire(key, chat, "chat-1")
+				}
+			}
+			return false
+		})
+		r := w.run("drain", a, "--yes", "--wait", "1s", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
+		lines, summary := drainLines(t, r.out)
+		for _, name := range []string{"chat", "secret", p + "-locks/backup"} {
+			if l := lines[name]; l.Result != "stayed" || l.Rounds != 0 || !strings.Contains(l.Reason, "during the drain") {
+				t.Errorf("%s: %+v", name, l)
+			}
+		}
+		if summary.Vacant != 1 || summary.Stayed != 3 {
+			t.Errorf("%s", r.out)
+		}
+		has(t, r.errOut, "still leads 3 elections")
+		w.addr = direct
+		for _, key := range []string{p + "/chat/leader", p + "-locks/backup"} {
+			w.unlock(key, chat)
+		}
+		w.run("drain", a, "--yes", "-k", p+"/*/leader", "--exclude", "secret").must(t, exitOK)
+	})
+}
+
+// A key that the token may not read may have a leader on the node.
+func TestDrainOfAPartlyReadableStore(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	p := prefix(t)
+	s := w.session(nil)
+	reads := `session_prefix "" { policy = "read" } node_prefix "" { policy = "read" } key_prefix "" { policy = "deny" } `
+	for _, name := range []string{"web", "mail", "chat"} {
+		w.acquire(p+"/"+name+"/leader", s, name)
+	}
+	secret := token(t, w.client, "web", reads+`key_prefix "`+p+`/web" { policy = "write" }`)
+	partly := []string{"--yes", "--wait", "10ms", "-k", p + "/*/leader", "--token", secret}
+	for _, args := range [][]string{{"--no-scan"}, {}} {
+		w.acquire(p+"/web/leader", s, "web")
+		r := w.run(append(append([]string{"drain", "node-1"}, args...), partly...)...).must(t, exitDenied)
+		has(t, r.errOut, "This token cannot read all keys", "not verified whether node-1 leads an election")
+		if r = w.run(append(append([]string{"drain", "node-1"}, args...), partly...)...).must(t, exitDenied); r.out != "" {
+			t.Errorf("%s", r.out)
+		}
+	}
+	w.acquire(p+"/web/leader", s, "web")
+	include := append([]string{"drain", "node-1", "--include", "web"}, partly...)
+	w.run(include...).must(t, exitOK)
+
+	w.acquire(p+"/web/leader", s, "web")
+	policy, _, err := w.client.ACL().PolicyReadByName("web", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy.Rules = reads
+	w.addr = afterRelease(t, w.addr, func(released bool, _ http.ResponseWriter, _ *http.Request) bool {
+		if released && policy.Rules != "" {
+			if _, _, err := w.client.ACL().PolicyUpdate(policy, nil); err != nil {
+				t.Error(err)
+			}
+			policy.Rules = ""
+		}
+		return false
+	})
+	if r := w.run(include...); r.code == exitOK {
+		t.Errorf("exit code 0 although the key became unreadable: %s%s", r.out, r.errOut)
+	}
+}
+
+// A holder that writes its value without the lock sets the LockIndex to 0.
+func TestDrainOfAHolderThatWritesWithoutTheLock(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		a, _, _ := threeNodes(t, w)
+		key, s := p+"/web/leader", w.sessionOn(a)
+		op := func(verb api.KVOp, value string) *api.TxnOp {
+			return &api.TxnOp{KV: &api.KVTxnOp{Verb: verb, Key: key, Session: s, Value: []byte(value)}}
+		}
+		lead := func() { // one transaction, so that no observer sees the LockIndex of the acquire
+			if _, _, _, err := w.client.Txn().Txn(api.TxnOps{op(api.KVLock, "web-1"), op(api.KVSet, "web-1")}, nil); err != nil {
+				t.Error(err)
+			}
+		}
+		lead()
+		if pair := w.get(key); pair.LockIndex != 0 || pair.Session != s {
+			t.Fatalf("%+v", pair)
+		}
+		w.addr = afterRelease(t, w.addr, func(released bool, _ http.ResponseWriter, _ *http.Request) bool {
+			if released && w.get(key).Session == "" {
+				lead()
+			}
+			return false
+		})
+		start := time.Now()
+		r := w.run("drain", a, "--yes", "--rounds", "3", "--wait", "10s", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
+		lines, _ := drainLines(t, r.out)
+		if l := lines["web"]; l.Result != "stayed" || l.Rounds != 3 || time.Since(start) > 9*time.Second {
+			t.Errorf("after %s: %s", time.Since(start), r.out)
+		}
+	})
+}
+
+// The holder of a chosen key may be on the node if its session cannot be read. A node of which nothing can be read may
+// be misspelled.
+func TestDrainOfWhatTheTokenCannotSee(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	p := prefix(t)
+	a, b, _ := threeNodes(t, w)
+	w.acquire(p+"/web/leader", w.sessionOn(a), "web-1")
+	w.acquire(p+"-locks/backup", w.sessionOn(b), "backup-1") // no pattern matches it
+	keys := `key_prefix "" { policy = "write" } `
+	oneNode := token(t, w.client, "one", keys+`node_prefix "" { policy = "read" } session "`+a+`" { policy = "read" }`)
+	noNodes := token(t, w.client, "none", keys+`session_prefix "" { policy = "read" }`)
+	for _, args := range [][]string{
+		{a, "--token", oneNode, "--include", p + "-locks/backup"},
+		{a + "-typo", "--token", noNodes, "--include", "web"},
+	} {
+		r := w.run(append([]string{"drain", "--yes", "--wait", "10ms", "-k", p + "/*/leader"}, args...)...)
+		if r.code != exitDenied {
+			t.Errorf("%q: exit code %d: %s%s", args, r.code, r.out, r.errOut)
+		}
+	}
+}

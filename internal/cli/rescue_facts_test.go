@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+// nodeHealth registers a node with the check serfHealth, or changes the status of the check.
+func (w *testConsul) nodeHealth(node, status string) {
+	w.t.Helper()
+	_, err := w.client.Catalog().Register(&api.CatalogRegistration{
+		Node: node, Address: "10.0.0.9",
+		Check: &api.AgentCheck{Node: node, CheckID: "serfHealth", Name: "Serf Health Status", Status: status},
+	}, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: node}, nil) })
+}
+
+// alive fails the test unless the session exists.
+func (w *testConsul) alive(session string) {
+	w.t.Helper()
+	if e, _, err := w.client.Session().Info(session, nil); err != nil || e == nil {
+		w.t.Errorf("session %s was destroyed (%v)", session, err)
+	}
+}
+
+// A service check says nothing about the holder of a session that does not depend on it: the names may only be equal.
+// Maintenance mode is a critical check, too.
+func TestRescueDoesNotJudgeALeaderByOtherChecks(t *testing.T) {
+	w := newTestConsul(t, consultest.Dev(t).Addr())
+	agent := w.client.Agent()
+	if err := agent.ServiceRegister(&api.AgentServiceRegistration{Name: "shop"}); err != nil {
+		t.Fatal(err)
+	}
+	controller := w.session(func(s *api.SessionEntry) { s.Name = "controller" })
+	for _, name := range []string{"web", "mail", "chat", "shop"} {
+		w.acquire("service/"+name+"/leader", controller, name)
+	}
+	for _, fails := range []func() error{
+		func() error { return agent.EnableServiceMaintenance("shop", "upgrade") },
+		func() error { return agent.EnableNodeMaintenance("upgrade") },
+		func() error {
+			return agent.ServiceRegister(&api.AgentServiceRegistration{Name: "web", Check: &api.AgentServiceCheck{TTL: "1h", Status: "critical"}})
+		},
+	} {
+		if err := fails(); err != nil {
+			t.Fatal(err)
+		}
+		if r := w.run("rescue", "--yes", "-o", "json").must(t, exitOK); r.out != "" {
+			t.Errorf("rescue lists %s", r.out)
+		}
+		w.alive(controller)
+	}
+}
+
+// laggingFollower returns the address of a proxy that lags behind Consul for every read that is not consistent: it
+// shows the check serfHealth of all nodes as critical.
+func laggingFollower(t *testing.T, addr string) string {
+	return consultest.ReverseProxy(t, addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if !isChecksRead(r) || r.URL.Query().Has("consistent") {
+			forward.ServeHTTP(rw, r)
+			return
+		}
+		resp, err := http.Get("http://" + addr + r.URL.RequestURI())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		var checks []map[string]any
+		if err := json.NewDecoder(resp.Body).Decode(&checks); err != nil {
+			t.Error(err)
+		}
+		for _, c := range checks {
+			if c["CheckID"] == "serfHealth" {
+				c["Status"] = "critical"
+			}
+		}
+		for key, values := range resp.Header {
+			if key != "Content-Length" {
+				rw.Header()[key] = values
+			}
+		}
+		text, _ := json.Marshal(checks)
+		_, _ = rw.Write(text)
+	})
+}
+
+// Consul's option discovery_max_stale makes reads of checks stale, too, unless they are consistent.
+func TestRescueReadsTheEvidenceConsistently(t *testing.T) {
+	onOwn(t, func(t *testing.T, w *testConsul) {
+		w.nodeHealth("node-9", api.HealthPassing)
+		s := w.session(func(s *api.SessionEntry) { s.Node = "node-9" })
+		w.acquire("service/web/leader", s, "web-1")
+		lagging := laggingFollower(t, w.addr)
+		for _, stale := range [][]string{nil, {"--stale"}} {
+			r := w.run(append([]string{"rescue", "--yes", "-o", "json", "--http-addr", lagging}, stale...)...).must(t, exitOK)
+			if r.out != "" {
+				t.Errorf("%v: %s", stale, r.out)
+			}
+			w.alive(s)
+		}
+	})
+}
+
+// No read of rescue may be stale, although the user gave --stale.
+func TestRescueIgnoresStale(t *testing.T) {
+	w := onMemory(t)
+	w.nodeHealth("node-9", api.HealthCritical)
+	w.acquire("service/web/leader", w.session(func(s *api.SessionEntry) { s.Node = "node-9" }), "web-1")
+	s := w.session(nil)
+	w.acquire("service/free/leader", s, "free-1")
+	w.unlock("service/free/leader", s)
+	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if r.URL.Query().Has("stale") {
+			t.Errorf("a stale read: %s", r.URL)
+		}
+		forward.ServeHTTP(rw, r)
+	})
+	w.run("--stale", "rescue", "--dry-run", "--http-addr", addr).must(t, exitOK)
+}
+
+// A session of api.Lock that has nothing to do with a key is no reason to write the key.
+func TestRescueNeverWritesAKey(t *testing.T) {
+	onOwn(t, func(t *testing.T, w *testConsul) {
+		w.session(func(s *api.SessionEntry) { s.Name, s.TTL = api.DefaultLockSessionName, "20s" })
+		if _, err := w.client.KV().Put(&api.KVPair{Key: "service/web/leader", Value: []byte("web-1"), Flags: 42}, nil); err != nil {
+			t.Fatal(err)
+		}
+		leader, _ := cluster(w, "service")
+		if ok, _, err := w.client.KV().Release(&api.KVPair{Key: "service/db/leader", Session: leader, Value: []byte("pg1")}, nil); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		before := []*api.KVPair{w.get("service/web/leader"), w.get("service/db/leader")}
+		r := w.run("rescue", "--yes", "-o", "json").must(t, exitNoLeader)
+		all := rescueLines(t, r.out)
+		if l := all["web"]; l.Problem != "no_candidate" || l.Fix != "manual" || l.Result != "manual" {
+			t.Errorf("web: %+v", l)
+		}
+		if l := all["db"]; l.Problem != "patroni_released" || l.Fix != "manual" || l.Result != "manual" {
+			t.Errorf("db: %+v", l)
+		}
+		for _, was := range before {
+			if now := w.get(was.Key); now == nil || now.ModifyIndex != was.ModifyIndex {
+				t.Errorf("%s was %+v, is %+v", was.Key, was, now)
+			}
+		}
+	})
+}
+
+// A node that fails only for a moment, or recovers, is no failed node. The proxy changes the check between the read for
+// the plan and the read before the destroy.
+func TestRescueDestroysNothingIfTheNodeCheckChanges(t *testing.T) {
+	for name, tt := range map[string]struct {
+		statuses []string
+		denied   bool
+		code     int
+		reason   string
+	}{
+		"recovered": {statuses: []string{api.HealthPassing}, code: exitChanged, reason: "was not applied (changed): the node check of"},
+		"flapped":   {statuses: []string{api.HealthPassing, api.HealthCritical}, code: exitChanged, reason: "was not applied (changed): the node check of"},
+		"unread":    {denied: true, code: exitFailed, reason: "was not applied (refused): the checks of"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onOwn(t, func(t *testing.T, w *testConsul) {
+				w.t = t
+				node, s := w.leaderOnFailedNode("service/web/leader")
+				reads := 0
+				addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+					if isChecksRead(r) {
+						if reads++; reads > 1 {
+							for _, status := range tt.statuses {
+								w.nodeHealth(node, status)
+							}
+							if tt.denied {
+								http.Error(rw, "Permission denied", http.StatusForbidden)
+								return
+							}
+						}
+					}
+					forward.ServeHTTP(rw, r)
+				})
+				d := soon("")
+				d.seen = 200 * time.Millisecond
+				r := w.runWith(d, "rescue", "--yes", "--http-addr", addr).must(t, tt.code)
+				has(t, r.errOut, "the node check of "+strings.ToUpper(node)+" is critical; electop waits", "web: destroy_session "+tt.reason)
+				w.alive(s)
+			})
+		})
+	}
+}
+
+// Every key of the session must have a problem of its own.
+func TestRescueRefusesASessionWithOtherKeys(t *testing.T) {
+	onOwn(t, func(t *testing.T, w *testConsul) {
+		w.t = t
+		_, s := w.leaderOnFailedNode("service/web/leader", "service/mail/leader", "config/lock")
+		for _, names := range [][]string{nil, {"web", "mail"}} {
+			r := w.runWith(soon(""), append([]string{"rescue", "--yes", "-o", "json"}, names...)...).must(t, exitNoLeader)
+			for name, l := range rescueLines(t, r.out) {
+				if l.Problem != "node_gone" || l.Fix != "manual" || l.Result != "manual" || !strings.Contains(l.Do, "the session also holds config/lock") {
+					t.Errorf("%s: %+v", name, l)
+				}
+			}
+		}
+		w.unlock("config/lock", s)
+		r := w.runWith(soon(""), "rescue", "web", "--yes").must(t, exitNoLeader)
+		has(t, r.errOut, "the session also holds service/mail/leader")
+		w.alive(s)
+		acquires := &changingReader{change: func() { w.acquire("config/lock", s, "") }}
+		r = w.runWith(deps{stdin: acquires, interactive: true, seen: time.Nanosecond}, "rescue").must(t, exitChanged)
+		has(t, r.errOut, "web: destroy_session was not applied (changed): the session also holds config/lock")
+		w.alive(s)
+	})
+}
+
+func TestRescueRefusesKeysThatItCannotRead(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	_, s := w.leaderOnFailedNode("service/web/leader", "secret/lock")
+	secret := token(t, w.client, "some-keys", `key_prefix "service/" { policy = "write" } session_prefix "" { policy = "write" }
+		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" } agent_prefix "" { policy = "read" }`)
+	r := w.runWith(soon(""), "rescue", "--yes", "--token", secret).must(t, exitNoLeader)
+	has(t, r.errOut, "web: node_gone", "electop does not apply this fix", "this token cannot read all keys")
+	w.alive(s)
+}
+
+// Exit code 0 means that the session no longer holds its keys.
+func TestRescueReportsADestroyWithoutEffect(t *testing.T) {
+	w := onMemory(t)
+	_, s := w.leaderOnFailedNode("service/web/leader")
+	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if strings.HasPrefix(r.URL.Path, "/v1/session/destroy/") {
+			_, _ = io.WriteString(rw, "true")
+			return
+		}
+		forward.ServeHTTP(rw, r)
+	})
+	r := w.runWith(soon(""), "rescue", "--yes", "--http-addr", addr).must(t, exitFailed)
+	has(t, r.errOut, "web: destroy_session may have been applied (unknown): Consul confirmed the destroy, but the session still holds service/web/leader")
+	w.alive(s)
+}
+
+// If the observer for --wait fails, nothing was applied, and rescue reports only the error.
+func TestRescueFailsBeforeItAppliesAnything(t *testing.T) {
+	w := onMemory(t)
+	_, s := w.leaderOnFailedNode("service/web/leader")
+	denied := false
+	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if denied && strings.HasPrefix(r.URL.Path, "/v1/kv/") {
+			http.Error(rw, "Permission denied", http.StatusForbidden)
+			return
+		}
+		forward.ServeHTTP(rw, r)
+	})
+	for _, output := range []string{"text", "json"} {
+		denied = false
+		fails := &changingReader{change: func() { denied = true }}
+		r := w.runWith(deps{stdin: fails, interactive: true, seen: time.Nanosecond}, "rescue", "--wait", "1s", "-o", output, "--http-addr", addr).must(t, exitDenied)
+		if r.out != "" || strings.Contains(r.errOut, "was not applied") {
+			t.Errorf("%+v", r)
+		}
+	}
+	w.alive(s)
+}
+
+// changingReader answers yes after a change.
+type changingReader struct{ change func() }
+
+func (r *changingReader) Read(p []byte) (int, error) {
+	r.change()
+	return copy(p, "y\n"), nil
+}
