@@ -81,19 +81,12 @@ func (r reading) board(ctx context.Context, datacenter string, at time.Time) (*h
 	if next[0].Valid {
 		last = next[0].Int64
 	}
-	rows, err := r.q.QueryContext(ctx, selectEvents+" WHERE v.id > ? AND v.id <= ? AND v.time <= ? AND e.datacenter = ? ORDER BY v.id", found[0].event, last, nanos(at), datacenter)
-	if err != nil {
-		return nil, wrap(r.path, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	apply := func(rows *sql.Rows) (changed bool, err error) {
 		e, _, err := scanEvent(rows)
-		if err != nil {
-			return nil, wrap(r.path, err)
-		}
-		b.Apply(&e)
+		return b.Apply(&e), err
 	}
-	return b, wrap(r.path, rows.Err())
+	_, err = list(ctx, r, apply, selectEvents+" WHERE v.id > ? AND v.id <= ? AND v.time <= ? AND e.datacenter = ? ORDER BY v.id", found[0].event, last, nanos(at), datacenter)
+	return b, err
 }
 
 // addTerms adds the earlier terms that overlap the window. A board contains only the latest terms of its elections.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"math"
 	"time"
 
@@ -296,28 +297,23 @@ func (w *Writer) endAbsent(ctx context.Context, m *mark, ids map[string]election
 }
 
 type electionID struct {
-	id      int64
-	key     string
-	deleted bool
+	id         int64
+	ident, key string
+	deleted    bool
 }
 
 // electionIDs returns the stored elections of the datacenter, by ident.
 func (w *Writer) electionIDs(ctx context.Context) (map[string]electionID, error) {
-	rows, err := w.conn.conn.QueryContext(ctx, "SELECT ident, id, key, deleted IS NOT NULL FROM elections WHERE datacenter = ? AND key <> ''", w.datacenter)
-	if err != nil {
-		return nil, err
+	scan := func(rows *sql.Rows) (e electionID, err error) {
+		err = rows.Scan(&e.ident, &e.id, &e.key, &e.deleted)
+		return e, err
 	}
-	defer rows.Close()
-	ids := map[string]electionID{}
-	for rows.Next() {
-		var ident string
-		var e electionID
-		if err := rows.Scan(&ident, &e.id, &e.key, &e.deleted); err != nil {
-			return nil, err
-		}
-		ids[ident] = e
+	all, err := list(ctx, w.reading(), scan, "SELECT ident, id, key, deleted IS NOT NULL FROM elections WHERE datacenter = ? AND key <> ''", w.datacenter)
+	ids := make(map[string]electionID, len(all))
+	for _, e := range all {
+		ids[e.ident] = e
 	}
-	return ids, rows.Err()
+	return ids, err
 }
 
 // correct stores what the observer knows about a current term: its label, its node and, after the clock was set, its
@@ -341,28 +337,23 @@ func (w *Writer) correct(ctx context.Context, row *openRow, t *election.Term) er
 
 type openRow struct {
 	termRow
-	election int64
-	key      string
+	election   int64
+	ident, key string
 }
 
 // openTerms returns the current terms of the datacenter, by ident.
 func (w *Writer) openTerms(ctx context.Context) (map[string]*openRow, error) {
-	rows, err := w.conn.conn.QueryContext(ctx, `SELECT t.id, t.election, e.ident, e.key, t.create_index, t.number, t.session, t.leader, t.node, t.started
+	scan := func(rows *sql.Rows) (*openRow, error) {
+		r := &openRow{}
+		return r, rows.Scan(&r.id, &r.election, &r.ident, &r.key, &r.create, &r.number, &r.session, &r.leader, &r.node, &r.started)
+	}
+	all, err := list(ctx, w.reading(), scan, `SELECT t.id, t.election, e.ident, e.key, t.create_index, t.number, t.session, t.leader, t.node, t.started
 		FROM terms t INDEXED BY terms_open CROSS JOIN elections e ON e.id = t.election WHERE t.ended IS NULL AND e.datacenter = ?`, w.datacenter)
-	if err != nil {
-		return nil, err
+	open := make(map[string]*openRow, len(all))
+	for _, r := range all {
+		open[r.ident] = r
 	}
-	defer rows.Close()
-	open := map[string]*openRow{}
-	for rows.Next() {
-		var r openRow
-		var ident string
-		if err := rows.Scan(&r.id, &r.election, &ident, &r.key, &r.create, &r.number, &r.session, &r.leader, &r.node, &r.started); err != nil {
-			return nil, err
-		}
-		open[ident] = &r
-	}
-	return open, rows.Err()
+	return open, err
 }
 
 // action stores an operator's action. For each term that the action ended, it stores the operator as the cause.
@@ -395,30 +386,19 @@ type endedTerm struct {
 	event          election.Event
 }
 
-func (w *Writer) endedBy(ctx context.Context, a *history.Action) (all []endedTerm, err error) {
-	stmt, err := w.statement(ctx, `SELECT t.id, t.election, t.number, t.create_index, t.leader, t.node, ifnull(t.lock_delay_until, 0)
-		FROM terms t INDEXED BY terms_by_end CROSS JOIN elections e ON e.id = t.election
-		WHERE t.ended BETWEEN ?1 AND ?2 AND t.session = ?3 AND (?4 = '' OR e.key = ?4) AND (?5 = 0 OR t.create_index = ?5) AND (?6 = 0 OR t.number = ?6)
-		AND t.cause IS NOT NULL`)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := stmt.QueryContext(ctx, nanos(a.Time.Add(-actionReach)), nanos(a.Time.Add(actionReach)), a.Session, a.Key, index(a.CreateIndex), index(a.Term))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		x := endedTerm{event: election.Event{Time: a.Time, Type: election.Explained, Session: a.Session, By: a.By}}
+func (w *Writer) endedBy(ctx context.Context, a *history.Action) ([]endedTerm, error) {
+	scan := func(rows *sql.Rows) (x endedTerm, err error) {
+		x.event = election.Event{Time: a.Time, Type: election.Explained, Session: a.Session, By: a.By}
 		x.event.Cause, x.event.Evidence = a.Kind.Cause(a.By)
 		var number, create, delay int64
-		if err := rows.Scan(&x.term, &x.election, &number, &create, &x.event.Leader, &x.event.Node, &delay); err != nil {
-			return nil, err
-		}
+		err = rows.Scan(&x.term, &x.election, &number, &create, &x.event.Leader, &x.event.Node, &delay)
 		x.event.Term, x.event.CreateIndex, x.event.LockDelayUntil = unsigned(number), unsigned(create), moment(delay)
-		all = append(all, x)
+		return x, err
 	}
-	return all, rows.Err()
+	return list(ctx, w.reading(), scan, `SELECT t.id, t.election, t.number, t.create_index, t.leader, t.node, ifnull(t.lock_delay_until, 0)
+		FROM terms t INDEXED BY terms_by_end CROSS JOIN elections e ON e.id = t.election
+		WHERE t.ended BETWEEN ?1 AND ?2 AND t.session = ?3 AND (?4 = '' OR e.key = ?4) AND (?5 = 0 OR t.create_index = ?5) AND (?6 = 0 OR t.number = ?6)
+		AND t.cause IS NOT NULL`, nanos(a.Time.Add(-actionReach)), nanos(a.Time.Add(actionReach)), a.Session, a.Key, index(a.CreateIndex), index(a.Term))
 }
 
 const (

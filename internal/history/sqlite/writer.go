@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -687,10 +688,11 @@ func (w *Writer) items(ctx context.Context, items []item) (stored []election.Eve
 	return stored, nil
 }
 
+func (w *Writer) reading() reading { return reading{path: w.path, q: w.conn.conn} }
+
 // present returns the board of the datacenter according to the file, or an empty board.
 func (w *Writer) present(ctx context.Context) (*history.Board, error) {
-	r := reading{path: w.path, q: w.conn.conn}
-	b, err := r.board(ctx, w.datacenter, wallNow())
+	b, err := w.reading().board(ctx, w.datacenter, wallNow())
 	if b == nil {
 		b = history.NewBoard(&election.Snapshot{Datacenter: w.datacenter}, nil)
 	}
@@ -744,24 +746,21 @@ func (w *Writer) mark(ctx context.Context, m *mark) error {
 // attribute adds to a board the operators who ended the terms of the last day: another process may have stored its action
 // when the observer had already explained the loss.
 func (w *Writer) attribute(ctx context.Context, b *history.Board) error {
-	rows, err := w.conn.conn.QueryContext(ctx, `SELECT e.key, t.create_index, t.number, t.session, t.cause, t.evidence, t.by
+	scan := func(rows *sql.Rows) (e election.Event, err error) {
+		var create, number int64
+		err = rows.Scan(&e.Key, &create, &number, &e.Session, &e.Cause, &e.Evidence, &e.By)
+		e.Time, e.Type, e.CreateIndex, e.Term = b.At, election.Explained, unsigned(create), unsigned(number)
+		return e, err
+	}
+	all, err := list(ctx, w.reading(), scan, `SELECT e.key, t.create_index, t.number, t.session, t.cause, t.evidence, t.by
 		FROM terms t INDEXED BY terms_by_end CROSS JOIN elections e ON e.id = t.election WHERE t.ended > ? AND t.by IS NOT NULL AND e.datacenter = ?`,
 		nanos(b.At.Add(-checkpointEvery)), w.datacenter)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		e := election.Event{Time: b.At, Type: election.Explained}
-		var create, number int64
-		if err := rows.Scan(&e.Key, &create, &number, &e.Session, &e.Cause, &e.Evidence, &e.By); err != nil {
-			return err
-		}
-		if e.CreateIndex, e.Term = unsigned(create), unsigned(number); b.Find(e.Ident()) != nil {
-			b.Apply(&e)
+	for i := range all {
+		if b.Find(all[i].Ident()) != nil {
+			b.Apply(&all[i])
 		}
 	}
-	return rows.Err()
+	return err
 }
 
 // began returns the beginning of the observation of which the mark is a part. A process that took over has observed before,
