@@ -126,3 +126,63 @@ func board(t *testing.T) []byte {
 	}
 	return b
 }
+
+// Every statement of a writer uses an index: an operator's action must not delay the events.
+func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
+	w, err := OpenWriter(t.Context(), t.TempDir()+"/h.db", WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Mark(&election.Snapshot{At: time.Now().Add(-time.Minute), Datacenter: "dc1", Loaded: true}, nil)
+	at := time.Now()
+	e := election.Event{Time: at, Type: election.Elected, Election: "web", Key: "service/web/leader", Datacenter: "dc1", Term: 1, CreateIndex: 1, ModifyIndex: 1, Session: "s1", Leader: "a", VacancyKnown: true}
+	for _, kind := range []election.EventType{election.Elected, election.Updated, election.Vacated, election.Explained, election.Deleted, election.ConnectionLost} {
+		e.Type, e.Leader = kind, "web of "+string(kind)
+		e.Cause = election.Released
+		w.Record([]election.Event{e})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	c, err := connect(t.Context(), w.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	w.conn = c
+	for range 2 {
+		if err := w.transaction(t.Context(), func(ctx context.Context) error {
+			return w.action(ctx, &history.Action{Time: at, By: "ana", Kind: election.ActionRelease, Datacenter: "dc1", Session: "s1", Result: history.ResultDone})
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Trim(t.Context(), at, time.Nanosecond); err != nil {
+		t.Fatal(err)
+	}
+	parameter := regexp.MustCompile(`\?[0-9]*`)
+	scan := func(rows *sql.Rows) (detail string, err error) {
+		var id, parent, unused int
+		err = rows.Scan(&id, &parent, &unused, &detail)
+		return detail, err
+	}
+	for query := range c.prepared {
+		plan, err := list(t.Context(), w.reading(), scan, "EXPLAIN QUERY PLAN "+parameter.ReplaceAllString(query, "NULL"))
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+		for _, detail := range plan {
+			if expensive.MatchString(detail) && !strings.Contains(detail, "TEMP B-TREE") {
+				t.Errorf("%s: %s", query, detail)
+			}
+		}
+	}
+	if terms, err := list(t.Context(), w.reading(), scanOne[string], "SELECT cause || ' ' || by FROM terms"); err != nil || len(terms) != 1 || terms[0] != "operator_release ana" {
+		t.Errorf("%v %v", err, terms)
+	}
+	if n, err := list(t.Context(), w.reading(), scanOne[int], "SELECT count(*) FROM events WHERE cause = 'operator_release'"); err != nil || n[0] != 1 {
+		t.Errorf("%v %v", err, n)
+	}
+}

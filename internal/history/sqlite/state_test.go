@@ -443,3 +443,22 @@ func TestTheStateWhileATokenReadsNothing(t *testing.T) {
 		func() { f.hidden = f.hidden[5:] },
 	)
 }
+
+// Time travel shows a holder that entered long before the others.
+func TestALongHolderOfABusySemaphore(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	slots := election.Pair{Key: "service/jobs/leader", Flags: election.SemaphoreFlag, CreateIndex: 5, ModifyIndex: 5}
+	for i := range uint64(1300) {
+		slots.ModifyIndex++
+		slots.Value = fmt.Appendf(nil, `{"Limit":3,"Holders":{"long":true,"job-%d":true}}`, i)
+		o.after(time.Second).read(slots)
+	}
+	record(t, path, o)
+	st, err := open(t, path).State(t.Context(), history.StateQuery{At: o.now})
+	if err != nil || len(st.Elections) != 1 {
+		t.Fatalf("%v %+v", err, st)
+	}
+	if got, _ := st.Elections[0].Pair.Slots(); !slices.Equal(got.Holders, []string{"job-1299", "long"}) {
+		t.Errorf("%v", got.Holders)
+	}
+}

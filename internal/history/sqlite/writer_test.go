@@ -491,3 +491,53 @@ func TestAPeriodOfObservationReachesItsLastEvent(t *testing.T) {
 		t.Errorf("periods %+v; want one that ends at or after %v", all, last)
 	}
 }
+
+// A command that only stores an action deletes nothing, and the period that another process set remains.
+func TestACommandWithoutKeepDeletesNothing(t *testing.T) {
+	o, path := newObserver(t, day(200)), newPath(t)
+	o.read(pair("s1", 10, 1, 20))
+	for i := uint64(1); i <= 150; i++ {
+		o.after(24 * time.Hour).read(pair([]string{"s1", ""}[i%2], 10, 1+i/2, 20+10*i))
+		o.mark()
+	}
+	keep := 365 * 24 * time.Hour
+	w := startWriter(t, path, sqlite.WriterOptions{Keep: &keep})
+	w.store(o)
+	w.stop()
+	before := len(stored(t, path))
+	command := sqlite.NewWriter(path, sqlite.WriterOptions{})
+	command.RecordAction(history.Action{Time: start(), By: "ana@bastion", Result: history.ResultDone})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := command.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	trimAt(t, path, time.Now(), 0)
+	if n := len(stored(t, path)); n != before || n < 150 {
+		t.Errorf("%d of %d events remain", n, before)
+	}
+}
+
+// A client that follows the events receives those that are stored late.
+func TestFollowingEventsByRow(t *testing.T) {
+	o, path := decade(t), newPath(t)
+	record(t, path, o)
+	page, err := open(t, path).Events(t.Context(), history.EventQuery{Limit: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := resume(t, path, o.now.Add(-30*time.Second)) // after the clock was set back
+	earlier.read()
+	record(t, path, earlier)
+	var got []election.Event
+	for range 5 {
+		next, err := open(t, path).Events(t.Context(), history.EventQuery{After: page.Newer, Limit: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, page = append(got, next.Events...), next
+	}
+	if len(got) != len(earlier.events) || len(got) < 10 {
+		t.Errorf("%d events, want %d", len(got), len(earlier.events))
+	}
+}
