@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"electop/internal/history"
 	"electop/internal/history/sqlite"
+	"electop/internal/history/web"
 )
 
 func TestWhyEventsAreNotStored(t *testing.T) {
@@ -151,5 +154,31 @@ func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
 	_, line, _ := strings.Cut(ended, "electop: history \""+file+"\": ")
 	if !strings.HasPrefix(ended, "exit code 1") || line != sqlite.ErrMoved.Error()+"\n" {
 		t.Errorf("%s", ended)
+	}
+}
+
+// A recorder that does not respond delays the end of a command once, not once for each action, and the line names it.
+func TestActionsForASilentRecorder(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	client, err := web.NewClient(web.ClientOptions{URL: "http://" + silent.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	r := newHistoryRecorder(func(line string) { lines = append(lines, line) })
+	r.start(newActionSender(client, r.warn))
+	for range 6 {
+		r.writer.RecordAction(history.Action{Kind: "release", Key: "service/web/leader"})
+	}
+	began := time.Now()
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+	if len(lines) != 1 || !strings.Contains(lines[0], "the release of service/web/leader") || !strings.Contains(lines[0], silent.Addr().String()) || time.Since(began) > 2*sendTimeout {
+		t.Errorf("%s: %q", time.Since(began), lines)
 	}
 }

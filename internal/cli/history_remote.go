@@ -124,7 +124,7 @@ func checkRecorder(ctx context.Context, source history.Source) string {
 }
 
 const (
-	// sendTimeout bounds the request that records an action. It is shorter than closeTimeout.
+	// sendTimeout bounds the request that records an action. Two of them together take less than closeTimeout.
 	sendTimeout = 4 * time.Second
 	// maxUnsent is the maximum number of actions in the queue for a recorder.
 	maxUnsent = 1000
@@ -166,19 +166,15 @@ func (s *actionSender) RecordAction(a history.Action) {
 	}
 }
 
-// Run sends actions until ctx ends, and then the actions that are still queued. After the end of ctx it takes at most
-// sendTimeout.
+// Run sends actions until ctx ends, and then the actions that are still queued.
 func (s *actionSender) Run(ctx context.Context) error {
 	defer s.recorder.Close()
-	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(sendTimeout, cancel) })()
 	for {
 		select {
 		case <-s.wake:
-			s.send(sending)
+			s.send(context.WithoutCancel(ctx))
 		case <-ctx.Done():
-			s.send(sending)
+			s.send(context.WithoutCancel(ctx))
 			return nil
 		}
 	}
