@@ -95,7 +95,11 @@ func newHistoryRecorder(warn func(line string)) *historyRecorder {
 
 func (r *historyRecorder) options(client *consulx.Client, keep *time.Duration) sqlite.WriterOptions {
 	return sqlite.WriterOptions{
-		Observer: r.by, Keep: keep, MaxBytes: historyMaxBytes, Cluster: client.Cluster, Mark: r.mark, OnError: func(err error) {
+		Observer: r.by, Keep: keep, MaxBytes: historyMaxBytes, Cluster: client.Cluster, Mark: r.mark, OnOther: func(observer string) {
+			if !r.optional { // the dashboard and watch only need the history
+				r.warn("history: " + sanitize.Line(observer, 100) + " stores the events; this process takes over when that one ends")
+			}
+		}, OnError: func(err error) {
 			if err == nil {
 				r.warn("history: storing events again")
 				return

@@ -64,6 +64,9 @@ type WriterOptions struct {
 	Mark func()
 	// OnStored receives events when they are on disk. It runs on the goroutine of Run.
 	OnStored func([]election.Event)
+	// OnOther is called when another process stores the events instead of this one, with that process's observer. It runs
+	// on the goroutine of Run.
+	OnOther func(observer string)
 	// OnError receives a one-line error when a write fails and will be retried, and nil when writes succeed again. It
 	// runs on the goroutine of Run.
 	OnError func(error)
@@ -161,6 +164,9 @@ func NewWriter(path string, o WriterOptions) *Writer {
 	}
 	if o.Mark == nil {
 		o.Mark = func() {}
+	}
+	if o.OnOther == nil {
+		o.OnOther = func(string) {}
 	}
 	return &Writer{path: path, o: o, id: writerID(), wake: make(chan struct{}, 1)}
 }
@@ -517,8 +523,8 @@ func (w *Writer) acquire(ctx context.Context) error {
 // standBy keeps only the events that the process with the lease may not store if it is killed.
 func (w *Writer) standBy(now time.Time, other string) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if other != w.status.Other {
+	changed := other != w.status.Other
+	if changed {
 		w.status.Other, w.status.OtherSince = other, now
 	}
 	w.queue = slices.DeleteFunc(w.queue, func(x item) bool {
@@ -527,6 +533,10 @@ func (w *Writer) standBy(now time.Time, other string) {
 		}
 		return x.mark != nil || now.Sub(x.event.Time) > standbyFor
 	})
+	w.mu.Unlock()
+	if changed {
+		w.o.OnOther(other)
+	}
 }
 
 // knowsDatacenter reports whether a mark has named the datacenter.
