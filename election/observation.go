@@ -32,6 +32,17 @@ type HistoryRead struct {
 	// Elections are sorted by [Compare] within each datacenter, and their RecordedUntil is set. A history contains no
 	// values or flags, except for the keys of semaphores.
 	Elections []*Election
+	// Parts describe the latest recorded observation of each datacenter.
+	Parts []RecordedPart
+}
+
+// RecordedPart is the latest observation of one datacenter in a history.
+type RecordedPart struct {
+	Datacenter string
+	Patterns   Patterns
+	// Until is the end of the observation. Newest is the highest Raft index in the history.
+	Until  time.Time
+	Newest uint64
 }
 
 // PatternsSet replaces the watched patterns. The tracker discards elections that the new patterns do not select,

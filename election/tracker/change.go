@@ -37,9 +37,17 @@ func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election
 	c := change{t: t, at: r.At, ownTerms: true, e: e}
 	t.newest = max(t.newest, p.ModifyIndex)
 	c.gap, c.until = t.unobserved(e, r)
-	if t.covered.Contains(p.Key) {
+	until, created := t.createdUnobserved(p)
+	switch {
+	case t.covered.Contains(p.Key):
 		c.appear(p, r.newest)
-	} else {
+	case created && !p.OfSemaphore():
+		c.gap, c.until = true, until
+		c.appear(p, 0)
+		if len(c.e.Events) == 0 { // the key was never held
+			c.initial(p)
+		}
+	default:
 		c.found(p)
 	}
 	return c.e

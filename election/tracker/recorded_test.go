@@ -333,3 +333,32 @@ func TestARecordedSessionExplainsALoss(t *testing.T) {
 		t.Errorf("%+v", explained)
 	}
 }
+
+// The terms of a key that was created while no observer was running are counted.
+func TestAKeyCreatedWhileNoObserverWasRunning(t *testing.T) {
+	for name, tt := range map[string]struct {
+		create uint64
+		want   string
+	}{
+		"after the recorded observation": {200, "[missed 2 elected 0]"}, "before": {50, "[elected 0]"},
+	} {
+		s := newScene(t)
+		ps, err := election.ParsePatterns(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.observe(election.HistoryRead{At: s.now, Parts: []election.RecordedPart{{Patterns: ps, Until: s.now.Add(-time.Minute), Newest: 100}}})
+		var got []string
+		for _, e := range s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: []election.Pair{
+			{Key: "service/new/leader", Session: "s1", CreateIndex: tt.create, LockIndex: 3, ModifyIndex: 300},
+		}}) {
+			got = append(got, fmt.Sprint(e.Type, " ", e.Count))
+			if e.Initial == (name != "before") || e.Gap != (name != "before") {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+		if fmt.Sprint(got) != tt.want {
+			t.Errorf("%s: %v, want %s", name, got, tt.want)
+		}
+	}
+}
