@@ -22,7 +22,7 @@ func (c *Client) release(ctx context.Context, p *election.Pair) error {
 	case tooLarge(err):
 		return Fail(ErrRefused, "cannot release %s: its value is too large for a transaction; nothing was written", sanitize.Line(p.Key, 100))
 	case err != nil:
-		return c.UnconfirmedRelease(ctx, p, err)
+		return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
 	case ok:
 		return nil
 	}
@@ -70,16 +70,9 @@ func tooLarge(err error) bool {
 	return errors.As(err, &status) && status.Code == http.StatusRequestEntityTooLarge
 }
 
-// UnconfirmedRelease returns the error of a release that Consul did not confirm. The error contains the current state.
-func (c *Client) UnconfirmedRelease(ctx context.Context, p *election.Pair, err error) error {
-	return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
-}
-
-// UnknownResult returns the error of a write that Consul did not confirm.
-type UnknownResult func(ctx context.Context, p *election.Pair, err error) error
-
-// GiveUp unlocks a key that was just read, or deletes it if the behavior is "delete".
-func (c *Client) GiveUp(ctx context.Context, p *election.Pair, behavior string, unknown UnknownResult) error {
+// GiveUp unlocks a key that was just read, or deletes it if the behavior is "delete". After an error other than ErrMoved
+// and ErrRefused, the write may have been applied.
+func (c *Client) GiveUp(ctx context.Context, p *election.Pair, behavior string) error {
 	ops := c.unlockOps(p)
 	if behavior == election.BehaviorDelete {
 		session := c.kvOp(api.KVCheckSession, p.Key)
@@ -91,7 +84,7 @@ func (c *Client) GiveUp(ctx context.Context, p *election.Pair, behavior string, 
 	case tooLarge(err):
 		return Fail(ErrRefused, "cannot release %s: its value is too large for a transaction", sanitize.Line(p.Key, 100))
 	case err != nil:
-		return unknown(ctx, p, err)
+		return c.Wrap(err)
 	case ok:
 		return nil
 	}

@@ -31,6 +31,8 @@ type deps struct {
 	// interrupts can drop SIGINT, so that SIGINT does not cancel the context. It is nil if SIGINT never cancels the
 	// context.
 	interrupts *interruptGate
+	// left describes what may remain after a second signal. It is nil if signals have no effect on the context.
+	left *leftover
 	// seen is how long rescue must see that a node check is critical, or 0 for [rescue.Seen].
 	seen time.Duration
 }
@@ -50,9 +52,11 @@ func Main() int {
 	gate := &interruptGate{}
 	ctx, stop := notifyContext(context.Background(), gate, endSignals()...)
 	defer stop()
+	left := &leftover{}
+	endAtSecondSignal(ctx, os.Stderr, left)
 	d := deps{
-		interrupts: gate,
-		stdin:      os.Stdin, stdout: os.Stdout, stderr: os.Stderr, guarded: ttyguard.Child(),
+		interrupts: gate, left: left,
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, guarded: ttyguard.Child(),
 		interactive: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
 	}
 	if d.guarded {

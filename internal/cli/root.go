@@ -54,6 +54,9 @@ func newRootCommand(d deps) *cobra.Command {
 			if completing(cmd) {
 				return nil
 			}
+			if cmd.HasParent() && cmd.Name() != "demo" { // a dashboard must restore the terminal
+				d.left.set("a write or a program in progress may still complete; electop list shows the current state")
+			}
 			if err := applyConfig(cmd, o, warnIfReadable); err != nil {
 				return err
 			}

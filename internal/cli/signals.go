@@ -3,12 +3,16 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/signal"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"electop/election/sanitize"
 )
 
 // endSignals returns the signals that end a command. SIGINT and SIGHUP stay ignored if they were ignored when
@@ -77,6 +81,37 @@ func signalExit(ctx context.Context) (code exitError, ok bool) {
 	}
 	number, ok := received.signal.(syscall.Signal)
 	return exitError(128 + int(number)), ok
+}
+
+// repeatedSignal is the time in which a signal counts as a copy of the first one: timeout(1), for example, sends a signal
+// to its child and then to its whole process group.
+const repeatedSignal = 200 * time.Millisecond
+
+// leftover is the description of what may remain if electop ends without waiting for its requests and programs.
+type leftover struct{ text atomic.Pointer[string] }
+
+// set changes the description. A second signal has an effect only if there is a description.
+func (l *leftover) set(text string) {
+	if l != nil {
+		l.text.Store(&text)
+	}
+}
+
+// endAtSecondSignal ends the process when a second signal arrives after one has cancelled ctx.
+func endAtSecondSignal(ctx context.Context, stderr io.Writer, left *leftover) {
+	context.AfterFunc(ctx, func() {
+		<-time.After(repeatedSignal)
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, endSignals()...)
+		for received := range again {
+			text := left.text.Load()
+			number, ok := received.(syscall.Signal)
+			if text != nil && ok {
+				fmt.Fprintln(stderr, sanitize.Line("electop: ended at once by a second signal: "+*text, 400))
+				os.Exit(128 + int(number))
+			}
+		}
+	})
 }
 
 // interrupted reports whether the command ended because ctx ended.
