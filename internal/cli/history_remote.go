@@ -196,7 +196,7 @@ func (s *actionSender) send(ctx context.Context) {
 		}
 		what := fmt.Sprintf("the %s of %s", a.Kind, sanitize.Line(cmp.Or(a.Key, a.Session), 100))
 		if rest := len(queue) - i - 1; rest > 0 {
-			what += " and " + election.Plural(uint64(rest), "other action") //nolint:gosec // a length
+			what += " and " + election.Plural(uint64(rest), "other action")
 		}
 		s.warn(what + " may be missing from the history: " + historyError(err))
 		return

@@ -455,7 +455,7 @@ func scanEvent(rows *sql.Rows) (e election.Event, id int64, err error) {
 	return e, id, err
 }
 
-const selectTermColumns = `SELECT t.id, e.name, e.key, e.datacenter, t.number, t.create_index, t.session, t.leader, t.node, t.started, t.start_known,
+const selectTermColumns = `SELECT e.name, e.key, e.datacenter, t.number, t.create_index, t.session, t.leader, t.node, t.started, t.start_known,
 	ifnull(t.not_before, 0), ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), t.guess, ifnull(t.evidence, ''), ifnull(t.by, ''),
 	ifnull(t.lock_delay_until, 0)`
 
@@ -497,7 +497,7 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (page history.Ter
 		for i, p := range some {
 			numbers[i] = p.id
 		}
-		scan := func(rows *sql.Rows) (history.Term, error) { t, _, err := scanTerm(rows); return t, err }
+		scan := func(rows *sql.Rows) (history.Term, error) { return scanTerm(rows) }
 		terms, err := list(ctx, f.reading, scan, selectTerms+" WHERE t.id IN ("+joined(numbers)+") ORDER BY t.started DESC, t.id DESC")
 		if err != nil {
 			return page, err
@@ -529,11 +529,11 @@ func (f *File) overlapping(ctx context.Context, q history.TermQuery, ids []int64
 	return s.positions(ctx, f)
 }
 
-func scanTerm(rows *sql.Rows, more ...any) (t history.Term, id int64, err error) {
+func scanTerm(rows *sql.Rows, more ...any) (t history.Term, err error) {
 	var number, create, start, begun, end, seen, delay int64
 	var vacancy sql.NullInt64
 	err = rows.Scan(append([]any{
-		&id, &t.Election, &t.Key, &t.Datacenter, &number, &create, &t.Session, &t.Leader, &t.Node, &start, &t.StartKnown,
+		&t.Election, &t.Key, &t.Datacenter, &number, &create, &t.Session, &t.Leader, &t.Node, &start, &t.StartKnown,
 		&begun, &end, &seen, &vacancy, &t.Cause, &t.Guess, &t.Evidence, &t.By, &delay,
 	}, more...)...)
 	t.Number, t.CreateIndex = unsigned(number), unsigned(create)
@@ -544,5 +544,5 @@ func scanTerm(rows *sql.Rows, more ...any) (t history.Term, id int64, err error)
 	if vacancy.Valid {
 		t.Vacancy = new(history.Seconds(vacancy.Int64))
 	}
-	return t, id, err
+	return t, err
 }

@@ -101,7 +101,7 @@ func (f *File) addTerms(ctx context.Context, q history.StateQuery, elections []*
 	}
 	scan := func(rows *sql.Rows) (x row, err error) {
 		var datacenter, ident string
-		t, _, err := scanTerm(rows, &datacenter, &ident)
+		t, err := scanTerm(rows, &datacenter, &ident)
 		return row{t.Term, datacenter + "\x00" + ident}, err
 	}
 	all, err := list(ctx, f.reading, scan, selectTermColumns+`, e.datacenter, e.ident FROM terms t CROSS JOIN elections e ON e.id = t.election WHERE t.id IN (

@@ -311,14 +311,14 @@ func TestTheStateAtAnyMomentIsThatOfTheLiveBoard(t *testing.T) {
 func (f *failures) segment(t *testing.T, path string) {
 	w := startWriter(t, path, sqlite.WriterOptions{})
 	for range 40 {
-		switch n := f.r.IntN(30); {
-		case n == 0:
+		switch f.r.IntN(30) {
+		case 0:
 			f.interrupt()
 			continue
-		case n == 1:
+		case 1:
 			f.setClock()
 			continue
-		case n == 2:
+		case 2:
 			f.o.mark() // a periodic checkpoint
 		}
 		for range 1 + f.r.IntN(3) {

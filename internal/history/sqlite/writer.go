@@ -287,7 +287,7 @@ func (w *Writer) Run(ctx context.Context) error {
 		return err
 	}
 	err := w.loop(ctx)
-	if w.leased && w.writing.events > 0 { // an observer that starts soon has less to read
+	if w.leased && w.events > 0 { // an observer that starts soon has less to read
 		w.o.Mark()
 	}
 	w.refuse()
@@ -301,7 +301,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	}
 	var why *Error
 	if n := w.unstored(); n > 0 && transient(err) && errors.As(err, &why) {
-		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(uint64(n), "event"), why.Reason())} //nolint:gosec // a queue length
+		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(uint64(n), "event"), why.Reason())}
 	}
 	if errors.Is(err, ErrMoved) { // complete the moved file, and leave no WAL that SQLite would apply to a file that replaces it
 		_, full := w.conn.conn.ExecContext(last, "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -803,7 +803,7 @@ func (w *Writer) one(ctx context.Context, e *election.Event) error {
 			return err
 		}
 	}
-	w.writing.events++
+	w.events++
 	if err := w.store(ctx, e); err != nil {
 		return err
 	}

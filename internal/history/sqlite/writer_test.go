@@ -212,11 +212,12 @@ func observations(t *testing.T, path string) []history.Observation {
 
 func (w *writer) waitFor(is func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !is(); {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(2 * time.Minute); !is(); <-tick.C {
 		if time.Now().After(deadline) {
 			w.t.Fatal("timeout")
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
