@@ -143,7 +143,7 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := c.o.logger(c.d)
+	log, closeLog, err := c.o.logger()
 	if err != nil {
 		return err
 	}

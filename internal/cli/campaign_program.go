@@ -16,7 +16,6 @@ import (
 	candidacy "electop/consulx/campaign"
 	"electop/election/sanitize"
 	"electop/internal/procgroup"
-	"electop/internal/stream"
 	"electop/internal/supervise"
 )
 
@@ -58,7 +57,7 @@ func newSuperviseCommand(d deps) *cobra.Command {
 }
 
 func (d deps) programStreams() supervise.Streams {
-	return supervise.Streams{Stdin: d.stdin, Stdout: stream.Unwrap(d.stdout), Stderr: stream.Unwrap(d.stderr)}
+	return supervise.Streams{Stdin: d.stdin, Stdout: d.stdout, Stderr: d.stderr}
 }
 
 // programRun is one term during which the program runs.

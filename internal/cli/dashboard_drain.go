@@ -9,6 +9,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/crash"
 	"electop/internal/drain"
 )
 
@@ -64,7 +65,7 @@ func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress 
 func (x *dashboardDrains) start(c *datacenter, d *drainer) drain.Running {
 	ctx, cancel := context.WithCancel(x.ctx)
 	f := &drainFeed{stop: cancel, ready: make(chan struct{}, 1), ended: make(chan struct{})}
-	x.running.Go(func() {
+	crash.Go(&x.running, func() {
 		defer cancel()
 		defer close(f.ended)
 		client, err := c.connect()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"time"
 
 	"electop/election"
@@ -119,14 +118,4 @@ func (t *textEvents) gapsBefore(at time.Time) (lines []byte) {
 func gapText(gap history.Range) string {
 	return fmt.Sprintf("no observer was running for %s, until %s",
 		gap.Until.Sub(gap.Since).Round(time.Second), localTime(gap.Until))
-}
-
-func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-
-// positive formats a number. It returns "" for 0, because 0 means that the number does not apply.
-func positive(n uint64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatUint(n, 10)
 }

@@ -81,7 +81,12 @@ func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each 
 	}
 }
 
-func termNumber(t *observedTerm) string { return cmp.Or(positive(t.Number), "?") }
+func termNumber(t *observedTerm) string {
+	if t.Number == 0 {
+		return "?"
+	}
+	return fmt.Sprint(t.Number)
+}
 
 // termTimes formats when a term began and ended, and how long it lasted.
 func termTimes(t *observedTerm) (from, to, held string) {

@@ -68,6 +68,11 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 	if r := w.run("history", "--until", "1h", "--history", file).must(t, exitOK); strings.Contains(r.out, "elected") {
 		t.Errorf("--until 1h: %s", r.out)
 	}
+	r = w.run("history", "-o", "json", "--cause", "released", "--history", file).must(t, exitOK)
+	has(t, r.out, `"type":"explained"`, `"key":"service/web/leader"`, `"cause":"released"`)
+	if strings.Count(r.out, "\n") != 1 {
+		t.Errorf("--cause released: %s", r.out)
+	}
 }
 
 func TestHistoryOfTerms(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -32,39 +31,16 @@ type signalError struct{ signal os.Signal }
 
 func (e signalError) Error() string { return e.signal.String() + " received" }
 
-// interruptGate drops SIGINT while a command of the user uses the terminal: ctrl-c then sends SIGINT to both processes,
-// but must end only the command. A nil gate drops no signal.
-type interruptGate struct {
-	opens atomic.Int64 // time after which SIGINT passes, in Unix nanoseconds
-}
-
-// lateInterrupt is how long the gate drops SIGINT after the end of the command. The parent process also receives the
-// SIGINT of ctrl-c and forwards it, on a busy machine possibly after the command has ended.
-const lateInterrupt = 2 * time.Second
-
-func (g *interruptGate) shut() { g.opens.Store(math.MaxInt64) }
-
-func (g *interruptGate) openAfter(now time.Time) { g.opens.Store(now.Add(lateInterrupt).UnixNano()) }
-
-func (g *interruptGate) drops(s os.Signal, now time.Time) bool {
-	return g != nil && s == os.Interrupt && now.UnixNano() < g.opens.Load()
-}
-
-// notifyContext is like signal.NotifyContext, but the cause is a signalError, and the signals that the gate drops have
-// no effect.
-func notifyContext(parent context.Context, gate *interruptGate, signals ...os.Signal) (context.Context, context.CancelFunc) {
+// notifyContext is like signal.NotifyContext, but the cause is a signalError.
+func notifyContext(parent context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, signals...)
 	go func() {
-		for ctx.Err() == nil {
-			select {
-			case s := <-received:
-				if !gate.drops(s, time.Now()) {
-					cancel(signalError{s})
-				}
-			case <-ctx.Done():
-			}
+		select {
+		case s := <-received:
+			cancel(signalError{s})
+		case <-ctx.Done():
 		}
 	}()
 	return ctx, func() {

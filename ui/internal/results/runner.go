@@ -8,6 +8,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/crash"
 )
 
 // Operator executes actions. A method does nothing if the hold in the target has changed.
@@ -46,6 +47,7 @@ func newRunner(ctx context.Context, op Operator) runner {
 			limit = destroyTime
 		}
 		return func() tea.Msg {
+			defer crash.Recover() // ui.Run cannot guard the commands of a tea.Sequence
 			if !first.claimed.CompareAndSwap(false, true) {
 				return nil
 			}
