@@ -218,10 +218,12 @@ func (s *selection) add(condition string, args ...any) {
 	s.args = append(s.args, args...)
 }
 
-// choose selects rows by election, type and cause, with the index that matches the fewest rows.
+// choose selects rows by election, type and cause, with the index that matches the fewest rows, unless branches already
+// select an index.
 func (s *selection) choose(ids []int64, types []election.EventType, causes []election.Cause) {
 	words := map[string][]string{"type": quoted(types), "cause": quoted(causes)}
 	switch {
+	case len(s.branches) > 0:
 	case len(ids) > 0 && len(ids) <= maxSelected:
 		for _, id := range ids {
 			s.branches = append(s.branches, "election = "+strconv.FormatInt(id, 10))
@@ -233,7 +235,7 @@ func (s *selection) choose(ids []int64, types []election.EventType, causes []ele
 		s.branches = equal("type", words["type"])
 		delete(words, "type")
 	}
-	if len(ids) > maxSelected {
+	if len(ids) > 0 && (len(s.branches) == 0 || !strings.HasPrefix(s.branches[0], "election")) {
 		s.add("+election IN (" + joined(ids) + ")")
 	}
 	for _, column := range []string{"type", "cause"} { // + excludes the index of the column
@@ -367,24 +369,16 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (page history.E
 	if err != nil {
 		return page, err
 	}
-	s.choose(ids, q.Types, q.Causes)
 	if text, follows := strings.CutPrefix(string(q.After), followMark); follows {
 		last, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return page, cursorError(q.After)
 		}
 		s.time, s.branches = "id", []string{"id > " + strconv.FormatInt(last, 10)}
-		if len(ids) > 0 {
-			s.add("+election IN (" + joined(ids) + ")")
-		}
-		if kinds := quoted(q.Types); len(kinds) > 0 {
-			s.add("+type IN (" + strings.Join(kinds, ",") + ")")
-		}
-		if causes := quoted(q.Causes); len(causes) > 0 {
-			s.add("+cause IN (" + strings.Join(causes, ",") + ")")
-		}
 		q.After, q.Range = "", history.Range{}
-	} else if err := s.within(q.Range, q.Before, q.After); err != nil {
+	}
+	s.choose(ids, q.Types, q.Causes)
+	if err := s.within(q.Range, q.Before, q.After); err != nil {
 		return page, err
 	}
 	s.add("id <= ?", newest[0])

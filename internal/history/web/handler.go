@@ -58,7 +58,7 @@ func NewHandler(o Options) http.Handler {
 	closed.HandleFunc("POST "+pathActions, s.postAction)
 	for path, serve := range map[string]func(w io.Writer, h http.Header, r *http.Request) error{
 		pathEvents: s.events, pathTerms: s.terms, pathStats: s.stats, pathState: s.state,
-		pathObservations: s.observations, pathActions: s.actions, pathElections: s.elections,
+		pathObservations: inRange(s.Source.Observations), pathActions: inRange(s.Source.Actions), pathElections: s.elections,
 	} {
 		closed.HandleFunc("GET "+path, s.serve(serve))
 	}
@@ -257,30 +257,20 @@ func (s *server) state(w io.Writer, h http.Header, r *http.Request) error {
 	return json.NewEncoder(w).Encode(st)
 }
 
-func (s *server) observations(w io.Writer, _ http.Header, r *http.Request) error {
-	q := queryOf(r)
-	span := q.span()
-	if err := q.end(); err != nil {
-		return err
+// inRange returns the handler of a list of entries in a time range.
+func inRange[T any](read func(context.Context, history.Range) ([]T, error)) func(io.Writer, http.Header, *http.Request) error {
+	return func(w io.Writer, _ http.Header, r *http.Request) error {
+		q := queryOf(r)
+		span := q.span()
+		if err := q.end(); err != nil {
+			return err
+		}
+		all, err := read(r.Context(), span)
+		if err != nil {
+			return err
+		}
+		return writeLines(w, all)
 	}
-	all, err := s.Source.Observations(r.Context(), span)
-	if err != nil {
-		return err
-	}
-	return writeLines(w, all)
-}
-
-func (s *server) actions(w io.Writer, _ http.Header, r *http.Request) error {
-	q := queryOf(r)
-	span := q.span()
-	if err := q.end(); err != nil {
-		return err
-	}
-	all, err := s.Source.Actions(r.Context(), span)
-	if err != nil {
-		return err
-	}
-	return writeLines(w, all)
 }
 
 func (s *server) elections(w io.Writer, _ http.Header, r *http.Request) error {
