@@ -63,49 +63,33 @@ type summing struct {
 
 // summaries returns the elections, with the time for which each was observed.
 func (f *File) summaries(ctx context.Context, only string, cover *history.Coverage) (map[int64]*summing, error) {
-	rows, err := f.q.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
-		found
-		FROM elections e WHERE e.key <> '' AND (EXISTS (SELECT 1 FROM terms WHERE election = e.id)
-		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ('entered', 'left')))`+only)
-	if err != nil {
-		return nil, wrap(f.path, err)
-	}
-	defer rows.Close()
 	found := map[int64]*summing{}
-	for rows.Next() {
+	scan := func(rows *sql.Rows) (none struct{}, err error) {
 		var id, first int64
 		s := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
-		if err := rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &first); err != nil {
-			return nil, wrap(f.path, err)
-		}
-		s.firstSeen = moment(first)
-		s.observed = cover.Of(s.Datacenter, s.Key)
+		err = rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &first)
+		s.firstSeen, s.observed = moment(first), cover.Of(s.Datacenter, s.Key)
 		s.lastSeen = s.observed.End()
 		s.Observed = history.Seconds(s.observed.Within(s.firstSeen, s.lastSeen))
 		found[id] = s
+		return none, err
 	}
-	return found, wrap(f.path, rows.Err())
+	_, err := list(ctx, f.reading, scan, `SELECT e.id, e.name, e.key, e.datacenter, e.found
+		FROM elections e WHERE e.key <> '' AND (EXISTS (SELECT 1 FROM terms WHERE election = e.id)
+		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ('entered', 'left')))`+only)
+	return found, err
 }
 
 // sumTerms adds the terms that overlap the range.
 func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections map[int64]*summing) error {
-	rows, err := f.q.QueryContext(ctx, `SELECT t.election, t.started, t.ended, ifnull(t.seen_until, t.ended), t.vacancy, t.cause
-		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
-		WHERE t.started <= ? AND (t.ended IS NULL OR t.ended >= ?)`+only, until(q.Range), since(q.Range))
-	if err != nil {
-		return wrap(f.path, err)
-	}
-	defer rows.Close()
 	var id, started int64
 	var ended, seen, vacancy sql.NullInt64
 	var cause sql.RawBytes
-	for rows.Next() {
-		if err := rows.Scan(&id, &started, &ended, &seen, &vacancy, &cause); err != nil {
-			return wrap(f.path, err)
-		}
+	scan := func(rows *sql.Rows) (none struct{}, err error) {
+		err = rows.Scan(&id, &started, &ended, &seen, &vacancy, &cause)
 		s := elections[id]
-		if s == nil {
-			continue
+		if err != nil || s == nil {
+			return none, err
 		}
 		to := moment(seen.Int64)
 		if !ended.Valid {
@@ -115,8 +99,12 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 		if ended.Valid && (q.Until.IsZero() || ended.Int64 <= until(q.Range)) {
 			s.end(cause, vacancy)
 		}
+		return none, nil
 	}
-	return wrap(f.path, rows.Err())
+	_, err := list(ctx, f.reading, scan, `SELECT t.election, t.started, t.ended, ifnull(t.seen_until, t.ended), t.vacancy, t.cause
+		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
+		WHERE t.started <= ? AND (t.ended IS NULL OR t.ended >= ?)`+only, until(q.Range), since(q.Range))
+	return err
 }
 
 func (s *summing) term(from, to time.Time) {
@@ -144,21 +132,15 @@ func (s *summing) end(cause []byte, vacancy sql.NullInt64) {
 }
 
 func (f *File) addMissed(ctx context.Context, q history.Filter, elections map[int64]*summing) error {
-	rows, err := f.q.QueryContext(ctx, "SELECT election, count FROM events WHERE type = 'missed' AND time >= ? AND time <= ?", since(q.Range), until(q.Range))
-	if err != nil {
-		return wrap(f.path, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	scan := func(rows *sql.Rows) (none struct{}, err error) {
 		var id, count int64
-		if err := rows.Scan(&id, &count); err != nil {
-			return wrap(f.path, err)
+		if err = rows.Scan(&id, &count); elections[id] != nil {
+			elections[id].Missed += unsigned(count)
 		}
-		if s := elections[id]; s != nil {
-			s.Missed += unsigned(count)
-		}
+		return none, err
 	}
-	return wrap(f.path, rows.Err())
+	_, err := list(ctx, f.reading, scan, "SELECT election, count FROM events WHERE type = 'missed' AND time >= ? AND time <= ?", since(q.Range), until(q.Range))
+	return err
 }
 
 // add adds another unfinished summary.
