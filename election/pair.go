@@ -7,20 +7,19 @@ import (
 
 // Pair is one key of Consul's KV store (GET /v1/kv/:key). Value must not be modified after the pair was observed.
 type Pair struct {
-	Key   string `json:"key"`
-	Value []byte `json:"value_base64,omitempty"`
+	Key   string
+	Value []byte
 	// Flags is an opaque number that clients choose. Lock implementations write a fixed number and reject keys with
 	// other flags.
-	Flags uint64 `json:"flags,string"`
+	Flags uint64
 	// Session is the ID of the session that holds the key, or empty if no session holds it.
-	Session string `json:"session,omitempty"`
+	Session string
 	// LockIndex counts the acquisitions of the key within one CreateIndex. A
 	// write without the lock sets it to 0.
-	LockIndex uint64 `json:"lock_index"`
+	LockIndex uint64
 	// CreateIndex and ModifyIndex are the Raft indexes of the key's creation and
 	// last change.
-	CreateIndex uint64 `json:"create_index"`
-	ModifyIndex uint64 `json:"modify_index"`
+	CreateIndex, ModifyIndex uint64
 }
 
 // Flags that lock implementations write (Consul's api/lock.go and
