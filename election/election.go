@@ -26,55 +26,57 @@ const (
 // recentlyLed is the time after the end of a term during which an election is not idle.
 const recentlyLed = 24 * time.Hour
 
-// Election contains the known data of one election. It is immutable: each change creates a new value.
+// Election contains the known data of one election. It is immutable: each change creates a new value. The JSON tags are
+// the form of a recorded state; [Election.JSON] is the form of the live state.
 type Election struct {
-	Name       string
-	Datacenter string
+	Name       string `json:"election"`
+	Datacenter string `json:"datacenter"`
 	// Pair is the key as last read. If Exists is false, the key was deleted and Pair is its last state.
-	Pair Pair
+	Pair Pair `json:"pair"`
 	// Leader is the label of the leader (see [LeaderLabel]), or empty if there is no leader.
-	Leader string
+	Leader string `json:"leader,omitempty"`
 	// Session is the holder's session, or nil if there is no leader or the session has not been read.
-	Session *Session
+	Session *Session `json:"-"`
 	// LastSession is the session of the latest term that ended, or nil if no end was observed or the session was not
 	// read.
-	LastSession *Session
+	LastSession *Session `json:"-"`
 	// Term is the LockIndex of the current or latest term. If a client wrote the key without the lock, Term is the
 	// LockIndex before that write, or 0 if that LockIndex was not read.
-	Term uint64
+	Term uint64 `json:"term"`
 	// Since is the time at which the current term was first observed. If SinceKnown is false, the term may have begun
 	// earlier.
-	Since time.Time
+	Since time.Time `json:"since,omitzero"`
 	// VacantSince is the time at which the key was first observed without a holder, or zero while there is a leader. If
 	// VacantSinceKnown is false, the vacancy may have begun earlier.
-	VacantSince time.Time
+	VacantSince time.Time `json:"vacant_since,omitzero"`
 	// LockDelayUntil is the estimated end of the lock-delay, or zero if no lock-delay is known.
-	LockDelayUntil time.Time
+	LockDelayUntil time.Time `json:"lock_delay_until,omitzero"`
 	// RecordedUntil is the time of the last observation in the history. It is zero once the key has been read from
 	// Consul.
-	RecordedUntil time.Time
+	RecordedUntil time.Time `json:"-"`
 
 	// Adjacent booleans take less memory.
 
-	SinceKnown, VacantSinceKnown bool
-	Exists                       bool
+	SinceKnown       bool `json:"since_known"`
+	VacantSinceKnown bool `json:"vacant_since_known"`
+	Exists           bool `json:"exists"`
 	// Unreadable is set if the token lost the permission to read the key. The other fields are then stale.
-	Unreadable bool
+	Unreadable bool `json:"unreadable,omitempty"`
 	// Unaddressable is set if the key is not [Addressable]: no action on it is possible, and other keys may look the
 	// same.
-	Unaddressable bool
+	Unaddressable bool `json:"unaddressable,omitempty"`
 	// LockDelayDoubtful is set if it is uncertain whether a lock-delay follows: the last holder may have released the
 	// key just before its session ended.
-	LockDelayDoubtful bool
+	LockDelayDoubtful bool `json:"lock_delay_doubtful,omitempty"`
 	// Candidateless is set if the key was found without a leader and no candidate was seen. Any change to the key
 	// clears it.
-	Candidateless bool
+	Candidateless bool `json:"-"`
 	// Unsearched is set if the key was found without a leader and the search for its candidates is pending.
-	Unsearched bool
+	Unsearched bool `json:"-"`
 	// Terms are the latest observed terms, oldest first, including the current one.
-	Terms []Term
+	Terms []Term `json:"terms"`
 	// Events are the latest events of this election, oldest first.
-	Events []Event
+	Events []Event `json:"-"`
 }
 
 // Key returns the KV key of the election.
@@ -141,11 +143,13 @@ func (e *Election) Node() string {
 	return ""
 }
 
-// Changes counts the terms that are known to have begun within window before now.
+// Changes counts the terms that are known to have begun within window before now. If the beginning of a term was not
+// observed, its earliest possible beginning counts.
 func (e *Election) Changes(now time.Time, window time.Duration) int {
 	n := 0
 	for i := range e.Terms {
-		if t := &e.Terms[i]; t.StartKnown && now.Sub(t.Start) <= window {
+		t := &e.Terms[i]
+		if began := t.began(); !began.IsZero() && now.Sub(began) <= window {
 			n++
 		}
 	}
@@ -163,6 +167,7 @@ func (e *Election) Moved(move func(*time.Time)) *Election {
 		move(&m.Terms[i].Start)
 		move(&m.Terms[i].End)
 		move(&m.Terms[i].SeenUntil)
+		move(&m.Terms[i].NotBefore)
 	}
 	return &m
 }

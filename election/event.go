@@ -74,7 +74,7 @@ type Event struct {
 	CreateIndex uint64
 	// ModifyIndex is the key's ModifyIndex in the read that shows the change. For [Vacated], [Explained] and [Deleted],
 	// it is that of the last read before the term ended or the key was deleted. All observers report the same index for
-	// an event. JSON omits it.
+	// an event.
 	ModifyIndex uint64
 	// Leader is the label of the current or former leader. For [Entered] and [Left] it is the name of the holder's
 	// session, or empty if the session was not read.
@@ -87,8 +87,7 @@ type Event struct {
 	// Held is the duration of the ended term. If HeldKnown is false, the beginning or the end of the term was not
 	// observed, and Held is a lower bound.
 	Held time.Duration
-	// SeenUntil is set if the term ended while the key was not observed: the term ended between SeenUntil and Time.
-	// JSON omits it.
+	// SeenUntil is set if the change happened while the key was not observed, between SeenUntil and Time.
 	SeenUntil time.Time
 
 	// Adjacent booleans take less memory.
@@ -99,15 +98,17 @@ type Event struct {
 	// Guess is set if the evidence does not prove Cause.
 	Guess bool
 	// Gap is set if observation of the key was interrupted before this event: the change happened at an unknown time
-	// before Time. JSON omits it.
+	// before Time.
 	Gap bool
 	// Restored is set if the change results from a restored snapshot or from data loss in Consul, not from a write.
-	// Indexes may then repeat. JSON omits it.
+	// Indexes may then repeat.
 	Restored bool
 
 	// Cause and Evidence are set for [Explained].
 	Cause    Cause
 	Evidence string
+	// By is the operator who ended the term with electop, as user@host.
+	By string
 	// LockDelayUntil is the estimated end of the lock-delay.
 	LockDelayUntil time.Time
 	// Count is the number of missed terms. If one event reports that several elections became unreadable or readable,
@@ -143,10 +144,15 @@ type eventJSON struct {
 	Cause          Cause     `json:"cause,omitempty"`
 	Evidence       string    `json:"evidence,omitempty"`
 	Guess          bool      `json:"guess,omitempty"`
+	By             string    `json:"by,omitempty"`
+	SeenUntil      string    `json:"seen_until,omitempty"`
 	LockDelayUntil string    `json:"lock_delay_until,omitempty"`
 	Count          uint64    `json:"count,omitempty"`
 	Prefix         *string   `json:"prefix,omitempty"`
 	Error          string    `json:"error,omitempty"`
+	ModifyIndex    uint64    `json:"modify_index,omitempty"`
+	Gap            bool      `json:"gap,omitempty"`
+	Restored       bool      `json:"restored,omitempty"`
 }
 
 // timeFormat is RFC 3339 in UTC with milliseconds.
@@ -158,6 +164,14 @@ func FormatTime(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(timeFormat)
+}
+
+// exactTime formats a time like FormatTime, but without a loss of precision.
+func exactTime(t time.Time) string {
+	if t.Nanosecond()%int(time.Millisecond) == 0 {
+		return FormatTime(t)
+	}
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
 // FormatDuration formats a duration in Go's format, rounded to milliseconds.
@@ -172,19 +186,20 @@ func AfterVacancy(d time.Duration) string {
 	return "after " + FormatDuration(d)
 }
 
-// durationJSON returns a duration as text and as a number of milliseconds, which scripts can compare.
+// durationJSON returns a duration as exact text and as a number of milliseconds, which scripts can compare.
 func durationJSON(d time.Duration) (text string, ms *int64) {
 	n := d.Round(time.Millisecond).Milliseconds()
-	return FormatDuration(d), &n
+	return d.String(), &n
 }
 
 // MarshalJSON encodes the event as `electop watch -o json` prints it.
 func (e Event) MarshalJSON() ([]byte, error) {
 	j := eventJSON{
-		Time: FormatTime(e.Time), Type: e.Type, Election: e.Election, Key: e.Key, Datacenter: e.Datacenter,
+		Time: exactTime(e.Time), Type: e.Type, Election: e.Election, Key: e.Key, Datacenter: e.Datacenter,
 		Initial: e.Initial, CreateIndex: e.CreateIndex, Leader: e.Leader, Session: e.Session, Node: e.Node,
-		Cause: e.Cause, Evidence: e.Evidence, Guess: e.Guess, LockDelayUntil: FormatTime(e.LockDelayUntil),
-		Count: e.Count, Error: e.Error,
+		Cause: e.Cause, Evidence: e.Evidence, Guess: e.Guess, LockDelayUntil: exactTime(e.LockDelayUntil),
+		Count: e.Count, Error: e.Error, By: e.By, SeenUntil: exactTime(e.SeenUntil),
+		ModifyIndex: e.ModifyIndex, Gap: e.Gap, Restored: e.Restored,
 	}
 	if e.Key != "" {
 		j.Term = &e.Term
@@ -217,7 +232,8 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	*e = Event{
 		Type: j.Type, Election: j.Election, Key: j.Key, Datacenter: j.Datacenter, Initial: j.Initial,
 		CreateIndex: j.CreateIndex, Leader: j.Leader, Session: j.Session, Node: j.Node,
-		Cause: j.Cause, Evidence: j.Evidence, Guess: j.Guess, Count: j.Count, Limit: j.Limit, Error: j.Error,
+		Cause: j.Cause, Evidence: j.Evidence, Guess: j.Guess, Count: j.Count, Limit: j.Limit, Error: j.Error, By: j.By,
+		ModifyIndex: j.ModifyIndex, Gap: j.Gap, Restored: j.Restored,
 		VacancyKnown: j.Vacancy != "", HeldKnown: j.HeldKnown != nil && *j.HeldKnown,
 	}
 	if j.Term != nil {
@@ -235,7 +251,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 func (e *Event) parseTimes(j eventJSON) error {
 	parseTime := func(text string) (time.Time, error) { return time.Parse(time.RFC3339Nano, text) }
 	return errors.Join(
-		parse(j.Time, &e.Time, parseTime), parse(j.LockDelayUntil, &e.LockDelayUntil, parseTime),
+		parse(j.Time, &e.Time, parseTime), parse(j.SeenUntil, &e.SeenUntil, parseTime), parse(j.LockDelayUntil, &e.LockDelayUntil, parseTime),
 		parse(j.Vacancy, &e.Vacancy, time.ParseDuration), parse(j.Held, &e.Held, time.ParseDuration),
 	)
 }

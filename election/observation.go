@@ -32,6 +32,17 @@ type HistoryRead struct {
 	// Elections are sorted by [Compare] within each datacenter, and their RecordedUntil is set. A history contains no
 	// values or flags, except for the keys of semaphores.
 	Elections []*Election
+	// Parts describe the latest recorded observation of each datacenter.
+	Parts []RecordedPart
+}
+
+// RecordedPart is the latest observation of one datacenter in a history.
+type RecordedPart struct {
+	Datacenter string
+	Patterns   Patterns
+	// Until is the end of the observation. Newest is the highest Raft index in the history.
+	Until  time.Time
+	Newest uint64
 }
 
 // PatternsSet replaces the watched patterns. The tracker discards elections that the new patterns do not select,
@@ -117,6 +128,19 @@ const (
 	ActionUnconfirmed // the write may have been applied
 )
 
+// Cause returns the cause of the end of a hold that the action ended, and its evidence. by is the operator, or "" if
+// unknown.
+func (k ActionKind) Cause(by string) (cause Cause, evidence string) {
+	cause, evidence = OperatorRelease, "released with electop"
+	if k == ActionDestroy {
+		cause, evidence = OperatorDestroy, "the session was destroyed with electop"
+	}
+	if by != "" {
+		evidence += " by " + by
+	}
+	return cause, evidence
+}
+
 // Explains reports whether an action of this kind can have ended a term. seen is the cause that an observer inferred
 // without information about the action. guess is set if seen is a guess.
 func (k ActionKind) Explains(seen Cause, guess bool) bool {
@@ -136,7 +160,7 @@ type OperatorAction struct {
 	// the end of this hold. 0 means unknown.
 	CreateIndex, LockIndex uint64
 	Stage                  ActionStage
-	// By is user@host if another process executed the action. The action was then read from a history, after its
+	// By is the operator, as user@host, if it is known. An action of another process is read from a history, after its
 	// effect was observed.
 	By string
 }

@@ -6,25 +6,30 @@ import "time"
 type Term struct {
 	// Number is the key's LockIndex when the term was first observed. It is unique within CreateIndex. 0 means that a
 	// client wrote the key without the lock before observation started.
-	Number      uint64
-	CreateIndex uint64
-	Session     string
+	Number      uint64 `json:"term"`
+	CreateIndex uint64 `json:"create_index"`
+	Session     string `json:"session"`
 	// Leader is the leader's label. Node is the leader's node, or empty if the session was not read.
-	Leader string
-	Node   string
+	Leader string `json:"leader"`
+	Node   string `json:"node,omitempty"`
 	// Start is the time at which the term was first observed. If StartKnown is false, the term may have begun earlier.
-	Start      time.Time
-	StartKnown bool
+	Start      time.Time `json:"from"`
+	StartKnown bool      `json:"from_known"`
+	// NotBefore is set if the beginning was not observed although the previous state of the key is known: the term began
+	// between NotBefore and Start.
+	NotBefore time.Time `json:"not_before,omitzero"`
 	// Guess is set if the evidence does not prove Cause.
-	Guess bool
+	Guess bool `json:"guess,omitempty"`
 	// End is the time at which the end was observed, or zero while the term lasts.
-	End time.Time
+	End time.Time `json:"to,omitzero"`
 	// SeenUntil is set if the term ended while the key was not observed. The term then ended between SeenUntil and
 	// End.
-	SeenUntil time.Time
+	SeenUntil time.Time `json:"seen_until,omitzero"`
 	// Cause and Evidence explain the end of the term. They are empty until the cause is known.
-	Cause    Cause
-	Evidence string
+	Cause    Cause  `json:"cause,omitempty"`
+	Evidence string `json:"evidence,omitempty"`
+	// By is the operator who ended the term with electop, as user@host.
+	By string `json:"by,omitempty"`
 }
 
 // Over reports whether the term has ended.
@@ -43,3 +48,11 @@ func (t Term) Held(now time.Time) time.Duration {
 
 // HeldKnown reports whether the beginning and the end of the term were observed.
 func (t Term) HeldKnown() bool { return t.StartKnown && t.SeenUntil.IsZero() }
+
+// began returns the earliest time at which the term can have begun, or zero if it is unknown.
+func (t *Term) began() time.Time {
+	if t.StartKnown {
+		return t.Start
+	}
+	return t.NotBefore
+}

@@ -27,6 +27,9 @@ type feed struct {
 	beat       time.Time             // latest time at which this process is known to have run
 	restart    func()                // restarts all queries
 	onComplete func()                // called when every key has been read; the caller holds the mutex; must not block
+	// marking is set if onMark must receive the next complete snapshot. marked are the patterns of the tracker.
+	marking bool
+	marked  election.Patterns
 }
 
 const (
@@ -57,7 +60,7 @@ func (o *Observer) checkClock() (news bool) {
 
 func newFeed(o Options) feed {
 	tracker := tracker.New(tracker.Options{Patterns: o.Patterns, Searches: !o.EventsOnly})
-	return feed{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
+	return feed{tracker: tracker, clock: stoppedTimer(), marking: o.OnMark != nil, marked: o.Patterns, publisher: publisher{
 		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
 	}}
 }
@@ -83,8 +86,26 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 		o.onComplete()
 		o.onComplete = nil
 	}
+	o.mark()
 	o.publisher.changed(news)
 	o.wind()
+}
+
+// mark queues a complete snapshot for onMark behind the events that it contains. The caller holds the mutex.
+func (o *Observer) mark() {
+	if o.marking && o.tracker.Loaded() {
+		o.marking = false
+		o.delivery.mark(o.tracker.Snapshot(time.Now()), o.marked)
+	}
+}
+
+// Mark requests another call of OnMark, as soon as every key has been read. OnEvents and OnMark must not call it.
+func (o *Observer) Mark() {
+	o.mu.Lock()
+	o.marking = o.onMark != nil
+	o.mark()
+	o.mu.Unlock()
+	o.deliver()
 }
 
 func (o *Observer) snapshot() *election.Snapshot {
@@ -93,11 +114,14 @@ func (o *Observer) snapshot() *election.Snapshot {
 	return o.tracker.Snapshot(time.Now())
 }
 
-func (o *Observer) deliver() { o.delivery.deliver(o.onEvents, o.onLoaded) }
+func (o *Observer) deliver() { o.delivery.deliver(o.onEvents, o.onMark) }
 
 // observe applies one observation, queues its events and starts investigations of ended terms.
 func (o *Observer) observe(observation election.Observation) (news bool) {
 	events := o.tracker.Observe(observation)
+	if set, ok := observation.(election.PatternsSet); ok {
+		o.marked, o.marking = set.Patterns, o.onMark != nil
+	}
 	if len(events) == 0 {
 		return false
 	}
@@ -156,7 +180,6 @@ type publisher struct {
 	tracker    *tracker.Tracker
 	snapshots  chan *election.Snapshot
 	eventsOnly bool
-	onLoaded   func(*election.Snapshot) // callback for the first complete snapshot; must not block; nil after the call
 
 	timer   *time.Timer
 	last    time.Time
@@ -183,10 +206,7 @@ func (p *publisher) publish() {
 	p.timer.Stop()
 	p.last, p.pending = time.Now(), false
 	snapshot := p.tracker.Snapshot(p.last)
-	if p.loaded = snapshot.Loaded; p.loaded && p.onLoaded != nil {
-		p.onLoaded(snapshot)
-		p.onLoaded = nil
-	}
+	p.loaded = snapshot.Loaded
 	select {
 	case <-p.snapshots:
 	default:
@@ -204,8 +224,15 @@ func stoppedTimer() *time.Timer {
 type delivery struct {
 	mu     sync.Mutex
 	queue  []election.Event
-	loaded *election.Snapshot // the first complete snapshot; nil after its delivery
-	active bool               // a goroutine is delivering events
+	marks  []marked
+	active bool // a goroutine is delivering events
+}
+
+// marked is a snapshot that contains exactly the events up to its place in the queue.
+type marked struct {
+	snapshot *election.Snapshot
+	patterns election.Patterns
+	events   int // number of queued events before it
 }
 
 // add appends events. It never blocks.
@@ -219,31 +246,35 @@ func (d *delivery) add(events []election.Event) {
 	d.queue = append(d.queue, events...)
 }
 
-// load adds the first complete snapshot. It never blocks.
-func (d *delivery) load(s *election.Snapshot) {
+// mark adds a snapshot behind the queued events. It never blocks.
+func (d *delivery) mark(s *election.Snapshot, ps election.Patterns) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.loaded = s
+	d.marks = append(d.marks, marked{s, ps, len(d.queue)})
 }
 
-// deliver sends the queued events. If another goroutine is already sending, deliver returns immediately, and that
-// goroutine also sends the new events.
-func (d *delivery) deliver(to func([]election.Event), loaded func(*election.Snapshot)) {
+// deliver sends the queued events and marks in order. If another goroutine is already sending, deliver returns
+// immediately, and that goroutine also sends the new events.
+func (d *delivery) deliver(to func([]election.Event), mark func(*election.Snapshot, election.Patterns)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.active {
 		return
 	}
 	d.active = true
-	for len(d.queue) > 0 || d.loaded != nil {
-		events, first := d.queue, d.loaded
-		d.queue, d.loaded = nil, nil
+	for len(d.queue)+len(d.marks) > 0 {
+		events, marks := d.queue, d.marks
+		d.queue, d.marks = nil, nil
 		d.mu.Unlock()
-		if len(events) > 0 {
-			to(events)
-		}
-		if first != nil {
-			loaded(first)
+		sent := 0
+		for _, m := range append(marks, marked{events: len(events)}) {
+			if m.events > sent {
+				to(events[sent:m.events])
+				sent = m.events
+			}
+			if m.snapshot != nil {
+				mark(m.snapshot, m.patterns)
+			}
 		}
 		d.mu.Lock()
 	}

@@ -93,7 +93,7 @@ func TestNoCallbackRunsWithTheLockHeld(t *testing.T) {
 	o = New(client, Options{
 		Patterns: patterns(t, election.DefaultPattern),
 		OnEvents: func([]election.Event) { readBy() },
-		OnLoaded: func(*election.Snapshot) { readBy() },
+		OnMark:   func(*election.Snapshot, election.Patterns) { readBy() },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -37,9 +37,10 @@ type Options struct {
 	// OnEvents receives every event, in order and one call at a time. It must not block and must not call the
 	// observer.
 	OnEvents func([]election.Event)
-	// OnLoaded receives the first complete snapshot, between two calls of OnEvents. The same
-	// rules apply.
-	OnLoaded func(*election.Snapshot)
+	// OnMark receives the first complete snapshot, another one after each change of the patterns, and one after each call
+	// of [Observer.Mark], with the patterns of the snapshot. It is called between two calls of OnEvents: the snapshot
+	// contains exactly the events before it. The rules of OnEvents apply.
+	OnMark func(*election.Snapshot, election.Patterns)
 	// Logger receives failed queries at level debug; nil discards them.
 	Logger *slog.Logger
 	// Probe is the interval between polls of Consul's leader; 0 means 1 s.
@@ -62,7 +63,7 @@ type Observer struct {
 	nextMu     sync.Mutex
 	next       election.Patterns
 	onEvents   func([]election.Event)
-	onLoaded   func(*election.Snapshot)
+	onMark     func(*election.Snapshot, election.Patterns)
 	log        *slog.Logger
 	probeEvery time.Duration
 	wait       time.Duration
@@ -89,9 +90,6 @@ func New(c *consulx.Client, o Options) *Observer {
 	if o.OnEvents == nil {
 		o.OnEvents = func([]election.Event) {}
 	}
-	if o.OnLoaded == nil {
-		o.OnLoaded = func(*election.Snapshot) {}
-	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -102,7 +100,7 @@ func New(c *consulx.Client, o Options) *Observer {
 		o.Wait = blocking.DefaultWait
 	}
 	observer := &Observer{
-		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, onLoaded: o.OnLoaded, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
+		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, onMark: o.OnMark, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
 		watches: c.Budget().ForKeys(), arrange: shard.Layout.Next, patience: sessionPatience, feed: newFeed(o),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
@@ -110,7 +108,6 @@ func New(c *consulx.Client, o Options) *Observer {
 	if name := c.Datacenter(); name != "" { // every snapshot must contain the datacenter's name
 		observer.tracker.Observe(election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 	}
-	observer.publisher.onLoaded = observer.delivery.load
 	observer.sessions = sessioncache.New(c, observer.work.Go, func(late []*election.Session) {
 		observer.send(true, election.SessionsRead{At: time.Now(), Sessions: late})
 	})

@@ -23,7 +23,7 @@ type ownAction struct {
 
 func (t *Tracker) operatorAction(o election.OperatorAction) {
 	o.At = wall(o.At)
-	if o.By != "" && t.attribute(ownAction{OperatorAction: o}) {
+	if o.By != "" && o.Stage == election.ActionDone && t.attribute(ownAction{OperatorAction: o}) {
 		return
 	}
 	a := ownAction{OperatorAction: o}
@@ -105,13 +105,8 @@ func (t *Tracker) actionOn(p *pendingEnd) *ownAction {
 // explanation returns the cause of a loss after this action. If Consul has not confirmed the action, the cause is a
 // guess, and evidence that contradicts the action takes precedence.
 func (a *ownAction) explanation(found Explanation) Explanation {
-	x := Explanation{Cause: election.OperatorRelease, Evidence: "released with electop"}
-	if a.Kind == election.ActionDestroy {
-		x = Explanation{Cause: election.OperatorDestroy, Evidence: "the session was destroyed with electop", Invalidated: true}
-	}
-	if a.By != "" {
-		x.Evidence += " by " + sanitize.Line(a.By, election.LabelLength)
-	}
+	x := Explanation{Invalidated: a.Kind == election.ActionDestroy, By: sanitize.Line(a.By, election.LabelLength)}
+	x.Cause, x.Evidence = a.Kind.Cause(x.By)
 	if a.Stage == election.ActionDone {
 		return x
 	}

@@ -34,6 +34,8 @@ type Explanation struct {
 	// Doubtful is set if it is uncertain whether a lock-delay follows: the holder may have released the key before it
 	// ended its session, as lock clients do when they exit.
 	Doubtful bool
+	// By is the operator whose action ended the term, as user@host.
+	By string
 }
 
 // Explain determines why a term ended. Only Raft indexes prove a cause: Consul releases the keys of a session at the

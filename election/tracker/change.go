@@ -37,9 +37,17 @@ func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election
 	c := change{t: t, at: r.At, ownTerms: true, e: e}
 	t.newest = max(t.newest, p.ModifyIndex)
 	c.gap, c.until = t.unobserved(e, r)
-	if t.covered.Contains(p.Key) {
+	until, created := t.createdUnobserved(p)
+	switch {
+	case t.covered.Contains(p.Key):
 		c.appear(p, r.newest)
-	} else {
+	case created && !p.OfSemaphore():
+		c.gap, c.until = true, until
+		c.appear(p, 0)
+		if len(c.e.Events) == 0 { // the key was never held
+			c.initial(p)
+		}
+	default:
 		c.found(p)
 	}
 	return c.e
@@ -282,6 +290,9 @@ func (c *change) begin(p *election.Pair, known bool) {
 
 func (c *change) elect(p *election.Pair, vacancy election.Event) {
 	c.begin(p, !c.gap)
+	if c.gap && !c.until.After(c.at) {
+		c.lastTerm().NotBefore = c.until
+	}
 	c.record(election.Event{Type: election.Elected, Vacancy: vacancy.Vacancy, VacancyKnown: vacancy.VacancyKnown})
 	if p.LockIndex == 0 {
 		c.record(election.Event{Type: election.Overwritten})
@@ -334,7 +345,9 @@ func (c *change) record(e election.Event) election.Event {
 func (c *change) describe(e election.Event) election.Event {
 	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.e.Name, c.e.Key(), c.t.datacenter
 	e.Term, e.CreateIndex, e.ModifyIndex = c.e.Term, c.e.Pair.CreateIndex, c.e.Pair.ModifyIndex
-	e.Gap, e.Restored = c.gap, c.restored
+	if e.Gap, e.Restored = c.gap, c.restored; c.gap && e.SeenUntil.IsZero() && !c.until.After(c.at) {
+		e.SeenUntil = c.until
+	}
 	if c.e.Leader != "" {
 		e.Leader, e.Session = c.e.Leader, c.e.Pair.Session
 		if c.e.Session != nil {

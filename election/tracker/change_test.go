@@ -32,7 +32,7 @@ func TestEventsContainRaftIndexes(t *testing.T) {
 		{Type: election.Vacated, ModifyIndex: 30},
 		{Type: election.Elected, ModifyIndex: 20, Restored: true},
 		{Type: election.Vacated, ModifyIndex: 20, Gap: true, SeenUntil: seen},
-		{Type: election.Deleted, ModifyIndex: 20, Gap: true},
+		{Type: election.Deleted, ModifyIndex: 20, Gap: true, SeenUntil: seen},
 	}
 	for _, e := range s.events {
 		if e.Key == "" || e.Type == election.Explained {

@@ -106,7 +106,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 		at = event.Time // the tracker receives an action of this process before the read of its effect
 	}
 	event.Time, event.Type, event.Held, event.HeldKnown = at, election.Explained, 0, false
-	event.Cause, event.Evidence, event.Guess = x.Cause, x.Evidence, x.Guess
+	event.Cause, event.Evidence, event.Guess, event.By = x.Cause, x.Evidence, x.Guess, x.By
 	i, found := find(t.elections, event.Key, event.CreateIndex)
 	if !found {
 		t.emit(event)
@@ -135,7 +135,7 @@ func completeTerm(e *election.Election, id termID, x Explanation) {
 		term := &e.Terms[i]
 		if term.Number == id.number && term.CreateIndex == id.createIndex && term.Session == id.session {
 			e.Terms = slices.Clone(e.Terms)
-			e.Terms[i].Cause, e.Terms[i].Evidence, e.Terms[i].Guess = x.Cause, x.Evidence, x.Guess
+			e.Terms[i].Cause, e.Terms[i].Evidence, e.Terms[i].Guess, e.Terms[i].By = x.Cause, x.Evidence, x.Guess, x.By
 			return
 		}
 	}

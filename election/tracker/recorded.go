@@ -14,13 +14,14 @@ type recorded struct {
 	all   []*election.Election
 	left  int       // number of recorded elections whose keys have not been read
 	until time.Time // the latest RecordedUntil of these elections
+	parts []election.RecordedPart
 }
 
 func (t *Tracker) historyRead(o election.HistoryRead) {
 	if t.Loaded() {
 		return
 	}
-	t.recorded.all = nil
+	t.recorded.all, t.recorded.parts = nil, o.Parts
 	for _, e := range o.Elections {
 		if _, ok := t.patterns.Match(e.Key()); ok && e.Recorded() {
 			t.recorded.all = append(t.recorded.all, e)
@@ -108,7 +109,12 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 	if peak != reached(&r.Pair) { // an overwrite after these terms reset LockIndex
 		t.peaks[r.Ident()] = peak
 	}
-	if r.Session = nil; r.Exists && r.Pair.Held() {
+	if s := e.Session; s != nil && t.sessions[s.ID] == nil { // its settings explain the loss if the session no longer exists
+		known := *s
+		known.Name, known.Node = sanitize.Text(s.Name), sanitize.Text(s.Node)
+		t.sessions[s.ID] = &known
+	}
+	if r.Session, r.LastSession = nil, nil; r.Exists && r.Pair.Held() {
 		if r.Session = t.sessions[r.Pair.Session]; r.Session == nil {
 			t.unread[r.Pair.Session]++
 		}
@@ -173,4 +179,15 @@ func (t *Tracker) foldRecordedAbsent(e *election.Election, r *rangeRead) *electi
 		return nil
 	}
 	return read
+}
+
+// createdUnobserved reports whether a key was created after the end of the recorded observation, and returns this end.
+// The CreateIndex of the key is then higher than all recorded indexes.
+func (t *Tracker) createdUnobserved(p *election.Pair) (until time.Time, created bool) {
+	for _, r := range t.recorded.parts {
+		if _, watched := r.Patterns.Match(p.Key); watched && r.Datacenter == t.datacenter && r.Newest > 0 && p.CreateIndex > r.Newest {
+			return wall(r.Until), true
+		}
+	}
+	return time.Time{}, false
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -307,4 +308,57 @@ func row(s *scene) string {
 		text += fmt.Sprint("; ", t.Number, t.CreateIndex, t.Leader, t.Start, t.StartKnown, t.End, t.SeenUntil)
 	}
 	return text
+}
+
+// The settings of a session that ended while no observer was running are known from the history.
+func TestARecordedSessionExplainsALoss(t *testing.T) {
+	s := newScene(t)
+	past := election.Election{
+		Name: "web", Exists: true, Pair: election.Pair{Key: "service/web/leader", Session: "s1", CreateIndex: 10, LockIndex: 1, ModifyIndex: 20},
+		Session: &election.Session{ID: "s1", Name: "web", Node: "node-1", Behavior: election.BehaviorRelease, TTL: 10 * time.Second},
+		Terms:   []election.Term{{Number: 1, CreateIndex: 10, Session: "s1", Leader: "web", Start: s.now, StartKnown: true}}, RecordedUntil: s.now,
+	}
+	s.observe(election.HistoryRead{At: s.now, Elections: []*election.Election{&past}})
+	s.now = s.now.Add(time.Minute)
+	var vacated, explained election.Event
+	for _, e := range s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: []election.Pair{{Key: "service/web/leader", CreateIndex: 10, LockIndex: 1, ModifyIndex: 30}}}) {
+		if e.Type == election.Vacated {
+			vacated = e
+		}
+	}
+	for _, e := range s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true, SessionsIndex: 30, ChecksRead: true, NodeExists: true, ChecksIndex: 1}}) {
+		explained = e
+	}
+	if explained.Type != election.Explained || strings.Contains(explained.Evidence, "never read") || explained.Cause == election.Unknown {
+		t.Errorf("%+v", explained)
+	}
+}
+
+// The terms of a key that was created while no observer was running are counted.
+func TestAKeyCreatedWhileNoObserverWasRunning(t *testing.T) {
+	for name, tt := range map[string]struct {
+		create uint64
+		want   string
+	}{
+		"after the recorded observation": {200, "[missed 2 elected 0]"}, "before": {50, "[elected 0]"},
+	} {
+		s := newScene(t)
+		ps, err := election.ParsePatterns(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.observe(election.HistoryRead{At: s.now, Parts: []election.RecordedPart{{Patterns: ps, Until: s.now.Add(-time.Minute), Newest: 100}}})
+		var got []string
+		for _, e := range s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: []election.Pair{
+			{Key: "service/new/leader", Session: "s1", CreateIndex: tt.create, LockIndex: 3, ModifyIndex: 300},
+		}}) {
+			got = append(got, fmt.Sprint(e.Type, " ", e.Count))
+			if e.Initial == (name != "before") || e.Gap != (name != "before") {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+		if fmt.Sprint(got) != tt.want {
+			t.Errorf("%s: %v, want %s", name, got, tt.want)
+		}
+	}
 }

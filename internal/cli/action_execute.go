@@ -20,7 +20,7 @@ func (b *batch) execute(ctx context.Context) error {
 	if len(b.pending()) == 0 {
 		return nil
 	}
-	b.recorder = b.o.record(b.client, nil, b.d.warn)
+	b.recorder = b.o.record(b.client, b.d.warn)
 	defer b.recorder.finish()
 	b.recorder.observes(b.snapshot.Datacenter)
 	if b.wait > 0 {

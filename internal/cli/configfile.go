@@ -58,7 +58,8 @@ func applyConfig(cmd *cobra.Command, o *options, warn func(cmd *cobra.Command, p
 	if err := o.useContext(); err != nil {
 		return err
 	}
-	return o.applySettings(flags, func(name string) bool { return isSet(cmd, name) })
+	keysSet := isSet(cmd, "key") || isSet(cmd, "preset") // both select keys, so a flag replaces both settings
+	return o.applySettings(flags, func(name string) bool { return isSet(cmd, name) || keysSet && selectsKeys(name) })
 }
 
 // configPath returns the path of the config file. It returns "" if the home directory is unknown.

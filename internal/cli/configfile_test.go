@@ -106,3 +106,24 @@ func TestPrecedenceOfFlagsEnvironmentAndConfigFile(t *testing.T) {
 	}
 	w.run("version", "--config", write("config.yaml", "tokn: x")).must(t, exitOK)
 }
+
+// Both --key and --preset select keys, so one on the command line replaces both settings of the file.
+func TestPresetReplacesTheKeysOfTheFile(t *testing.T) {
+	path := withoutConfig(t)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("key: [\"jobs/*\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("jobs/a", s, "job")
+	w.acquire("vault/core/lock", s, "vault-1")
+	for args, want := range map[string]bool{"": true, "--preset vault": false} {
+		r := w.run(append([]string{"list", "--config", path}, strings.Fields(args)...)...).must(t, exitOK)
+		if strings.Contains(r.out, "job") != want || strings.Contains(r.out, "vault-1") == want {
+			t.Errorf("%q: %s", args, r.out)
+		}
+	}
+}

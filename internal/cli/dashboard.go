@@ -65,7 +65,7 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	defer closeLog()
 	warnings := &lateWarnings{log: log}
 	for _, c := range all {
-		c.recorder = o.record(c.client, ps, warnings.add)
+		c.recorder = o.record(c.client, warnings.add)
 	}
 	err = openDashboard(ctx, d, dashboard{
 		datacenters: all, patterns: ps, log: log, history: o.historySource(all[0].client),
@@ -156,16 +156,6 @@ func (b dashboard) checkHistory() (check func(context.Context) string, every tim
 	return nil, 0
 }
 
-// recall returns the function that reads the recorded history of the elections. It returns nil if no history is used.
-func (b dashboard) recall() func(context.Context) election.HistoryRead {
-	if b.history == nil {
-		return nil
-	}
-	return func(ctx context.Context) election.HistoryRead {
-		return recall(ctx, b.history, func(line string) { b.log.Warn(line) }) // the screen shows errors of the history
-	}
-}
-
 // openDashboard runs the observers and the screen until one of them ends.
 func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -205,7 +195,7 @@ func (b dashboard) observe(shared *sharedActions) []observed {
 	places := make([]observed, len(b.datacenters))
 	for i, c := range b.datacenters {
 		c.observe(observe.Options{
-			Patterns: b.patterns, Logger: b.log, Recall: b.recall(), OnEvents: func(events []election.Event) {
+			Patterns: b.patterns, Logger: b.log, Recall: recallFrom(b.history, b.log), OnEvents: func(events []election.Event) {
 				logEvents(events)
 				shared.events(events)
 			},

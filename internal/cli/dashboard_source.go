@@ -28,7 +28,12 @@ var _ source.Source = (*datacenter)(nil)
 // observe creates the observer and the operator.
 func (c *datacenter) observe(o observe.Options) {
 	c.observer = newObserved(c.client, c.recorder, o).observer
-	c.operator = consulx.NewOperator(c.client, c.observer.Note)
+	c.operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
+		if c.recorder != nil {
+			a.By = c.recorder.by
+		}
+		c.observer.Note(a)
+	})
 }
 
 // Datacenter returns the configured name of the datacenter, or "" for the agent's own datacenter.
@@ -46,11 +51,8 @@ func (c *datacenter) Study(key string) { c.observer.Study(key) }
 // WatchSessions implements [source.Source].
 func (c *datacenter) WatchSessions(on bool) { c.observer.WatchSessions(on) }
 
-// SetPatterns implements [source.Source]. In the history, it begins another period of observation.
-func (c *datacenter) SetPatterns(ps election.Patterns) {
-	c.recorder.watches(ps)
-	c.observer.SetPatterns(ps)
-}
+// SetPatterns implements [source.Source].
+func (c *datacenter) SetPatterns(ps election.Patterns) { c.observer.SetPatterns(ps) }
 
 // Release releases the key that the target names, and records the outcome.
 func (c *datacenter) Release(ctx context.Context, t election.Target) insight.Outcome {

@@ -68,6 +68,17 @@ func (o *options) datacenters(ctx context.Context) ([]consulx.Config, error) {
 	return all, nil
 }
 
+// chosenDatacenters returns the names of --datacenter without contacting Consul, or nil for all datacenters.
+func (o *options) chosenDatacenters() (names []string) {
+	if o.consul.Datacenter == "" || o.consul.Datacenter == allDatacenters {
+		return nil
+	}
+	for name := range strings.SplitSeq(o.consul.Datacenter, ",") {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names
+}
+
 // datacenterNames returns the names of the selected datacenters without duplicates.
 func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	if o.consul.Datacenter != allDatacenters {

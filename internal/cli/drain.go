@@ -140,7 +140,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 				return err
 			}
 		}
-		recorder = c.o.record(c.client, nil, c.d.warn)
+		recorder = c.o.record(c.client, c.d.warn)
 		recorder.observes(c.snapshot.Datacenter)
 	}
 	started := time.Now()

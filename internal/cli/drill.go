@@ -159,7 +159,7 @@ func (r *drill) stop(o insight.Outcome, problem string) {
 }
 
 func (r *drill) observeAndDrill(ctx context.Context) error {
-	r.recorder = r.o.record(r.client, nil, r.d.warn)
+	r.recorder = r.o.record(r.client, r.d.warn)
 	defer r.recorder.finish()
 	r.recorder.observes(r.snapshot.Datacenter)
 	ps := exactPatterns(r.items)

@@ -28,9 +28,9 @@ type options struct {
 	logLevel string
 	config   string
 	view     view
-	context  string // name of a context of the config file; "" if no context is selected
-	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
-	keep     time.Duration
+	context  string         // name of a context of the config file; "" if no context is selected
+	history  string         // a file, the URL of a recorder, historyOff, or "" for the default file
+	keep     *time.Duration // nil if --keep is not set
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
 	// settings contains the settings of the config file for which no flag exists.
@@ -86,8 +86,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
-	o.keep = defaultKeep
-	f.Var((*daysFlag)(&o.keep), "keep", "age at which events and terms are deleted from the history, such as 90d or 12h; 0 for no limit")
+	f.Var(&keepFlag{&o.keep}, "keep", "age at which events and terms are deleted from the history, such as 90d or 12h; 0 for no limit")
 	f.StringVar(&o.context, "context", "", "name of a context of the config file ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }

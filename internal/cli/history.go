@@ -142,7 +142,7 @@ func (c *historyCommand) run(ctx context.Context, names []string, now time.Time)
 	if err != nil {
 		return err
 	}
-	filter := history.Filter{Range: r, Names: keys}
+	filter := history.Filter{Range: r, Names: keys, Datacenters: c.o.chosenDatacenters()}
 	switch {
 	case c.terms:
 		return c.writeTerms(ctx, f, filter)

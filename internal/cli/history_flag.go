@@ -15,7 +15,6 @@ import (
 const (
 	historyOff         = "off"
 	defaultHistoryText = "$XDG_STATE_HOME/electop/ADDRESS.db"
-	defaultKeep        = 90 * day
 	day                = 24 * time.Hour
 )
 
@@ -58,17 +57,22 @@ func clusterName(client *consulx.Client, c consulx.Config) string {
 	return name
 }
 
-// daysFlag is a duration in Go's format or in days.
-type daysFlag time.Duration
+// keepFlag is the value of --keep, a duration in Go's format or in days. It is nil until the flag is set.
+type keepFlag struct{ keep **time.Duration }
 
-func (d *daysFlag) String() string { return formatDays(time.Duration(*d)) }
+func (k *keepFlag) String() string {
+	if k.keep == nil || *k.keep == nil {
+		return formatDays(sqlite.DefaultKeep)
+	}
+	return formatDays(**k.keep)
+}
 
-func (d *daysFlag) Type() string { return "duration" }
+func (k *keepFlag) Type() string { return "duration" }
 
-func (d *daysFlag) Set(value string) error {
+func (k *keepFlag) Set(value string) error {
 	parsed, err := history.ParseDays(value)
 	if err == nil {
-		*d = daysFlag(parsed)
+		*k.keep = &parsed
 	}
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"strconv"
 	"sync"
 	"time"
 
@@ -30,8 +29,8 @@ const (
 type eventStore interface {
 	Record(events []election.Event)
 	RecordAction(a history.Action)
-	// Observe begins a period of observation with new patterns.
-	Observe(ps election.Patterns)
+	// Mark stores a complete snapshot. It follows the events that it contains.
+	Mark(s *election.Snapshot, ps election.Patterns)
 	Run(ctx context.Context) error
 	Status() sqlite.Status
 }
@@ -45,10 +44,6 @@ type historyRecorder struct {
 	warn   func(line string)
 	cancel context.CancelFunc
 	done   chan struct{}
-	// reading is the context of the reads. close calls stopReading, waits for the reads, and then stops the writer.
-	reading     context.Context
-	stopReading context.CancelFunc
-	reads       sync.WaitGroup
 	// optional is set if the command continues when the file cannot be used.
 	optional bool
 	// err and failed may be read after done is closed. failed is set if the writer ended with an error before close
@@ -58,14 +53,14 @@ type historyRecorder struct {
 
 	mu         sync.Mutex
 	datacenter string
-	began      bool // an event other than a lost connection was recorded
-	snapshot   func() *election.Snapshot
+	began      bool   // an event other than a lost connection was recorded
+	request    func() // requests a snapshot from the observer; nil if the command does not observe
 }
 
-// record starts a recorder. It returns nil if the history is off, or after an error that it passed to warn. ps are the
-// patterns of the observer. warn receives one line without a line break when recording fails or works again; any
+// record starts a recorder. It returns nil if the history is off, or after an error that it passed to warn.
+// warn receives one line without a line break when recording fails or works again; any
 // goroutine may call it.
-func (o *options) record(client *consulx.Client, ps election.Patterns, warn func(line string)) *historyRecorder {
+func (o *options) record(client *consulx.Client, warn func(line string)) *historyRecorder {
 	r := newHistoryRecorder(warn)
 	r.optional = true
 	if isURL(o.history) {
@@ -85,59 +80,60 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 		return nil
 	}
 	r.path = path
-	r.start(sqlite.NewWriter(path, r.options(ps, o.keep)))
+	r.start(sqlite.NewWriter(path, r.options(client, o.keep)))
 	return r
 }
 
 const (
-	newFile        = " was deleted or moved; events are stored in a new file"
 	withoutHistory = "; continuing without history"
 	retrying       = "; retrying while events are queued in memory"
 )
 
 func newHistoryRecorder(warn func(line string)) *historyRecorder {
-	r := &historyRecorder{by: userAtHost(), warn: warn, done: make(chan struct{})}
-	r.reading, r.stopReading = context.WithCancel(context.Background())
-	return r
+	return &historyRecorder{by: userAtHost(), warn: warn, done: make(chan struct{})}
 }
 
-func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) sqlite.WriterOptions {
+func (r *historyRecorder) options(client *consulx.Client, keep *time.Duration) sqlite.WriterOptions {
 	return sqlite.WriterOptions{
-		Observer: r.by, Patterns: ps, Keep: keep, MaxBytes: historyMaxBytes, OnError: func(err error) {
+		Observer: r.by, Keep: keep, MaxBytes: historyMaxBytes, Cluster: client.Cluster, Mark: r.mark, OnOther: func(observer string) {
+			if !r.optional { // the dashboard and watch only need the history
+				r.warn("history: " + sanitize.Line(observer, 100) + " stores the events; this process takes over when that one ends")
+			}
+		}, OnError: func(err error) {
 			if err == nil {
 				r.warn("history: storing events again")
 				return
 			}
 			r.warn(historyError(err) + retrying)
-		}, OnReopened: r.reopened,
+		},
 	}
 }
 
-// observedAs sets the function that returns the current state of the elections.
-func (r *historyRecorder) observedAs(snapshot func() *election.Snapshot) {
+// observedBy sets the function that requests a snapshot from the observer.
+func (r *historyRecorder) observedBy(request func()) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.snapshot = snapshot
+	r.request = request
 }
 
-// reopened warns that the file was deleted, moved or replaced, and stores the state of the elections in the new file.
-func (r *historyRecorder) reopened(incomplete error) {
-	line := "history file " + strconv.Quote(r.path) + newFile
-	if incomplete != nil {
-		line += "; the latest events may be missing from the old file: " + reasonOf(incomplete)
-	}
-	r.warn(sanitize.Line(line, 400))
+// mark requests a snapshot from the observer.
+func (r *historyRecorder) mark() {
 	r.mu.Lock()
-	snapshot := r.snapshot
+	request := r.request
 	r.mu.Unlock()
-	if snapshot == nil {
-		return
+	if request != nil {
+		request()
 	}
-	if s := snapshot(); s.Loaded && s.Connection.State != election.Lost {
-		r.events(append([]election.Event{sqlite.Observing(s.Datacenter, s.At)}, history.Found(s)...))
+}
+
+// marked stores a complete snapshot of the observer.
+func (r *historyRecorder) marked(s *election.Snapshot, ps election.Patterns) {
+	if r != nil {
+		r.observes(s.Datacenter)
+		r.writer.Mark(s, ps)
 	}
 }
 
@@ -161,10 +157,10 @@ func (r *historyRecorder) start(w eventStore) {
 // fileEvery is the time between two checks of the writer while the dashboard is open.
 const fileEvery = time.Second
 
-// reopenedFor is how long the dashboard shows that the file was replaced.
-const reopenedFor = time.Minute
+// otherFor is how long the dashboard shows that another process stores the events.
+const otherFor = time.Minute
 
-// problem returns why events are not stored, or that the file was replaced recently. Otherwise it returns "". Unlike a
+// problem returns why this process does not store events. Otherwise it returns "". Unlike a
 // warning, the line does not name the file, so that it fits on a narrow screen.
 func (r *historyRecorder) problem(context.Context) string {
 	select {
@@ -180,8 +176,8 @@ func (r *historyRecorder) problem(context.Context) string {
 		return "events are not stored: " + reasonOf(st.Err) + "; retrying"
 	case st.Waiting > stalledAfter:
 		return "events are not stored: the disk does not respond"
-	case time.Since(st.Reopened) < reopenedFor:
-		return "the history file" + newFile
+	case time.Since(st.OtherSince) < otherFor:
+		return "this is the history of " + sanitize.Line(st.Other, 100) + ", whose electop stores the events"
 	}
 	return ""
 }
@@ -228,13 +224,6 @@ func (r *historyRecorder) events(events []election.Event) {
 	r.mu.Unlock()
 	if len(events) > 0 {
 		r.writer.Record(events)
-	}
-}
-
-// watches records that the observer uses these patterns from this moment on.
-func (r *historyRecorder) watches(ps election.Patterns) {
-	if r != nil {
-		r.writer.Observe(ps)
 	}
 }
 
@@ -285,8 +274,6 @@ func (r *historyRecorder) finish() {
 // close stores the queued events. It returns an error if events were not stored, unless an optional recorder has
 // already reported the error as a warning.
 func (r *historyRecorder) close() error {
-	r.stopReading()
-	r.reads.Wait()
 	r.cancel()
 	limit := time.NewTimer(closeTimeout)
 	defer limit.Stop()

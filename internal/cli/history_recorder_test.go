@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"electop/internal/history"
 	"electop/internal/history/sqlite"
+	"electop/internal/history/web"
 )
 
 func TestWhyEventsAreNotStored(t *testing.T) {
@@ -24,7 +27,8 @@ func TestWhyEventsAreNotStored(t *testing.T) {
 		"no error":       {sqlite.Status{Queued: 5, Waiting: time.Second}, nil, ""},
 		"a full disk":    {sqlite.Status{Err: full}, nil, "events are not stored: the disk is full; retrying"},
 		"a stalled disk": {sqlite.Status{Queued: 7, Waiting: time.Minute}, nil, "events are not stored: the disk does not respond"},
-		"a new file":     {sqlite.Status{Reopened: time.Now()}, nil, "the history file" + newFile},
+		"a recorder": {sqlite.Status{Other: "root@recorder", OtherSince: time.Now()}, nil,
+			"this is the history of root@recorder, whose electop stores the events"},
 		"a damaged file": {sqlite.Status{Err: full}, full, "continuing without history: the disk is full"},
 	} {
 		r := &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}
@@ -125,7 +129,7 @@ func TestWatchReportsAHistoryThatFails(t *testing.T) {
 	w := led(t, 1)
 	file := historyFile(t)
 	watch := w.background("watch", "--history", file)
-	eventually(t, "stored event", func() bool { return strings.Contains(w.run("history", "--history", file).out, "elected") })
+	eventually(t, "stored event", func() bool { return strings.Contains(w.run("history", "--terms", "--history", file).out, "web") })
 	unlock := lockHistory(t, file)
 	eventually(t, "warning", func() bool { return strings.Contains(watch.errOut.String(), locked) })
 	unlock()
@@ -135,51 +139,11 @@ func TestWatchReportsAHistoryThatFails(t *testing.T) {
 	}
 }
 
-// If the file of a running recorder is moved, a new file contains the present state and all later events. Every
-// reader uses the new file.
-func TestRecordContinuesInANewFile(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		key, free := p+"/web/leader", p+"/db/leader"
-		a := w.session(nil)
-		w.acquire(key, a, "a")
-		w.acquire(free, a, "a")
-		w.unlock(free, a)
-		r := recordOn(w, "--metrics", "ADDRESS", "-k", p+"/*/leader")
-		events := func() string { return w.run("history", "--history", r.file).out }
-		served := func() string { _, text := r.get("/v1/events"); return text }
-		eventually(t, "initial state", func() bool { return strings.Contains(served(), `"elected"`) })
-		if err := os.Rename(r.file, r.file+".old"); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "present state in a new file", func() bool {
-			text := events()
-			return strings.Count(text, "initial state") == 2 && strings.Contains(text, "web") && strings.Contains(text, "db")
-		})
-		w.unlock(key, a)
-		for name, read := range map[string]func() string{"history": events, "listener": served} {
-			eventually(t, "release in "+name, func() bool { return strings.Contains(read(), "released") })
-		}
-		r.stop()
-		var ended string
-		for ended = r.next(); !strings.HasPrefix(ended, "exit code"); ended = r.next() {
-		}
-		want := "electop: history file \"" + r.file + "\"" + newFile + "\n"
-		if strings.Count(ended, want) != 1 || !strings.HasPrefix(ended, "exit code 0") {
-			t.Errorf("%s", ended)
-		}
-		old := w.run("history", "--history", r.file+".old").must(t, exitOK).out
-		if strings.Count(old, "initial state") != 2 || strings.Contains(old, "released") {
-			t.Errorf("the moved file has later events, or lacks the initial state:\n%s", old)
-		}
-	})
-}
-
-func TestRecordEndsWhenItsFileIsReplacedByGarbage(t *testing.T) {
+func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
 	w := led(t, 1)
 	file := historyFile(t)
 	r := w.follow("record", "--history", file)
-	eventually(t, "stored event", func() bool { return strings.Contains(w.run("history", "--history", file).out, "elected") })
+	eventually(t, "stored event", func() bool { return strings.Contains(w.run("history", "--terms", "--history", file).out, "web") })
 	if err := os.WriteFile(file+".new", []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -188,8 +152,33 @@ func TestRecordEndsWhenItsFileIsReplacedByGarbage(t *testing.T) {
 	}
 	ended := r.next()
 	_, line, _ := strings.Cut(ended, "electop: history \""+file+"\": ")
-	// If the writer accesses the file before it detects the replacement, SQLite reports damage.
-	if !strings.HasPrefix(ended, "exit code 1") || line != "not an electop history file\n" && line != "the file is damaged; move it away\n" {
+	if !strings.HasPrefix(ended, "exit code 1") || line != sqlite.ErrMoved.Error()+"\n" {
 		t.Errorf("%s", ended)
+	}
+}
+
+// A recorder that does not respond delays the end of a command once, not once for each action, and the line names it.
+func TestActionsForASilentRecorder(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	client, err := web.NewClient(web.ClientOptions{URL: "http://" + silent.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	r := newHistoryRecorder(func(line string) { lines = append(lines, line) })
+	r.start(newActionSender(client, r.warn))
+	for range 6 {
+		r.writer.RecordAction(history.Action{Kind: "release", Key: "service/web/leader"})
+	}
+	began := time.Now()
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+	if len(lines) != 1 || !strings.Contains(lines[0], "the release of service/web/leader") || !strings.Contains(lines[0], silent.Addr().String()) || time.Since(began) > 2*sendTimeout {
+		t.Errorf("%s: %q", time.Since(began), lines)
 	}
 }

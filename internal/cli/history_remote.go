@@ -151,8 +151,8 @@ func (*actionSender) Record([]election.Event) {}
 // Status is always the zero value: a sender stores no events.
 func (*actionSender) Status() sqlite.Status { return sqlite.Status{} }
 
-// Observe does nothing: the recorder observes the elections with its own patterns.
-func (*actionSender) Observe(election.Patterns) {}
+// Mark does nothing: the recorder observes the elections with its own patterns.
+func (*actionSender) Mark(*election.Snapshot, election.Patterns) {}
 
 // RecordAction queues an action without blocking. If the queue is full, it drops the action.
 func (s *actionSender) RecordAction(a history.Action) {
@@ -175,26 +175,31 @@ func (s *actionSender) Run(ctx context.Context) error {
 		case <-s.wake:
 			s.send(context.WithoutCancel(ctx))
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
-			defer cancel()
-			s.send(last)
+			s.send(context.WithoutCancel(ctx))
 			return nil
 		}
 	}
 }
 
 // send sends the queued actions. It never sends an action twice: if the response was lost, the recorder may have
-// stored the action.
+// stored the action. After an error it does not send the other actions, because the recorder would not respond either.
 func (s *actionSender) send(ctx context.Context) {
 	s.mu.Lock()
 	queue := s.queue
 	s.queue = nil
 	s.mu.Unlock()
-	for _, a := range queue {
+	for i, a := range queue {
 		ctx, cancel := context.WithTimeout(ctx, sendTimeout)
-		if err := s.recorder.Record(ctx, a); err != nil {
-			s.warn(fmt.Sprintf("the %s of %s may be missing from the history: %s", a.Kind, sanitize.Line(cmp.Or(a.Key, a.Session), 100), historyError(err)))
-		}
+		err := s.recorder.Record(ctx, a)
 		cancel()
+		if err == nil {
+			continue
+		}
+		what := fmt.Sprintf("the %s of %s", a.Kind, sanitize.Line(cmp.Or(a.Key, a.Session), 100))
+		if rest := len(queue) - i - 1; rest > 0 {
+			what += " and " + election.Plural(uint64(rest), "other action")
+		}
+		s.warn(what + " may be missing from the history: " + historyError(err))
+		return
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -17,8 +18,10 @@ import (
 // the file exists, the history is empty.
 type lazyHistory struct {
 	path string
-	mu   sync.Mutex
-	file *sqlite.File
+	// cluster returns the identity of the observed cluster, or "" if it is unknown. It may be nil.
+	cluster func(context.Context) string
+	mu      sync.Mutex
+	file    *sqlite.File
 }
 
 // historySource returns the history for reading. It returns nil if the history is off or cannot be used.
@@ -33,8 +36,11 @@ func (o *options) historySource(client *consulx.Client) history.Source {
 	if err != nil || path == "" {
 		return nil
 	}
-	return &lazyHistory{path: path}
+	return &lazyHistory{path: path, cluster: client.Cluster}
 }
+
+// clusterTimeout bounds the read of the cluster's identity before the history is read.
+const clusterTimeout = 500 * time.Millisecond
 
 // recallTimeout bounds the read of the history when a command begins.
 const recallTimeout = 2 * time.Second
@@ -50,23 +56,41 @@ func recall(ctx context.Context, source history.Source, warn func(line string)) 
 	return past
 }
 
-// open returns the file, or nil if the file does not exist. If the file was replaced, open opens the new file.
+// recallFrom returns a function that reads the recorded history of the elections for an observer. It returns nil if
+// source is nil, because then no history is used.
+func recallFrom(source history.Source, log *slog.Logger) func(context.Context) election.HistoryRead {
+	if source == nil {
+		return nil
+	}
+	return func(ctx context.Context) election.HistoryRead {
+		return recall(ctx, source, func(line string) { log.Warn(line) }) // the commands that show the history report errors
+	}
+}
+
+// open returns the file, or nil if the file does not exist.
 func (l *lazyHistory) open(ctx context.Context) (*sqlite.File, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file != nil {
-		if !l.file.Moved() {
-			return l.file, nil
-		}
-		l.file.Close() //nolint:gosec // it was only read
-		l.file = nil
+		return l.file, nil
 	}
 	file, err := sqlite.OpenFile(ctx, l.path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, sqlite.ErrEmpty):
 		return nil, nil
 	case err != nil:
 		return nil, err
+	}
+	if l.cluster != nil {
+		stored, err := file.Cluster(ctx)
+		asking, cancel := context.WithTimeout(ctx, clusterTimeout) // while Consul is unreachable, the history is shown
+		defer cancel()
+		if now := l.cluster(asking); err == nil && stored != "" && now != "" && stored != now {
+			err = &sqlite.Error{Path: l.path, Err: sqlite.ErrCluster}
+		}
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
 	}
 	l.file = file
 	return file, nil

@@ -20,7 +20,8 @@ func TestHistoryIsOpenedWhenTheFileExists(t *testing.T) {
 	}
 	store := newHistoryRecorder(func(line string) { t.Error(line) })
 	store.start(sqlite.NewWriter(path, sqlite.WriterOptions{}))
-	store.events([]election.Event{{Time: time.Now(), Type: election.Elected, Election: "web", Key: "service/web/leader", Datacenter: "dc1", Initial: true}})
+	store.marked(&election.Snapshot{At: time.Now(), Datacenter: "dc1", Loaded: true}, nil)
+	store.events([]election.Event{{Time: time.Now(), Type: election.Elected, Election: "web", Key: "service/web/leader", Datacenter: "dc1", CreateIndex: 1, ModifyIndex: 1}})
 	store.finish()
 	if page, err := source.Events(t.Context(), history.EventQuery{}); err != nil || len(page.Events) != 1 {
 		t.Fatalf("with a file: %+v, %v", page, err)

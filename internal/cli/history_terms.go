@@ -46,8 +46,8 @@ func writeTermRows(tw *output.Table, terms []observedTerm, several bool) error {
 		t := &terms[i]
 		from, to, held := termTimes(t)
 		vacancy := "-"
-		if t.VacancyKnown {
-			vacancy = election.FormatDuration(t.Vacancy)
+		if t.Vacancy != nil {
+			vacancy = election.FormatDuration(time.Duration(*t.Vacancy))
 		}
 		fmt.Fprintf(tw, "%s%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", inDatacenter(t.Datacenter, several), sanitize.Line(t.Election, 80), sanitize.Line(t.Leader, 40),
 			cmp.Or(sanitize.Line(t.Node, 40), "-"), termNumber(t), from, to, held, termCause(&t.Term), vacancy)
@@ -91,7 +91,10 @@ func termNumber(t *observedTerm) string {
 // termTimes formats when a term began and ended, and how long it lasted.
 func termTimes(t *observedTerm) (from, to, held string) {
 	from, to = localTime(t.Start), "-"
-	if !t.StartKnown {
+	switch {
+	case !t.NotBefore.IsZero():
+		from = "by " + from
+	case !t.StartKnown:
 		from = "before " + from
 	}
 	if t.Over() {
@@ -119,49 +122,8 @@ func termCause(t *history.Term) string {
 	return cmp.Or(string(t.Cause), string(election.Unknown))
 }
 
-type termJSON struct {
-	Election       string `json:"election"`
-	Key            string `json:"key"`
-	Datacenter     string `json:"datacenter"`
-	Term           uint64 `json:"term"`
-	CreateIndex    uint64 `json:"create_index"`
-	Leader         string `json:"leader"`
-	Session        string `json:"session"`
-	Node           string `json:"node,omitempty"`
-	From           string `json:"from"`
-	FromKnown      bool   `json:"from_known"`
-	To             string `json:"to,omitempty"`
-	SeenUntil      string `json:"seen_until,omitempty"`
-	Held           string `json:"held"`
-	HeldMS         int64  `json:"held_ms"`
-	HeldKnown      bool   `json:"held_known"`
-	Cause          string `json:"cause,omitempty"`
-	Guess          bool   `json:"guess,omitempty"`
-	Evidence       string `json:"evidence,omitempty"`
-	By             string `json:"by,omitempty"`
-	LockDelayUntil string `json:"lock_delay_until,omitempty"`
-	Vacancy        string `json:"vacancy,omitempty"`
-	VacancyMS      *int64 `json:"vacancy_ms,omitempty"`
-}
-
-func newTermJSON(t *observedTerm) termJSON {
-	held, known := t.held()
-	j := termJSON{
-		Election: t.Election, Key: t.Key, Datacenter: t.Datacenter, Term: t.Number, CreateIndex: t.CreateIndex,
-		Leader: t.Leader, Session: t.Session, Node: t.Node, From: election.FormatTime(t.Start), FromKnown: t.StartKnown,
-		To: election.FormatTime(t.End), SeenUntil: election.FormatTime(t.SeenUntil),
-		Held: election.FormatDuration(held), HeldMS: held.Milliseconds(), HeldKnown: known,
-		Cause: string(t.Cause), Guess: t.Guess, Evidence: t.Evidence, By: t.By, LockDelayUntil: election.FormatTime(t.LockDelayUntil),
-	}
-	if t.VacancyKnown {
-		ms := t.Vacancy.Milliseconds()
-		j.Vacancy, j.VacancyMS = election.FormatDuration(t.Vacancy), &ms
-	}
-	return j
-}
-
 // termLine formats a term as one line of JSON that is safe to show.
 func termLine(t observedTerm) ([]byte, error) {
-	text, err := json.Marshal(newTermJSON(&t))
+	text, err := json.Marshal(t.Term)
 	return append(sanitize.JSON(text), '\n'), err
 }

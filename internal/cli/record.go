@@ -66,6 +66,8 @@ type recording struct {
 	places   []recordedDatacenter
 	listener *web.Listener    // nil if there is no listener
 	metrics  *metrics.Metrics // nil if there is no listener
+	source   *lazyHistory
+	shared   *sharedActions
 }
 
 // recordedDatacenter is a datacenter with its observer and its history recorder.
@@ -119,16 +121,19 @@ func (r *recording) record(ctx context.Context) (err error) {
 		err = cmp.Or(append(lost, err)...)
 	}()
 	warn := withoutRepeats(logged(r.d.warn, r.log)) // each writer reports the errors and changes of the file
-	for range r.clients {
+	for _, client := range r.clients {
 		rec := newHistoryRecorder(warn)
 		rec.path = r.path
-		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(r.patterns, r.o.keep))
+		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(client, r.o.keep))
 		if err != nil {
 			return err
 		}
 		rec.start(w)
 		recs = append(recs, rec)
 	}
+	r.source = &lazyHistory{path: r.path, cluster: r.clients[0].Cluster}
+	defer r.source.Close()
+	r.shared = newSharedActions(r.source)
 	queue := newEventQueue() // a blocked stderr must not block the observer
 	if err := r.prepare(recs, queue); err != nil {
 		return err
@@ -165,8 +170,9 @@ func (r *recording) prepare(recs []*historyRecorder, queue *eventQueue) (err err
 	for i, client := range r.clients {
 		var counted *metrics.Observed
 		place := newObserved(client, recs[i], observe.Options{
-			Patterns: r.patterns, Logger: r.log, EventsOnly: true, OnEvents: func(events []election.Event) {
+			Patterns: r.patterns, Logger: r.log, EventsOnly: true, Recall: recallFrom(r.source, r.log), OnEvents: func(events []election.Event) {
 				logEvents(events)
+				r.shared.events(events)
 				queue.push(events)
 				if counted != nil {
 					counted.Events(events)
@@ -195,6 +201,11 @@ func (r *recording) inDatacenter(client *consulx.Client) string {
 // observe observes until ctx ends or the history cannot be written.
 func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 	g, gctx := errgroup.WithContext(ctx)
+	places := make([]observed, len(r.places))
+	for i, p := range r.places {
+		places[i] = p.observed
+	}
+	g.Go(func() error { return r.shared.run(gctx, noteIn(places)) })
 	for _, p := range r.places {
 		g.Go(func() error { return p.observer.Run(gctx) })
 		g.Go(func() error {
@@ -210,7 +221,7 @@ func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 	if r.listener != nil {
 		g.Go(func() error { return r.serve(gctx) })
 	}
-	g.Go(func() error { return r.announce(gctx) })
+	g.Go(func() error { return r.announce(gctx, places) })
 	if err := g.Wait(); !interrupted(ctx, err) {
 		return err
 	}
@@ -219,11 +230,7 @@ func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 
 // announce prints a line as soon as the elections have been read. If there are several datacenters, it warns about each
 // datacenter that cannot be read yet.
-func (r *recording) announce(ctx context.Context) error {
-	places := make([]observed, len(r.places))
-	for i, p := range r.places {
-		places[i] = p.observed
-	}
+func (r *recording) announce(ctx context.Context, places []observed) error {
 	read, err := awaitAll(ctx, r.d, places, r.patterns)
 	if err != nil {
 		return err

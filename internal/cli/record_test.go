@@ -19,7 +19,9 @@ func TestRecordStoresWhatItObserves(t *testing.T) {
 		w.acquire(key, a, "a")
 		recording := w.follow("record", "-k", pattern, "--history", file)
 		events := func() string { return w.run("history", "--history", file).out }
-		eventually(t, "initial state", func() bool { return strings.Contains(events(), "initial state") })
+		eventually(t, "initial state", func() bool {
+			return strings.Contains(w.run("history", "--terms", "--history", file).out, "web")
+		})
 		w.unlock(key, a)
 		w.acquire(key, b, "b")
 		eventually(t, "explanation", func() bool { return strings.Contains(events(), "released") })

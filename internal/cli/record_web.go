@@ -100,10 +100,8 @@ func (w *recordWeb) open(ctx context.Context) (*web.Listener, error) {
 
 // serve handles requests until ctx ends.
 func (r *recording) serve(ctx context.Context) error {
-	file := &lazyHistory{path: r.path}
-	defer file.Close()
 	handler := web.NewHandler(web.Options{
-		Source: file, Metrics: r.metrics.Handler(), Record: r.places[0].rec.writer.RecordAction, Token: r.web.bearerToken, Local: r.web.local,
+		Source: r.source, Metrics: r.metrics.Handler(), Record: r.places[0].rec.writer.RecordAction, Token: r.web.bearerToken, Local: r.web.local,
 		Health:  r.health,
 		OnError: func(err error) { r.d.warn(historyError(err)) },
 	})

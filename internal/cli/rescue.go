@@ -140,7 +140,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err := r.confirmPlan(ctx); err != nil {
 		return err
 	}
-	r.recorder = r.o.record(r.client, nil, r.d.warn)
+	r.recorder = r.o.record(r.client, r.d.warn)
 	defer r.recorder.finish()
 	r.recorder.observes(r.snapshot.Datacenter)
 	if r.wait > 0 && slices.ContainsFunc(r.items, func(i *rescueItem) bool { return !i.uncertain() }) {

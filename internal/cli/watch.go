@@ -114,10 +114,10 @@ func (w *watch) follow(ctx context.Context, names []string, clients []*consulx.C
 	g, gctx := errgroup.WithContext(ctx)
 	places := make([]observed, len(clients))
 	for i, client := range clients {
-		rec := w.o.record(client, ps, logged(w.d.warn, log))
+		rec := w.o.record(client, logged(w.d.warn, log))
 		defer rec.finish()
 		places[i] = newObserved(client, rec, observe.Options{
-			Patterns: ps, Logger: log, EventsOnly: true, OnEvents: func(events []election.Event) {
+			Patterns: ps, Logger: log, EventsOnly: true, Recall: recallFrom(source, log), OnEvents: func(events []election.Event) {
 				logEvents(events)
 				shared.events(events)
 				queue.push(events)
@@ -159,13 +159,13 @@ type observed struct {
 // newObserved creates an observer that passes events to o.OnEvents and to rec. It does not start the observer.
 func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options) observed {
 	events := o.OnEvents
-	o.OnLoaded = rec.loaded(client, o.Patterns)
+	o.OnMark = rec.marked
 	o.OnEvents = func(all []election.Event) {
 		events(all) // write the events first, because the user waits for them
 		rec.events(all)
 	}
 	observer := observe.New(client, o)
-	rec.observedAs(observer.Snapshot)
+	rec.observedBy(observer.Mark)
 	return observed{client, observer}
 }
 

@@ -276,8 +276,8 @@ func compareTimes(t *testing.T, file string, logged []loggedTerm, stalls *stallL
 		}
 		to[0].add(r.From.Sub(l.began), l)
 		to[1].add(r.To.Sub(l.ended), l)
-		if next != nil && r.VacancyMS != nil && len(recorded[next.termKey]) == 1 {
-			to[2].add(time.Duration(*r.VacancyMS)*time.Millisecond-next.began.Sub(l.ended), l)
+		if next != nil && r.Vacancy != nil && len(recorded[next.termKey]) == 1 {
+			to[2].add(time.Duration(*r.Vacancy*float64(time.Second))-next.began.Sub(l.ended), l)
 		}
 	}
 	for _, l := range logged {

@@ -90,7 +90,7 @@ type recordedTerm struct {
 	FromKnown   bool      `json:"from_known"`
 	To          time.Time `json:"to"`
 	SeenUntil   time.Time `json:"seen_until"`
-	VacancyMS   *int64    `json:"vacancy_ms"`
+	Vacancy     *float64  `json:"vacancy_seconds"`
 	Cause       string    `json:"cause"`
 }
 

@@ -9,14 +9,20 @@ import (
 	"electop/election"
 )
 
-// ErrNoElection reports that the history contains no election with this name.
+// ErrNoElection reports that the history contains no election with any of these names.
 var ErrNoElection = errors.New("no such election in the history")
 
 // ErrCursor reports that a cursor is invalid.
 var ErrCursor = errors.New("history: invalid cursor")
 
+// ErrLarge reports that a result is too large.
+var ErrLarge = errors.New("too many entries; select a shorter time range")
+
 // Election identifies an election in the history.
-type Election struct{ Name, Key string }
+type Election struct {
+	Name string `json:"election"`
+	Key  string `json:"key"`
+}
 
 // Source is a readable history: a file or a remote recorder. Its methods are safe for concurrent use.
 type Source interface {
@@ -35,13 +41,18 @@ type Source interface {
 }
 
 // Range is a time range. A zero time means no limit.
-type Range struct{ Since, Until time.Time }
+type Range struct {
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+}
 
 // Filter selects elections and a time range.
 type Filter struct {
 	Range
 	// Names are the names or keys of elections. An empty list selects all elections.
 	Names []string
+	// Datacenters selects elections by datacenter. An empty list selects all elections.
+	Datacenters []string
 }
 
 // Cursor is a position between two items of a list. It remains valid when items are added or deleted. The empty
@@ -101,16 +112,15 @@ type TermPage struct {
 
 // Term is a term with its election.
 type Term struct {
+	Election   string `json:"election"`
+	Key        string `json:"key"`
+	Datacenter string `json:"datacenter"`
 	election.Term
-	Election   string
-	Key        string
-	Datacenter string
-	// By is the operator who ended the term with electop, as user@host.
-	By string
-	// Vacancy is how long no session held the key after the term. It is known if both its start and its end were
-	// observed.
-	Vacancy      time.Duration
-	VacancyKnown bool
+	// Lasted is the observed duration of a term that has ended. It is a lower bound if StartKnown is false or SeenUntil is
+	// set.
+	Lasted *Seconds `json:"held_seconds,omitempty"`
+	// Vacancy is how long no session held the key after the term, or nil if its start or its end was not observed.
+	Vacancy *Seconds `json:"vacancy_seconds,omitempty"`
 	// LockDelayUntil is the estimated end of the lock-delay after the term.
-	LockDelayUntil time.Time
+	LockDelayUntil time.Time `json:"lock_delay_until,omitzero"`
 }

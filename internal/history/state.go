@@ -16,13 +16,13 @@ type StateQuery struct {
 
 // State contains the known state of all elections at a given time.
 type State struct {
-	At time.Time
+	At time.Time `json:"at"`
 	// Observed is set if an observer was running at that time. LastObserved is the latest observed time up to At, or zero
 	// if there is none.
-	Observed     bool
-	LastObserved time.Time
+	Observed     bool      `json:"observed"`
+	LastObserved time.Time `json:"last_observed,omitzero"`
 	// Elections are sorted by [election.Compare]. They contain the terms of the window and at least the latest two
 	// terms. A history contains neither values nor sessions, so Pair.Value and Session are empty. Pair.ModifyIndex may
 	// be lower than the current index.
-	Elections []*election.Election
+	Elections []*election.Election `json:"elections"`
 }

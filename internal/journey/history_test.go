@@ -79,7 +79,7 @@ func TestDashboardShowsAHistoryThatFails(t *testing.T) {
 	db.SetMaxOpenConns(1)
 	poll(func() bool { // the dashboard has opened the file
 		var stored int
-		return db.QueryRow("SELECT count(*) FROM events").Scan(&stored) == nil && stored > 0
+		return db.QueryRow("SELECT count(*) FROM checkpoints").Scan(&stored) == nil && stored > 0
 	})
 	if _, err := db.Exec("PRAGMA busy_timeout = 60000; BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
@@ -91,55 +91,59 @@ func TestDashboardShowsAHistoryThatFails(t *testing.T) {
 	term.gone("keeps the file locked")
 }
 
-// The history file of a running dashboard is deleted or replaced: one line reports this, and a new file contains the
-// present state and all later events.
-func TestDashboardContinuesInANewHistoryFile(t *testing.T) {
-	for name, remove := range map[string]func(file string) error{
-		"deleted": os.Remove,
-		"moved":   func(file string) error { return os.Rename(file, file+".old") },
-		"replaced": func(file string) error { // by a history of other elections
-			return os.Rename(file+".other", file)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			sizes(t, func(t *testing.T, width, height int) {
-				s := newStage(t)
-				file := filepath.Join(t.TempDir(), "h.db")
-				yesterday(t, s, file+".other")
-				term := s.open(width, height, "--history", file)
-				term.await("1 led", "web-a")
-				terms := func() string { // a new file is not complete at first
-					out, _ := exec.Command(program, "history", "--terms", "--since", "2d", "--history", file).Output()
-					return string(out)
-				}
-				if !poll(func() bool { return strings.Contains(terms(), "web-a") }) {
-					t.Fatalf("the term was not recorded:\n%s", terms())
-				}
-				if err := remove(file); err != nil {
-					t.Fatal(err)
-				}
-				const line = "! the history file was deleted or moved; events are stored in a new file"
-				if screen := term.await(line, "1 led"); strings.Count(screen, "history file") != 1 {
-					t.Errorf("want one line about the history file, got:\n%s", screen)
-				}
-				if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
-					t.Fatal(err)
-				}
-				s.acquire("web", s.b, "web-b")
-				term.await("1 led", "web-b")
-				if !poll(func() bool { return strings.Contains(terms(), "web-b") }) {
-					t.Errorf("the term in the new file was not recorded:\n%s", terms())
-				}
-				term.keys("q")
-				if screen := term.await("left with 0"); strings.Count(strings.ReplaceAll(screen, "\n", ""), "was deleted or moved") != 1 {
-					t.Errorf("the terminal does not have one line about the file:\n%s", screen)
-				}
-				all := terms()
-				if n := strings.Count(all, "web-a"); n != 1 || strings.Contains(all, "web-old") != (name == "replaced") {
-					t.Errorf("the new file lacks an event or has unexpected events:\n%s", all)
-				}
-			})
-		})
+// If the history file of a running dashboard is moved, the dashboard continues without history.
+func TestDashboardContinuesWhenItsHistoryIsMoved(t *testing.T) {
+	s := newStage(t)
+	file := filepath.Join(t.TempDir(), "h.db")
+	term := s.open(120, 36, "--history", file)
+	term.await("1 led", "web-a")
+	if !poll(func() bool {
+		out, _ := exec.Command(program, "history", "--terms", "--history", file).Output()
+		return strings.Contains(string(out), "web-a")
+	}) {
+		t.Fatal("the term was not recorded")
+	}
+	if err := os.Rename(file, file+".old"); err != nil {
+		t.Fatal(err)
+	}
+	term.await("! continuing without history: the file was deleted, moved or replaced", "1 led")
+}
+
+// A dashboard beside a recorder stores nothing, and takes over when the recorder is killed.
+func TestDashboardBesideARecorder(t *testing.T) {
+	s := newStage(t)
+	file := filepath.Join(t.TempDir(), "h.db")
+	recorder := exec.Command(program, "record", "--http-addr", s.agent.Addr(), "-k", s.prefix+"/*/leader", "--history", file)
+	if err := recorder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = recorder.Process.Kill()
+		_ = recorder.Wait()
+	}()
+	stored := func(want string) bool {
+		out, _ := exec.Command(program, "history", "--terms", "--history", file).Output()
+		return strings.Contains(string(out), want)
+	}
+	if !poll(func() bool { return stored("web-a") }) {
+		t.Fatal("the recorder stores nothing")
+	}
+	term := s.open(120, 36, "--history", file)
+	term.await("1 led", "web-a", "! this is the history of ")
+	if err := recorder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = recorder.Wait()
+	if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.acquire("web", s.b, "web-b")
+	term.await("1 led", "web-b")
+	if !poll(func() bool { return stored("web-b") }) {
+		t.Error("the dashboard did not take over")
+	}
+	if out := history(t, file, "history", "--terms"); strings.Count(out, "web-a") != 1 || strings.Count(out, "web-b") != 1 {
+		t.Errorf("a term is missing or was stored twice:\n%s", out)
 	}
 }
 
@@ -222,7 +226,7 @@ func yesterday(t *testing.T, s *stage, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion", Patterns: ps})
+	w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,6 +238,7 @@ func yesterday(t *testing.T, s *stage, file string) {
 	lost.Time, lost.Type, lost.Held, lost.HeldKnown = elected.Time.Add(6*time.Hour), election.Vacated, 6*time.Hour, true
 	why := lost
 	why.Time, why.Type, why.Cause, why.Evidence = lost.Time.Add(time.Second), election.Explained, election.CheckCritical, "service:web-old: 503"
+	w.Mark(&election.Snapshot{At: elected.Time.Add(-time.Hour), Datacenter: "dc1", Loaded: true}, ps)
 	w.Record([]election.Event{elected, lost, why})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // Close stores the queued events

@@ -46,6 +46,9 @@ type counts struct {
 	without time.Duration
 	vacant  bool
 	at      time.Time // without includes the time until at
+	// session holds the key according to the latest scrape, and leader is its label. relabeled is set if it changed.
+	session, leader string
+	relabeled       bool
 }
 
 func (c *counts) count(at time.Time, vacant bool) {
@@ -120,6 +123,7 @@ func (m *elections) Describe(ch chan<- *prometheus.Desc) {
 type series struct {
 	*election.Election
 	labels  [2]string
+	leader  string
 	changes uint64
 	without time.Duration
 	known   bool // set if the state of the election is current
@@ -160,7 +164,7 @@ func (s *series) collect(ch chan<- prometheus.Metric) {
 		ch <- gauge(descLed, flag(s.state == election.Led), s.labels[:]...)
 	}
 	if s.known && s.state == election.Led {
-		ch <- gauge(descLeader, 1, s.labels[0], s.labels[1], label(s.Leader), label(nodeOf(s.Election)))
+		ch <- gauge(descLeader, 1, s.labels[0], s.labels[1], s.leader, label(nodeOf(s.Election)))
 	}
 }
 
@@ -182,10 +186,22 @@ func (m *elections) read(now time.Time) (*election.Snapshot, []series) {
 		_, stale := s.StaleSince(e.Key())
 		x := series{Election: e, labels: labels, state: e.State(now), known: s.Connection.State == election.Live && !stale && !e.Unreadable}
 		c.count(now, x.known && (x.state == election.Vacant || x.state == election.InLockDelay))
-		x.changes, x.without = c.changes, c.without
+		x.changes, x.without, x.leader = c.changes, c.without, c.leaderOf(e)
 		all = append(all, x)
 	}
 	return s, all
+}
+
+// leaderOf returns the label of the leader. It changes at most once in a term, after a late read of the session: a holder
+// that writes a time as its value must not create a series for each scrape.
+func (c *counts) leaderOf(e *election.Election) string {
+	switch {
+	case e.Pair.Session != c.session:
+		c.session, c.leader, c.relabeled = e.Pair.Session, label(e.Leader), false
+	case !c.relabeled && label(e.Leader) != c.leader:
+		c.leader, c.relabeled = label(e.Leader), true
+	}
+	return c.leader
 }
 
 // forget removes the counters of elections that are no longer in the snapshot.

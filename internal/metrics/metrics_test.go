@@ -151,6 +151,29 @@ func TestSeriesFollowTheElection(t *testing.T) {
 	s.has(`!electop_election_leader_info`, `electop_election_has_leader`+web+`} 0`)
 }
 
+// A holder that writes another value for each scrape does not create a series for each.
+func TestAChangingValueCreatesNoSeries(t *testing.T) {
+	s := newStage(t, 0)
+	s.hold("web", "s1")
+	series := map[string]bool{}
+	for i := range 20 {
+		s.pairs[0].Value = []byte(strconv.Itoa(1_700_000_000 + i))
+		s.pairs[0].ModifyIndex++
+		s.after(time.Second).read()
+		for line := range strings.Lines(s.scrape()) {
+			if strings.HasPrefix(line, "electop_election_leader_info") {
+				series[line] = true
+			}
+		}
+	}
+	if len(series) > 2 {
+		t.Errorf("%d series: %v", len(series), series)
+	}
+	s.hold("web", "")
+	s.hold("web", "s2")
+	s.has(`electop_election_leader_info` + web + `,leader="leader of s2",node="node-2"} 1`)
+}
+
 func TestSeriesEndWithTheElection(t *testing.T) {
 	s := newStage(t, 0)
 	s.hold("web", "s1")

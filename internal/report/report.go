@@ -97,10 +97,10 @@ func (i *Incident) totals(lost int) string {
 	}
 	if s := i.Summary; s.Observed > 0 {
 		parts = append(parts, fmt.Sprintf("The election was observed for %s and had no leader for %s of that time.",
-			duration(s.Observed), duration(s.Observed-s.Led)))
+			duration(time.Duration(s.Observed)), duration(time.Duration(s.Observed-s.Led))))
 	}
 	if s := i.Summary; s.Vacancies > 0 {
-		parts = append(parts, fmt.Sprintf("The longest completely observed vacancy was %s.", duration(s.VacancyMax)))
+		parts = append(parts, fmt.Sprintf("The longest completely observed vacancy was %s.", duration(time.Duration(s.VacancyMax))))
 	}
 	if s := i.Summary; s.Missed > 0 {
 		parts = append(parts, fmt.Sprintf("According to LockIndex, electop missed %s.", election.Plural(s.Missed, "more term")))
@@ -140,8 +140,8 @@ func (i *Incident) loss(n int) string {
 	switch {
 	case n+1 == len(i.Terms):
 		b.WriteString(" No later leader was observed in this period.")
-	case t.VacancyKnown:
-		fmt.Fprintf(&b, " %s became leader %s.", leader(&i.Terms[n+1]), election.AfterVacancy(t.Vacancy))
+	case t.Vacancy != nil:
+		fmt.Fprintf(&b, " %s became leader %s.", leader(&i.Terms[n+1]), election.AfterVacancy(time.Duration(*t.Vacancy)))
 	default:
 		fmt.Fprintf(&b, " The next observed leader was %s.", leader(&i.Terms[n+1]))
 	}
@@ -184,8 +184,8 @@ func (i *Incident) writeTerms(b *bytes.Buffer) {
 		case i.ObservedUntil.IsZero():
 			to = "unknown"
 		}
-		if t.VacancyKnown {
-			vacancy = duration(t.Vacancy)
+		if t.Vacancy != nil {
+			vacancy = duration(time.Duration(*t.Vacancy))
 		}
 		number := "?"
 		if t.Number > 0 {

@@ -40,7 +40,7 @@ func incident() *report.Incident {
 	}
 	first, second, third := term(117, "billing-1", "node-1", 0), term(118, "billing-2", "node-2", 12), term(119, "billing|3", "", 30)
 	first.StartKnown, first.End, first.Cause, first.Evidence = false, at(10), election.CheckCritical, "service:billing on node-1: HTTP GET http://10.0.0.3/*: 503"
-	first.LockDelayUntil, first.Vacancy, first.VacancyKnown = at(11), 2*time.Minute, true
+	first.LockDelayUntil, first.Vacancy = at(11), new(history.Seconds(2*time.Minute))
 	second.End, second.SeenUntil, second.Cause, second.Guess = at(30), at(20), election.NodeGone, true
 	third.End, third.Cause, third.Evidence, third.By = at(40), election.OperatorRelease, "released with electop by ana@bastion", "ana@bastion"
 	return &report.Incident{
@@ -58,7 +58,7 @@ func incident() *report.Incident {
 			Time: at(40), By: "ana@bastion", Kind: election.ActionRelease, Key: key, Session: "s-billing|3", Leader: "billing|3", Result: history.ResultDone,
 		}},
 		Summary: history.Summary{
-			Terms: 3, Missed: 2, Observed: 50 * time.Minute, Led: 28 * time.Minute, Vacancies: 1, VacancyMax: 2 * time.Minute,
+			Terms: 3, Missed: 2, Observed: history.Seconds(50 * time.Minute), Led: history.Seconds(28 * time.Minute), Vacancies: 1, VacancyMax: history.Seconds(2 * time.Minute),
 		},
 		ObservedUntil: at(60),
 	}
@@ -72,7 +72,7 @@ func TestMarkdown(t *testing.T) {
 	unobserved := &report.Incident{Name: "billing", Key: key, Range: period(0, 60), Terms: led.Terms[1:], Gaps: []history.Range{period(0, 60)}}
 	gap := &report.Incident{
 		Name: "billing", Key: key, Range: period(20, 60), Terms: led.Terms[1:], Gaps: []history.Range{period(50, 60)},
-		Summary: history.Summary{Terms: 1, Observed: 30 * time.Minute, Led: 30 * time.Minute}, ObservedUntil: at(50),
+		Summary: history.Summary{Terms: 1, Observed: history.Seconds(30 * time.Minute), Led: history.Seconds(30 * time.Minute)}, ObservedUntil: at(50),
 	}
 	slots := &report.Incident{Name: "gpu", Key: "service/gpu/.lock", Range: period(0, 60), ObservedUntil: at(60), Events: []election.Event{
 		{Time: at(1), Type: election.Entered, Election: "gpu", Key: "service/gpu/.lock", Session: "a", Holders: 1, Limit: 2},

@@ -26,7 +26,7 @@ func benchFile(b *testing.B, events int) string {
 	}
 	stored := make(chan int, 1<<20)
 	w, err := sqlite.OpenWriter(b.Context(), path, sqlite.WriterOptions{
-		Observer: "ana@bastion", Patterns: election.Patterns{mustPattern(b)}, Queue: 1 << 30,
+		Observer: "ana@bastion", Queue: 1 << 30,
 		OnStored: func(e []election.Event) { stored <- len(e) },
 	})
 	if err != nil {
@@ -36,11 +36,24 @@ func benchFile(b *testing.B, events int) string {
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
 	began, at := time.Now(), time.Now().Add(-90*24*time.Hour)
+	ps := election.Patterns{mustPattern(b)}
+	board := history.NewBoard(&election.Snapshot{At: at, Datacenter: "dc1"}, ps)
+	mark := func() {
+		w.Mark(&election.Snapshot{At: at, Datacenter: "dc1", Loaded: true, Elections: board.Elections(at)}, ps)
+	}
+	mark()
 	recorded := 0
 	step := 90 * 24 * time.Hour / time.Duration(events/3)
 	for i := range events / 3 {
 		at = at.Add(step)
-		w.Record(oneTerm(i, at))
+		term := oneTerm(i, at)
+		for j := range term {
+			board.Apply(&term[j])
+		}
+		w.Record(term)
+		if i%333 == 332 { // as often as a writer requests it
+			mark()
+		}
 		if recorded += 3; i%20_000 == 19_999 || i == events/3-1 {
 			for recorded > 0 {
 				recorded -= <-stored
@@ -154,4 +167,42 @@ func BenchmarkHistory(b *testing.B) {
 			check(f.Close())
 		}
 	})
+}
+
+// BenchmarkFirstStart measures what the history costs when an observer finds 100,000 elections.
+func BenchmarkFirstStart(b *testing.B) {
+	s := &election.Snapshot{At: time.Now(), Datacenter: "dc1", Loaded: true}
+	for i := range 100_000 {
+		key := fmt.Sprintf("service/billing-%06d/leader", i)
+		term := election.Term{Number: 1, CreateIndex: uint64(i + 1), Session: fmt.Sprintf("%08x-6350-7587-addf-a18084928f3c", i), Leader: "billing", Node: "node-1", Start: s.At}
+		s.Elections = append(s.Elections, &election.Election{
+			Name: fmt.Sprintf("billing-%06d", i), Datacenter: "dc1", Exists: true, Leader: "billing", Term: 1, Since: s.At, Terms: []election.Term{term},
+			Pair: election.Pair{Key: key, Session: term.Session, LockIndex: 1, CreateIndex: term.CreateIndex, ModifyIndex: term.CreateIndex},
+		})
+	}
+	ps := election.Patterns{mustPattern(b)}
+	for b.Loop() {
+		path := b.TempDir() + "/h.db"
+		w, err := sqlite.OpenWriter(b.Context(), path, sqlite.WriterOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		w.Mark(s, ps)
+		ctx, cancel := context.WithCancel(b.Context())
+		cancel()
+		if err := w.Run(ctx); err != nil {
+			b.Fatal(err)
+		}
+		f, err := sqlite.OpenFile(b.Context(), path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		began := time.Now()
+		st, err := f.State(b.Context(), history.StateQuery{At: time.Now()})
+		if err != nil || len(st.Elections) != 100_000 {
+			b.Fatal(err, len(st.Elections))
+		}
+		b.ReportMetric(time.Since(began).Seconds(), "s/state")
+		f.Close()
+	}
 }

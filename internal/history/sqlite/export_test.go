@@ -3,9 +3,29 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // LimitPages limits the size of the file, to simulate a full disk. Call it before Run or on the goroutine of Run.
 func (w *Writer) LimitPages(ctx context.Context, pages int) error {
-	return w.store.Pragma(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	_, err := w.conn.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	return err
+}
+
+// Trim runs retention as at a time. Call it before Run. keep is the retention period, or 0 for that of the file.
+func (w *Writer) Trim(ctx context.Context, now time.Time, keep time.Duration) error {
+	if keep > 0 {
+		if err := w.set(ctx, "keep", keep.String()); err != nil {
+			return err
+		}
+		defer w.exec(ctx, "DELETE FROM settings WHERE name = 'keep'")
+	}
+	w.trimAt = time.Time{}
+	for more := true; more; {
+		var err error
+		if more, err = w.trim(ctx, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }

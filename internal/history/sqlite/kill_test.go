@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,8 +38,17 @@ func recordUntilKilled(path, from string) int {
 	if err != nil {
 		return 2
 	}
+	ps := election.Patterns{election.KeyPattern("service/web/leader")}
+	tr := tracker.New(tracker.Options{Patterns: ps})
+	if f, err := sqlite.OpenFile(context.Background(), path); err == nil {
+		past, err := history.Recall(context.Background(), f, time.Now())
+		if err = errors.Join(err, f.Close()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		tr.Observe(past)
+	}
 	w, err := sqlite.OpenWriter(context.Background(), path, sqlite.WriterOptions{
-		Patterns: election.Patterns{election.KeyPattern("service/web/leader")},
 		OnStored: func(events []election.Event) {
 			for _, e := range events {
 				fmt.Println(e.ModifyIndex, e.Type) //nolint:forbidigo // the test reads it
@@ -51,11 +61,15 @@ func recordUntilKilled(path, from string) int {
 	}
 	done := make(chan error, 1)
 	go func() { done <- w.Run(context.Background()) }()
-	tr := tracker.New(tracker.Options{Patterns: election.Patterns{election.KeyPattern("service/web/leader")}})
 	tick := time.NewTicker(20 * time.Millisecond)
+	marked := false
 	for ; ; i++ {
 		p := election.Pair{Key: "service/web/leader", CreateIndex: 1, LockIndex: i, ModifyIndex: 2 * i, Session: "session-" + strconv.FormatUint(i, 10)}
 		w.Record(tr.Observe(election.KeysRead{At: time.Now(), Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}}))
+		if !marked {
+			w.Mark(tr.Snapshot(time.Now()), ps)
+			marked = true
+		}
 		p.Session, p.ModifyIndex = "", p.ModifyIndex+1
 		w.Record(tr.Observe(election.KeysRead{At: time.Now(), Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}}))
 		select {

@@ -20,26 +20,43 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(recordEnv); path != "" {
 		os.Exit(recordUntilKilled(path, os.Getenv(startEnv)))
 	}
-	if path := os.Getenv(actEnv); path != "" {
-		os.Exit(act(path))
-	}
 	goleak.VerifyTestMain(consultest.Wrap(m))
 }
 
 // start returns the time of the first observation in the tests.
 func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) }
 
-// observer is a tracker.Tracker with its own clock.
+// observer is a tracker.Tracker with its own clock. Like a real observer, it sends a mark when all keys have been read.
 type observer struct {
 	t       *testing.T
 	tracker *tracker.Tracker
 	now     time.Time
 	events  []election.Event
+	stream  []step
+	marked  bool
+}
+
+// step is an event or a mark.
+type step struct {
+	event election.Event
+	mark  *election.Snapshot
 }
 
 func newObserver(t *testing.T, at time.Time) *observer {
 	o := &observer{t: t, now: at, tracker: tracker.New(tracker.Options{Patterns: patterns(t)})}
 	o.observe(election.DatacenterRead{At: at, Datacenter: "dc1"})
+	return o
+}
+
+// resume returns an observer that continues the history in a file.
+func resume(t *testing.T, path string, at time.Time) *observer {
+	t.Helper()
+	o := newObserver(t, at)
+	past, err := history.Recall(t.Context(), open(t, path), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.observe(past)
 	return o
 }
 
@@ -53,8 +70,22 @@ func patterns(t *testing.T) election.Patterns {
 
 func (o *observer) observe(x election.Observation) []election.Event {
 	events := o.tracker.Observe(x)
-	o.events = append(o.events, events...)
+	for _, e := range events {
+		o.stream = append(o.stream, step{event: e})
+		if !e.Initial {
+			o.events = append(o.events, e)
+		}
+	}
+	if !o.marked && o.tracker.Loaded() {
+		o.mark()
+	}
 	return events
+}
+
+// mark sends a complete snapshot.
+func (o *observer) mark() {
+	o.marked = true
+	o.stream = append(o.stream, step{mark: o.tracker.Snapshot(o.now)})
 }
 
 func (o *observer) read(pairs ...election.Pair) []election.Event {
@@ -90,10 +121,7 @@ type writer struct {
 
 func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 	t.Helper()
-	w := &writer{t: t, done: make(chan error, 1), stored: make(chan int, 1000)}
-	if o.Patterns == nil {
-		o.Patterns = patterns(t)
-	}
+	w := &writer{t: t, done: make(chan error, 1), stored: make(chan int, 100_000)}
 	o.OnStored = func(events []election.Event) { w.stored <- len(events) }
 	var err error
 	if w.Writer, err = sqlite.OpenWriter(t.Context(), path, o); err != nil {
@@ -105,16 +133,37 @@ func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 	return w
 }
 
+// feed queues the steps of an observer that were not queued yet.
+func feed(w *sqlite.Writer, o *observer) (events int) {
+	for _, s := range o.stream {
+		if s.mark != nil {
+			w.Mark(s.mark, patterns(o.t))
+			continue
+		}
+		w.Record([]election.Event{s.event})
+		if !s.event.Initial {
+			events++
+		}
+	}
+	o.stream = nil
+	return events
+}
+
 // store waits until the events are on disk.
-func (w *writer) store(events []election.Event) {
+func (w *writer) store(o *observer) {
 	w.t.Helper()
-	w.Record(events)
+	w.await(feed(w.Writer, o))
+}
+
+// await waits until n events are on disk.
+func (w *writer) await(n int) {
+	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)
 	defer cancel()
-	for n := 0; n < len(events); {
+	for n > 0 {
 		select {
 		case k := <-w.stored:
-			n += k
+			n -= k
 		case err := <-w.done:
 			w.t.Fatal("the writer ended early:", err)
 		case <-ctx.Done():
@@ -131,11 +180,11 @@ func (w *writer) stop() {
 	}
 }
 
-// record stores events with a writer, and stops the writer.
-func record(t *testing.T, path string, events []election.Event) {
+// record stores the steps of an observer with a writer, and stops the writer.
+func record(t *testing.T, path string, o *observer) {
 	t.Helper()
 	w := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion"})
-	w.Record(events)
+	feed(w.Writer, o)
 	w.stop()
 }
 

@@ -57,7 +57,11 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 			}
 			return errors.Join(err, os.WriteFile(path, text, 0o600))
 		}, sqlite.ErrCorrupt, "the file is damaged; move it away"},
-		"a folder": {func(path string) error { return os.Mkdir(path, 0o700) }, nil, "open:"},
+		"older": {func(path string) error {
+			return errors.Join(good(path), runSQL("PRAGMA application_id = 0x656c6563")(path))
+		},
+			sqlite.ErrOlder, "--history"},
+		"a folder": {func(path string) error { return os.Mkdir(path, 0o700) }, sqlite.ErrForeign, "not an electop history file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "h.db")
@@ -90,10 +94,10 @@ func TestAReaderCreatesNoFile(t *testing.T) {
 // The size of the file is limited, so that writes fail as on a full disk.
 func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	path := newPath(t)
-	record(t, path, decade(t).events)
+	record(t, path, decade(t))
 	var w *sqlite.Writer
 	reports := make(chan error, 100)
-	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Patterns: patterns(t), OnError: func(err error) {
+	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{OnError: func(err error) {
 		reports <- err
 		if st := w.Status(); err != nil && (st.Err == nil || st.Stored > 0 || st.Queued == 0) {
 			t.Errorf("%+v", st)
@@ -115,7 +119,7 @@ func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	for i := range uint64(1000) {
 		o.read(pair([]string{"", "s1"}[i%2], 77, i, 100_000+i))
 	}
-	w.Record(o.events)
+	feed(w, o)
 	if err := <-reports; err == nil || !strings.HasSuffix(err.Error(), "the disk is full") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v", err)
 	}
@@ -148,12 +152,13 @@ func TestAFileThatIsLockedAtFirstIsOpenedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	reports := make(chan error, 100)
-	w := sqlite.NewWriter(path, sqlite.WriterOptions{Patterns: patterns(t), OnError: func(err error) { reports <- err }})
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{OnError: func(err error) { reports <- err }})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	events := incident(t).events
-	w.Record(events)
+	o := incident(t)
+	events := o.events
+	feed(w, o)
 	select {
 	case err := <-reports:
 		if err == nil || !strings.HasSuffix(err.Error(), "another process keeps the file locked") || w.Status().Err == nil {
@@ -180,7 +185,7 @@ func TestAFileInAReadOnlyFolderIsReadable(t *testing.T) {
 		t.Skip("root may write everywhere")
 	}
 	path := newPath(t)
-	record(t, path, incident(t).events)
+	record(t, path, incident(t))
 	if err := os.Chmod(filepath.Dir(path), 0o500); err != nil {
 		t.Fatal(err)
 	}
@@ -192,8 +197,8 @@ func TestAFileInAReadOnlyFolderIsReadable(t *testing.T) {
 
 func TestEventsThatAFullDiskKeepsOutAreCountedInOneLine(t *testing.T) {
 	path := newPath(t)
-	record(t, path, decade(t).events)
-	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Patterns: patterns(t)})
+	record(t, path, decade(t))
+	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +209,7 @@ func TestEventsThatAFullDiskKeepsOutAreCountedInOneLine(t *testing.T) {
 	for i := range uint64(1000) {
 		o.read(pair([]string{"", "s1"}[i%2], 77, i, 100_000+i))
 	}
-	w.Record(o.events)
+	feed(w, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	want := fmt.Sprintf("history %q: %d events not stored: the disk is full", path, len(o.events))

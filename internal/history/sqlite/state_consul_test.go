@@ -81,13 +81,13 @@ func TestTheStateAtAnyMomentOfARealIncident(t *testing.T) {
 		}
 		r := &recording{t: t}
 		path := newPath(t)
-		w := startWriter(t, path, sqlite.WriterOptions{Patterns: ps})
+		w := startWriter(t, path, sqlite.WriterOptions{})
 		o := observe.New(client, observe.Options{Patterns: ps, OnEvents: func(events []election.Event) {
 			r.mu.Lock()
 			r.events = append(r.events, events...)
 			r.mu.Unlock()
 			w.Record(events)
-		}})
+		}, OnMark: w.Mark})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- o.Run(ctx) }()

@@ -1,9 +1,12 @@
 package sqlite_test
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +46,14 @@ func row(e *election.Election, at time.Time) string {
 type board struct {
 	at   time.Time
 	rows []string
+	// moved is set after the clock was set: the observer then moves the times of earlier terms, but the history does not.
+	moved bool
+}
+
+// withoutTerms removes the earlier terms from a row.
+func withoutTerms(row string) string {
+	row, _, _ = strings.Cut(row, "; term ")
+	return regexp.MustCompile(` changes [0-9]+`).ReplaceAllString(row, "")
 }
 
 func boardOf(elections []*election.Election, at time.Time) board {
@@ -63,6 +74,11 @@ func expectBoards(t *testing.T, path string, live []board) {
 			t.Fatal(err)
 		}
 		got := boardOf(st.Elections, want.at)
+		for i := range got.rows {
+			if want.moved {
+				got.rows[i] = withoutTerms(got.rows[i])
+			}
+		}
 		if slices.Equal(got.rows, want.rows) {
 			continue
 		}
@@ -152,6 +168,8 @@ type failures struct {
 	r    *rand.Rand
 	live []board
 	made int
+	// moved is set after the clock was set.
+	moved bool
 	// fresh contains the keys whose LockIndex restarted after the latest read. Further changes of these keys before
 	// the next read may cause no event.
 	fresh map[string]bool
@@ -230,7 +248,13 @@ func (f *failures) wait(d time.Duration) {
 }
 
 func (f *failures) note() {
-	f.live = append(f.live, boardOf(f.o.tracker.Snapshot(f.o.now).Elections, f.o.now))
+	b := boardOf(f.o.tracker.Snapshot(f.o.now).Elections, f.o.now)
+	for i := range b.rows {
+		if b.moved = f.moved; f.moved {
+			b.rows[i] = withoutTerms(b.rows[i])
+		}
+	}
+	f.live = append(f.live, b)
 }
 
 func (f *failures) interrupt() {
@@ -276,9 +300,96 @@ func TestTheStateAtAnyMomentIsThatOfTheLiveBoard(t *testing.T) {
 			}
 			path := newPath(t)
 			w := startWriter(t, path, sqlite.WriterOptions{})
-			w.store(f.o.events)
+			w.store(f.o)
 			expectBoards(t, path, f.live)
 			w.stop()
+		})
+	}
+}
+
+// segment records with an observer that continues the history. It returns the time from which the boards can be compared.
+func (f *failures) segment(t *testing.T, path string) {
+	w := startWriter(t, path, sqlite.WriterOptions{})
+	for range 40 {
+		switch f.r.IntN(30) {
+		case 0:
+			f.interrupt()
+			continue
+		case 1:
+			f.setClock()
+			continue
+		case 2:
+			f.o.mark() // a periodic checkpoint
+		}
+		for range 1 + f.r.IntN(3) {
+			f.step()
+		}
+		f.look(false)
+		f.wait(time.Duration(f.r.IntN(3000)) * time.Millisecond)
+		f.wait(time.Duration(f.r.IntN(600)) * time.Second)
+	}
+	w.store(f.o)
+	w.stop()
+}
+
+// setClock moves the clock. In a time that occurs twice, the later board counts.
+func (f *failures) setClock() {
+	by := time.Duration(f.r.IntN(1200)-600) * time.Second
+	f.o.now, f.moved = f.o.now.Add(by), true
+	f.o.observe(election.ClockSet{At: f.o.now, By: by})
+	f.o.mark()
+	f.live = slices.DeleteFunc(f.live, func(b board) bool { return !b.at.Before(f.o.now) })
+	f.note()
+}
+
+// restart ends the observer, changes keys while no observer is running, and starts another observer. If killed is set, the
+// process ended without a last write.
+func (f *failures) restart(t *testing.T, path string, killed bool) {
+	if killed {
+		db, err := sql.Open("sqlite", path)
+		if err == nil {
+			_, err = db.Exec("UPDATE observations SET ended = NULL, ending = NULL")
+			err = errors.Join(err, db.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.hidden = nil
+	for range f.r.IntN(6) {
+		f.step()
+	}
+	f.hidden = nil
+	f.o = resume(t, path, f.o.now.Add(time.Duration(1+f.r.IntN(7200))*time.Second))
+	f.o.observe(election.LinkUp{At: f.o.now, Source: "probe"})
+	for _, s := range f.sessions {
+		f.o.observe(election.SessionsRead{At: f.o.now, Sessions: []*election.Session{s}})
+	}
+	f.look(false)
+}
+
+// The boards of a history with restarts, gaps, changes of the clock and retention are those of the trackers.
+func TestTheStateAfterRestartsIsThatOfTheLiveBoard(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			f, path := newFailures(t, seed), newPath(t)
+			const keep = 6 * time.Hour
+			for range 5 {
+				f.step()
+			}
+			f.look(false)
+			for i := range 6 {
+				f.segment(t, path)
+				limit := f.o.now.Add(-keep)
+				trimAt(t, path, f.o.now, keep)
+				f.live = slices.DeleteFunc(f.live, func(b board) bool { return b.at.Before(limit) })
+				expectBoards(t, path, f.live)
+				if t.Failed() {
+					t.Fatalf("segment %d", i)
+				}
+				f.restart(t, path, f.r.IntN(2) == 0)
+			}
 		})
 	}
 }
@@ -293,7 +404,7 @@ func observed(t *testing.T, f *failures, steps ...func()) {
 		f.wait(5 * time.Minute)
 	}
 	path := newPath(t)
-	record(t, path, f.o.events)
+	record(t, path, f.o)
 	expectBoards(t, path, f.live)
 }
 
@@ -331,4 +442,23 @@ func TestTheStateWhileATokenReadsNothing(t *testing.T) {
 		func() { f.hidden = slices.Sorted(maps.Keys(f.pairs)) },
 		func() { f.hidden = f.hidden[5:] },
 	)
+}
+
+// Time travel shows a holder that entered long before the others.
+func TestALongHolderOfABusySemaphore(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	slots := election.Pair{Key: "service/jobs/leader", Flags: election.SemaphoreFlag, CreateIndex: 5, ModifyIndex: 5}
+	for i := range uint64(1300) {
+		slots.ModifyIndex++
+		slots.Value = fmt.Appendf(nil, `{"Limit":3,"Holders":{"long":true,"job-%d":true}}`, i)
+		o.after(time.Second).read(slots)
+	}
+	record(t, path, o)
+	st, err := open(t, path).State(t.Context(), history.StateQuery{At: o.now})
+	if err != nil || len(st.Elections) != 1 {
+		t.Fatalf("%v %+v", err, st)
+	}
+	if got, _ := st.Elections[0].Pair.Slots(); !slices.Equal(got.Holders, []string{"job-1299", "long"}) {
+		t.Errorf("%v", got.Holders)
+	}
 }

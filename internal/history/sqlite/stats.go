@@ -9,7 +9,6 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
-	"electop/internal/history/sqlite/internal/dbfile"
 )
 
 // Stats returns statistics of the terms and vacancies that overlap a time range. It omits semaphores, because they
@@ -22,12 +21,20 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	}
 	cover := history.NewCoverage(observations, q.Range)
 	all := cover.Any()
-	st.Observed, st.LongestGap = all.Observed(), all.LongestGap()
-	elections, err := f.summaries(ctx, q, cover)
+	st.Observed, st.LongestGap = history.Seconds(all.Observed()), history.Seconds(all.LongestGap())
+	ids, err := f.electionIDs(ctx, q)
 	if err != nil {
 		return st, err
 	}
-	if err := f.addTerms(ctx, q, elections); err != nil {
+	only := ""
+	if len(ids) > 0 {
+		only = " AND e.id IN (" + joined(ids) + ")"
+	}
+	elections, err := f.summaries(ctx, only, cover)
+	if err != nil {
+		return st, err
+	}
+	if err := f.sumTerms(ctx, q, only, elections); err != nil {
 		return st, err
 	}
 	if err := f.addMissed(ctx, q, elections); err != nil {
@@ -55,91 +62,60 @@ type summing struct {
 }
 
 // summaries returns the elections, with the time for which each was observed.
-func (f *File) summaries(ctx context.Context, q history.Filter, cover *history.Coverage) (map[int64]*summing, error) {
-	var w where
-	if err := w.elections(ctx, f, "e.id", q.Names); err != nil {
-		return nil, err
-	}
-	w.add("e.key <> ''")
-	w.add(`(EXISTS (SELECT 1 FROM terms WHERE election = e.id)
-		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ` + dbfile.StateTypes + ` AND type IN ('entered', 'left')))`)
-	//nolint:gosec // the conditions contain no user input
-	rows, err := f.db.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
-		ifnull((SELECT time FROM events WHERE election = e.id ORDER BY time LIMIT 1), 0),
-		ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0)
-		FROM elections e`+w.String(), w.args...)
-	if err != nil {
-		return nil, dbfile.Wrap(f.path, err)
-	}
-	defer rows.Close()
+func (f *File) summaries(ctx context.Context, only string, cover *history.Coverage) (map[int64]*summing, error) {
 	found := map[int64]*summing{}
-	for rows.Next() {
-		var id, event, term int64
+	scan := func(rows *sql.Rows) (none struct{}, err error) {
+		var id, first int64
 		s := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
-		if err := rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &event, &term); err != nil {
-			return nil, dbfile.Wrap(f.path, err)
-		}
-		if s.firstSeen = history.Moment(event); term != 0 && term < event {
-			s.firstSeen = history.Moment(term)
-		}
-		s.observed = cover.Of(s.Datacenter, s.Key)
+		err = rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &first)
+		s.firstSeen, s.observed = moment(first), cover.Of(s.Datacenter, s.Key)
 		s.lastSeen = s.observed.End()
-		s.Observed = s.observed.Within(s.firstSeen, s.lastSeen)
+		s.Observed = history.Seconds(s.observed.Within(s.firstSeen, s.lastSeen))
 		found[id] = s
+		return none, err
 	}
-	return found, dbfile.Wrap(f.path, rows.Err())
+	_, err := list(ctx, f.reading, scan, `SELECT e.id, e.name, e.key, e.datacenter, e.found
+		FROM elections e WHERE e.key <> '' AND (EXISTS (SELECT 1 FROM terms WHERE election = e.id)
+		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ('entered', 'left')))`+only)
+	return found, err
 }
 
-// addTerms adds the terms that overlap the range.
-func (f *File) addTerms(ctx context.Context, q history.Filter, elections map[int64]*summing) error {
-	var w where
-	if err := w.elections(ctx, f, "election", q.Names); err != nil {
-		return err
-	}
-	if !q.Since.IsZero() {
-		w.add("(ended IS NULL OR ended >= ?)", since(q.Range))
-	}
-	if !q.Until.IsZero() {
-		w.add("started <= ?", until(q.Range))
-	}
-	//nolint:gosec // the conditions contain no user input
-	rows, err := f.db.QueryContext(ctx, "SELECT election, started, ended, ifnull(seen_until, ended), vacancy, cause FROM terms"+w.String(), w.args...)
-	if err != nil {
-		return dbfile.Wrap(f.path, err)
-	}
-	defer rows.Close()
+// sumTerms adds the terms that overlap the range.
+func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections map[int64]*summing) error {
 	var id, started int64
 	var ended, seen, vacancy sql.NullInt64
 	var cause sql.RawBytes
-	for rows.Next() {
-		if err := rows.Scan(&id, &started, &ended, &seen, &vacancy, &cause); err != nil {
-			return dbfile.Wrap(f.path, err)
-		}
+	scan := func(rows *sql.Rows) (none struct{}, err error) {
+		err = rows.Scan(&id, &started, &ended, &seen, &vacancy, &cause)
 		s := elections[id]
-		if s == nil {
-			continue
+		if err != nil || s == nil {
+			return none, err
 		}
-		to := history.Moment(seen.Int64)
+		to := moment(seen.Int64)
 		if !ended.Valid {
 			to = s.lastSeen
 		}
-		s.term(history.Moment(started), to)
+		s.term(moment(started), to)
 		if ended.Valid && (q.Until.IsZero() || ended.Int64 <= until(q.Range)) {
 			s.end(cause, vacancy)
 		}
+		return none, nil
 	}
-	return dbfile.Wrap(f.path, rows.Err())
+	_, err := list(ctx, f.reading, scan, `SELECT t.election, t.started, t.ended, ifnull(t.seen_until, t.ended), t.vacancy, t.cause
+		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
+		WHERE t.started <= ? AND (t.ended IS NULL OR t.ended >= ?)`+only, until(q.Range), since(q.Range))
+	return err
 }
 
 func (s *summing) term(from, to time.Time) {
 	s.Terms++
 	held := max(0, to.Sub(from))
 	s.total += held
-	s.Longest = max(s.Longest, held)
+	s.Longest = max(s.Longest, history.Seconds(held))
 	if from.Before(s.firstSeen) {
 		from = s.firstSeen
 	}
-	s.Led += s.observed.Within(from, to)
+	s.Led += history.Seconds(s.observed.Within(from, to))
 }
 
 func (s *summing) end(cause []byte, vacancy sql.NullInt64) {
@@ -150,25 +126,21 @@ func (s *summing) end(cause []byte, vacancy sql.NullInt64) {
 	}
 	if vacancy.Valid {
 		s.vacancies = append(s.vacancies, vacancy.Int64)
+	} else {
+		s.Unmeasured++
 	}
 }
 
 func (f *File) addMissed(ctx context.Context, q history.Filter, elections map[int64]*summing) error {
-	rows, err := f.db.QueryContext(ctx, "SELECT election, count FROM events WHERE type = 'missed' AND time >= ? AND time <= ?", since(q.Range), until(q.Range))
-	if err != nil {
-		return dbfile.Wrap(f.path, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	scan := func(rows *sql.Rows) (none struct{}, err error) {
 		var id, count int64
-		if err := rows.Scan(&id, &count); err != nil {
-			return dbfile.Wrap(f.path, err)
+		if err = rows.Scan(&id, &count); elections[id] != nil {
+			elections[id].Missed += unsigned(count)
 		}
-		if s := elections[id]; s != nil {
-			s.Missed += unsigned(count)
-		}
+		return none, err
 	}
-	return dbfile.Wrap(f.path, rows.Err())
+	_, err := list(ctx, f.reading, scan, "SELECT election, count FROM events WHERE type = 'missed' AND time >= ? AND time <= ?", since(q.Range), until(q.Range))
+	return err
 }
 
 // add adds another unfinished summary.
@@ -180,6 +152,7 @@ func (s *summing) add(o *summing) {
 	s.Observed += o.Observed
 	s.Led += o.Led
 	s.vacancies = append(s.vacancies, o.vacancies...)
+	s.Unmeasured += o.Unmeasured
 	for cause, n := range o.Causes {
 		s.Causes[cause] += n
 	}
@@ -188,18 +161,21 @@ func (s *summing) add(o *summing) {
 // finish computes the values that depend on all terms.
 func (s *summing) finish() {
 	if s.Terms > 0 {
-		s.Mean = s.total / time.Duration(s.Terms)
+		s.Mean = history.Seconds(s.total / time.Duration(s.Terms))
 	}
 	s.Led = min(s.Led, s.Observed) // the sum is greater than Observed if terms overlap because the clock was set back
 	if s.Vacancies = len(s.vacancies); s.Vacancies > 0 {
 		slices.Sort(s.vacancies)
 		s.VacancyP50, s.VacancyP95 = percentile(s.vacancies, 50), percentile(s.vacancies, 95)
-		s.VacancyMax = duration(s.vacancies[s.Vacancies-1])
+		s.VacancyMax = history.Seconds(s.vacancies[s.Vacancies-1])
+	}
+	if s.Observed > 0 {
+		s.Availability = new(float64(s.Led) / float64(s.Observed))
 	}
 	s.vacancies, s.observed = nil, nil
 }
 
 // percentile returns the smallest value that is greater than or equal to p percent of the values.
-func percentile(sorted []int64, p int) time.Duration {
-	return duration(sorted[max(0, (len(sorted)*p+99)/100-1)])
+func percentile(sorted []int64, p int) history.Seconds {
+	return history.Seconds(sorted[max(0, (len(sorted)*p+99)/100-1)])
 }

@@ -4,11 +4,14 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func withHeaders(next http.Handler) http.Handler {
@@ -59,15 +62,34 @@ func Loopback(host string) bool {
 // compressFrom is the minimum size in bytes of a response that writeBody compresses.
 const compressFrom = 1 << 10
 
+// stalledAfter is how long a client may take to read a part of a response. The server then closes the connection.
+const stalledAfter = 10 * time.Second
+
+// sender writes a response in parts, each with its own deadline.
+type sender struct{ http.ResponseWriter }
+
+func (s sender) Write(text []byte) (n int, err error) {
+	for part := range slices.Chunk(text, 64<<10) {
+		if err := http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(stalledAfter)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return n, err
+		}
+		sent, err := s.ResponseWriter.Write(part)
+		if n += sent; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
 // writeBody sends a response. It compresses the response if the client accepts compression.
 func writeBody(w http.ResponseWriter, r *http.Request, text []byte) {
 	w.Header().Set("Vary", "Accept-Encoding")
 	if len(text) < compressFrom || !acceptsGzip(r.Header.Get("Accept-Encoding")) {
-		w.Write(text) //nolint:errcheck,gosec // fails if the client has disconnected
+		sender{w}.Write(text) //nolint:errcheck,gosec // fails if the client has disconnected
 		return
 	}
 	w.Header().Set("Content-Encoding", "gzip")
-	z := gzip.NewWriter(w)
+	z := gzip.NewWriter(sender{w})
 	if _, err := z.Write(text); err == nil {
 		z.Close() //nolint:gosec // fails if the client has disconnected
 	}

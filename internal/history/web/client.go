@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/history"
 )
 
@@ -151,28 +153,35 @@ func (c *Client) getObject(ctx context.Context, path string, v url.Values, into 
 }
 
 // getLines reads JSON objects, one per line.
-func getLines[T any](ctx context.Context, c *Client, path string, v url.Values, decode func([]byte) (T, error)) ([]T, http.Header, error) {
-	text, header, err := c.get(ctx, path, v)
+func getLines[T any](ctx context.Context, c *Client, path string, v url.Values) (all []T, h http.Header, err error) {
+	text, h, err := c.get(ctx, path, v)
 	if err != nil {
 		return nil, nil, err
 	}
-	var all []T
 	for line := range bytes.Lines(text) {
-		v, err := decode(line)
-		if err != nil {
+		var v T
+		if json.Unmarshal(line, &v) != nil {
 			return nil, nil, c.errNotHistory()
 		}
 		all = append(all, v)
 	}
-	return all, header, nil
+	return all, h, nil
 }
+
+// word makes a fixed word from the recorder, such as an event type, safe to print, because commands print such words
+// unchanged.
+func word[T ~string](v *T) { *v = T(sanitize.Line(string(*v), 40)) }
 
 // more reports whether a response contains a link to another page.
 func more(h http.Header) bool { return h.Get("Link") != "" }
 
 // Events returns a page of events.
 func (c *Client) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
-	all, h, err := getLines(ctx, c, pathEvents, eventValues(q), decodeEvent)
+	all, h, err := getLines[election.Event](ctx, c, pathEvents, eventValues(q))
+	for i := range all {
+		word(&all[i].Type)
+		word(&all[i].Cause)
+	}
 	return history.EventPage{
 		Events: all, More: more(h), Older: history.Cursor(h.Get(headerOlder)), Newer: history.Cursor(h.Get(headerNewer)),
 	}, err
@@ -180,47 +189,57 @@ func (c *Client) Events(ctx context.Context, q history.EventQuery) (history.Even
 
 // Terms returns a page of terms.
 func (c *Client) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
-	all, h, err := getLines(ctx, c, pathTerms, termValues(q), decodeTerm)
+	all, h, err := getLines[history.Term](ctx, c, pathTerms, termValues(q))
+	for i := range all {
+		word(&all[i].Cause)
+	}
 	return history.TermPage{
 		Terms: all, More: more(h), Older: history.Cursor(h.Get(headerOlder)), Newer: history.Cursor(h.Get(headerNewer)),
 	}, err
 }
 
 // Stats returns statistics of terms and vacancies.
-func (c *Client) Stats(ctx context.Context, f history.Filter) (history.Stats, error) {
-	var j statsJSON
-	err := c.getObject(ctx, pathStats, filterValues(f), &j)
-	return j.decode(), err
+func (c *Client) Stats(ctx context.Context, f history.Filter) (st history.Stats, err error) {
+	err = c.getObject(ctx, pathStats, filterValues(f), &st)
+	return st, err
 }
 
 // State returns the state of all elections at a given time.
-func (c *Client) State(ctx context.Context, q history.StateQuery) (history.State, error) {
-	var j stateJSON
-	err := c.getObject(ctx, pathState, stateValues(q), &j)
-	return j.decode(), err
+func (c *Client) State(ctx context.Context, q history.StateQuery) (st history.State, err error) {
+	err = c.getObject(ctx, pathState, stateValues(q), &st)
+	for _, e := range st.Elections {
+		for i := range e.Terms {
+			word(&e.Terms[i].Cause)
+		}
+	}
+	return st, err
 }
 
 // Observations returns the periods that overlap a time range, oldest first.
 func (c *Client) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
-	all, _, err := getLines(ctx, c, pathObservations, rangeValues(r), decodeObservation)
+	all, _, err := getLines[history.Observation](ctx, c, pathObservations, rangeValues(r))
 	return all, err
 }
 
 // Actions returns the operators' actions in a time range, oldest first.
 func (c *Client) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
-	all, _, err := getLines(ctx, c, pathActions, rangeValues(r), decodeAction)
+	all, _, err := getLines[history.Action](ctx, c, pathActions, rangeValues(r))
+	for i := range all {
+		word(&all[i].Kind)
+		word(&all[i].Result)
+	}
 	return all, err
 }
 
 // Elections returns the elections, sorted by key.
 func (c *Client) Elections(ctx context.Context) ([]history.Election, error) {
-	all, _, err := getLines(ctx, c, pathElections, nil, decodeElection)
+	all, _, err := getLines[history.Election](ctx, c, pathElections, nil)
 	return all, err
 }
 
 // Record stores an action with its result.
 func (c *Client) Record(ctx context.Context, a history.Action) error {
-	text, err := encodeAction(a)
+	text, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,8 @@ func (c *Client) rejection(r *http.Response) error {
 	switch {
 	case e.Code == codeNoElection:
 		return c.errorf("%w", history.ErrNoElection)
+	case e.Code == codeLarge:
+		return c.errorf("%w", history.ErrLarge)
 	case e.Code == codeCursor:
 		return c.errorf("%w", history.ErrCursor)
 	case r.StatusCode == http.StatusUnauthorized && c.token == "":

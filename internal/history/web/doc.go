@@ -1,13 +1,11 @@
 // Package web serves a history over HTTP and reads a history from such a server: [NewHandler] handles the routes, and
 // [Client] is a [history.Source]. docs/recording.md describes the API.
-//
-// The fields are those of the JSON that commands print. These fields have a precision of milliseconds, but a client
-// needs exact times, for example to read the state at the time of an event. Therefore, each time and duration also has
-// a field with the suffix _ns. It contains nanoseconds; for a time, these are nanoseconds since 1970 UTC.
+// The JSON form of each type is the one that the commands print.
 package web
 
 import (
 	"context"
+	"time"
 
 	"electop/internal/history"
 )
@@ -45,12 +43,15 @@ const (
 	maxBody   = 128 << 20
 	maxAction = 16 << 10
 	maxQuery  = 256 << 10
+	// maxWindow is the maximum window of a state.
+	maxWindow = 31 * 24 * time.Hour
 )
 
 // Error codes that a client must distinguish.
 const (
 	codeNoElection = "no_such_election"
 	codeCursor     = "invalid_cursor"
+	codeLarge      = "too_large"
 )
 
 type errorJSON struct {

@@ -37,18 +37,20 @@ type Options struct {
 const (
 	// queryTimeout is the timeout for reading the history for one response.
 	queryTimeout = 30 * time.Second
-	// maxQueries is the maximum number of responses that are prepared concurrently.
+	// maxQueries is the maximum number of responses that are prepared concurrently. maxSends is the maximum number of
+	// responses that are being sent.
 	maxQueries = 8
+	maxSends   = 64
 )
 
 type server struct {
 	Options
-	slots chan struct{}
+	queries, sends chan struct{}
 }
 
 // NewHandler returns the handler for all routes of a recorder.
 func NewHandler(o Options) http.Handler {
-	s := &server{Options: o, slots: make(chan struct{}, maxQueries)}
+	s := &server{Options: o, queries: make(chan struct{}, maxQueries), sends: make(chan struct{}, maxSends)}
 	open, closed := http.NewServeMux(), http.NewServeMux()
 	open.HandleFunc("GET "+PathHealth, s.health)
 	open.Handle("/", s.authorized(http.NewCrossOriginProtection().Handler(closed)))
@@ -56,7 +58,7 @@ func NewHandler(o Options) http.Handler {
 	closed.HandleFunc("POST "+pathActions, s.postAction)
 	for path, serve := range map[string]func(w io.Writer, h http.Header, r *http.Request) error{
 		pathEvents: s.events, pathTerms: s.terms, pathStats: s.stats, pathState: s.state,
-		pathObservations: s.observations, pathActions: s.actions, pathElections: s.elections,
+		pathObservations: inRange(s.Source.Observations), pathActions: inRange(s.Source.Actions), pathElections: s.elections,
 	} {
 		closed.HandleFunc("GET "+path, s.serve(serve))
 	}
@@ -75,30 +77,51 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 }
 
 // serve prepares the complete response before it sends the first byte, so that no error occurs in the middle of a
-// response.
+// response. While it sends the response, other requests can be processed.
 func (s *server) serve(body func(w io.Writer, h http.Header, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
+		case s.sends <- struct{}{}:
+			defer func() { <-s.sends }()
 		default:
-			w.Header().Set("Retry-After", "1")
-			writeError(w, http.StatusServiceUnavailable, errorJSON{Error: "too many concurrent requests; retry later"})
+			overloaded(w)
 			return
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
-		defer cancel()
 		header := http.Header{"Content-Type": {"application/x-ndjson"}}
-		var text bytes.Buffer
-		if err := body(&text, header, r.WithContext(ctx)); err != nil {
+		text, busy, err := s.prepare(r, header, body)
+		switch {
+		case busy:
+			overloaded(w)
+			return
+		case err != nil:
 			s.fail(w, err)
 			return
 		}
 		for name, values := range header {
 			w.Header()[name] = values
 		}
-		writeBody(w, r, sanitize.JSON(text.Bytes()))
+		writeBody(w, r, text)
 	}
+}
+
+func overloaded(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "1")
+	writeError(w, http.StatusServiceUnavailable, errorJSON{Error: "too many concurrent requests; retry later"})
+}
+
+// prepare returns the body of a response. busy is set if too many responses are being prepared.
+func (s *server) prepare(r *http.Request, header http.Header, body func(w io.Writer, h http.Header, r *http.Request) error) (text []byte, busy bool, err error) {
+	select {
+	case s.queries <- struct{}{}:
+		defer func() { <-s.queries }()
+	default:
+		return nil, true, nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
+	defer cancel()
+	var buffer bytes.Buffer
+	err = body(&buffer, header, r.WithContext(ctx))
+	return sanitize.JSON(buffer.Bytes()), false, err
 }
 
 // fail responds to a request that failed. It sends only errors about the request, because other errors contain paths.
@@ -109,6 +132,8 @@ func (s *server) fail(w http.ResponseWriter, err error) {
 		writeError(w, http.StatusBadRequest, errorJSON{Error: invalid.text})
 	case errors.Is(err, history.ErrCursor):
 		writeError(w, http.StatusBadRequest, errorJSON{Error: "invalid cursor", Code: codeCursor})
+	case errors.Is(err, history.ErrLarge):
+		writeError(w, http.StatusBadRequest, errorJSON{Error: history.ErrLarge.Error(), Code: codeLarge})
 	case errors.Is(err, history.ErrNoElection):
 		writeError(w, http.StatusNotFound, errorJSON{Error: history.ErrNoElection.Error(), Code: codeNoElection})
 	default:
@@ -137,13 +162,10 @@ func queryOf(r *http.Request) *query {
 }
 
 // writeLines writes one JSON object per line.
-func writeLines[T any](w io.Writer, all []T, encode func(T) ([]byte, error)) error {
+func writeLines[T any](w io.Writer, all []T) error {
+	lines := json.NewEncoder(w)
 	for _, v := range all {
-		text, err := encode(v)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(append(text, '\n')); err != nil {
+		if err := lines.Encode(v); err != nil {
 			return err
 		}
 	}
@@ -188,7 +210,7 @@ func (s *server) events(w io.Writer, h http.Header, r *http.Request) error {
 		advance(&q.Before, &q.After, page.Older, page.Newer)
 		linkNext(h, pathEvents, eventValues(q))
 	}
-	return writeLines(w, page.Events, encodeEvent)
+	return writeLines(w, page.Events)
 }
 
 func (s *server) terms(w io.Writer, h http.Header, r *http.Request) error {
@@ -205,7 +227,7 @@ func (s *server) terms(w io.Writer, h http.Header, r *http.Request) error {
 		advance(&q.Before, &q.After, page.Older, page.Newer)
 		linkNext(h, pathTerms, termValues(q))
 	}
-	return writeLines(w, page.Terms, encodeTerm)
+	return writeLines(w, page.Terms)
 }
 
 func (s *server) stats(w io.Writer, h http.Header, r *http.Request) error {
@@ -219,7 +241,7 @@ func (s *server) stats(w io.Writer, h http.Header, r *http.Request) error {
 		return err
 	}
 	h.Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(newStatsJSON(&st))
+	return json.NewEncoder(w).Encode(st)
 }
 
 func (s *server) state(w io.Writer, h http.Header, r *http.Request) error {
@@ -232,33 +254,23 @@ func (s *server) state(w io.Writer, h http.Header, r *http.Request) error {
 		return err
 	}
 	h.Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(newStateJSON(&st))
+	return json.NewEncoder(w).Encode(st)
 }
 
-func (s *server) observations(w io.Writer, _ http.Header, r *http.Request) error {
-	q := queryOf(r)
-	span := q.span()
-	if err := q.end(); err != nil {
-		return err
+// inRange returns the handler of a list of entries in a time range.
+func inRange[T any](read func(context.Context, history.Range) ([]T, error)) func(io.Writer, http.Header, *http.Request) error {
+	return func(w io.Writer, _ http.Header, r *http.Request) error {
+		q := queryOf(r)
+		span := q.span()
+		if err := q.end(); err != nil {
+			return err
+		}
+		all, err := read(r.Context(), span)
+		if err != nil {
+			return err
+		}
+		return writeLines(w, all)
 	}
-	all, err := s.Source.Observations(r.Context(), span)
-	if err != nil {
-		return err
-	}
-	return writeLines(w, all, encodeObservation)
-}
-
-func (s *server) actions(w io.Writer, _ http.Header, r *http.Request) error {
-	q := queryOf(r)
-	span := q.span()
-	if err := q.end(); err != nil {
-		return err
-	}
-	all, err := s.Source.Actions(r.Context(), span)
-	if err != nil {
-		return err
-	}
-	return writeLines(w, all, encodeAction)
 }
 
 func (s *server) elections(w io.Writer, _ http.Header, r *http.Request) error {
@@ -269,7 +281,7 @@ func (s *server) elections(w io.Writer, _ http.Header, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeLines(w, all, encodeElection)
+	return writeLines(w, all)
 }
 
 // postAction stores an action that an operator performed with electop on another host. It uses the time of the
@@ -284,8 +296,8 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusRequestEntityTooLarge, errorJSON{Error: "the action is too large or incomplete"})
 		return
 	}
-	a, err := decodeAction(text)
-	if err != nil || !validAction(&a) {
+	var a history.Action
+	if json.Unmarshal(text, &a) != nil || !validAction(&a) {
 		writeError(w, http.StatusBadRequest, errorJSON{Error: "the request body is not a valid action"})
 		return
 	}

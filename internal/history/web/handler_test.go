@@ -3,8 +3,10 @@ package web_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -281,5 +283,46 @@ func TestRequestsAtTheSameTimeAreLimited(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Clients that do not read their responses must not block other clients.
+func TestClientsThatDoNotRead(t *testing.T) {
+	s := serve(t, func(o *web.Options) { o.Source = many{o.Source} })
+	for range 12 {
+		conn, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "GET /v1/observations HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Read(make([]byte, 1)); err != nil { // the server has begun to send
+			t.Fatal(err)
+		}
+	}
+	if response, err := http.Get(s.URL + "/v1/elections"); err != nil || response.StatusCode != http.StatusOK {
+		t.Errorf("%v %v", response, err)
+	} else {
+		response.Body.Close()
+	}
+}
+
+// many is a source with more observations than the buffers of a connection hold.
+type many struct{ web.Source }
+
+func (many) Observations(context.Context, history.Range) ([]history.Observation, error) {
+	return make([]history.Observation, 100_000), nil
+}
+
+func TestTheWindowOfAStateIsLimited(t *testing.T) {
+	s := serve(t, nil)
+	for window, want := range map[string]int{"744h": http.StatusOK, "2200h": http.StatusBadRequest} {
+		response, err := http.Get(s.URL + "/v1/state?window=" + window)
+		if err != nil || response.StatusCode != want {
+			t.Fatalf("%s: %v %v", window, response, err)
+		}
+		response.Body.Close()
 	}
 }

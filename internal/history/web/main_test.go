@@ -34,11 +34,11 @@ func past(t *testing.T) *sqlite.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Observer: "ana@bastion", Patterns: ps})
+	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Observer: "ana@bastion"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Record(story(ps))
+	story(w, ps)
 	w.RecordAction(history.Action{
 		Time: start().Add(time.Hour), By: "ana@bastion", Kind: election.ActionRelease, Datacenter: "dc1", Key: "service/web-1/leader",
 		Session: "s1", Term: 3, Leader: "leader of s1", Node: "node-1", Result: history.ResultFailed, Detail: "denied",
@@ -56,10 +56,10 @@ func past(t *testing.T) *sqlite.File {
 	return f
 }
 
-func story(ps election.Patterns) (events []election.Event) {
+func story(w *sqlite.Writer, ps election.Patterns) {
 	at := start()
 	tr := tracker.New(tracker.Options{Patterns: ps})
-	see := func(o election.Observation) { events = append(events, tr.Observe(o)...) }
+	see := func(o election.Observation) { w.Record(tr.Observe(o)) }
 	see(election.DatacenterRead{At: at, Datacenter: "dc1"})
 	see(election.SessionsRead{At: at, Sessions: []*election.Session{
 		{ID: "s1", Name: "web", Node: "node-1", LockDelay: 15 * time.Second}, {ID: "s2", Name: "web", Node: "node-2"},
@@ -71,6 +71,7 @@ func story(ps election.Patterns) (events []election.Event) {
 	pairs[3] = election.Pair{Key: "service/web-3/leader", Flags: election.SemaphoreFlag, CreateIndex: 10, ModifyIndex: 20, Value: []byte(`{"Limit":2,"Holders":{"s1":true,"s2":true}}`)}
 	read := func() { see(election.KeysRead{At: at, Range: election.PrefixRange("service/"), Pairs: pairs}) }
 	read()
+	w.Mark(tr.Snapshot(at), ps)
 	for i := range uint64(60) {
 		at = at.Add(second)
 		see(election.Clock{At: at})
@@ -83,7 +84,6 @@ func story(ps election.Patterns) (events []election.Event) {
 		read()
 	}
 	see(election.Clock{At: at.Add(10 * second)})
-	return events
 }
 
 // served is a recorder that serves a history.

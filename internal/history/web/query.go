@@ -65,8 +65,8 @@ func (q *query) span() history.Range {
 }
 
 func (q *query) filter() history.Filter {
-	q.known = append(q.known, "name")
-	return history.Filter{Range: q.span(), Names: q.values["name"]}
+	q.known = append(q.known, "name", "datacenter")
+	return history.Filter{Range: q.span(), Names: q.values["name"], Datacenters: q.values["datacenter"]}
 }
 
 func (q *query) limit() int {
@@ -87,8 +87,8 @@ func (q *query) window() time.Duration {
 		return 0
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		q.fail(queryErrorf("window %q: must be a duration such as 1h", sanitize.Line(text, 40)))
+	if err != nil || d < 0 || d > maxWindow {
+		q.fail(queryErrorf("window %q: must be a duration such as 1h, at most 744h", sanitize.Line(text, 40)))
 	}
 	return d
 }
@@ -161,7 +161,7 @@ func rangeValues(r history.Range) url.Values {
 
 func filterValues(f history.Filter) url.Values {
 	v := rangeValues(f.Range)
-	v["name"] = f.Names
+	v["name"], v["datacenter"] = f.Names, f.Datacenters
 	return v
 }
 
@@ -200,7 +200,7 @@ func stateValues(q history.StateQuery) url.Values {
 	v := url.Values{}
 	setTime(v, "at", q.At)
 	if q.Window > 0 {
-		v.Set("window", q.Window.String())
+		v.Set("window", min(q.Window, maxWindow).String())
 	}
 	return v
 }

@@ -68,9 +68,9 @@ const secondsWidth = 90
 func vacancyAfter(d *term.Page, t, next *history.Term) {
 	switch length := next.Start.Sub(t.End); {
 	case !t.Over():
-	case t.VacancyKnown:
-		if t.Vacancy > 0 {
-			vacancyLine(d, t.Vacancy, true, false)
+	case t.Vacancy != nil:
+		if *t.Vacancy > 0 {
+			vacancyLine(d, time.Duration(*t.Vacancy), true, false)
 		}
 	case length > 0:
 		vacancyLine(d, length, false, false)

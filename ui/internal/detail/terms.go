@@ -1,6 +1,7 @@
 package detail
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -104,8 +105,8 @@ func (t *storedTerms) merged(e *election.Election, at *scene.Past) []history.Ter
 			}
 			stored = slices.Delete(stored, n, n+1)
 		}
-		if i+1 < len(e.Terms) && e.Terms[i+1].StartKnown && !term.VacancyKnown {
-			term.Vacancy, term.VacancyKnown = e.Terms[i+1].Start.Sub(term.End), true
+		if i+1 < len(e.Terms) && e.Terms[i+1].StartKnown && term.Vacancy == nil {
+			term.Vacancy = new(history.Seconds(e.Terms[i+1].Start.Sub(term.End)))
 		}
 		all = append(all, term)
 	}
@@ -138,6 +139,7 @@ func completed(live election.Term, stored history.Term) history.Term {
 	if t.Cause == "" {
 		t.Cause, t.Evidence, t.Guess = stored.Cause, stored.Evidence, stored.Guess
 	}
+	t.By = cmp.Or(live.By, stored.By)
 	return t
 }
 

@@ -69,7 +69,9 @@ func TestHistoryCompletesTermsOfTheSnapshot(t *testing.T) {
 	e := s.Find(billing)
 	p := &uitest.Past{}
 	for i := len(e.Terms) - 1; i >= 0; i-- {
-		p.Held = append(p.Held, history.Term{Term: e.Terms[i], Key: billing, Election: "billing", Datacenter: "dc1", By: "eve@bastion"})
+		term := history.Term{Term: e.Terms[i], Key: billing, Election: "billing", Datacenter: "dc1"}
+		term.By = "eve@bastion"
+		p.Held = append(p.Held, term)
 	}
 	earliest := &e.Terms[0]
 	earliest.StartKnown, earliest.Cause = false, election.OperatorDestroy
@@ -97,7 +99,7 @@ func manyTerms(n int) *uitest.Past {
 				Number: uint64(10_000 - i), CreateIndex: 7, Session: uitest.SessionID(i), Leader: fmt.Sprintf("old-%d", i), Start: start, StartKnown: true,
 				End: start.Add(time.Hour), Cause: election.Released,
 			},
-			Election: "billing", Key: billing, Datacenter: "dc1", VacancyKnown: true,
+			Election: "billing", Key: billing, Datacenter: "dc1", Vacancy: new(history.Seconds(0)),
 		})
 	}
 	return p

@@ -20,7 +20,7 @@ const (
 	// stepPage is the number of events in one read while a step searches for the next event of the board.
 	stepPage = 100
 	// maxNames is the maximum number of names in a query. Above this number, this package filters the events itself.
-	maxNames = 100
+	maxNames = 1000
 )
 
 // reader reads the history of the elections on the board.
@@ -46,9 +46,8 @@ func (r reader) neighbour(ctx context.Context, q *request) (*election.Event, err
 	query := q.query()
 	for {
 		page, err := r.source.Events(ctx, query)
-		if errors.Is(err, history.ErrNoElection) && query.Names != nil { // one of the names is not in the history yet
-			query.Names = nil
-			continue
+		if errors.Is(err, history.ErrNoElection) {
+			return nil, nil
 		}
 		if err != nil {
 			return nil, err
@@ -194,6 +193,7 @@ func (q *request) shown(stored []*election.Election) []*election.Election {
 		if name, ok := q.Patterns.Match(e.Key()); ok {
 			e.Name = name
 		}
+		e.Session, e.LastSession = nil, nil                      // they are only as old as the latest checkpoint
 		e.Leader = sanitize.Line(e.Leader, election.LabelLength) // the text is from a file or another host
 		for i := range e.Terms {
 			e.Terms[i].Leader = sanitize.Line(e.Terms[i].Leader, election.LabelLength)

@@ -153,12 +153,16 @@ func (p *Past) addTerm(name string, k int, start, end time.Time) {
 	lost.Type, lost.Time, lost.Held, lost.HeldKnown, lost.VacancyKnown = election.Vacated, end, end.Sub(start), true, false
 	why.Type, why.Time, why.Cause, why.Evidence = election.Explained, end.Add(300*time.Millisecond), election.CheckCritical, "service:"+leader+" on "+node+": HTTP GET http://10.0.0.5/health: 503"
 	p.Recorded = append(p.Recorded, e, lost, why)
+	var vacancy *history.Seconds
+	if k < 4 {
+		vacancy = new(history.Seconds(2 * time.Second))
+	}
 	p.Held = append([]history.Term{{
 		Term: election.Term{
 			Number: e.Term, CreateIndex: 40, Session: e.Session, Leader: leader, Node: node, Start: start, StartKnown: k > 0, End: end,
 			Cause: why.Cause, Evidence: why.Evidence,
 		},
-		Election: name, Key: e.Key, Datacenter: "dc1", Vacancy: 2 * time.Second, VacancyKnown: k < 4,
+		Election: name, Key: e.Key, Datacenter: "dc1", Vacancy: vacancy,
 	}}, p.Held...)
 }
 

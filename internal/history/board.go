@@ -1,0 +1,369 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"compress/flate"
+	"encoding/gob"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/election"
+)
+
+// Board is the state of all elections of one datacenter at a moment. A history stores it in checkpoints and applies the
+// later events to it.
+type Board struct {
+	At         time.Time
+	Datacenter string
+	// Patterns are the patterns that were watched. The board contains no other elections.
+	Patterns  []string
+	elections map[string]*election.Election // by Ident
+	// settled contains the ModifyIndex that changed elections had at the call of Settle. It is nil before.
+	settled map[string]uint64
+}
+
+// checkpointTerms is the number of terms of each election in a checkpoint. The table of terms contains all terms.
+const checkpointTerms = 2
+
+// NewBoard returns the board of a complete snapshot of one datacenter. It keeps no values, except those of semaphores.
+func NewBoard(s *election.Snapshot, ps election.Patterns) *Board {
+	b := &Board{At: s.At.Round(0), Datacenter: s.Datacenter, Patterns: ps.Strings(), elections: make(map[string]*election.Election, len(s.Elections))}
+	for _, e := range s.Elections {
+		if e.Recorded() {
+			continue
+		}
+		kept := *e
+		kept.Terms = slices.Clone(e.Terms[max(0, len(e.Terms)-checkpointTerms):])
+		if kept.Events = nil; !e.Exists {
+			kept.Events = deletion(e)
+		}
+		if !kept.Pair.OfSemaphore() {
+			kept.Pair.Value, kept.Pair.Flags = nil, 0
+		}
+		kept.Candidateless, kept.Unsearched = false, false
+		b.elections[kept.Ident()] = &kept
+	}
+	return b
+}
+
+// deletion returns the event of the deletion of an election's key.
+func deletion(e *election.Election) []election.Event {
+	for i := len(e.Events) - 1; i >= 0; i-- {
+		if e.Events[i].Type == election.Deleted {
+			return e.Events[i : i+1 : i+1]
+		}
+	}
+	return nil
+}
+
+// deletedAt returns the time at which the deletion of the key was observed.
+func deletedAt(e *election.Election) time.Time {
+	if d := deletion(e); d != nil {
+		return d[0].Time
+	}
+	return e.VacantSince
+}
+
+// checkpoint is the stored form of a board. Its fields and those of [election.Election] are a part of the schema.
+type checkpoint struct {
+	At         time.Time
+	Datacenter string
+	Patterns   []string
+	Elections  []*election.Election
+}
+
+// Encode returns the stored form of the board.
+func (b *Board) Encode() ([]byte, error) {
+	var text bytes.Buffer
+	z, err := flate.NewWriter(&text, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	stored := checkpoint{b.At, b.Datacenter, b.Patterns, slices.SortedFunc(maps.Values(b.elections), election.Compare)}
+	if err := gob.NewEncoder(z).Encode(&stored); err != nil {
+		return nil, err
+	}
+	err = z.Close()
+	return text.Bytes(), err
+}
+
+// DecodeBoard decodes the result of [Board.Encode].
+func DecodeBoard(text []byte) (*Board, error) {
+	var stored checkpoint
+	if err := gob.NewDecoder(flate.NewReader(bytes.NewReader(text))).Decode(&stored); err != nil {
+		return nil, err
+	}
+	b := &Board{At: stored.At.UTC(), Datacenter: stored.Datacenter, Patterns: stored.Patterns, elections: make(map[string]*election.Election, len(stored.Elections))}
+	utc := func(at *time.Time) {
+		if !at.IsZero() {
+			*at = at.UTC()
+		}
+	}
+	for _, e := range stored.Elections {
+		for _, at := range []*time.Time{&e.Since, &e.VacantSince, &e.LockDelayUntil} {
+			utc(at)
+		}
+		for i := range e.Terms {
+			utc(&e.Terms[i].Start)
+			utc(&e.Terms[i].End)
+			utc(&e.Terms[i].SeenUntil)
+			utc(&e.Terms[i].NotBefore)
+		}
+		b.elections[e.Ident()] = e
+	}
+	return b, nil
+}
+
+// Settle makes Apply report a change only for events that are newer than the present state of their election.
+func (b *Board) Settle() { b.settled = map[string]uint64{} }
+
+// isNew reports whether an event about a write is newer than the state at the call of Settle.
+func (b *Board) isNew(e *election.Election, ev *election.Event) bool {
+	if b.settled == nil {
+		return true
+	}
+	ident := e.Ident()
+	index, known := b.settled[ident]
+	if !known {
+		index = e.Pair.ModifyIndex
+		b.settled[ident] = index
+	}
+	return ev.Restored || ev.ModifyIndex > index
+}
+
+// Len returns the number of elections.
+func (b *Board) Len() int { return len(b.elections) }
+
+// Find returns the election of an event, or nil if the board does not contain it.
+func (b *Board) Find(ident string) *election.Election { return b.elections[ident] }
+
+// A live board keeps deleted elections for a day, and at most 1000 of them (package tracker).
+const (
+	keepDeleted = 24 * time.Hour
+	maxDeleted  = 1000
+)
+
+// Elections returns the elections that a live board showed at a moment, in the order of [election.Compare].
+func (b *Board) Elections(at time.Time) []*election.Election {
+	all, deleted := make([]*election.Election, 0, len(b.elections)), []*election.Election(nil)
+	for _, e := range b.elections {
+		switch {
+		case e.Exists:
+			all = append(all, e)
+		case at.Sub(deletedAt(e)) <= keepDeleted:
+			deleted = append(deleted, e)
+		}
+	}
+	slices.SortFunc(deleted, func(a, b *election.Election) int {
+		return cmp.Or(deletedAt(b).Compare(deletedAt(a)), cmp.Compare(a.Key(), b.Key()))
+	})
+	all = append(all, deleted[:min(len(deleted), maxDeleted)]...)
+	slices.SortFunc(all, election.Compare)
+	return all
+}
+
+// Apply applies an event to the board, and reports whether it changed the board. An event whose effect the board already
+// contains changes nothing.
+func (b *Board) Apply(ev *election.Event) bool {
+	if ev.Initial || ev.Type == election.ConnectionLost || ev.Type == election.ConnectionRestored {
+		return false
+	}
+	b.At = ev.Time
+	if ev.Key == "" {
+		return b.applyPrefix(ev)
+	}
+	e := b.elections[ev.Ident()]
+	if e == nil {
+		e = &election.Election{
+			Name: ev.Election, Datacenter: ev.Datacenter, Pair: election.Pair{Key: ev.Key},
+			VacantSince: ev.Time, VacantSinceKnown: !ev.Gap, Unaddressable: !election.Addressable(ev.Key), Exists: ev.Type != election.Deleted,
+		}
+		b.elections[ev.Ident()] = e
+	}
+	changed := b.isNew(e, ev)
+	switch ev.Type {
+	case election.Explained:
+		return explain(e, ev)
+	case election.Unreadable, election.Readable:
+		changed = e.Unreadable != (ev.Type == election.Unreadable)
+		e.Unreadable = ev.Type == election.Unreadable
+		return changed
+	case election.Vacated:
+		return vacate(e, ev)
+	case election.Entered, election.Left:
+		return changeSlot(e, ev)
+	default:
+	}
+	if !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex {
+		return false // the checkpoint contains a later state
+	}
+	e.Pair.ModifyIndex, e.Pair.CreateIndex = ev.ModifyIndex, ev.CreateIndex
+	switch ev.Type {
+	case election.Elected:
+		return elect(e, ev)
+	case election.Updated:
+		relabel(e, ev)
+	case election.Overwritten:
+		if !e.Pair.Held() && ev.Term != e.Term {
+			e.Pair.LockIndex = ev.Term
+		} else {
+			e.Pair.LockIndex = 0
+		}
+		e.Exists, e.Term = true, ev.Term
+		relabel(e, ev)
+	case election.Missed:
+		e.Exists, e.Term, e.Pair.LockIndex = true, ev.Term, ev.Term
+		if !e.Pair.Held() { // the vacancy began after the missed terms
+			e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
+			e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
+		}
+	case election.Deleted:
+		changed = e.Exists
+		remove(e, ev)
+	default:
+	}
+	return changed
+}
+
+// applyPrefix applies an event about all elections of a prefix.
+func (b *Board) applyPrefix(ev *election.Event) (changed bool) {
+	for _, e := range b.elections {
+		if hidden := ev.Type == election.Unreadable; e.Exists && e.Unreadable != hidden && strings.HasPrefix(e.Key(), ev.Prefix) {
+			e.Unreadable, changed = hidden, true
+		}
+	}
+	return changed
+}
+
+// openTerm returns the current term, or nil if there is none.
+func openTerm(e *election.Election) *election.Term {
+	if n := len(e.Terms); n > 0 && !e.Terms[n-1].Over() {
+		return &e.Terms[n-1]
+	}
+	return nil
+}
+
+// termOf returns the latest term of an event, or nil.
+func termOf(e *election.Election, ev *election.Event) *election.Term {
+	for i := len(e.Terms) - 1; i >= 0; i-- {
+		if t := &e.Terms[i]; t.Session == ev.Session && t.CreateIndex == ev.CreateIndex && t.Number == ev.Term {
+			return t
+		}
+	}
+	return nil
+}
+
+func elect(e *election.Election, ev *election.Event) bool {
+	if t := openTerm(e); t != nil {
+		if e.Pair.Held() && t.Session == ev.Session && t.CreateIndex == ev.CreateIndex && t.Number == ev.Term {
+			return false
+		}
+		t.End, t.SeenUntil = ev.Time, t.Start // the events of its end were dropped
+	}
+	e.Terms = append(e.Terms, election.Term{
+		Number: ev.Term, CreateIndex: ev.CreateIndex, Session: ev.Session, Leader: ev.Leader, Node: ev.Node,
+		Start: ev.Time, StartKnown: !ev.Gap, NotBefore: ev.SeenUntil,
+	})
+	e.Exists, e.Leader, e.Session, e.Term = true, ev.Leader, nil, ev.Term
+	e.Since, e.SinceKnown = ev.Time, !ev.Gap
+	e.VacantSince, e.VacantSinceKnown = time.Time{}, false
+	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
+	e.Pair.Session, e.Pair.LockIndex, e.Pair.Flags, e.Pair.Value = ev.Session, ev.Term, 0, nil
+	return true
+}
+
+func vacate(e *election.Election, ev *election.Event) bool {
+	t := openTerm(e)
+	switch {
+	case t != nil && t.Session == ev.Session && t.CreateIndex == ev.CreateIndex && (t.Number == ev.Term || ev.ModifyIndex >= e.Pair.ModifyIndex):
+	case !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex, termOf(e, ev) != nil:
+		return false
+	default: // the event of its beginning was dropped
+		e.Terms = append(e.Terms, election.Term{
+			Number: ev.Term, CreateIndex: ev.CreateIndex, Session: ev.Session, Leader: ev.Leader, Node: ev.Node, Start: ev.Time.Add(-ev.Held), StartKnown: ev.HeldKnown,
+		})
+		t = openTerm(e)
+	}
+	relabel(e, ev)
+	t.End, t.SeenUntil = ev.Time, ev.SeenUntil
+	e.LastSession, e.Session = e.Session, nil
+	e.Leader, e.Pair.Session, e.Term, e.Pair.CreateIndex = "", "", ev.Term, ev.CreateIndex
+	e.Since, e.SinceKnown = time.Time{}, false
+	e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
+	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
+	return true
+}
+
+// relabel stores the leader's label and node, which may have been read after the key.
+func relabel(e *election.Election, ev *election.Event) {
+	if t := openTerm(e); t != nil && ev.Session == t.Session {
+		t.Leader, t.Node = cmp.Or(ev.Leader, t.Leader), cmp.Or(ev.Node, t.Node)
+		e.Leader = t.Leader
+	}
+}
+
+// Certain reports whether a known cause must not be replaced: an operator's own action is certain.
+func Certain(known, next election.Cause) bool {
+	operator := func(c election.Cause) bool { return c == election.OperatorRelease || c == election.OperatorDestroy }
+	return operator(known) && !operator(next)
+}
+
+func explain(e *election.Election, ev *election.Event) bool {
+	t := termOf(e, ev)
+	if t == nil || Certain(t.Cause, ev.Cause) || t.Cause == ev.Cause && t.Evidence == ev.Evidence && t.Guess == ev.Guess {
+		return false
+	}
+	t.Cause, t.Evidence, t.Guess, t.By = ev.Cause, ev.Evidence, ev.Guess, ev.By
+	if !ev.LockDelayUntil.IsZero() && (!e.Exists || !e.Pair.Held()) {
+		e.LockDelayUntil = ev.LockDelayUntil
+		e.LockDelayDoubtful = ev.Guess || ev.Cause == election.Unknown || ev.Gap || !t.SeenUntil.IsZero()
+	}
+	return true
+}
+
+func remove(e *election.Election, ev *election.Event) {
+	if t := openTerm(e); t != nil {
+		t.End, t.SeenUntil = ev.Time, t.Start
+	}
+	if e.Pair.Held() || e.Pair.OfSemaphore() || e.VacantSince.IsZero() {
+		e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
+	}
+	e.Exists, e.Unreadable, e.Leader, e.Session, e.Pair.Session = false, false, "", nil, ""
+	e.Since, e.SinceKnown = time.Time{}, false
+	e.Events = []election.Event{*ev}
+}
+
+// slotsValue is the value of a semaphore's key.
+type slotsValue struct {
+	Limit   int
+	Holders map[string]bool
+}
+
+func changeSlot(e *election.Election, ev *election.Event) bool {
+	slots, _ := e.Pair.Slots()
+	if !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex || slices.Contains(slots.Holders, ev.Session) == (ev.Type == election.Entered) {
+		return false
+	}
+	value := slotsValue{Limit: ev.Limit, Holders: map[string]bool{}}
+	for _, id := range slots.Holders {
+		value.Holders[id] = true
+	}
+	if value.Holders[ev.Session] = true; ev.Type == election.Left {
+		delete(value.Holders, ev.Session)
+	}
+	e.Pair.ModifyIndex, e.Pair.CreateIndex, e.Exists = ev.ModifyIndex, ev.CreateIndex, true
+	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
+	if ev.Limit == 0 { // the key no longer belongs to a semaphore
+		e.Pair.Flags, e.Pair.Value = 0, nil
+		e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
+		return true
+	}
+	text, err := json.Marshal(value)
+	e.VacantSince, e.VacantSinceKnown = time.Time{}, false
+	e.Pair.Flags, e.Pair.Value = election.SemaphoreFlag, text
+	return err == nil
+}

@@ -1,0 +1,335 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Reasons why a file cannot be used.
+var (
+	ErrNewer   = errors.New("a newer version of electop wrote this file")
+	ErrOlder   = errors.New("an older version of electop wrote this file; move it away or select another file with --history")
+	ErrForeign = errors.New("not an electop history file")
+	ErrCorrupt = errors.New("the file is damaged; move it away")
+	ErrCluster = errors.New("the file belongs to another Consul cluster; select another file with --history")
+	ErrEmpty   = errors.New("the file is empty")
+	ErrMoved   = errors.New("the file was deleted, moved or replaced while electop was running; restart electop")
+)
+
+// Error is a one-line error that contains the file's path and the reason.
+type Error struct {
+	Path string
+	Err  error
+}
+
+// Error returns the error with the path.
+func (e *Error) Error() string { return "history " + strconv.Quote(e.Path) + ": " + reason(e.Err) }
+
+// Reason returns the error without the path.
+func (e *Error) Reason() string { return reason(e.Err) }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// reason describes SQLite errors that a user can resolve.
+func reason(err error) string {
+	var s *sqlite.Error
+	if !errors.As(err, &s) {
+		var p *os.PathError
+		if errors.As(err, &p) {
+			return p.Op + ": " + p.Err.Error()
+		}
+		return strings.ReplaceAll(err.Error(), "\n", " ")
+	}
+	switch s.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return "the disk is full"
+	case sqlite3.SQLITE_READONLY:
+		return "the file or its folder is read-only"
+	case sqlite3.SQLITE_CANTOPEN:
+		return "cannot open the file; it and its folder must be readable and writable"
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return "another process keeps the file locked"
+	case sqlite3.SQLITE_IOERR:
+		return "cannot read or write the disk: " + s.Error()
+	}
+	return strings.ReplaceAll(s.Error(), "\n", " ")
+}
+
+// wrap adds the file's path to an error.
+func wrap(path string, err error) error {
+	var known *Error
+	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &known) {
+		return err
+	}
+	switch code(err) {
+	case sqlite3.SQLITE_CORRUPT:
+		err = ErrCorrupt
+	case sqlite3.SQLITE_NOTADB:
+		err = ErrForeign
+	}
+	return &Error{Path: path, Err: err}
+}
+
+// code returns the primary result code of SQLite, or -1 for another error.
+func code(err error) int {
+	var s *sqlite.Error
+	if !errors.As(err, &s) {
+		return -1
+	}
+	return s.Code() & 0xff
+}
+
+// transient reports whether an error, such as a full disk or missing permissions for the folder, may disappear without
+// a change to the file.
+func transient(err error) bool {
+	switch code(err) {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return true
+	}
+	var p *os.PathError
+	return code(err) < 0 && errors.As(err, &p)
+}
+
+// DefaultPath returns the path of the file for one cluster in the XDG state folder. cluster is the address of the
+// agent, followed by the partition and the namespace if these are set.
+func DefaultPath(cluster string) (string, error) {
+	folder := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(folder) { // the XDG specification ignores relative paths
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		folder = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(folder, "electop", url.PathEscape(cluster)+".db"), nil
+}
+
+// prepare creates the folder and the file if they do not exist, with access only for their owner. SQLite creates its
+// additional files with the same permissions. An existing file keeps its permissions.
+func prepare(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return regular(path)
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// regular fails if the path is not a regular file, before SQLite opens it.
+func regular(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrForeign
+	}
+	return err
+}
+
+// busyTimeout is how long, in ms, a statement waits for another process that writes. It is several times longer than
+// the longest batch and the longest step of retention.
+const busyTimeout = 5000
+
+func openDB(path string, mode url.Values, pragmas ...string) (*sql.DB, error) {
+	query := url.Values{"_txlock": {"immediate"}}
+	maps.Copy(query, mode)
+	for _, p := range append([]string{fmt.Sprintf("busy_timeout(%d)", busyTimeout)}, pragmas...) {
+		query.Add("_pragma", p)
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	file := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: query.Encode()}
+	return sql.Open("sqlite", file.String())
+}
+
+// conn is the connection of a writer. It caches prepared statements.
+type conn struct {
+	path     string
+	file     fs.FileInfo
+	db       *sql.DB
+	conn     *sql.Conn
+	prepared map[string]*sql.Stmt
+}
+
+// connect opens the file for writing, and creates it if necessary. synchronous FULL ensures that a power failure does
+// not lose stored data.
+func connect(ctx context.Context, path string) (c *conn, err error) {
+	if err := prepare(path); err != nil {
+		return nil, wrap(path, err)
+	}
+	c = &conn{path: path, prepared: map[string]*sql.Stmt{}}
+	if c.file, err = os.Stat(path); err != nil {
+		return nil, wrap(path, err)
+	}
+	if c.db, err = openDB(path, url.Values{"mode": {"rw"}}, "synchronous(FULL)"); err != nil {
+		return nil, wrap(path, err)
+	}
+	c.db.SetMaxOpenConns(1)
+	if err = create(ctx, c.db); err == nil {
+		err = useWAL(ctx, c.db)
+	}
+	if err == nil {
+		c.conn, err = c.db.Conn(ctx)
+	}
+	if err != nil {
+		c.db.Close() //nolint:gosec // the first error is the one to report
+		return nil, wrap(path, err)
+	}
+	return c, nil
+}
+
+// walPause is the pause before useWAL tries again.
+const walPause = 10 * time.Millisecond
+
+// useWAL switches to WAL mode and retries: the switch fails if another process switches at the same time, and SQLite
+// does not apply the busy timeout to the switch.
+func useWAL(ctx context.Context, db *sql.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, busyTimeout*time.Millisecond)
+	defer cancel()
+	var locked error
+	for {
+		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+		switch {
+		case code(err) == sqlite3.SQLITE_BUSY:
+			locked = err
+		case err != nil && locked != nil && ctx.Err() != nil: // the timeout ended the statement, but the lock was the cause
+			return locked
+		default:
+			return err
+		}
+		if pause(ctx, walPause); ctx.Err() != nil {
+			return locked
+		}
+	}
+}
+
+func (c *conn) close() error {
+	for _, stmt := range c.prepared {
+		stmt.Close() //nolint:gosec // the connection closes with it
+	}
+	return errors.Join(c.conn.Close(), c.db.Close())
+}
+
+// transaction runs f in a transaction. If f fails, nothing is stored.
+func (c *conn) transaction(ctx context.Context, f func(context.Context) error) error {
+	if now, err := os.Stat(c.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, c.file) {
+		return wrap(c.path, ErrMoved)
+	}
+	if _, err := c.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return wrap(c.path, err)
+	}
+	err := f(ctx)
+	if err == nil {
+		_, err = c.conn.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil {
+		// After some errors SQLite has already rolled back, and this statement fails.
+		c.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck,gosec // see above
+	}
+	return wrap(c.path, err)
+}
+
+// statement prepares a query, or returns the cached statement.
+func (c *conn) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt := c.prepared[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := c.conn.PrepareContext(ctx, query)
+	if err == nil {
+		c.prepared[query] = stmt
+	}
+	return stmt, err
+}
+
+// exec runs a statement and returns the number of changed rows and the latest row ID.
+func (c *conn) exec(ctx context.Context, query string, args ...any) (changed, id int64, err error) {
+	stmt, err := c.statement(ctx, query)
+	if err != nil {
+		return 0, 0, err
+	}
+	r, err := stmt.ExecContext(ctx, args...)
+	if err != nil {
+		return 0, 0, err
+	}
+	changed, err = r.RowsAffected()
+	if err == nil {
+		id, err = r.LastInsertId()
+	}
+	return changed, id, err
+}
+
+// row reads one row. found is false if there is no row.
+func (c *conn) row(ctx context.Context, query string, args []any, into ...any) (found bool, err error) {
+	stmt, err := c.statement(ctx, query)
+	if err != nil {
+		return false, err
+	}
+	err = stmt.QueryRowContext(ctx, args...).Scan(into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// openForReading opens an existing file.
+func openForReading(ctx context.Context, path string) (*sql.DB, error) {
+	if err := regular(path); err != nil {
+		return nil, wrap(path, err)
+	}
+	db, err := openMode(ctx, path, url.Values{"mode": {"ro"}})
+	if c := code(err); c != sqlite3.SQLITE_CANTOPEN && c != sqlite3.SQLITE_READONLY {
+		return db, wrap(path, err)
+	}
+	// In WAL mode SQLite creates files next to the file that it reads. The mode immutable avoids this if the folder
+	// is read-only and no process writes the file.
+	if _, noWAL := os.Stat(path + "-wal"); errors.Is(noWAL, fs.ErrNotExist) {
+		if db, err := openMode(ctx, path, url.Values{"mode": {"ro"}, "immutable": {"1"}}); err == nil {
+			return db, nil
+		}
+	}
+	return nil, wrap(path, err)
+}
+
+func openMode(ctx context.Context, path string, mode url.Values) (*sql.DB, error) {
+	db, err := openDB(path, mode, "query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	exists, err := checkSchema(ctx, db)
+	if err == nil && !exists {
+		err = ErrEmpty
+	}
+	if err != nil {
+		db.Close() //nolint:gosec // the first error is the one to report
+		return nil, err
+	}
+	return db, nil
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+)
+
+// explainer reports queries that scan events or terms, or that sort them.
+type explainer struct {
+	t    *testing.T
+	db   *sql.DB
+	name string
+}
+
+// A scan in the order of an index ends after a page.
+var expensive = regexp.MustCompile(`^(SCAN (v|t|events|terms)( USING .*PRIMARY KEY.*)?$|USE TEMP B-TREE FOR (ORDER BY|DISTINCT))`)
+
+func (x *explainer) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	rows, err := x.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, args...)
+	if err != nil {
+		x.t.Fatal(query, err)
+	}
+	defer rows.Close()
+	var plan []string
+	bad := false
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			x.t.Fatal(err)
+		}
+		plan = append(plan, detail)
+		// The rows of a page and the terms of a window are few.
+		sorts := strings.HasPrefix(detail, "USE TEMP") && (strings.Contains(query, "id IN (") || strings.Contains(query, "FROM elections") || strings.Contains(query, "FROM observations"))
+		bad = bad || expensive.MatchString(detail) && !sorts
+	}
+	if bad {
+		x.t.Errorf("%s: %s\n  %s", x.name, query, strings.Join(plan, "\n  "))
+	}
+	return x.db.QueryContext(ctx, query, args...)
+}
+
+// Every query of the command line and of the dashboard uses an index, with every filter.
+func TestQueriesUseTheirIndexes(t *testing.T) {
+	path := t.TempDir() + "/h.db"
+	c, err := connect(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, _, err := c.exec(t.Context(), "INSERT INTO elections (datacenter, ident, key, name, found) VALUES ('dc1', ?1, ?1, ?1, 1)", fmt.Sprint("web-", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := c.exec(t.Context(), "INSERT INTO checkpoints (datacenter, at, event, board) VALUES ('dc1', 1, 0, ?)", board(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := OpenFile(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	x := &explainer{t: t, db: f.db}
+	f.q = x
+	now := time.Now()
+	ranges := []history.Range{{}, {Since: now.Add(-time.Hour)}, {Until: now}, {Since: now.Add(-time.Hour), Until: now}}
+	cursors := []history.Cursor{"", "n7", history.CursorAt(now)}
+	check := func(err error) {
+		if err != nil {
+			t.Error(x.name, err)
+		}
+	}
+	for _, names := range [][]string{nil, {"web-0"}, {"web-0", "web-1"}} {
+		for _, datacenters := range [][]string{nil, {"dc1"}} {
+			for _, r := range ranges {
+				filter := history.Filter{Range: r, Names: names, Datacenters: datacenters}
+				for _, causes := range [][]election.Cause{nil, {election.Released}, {election.Released, election.NodeGone}} {
+					for _, types := range [][]election.EventType{nil, {election.Deleted}, {election.Updated, election.Left}} {
+						for _, cursor := range cursors {
+							x.name = fmt.Sprint("events ", filter, types, causes, cursor)
+							_, err := f.Events(t.Context(), history.EventQuery{Filter: filter, Types: types, Causes: causes, After: cursor})
+							check(err)
+						}
+						_, err := f.Events(t.Context(), history.EventQuery{Filter: filter, Types: types, Causes: causes, Before: history.CursorAt(now)})
+						check(err)
+					}
+					x.name = fmt.Sprint("terms ", filter, causes)
+					_, err := f.Terms(t.Context(), history.TermQuery{Filter: filter, Causes: causes})
+					check(err)
+					_, err = f.Terms(t.Context(), history.TermQuery{Filter: filter, Causes: causes, Before: history.CursorAt(now)})
+					check(err)
+					_, err = f.Terms(t.Context(), history.TermQuery{Filter: filter, Causes: causes, After: history.CursorAt(time.Time{})})
+					check(err)
+				}
+				x.name = fmt.Sprint("stats ", filter)
+				_, err := f.Stats(t.Context(), filter)
+				check(err)
+				x.name = "observations and actions"
+				_, err = f.Observations(t.Context(), r)
+				check(err)
+				_, err = f.Actions(t.Context(), r)
+				check(err)
+			}
+		}
+	}
+	x.name = "state"
+	_, err = f.State(t.Context(), history.StateQuery{At: now})
+	check(err)
+}
+
+func board(t *testing.T) []byte {
+	b, err := history.NewBoard(&election.Snapshot{At: time.Unix(0, 1), Datacenter: "dc1"}, nil).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Every statement of a writer uses an index: an operator's action must not delay the events.
+func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
+	w, err := OpenWriter(t.Context(), t.TempDir()+"/h.db", WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Mark(&election.Snapshot{At: time.Now().Add(-time.Minute), Datacenter: "dc1", Loaded: true}, nil)
+	at := time.Now()
+	e := election.Event{Time: at, Type: election.Elected, Election: "web", Key: "service/web/leader", Datacenter: "dc1", Term: 1, CreateIndex: 1, ModifyIndex: 1, Session: "s1", Leader: "a", VacancyKnown: true}
+	for _, kind := range []election.EventType{election.Elected, election.Updated, election.Vacated, election.Explained, election.Deleted, election.ConnectionLost} {
+		e.Type, e.Leader = kind, "web of "+string(kind)
+		e.Cause = election.Released
+		w.Record([]election.Event{e})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	c, err := connect(t.Context(), w.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	w.conn = c
+	for range 2 {
+		if err := w.transaction(t.Context(), func(ctx context.Context) error {
+			return w.action(ctx, &history.Action{Time: at, By: "ana", Kind: election.ActionRelease, Datacenter: "dc1", Session: "s1", Result: history.ResultDone})
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Trim(t.Context(), at, time.Nanosecond); err != nil {
+		t.Fatal(err)
+	}
+	parameter := regexp.MustCompile(`\?[0-9]*`)
+	scan := func(rows *sql.Rows) (detail string, err error) {
+		var id, parent, unused int
+		err = rows.Scan(&id, &parent, &unused, &detail)
+		return detail, err
+	}
+	for query := range c.prepared {
+		plan, err := list(t.Context(), w.reading(), scan, "EXPLAIN QUERY PLAN "+parameter.ReplaceAllString(query, "NULL"))
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+		for _, detail := range plan {
+			if expensive.MatchString(detail) && !strings.Contains(detail, "TEMP B-TREE") {
+				t.Errorf("%s: %s", query, detail)
+			}
+		}
+	}
+	if terms, err := list(t.Context(), w.reading(), scanOne[string], "SELECT cause || ' ' || by FROM terms"); err != nil || len(terms) != 1 || terms[0] != "operator_release ana" {
+		t.Errorf("%v %v", err, terms)
+	}
+	if n, err := list(t.Context(), w.reading(), scanOne[int], "SELECT count(*) FROM events WHERE cause = 'operator_release'"); err != nil || n[0] != 1 {
+		t.Errorf("%v %v", err, n)
+	}
+}
