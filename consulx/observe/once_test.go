@@ -32,8 +32,7 @@ func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	}
 }
 
-// An election without a candidate is idle. A vacant election with a candidate, or with flags that a candidate
-// rejected, is not idle.
+// An election without a candidate is idle. A session that only has api.Lock's name is no candidate.
 func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
 	s := b.Session(t, &api.SessionEntry{Name: "job"})
@@ -43,9 +42,9 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 			b.unlock(t, "service/"+name+"/leader", s)
 		}
 	}
-	b.Session(t, &api.SessionEntry{Name: "web"})                      // a candidate of "web"
-	b.Session(t, &api.SessionEntry{Name: api.DefaultLockSessionName}) // rejected the flags of "flags"
-	want := map[string]election.State{"done": election.Idle, "web": election.Vacant, "held": election.Led, "flags": election.Vacant}
+	b.Session(t, &api.SessionEntry{Name: "web"}) // a candidate of "web"
+	b.Session(t, &api.SessionEntry{Name: api.DefaultLockSessionName})
+	want := map[string]election.State{"done": election.Idle, "web": election.Vacant, "held": election.Led, "flags": election.Idle}
 	states := func(s *election.Snapshot) map[string]election.State {
 		got := map[string]election.State{}
 		for _, e := range s.Elections {
