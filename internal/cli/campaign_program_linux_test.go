@@ -265,6 +265,23 @@ func TestAProgramThatItsSupervisorStopsDoesNotSucceed(t *testing.T) {
 	}
 }
 
+// The lock-delay may end 2 s after the deadline.
+func TestAProgramWithAFrozenSupervisorEndsAtItsDeadline(t *testing.T) {
+	now, hour := time.Now(), time.Hour
+	file := filepath.Join(t.TempDir(), "pids")
+	client, err := supervise.Start(shell(file, "wait"), nil, supervise.Streams{}, supervise.Deadlines{Term: now.Add(hour), Grace: hour, Kill: now.Add(hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pgid, supervisor := group(t, file)
+	send(syscall.SIGSTOP)(t, nil, supervisor)
+	t.Cleanup(func() { _ = syscall.Kill(supervisor, syscall.SIGKILL) })
+	eventually(t, "end of the program", func() bool {
+		client.Extend(supervise.Deadlines{Term: now, Grace: hour, Kill: time.Now()}) // never overdue
+		return len(running(t, pgid)) == 0
+	})
+}
+
 func TestDeadlinesStopTheProgramInTime(t *testing.T) {
 	w := onMemory(t)
 	client, err := consulx.NewClient(consulx.Config{Address: w.addr})
