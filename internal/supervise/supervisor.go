@@ -119,18 +119,15 @@ func (v *supervisor) run(received <-chan Deadlines, exited <-chan error) (result
 		case d, ok := <-received:
 			if ok {
 				v.deadlines = d
-				v.sendSignals(time.Now())
-				continue
+			} else {
+				received, v.deadlines.Term = nil, time.Now()
 			}
-			received, v.deadlines.Term = nil, time.Now()
-			v.sendSignals(time.Now())
 		case result = <-exited:
 			// Child processes of the program must also end.
 			exited, v.exited, v.deadlines.Term = nil, true, time.Now()
-			v.sendSignals(time.Now())
 		case <-tick.C:
-			v.sendSignals(time.Now())
 		}
+		v.sendSignals(time.Now())
 	}
 	return result
 }
