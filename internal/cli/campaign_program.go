@@ -72,12 +72,12 @@ func (r *programRun) deadlines(now time.Time) supervise.Deadlines {
 	d := supervise.Deadlines{Grace: stopGrace, Kill: now.Add(r.leadership.Remaining())}
 	switch {
 	case !r.lost.IsZero():
-		d.Term = r.lost
+		d.Asked, d.Term = true, r.lost
 		if kill := r.lost.Add(stopGrace); kill.Before(d.Kill) {
 			d.Kill = kill
 		}
 	case !r.signalled.IsZero():
-		d.Term, d.Grace = r.signalled, signalGrace
+		d.Asked, d.Term, d.Grace = true, r.signalled, signalGrace
 	default:
 		d.Term = d.Kill.Add(-stopGrace)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"electop/consulx"
 	candidacy "electop/consulx/campaign"
+	"electop/internal/supervise"
 )
 
 // beats reads the times that a beat program has appended to a file.
@@ -245,6 +246,40 @@ func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A supervisor that was frozen reads deadlines that have already passed.
+func TestAProgramThatItsSupervisorStopsDoesNotSucceed(t *testing.T) {
+	now, hour := time.Now(), time.Hour
+	file := filepath.Join(t.TempDir(), "started")
+	program := []string{"sh", "-c", `trap "exit 0" TERM; touch ` + file + `; while :; do sleep 0.01; done`}
+	client, err := supervise.Start(program, nil, supervise.Streams{}, supervise.Deadlines{Term: now.Add(hour), Grace: hour, Kill: now.Add(hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitFile(t, file)
+	client.Extend(supervise.Deadlines{Term: now, Grace: hour, Kill: now.Add(hour)})
+	<-client.Done()
+	if exited, err := client.Result(); !exited || err == nil {
+		t.Errorf("the supervisor ended with %v, want exit code 1", err)
+	}
+}
+
+// The lock-delay may end 2 s after the deadline.
+func TestAProgramWithAFrozenSupervisorEndsAtItsDeadline(t *testing.T) {
+	now, hour := time.Now(), time.Hour
+	file := filepath.Join(t.TempDir(), "pids")
+	client, err := supervise.Start(shell(file, "wait"), nil, supervise.Streams{}, supervise.Deadlines{Term: now.Add(hour), Grace: hour, Kill: now.Add(hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pgid, supervisor := group(t, file)
+	send(syscall.SIGSTOP)(t, nil, supervisor)
+	t.Cleanup(func() { _ = syscall.Kill(supervisor, syscall.SIGKILL) })
+	eventually(t, "end of the program", func() bool {
+		client.Extend(supervise.Deadlines{Term: now, Grace: hour, Kill: time.Now()}) // never overdue
+		return len(running(t, pgid)) == 0
+	})
 }
 
 func TestDeadlinesStopTheProgramInTime(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 const (
 	// sendTimeout is the timeout of a write to the supervisor, which may be frozen.
 	sendTimeout = 100 * time.Millisecond
-	// overdueLimit is how long a supervisor may be overdue before the campaign kills the supervisor and the program.
+	// overdueLimit is how long a supervisor may be overdue before the campaign kills the supervisor.
 	overdueLimit = 2 * time.Second
 	// outputTimeout is how long the client reads the program's output after the supervisor has ended.
 	outputTimeout = 2 * time.Second
@@ -101,11 +101,15 @@ func (c *Client) Done() <-chan struct{} { return c.done }
 // Done first.
 func (c *Client) Result() (exited bool, err error) { return c.cmd.ProcessState.Exited(), c.err }
 
-// Extend sends new deadlines. If the supervisor is overdue, Extend kills the supervisor and the program.
+// Extend sends new deadlines. If they have passed, Extend itself kills the program, because the supervisor may be
+// frozen. If the supervisor is overdue, Extend kills the supervisor too.
 func (c *Client) Extend(d Deadlines) {
 	c.send(d)
-	if reached(time.Now(), d.end().Add(overdueLimit)) {
+	now := time.Now()
+	if reached(now, d.end()) {
 		c.killGroup()
+	}
+	if reached(now, d.end().Add(overdueLimit)) {
 		_ = c.cmd.Process.Kill()
 	}
 }

@@ -13,19 +13,21 @@ type Deadlines struct {
 	Grace time.Duration
 	// Kill is when the supervisor sends SIGKILL, even if Grace has not passed.
 	Kill time.Time
+	// Asked is true if the campaign ends the program, and false if it confirms that it leads until Term.
+	Asked bool
 }
 
 // encode returns the deadlines as one line of wall clock times. A time remains correct if the line arrives late; a
 // duration would become too long.
 func (d Deadlines) encode() string {
-	return fmt.Sprintf("%d %d %d\n", d.Term.UnixNano(), d.Grace, d.Kill.UnixNano())
+	return fmt.Sprintf("%d %d %d %t\n", d.Term.UnixNano(), d.Grace, d.Kill.UnixNano(), d.Asked)
 }
 
 // decode parses the output of encode. The resulting times have a monotonic clock reading.
 func decode(line string, now time.Time) (Deadlines, error) {
 	var term, kill int64
 	var d Deadlines
-	if _, err := fmt.Sscanf(line, "%d %d %d", &term, &d.Grace, &kill); err != nil {
+	if _, err := fmt.Sscanf(line, "%d %d %d %t", &term, &d.Grace, &kill, &d.Asked); err != nil {
 		return d, fmt.Errorf("cannot parse the deadlines of the program: %w", err)
 	}
 	at := func(wall int64) time.Time { return now.Add(time.Duration(wall - now.UnixNano())) }

@@ -119,18 +119,15 @@ func (v *supervisor) run(received <-chan Deadlines, exited <-chan error) (result
 		case d, ok := <-received:
 			if ok {
 				v.deadlines = d
-				v.sendSignals(time.Now(), false)
-				continue
+			} else {
+				received, v.deadlines.Term = nil, time.Now()
 			}
-			received, v.deadlines.Term = nil, time.Now()
-			v.sendSignals(time.Now(), true)
 		case result = <-exited:
 			// Child processes of the program must also end.
 			exited, v.exited, v.deadlines.Term = nil, true, time.Now()
-			v.sendSignals(time.Now(), false)
 		case <-tick.C:
-			v.sendSignals(time.Now(), true)
 		}
+		v.sendSignals(time.Now())
 	}
 	return result
 }
@@ -142,12 +139,12 @@ func (v *supervisor) finished(now time.Time) bool {
 
 // sendSignals sends the signals that are due. It repeats SIGKILL, because the first one does not reach a process that
 // is just being started.
-func (v *supervisor) sendSignals(now time.Time, expired bool) {
+func (v *supervisor) sendSignals(now time.Time) {
 	term, kill := reached(now, v.deadlines.Term), reached(now, v.deadlines.Kill)
 	kill = kill || v.termed && reached(now, v.killAt)
 	if !v.termed && (term || kill) {
 		v.termed, v.killAt = true, now.Add(v.deadlines.Grace)
-		v.expired = expired && !v.exited
+		v.expired = !v.deadlines.Asked && !v.exited
 		_ = procgroup.Signal(v.group, syscall.SIGTERM) // ignore the error: the group may have ended
 	}
 	if kill {
