@@ -43,8 +43,12 @@ func (c *Client) scanStore(ctx context.Context, progress func(done, total int), 
 	if err != nil && !incomplete {
 		return err
 	}
+	silent, err := c.OmitsSilently(ctx)
+	if err != nil {
+		return err
+	}
 	hidden, err := Scan(ctx, c, keys, progress, visit)
-	if err == nil && (incomplete || hidden) {
+	if err == nil && (incomplete || silent || hidden) {
 		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all keys")
 	}
 	return err
