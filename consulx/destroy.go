@@ -92,7 +92,7 @@ func (op *Operator) checkKeys(ctx context.Context, d election.Destroy) error {
 	return nil
 }
 
-// destroy destroys the session, and reads the keys afterwards to make sure that the session no longer holds them.
+// destroy destroys the session, and makes sure afterwards that it holds none of its keys and no longer exists.
 func (op *Operator) destroy(ctx context.Context, d election.Destroy) error {
 	c := op.client
 	if err := c.destroySession(ctx, d.Session); err != nil {
@@ -107,7 +107,14 @@ func (op *Operator) destroy(ctx context.Context, d election.Destroy) error {
 			return Fail(ErrUnknown, "Consul confirmed the destroy, but the session still holds %s", sanitize.Line(key, 200))
 		}
 	}
-	return nil
+	switch _, err := c.session(ctx, d.Session); {
+	case err == nil:
+		return Fail(ErrUnknown, "Consul confirmed the destroy, but the session still exists")
+	case errors.Is(err, ErrNoSession), IsDenied(err): // without a token, Consul does not report which sessions are hidden
+		return nil
+	default:
+		return Fail(ErrUnknown, "Consul confirmed the destroy, but the session could not be read afterwards: %s", Describe(err))
+	}
 }
 
 // destroySession ends a session. It checks that Consul returns true, because the library ignores the response.
