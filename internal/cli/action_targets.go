@@ -221,7 +221,7 @@ func (b *batch) assessSession() {
 func (b *batch) sessions() []election.Target {
 	var all []election.Target
 	for _, s := range b.pending() {
-		same := func(t election.Target) bool { return t.Session == s.target().Session }
+		same := func(t election.Target) bool { return strings.EqualFold(t.Session, s.target().Session) }
 		if !slices.ContainsFunc(all, same) {
 			all = append(all, s.target())
 		}

@@ -206,3 +206,17 @@ func TestDestroyFailsIfTheSessionStillExists(t *testing.T) {
 	r := w.run("destroy", "--session", s, "--yes").must(t, exitFailed)
 	has(t, r.errOut, "Consul confirmed the destroy, but the session still exists")
 }
+
+// Each key keeps the spelling of the session's ID with which it was acquired.
+func TestASessionInTwoSpellingsIsDestroyedOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		s := w.session(nil)
+		w.acquire(p+"/web/leader", strings.ToUpper(s), "web-1")
+		w.acquire(p+"/mail/leader", s, "mail-1")
+		r := w.run("destroy", "web", "mail", "--yes", "-k", p+"/*/leader").must(t, exitOK)
+		if n := strings.Count(r.errOut, "holds 2 keys"); n != 1 {
+			t.Errorf("the plan lists %d sessions:\n%s", n, r.errOut)
+		}
+	})
+}
