@@ -175,12 +175,14 @@ func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, i
 	beforeWrite := x.r.IntN(3) > 0
 	other := x.Get(x.T, x.otherKey)
 	target := targetOf(wire.Pair(x.last()))
-	read := len(x.record) - 1 // the state at the operator's latest read
-	done := false
+	read := len(x.record) - 1 // the state at the operator's latest read before its write
+	done, wrote := false, false
 	hook.Before = func(r *http.Request) {
+		wrote = wrote || isDestroy(r) // the reads after a destroy verify it
 		switch writes := isUnlock(r) || isDestroy(r); {
-		case !writes:
+		case !writes && !wrote:
 			read = len(x.record) - 1
+		case !writes:
 		case beforeWrite && !done:
 			done = true
 			interfere(x)
