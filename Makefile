@@ -14,7 +14,7 @@ build: ## builds bin/electop
 share: ## writes the manual pages and shell completions of the packages to bin/share
 	rm -rf bin/share && mkdir -p bin/share/man bin/share/completions
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/static/electop .
-	bin/static/electop man bin/share/man && gzip -9n bin/share/man/*
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(GO) run ./tools/man bin/share/man && gzip -9n bin/share/man/*
 	bin/static/electop completion bash > bin/share/completions/electop.bash
 	bin/static/electop completion zsh > bin/share/completions/_electop
 	bin/static/electop completion fish > bin/share/completions/electop.fish

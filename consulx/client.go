@@ -7,6 +7,7 @@ package consulx
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,9 +20,9 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/redact"
 	"electop/consulx/internal/transport"
 	"electop/election/sanitize"
+	"electop/internal/redact"
 )
 
 // Config contains the address and the credentials. If a field is empty, Consul's environment variable for it applies,
@@ -93,7 +94,7 @@ func NewClient(cfg Config) (*Client, error) {
 	}
 	conf.Address, conf.Scheme = target.URL().String(), target.Scheme
 	fromAddress := target.Auth()
-	secrets := redact.New(token, append(proxyAuths(), conf.HttpAuth, fromAddress)...)
+	secrets := redact.New(append(passwords(append(proxyAuths(), conf.HttpAuth, fromAddress)), token)...)
 	if conf.HttpAuth == nil {
 		conf.HttpAuth = fromAddress
 	}
@@ -327,6 +328,17 @@ func proxyAuths() []*api.HttpBasicAuth {
 		// ParseAddress may return credentials even if it fails.
 		t, _ := transport.ParseAddress(os.Getenv(name), "http")
 		all = append(all, t.Auth())
+	}
+	return all
+}
+
+// passwords returns the passwords of the credentials, plain and as in an Authorization header.
+func passwords(auths []*api.HttpBasicAuth) []string {
+	var all []string
+	for _, auth := range auths {
+		if auth != nil {
+			all = append(all, cmp.Or(auth.Password, auth.Username), base64.StdEncoding.EncodeToString([]byte(auth.Username+":"+auth.Password)))
+		}
 	}
 	return all
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"electop/consulx/internal/transport"
 	"electop/election"
 	"electop/election/sanitize"
@@ -139,7 +141,7 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 // search of a large store is expensive for Consul.
 type storeSearch struct {
 	client *Client
-	turn   chan struct{} // holds one token; whoever has it may search
+	turn   *semaphore.Weighted // a mutex whose waiters have a timeout
 	latest *foundKeys
 }
 
@@ -151,9 +153,7 @@ type foundKeys struct {
 }
 
 func newStoreSearch(c *Client) storeSearch {
-	s := storeSearch{client: c.Consistently(), turn: make(chan struct{}, 1)}
-	s.turn <- struct{}{}
-	return s
+	return storeSearch{client: c.Consistently(), turn: semaphore.NewWeighted(1)}
 }
 
 // HeldBy returns all keys that a session holds, as read consistently after the given time. complete is false if the
@@ -162,12 +162,10 @@ func (op *Operator) HeldBy(ctx context.Context, session string, after time.Time)
 	s := &op.search
 	ctx, cancel := context.WithTimeout(ctx, searchLimit)
 	defer cancel()
-	select {
-	case <-s.turn:
-	case <-ctx.Done():
-		return nil, false, s.client.Wrap(ctx.Err())
+	if err := s.turn.Acquire(ctx, 1); err != nil {
+		return nil, false, s.client.Wrap(err)
 	}
-	defer func() { s.turn <- struct{}{} }()
+	defer s.turn.Release(1)
 	if s.latest == nil || !s.latest.began.After(after) || time.Since(s.latest.ended) > searchAge {
 		if err := s.run(ctx); err != nil {
 			return nil, false, err
@@ -178,7 +176,7 @@ func (op *Operator) HeldBy(ctx context.Context, session string, after time.Time)
 
 func (s *storeSearch) run(ctx context.Context) error {
 	found := &foundKeys{began: time.Now(), held: map[string][]string{}, complete: true}
-	err := s.client.scanStore(ctx, nil, func(p election.Pair) {
+	err := ScanStore(ctx, s.client, nil, func(p election.Pair) {
 		if p.Held() {
 			id := strings.ToLower(p.Session) // a key keeps the spelling with which it was acquired
 			found.held[id] = append(found.held[id], p.Key)

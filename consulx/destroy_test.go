@@ -189,3 +189,45 @@ func TestNullInResponses(t *testing.T) {
 		}
 	}
 }
+
+// A destroy has succeeded only if a read afterwards shows it.
+func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		for name, c := range map[string]struct {
+			answer string // replaces that of the destroy, if not empty
+			reads  bool   // whether reads after the destroy succeed
+			ends   bool   // whether the session ends
+			want   string
+		}{
+			"no read afterwards": {"", false, true, "the keys could not be read afterwards"},
+			"not confirmed":      {"false", true, false, "the session still exists"},
+			"without effect":     {"true", true, false, "the session still holds "},
+		} {
+			s, key := b.Session(t, &api.SessionEntry{}), b.Prefix(t)+"leader"
+			b.Acquire(t, api.KVPair{Key: key, Session: s})
+			var destroyed atomic.Bool
+			addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+				switch destroy := strings.HasPrefix(r.URL.Path, "/v1/session/destroy/"); {
+				case destroy && c.answer != "":
+					_, _ = w.Write([]byte(c.answer))
+				case destroyed.Load() && !c.reads:
+					http.Error(w, "no leader", http.StatusInternalServerError)
+				default:
+					destroyed.CompareAndSwap(false, destroy)
+					forward.ServeHTTP(w, r)
+				}
+			})
+			op := NewOperator(newClient(t, Config{Address: addr}), nil)
+			err := op.DestroySession(t.Context(), shown(targetOf(wire.Pair(b.Get(t, key)))))
+			if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), c.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if ended := b.Get(t, key).Session == ""; ended != c.ends {
+				t.Errorf("%s: the session ended: %t", name, ended)
+			}
+			_, _ = b.API.Session().Destroy(s, nil)
+			_, _ = b.API.KV().Delete(key, nil)
+		}
+	})
+}

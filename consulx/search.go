@@ -28,7 +28,7 @@ func Holdings(
 		wanted[strings.ToLower(id)] = true
 	}
 	var held []election.Pair
-	err := c.scanStore(ctx, progress, func(p election.Pair) {
+	err := ScanStore(ctx, c, progress, func(p election.Pair) {
 		if wanted[strings.ToLower(p.Session)] {
 			held = append(held, p)
 		}
@@ -36,8 +36,8 @@ func Holdings(
 	return held, err
 }
 
-// scanStore reads all keys and passes each readable key to visit. ErrIncomplete reports that some are not readable.
-func (c *Client) scanStore(ctx context.Context, progress func(done, total int), visit func(election.Pair)) error {
+// ScanStore is like [Scan] for all keys of the store. ErrIncomplete reports that some are not readable.
+func ScanStore(ctx context.Context, c *Client, progress func(done, total int), visit func(election.Pair)) error {
 	keys, err := c.ListKeys(ctx, "")
 	incomplete := IsDenied(err) || errors.Is(err, ErrPartly)
 	if err != nil && !incomplete {

@@ -13,6 +13,7 @@ import (
 	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/crash"
 )
 
 // ManySessions is the maximum number of sessions that electop reads one by one. For a larger number, a list of all
@@ -73,7 +74,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 	var g errgroup.Group
 	g.SetLimit(Parallel)
 	for _, id := range ids {
-		g.Go(func() error {
+		g.Go(crash.Guard(func() error {
 			entry, meta, err := c.api.Session().Info(id, c.Read(ctx))
 			err = c.Wrap(err)
 			mu.Lock()
@@ -89,7 +90,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 				hidden = hidden || c.Filtered(meta)
 			}
 			return nil
-		})
+		}))
 	}
 	err = g.Wait()
 	return found, hidden, err

@@ -13,6 +13,7 @@ import (
 
 	"electop/consulx/internal/wire"
 	"electop/election"
+	"electop/internal/crash"
 )
 
 // Survey reads the surroundings of an election once: all sessions, and at most 64 keys under the same parent. If there
@@ -29,16 +30,16 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	var sessionsErr error
 	var g errgroup.Group
 	g.SetLimit(Parallel)
-	g.Go(func() error {
+	g.Go(crash.Guard(func() error {
 		sessions, sessionsErr = c.AllSessions(c.Read(ctx))
 		return nil
-	})
+	}))
 	for i, key := range keys {
-		g.Go(func() error {
+		g.Go(crash.Guard(func() error {
 			siblings, cut, err := c.Siblings(ctx, key)
 			all[i] = election.Surroundings{Key: key, Siblings: siblings, SiblingsCut: cut, SiblingsErr: ReadProblem("sibling keys", err)}
 			return nil
-		})
+		}))
 	}
 	_ = g.Wait() // the results contain the errors of failed reads
 	at := time.Now()
@@ -159,13 +160,13 @@ func NodesChecks(ctx context.Context, c *Client, nodes []string) map[string]elec
 	var g errgroup.Group
 	g.SetLimit(Parallel)
 	for _, node := range slices.Compact(slices.Sorted(slices.Values(nodes))) {
-		g.Go(func() error {
+		g.Go(crash.Guard(func() error {
 			checks := NodeChecks(ctx, c, node)
 			mu.Lock()
 			defer mu.Unlock()
 			read[node] = checks
 			return nil
-		})
+		}))
 	}
 	_ = g.Wait() // the results contain the errors of failed reads
 	return read

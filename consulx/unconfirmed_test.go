@@ -171,20 +171,7 @@ func writes(b backend) []write {
 				return NewOperator(c, nil).DestroySession(ctx, shown(target))
 			})
 		}},
-		{"resign", func(t *testing.T, f fault) (string, error) {
-			t.Helper()
-			key := b.Prefix(t) + "web/leader"
-			return key, f.meet(t, b.client.Address(), isRelease, func(ctx context.Context, c *Client) error { return resign(ctx, b, c, key) })
-		}},
 	}
-}
-
-// resign acquires a key and resigns.
-func resign(ctx context.Context, b backend, c *Client, key string) error {
-	session := b.Session(b.T, &api.SessionEntry{})
-	b.Acquire(b.T, api.KVPair{Key: key, Session: session, Value: []byte(strings.Repeat("v", 500))})
-	pair := wire.Pair(b.Get(b.T, key))
-	return c.GiveUp(ctx, &pair, api.SessionBehaviorRelease, c.UnconfirmedRelease)
 }
 
 // The error must contain the current state of the key, whatever it is.

@@ -13,18 +13,26 @@ import (
 	"electop/election/sanitize"
 )
 
-// release unlocks a key that was just read, in one transaction that checks the index and the session. It refuses a value
-// that is too large for a transaction: the endpoint for single keys does not check the index, so that it could overwrite
-// a concurrent write of the holder.
+// release unlocks a key that was just read, in one transaction that checks the index and the session.
 func (c *Client) release(ctx context.Context, p *election.Pair) error {
-	ok, answer, err := c.writeTxn(ctx, c.unlockOps(p))
+	return c.commit(ctx, p, c.unlockOps(p), func(err error) error {
+		return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
+	})
+}
+
+// commit ends the hold of a key with a transaction. failed returns the error of a write that Consul may have applied. A
+// value that is too large for a transaction is refused: the endpoint for single keys does not check the index, so that
+// it could overwrite a concurrent write of the holder.
+func (c *Client) commit(ctx context.Context, p *election.Pair, ops api.TxnOps, failed func(error) error) error {
+	ok, answer, err := c.writeTxn(ctx, ops)
+	var status api.StatusError
 	switch {
-	case tooLarge(err):
+	case errors.As(err, &status) && status.Code == http.StatusRequestEntityTooLarge:
 		return Fail(ErrRefused, "cannot release %s: its value is too large for a transaction; nothing was written", sanitize.Line(p.Key, 100))
 	case err != nil:
-		return c.UnconfirmedRelease(ctx, p, err)
-	case ok && !unlocked(p, answer.Results):
-		return c.UnconfirmedRelease(ctx, p, transport.NotConsul("it does not contain the unlocked key"))
+		return failed(err)
+	case ok && ops[len(ops)-1].KV.Verb == api.KVUnlock && !unlocked(p, answer.Results):
+		return failed(transport.NotConsul("it does not contain the unlocked key"))
 	case ok:
 		return nil
 	}
@@ -73,35 +81,14 @@ func (c *Client) txnError(key string, all api.TxnErrors) error {
 	return Fail(ErrMoved, "lock state of %s changed (%s); nothing was written", key, text)
 }
 
-func tooLarge(err error) bool {
-	var status api.StatusError
-	return errors.As(err, &status) && status.Code == http.StatusRequestEntityTooLarge
-}
-
-// UnconfirmedRelease returns the error of a release that Consul did not confirm. The error contains the current state.
-func (c *Client) UnconfirmedRelease(ctx context.Context, p *election.Pair, err error) error {
-	return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
-}
-
-// UnknownResult returns the error of a write that Consul did not confirm.
-type UnknownResult func(ctx context.Context, p *election.Pair, err error) error
-
-// GiveUp unlocks a key that was just read, or deletes it if the behavior is "delete".
-func (c *Client) GiveUp(ctx context.Context, p *election.Pair, behavior string, unknown UnknownResult) error {
+// GiveUp unlocks a key that was just read, or deletes it if the behavior is "delete". After an error other than ErrMoved
+// and ErrRefused, the write may have been applied.
+func (c *Client) GiveUp(ctx context.Context, p *election.Pair, behavior string) error {
 	ops := c.unlockOps(p)
 	if behavior == election.BehaviorDelete {
 		session := c.kvOp(api.KVCheckSession, p.Key)
 		session.Session = p.Session
 		ops = api.TxnOps{{KV: session}, {KV: c.kvOp(api.KVDelete, p.Key)}}
 	}
-	ok, answer, err := c.writeTxn(ctx, ops)
-	switch {
-	case tooLarge(err):
-		return Fail(ErrRefused, "cannot release %s: its value is too large for a transaction", sanitize.Line(p.Key, 100))
-	case err != nil:
-		return unknown(ctx, p, err)
-	case ok:
-		return nil
-	}
-	return c.txnError(p.Key, answer.Errors)
+	return c.commit(ctx, p, ops, c.Wrap)
 }

@@ -2,6 +2,7 @@ package election
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,6 +113,15 @@ func span(d time.Duration) string {
 		return "less than 1ms"
 	}
 	return FormatDuration(d)
+}
+
+// NameList joins at most limit names and adds the number of the other names: "a, b and 3 more".
+func NameList(names []string, limit int) string {
+	text := strings.Join(names[:min(len(names), limit)], ", ")
+	if more := len(names) - limit; more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	return text
 }
 
 // Plural formats a number with a noun: "1 term", "2 terms".

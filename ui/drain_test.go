@@ -17,11 +17,11 @@ import (
 
 // fakeDrain reports the given changes. It ends after the last change or when it is stopped.
 type fakeDrain struct {
-	changes [][]drain.Result
-	stopped bool
-	doubt   string
-	plan    drain.Plan
-	destroy bool
+	changes    [][]drain.Result
+	stopped    bool
+	unverified string
+	plan       drain.Plan
+	destroy    bool
 }
 
 func (f *fakeDrain) Next() ([]drain.Result, bool) {
@@ -35,7 +35,7 @@ func (f *fakeDrain) Next() ([]drain.Result, bool) {
 
 func (f *fakeDrain) Stop() { f.stopped = true }
 
-func (f *fakeDrain) Doubt() string { return f.doubt }
+func (f *fakeDrain) Unverified() string { return f.unverified }
 
 // excluded returns the keys that the drain must skip because the user excluded them.
 func (f *fakeDrain) excluded() (keys []string) {
@@ -319,7 +319,7 @@ func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 }
 
 func TestADrainThatIsNotVerifiedSaysSo(t *testing.T) {
-	run := &fakeDrain{changes: someChanges(), doubt: "cannot reach Consul"}
+	run := &fakeDrain{changes: someChanges(), unverified: "cannot reach Consul"}
 	d, _ := planned(t, run, 120, 36)
 	next := d.confirmDrain()
 	for range 3 {

@@ -81,7 +81,7 @@ func rest() {
 }
 
 func frame() {
-	<-time.After(time.Second / framesPerSecond) //nolint:forbidigo // in synctest
+	<-time.After(time.Second / 50) //nolint:forbidigo // in synctest
 	synctest.Wait()
 }
 

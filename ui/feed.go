@@ -25,16 +25,7 @@ type feed struct {
 	latency time.Duration
 	// warning is the newest of Options.Warnings.
 	warning string
-	// opening is set while the screen is empty because the first elections, from the history or from Consul, are awaited.
-	opening bool
 }
-
-// openWithin lies between Bubble Tea's first frame, after 100 ms, and its second, after 200 ms, so that only the first
-// may be empty.
-const openWithin = 150 * time.Millisecond
-
-// openMsg ends the wait for the first elections.
-type openMsg struct{}
 
 // warningMsg is a warning about the history in one line. An empty text clears the previous warning.
 type warningMsg string
@@ -57,7 +48,6 @@ func nextWarning(ctx context.Context, warnings <-chan string) tea.Cmd {
 // take stores a snapshot. It shows this snapshot unless the board is paused or shows the past.
 func (f *feed) take(snap *election.Snapshot) {
 	f.live = snap
-	f.opening = f.opening && !snap.Loaded && snap.RecordedUntil.IsZero()
 	if f.latency == 0 {
 		f.latency = snap.Connection.Latency
 	}

@@ -10,7 +10,6 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/internal/fix"
 	"electop/ui/internal/uitest"
 )
 
@@ -51,10 +50,9 @@ func (d *driver) diagnose() {
 	d.send(firstOf(d.t, d.keys("f")))
 }
 
-// notices advances the clock until the user can confirm the visible text.
+// notices sends the message that the visible text was visible long enough.
 func (d *driver) notices() {
-	d.now = d.now.Add(300 * time.Millisecond)
-	d.send(fix.Noticed{})
+	d.send(d.m.focus.fix.Awaits())
 }
 
 // fixed opens the dialog about an election and presses keys. Some words are not keys but change the data.

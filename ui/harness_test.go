@@ -96,14 +96,14 @@ func (d *driver) send(msg tea.Msg) tea.Cmd {
 		d.m = next.(Model)
 	}
 	if _, change := d.awaited(); change != nil && !d.hasty {
-		next, _ = d.m.Update(dialog.Noticed{Of: change})
+		next, _ = d.m.Update(change)
 		d.m = next.(Model)
 	}
 	return cmd
 }
 
 // awaited returns the survey and the text change that the open dialog waits for.
-func (d *driver) awaited() (*dialog.Survey, *dialog.Change) {
+func (d *driver) awaited() (*dialog.Survey, *scene.Noticed) {
 	if d.m.dialog == nil {
 		return nil, nil
 	}

@@ -19,13 +19,17 @@ import (
 
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case m.window.tooSmall || m.feed.opening: // no element that could receive the key is visible
+	case m.window.tooSmall: // no element that could receive the key is visible
 		if key.Matches(msg, m.keys.Quit) {
 			return m.quit()
 		}
 		return nil
 	case key.Matches(msg, m.keys.Suspend):
-		return suspend(m.opts.Suspend)
+		if !m.opts.CanSuspend {
+			m.say(term.Delay, "Unavailable: no shell with job control can continue electop after ctrl-z.")
+			return nil
+		}
+		return tea.Suspend
 	}
 	switch m.focus.mode {
 	case modePrompt:

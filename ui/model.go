@@ -112,8 +112,6 @@ func (l look) on(dark bool, profile string) look {
 // links holds the functions of the caller and the latest arguments passed to them.
 type links struct {
 	wait func() tea.Msg
-	// suspension waits for the next suspension. It is nil if the caller requests no suspensions.
-	suspension tea.Cmd
 	// warning waits for the next warning. It is nil if the caller sends no warnings.
 	warning tea.Cmd
 	// tools returns the tools of a dialog for one datacenter.
@@ -144,7 +142,7 @@ func New(ctx context.Context, opts Options) Model {
 	now, k := opts.Now(), keys.Default(opts.ASCII).With(opts.Keys)
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	out := &links{
-		wait: waitFor(ctx, opts.Snapshots), suspension: nextSuspension(ctx, opts.Suspensions), warning: nextWarning(ctx, opts.Warnings),
+		wait: waitFor(ctx, opts.Snapshots), warning: nextWarning(ctx, opts.Warnings),
 		tools: func(datacenter string) dialog.Tools { return dialogTools(ctx, k, opts, datacenter) }, watched: map[string]string{},
 		diagnose: fix.NewReader(ctx, opts.Diagnose),
 		rights:   newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
@@ -163,11 +161,11 @@ func New(ctx context.Context, opts Options) Model {
 		theme:   term.Theme(opts.Theme),
 	}
 	m := Model{
-		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now, opening: opts.History != nil}, out: out,
+		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Holdings, "")),
 		log: results.New(ctx, opts.Operator, k), focus: focus{
 			help: help.New(k, commandHelp()), locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k), doctor: doctor.New(ctx, opts.Doctor, k),
-			commands: commands.New(commands.Tools{Templates: opts.Commands, Run: opts.RunCommand, Release: inTerminal, File: opts.ConfigFile}, k),
+			commands: commands.New(commands.Tools{Templates: opts.Commands, Command: opts.Command, File: opts.ConfigFile}, k),
 		},
 	}
 	m.renew()
@@ -187,14 +185,9 @@ func dialogTools(ctx context.Context, k keys.Map, opts Options, datacenter strin
 	}
 }
 
-// Init starts the clock, requests the terminal's background colour, and waits for the first snapshot, suspension and
-// warning.
+// Init starts the clock, requests the terminal's background colour, and waits for the first snapshot and warning.
 func (m Model) Init() tea.Cmd {
-	var open tea.Cmd
-	if m.feed.opening {
-		open = tea.Tick(openWithin, func(time.Time) tea.Msg { return openMsg{} })
-	}
-	return tea.Batch(open, m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.suspension, m.out.warning)
+	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.warning)
 }
 
 func (m *Model) renew() {

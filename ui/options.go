@@ -2,11 +2,13 @@ package ui
 
 import (
 	"context"
+	"os/exec"
 	"slices"
 	"time"
 
 	"electop/election"
 	"electop/election/query"
+	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/ui/internal/board"
 	"electop/ui/internal/commands"
@@ -102,20 +104,19 @@ type Options struct {
 	Report func(ctx context.Context, of []Subject, since time.Time) (file string, err error)
 	// Commands are the user's commands, which the key ! lists.
 	Commands []Command
-	// RunCommand runs a shell command and waits until it ends. It is called while the dashboard has released the
-	// terminal. It is nil if this system cannot run commands.
-	RunCommand func(ShellCommand) CommandEnd
+	// Command returns the process of a shell command, which uses the terminal. It is nil if this system cannot run
+	// commands.
+	Command func(ShellCommand) *exec.Cmd
 	// ConfigFile is the path of the config file. The menu of commands shows this path if there are no commands.
 	ConfigFile string
 	// Doctor checks what the address and the token can read and do, off the event loop. After an error, it returns the
 	// rows before the error.
 	Doctor func(ctx context.Context) ([]DoctorRow, error)
-	// Suspend requests that the process stop until the user continues it. Suspensions then returns the function that
-	// stops the process. If Suspend is nil, Bubble Tea suspends the process.
-	Suspend func()
-	// Suspensions waits for the next function that must run while the dashboard has released the terminal. A nil
-	// function redraws the screen. Suspensions returns false when ctx ends. It runs off the event loop.
-	Suspensions func(ctx context.Context) (run func(), more bool)
+	// CanSuspend is set if a shell can continue the process after ctrl-z. Otherwise, ctrl-z does not stop the process.
+	CanSuspend bool
+	// Crashed receives the first panic after the terminal is restored, and should end the program. If Crashed is nil,
+	// Bubble Tea reports the panic.
+	Crashed func(crash.Panic)
 	// History contains events from before and after electop started. It is nil if nothing is recorded. The dashboard
 	// reads it off the event loop. The caller closes it.
 	History history.Source
@@ -135,8 +136,6 @@ type Cluster = shell.Cluster
 type (
 	// Command is a command from the config file, with its template.
 	Command = commands.Template
-	// CommandEnd describes how a command ended.
-	CommandEnd = commands.End
 	// ShellCommand is a template with the values of its fields.
 	ShellCommand = shell.Command
 	// Template is a shell command that contains fields.

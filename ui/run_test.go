@@ -1,18 +1,20 @@
 package ui
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/internal/history"
-	"electop/ui/internal/uitest"
+	"electop/internal/crash"
 )
 
 // start runs the dashboard without a terminal until ctx ends. done receives the error of Run.
@@ -64,18 +66,56 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	restored(t, out.String())
 }
 
-func TestTheEmptyScreenEndsWithoutElections(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	in, _ := io.Pipe()
-	out, done := start(ctx, Options{Now: testNow, History: struct{ history.Source }{}}, in)
-	awaitText(t, done, out.String, "Connecting")
-	cancel()
-	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
-		t.Error(err)
+// After a panic in Update, in a command or in another goroutine, the terminal is restored before the panic is reported,
+// and only once. Bubble Tea, which knows no secrets, writes nothing.
+func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
+	const secret = "panic with a secret"
+	for name, open := range map[string]func(*Options, func() bool){
+		"update": func(o *Options, drawn func() bool) {
+			o.Now = func() time.Time {
+				if drawn() {
+					panic(secret)
+				}
+				return testNow()
+			}
+		},
+		"command": func(o *Options, drawn func() bool) {
+			o.Nearby = func(context.Context) (int, bool) {
+				for !drawn() {
+					runtime.Gosched()
+				}
+				panic(secret)
+			}
+			ch := make(chan *election.Snapshot, 1)
+			ch <- mixedSnapshot()
+			o.Snapshots = ch
+		},
+		"goroutine": func(_ *Options, drawn func() bool) {
+			var wg sync.WaitGroup
+			crash.Go(&wg, func() {
+				for !drawn() {
+					runtime.Gosched()
+				}
+				panic(secret)
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, _ := io.Pipe()
+			out, crashed := &recorder{}, make(chan crash.Panic, 2)
+			screen := ""
+			opts := Options{Now: testNow, Crashed: func(p crash.Panic) { screen = out.String(); crashed <- p }}
+			open(&opts, func() bool { return strings.Contains(out.String(), "\x1b[?1049h") })
+			_, _ = Run(t.Context(), opts, tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+			if p := <-crashed; p.Value != secret || !bytes.Contains(p.Stack, []byte("run_test.go")) {
+				t.Errorf("%v %s", p.Value, p.Stack)
+			}
+			restored(t, screen)
+		})
 	}
 }
 
-// After a panic during drawing, the terminal must be restored.
+// Without a handler, Bubble Tea restores the terminal after a panic.
 func TestRunRestoresAfterAPanic(t *testing.T) {
 	in, _ := io.Pipe()
 	var out recorder
@@ -89,35 +129,4 @@ func TestRunRestoresAfterAPanic(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	restored(t, out.String())
-}
-
-// An empty board that shows elections a moment later would flicker.
-func TestTheFirstFrameHasElections(t *testing.T) {
-	connected := emptySnapshot(false) // Consul may respond before the history is read
-	connected.Loaded = false
-	for name, c := range map[string]struct {
-		msg   tea.Msg
-		opens bool
-	}{
-		"connected":      {snapshotMsg{connected}, false},
-		"a history":      {snapshotMsg{uitest.Recorded()}, true},
-		"live elections": {snapshotMsg{mixedSnapshot()}, true},
-		"nothing yet":    {openMsg{}, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var m tea.Model = New(t.Context(), Options{Now: testNow, History: struct{ history.Source }{}})
-			m, _ = m.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
-			if content := m.View().Content; content != "" {
-				t.Errorf("before the first message, the screen shows\n%s", content)
-			}
-			m, _ = m.Update(c.msg)
-			if content := m.View().Content; (content != "") != c.opens {
-				t.Errorf("the screen shows\n%s", content)
-			}
-		})
-	}
-	m, _ := New(t.Context(), Options{Now: testNow}).Update(tea.WindowSizeMsg{Width: 120, Height: 36})
-	if !strings.Contains(m.View().Content, "Connecting") {
-		t.Error("without a history, the first frame does not say that electop connects")
-	}
 }

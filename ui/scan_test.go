@@ -54,18 +54,18 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 
 // A destroy carries the keys in the dialog, so that it can be refused if the session holds others.
 func TestADestroyCarriesTheKeysThatWereShown(t *testing.T) {
-	for _, scans := range []bool{true, false} {
-		d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
+	for _, tt := range []struct{ scans, complete bool }{{true, true}, {true, false}, {false, true}} {
+		d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), tt.complete))
 		d.keys("g", "x")
 		want := []string{"service/auth/leader"}
-		if scans {
+		if tt.scans {
 			d.performSearch()
 			want = []string{"locks/nightly", "service/auth/leader"}
 		}
 		d.perform(d.keys("y"))
-		if len(d.op.destroyed) != 1 || !slices.Equal(d.op.destroyed[0].Keys, want) || d.op.destroyed[0].Unsearched == scans ||
+		if len(d.op.destroyed) != 1 || !slices.Equal(d.op.destroyed[0].Keys, want) || d.op.destroyed[0].Unsearched == tt.scans || d.op.destroyed[0].Incomplete == tt.complete ||
 			d.op.destroyed[0].Session != sessionID(0) || !d.op.destroyed[0].Shown.Equal(d.now) {
-			t.Errorf("with a scan: %t: %+v", scans, d.op.destroyed)
+			t.Errorf("%+v: %+v", tt, d.op.destroyed)
 		}
 	}
 }

@@ -2,8 +2,6 @@ package ui
 
 import (
 	"bytes"
-	"context"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -11,8 +9,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"electop/election"
 )
 
 // recorder records the output of a program.
@@ -31,50 +27,6 @@ func (r *recorder) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.buf.String()
-}
-
-// ctrl-z suspends the program: the function from Suspensions runs while the terminal is restored. After that the
-// dashboard redraws the screen.
-func TestSuspendRestoresTheTerminal(t *testing.T) {
-	snaps := make(chan *election.Snapshot, 1)
-	snaps <- mixedSnapshot()
-	var out recorder
-	in, keyboard := io.Pipe()
-	requests, before := make(chan func()), ""
-	over := make(chan struct{})
-	opts := Options{
-		Snapshots: snaps, Now: testNow,
-		Suspend: func() { requests <- func() { before = out.String(); close(over) } },
-		Suspensions: func(ctx context.Context) (func(), bool) {
-			select {
-			case run := <-requests:
-				return run, true
-			case <-ctx.Done():
-				return nil, false
-			}
-		},
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	done := make(chan error, 1)
-	go func() {
-		_, err := Run(ctx, opts, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
-		done <- err
-	}()
-	const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
-	awaitText(t, done, out.String, enter, "billing")
-	if _, err := io.WriteString(keyboard, "\x1a"); err != nil { // ctrl-z
-		t.Fatal(err)
-	}
-	<-over
-	if strings.Count(before, enter) != strings.Count(before, leave) {
-		t.Errorf("the alternate screen was still active: %q", before)
-	}
-	awaitText(t, done, func() string { return strings.TrimPrefix(out.String(), before) }, enter, "billing")
-	cancel()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
 }
 
 // awaitText waits until the output contains all words.
@@ -98,13 +50,15 @@ func awaitText(t *testing.T, done <-chan error, text func() string, words ...str
 	}
 }
 
-// A suspension without a function redraws the screen and waits for the next suspension.
-func TestSuspensionWithoutAFunctionRedraws(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 80, 24, func(o *Options) {
-		o.Suspensions = func(context.Context) (func(), bool) { return nil, false }
-	})
-	cmds, err := commandsOf(d.send(suspensionMsg{})())
-	if err != nil || len(cmds) != 2 || cmds[1]() != nil {
-		t.Errorf("%v %v", cmds, err)
+// Without a shell that can continue the process, ctrl-z explains why nothing happens.
+func TestCtrlZNeedsAShell(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 80, 24)
+	if cmd := d.keys("ctrl+z"); cmd != nil {
+		t.Error("ctrl-z stops the process")
+	}
+	d.wants("no shell with job control")
+	d = drive(t, mixedSnapshot(), 80, 24, func(o *Options) { o.CanSuspend = true })
+	if _, stops := firstOf(t, d.keys("ctrl+z")).(tea.SuspendMsg); !stops {
+		t.Error("ctrl-z does not stop the process")
 	}
 }

@@ -33,18 +33,12 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.look = m.look.on(m.look.dark, msg.String())
 	case tea.ResumeMsg:
 		return m.changed()
-	case suspensionMsg:
-		return releaseTerminal(msg, m.out.suspension)
-	case suspensionOverMsg:
-		return tea.Batch(m.changed(), m.out.suspension)
 	case tickMsg:
 		m.feed.latency = m.feed.live.Connection.Latency
 		return tea.Batch(m.changed(), tick(m.opts.Now()))
 	case snapshotMsg:
 		m.feed.take(msg.snap)
 		return tea.Batch(searchHint(m), m.changed(), m.out.wait)
-	case openMsg:
-		m.feed.opening = false
 	case warningMsg:
 		m.feed.warning = string(msg)
 		return tea.Batch(m.changed(), m.out.warning)

@@ -29,7 +29,7 @@ func (m Model) View() tea.View {
 		title = m.opts.Title
 	}
 	v.WindowTitle = m.scene.Sym.Plain(scene.OneLine(title, 120))
-	if m.window.w <= 0 || m.window.h <= 0 || m.feed.opening {
+	if m.window.w <= 0 || m.window.h <= 0 {
 		return v
 	}
 	v.SetContent(strings.Join(m.frame(), "\n"))

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -32,7 +33,7 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 		case l != nil:
 			return l, nil
 		case err == nil:
-		case errors.Is(err, consulx.ErrDenied) || !c.hasMet():
+		case errors.Is(err, consulx.ErrDenied) || !c.met:
 			return nil, err
 		default:
 			c.o.Logger.Debug("campaign failed", "key", c.o.Key, "error", consulx.Describe(err))
@@ -59,11 +60,8 @@ func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	actx, leave := blocking.Join(ctx, lease.ctx)
 	defer leave()
 	l, err := c.tryWith(actx, lease)
-	if lease.ctx.Err() != nil && ctx.Err() == nil {
-		c.dropLease(lease)
-		if l == nil {
-			err = consulx.Fail(consulx.ErrNoSession, "session %s no longer exists", election.ShortID(lease.id))
-		}
+	if l == nil && ctx.Err() == nil && lease.ctx.Err() != nil {
+		err = context.Cause(lease.ctx)
 	}
 	return l, err
 }
@@ -74,7 +72,7 @@ func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, err
 	ok, err := c.acquire(cctx, lease.id)
 	if err != nil {
 		if strings.Contains(err.Error(), "invalid session") {
-			lease.stop()
+			lease.stop(err)
 		}
 		return nil, err
 	}
@@ -84,10 +82,9 @@ func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, err
 	case err != nil:
 		return nil, err
 	case pair != nil && pair.Session == lease.id:
-		lease.confirm(sent)
-		return c.lead(lease, *pair), nil
+		return c.lead(lease, *pair, sent), nil
 	case pair != nil && pair.Held():
-		return nil, c.awaitFree(ctx)
+		return nil, cmp.Or(c.follow(ctx, election.Pair.Held), ctx.Err())
 	case ok:
 		return nil, consulx.Fail(nil, "Consul confirmed that %s was acquired, but no session holds it", c.o.Key)
 	}
@@ -95,31 +92,31 @@ func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, err
 	return nil, nil
 }
 
-// awaitFree waits until no session holds the key.
-func (c *Candidate) awaitFree(ctx context.Context) error {
-	c.follow(ctx, blocking.DefaultWait, func(p election.Pair) bool { return p.Held() })
-	return ctx.Err()
-}
+// followWait is the wait time of a blocking query for the key. A candidate detects within 10 s that Consul denies the
+// read.
+const followWait = 5 * time.Second
 
-// follow calls onChange with the key immediately and after each change, until ctx ends or onChange returns false.
-func (c *Candidate) follow(ctx context.Context, wait time.Duration, onChange func(election.Pair) bool) {
+// follow reads the key repeatedly, and immediately after each change, until goOn returns false or ctx ends. If Consul
+// denies the read, it returns ErrDenied.
+func (c *Candidate) follow(ctx context.Context, goOn func(election.Pair) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := blocking.NewEpochs(ctx)
 	defer r.Stop()
-	q := &keyPoller{c: c, onChange: onChange, stop: cancel}
-	l := &blocking.Loop{Poller: q, Wait: wait, Epochs: r, Client: c.client, Consistent: true}
+	q := &keyPoller{c: c, goOn: goOn, stop: cancel}
+	l := &blocking.Loop{Poller: q, Wait: followWait, Epochs: r, Client: c.client, Consistent: true}
 	l.Run(ctx)
+	return q.denied
 }
 
 // keyPoller queries a candidate's own key.
 type keyPoller struct {
-	c        *Candidate
-	onChange func(election.Pair) bool
-	stop     func()
-	answer   election.Pair
-	last     election.Pair
-	reported bool
+	c      *Candidate
+	goOn   func(election.Pair) bool
+	stop   func()
+	answer election.Pair
+	last   uint64 // ModifyIndex of the previous answer
+	denied error
 }
 
 func (f *keyPoller) Poll(q blocking.Query) (*api.QueryMeta, error) {
@@ -135,22 +132,18 @@ func (f *keyPoller) Poll(q blocking.Query) (*api.QueryMeta, error) {
 }
 
 func (f *keyPoller) Accept(context.Context, blocking.Answer) (bool, error) {
-	if f.reported && f.answer.ModifyIndex == f.last.ModifyIndex && f.answer.Session == f.last.Session {
-		return false, nil
-	}
-	f.last, f.reported = f.answer, true
-	if !f.onChange(f.answer) {
+	changed := f.answer.ModifyIndex != f.last
+	f.last = f.answer.ModifyIndex
+	if !f.goOn(f.answer) {
 		f.stop()
 	}
-	return true, nil
+	return changed, nil
 }
 
 func (f *keyPoller) Failed(err error, _ time.Time) {
 	f.c.o.Logger.Debug("candidate's query failed", "key", f.c.o.Key, "error", consulx.Describe(err))
-}
-
-func (c *Candidate) hasMet() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.met
+	if errors.Is(err, consulx.ErrDenied) {
+		f.denied = err
+		f.stop()
+	}
 }

@@ -22,7 +22,8 @@ import (
 // Options are the settings of a [Candidate].
 type Options struct {
 	Key string
-	// Each acquire writes Value and Flags.
+	// Each acquire writes Value and Flags. A Value of more than about 390 KB can only be released by Close, so that a
+	// lock-delay follows.
 	Value   []byte
 	Flags   uint64
 	Session SessionOptions
@@ -51,13 +52,13 @@ type Candidate struct {
 	calls  context.Context // context that is cancelled when Close must return
 	abort  context.CancelFunc
 	work   sync.WaitGroup
-	turn   chan struct{} // lock that the running campaign holds
-	next   time.Time     // earliest time of the next attempt; turn guards this field
+	turn   chan struct{} // lock that the running campaign holds; it guards the following two fields
+	next   time.Time     // earliest time of the next attempt
+	met    bool          // Consul has created a session
 
 	mu      sync.Mutex
 	lease   *lease
 	leading *Leadership
-	met     bool // Consul has responded at least once
 }
 
 // New returns an idle candidate. The caller must close it.
@@ -76,14 +77,14 @@ func New(c *consulx.Client, o Options) *Candidate {
 }
 
 // Campaign waits until this candidate leads. If it already leads, Campaign returns the current Leadership. It
-// continues after lock-delays and lost sessions, and, once Consul has responded, after failures. It ends when ctx
-// ends, Close begins or access is denied (ErrDenied).
+// continues after lock-delays and lost sessions, and, once Consul has created a session, after failures. It ends when ctx
+// ends, Close begins or Consul denies a read, an acquire or a renewal (ErrDenied).
 func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 	if !wire.Literal(c.o.Key) {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: a URL cannot contain this key", c.o.Key)
 	}
-	if hold := c.o.Session.Hold(); hold > 0 && c.o.StopTime >= hold {
-		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than %s, the time for which TTL and lock-delay protect the key; use a shorter StopTime or a longer TTL or lock-delay",
+	if hold := c.o.Session.Hold(); c.o.StopTime >= hold {
+		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than %s, the time for which a read guarantees the lock",
 			c.o.Key, c.o.StopTime, hold)
 	}
 	joined, leave := blocking.Join(ctx, c.life)
@@ -111,31 +112,21 @@ func (c *Candidate) ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Resign releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The session
-// remains, and no lock-delay follows. If the candidate does not lead, Resign does nothing. If Consul does not confirm
-// the release, Resign rereads the state; this can take some seconds after ctx has ended.
+// Resign ends the term, releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The
+// session remains, and no lock-delay follows. If the candidate does not lead, Resign does nothing. If it fails, the
+// session may still hold the key. The caller must not campaign again before Resign returns.
 func (c *Candidate) Resign(ctx context.Context) error {
 	l := c.current()
 	if l == nil {
 		return nil
 	}
-	return c.resign(ctx, l, c.client.UnconfirmedRelease)
-}
-
-func (c *Candidate) resign(ctx context.Context, l *Leadership, unknown consulx.UnknownResult) error {
-	l.resigning.Store(true)
-	err := c.giveUp(ctx, l.session, unknown)
-	if err != nil {
-		l.resigning.Store(false)
-		return err
-	}
 	l.lose(nil)
-	return nil
+	return c.giveUp(ctx, l.session)
 }
 
 // giveUp unlocks or deletes the key if the session holds it. It retries, because another client may write the key
 // between the read and the action.
-func (c *Candidate) giveUp(ctx context.Context, session string, unknown consulx.UnknownResult) error {
+func (c *Candidate) giveUp(ctx context.Context, session string) error {
 	var err error
 	for range consulx.ReleaseTries {
 		var pair *election.Pair
@@ -146,15 +137,15 @@ func (c *Candidate) giveUp(ctx context.Context, session string, unknown consulx.
 		if pair == nil || pair.Session != session {
 			return nil
 		}
-		if err = c.client.GiveUp(ctx, pair, c.o.Session.Behavior, unknown); !errors.Is(err, consulx.ErrMoved) {
+		if err = c.client.GiveUp(ctx, pair, c.o.Session.Behavior); !errors.Is(err, consulx.ErrMoved) {
 			return err
 		}
 	}
 	return err
 }
 
-// Close ends every campaign, resigns, destroys the session and waits for the candidate's goroutines. If ctx ends first,
-// the session ends when its TTL expires.
+// Close ends every campaign, resigns, destroys the session and waits for the candidate's goroutines. If it returns an
+// error, the session may remain until its TTL expires, and may hold the key.
 func (c *Candidate) Close(ctx context.Context) error {
 	defer c.abort()
 	stop := context.AfterFunc(ctx, c.abort)
@@ -162,30 +153,23 @@ func (c *Candidate) Close(ctx context.Context) error {
 	c.end()
 	c.turn <- struct{}{} // wait for the running campaign
 	defer func() { <-c.turn }()
-	// Do not reread the state, because a reread could take longer than ctx.
-	unknown := func(_ context.Context, _ *election.Pair, err error) error { return c.client.Wrap(err) }
-	var err error
-	if l := c.current(); l != nil {
-		err = c.resign(ctx, l, unknown)
-	}
 	c.mu.Lock()
 	l, leading := c.lease, c.leading
 	c.lease = nil
 	c.mu.Unlock()
 	if leading != nil {
-		leading.lose(ErrClosed)
+		leading.lose(nil)
 	}
+	var err error
 	if l != nil {
-		l.stop()
-		if err == nil {
-			// An acquire without a response may have been applied.
-			err = c.giveUp(ctx, l.id, unknown)
-		}
-		_, destroyed := c.client.API().Session().Destroy(l.id, c.client.Write(ctx))
-		err = errors.Join(err, c.client.Wrap(destroyed))
+		l.stop(ErrClosed)
+		// An acquire without a response may have been applied. If the release fails, the destroy unlocks the key.
+		_ = c.giveUp(ctx, l.id)
+		var done bool // the library's function also accepts a response that is not Consul's
+		_, err = c.client.API().Raw().Write("/v1/session/destroy/"+l.id, nil, &done, c.client.Write(ctx))
 	}
 	c.work.Wait()
-	return err
+	return c.client.Wrap(err)
 }
 
 // current returns the current term of this candidate, or nil if the candidate does not lead.

@@ -1,24 +1,29 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"electop/consulx"
+	"electop/consulx/internal/blocking"
 	"electop/election"
 )
 
 // Leadership is one term of a [Candidate].
 type Leadership struct {
-	session   string
-	lease     *lease
-	pair      election.Pair
-	resigning atomic.Bool
-	once      sync.Once
-	lost      chan struct{}
-	err       error
+	session string
+	pair    election.Pair
+	hold    time.Duration
+	once    sync.Once
+	lost    chan struct{}
+	err     error
+
+	mu      sync.Mutex
+	held    time.Time // time of the request whose response last showed that the session holds the key
+	failure error     // failure of the latest read
 }
 
 // Session returns the ID of the leading session.
@@ -28,23 +33,31 @@ func (l *Leadership) Session() string { return l.session }
 func (l *Leadership) Pair() election.Pair { return l.pair }
 
 // Lost returns a channel that is closed when the term ends: the candidate resigned, the session was invalidated, the
-// key was lost, or Consul confirmed no renewal in time. In the last case, no other candidate can lead before StopTime
-// has passed.
+// key was lost, or no read showed in time that the session holds the key. In the last case, no other candidate can lead
+// before StopTime has passed, unless another client released or deleted the key.
 func (l *Leadership) Lost() <-chan struct{} { return l.lost }
 
-// Remaining returns the time during which no other session can acquire the key, even if Consul confirms no further
-// renewal. A release or delete ends this time early. After this time, Remaining is negative. If [SessionOptions.Hold]
-// is 0, Remaining is the maximum duration.
-func (l *Leadership) Remaining() time.Duration { return l.lease.remaining() }
+// Remaining returns the time during which no other session can acquire the key, even if no further read succeeds. A
+// release or delete ends this time early. After this time, Remaining is negative.
+func (l *Leadership) Remaining() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hold - elapsed(l.held)
+}
 
-// Err returns the reason why the term ended. It returns nil during the term and after Resign.
+// elapsed returns the longer of two measurements of the time since t. The monotonic clock stops while the machine is
+// suspended, and the wall clock can be set back.
+func elapsed(t time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
+}
+
+// Err returns the reason why the term ended. It returns nil during the term, after Resign and after Close.
 func (l *Leadership) Err() error {
-	select {
-	case <-l.lost:
+	if l.over() {
 		return l.err
-	default:
-		return nil
 	}
+	return nil
 }
 
 func (l *Leadership) lose(err error) {
@@ -63,33 +76,78 @@ func (l *Leadership) over() bool {
 	}
 }
 
-// clockCheck is the interval of clock comparisons. Timers do not run while the machine is suspended.
-const clockCheck = time.Second
+// check ends the term if the session does not hold the key.
+func (l *Leadership) check(p election.Pair) (holds bool) {
+	switch {
+	case p.Session == l.session:
+		return true
+	case p.CreateIndex == 0:
+		l.lose(consulx.Fail(consulx.ErrMoved, "%s was deleted", l.pair.Key))
+	case p.Held():
+		l.lose(consulx.Fail(consulx.ErrMoved, "%s is held by another session (%s)", p.Key, election.ShortID(p.Session)))
+	default:
+		l.lose(consulx.Fail(consulx.ErrMoved, "%s was released, or its session was invalidated", p.Key))
+	}
+	return false
+}
 
-// lead begins a term and watches it.
-func (c *Candidate) lead(lease *lease, pair election.Pair) *Leadership {
-	l := &Leadership{session: lease.id, lease: lease, pair: pair, lost: make(chan struct{})}
+// lead begins a term and watches it. sent is the time of the request that read the pair.
+func (c *Candidate) lead(lease *lease, pair election.Pair, sent time.Time) *Leadership {
+	l := &Leadership{session: lease.id, pair: pair, hold: c.o.Session.Hold(), lost: make(chan struct{}), held: sent}
 	c.mu.Lock()
 	c.leading = l
 	c.mu.Unlock()
 	ctx, over := context.WithCancel(lease.ctx)
 	c.work.Go(func() {
 		defer over()
-		c.guard(ctx, l)
+		c.expire(ctx, l)
 	})
 	c.work.Go(func() {
 		defer over()
-		c.expire(ctx, l)
+		for ctx.Err() == nil && !l.over() {
+			_ = c.follow(ctx, l.check) // the reads of keep report a denied access
+			blocking.Sleep(ctx, c.interval())
+		}
+		if cause := context.Cause(lease.ctx); cause != nil {
+			l.lose(cause)
+		}
 	})
 	return l
 }
 
-// expire ends a term if Consul does not confirm a renewal of the session in time.
+// read reads the key of a term. It uses a transaction, which is a PUT, because a cache may serve an old response to a
+// GET.
+func (c *Candidate) read(ctx context.Context, l *Leadership) error {
+	ctx, cancel := context.WithTimeout(ctx, c.interval())
+	defer cancel()
+	sent := time.Now()
+	pair, err := c.client.ReadKey(ctx, c.o.Key)
+	if pair == nil {
+		pair = &election.Pair{}
+	}
+	holds := err == nil && l.check(*pair)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failure = err; holds {
+		l.held = sent
+	}
+	return err
+}
+
+// clockCheck is the interval of clock comparisons. Timers do not run while the machine is suspended.
+const clockCheck = time.Second
+
+var errSuspended = errors.New("electop was suspended")
+
+// expire ends a term if no read shows in time that the session holds the key.
 func (c *Candidate) expire(ctx context.Context, l *Leadership) {
-	for {
+	for ctx.Err() == nil && !l.over() {
 		left := l.Remaining() - c.o.StopTime
 		if left <= 0 {
-			l.lose(errNotRenewed)
+			l.mu.Lock()
+			failure := cmp.Or(l.failure, errSuspended)
+			l.mu.Unlock()
+			l.lose(consulx.Fail(nil, "no read of %s succeeded in time: %s", l.pair.Key, consulx.Describe(failure)))
 			return
 		}
 		timer := time.NewTimer(min(left, clockCheck))
@@ -99,38 +157,5 @@ func (c *Candidate) expire(ctx context.Context, l *Leadership) {
 		case <-ctx.Done():
 		}
 		timer.Stop()
-		if l.over() || ctx.Err() != nil {
-			return
-		}
 	}
-}
-
-// guardWait is the wait time of a leader's blocking query for its key. A leader detects a release by another client
-// within 10 s, even if its connection no longer works.
-const guardWait = 5 * time.Second
-
-// guard ends a term when its session no longer exists or no longer holds the key.
-func (c *Candidate) guard(ctx context.Context, l *Leadership) {
-	c.follow(ctx, guardWait, func(p election.Pair) bool {
-		if p.Session == l.session {
-			return true
-		}
-		if l.resigning.Load() {
-			l.lose(nil)
-		} else {
-			l.lose(takenAway(p))
-		}
-		return false
-	})
-	l.lose(consulx.Fail(consulx.ErrNoSession, "session %s no longer exists", election.ShortID(l.session)))
-}
-
-func takenAway(p election.Pair) error {
-	switch {
-	case p.CreateIndex == 0:
-		return consulx.Fail(consulx.ErrMoved, "%s was deleted", p.Key)
-	case p.Held():
-		return consulx.Fail(consulx.ErrMoved, "%s is held by another session (%s)", p.Key, election.ShortID(p.Session))
-	}
-	return consulx.Fail(consulx.ErrMoved, "%s was released, or its session was invalidated", p.Key)
 }

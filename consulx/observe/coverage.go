@@ -11,6 +11,7 @@ import (
 	"electop/consulx/internal/wire"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
+	"electop/internal/crash"
 )
 
 const (
@@ -283,7 +284,7 @@ func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
 	l := &blocking.Loop{
 		Poller: poller, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), From: state.next, Assigned: true,
 	}
-	a.loops.Go(func() {
+	crash.Go(&a.loops, func() {
 		defer cancel()
 		defer a.o.client.Budget().Use(-1)
 		l.Run(ctx)
@@ -308,7 +309,7 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	l := &blocking.Loop{
 		Poller: names, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), Rest: names.rest, Assigned: true,
 	}
-	a.loops.Go(func() {
+	crash.Go(&a.loops, func() {
 		defer a.o.client.Budget().Use(-1)
 		l.Run(ctx)
 		names.end()
@@ -363,7 +364,7 @@ func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan s
 			a.first = inherit(w, before).selected(o.Patterns())
 		}
 		areas = append(areas, a)
-		all.Go(func() { a.run(ctx) })
+		crash.Go(&all, func() { a.run(ctx) })
 	}
 	select {
 	case <-ctx.Done():

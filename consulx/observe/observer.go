@@ -18,6 +18,7 @@ import (
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/crash"
 )
 
 // datacenterPatience is how long the first responses are delayed at most to wait for the datacenter's name. All events
@@ -176,10 +177,10 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	o.mu.Unlock()
 	o.searchIdle(ctx)
-	o.lookInto = func(lost []evidence.Loss) { o.work.Go(func() { o.investigate(ctx, lost) }) }
+	o.lookInto = func(lost []evidence.Loss) { crash.Go(&o.work, func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
 	o.client.Budget().OnChange(o.checks.allow)
-	loops.Go(func() { o.watchAll(ctx, r) })
+	crash.Go(&loops, func() { o.watchAll(ctx, r) })
 	o.keepTime(ctx)
 	cancel()
 	loops.Wait()
@@ -191,19 +192,19 @@ func (o *Observer) Run(ctx context.Context) error {
 func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	all.Go(func() { o.probe(ctx, r) })
-	all.Go(func() {
+	crash.Go(&all, func() { o.probe(ctx, r) })
+	crash.Go(&all, func() {
 		o.checks.run(ctx, func(ctx context.Context, node string) { o.watchChecks(ctx, node, r) })
 	})
-	all.Go(func() { o.sessions.Retry(ctx) })
-	all.Go(func() { o.study.run(ctx, o) })
-	all.Go(func() {
+	crash.Go(&all, func() { o.sessions.Retry(ctx) })
+	crash.Go(&all, func() { o.study.run(ctx, o) })
+	crash.Go(&all, func() {
 		o.sessionList.run(ctx, func(ctx context.Context) { o.watchSessions(ctx, r) })
 	})
 	named, recalled, ready := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	all.Go(func() { o.nameDatacenter(ctx, r, named) })
-	all.Go(func() { o.recallHistory(ctx, recalled) })
-	all.Go(func() {
+	crash.Go(&all, func() { o.nameDatacenter(ctx, r, named) })
+	crash.Go(&all, func() { o.recallHistory(ctx, recalled) })
+	crash.Go(&all, func() {
 		defer close(ready)
 		<-named
 		<-recalled

@@ -13,6 +13,7 @@ import (
 	"electop/consulx"
 	"electop/consulx/internal/blocking"
 	"electop/election"
+	"electop/internal/crash"
 )
 
 // permissions samples which keys are readable. A blocked query does not detect a changed policy, because it keeps its
@@ -105,7 +106,7 @@ func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, r
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(consulx.Parallel)
 	for some := range slices.Chunk(keys, consulx.TxnReads) {
-		g.Go(func() error {
+		g.Go(crash.Guard(func() error {
 			pairs, exist, err := c.ReadExisting(some, c.Consistent(ctx))
 			if err != nil {
 				return err
@@ -121,7 +122,7 @@ func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, r
 				}
 			}
 			return nil
-		})
+		}))
 	}
 	err = g.Wait()
 	slices.Sort(hidden)

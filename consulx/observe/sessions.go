@@ -11,6 +11,7 @@ import (
 	"electop/consulx"
 	"electop/consulx/internal/blocking"
 	"electop/election"
+	"electop/internal/crash"
 )
 
 // sessionListGap limits the lists of all sessions to two per second, because every change to the datacenter's sessions
@@ -57,7 +58,7 @@ func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 		dctx, cancel := context.WithCancel(ctx)
 		stop = cancel
 		if t.wanted() {
-			wg.Go(func() { do(dctx) })
+			crash.Go(&wg, func() { do(dctx) })
 		}
 		select {
 		case <-ctx.Done():

@@ -11,6 +11,7 @@ import (
 	"electop/consulx/internal/blocking"
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/crash"
 )
 
 const (
@@ -110,7 +111,7 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	defer cancel()
 	found := election.Surroundings{Key: key}
 	var wg sync.WaitGroup
-	wg.Go(func() { v.readSiblings(ctx, &found) })
+	crash.Go(&wg, func() { v.readSiblings(ctx, &found) })
 	late := v.readSessions(ctx)
 	wg.Wait()
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -178,7 +179,7 @@ func (o *Observer) searchIdle(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.publisher.eventsOnly {
-		o.onComplete = func() { o.work.Go(func() { o.findIdle(ctx) }) }
+		o.onComplete = func() { crash.Go(&o.work, func() { o.findIdle(ctx) }) }
 	}
 }
 

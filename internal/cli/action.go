@@ -60,7 +60,6 @@ func (a *action) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	defer ls.close()
 	b, err := a.locate(ctx, ls, names)
 	if err != nil {
 		return err

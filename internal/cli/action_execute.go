@@ -69,7 +69,7 @@ func (b *batch) apply(ctx context.Context, operator *consulx.Operator, s *item) 
 // destroy destroys the session of an item once, and sets the outcomes of all elections that the session leads.
 func (b *batch) destroy(ctx context.Context, operator *consulx.Operator, first *item) []*item {
 	group := slices.DeleteFunc(b.pending(), func(s *item) bool { return !strings.EqualFold(s.target().Session, first.target().Session) })
-	d := election.Destroy{Target: first.target(), Keys: b.keysOf(first.target().Session), Shown: time.Now(), Unsearched: b.held == nil}
+	d := election.Destroy{Target: first.target(), Keys: b.keysOf(first.target().Session), Unsearched: b.held == nil}
 	if b.held != nil {
 		d.Shown, d.Incomplete = b.held.at, b.held.incomplete
 	}

@@ -98,14 +98,7 @@ func effectLines(names []string, effects []insight.Effect) []string {
 	return lines
 }
 
-// shortNames joins the first names and counts the others.
-func shortNames(names []string) string {
-	text := strings.Join(names[:min(len(names), shownKeys)], ", ")
-	if more := len(names) - shownKeys; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
+func shortNames(names []string) string { return election.NameList(names, shownKeys) }
 
 func effectRows(f insight.Effect) []string {
 	lines := []string{"  key       " + f.Key, "  holder    " + f.Holder, "  delay     " + f.Delay}

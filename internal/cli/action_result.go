@@ -65,11 +65,19 @@ func bySeverity() [6]int {
 	return [...]int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK}
 }
 
-// worstExit returns an error with the most severe exit code, or nil if all exit codes mean success.
+// worstExit returns an error with the most severe exit code, or nil if all outcomes mean success.
 func worstExit(outcomes []insight.Outcome, waited bool) error {
+	codes := map[int]bool{}
+	for _, o := range outcomes {
+		codes[outcomeExit(o, waited)] = true
+	}
+	return worstOf(codes)
+}
+
+// worstOf returns an error with the most severe of the exit codes, or nil if all mean success.
+func worstOf(codes map[int]bool) error {
 	for _, code := range bySeverity() {
-		has := func(o insight.Outcome) bool { return outcomeExit(o, waited) == code }
-		if code != exitOK && slices.ContainsFunc(outcomes, has) {
+		if code != exitOK && codes[code] {
 			return exitError(code)
 		}
 	}
@@ -128,22 +136,13 @@ func exitText(code int) string {
 func (b *batch) report(s *item) {
 	var err error
 	if b.output == "json" {
-		err = b.reportJSON(s.outcome)
+		err = writeJSONLine(b.d.stdout, s.outcome)
 	} else {
 		err = b.reportText(s)
 	}
 	if b.written == nil {
 		b.written = err
 	}
-}
-
-func (b *batch) reportJSON(o insight.Outcome) error {
-	text, err := o.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(b.d.stdout, "%s\n", sanitize.JSON(text))
-	return err
 }
 
 func (b *batch) reportText(s *item) error {

@@ -40,17 +40,15 @@ func (b *batch) searchStore(ctx context.Context) error {
 	}
 	pairs, err := consulx.Holdings(ctx, b.client.Consistently(), ids, p.update)
 	p.end()
+	incomplete := errors.Is(err, consulx.ErrIncomplete)
 	switch {
-	case errors.Is(err, consulx.ErrIncomplete):
-		b.held = &heldKeys{pairs: pairs, at: time.Now(), incomplete: true}
+	case err == nil, incomplete:
+		b.held = &heldKeys{pairs: pairs, at: time.Now(), incomplete: incomplete}
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("the search was interrupted: %w", errDeclined)
-	case err != nil:
-		return err
 	}
-	b.held = &heldKeys{pairs: pairs, at: time.Now()}
-	return nil
+	return err
 }
 
 // progress updates one line of a terminal. If w is not a terminal, it writes only the last count.

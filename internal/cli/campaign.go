@@ -23,8 +23,6 @@ type campaign struct {
 	o       *options
 	value   string
 	session candidacy.SessionOptions
-	ttl     time.Duration
-	delay   time.Duration
 	try     time.Duration
 }
 
@@ -42,19 +40,21 @@ replaces the wildcard of the first pattern. On exit, electop releases the key
 (value and flags are kept; --behavior delete deletes the key) and destroys the
 session.
 
-When the leadership is lost, electop sends SIGTERM to the process group of CMD
-and SIGKILL after %[1]s. If Consul confirms no renewal, CMD ends %[2]s before the
-shorter of --ttl and --lock-delay has passed since the request of the last
-confirmed renewal. Therefore, no other candidate leads while CMD runs. A
-supervisor process, "electop supervise", stops CMD if electop itself is frozen
-or killed. Two leaders are still possible if another client releases or deletes
-the key, because no lock-delay follows, and if CMD starts processes that leave
-its process group. See docs/campaign.md.
+electop reads the key every 2.5s. If no read shows for 10s that its session
+holds the key, the leadership is lost: CMD gets SIGTERM, and SIGKILL %[1]s later
+(with a shorter --lock-delay, 2s before it has passed). Therefore, no other
+candidate leads while CMD runs. A supervisor process, "electop supervise", stops
+CMD if electop itself is frozen or killed. Two leaders are still possible, for
+at most 13s, if another client releases or deletes the key, because no
+lock-delay follows, and if CMD starts processes that leave its process group.
+See docs/campaign.md.
 
 Exit codes: that of CMD, or 128 + N if signal N ended it; 128 + N if signal N
 ended the campaign; 126 if CMD cannot be run, 127 if it is not found (both are
 checked before competing); 1 if the leadership was lost while CMD ran or --try
-expired; otherwise those of electop --help.`, stopGrace, stopMargin),
+expired; 5 if Consul denies a request before CMD runs; otherwise those of
+electop --help. A failed release is a warning that says what is left. A second
+signal ends electop without waiting for Consul and CMD.`, stopGrace),
 		Example: `  electop campaign web
   electop campaign backup --value "$(hostname)" -- ./backup.sh
   electop campaign backup --try 30s -- ./backup.sh`,
@@ -71,8 +71,8 @@ expired; otherwise those of electop --help.`, stopGrace, stopMargin),
 	f := cmd.Flags()
 	f.StringVar(&c.value, "value", "", "value to write while leading (default: this host's name)")
 	f.StringVar(&c.session.Name, "name", "electop campaign", "name of the session")
-	f.DurationVar(&c.ttl, "ttl", 15*time.Second, "TTL of the session, 10s to 24h; 0 for no TTL (not with CMD)")
-	f.DurationVar(&c.delay, "lock-delay", 15*time.Second, "lock-delay of the session, at most 60s; at least 10s with CMD")
+	f.DurationVar(&c.session.TTL, "ttl", 15*time.Second, "TTL of the session, 10s to 24h")
+	f.DurationVar(&c.session.LockDelay, "lock-delay", 15*time.Second, "lock-delay of the session, 10s to 60s")
 	f.StringVar(&c.session.Behavior, "behavior", election.BehaviorRelease, "what happens to the key when the session ends: release or delete")
 	f.DurationVar(&c.try, "try", 0, "exit with code 1 if the leadership is not acquired within this time (default: no limit)")
 	f.StringArrayVar(&c.session.ServiceChecks, "service-check", nil, "service check that the session depends on, repeatable")
@@ -84,74 +84,6 @@ func (c *campaign) run(ctx context.Context, name string, program []string) error
 	if err := c.validate(name, program); err != nil {
 		return err
 	}
-	if err := c.applyDefaults(); err != nil {
-		return err
-	}
-	if len(program) > 0 {
-		if err := findProgram(c.d.stderr, program[0]); err != nil {
-			return err
-		}
-	}
-	err := c.compete(ctx, name, program)
-	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
-		return err
-	}
-	if code, ok := signalExit(ctx); ok {
-		return code
-	}
-	return nil
-}
-
-// validate checks the command line before the first request to Consul.
-func (c *campaign) validate(name string, program []string) error {
-	switch {
-	case c.o.readOnly:
-		return usagef("--read-only forbids campaign, which writes a key")
-	case strings.Contains(name, "*"):
-		return usagef("%q contains a wildcard; campaign requires the name or the key of one election", sanitize.Line(name, 100))
-	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:
-		return usagef("--behavior %q: must be release or delete", sanitize.Line(c.session.Behavior, 20))
-	case c.delay < 0 || c.delay > election.MaxLockDelay:
-		return usagef("--lock-delay %s: must be from 0 to %s", c.delay, election.MaxLockDelay)
-	case c.ttl != 0 && (c.ttl < 10*time.Second || c.ttl > 24*time.Hour):
-		return usagef("--ttl %s: must be from 10s to 24h, or 0 for no TTL", c.ttl)
-	case c.try < 0:
-		return usagef("--try %s: must be 0 or more", c.try)
-	case len(program) > 0 && !procgroup.Supported:
-		return usagef("campaign cannot run a program on this system: electop could not stop it without the process groups of Unix; omit CMD")
-	}
-	return c.checkSafety(program)
-}
-
-// checkSafety rejects session settings that allow the programs of two leaders to run at the same time. Without a
-// program, it only prints a warning, because electop has no program to stop.
-func (c *campaign) checkSafety(program []string) error {
-	var unsafe string
-	switch {
-	case c.ttl == 0:
-		unsafe = "--ttl 0: the session does not end when this host stops, and a critical health check may end it before electop notices; use 10s or more"
-	case c.delay < candidacy.MinLockDelay:
-		unsafe = fmt.Sprintf("--lock-delay %s: another candidate may lead before this candidate has stopped; use %s or more", c.delay, candidacy.MinLockDelay)
-	default:
-		return nil
-	}
-	if len(program) > 0 {
-		return usagef("the programs of two leaders could run at the same time with %s", unsafe)
-	}
-	c.printf("warning: two leaders are possible with %s", unsafe)
-	return nil
-}
-
-// applyDefaults sets the value to the name of this host if --value is empty. It also converts the durations: in
-// consulx/campaign, 0 selects the default and a negative duration means "none".
-func (c *campaign) applyDefaults() error {
-	none := func(d time.Duration) time.Duration {
-		if d == 0 {
-			return -1
-		}
-		return d
-	}
-	c.session.TTL, c.session.LockDelay = none(c.ttl), none(c.delay)
 	if c.value == "" {
 		host, err := os.Hostname()
 		if err != nil {
@@ -159,57 +91,76 @@ func (c *campaign) applyDefaults() error {
 		}
 		c.value = host
 	}
+	if len(program) > 0 {
+		if err := findProgram(c.d.stderr, program[0]); err != nil {
+			return err
+		}
+	}
+	tryCtx, cancel := ctx, context.CancelFunc(func() {})
+	if c.try > 0 {
+		tryCtx, cancel = context.WithTimeout(ctx, c.try)
+	}
+	defer cancel()
+	err := c.compete(ctx, tryCtx, name, program)
+	if errors.Is(err, context.DeadlineExceeded) && errors.Is(tryCtx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("%s was not acquired within %s (--try)", sanitize.Line(name, 200), c.try)
+	}
+	if code, ok := signalExit(ctx); ok && errors.Is(err, context.Canceled) {
+		return code
+	}
+	return err
+}
+
+// validate checks the command line before the first request to Consul.
+func (c *campaign) validate(name string, program []string) error {
+	if err := c.o.toWrite("campaign, which writes a key"); err != nil {
+		return err
+	}
+	switch {
+	case strings.Contains(name, "*"):
+		return usagef("%q contains a wildcard; campaign requires the name or the key of one election", sanitize.Line(name, 100))
+	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:
+		return usagef("--behavior %q: must be release or delete", sanitize.Line(c.session.Behavior, 20))
+	case c.session.LockDelay < candidacy.MinLockDelay || c.session.LockDelay > election.MaxLockDelay:
+		return usagef("--lock-delay %s: must be from %s to %s", c.session.LockDelay, candidacy.MinLockDelay, election.MaxLockDelay)
+	case c.session.TTL < 10*time.Second || c.session.TTL > 24*time.Hour:
+		return usagef("--ttl %s: must be from 10s to 24h", c.session.TTL)
+	case c.try < 0:
+		return usagef("--try %s: must be 0 or more", c.try)
+	case len(program) > 0 && !procgroup.Supported:
+		return usagef("campaign cannot run a program on this system: electop could not stop it without the process groups of Unix; omit CMD")
+	}
 	return nil
 }
 
-// compete finds the key, campaigns, and closes the candidate.
-func (c *campaign) compete(ctx context.Context, name string, program []string) error {
-	tryCtx, cancel := c.tryContext(ctx)
-	defer cancel()
+// compete finds the key, campaigns, and closes the candidate. A failed release does not change the result.
+func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []string) error {
 	l, err := c.o.lookUp(tryCtx, c.d)
 	if err != nil {
-		return c.tryError(ctx, tryCtx, name, err)
+		return err
 	}
 	defer l.client.Close()
 	key, flags, err := findKey(tryCtx, l, name)
 	if err != nil {
-		return c.tryError(ctx, tryCtx, name, err)
+		return err
 	}
-	log, closeLog, err := c.o.logger(c.d)
+	log, closeLog, err := c.o.logger()
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	options := candidacy.Options{Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, Logger: log}
-	if len(program) > 0 {
-		options.StopTime = stopGrace
+	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s", c.session.Name, key, 2*c.session.TTL)
+	if c.d.left.set(left); len(program) > 0 {
+		c.d.left.set(left + "; the supervisor stops the program within " + signalGrace.String())
 	}
-	candidate := candidacy.New(l.client, options)
+	candidate := candidacy.New(l.client, candidacy.Options{
+		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: stopGrace, Logger: log,
+	})
 	err = c.lead(ctx, tryCtx, candidate, key, program)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	closed := candidate.Close(closeCtx)
-	if err == nil {
-		return closed
-	}
-	if closed != nil { // err determines the exit code, and may have no message
-		c.printf("electop: %s was not released: %s", key, consulx.Describe(closed))
-	}
-	return c.tryError(ctx, tryCtx, key, err)
-}
-
-// tryContext returns a context with the timeout of --try. It has no timeout if --try is 0.
-func (c *campaign) tryContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	if c.try == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, c.try)
-}
-
-// tryError replaces the error of a campaign that ended because --try expired.
-func (c *campaign) tryError(ctx, tryCtx context.Context, name string, err error) error {
-	if ctx.Err() == nil && errors.Is(tryCtx.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s was not acquired within %s (--try)", sanitize.Line(name, 200), c.try)
+	if closed := candidate.Close(closeCtx); closed != nil {
+		c.printf("electop: %s: %s", left, consulx.Describe(closed))
 	}
 	return err
 }
@@ -260,16 +211,9 @@ func (c *campaign) lead(ctx, tryCtx context.Context, candidate *candidacy.Candid
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-l.Lost():
-			c.printf("lost %s: %s", key, lostText(l))
+			c.printf("lost %s: %s", key, consulx.Describe(l.Err()))
 		}
 	}
-}
-
-func lostText(l *candidacy.Leadership) string {
-	if err := l.Err(); err != nil {
-		return consulx.Describe(err)
-	}
-	return "released"
 }
 
 func (c *campaign) printf(format string, args ...any) {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"electop/consulx"
 	candidacy "electop/consulx/campaign"
 	"electop/election/sanitize"
 	"electop/internal/procgroup"
-	"electop/internal/stream"
 	"electop/internal/supervise"
 )
 
@@ -26,8 +26,6 @@ const (
 	// signalGrace is the time from SIGTERM to SIGKILL when a signal ends the campaign. It is longer, because electop
 	// still leads.
 	signalGrace = 10 * time.Second
-	// stopMargin is the safety margin of SessionOptions.Hold for a busy machine. Short TTLs have a shorter margin.
-	stopMargin = 2 * time.Second
 	// extendInterval is the time between two extensions of the deadlines. It is short compared with
 	// SessionOptions.Hold.
 	extendInterval = 500 * time.Millisecond
@@ -59,7 +57,7 @@ func newSuperviseCommand(d deps) *cobra.Command {
 }
 
 func (d deps) programStreams() supervise.Streams {
-	return supervise.Streams{Stdin: d.stdin, Stdout: stream.Unwrap(d.stdout), Stderr: stream.Unwrap(d.stderr)}
+	return supervise.Streams{Stdin: d.stdin, Stdout: d.stdout, Stderr: d.stderr}
 }
 
 // programRun is one term during which the program runs.
@@ -99,7 +97,7 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 	exited, err := client.Result()
 	switch {
 	case !r.lost.IsZero():
-		return fmt.Errorf("lost the lock on %s while the program was running: %s", sanitize.Line(key, 200), lostText(l))
+		return fmt.Errorf("lost the lock on %s while the program was running: %s", sanitize.Line(key, 200), consulx.Describe(l.Err()))
 	case !r.signalled.IsZero():
 		return ctx.Err()
 	case !exited:

@@ -15,8 +15,6 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"electop/internal/output"
-	"electop/internal/stream"
-	"electop/internal/ttyguard"
 )
 
 // deps holds the injectable streams of a command.
@@ -26,11 +24,8 @@ type deps struct {
 	stderr io.Writer
 	// interactive reports whether stdin and stdout are terminals.
 	interactive bool
-	// guarded reports whether ttyguard started this process to run the dashboard.
-	guarded bool
-	// interrupts can drop SIGINT, so that SIGINT does not cancel the context. It is nil if SIGINT never cancels the
-	// context.
-	interrupts *interruptGate
+	// left describes what may remain after a second signal. It is nil if signals have no effect on the context.
+	left *leftover
 	// seen is how long rescue must see that a node check is critical, or 0 for [rescue.Seen].
 	seen time.Duration
 }
@@ -39,7 +34,7 @@ type deps struct {
 func (d deps) warn(line string) { fmt.Fprintln(d.stderr, "electop: "+line) }
 
 // terminalWidth returns the width of a terminal in columns. It returns 0 if the stream is not a terminal.
-func terminalWidth(w io.Writer) int { return output.TerminalWidth(stream.Unwrap(w)) }
+func terminalWidth(w io.Writer) int { return output.TerminalWidth(w) }
 
 // Main runs electop with the arguments, streams and signals of the process and
 // returns its exit code.
@@ -47,28 +42,21 @@ func Main() int {
 	// With a handler for SIGPIPE, a write to a closed pipe returns an error instead of ending the process. Unlike an
 	// ignored signal, a handler is not inherited by the programs that electop runs.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	gate := &interruptGate{}
-	ctx, stop := notifyContext(context.Background(), gate, endSignals()...)
+	ctx, stop := notifyContext(context.Background(), endSignals()...)
 	defer stop()
-	d := deps{
-		interrupts: gate,
-		stdin:      os.Stdin, stdout: os.Stdout, stderr: os.Stderr, guarded: ttyguard.Child(),
+	left := &leftover{}
+	endAtSecondSignal(ctx, os.Stderr, left)
+	return run(ctx, deps{
+		left: left, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		interactive: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
-	}
-	if d.guarded {
-		ttyguard.Shield()
-	}
-	code := run(ctx, d, os.Args[1:])
-	if d.guarded {
-		ttyguard.Leave()
-	}
-	return code
+	}, os.Args[1:])
 }
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, d deps, args []string) int {
-	d.stdout, d.stderr = stream.NewWriter(ctx, d.stdout), stream.NewWriter(ctx, d.stderr)
-	cmd := newRootCommand(d)
+	o := &options{}
+	defer o.opened.close()
+	cmd := newRootCommand(d, o)
 	cmd.SetArgs(args)
 	cmd.SetIn(d.stdin)
 	cmd.SetOut(d.stdout)

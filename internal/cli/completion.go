@@ -62,7 +62,6 @@ func (c completer) elections() cobra.CompletionFunc {
 		}
 		var names []string
 		for _, client := range clients {
-			defer client.Close()
 			s, err := observe.Once(ctx, client, ps)
 			if err != nil {
 				return nil, err
@@ -78,9 +77,8 @@ func (c completer) elections() cobra.CompletionFunc {
 // datacenters completes the names of datacenters.
 func (c completer) datacenters() cobra.CompletionFunc {
 	return c.list(func(ctx context.Context) ([]string, error) {
-		own := *c.o
-		own.consul.Datacenter = allDatacenters
-		names, err := own.datacenterNames(ctx)
+		c.o.consul.Datacenter = allDatacenters
+		names, err := c.o.datacenterNames(ctx)
 		return append(names, allDatacenters), err
 	})
 }
@@ -92,7 +90,6 @@ func (c completer) nodes() cobra.CompletionFunc {
 		if err != nil {
 			return nil, err
 		}
-		defer client.Close()
 		names, err := consulx.Nodes(ctx, client)
 		if len(names) > 0 {
 			err = nil // complete with the nodes that the token can read

@@ -10,8 +10,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 	"github.com/spf13/pflag"
-
-	"electop/internal/manpage"
 )
 
 // complete returns the words that a shell offers for the last argument, and cobra's directive.
@@ -121,7 +119,7 @@ func TestCompletionWithoutConsul(t *testing.T) {
 func TestCompletionOfFixedValues(t *testing.T) {
 	w := onMemory(t)
 	w.offers([]string{"text", "json"}, noFiles, "show", "-o", "")
-	w.offers([]string{"table", "json", "csv"}, noFiles, "history", "--output", "")
+	w.offers([]string{"table", "json"}, noFiles, "history", "--output", "")
 	w.offers([]string{"debug", "info", "warn", "error"}, noFiles, "--log-level", "")
 	w.offers([]string{"release", "delete"}, noFiles, "campaign", "--behavior", "")
 	for _, list := range [][]string{{"watch", "--type", "elected", "vacated"}, {"history", "--cause", "released", "key_deleted"}, {"--preset", "vault", "patroni"}} {
@@ -133,7 +131,6 @@ func TestCompletionOfFixedValues(t *testing.T) {
 	}
 	w.offers(nil, files, "--ca-file", "")
 	w.offers(nil, ":16", "--ca-path", "")
-	w.offers(nil, ":16", "man", "")
 	w.offers(nil, noFiles, "list", "--key", "")
 	w.offers(nil, noFiles, "doctor", "")
 	for _, flag := range []string{"--ca-path", "--token-file"} {
@@ -149,8 +146,8 @@ var freeFlags = strings.Fields(`candidates datacenter every exec exec-parallel e
 	settle since times timeout tls-server-name token try ttl until value wait`)
 
 func TestEveryFlagHasACompletion(t *testing.T) {
-	root := newRootCommand(deps{})
-	for _, cmd := range manpage.Commands(root) {
+	root := newRootCommand(deps{}, new(options))
+	for _, cmd := range available(root) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok && f.NoOptDefVal == "" && !slices.Contains(freeFlags, f.Name) {
 				t.Errorf("%s --%s has no completion", cmd.CommandPath(), f.Name)

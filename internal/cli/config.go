@@ -42,13 +42,6 @@ variables override the rest of the file.`,
 		return err
 	})
 	sub("check", "Check the config file", func() error { return checkConfig(d, o) })
-	sub("schema", "Print the JSON schema of the config file", func() error {
-		text, err := settings.Schema("Settings of electop", allSettings())
-		if err == nil {
-			_, err = d.stdout.Write(text)
-		}
-		return err
-	})
 	return cmd
 }
 

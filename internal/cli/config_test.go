@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +9,6 @@ import (
 	"electop/internal/settings"
 	"electop/ui"
 )
-
-var updateFiles = flag.Bool("update", false, "write docs/config.schema.json")
 
 // withoutConfig gives a test an empty folder for config files and returns the path of the default
 // file.
@@ -75,21 +72,6 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		has(t, w.run("list").must(t, exitUsage).errOut, "config file "+path, c.want)
-	}
-}
-
-func TestSchemaIsCommitted(t *testing.T) {
-	const path = "../../docs/config.schema.json"
-	w := &testConsul{t: t, addr: "127.0.0.1:1"}
-	got := w.run("config", "schema").must(t, exitOK).out
-	if *updateFiles {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || got != string(want) {
-		t.Errorf("%s differs from the settings (go test ./internal/cli -run %s -update writes it): %v", path, t.Name(), err)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"electop/election/sanitize"
 	"electop/internal/settings"
-	"electop/internal/ttyguard"
 	"electop/ui"
 )
 
@@ -53,9 +52,7 @@ func applyConfig(cmd *cobra.Command, o *options, warn func(cmd *cobra.Command, p
 	if err != nil {
 		return err
 	}
-	if !ttyguard.Child() { // the parent process has already printed the warnings
-		warn(cmd, o.configPath(), file)
-	}
+	warn(cmd, o.configPath(), file)
 	flags := cmd.Root().LocalFlags()
 	o.settings = fileSettings{file: file, given: given(flags)}
 	if err := o.useContext(); err != nil {
@@ -189,8 +186,7 @@ func hasSecret(v settings.Value) bool {
 // ignoresConfig reports whether a command reads no config file. Such a command does not use Consul, and works with an
 // invalid config file.
 func ignoresConfig(cmd *cobra.Command) bool {
-	return slices.Contains([]string{"version", "man"}, cmd.Name()) ||
-		cmd.HasParent() && (cmd.Parent().Name() == "completion" || cmd.Parent().Name() == "config")
+	return cmd.Name() == "version" || cmd.HasParent() && (cmd.Parent().Name() == "completion" || cmd.Parent().Name() == "config")
 }
 
 // isSet reports whether the command line or the environment has set a flag. token and token-file are two sources of the

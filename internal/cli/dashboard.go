@@ -8,20 +8,22 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/internal/source"
-	"electop/internal/stream"
 	"electop/ui"
 )
 
@@ -30,10 +32,6 @@ func runDashboard(ctx context.Context, d deps, o *options) error {
 	if !d.interactive || os.Getenv("TERM") == "dumb" {
 		return errors.New("the dashboard needs an interactive terminal, and TERM must not be dumb; otherwise, use `electop list` or `electop watch`")
 	}
-	return d.runGuarded(o, func() error { return connectDashboard(ctx, d, o) })
-}
-
-func connectDashboard(ctx context.Context, d deps, o *options) error {
 	for {
 		next, err := runContext(ctx, d, o)
 		if next == nil || err != nil {
@@ -46,6 +44,7 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 // runContext runs the dashboard of one cluster until the dashboard ends, and returns the options of the new context if
 // the user switched the context.
 func runContext(ctx context.Context, d deps, o *options) (next *options, err error) {
+	defer o.opened.close()
 	ps, err := o.parsePatterns()
 	if err != nil {
 		return nil, err
@@ -59,7 +58,7 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	}
 	screen := o.screen()
 	screen.switchTo = func(name string) { next = o.inContext(name) }
-	log, closeLog, err := o.logger(d)
+	log, closeLog, err := o.logger()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +69,7 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	}
 	err = openDashboard(ctx, d, dashboard{
 		datacenters: all, patterns: ps, log: log, history: o.historySource(all[0].client),
-		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, screen: screen,
+		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, screen: screen, redact: o.opened.redact,
 	})
 	for _, c := range all {
 		c.recorder.finish()
@@ -87,12 +86,11 @@ func (o *options) openDatacenters(ctx context.Context) ([]*datacenter, error) {
 	}
 	var all []*datacenter
 	for _, config := range configs {
-		connect := func() (*consulx.Client, error) { return consulx.NewClient(config) }
-		client, err := connect()
+		client, err := o.opened.client(config)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, &datacenter{client: client, connect: connect})
+		all = append(all, &datacenter{client: client, connect: func() (*consulx.Client, error) { return consulx.NewClient(config) }})
 	}
 	return all, nil
 }
@@ -141,6 +139,7 @@ type dashboard struct {
 	screen      screenSettings
 	demo        string
 	warnings    chan string // receives warnings about the history
+	redact      func(string) string
 }
 
 // checkHistory returns a function that returns why the history cannot be used, and the time between two calls. The
@@ -177,25 +176,19 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	shared := newSharedActions(b.history)
 	places := b.observe(shared)
 	g, ctx := errgroup.WithContext(ctx)
+	start := func(f func() error) { g.Go(crash.Guard(f)) }
 	for _, c := range b.datacenters {
-		g.Go(func() error { return c.observer.Run(ctx) })
+		start(func() error { return c.observer.Run(ctx) })
 	}
 	group := b.group()
-	g.Go(func() error { return group.Run(ctx) })
-	g.Go(func() error { return shared.run(ctx, noteIn(places)) })
+	start(func() error { return group.Run(ctx) })
+	start(func() error { return shared.run(ctx, noteIn(places)) })
 	if check, every := b.checkHistory(); check != nil {
 		b.warnings = make(chan string)
-		g.Go(func() error { return watchHistory(ctx, every, check, b.warnings) })
-	}
-	if tty, ok := d.stdin.(*os.File); ok {
-		// Bubble Tea ignores the end of its input, and SIGHUP may be ignored.
-		g.Go(func() error { return stream.AwaitHangup(ctx, tty) })
-	}
-	if d.guarded {
-		g.Go(func() error { return stream.AwaitReader(ctx, d.stderr) }) // returns when the parent process has ended
+		start(func() error { return watchHistory(ctx, every, check, b.warnings) })
 	}
 	var screen error
-	g.Go(func() error {
+	start(func() error {
 		defer cancel()
 		screen = runScreen(ctx, d, b, group, noteIn(places))
 		return screen
@@ -246,30 +239,36 @@ func (b dashboard) in(name string) *datacenter {
 }
 
 func runScreen(ctx context.Context, d deps, b dashboard, group *source.Group, note func(election.OperatorAction)) error {
-	jobs := newJobControl()
-	defer jobs.close()
 	drains := newDashboardDrains(ctx, b, note)
 	defer drains.close()
-	options := []tea.ProgramOption{
-		tea.WithInput(d.stdin), tea.WithOutput(stream.Unwrap(d.stdout)),
-		tea.WithColorProfile(lipgloss.Writer.Profile), // a second detection would run `tmux info` again
+	defer keepSignals()()
+	keepFatalErrors()
+	opts := uiOptions(b, group, drains.plan)
+	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), canSuspend(), d.crashed(b.redact)
+	unfinished, err := ui.Run(
+		ctx, opts, tea.WithInput(d.stdin), tea.WithOutput(d.stdout),
+		tea.WithColorProfile(colourProfile()),
+	)
+	return cmp.Or(err, reportUnfinished(d.stderr, unfinished))
+}
+
+// colourProfile returns the colours of the terminal. Unlike the detection of Bubble Tea, it does not run `tmux info`:
+// every colour of electop is in the 256-colour palette.
+func colourProfile() colorprofile.Profile {
+	p := colorprofile.Env(os.Environ())
+	if p < colorprofile.ANSI {
+		return p
 	}
-	if d.guarded {
-		options = append(options, tea.WithoutCatchPanics()) // the parent process reports panics of all goroutines
-	}
-	closed := make(chan error, 1)
-	go func() {
-		opts := uiOptions(b, group, jobs, drains.plan)
-		opts.RunCommand = b.commandRunner(ctx, d, jobs)
-		unfinished, err := ui.Run(ctx, opts, options...)
-		closed <- cmp.Or(err, reportUnfinished(d.stderr, unfinished))
-	}()
-	select {
-	case err := <-closed:
-		return err
-	case <-jobs.ended:
-		return nil
-	}
+	return max(p, colorprofile.Terminfo(os.Getenv("TERM")))
+}
+
+// keepSignals receives the signals that ctrl-c and ctrl-\ send to the processes of the terminal while it is not in raw
+// mode: they must end only a command of the user. If electop ignored them, the command would inherit that.
+func keepSignals() (restore func()) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGQUIT}
+	signal.Reset(signals...)
+	signal.Notify(make(chan os.Signal, 1), signals...)
+	return func() { signal.Reset(signals...) }
 }
 
 // reportUnfinished writes a line for each action whose result the dashboard did not observe. It returns the exit code
@@ -283,13 +282,13 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 	return worstExit(outcomes, false)
 }
 
-func uiOptions(b dashboard, group *source.Group, jobs *jobControl, drains ui.DrainPlanner) ui.Options {
+func uiOptions(b dashboard, group *source.Group, drains ui.DrainPlanner) ui.Options {
 	first := b.datacenters[0]
 	o := ui.Options{
 		Snapshots: group.Snapshots(), Operator: group, ReadOnly: b.readOnly, Datacenters: group.Names(),
 		Address: first.client.Address(), Patterns: b.patterns.Strings(), Demo: b.demo, History: b.history, Warnings: b.warnings,
 		WatchChecks: group.WatchChecks, Study: group.Study, WatchSessions: group.WatchSessions, SetPatterns: group.SetPatterns,
-		Rights: group.Rights, Holdings: group.Holdings, Survey: group.Survey, Drain: drains, Diagnose: b.diagnose, Suspend: jobs.suspend, Suspensions: jobs.next,
+		Rights: group.Rights, Holdings: group.Holdings, Survey: group.Survey, Drain: drains, Diagnose: b.diagnose,
 	}
 	s := b.screen
 	o.Cluster = clusterOf(first.client, s.context)

@@ -10,17 +10,13 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 	"unicode"
-
-	"github.com/charmbracelet/x/term"
-	"github.com/muesli/cancelreader"
 
 	"electop/consulx"
 	"electop/election/sanitize"
+	"electop/internal/crash"
 	"electop/internal/procgroup"
 	"electop/internal/settings"
-	"electop/internal/stream"
 	"electop/ui"
 )
 
@@ -125,23 +121,22 @@ func (b dashboard) commandEnvironment() []string {
 	return all
 }
 
-// commandRunner returns the function that runs a command in the terminal. It returns nil if stdin or stdout is not a
-// file, or if the system has no process groups.
-func (b dashboard) commandRunner(ctx context.Context, d deps, jobs *jobControl) func(ui.ShellCommand) ui.CommandEnd {
-	tty, isFile := d.stdin.(*os.File)
-	out, isTerminal := stream.Unwrap(d.stdout).(*os.File)
-	if !procgroup.Supported || !isFile || !isTerminal {
+// returnPrompt makes sh wait at the end of a script, so that the user can read the output. ctrl-c ends the script or the
+// wait, and not both.
+const returnPrompt = `trap 'exit 130' INT; trap 'exit 131' QUIT
+trap 'electop=$?; trap : INT; printf "\nelectop: the command ended with exit code %s. Press Enter to return. " $electop; read -r REPLY; exit $electop' EXIT
+`
+
+// commandRunner returns the function that makes the process of a command. It returns nil if the system has no process
+// groups.
+func (b dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *exec.Cmd {
+	if !procgroup.Supported {
 		return nil
 	}
-	return func(c ui.ShellCommand) ui.CommandEnd {
-		defer jobs.lend()()
-		if d.interrupts != nil {
-			d.interrupts.shut()
-			defer func() { d.interrupts.openAfter(time.Now()) }()
-		}
-		end := runInTerminal(shellCommand(ctx, c, b.commandEnvironment()), tty, out)
-		awaitEnter(ctx, tty, out, "electop: the command "+end.Text+". Press Enter to return. ")
-		return end
+	return func(c ui.ShellCommand) *exec.Cmd {
+		cmd := shellCommand(ctx, ui.ShellCommand{Script: returnPrompt + c.Script, Args: c.Args}, b.commandEnvironment())
+		cmd.Stderr = os.Stdout
+		return cmd
 	}
 }
 
@@ -155,61 +150,13 @@ func shellCommand(ctx context.Context, c ui.ShellCommand, env []string) *exec.Cm
 	return cmd
 }
 
-// runInTerminal runs a command until it ends, and restores the modes of the terminal.
-func runInTerminal(cmd *exec.Cmd, tty, out *os.File) ui.CommandEnd {
-	mode, err := term.GetState(tty.Fd())
-	if err == nil {
-		defer func() { _ = term.Restore(tty.Fd(), mode) }() // ignore the error: the terminal may be closed
-	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, out, out
-	return commandEnd(cmd.Run())
-}
-
-// commandEnd describes the result of a command.
-func commandEnd(err error) ui.CommandEnd {
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return ui.CommandEnd{OK: true, Text: "ended with exit code 0"}
-	case !errors.As(err, &exit):
-		return ui.CommandEnd{Text: "could not be started: " + sanitize.Line(err.Error(), commandTextLength)}
-	case exit.ExitCode() < 0:
-		return ui.CommandEnd{Text: "was terminated by a signal: " + strings.TrimPrefix(exit.Error(), "signal: ")}
-	}
-	return ui.CommandEnd{Text: fmt.Sprintf("ended with exit code %d", exit.ExitCode())}
-}
-
-// awaitEnter waits until the user presses Enter or ctrl-c, or ctx ends. In raw mode, ctrl-c is not a signal.
-func awaitEnter(ctx context.Context, tty, out *os.File, prompt string) {
-	mode, err := term.MakeRaw(tty.Fd()) // set raw mode before the prompt: ctrl-c after the prompt must not be a signal
-	fmt.Fprint(out, "\r\n"+prompt)
-	if err != nil {
-		return
-	}
-	defer func() {
-		_ = term.Restore(tty.Fd(), mode)
-		fmt.Fprintln(out)
-	}()
-	keys, err := cancelreader.NewReader(tty)
-	if err != nil {
-		return
-	}
-	defer keys.Close()
-	defer context.AfterFunc(ctx, func() { keys.Cancel() })()
-	for one := make([]byte, 1); ; {
-		if n, err := keys.Read(one); err != nil || n > 0 && strings.IndexByte("\r\n\x03", one[0]) >= 0 {
-			return
-		}
-	}
-}
-
 // doctor checks what the address and the token can read and do. It names the datacenters if there are several. It
 // checks them concurrently, so that a datacenter that does not respond does not delay the others.
 func (b dashboard) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 	rows, failed := make([][]ui.DoctorRow, len(b.datacenters)), make([]error, len(b.datacenters))
 	var checks sync.WaitGroup
 	for i, c := range b.datacenters {
-		checks.Go(func() { rows[i], failed[i] = c.doctor(ctx) })
+		crash.Go(&checks, func() { rows[i], failed[i] = c.doctor(ctx) })
 	}
 	checks.Wait()
 	if len(b.datacenters) == 1 {

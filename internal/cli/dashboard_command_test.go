@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -49,23 +48,24 @@ func TestCommandReceivesAHostileValueAsOneArgument(t *testing.T) {
 	}
 }
 
-func TestEndsOfCommands(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		want ui.CommandEnd
-	}{
-		{"true", ui.CommandEnd{OK: true, Text: "ended with exit code 0"}},
-		{"exit 3", ui.CommandEnd{Text: "ended with exit code 3"}},
-		{"kill -INT $$", ui.CommandEnd{Text: "was terminated by a signal: interrupt"}},
-	} {
-		if got := commandEnd(commandOf(t, c.text, "a").Run()); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.text, got, c.want)
-		}
+// The output of a command remains on the screen until the user presses Enter, even if the script calls exit.
+func TestCommandWaitsForEnter(t *testing.T) {
+	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	cmd := commandOf(t, "true", "a")
-	cmd.Path = filepath.Join(cmd.Dir, "missing")
-	if got := commandEnd(cmd.Run()); got.OK || !strings.HasPrefix(got.Text, "could not be started: ") {
-		t.Errorf("%+v", got)
+	b := dashboard{datacenters: []*datacenter{{client: client}}}
+	for script, want := range map[string]string{
+		"echo a; exit 3": "a\n\nelectop: the command ended with exit code 3. Press Enter to return. ",
+		"true":           "\nelectop: the command ended with exit code 0. Press Enter to return. ",
+		"kill -INT $$":   "\nelectop: the command ended with exit code 130. Press Enter to return. ",
+	} {
+		cmd := b.commandRunner(t.Context())(ui.ShellCommand{Script: script})
+		var out strings.Builder
+		cmd.Stdin, cmd.Stdout = strings.NewReader("\n"), &out
+		if _ = cmd.Run(); out.String() != want {
+			t.Errorf("%s: %q, want %q", script, out.String(), want)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/crash"
 	"electop/internal/drain"
 )
 
@@ -64,17 +65,17 @@ func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress 
 func (x *dashboardDrains) start(c *datacenter, d *drainer) drain.Running {
 	ctx, cancel := context.WithCancel(x.ctx)
 	f := &drainFeed{stop: cancel, ready: make(chan struct{}, 1), ended: make(chan struct{})}
-	x.running.Go(func() {
+	crash.Go(&x.running, func() {
 		defer cancel()
 		defer close(f.ended)
 		client, err := c.connect()
 		if err != nil {
-			f.last, f.doubt = drain.NewRunner(d.plan, nil).Results(), err
+			f.last, f.unverified = drain.NewRunner(d.plan, nil).Results(), err
 			return
 		}
 		defer client.Close()
 		d.client = client.Consistently()
-		f.last, f.doubt = d.execute(ctx, c.recorder, f.changed, func(string) {})
+		f.last, f.unverified = d.execute(ctx, c.recorder, f.changed, func(string) {})
 	})
 	return f
 }
@@ -86,12 +87,12 @@ const drainInterval = 100 * time.Millisecond
 type drainFeed struct {
 	stop  context.CancelFunc
 	ready chan struct{}
-	ended chan struct{} // closed after last and doubt were set
+	ended chan struct{} // closed after last and unverified were set
 
-	mu      sync.Mutex
-	changes []drain.Result
-	last    []drain.Result
-	doubt   error
+	mu         sync.Mutex
+	changes    []drain.Result
+	last       []drain.Result
+	unverified error
 }
 
 // changed stores a changed result until Next returns it. It does not block.
@@ -125,8 +126,8 @@ func (f *drainFeed) Next() (changes []drain.Result, more bool) {
 	return changes, true
 }
 
-// Doubt returns why it is not verified that no session on the node leads an election.
-func (f *drainFeed) Doubt() string { return consulx.Describe(f.doubt) }
+// Unverified returns why it is not verified that no session on the node leads an election.
+func (f *drainFeed) Unverified() string { return consulx.Describe(f.unverified) }
 
 // Stop ends the drain after the writes in progress.
 func (f *drainFeed) Stop() { f.stop() }

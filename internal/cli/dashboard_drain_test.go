@@ -69,8 +69,8 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 			t.Errorf("%s: %+v", key, r)
 		}
 	}
-	if pair := w.get("jobs/backup"); string(pair.Value) != "backup-2" || pair.Session == here || d.Doubt() != "" {
-		t.Errorf("%+v %s", pair, d.Doubt())
+	if pair := w.get("jobs/backup"); string(pair.Value) != "backup-2" || pair.Session == here || d.Unverified() != "" {
+		t.Errorf("%+v %s", pair, d.Unverified())
 	}
 }
 
@@ -89,8 +89,8 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 		}
 	}
 	d.Stop()
-	if r := follow(d)["service/web/leader"]; r.Status != drain.Moving || r.Text() != "interrupted, no leader, 1 release" || d.Doubt() != "interrupted" {
-		t.Errorf("%+v %s", r, d.Doubt())
+	if r := follow(d)["service/web/leader"]; r.Status != drain.Moving || r.Text() != "interrupted, no leader, 1 release" || d.Unverified() != "interrupted" {
+		t.Errorf("%+v %s", r, d.Unverified())
 	}
 }
 

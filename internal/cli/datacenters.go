@@ -86,11 +86,10 @@ func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	}
 	own := o.consul
 	own.Datacenter = ""
-	client, err := consulx.NewClient(own)
+	client, err := o.opened.client(own)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	names, err := client.Datacenters(ctx)
@@ -119,7 +118,7 @@ func (o *options) connectAll(ctx context.Context) ([]*consulx.Client, election.P
 	}
 	clients := make([]*consulx.Client, len(configs))
 	for i, config := range configs {
-		if clients[i], err = consulx.NewClient(config); err != nil {
+		if clients[i], err = o.opened.client(config); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -133,8 +132,7 @@ type lookups struct {
 	failed error
 }
 
-// lookUpAll reads the elections of each datacenter of --datacenter once. It fails if no datacenter can be read. The
-// caller closes the clients.
+// lookUpAll reads the elections of each datacenter of --datacenter once. It fails if no datacenter can be read.
 func (o *options) lookUpAll(ctx context.Context, d deps, past pastReader) (lookups, error) {
 	clients, ps, err := o.connectAll(ctx)
 	if err != nil {
@@ -189,13 +187,6 @@ func mostSevere(a, b error) error {
 		return b
 	}
 	return a
-}
-
-// close closes the clients.
-func (ls lookups) close() {
-	for _, l := range ls.all {
-		l.client.Close()
-	}
 }
 
 // at returns the time of the latest snapshot.

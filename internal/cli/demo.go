@@ -15,6 +15,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/crash"
 	"electop/internal/demo"
 	"electop/internal/history/sqlite"
 	"electop/internal/memconsul"
@@ -64,10 +65,7 @@ func (c *demoCommand) run(ctx context.Context, real bool) error {
 	if !c.headless && !c.d.interactive {
 		return errors.New("the dashboard needs a terminal; without one, use `electop demo --headless`")
 	}
-	if c.headless {
-		return c.perform(ctx, real)
-	}
-	return c.d.runGuarded(c.o, func() error { return c.perform(ctx, real) })
+	return c.perform(ctx, real)
 }
 
 func (c *demoCommand) perform(ctx context.Context, real bool) error {
@@ -104,7 +102,7 @@ func unsetConsulEnvironment() error {
 
 // playOn runs the demonstration and the dashboard until either ends.
 func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where string) error {
-	client, err := consulx.NewClient(cfg)
+	client, err := c.o.opened.client(cfg)
 	if err != nil {
 		return err
 	}
@@ -115,7 +113,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := c.o.logger(c.d)
+	log, closeLog, err := c.o.logger()
 	if err != nil {
 		return err
 	}
@@ -129,15 +127,15 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return demo.Run(gctx, c.play) })
+	g.Go(crash.Guard(func() error { return demo.Run(gctx, c.play) }))
 	if !c.headless {
-		g.Go(func() error {
+		g.Go(crash.Guard(func() error {
 			defer cancel()
 			return c.openDashboard(gctx, dashboard{
-				datacenters: []*datacenter{{client: client, connect: c.play.Connect}}, patterns: ps, log: log, readOnly: c.o.readOnly, screen: c.o.screen(),
+				datacenters: []*datacenter{{client: client, connect: c.play.Connect}}, patterns: ps, log: log, readOnly: c.o.readOnly, screen: c.o.screen(), redact: c.o.opened.redact,
 				demo: fmt.Sprintf("%s, a simulated failure every %s", where, c.play.Every),
 			})
-		})
+		}))
 	}
 	return g.Wait()
 }

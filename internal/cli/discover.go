@@ -88,9 +88,8 @@ type lockSearch struct {
 	sections int // number of sections written
 }
 
-// in searches one datacenter, shows the progress, and closes the client. Each progress line begins with where.
+// in searches one datacenter, and shows the progress. Each progress line begins with where.
 func (s *lockSearch) in(ctx context.Context, client *consulx.Client, where string) (discovered, error) {
-	defer client.Close()
 	p := &progress{w: s.d.stderr, terminal: s.d.interactive, where: where}
 	found, err := discoverLocks(ctx, client, strings.TrimPrefix(s.prefix, "/"), s.patterns, p.update)
 	if p.total > 0 {

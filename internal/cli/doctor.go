@@ -58,7 +58,6 @@ func runDoctor(ctx context.Context, d deps, o *options, format string) error {
 	var checks sync.WaitGroup
 	for i, c := range clients {
 		checks.Go(func() {
-			defer c.Close()
 			report, failure := consulx.Doctor(ctx, c, ps)
 			all[i] = diagnosis{c, report, failure}
 		})

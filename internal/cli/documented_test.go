@@ -10,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"electop/internal/manpage"
 )
 
 // documents returns README.md and docs/*.md.
@@ -45,13 +43,24 @@ func offered(t *testing.T, args ...string) []string {
 
 // allCommands returns the commands that electop --help lists, including those that cobra adds.
 func allCommands() []*cobra.Command {
-	root := newRootCommand(deps{})
+	root := newRootCommand(deps{}, new(options))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	return manpage.Commands(root)
+	return available(root)
 }
 
-// The manual pages and the lists of flags have tests of their own: man_test.go, help_test.go.
+// available returns a command and the subcommands that its help lists.
+func available(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			all = append(all, available(sub)...)
+		}
+	}
+	return all
+}
+
+// The lists of flags have a test of their own: help_test.go.
 func TestEveryCommandIsInDocumentsHelpAndCompletion(t *testing.T) {
 	withoutConfig(t)
 	text := documents(t)

@@ -144,9 +144,9 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		recorder.observes(c.snapshot.Datacenter)
 	}
 	started := time.Now()
-	results, doubt := c.execute(ctx, recorder, c.changed(), c.connection)
+	results, unverified := c.execute(ctx, recorder, c.changed(), c.connection)
 	recorder.finish()
-	return c.finish(results, doubt, time.Since(started))
+	return c.finish(results, unverified, time.Since(started))
 }
 
 // validate checks the command line before the first request to Consul.

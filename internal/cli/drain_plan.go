@@ -135,9 +135,11 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (drain.Facts, error
 		}
 		unread = slices.Concat(elections, keys)
 		f.Held = slices.DeleteFunc(f.Held, func(p election.Pair) bool { return slices.Contains(keys, p.Key) })
-		if err := d.scan(ctx, &f, keys, nil, &hidden); err != nil {
+		unreadable, err := consulx.Scan(ctx, d.client, keys, nil, addHeld(&f))
+		if err != nil {
 			return f, err
 		}
+		hidden = hidden || unreadable
 	}
 	return f, fmt.Errorf("the leaders of these elections changed while electop read them; try again: %s", lineNames(unread))
 }
@@ -191,23 +193,20 @@ func (d *drainer) readSessions(ctx context.Context, f *drain.Facts) (partly bool
 func (d *drainer) searchStore(ctx context.Context, f *drain.Facts) (hidden bool, err error) {
 	update, end := d.searching()
 	defer end()
-	keys, err := d.client.ListKeys(ctx, "")
-	hidden = consulx.IsDenied(err) || errors.Is(err, consulx.ErrPartly)
-	if err == nil || hidden {
-		err = d.scan(ctx, f, keys, update, &hidden)
+	err = consulx.ScanStore(ctx, d.client, update, addHeld(f))
+	if errors.Is(err, consulx.ErrIncomplete) {
+		return true, nil
 	}
-	return hidden, err
+	return false, err
 }
 
-// scan reads keys, and adds those that a session holds to the facts.
-func (d *drainer) scan(ctx context.Context, f *drain.Facts, keys []string, progress func(done, total int), hidden *bool) error {
-	unreadable, err := consulx.Scan(ctx, d.client, keys, progress, func(p election.Pair) {
+// addHeld returns a function that adds a key to the facts if a session holds it.
+func addHeld(f *drain.Facts) func(election.Pair) {
+	return func(p election.Pair) {
 		if p.Held() {
 			f.Held = append(f.Held, p)
 		}
-	})
-	*hidden = *hidden || unreadable
-	return err
+	}
 }
 
 // selection contains the keys of --include and --exclude.

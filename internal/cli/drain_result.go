@@ -110,7 +110,7 @@ type drainSummaryJSON struct {
 }
 
 // finish reports the interrupted elections and the summary. It returns an error with the exit code.
-func (c *drainCommand) finish(results []drain.Result, doubt error, elapsed time.Duration) error {
+func (c *drainCommand) finish(results []drain.Result, unverified error, elapsed time.Duration) error {
 	const unfinished = drain.Status("unfinished")
 	n, releases := map[drain.Status]int{}, 0
 	for _, r := range results {
@@ -125,7 +125,7 @@ func (c *drainCommand) finish(results []drain.Result, doubt error, elapsed time.
 	if c.output == "json" {
 		c.written = cmp.Or(c.written, writeJSONLine(c.d.stdout, drainSummaryJSON{
 			true, c.plan.Nodes, elections, n[drain.Moved], n[drain.Stayed], n[drain.Vacant], n[drain.Failed], n[unfinished],
-			n[drain.Skipped], releases, elapsed.Milliseconds(), doubt == nil,
+			n[drain.Skipped], releases, elapsed.Milliseconds(), unverified == nil,
 		}))
 	}
 	texts := []string{fmt.Sprintf("%d moved", n[drain.Moved])}
@@ -134,13 +134,13 @@ func (c *drainCommand) finish(results []drain.Result, doubt error, elapsed time.
 			texts = append(texts, fmt.Sprintf("%d %s", n[status], status))
 		}
 	}
-	fmt.Fprintf(c.d.stderr, "electop: %s (%s: %s; %s in %s)\n", c.verdict(results, doubt), countElections(elections),
+	fmt.Fprintf(c.d.stderr, "electop: %s (%s: %s; %s in %s)\n", c.verdict(results, unverified), countElections(elections),
 		strings.Join(texts, ", "), drain.Releases(releases), election.FormatDuration(elapsed))
-	return cmp.Or(drainExit(results, doubt), c.written)
+	return cmp.Or(drainExit(results, unverified), c.written)
 }
 
 // verdict describes whether sessions on the nodes still lead elections of the drain.
-func (c *drainCommand) verdict(results []drain.Result, doubt error) string {
+func (c *drainCommand) verdict(results []drain.Result, unverified error) string {
 	leads := 0
 	for _, r := range results {
 		if r.Here && (r.Status != drain.Skipped || r.Failure != "") {
@@ -152,18 +152,18 @@ func (c *drainCommand) verdict(results []drain.Result, doubt error) string {
 		lead = "lead"
 	}
 	switch {
-	case leads > 0 && doubt != nil:
-		return fmt.Sprintf("%s still %s %s; not verified whether more: %s", nodes, lead, countElections(leads), consulx.Describe(doubt))
+	case leads > 0 && unverified != nil:
+		return fmt.Sprintf("%s still %s %s; not verified whether more: %s", nodes, lead, countElections(leads), consulx.Describe(unverified))
 	case leads > 0:
 		return fmt.Sprintf("%s still %s %s", nodes, lead, countElections(leads))
-	case doubt != nil:
-		return fmt.Sprintf("not verified whether %s %s an election: %s", nodes, lead, consulx.Describe(doubt))
+	case unverified != nil:
+		return fmt.Sprintf("not verified whether %s %s an election: %s", nodes, lead, consulx.Describe(unverified))
 	}
 	return nodes + " " + lead + " no election of the drain"
 }
 
 // drainExit returns an error with the most severe exit code, or nil if the drain succeeded and this was verified.
-func drainExit(results []drain.Result, doubt error) error {
+func drainExit(results []drain.Result, unverified error) error {
 	codes := map[int]bool{}
 	for _, r := range results {
 		switch {
@@ -176,15 +176,10 @@ func drainExit(results []drain.Result, doubt error) error {
 		}
 	}
 	switch {
-	case errors.Is(doubt, consulx.ErrDenied):
+	case errors.Is(unverified, consulx.ErrDenied):
 		codes[exitDenied] = true
-	case doubt != nil:
+	case unverified != nil:
 		codes[exitFailed] = true
 	}
-	for _, code := range bySeverity() {
-		if code != exitOK && codes[code] {
-			return exitError(code)
-		}
-	}
-	return nil
+	return worstOf(codes)
 }

@@ -36,12 +36,12 @@ func (d *drainer) patternsToWatch() election.Patterns {
 	return ps
 }
 
-// execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. doubt is
-// nil if this was verified. changed receives each changed result; connection receives the reason when the connection
+// execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
+// is nil if this was verified. changed receives each changed result; connection receives the reason when the connection
 // is lost, and "" when it is restored. execute never calls them concurrently.
 func (d *drainer) execute(
 	ctx context.Context, recorder *historyRecorder, changed func(drain.Result), connection func(string),
-) (results []drain.Result, doubt error) {
+) (results []drain.Result, unverified error) {
 	if len(d.plan.Planned()) == 0 {
 		results = drain.NewRunner(d.plan, nil).Results()
 		for _, r := range results {

@@ -175,7 +175,7 @@ func endpoint(path string) string {
 
 // withoutConsul returns the commands that send no request to Consul. demo uses an agent of its own.
 func withoutConsul() []string {
-	return []string{"completion", "config", "demo", "help", "history", "man", "report", "version"}
+	return []string{"completion", "config", "demo", "help", "history", "report", "version"}
 }
 
 // sendEverything runs every command and the actions of the dashboard. It returns the names of the commands.

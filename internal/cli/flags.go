@@ -35,6 +35,7 @@ type options struct {
 	historyTokenFile, historyCAFile string
 	// settings contains the settings of the config file for which no flag exists.
 	settings fileSettings
+	opened   opened
 }
 
 // consulFlag is a string flag that Consul's own command line also has.
@@ -46,7 +47,7 @@ type consulFlag struct {
 func consulFlags(c *consulx.Config) []consulFlag {
 	return []consulFlag{
 		{&c.Address, "http-addr", "CONSUL_HTTP_ADDR", "address of the Consul agent: host:port, http(s)://… or unix://…"},
-		{&c.Token, "token", "CONSUL_HTTP_TOKEN", "ACL token"},
+		{&c.Token, "token", "CONSUL_HTTP_TOKEN", "ACL token; every user of the host can see it on the command line: prefer --token-file"},
 		{&c.TokenFile, "token-file", "CONSUL_HTTP_TOKEN_FILE", "file that contains the ACL token"},
 		{&c.CAFile, "ca-file", "CONSUL_CACERT", "CA certificate file"},
 		{&c.CAPath, "ca-path", "CONSUL_CAPATH", "directory of CA certificates"},
@@ -166,7 +167,7 @@ func (o *options) connect() (*consulx.Client, election.Patterns, error) {
 	if err := o.oneDatacenter(); err != nil {
 		return nil, nil, err
 	}
-	client, err := consulx.NewClient(o.consul)
+	client, err := o.opened.client(o.consul)
 	return client, ps, err
 }
 

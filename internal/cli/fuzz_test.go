@@ -69,7 +69,7 @@ func commandLines(key, node string) [][]string {
 		{"wait", key, "--vacant", "--timeout", "50ms"}, {"wait", key, "--leader", node, "--timeout", "50ms", "-o", "json"},
 		{"rescue", "--dry-run"}, {"rescue", "--dry-run", "-o", "json"}, {"drain", node, "--dry-run"}, {"drain", node}, {"drill", key},
 		{"show", key, "--probe"}, {"watch", "then", "history"}, {"watch", "then", "history", "--terms"}, {"watch", "then", "history", "--stats"},
-		{"watch", "then", "history", "-o", "csv"}, {"watch", "then", "report", key},
+		{"watch", "then", "history", "--stats"}, {"watch", "then", "report", key},
 	}
 }
 

@@ -7,15 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"electop/internal/manpage"
 )
 
 // TestEveryFlagIsInSomeHelp requires each flag either in the help of its command or in a help topic.
 func TestEveryFlagIsInSomeHelp(t *testing.T) {
 	w := onMemory(t)
 	topic := w.run("help", "connection").must(t, exitOK).out
-	for _, cmd := range manpage.Commands(newRootCommand(deps{})) {
+	for _, cmd := range available(newRootCommand(deps{}, new(options))) {
 		help := w.run(append(path(cmd), "--help")...).must(t, exitOK).out
 		all := pflag.NewFlagSet("", pflag.ContinueOnError)
 		all.AddFlagSet(cmd.LocalFlags())

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
@@ -49,17 +48,16 @@ A term that began before observation started has FROM "before …" and
 HELD ">= …". A term that ended while no observer was running has TO "by …".
 In the table of events, "unobserved" lines show when no observer was running.
 
--o json prints one object per line, events as electop watch does. In -o csv, a
-field that begins with = + - or @ gets a leading apostrophe: spreadsheets would
-evaluate it as a formula.`,
+-o json prints one object per line, events as electop watch does; jq makes CSV
+of it.`,
 		Example: `  electop history --since 2d
   electop history billing --terms --since 2026-11-20
-  electop history --stats --since 30d -o csv
-  electop history --type elected,missed -o json | jq -c .leader`,
+  electop history --stats --since 30d
+  electop history --type elected,missed -o json | jq -r '[.time, .election, .leader] | @csv'`,
 		ValidArgsFunction: completeHistory(o),
 		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names, time.Now()) },
 	}
-	outputFlag(cmd, &c.output, "table", "json", "csv")
+	outputFlag(cmd, &c.output, "table", "json")
 	f := cmd.Flags()
 	f.StringVar(&c.since, "since", "24h", "print what happened after this time")
 	f.StringVar(&c.until, "until", "", "print what happened before this time (default now)")
@@ -166,11 +164,10 @@ func (o *options) openHistory(ctx context.Context) (web.Source, error) {
 	if path == "" {
 		own := o.consul
 		own.Datacenter = "" // a history contains all datacenters
-		client, err := consulx.NewClient(own)
+		client, err := o.opened.client(own)
 		if err != nil {
 			return nil, err
 		}
-		defer client.Close()
 		if path, err = o.historyPath(client); err != nil {
 			return nil, err
 		}

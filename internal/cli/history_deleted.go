@@ -8,6 +8,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -23,7 +24,7 @@ func (r *historyRecorder) loaded(client *consulx.Client, ps election.Patterns) f
 		if len(s.Elections) == 0 { // if there are elections, their initial events record when observation began
 			r.events([]election.Event{sqlite.Observing(s.Datacenter, s.At)})
 		}
-		r.reads.Go(func() {
+		crash.Go(&r.reads, func() {
 			events, err := deletedUnobserved(r.reading, client, ps, s, r.path)
 			var file *sqlite.Error // the writer reports errors of the file
 			if err != nil && r.reading.Err() == nil && !errors.As(err, &file) {

@@ -2,17 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"electop/election"
-	"electop/election/sanitize"
 	"electop/internal/history"
 )
 
@@ -52,12 +47,8 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 }
 
 func (c *historyCommand) eventWriter(ctx context.Context, f history.Source, filter history.Filter) (eventWriter, error) {
-	switch c.output {
-	case "json":
+	if c.output == "json" {
 		return jsonEvents{c.d.stdout}, nil
-	case "csv":
-		w := csvEvents{csv.NewWriter(c.d.stdout)}
-		return w, w.Write(eventColumns())
 	}
 	observed, err := f.Observations(ctx, filter.Range)
 	if err != nil {
@@ -127,74 +118,4 @@ func (t *textEvents) gapsBefore(at time.Time) (lines []byte) {
 func gapText(gap history.Range) string {
 	return fmt.Sprintf("no observer was running for %s, until %s",
 		gap.Until.Sub(gap.Since).Round(time.Second), localTime(gap.Until))
-}
-
-type csvEvents struct{ *csv.Writer }
-
-func eventColumns() []string {
-	return []string{
-		"time", "type", "election", "key", "datacenter", "initial", "term", "create_index", "leader", "session", "node", "vacancy_ms",
-		"held_ms", "held_known", "cause", "guess", "evidence", "lock_delay_until", "count", "prefix", "holders", "limit", "error",
-	}
-}
-
-func (w csvEvents) write(events []election.Event) error {
-	for i := range events {
-		if err := w.Write(eventRecord(&events[i])); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w csvEvents) end() error {
-	w.Flush()
-	return w.Error()
-}
-
-// csvText makes a string from Consul safe to show and to open in a spreadsheet. It puts an apostrophe before a formula,
-// so that the spreadsheet does not evaluate it. It truncates only strings that are longer than any name that Consul
-// accepts.
-func csvText(s string) string {
-	s = sanitize.Line(s, 4096) // replaces control characters, which could precede a formula
-	if first, _ := utf8.DecodeRuneInString(s); strings.ContainsRune("=+-@＝＋－＠", first) {
-		return "'" + s
-	}
-	return s
-}
-
-func eventRecord(e *election.Event) []string {
-	vacancy, held, heldKnown, holders, limit := "", "", "", "", ""
-	if e.VacancyKnown {
-		vacancy = millis(e.Vacancy)
-	}
-	if e.Type == election.Vacated && !e.Initial {
-		held, heldKnown = millis(e.Held), strconv.FormatBool(e.HeldKnown)
-	}
-	if e.OfSlot() {
-		holders, limit = strconv.Itoa(e.Holders), strconv.Itoa(e.Limit)
-	}
-	return []string{
-		election.FormatTime(e.Time), csvText(string(e.Type)), csvText(e.Election), csvText(e.Key), csvText(e.Datacenter), onlyTrue(e.Initial),
-		positive(e.Term), positive(e.CreateIndex), csvText(e.Leader), csvText(e.Session), csvText(e.Node), vacancy,
-		held, heldKnown, csvText(string(e.Cause)), onlyTrue(e.Guess), csvText(e.Evidence), election.FormatTime(e.LockDelayUntil),
-		positive(e.Count), csvText(e.Prefix), holders, limit, csvText(e.Error),
-	}
-}
-
-func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-
-// positive formats a number. It returns "" for 0, because 0 means that the number does not apply.
-func positive(n uint64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatUint(n, 10)
-}
-
-func onlyTrue(b bool) string {
-	if b {
-		return "true"
-	}
-	return ""
 }

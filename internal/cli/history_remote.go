@@ -20,7 +20,6 @@ import (
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 	"electop/internal/history/web"
-	"electop/internal/ttyguard"
 )
 
 // historyTokenEnv is the environment variable with the token for the URL of --history. --history-token-file overrides
@@ -51,7 +50,9 @@ func (o *options) historyClient() (*web.Client, error) {
 			return nil, errors.New("--history-ca-file: the file contains no PEM certificate")
 		}
 	}
-	return web.NewClient(web.ClientOptions{URL: o.history, Token: strings.TrimSpace(token), CAs: roots})
+	token = strings.TrimSpace(token)
+	o.opened.hide(token)
+	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots})
 }
 
 // readToken reads a token from a file and removes the white space around it.
@@ -75,7 +76,7 @@ func checkHistoryURL(cmd *cobra.Command, url string) error {
 	if err := web.CheckURL(url); err != nil {
 		return usagef("--history: %v", err)
 	}
-	if web.Exposed(url) && !ttyguard.Child() { // the parent process has already printed the warning
+	if web.Exposed(url) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "electop: warning: --history uses http, so the token and the history are not encrypted; use https")
 	}
 	return nil

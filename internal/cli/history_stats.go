@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -25,11 +24,8 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	}
 	// Omit elections that have no terms in this range and were not observed in it.
 	st.Elections = slices.DeleteFunc(st.Elections, func(s history.Summary) bool { return s.Terms == 0 && s.Observed == 0 })
-	switch c.output {
-	case "json":
+	if c.output == "json" {
 		return c.writeStatsJSON(&st)
-	case "csv":
-		return c.writeStatsCSV(&st)
 	}
 	return c.writeStatsTable(&st)
 }
@@ -140,25 +136,4 @@ func (c *historyCommand) writeStatsJSON(st *history.Stats) error {
 	}
 	_, err = c.d.stdout.Write(append(sanitize.JSON(text), '\n'))
 	return err
-}
-
-func (c *historyCommand) writeStatsCSV(st *history.Stats) error {
-	records := [][]string{{
-		"election", "key", "datacenter", "terms", "missed", "mean_ms", "longest_ms", "observed_ms", "led_ms", "availability",
-		"vacancies", "vacancy_p50_ms", "vacancy_p95_ms", "vacancy_max_ms", "causes",
-	}}
-	for i := range st.Elections {
-		s := &st.Elections[i]
-		share, _ := s.Availability()
-		text := ""
-		if s.Observed > 0 {
-			text = strconv.FormatFloat(share, 'f', 6, 64)
-		}
-		records = append(records, []string{
-			csvText(s.Election), csvText(s.Key), csvText(s.Datacenter), strconv.Itoa(s.Terms), strconv.FormatUint(s.Missed, 10),
-			millis(s.Mean), millis(s.Longest), millis(s.Observed), millis(s.Led), text,
-			strconv.Itoa(s.Vacancies), millis(s.VacancyP50), millis(s.VacancyP95), millis(s.VacancyMax), csvText(causeCounts(s.Causes)),
-		})
-	}
-	return csv.NewWriter(c.d.stdout).WriteAll(records)
 }

@@ -3,11 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"electop/election"
@@ -30,15 +28,8 @@ func (t *observedTerm) held() (held time.Duration, known bool) {
 // writeTerms writes the terms page by page, so that memory usage does not depend on the number of terms.
 func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
 	q := history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes), Limit: historyPage}
-	switch c.output {
-	case "json":
+	if c.output == "json" {
 		return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeLines(c.d.stdout, terms, termLine) })
-	case "csv":
-		w := csv.NewWriter(c.d.stdout)
-		if err := w.Write(termColumns()); err != nil {
-			return err
-		}
-		return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeTermRecords(w, terms) })
 	}
 	observed, err := f.Observations(ctx, filter.Range)
 	if err != nil {
@@ -90,7 +81,12 @@ func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each 
 	}
 }
 
-func termNumber(t *observedTerm) string { return cmp.Or(positive(t.Number), "?") }
+func termNumber(t *observedTerm) string {
+	if t.Number == 0 {
+		return "?"
+	}
+	return fmt.Sprint(t.Number)
+}
 
 // termTimes formats when a term began and ended, and how long it lasted.
 func termTimes(t *observedTerm) (from, to, held string) {
@@ -168,29 +164,4 @@ func newTermJSON(t *observedTerm) termJSON {
 func termLine(t observedTerm) ([]byte, error) {
 	text, err := json.Marshal(newTermJSON(&t))
 	return append(sanitize.JSON(text), '\n'), err
-}
-
-func termColumns() []string {
-	return []string{
-		"election", "key", "datacenter", "term", "create_index", "leader", "session", "node", "from", "from_known", "to", "seen_until",
-		"held_ms", "held_known", "cause", "guess", "evidence", "by", "lock_delay_until", "vacancy_ms",
-	}
-}
-
-func writeTermRecords(w *csv.Writer, terms []observedTerm) error {
-	records := make([][]string, len(terms))
-	for i := range terms {
-		j := newTermJSON(&terms[i])
-		vacancy := ""
-		if j.VacancyMS != nil {
-			vacancy = strconv.FormatInt(*j.VacancyMS, 10)
-		}
-		records[i] = []string{
-			csvText(j.Election), csvText(j.Key), csvText(j.Datacenter), positive(j.Term), positive(j.CreateIndex), csvText(j.Leader),
-			csvText(j.Session), csvText(j.Node), j.From, strconv.FormatBool(j.FromKnown), j.To, j.SeenUntil,
-			strconv.FormatInt(j.HeldMS, 10), strconv.FormatBool(j.HeldKnown), csvText(j.Cause), onlyTrue(j.Guess), csvText(j.Evidence),
-			csvText(j.By), j.LockDelayUntil, vacancy,
-		}
-	}
-	return w.WriteAll(records)
 }

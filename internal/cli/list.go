@@ -36,7 +36,6 @@ code 1.`,
 			if err != nil {
 				return err
 			}
-			defer ls.close()
 			chosen, err := ls.elections(cmd.Context(), names)
 			if err != nil {
 				return err

@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
+	"os"
 
-	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/logfile"
 )
 
 func (o *options) level() (level slog.Level, err error) {
@@ -19,8 +17,8 @@ func (o *options) level() (level slog.Level, err error) {
 }
 
 // logger returns a logger that writes to --log-file, or discards everything if --log-file is not set. The returned
-// function closes the file and reports lines that were not written.
-func (o *options) logger(d deps) (*slog.Logger, func(), error) {
+// function closes the file.
+func (o *options) logger() (*slog.Logger, func(), error) {
 	level, err := o.level()
 	if err != nil {
 		return nil, nil, err
@@ -28,16 +26,11 @@ func (o *options) logger(d deps) (*slog.Logger, func(), error) {
 	if o.logFile == "" {
 		return slog.New(slog.DiscardHandler), func() {}, nil
 	}
-	f, err := logfile.Open(o.logFile)
+	f, err := os.OpenFile(o.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}
-	closeFile := func() {
-		if err := f.Close(); err != nil {
-			fmt.Fprintf(d.stderr, "electop: %s: %s\n", sanitize.Line(o.logFile, 200), consulx.Describe(err))
-		}
-	}
-	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), closeFile, nil
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), func() { _ = f.Close() }, nil
 }
 
 // logged returns a function that logs a warning and passes it to warn.

@@ -36,7 +36,7 @@ func (l lookup) warn(format string, args ...any) {
 	fmt.Fprintln(l.stderr, "electop: "+l.where+sanitize.Line(fmt.Sprintf(format, args...), 1000))
 }
 
-// lookUp connects and reads all elections once. The caller closes the client.
+// lookUp connects and reads all elections once.
 func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
 	return o.lookUpAfter(ctx, d, noPast)
 }
@@ -91,9 +91,6 @@ func lookUpIn(ctx context.Context, d deps, client *consulx.Client, ps election.P
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	s, err := observe.OnceAfter(ctx, client, ps, past(ctx, client))
-	if err != nil {
-		client.Close()
-	}
 	return lookup{stderr: d.stderr, client: client, patterns: ps, snapshot: s}, err
 }
 

@@ -90,7 +90,7 @@ func (r *recording) run(ctx context.Context) (err error) {
 	if r.path, err = r.o.historyPath(r.clients[0]); err != nil {
 		return err
 	}
-	log, closeLog, err := r.o.logger(r.d)
+	log, closeLog, err := r.o.logger()
 	if err != nil {
 		return err
 	}

@@ -87,8 +87,8 @@ func TestRecordServesItsHistory(t *testing.T) {
 			return strings.Contains(text, `"cause":"released"`)
 		})
 		for _, args := range [][]string{
-			{"history"}, {"history", "-o", "json"}, {"history", "-o", "csv"}, {"history", "web", "--type", "elected,vacated"},
-			{"history", "web", "--terms", "-o", "csv", "--cause", "released"}, {"history", "-k", pattern, "--stats", "-o", "csv", "--until", "2200-01-01"},
+			{"history"}, {"history", "-o", "json"}, {"history", "web", "--type", "elected,vacated"},
+			{"history", "web", "--terms", "-o", "json", "--cause", "released"}, {"history", "-k", pattern, "--stats", "-o", "json", "--until", "2200-01-01"},
 		} {
 			args = append(args, "--since", "2000-01-01T00:00:00Z")
 			local := w.run(append(args, "--history", r.file)...).must(t, exitOK)

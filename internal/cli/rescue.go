@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -152,26 +151,27 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	return r.finish(err)
 }
 
-// confirmPlan shows the problems, and requests confirmation if a fix writes to Consul.
+// confirmPlan shows the problems, and requests confirmation if a fix writes to Consul. --yes skips both.
 func (r *rescueCommand) confirmPlan(ctx context.Context) error {
+	if r.yes {
+		return nil
+	}
 	n := 0
 	for _, i := range r.items {
 		if i.Writes() {
 			n++
 		}
 	}
-	if n > 0 && !r.yes {
+	if n > 0 {
 		if err := r.d.canAsk(); err != nil {
 			return err
 		}
 	}
-	if !r.yes {
-		r.writePlan(r.d.stderr)
-	}
-	if n == 0 || r.yes {
+	r.writePlan(r.d.stderr)
+	switch n {
+	case 0:
 		return nil
-	}
-	if n == 1 {
+	case 1:
 		return r.d.confirm(ctx, "Apply 1 fix")
 	}
 	return r.d.confirm(ctx, fmt.Sprintf("Apply %d fixes", n))
@@ -245,23 +245,11 @@ func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election
 	}
 }
 
-// exitCode returns the most severe exit code.
-func (r *rescueCommand) exitCode() int {
+// finish reports the items and returns the exit code.
+func (r *rescueCommand) finish(err error) error {
 	codes := map[int]bool{}
 	for _, i := range r.items {
 		codes[i.exitCode(r.wait > 0)] = true
-	}
-	for _, code := range bySeverity() {
-		if codes[code] {
-			return code
-		}
-	}
-	return exitOK
-}
-
-// finish reports the items and returns the exit code.
-func (r *rescueCommand) finish(err error) error {
-	for _, i := range r.items {
 		if i.result == "" { // electop failed before it applied anything
 			continue
 		}
@@ -269,10 +257,7 @@ func (r *rescueCommand) finish(err error) error {
 			err = written
 		}
 	}
-	if code := r.exitCode(); err == nil && code != exitOK {
-		return exitError(code)
-	}
-	return err
+	return cmp.Or(err, worstOf(codes))
 }
 
 // applyAndWait applies the fixes and observes the elections until each election has a leader or --wait expires.
@@ -298,7 +283,7 @@ func (r *rescueCommand) applyAndWait(ctx context.Context) error {
 	fmt.Fprintf(r.d.stderr, "waiting up to %s for a leader of %s\n", r.wait, shortNames(names))
 	wctx, stop := context.WithTimeout(ctx, r.wait)
 	defer stop()
-	for r.awaitsLeader() {
+	for slices.ContainsFunc(r.items, (*rescueItem).awaitsLeader) {
 		s, ok := nextSnapshot(wctx, observer.Snapshots())
 		if !ok {
 			break
@@ -309,15 +294,6 @@ func (r *rescueCommand) applyAndWait(ctx context.Context) error {
 	}
 	cancel()
 	return g.Wait()
-}
-
-func (r *rescueCommand) awaitsLeader() bool {
-	for _, i := range r.items {
-		if i.awaitsLeader() {
-			return true
-		}
-	}
-	return false
 }
 
 // Results of an item. If a fix failed, the result is the kind of its outcome instead.
@@ -496,10 +472,5 @@ func (r *rescueCommand) reportJSON(i *rescueItem) error {
 	if i.Fix.Problem == insight.ProblemNodeGone {
 		j.Session = e.Pair.Session
 	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(r.d.stdout, "%s\n", sanitize.JSON(text))
-	return err
+	return writeJSONLine(r.d.stdout, j)
 }

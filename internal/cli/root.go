@@ -36,8 +36,10 @@ Exit codes:
 A command that acts on several elections exits with the most severe code, in the
 order 1, 5, 4, 7, 6, 0.`
 
-func newRootCommand(d deps) *cobra.Command {
-	o := &options{}
+// Command returns the command line, from which tools/man makes the manual pages.
+func Command() *cobra.Command { return newRootCommand(deps{}, &options{}) }
+
+func newRootCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "electop",
 		Short:         `"top" for leader elections in Consul`,
@@ -53,6 +55,9 @@ func newRootCommand(d deps) *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if completing(cmd) {
 				return nil
+			}
+			if cmd.HasParent() && cmd.Name() != "demo" { // a dashboard must restore the terminal
+				d.left.set("a write or a program in progress may still complete; electop list shows the current state")
 			}
 			if err := applyConfig(cmd, o, warnIfReadable); err != nil {
 				return err
@@ -88,7 +93,7 @@ func newRootCommand(d deps) *cobra.Command {
 		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o), newHistoryCommand(d, o), newRecordCommand(d, o), newReportCommand(d, o),
 		newReleaseCommand(d, o), newDestroyCommand(d, o), newDrainCommand(d, o), newCampaignCommand(d, o), newWaitCommand(d, o), newDrillCommand(d, o), newRescueCommand(d, o),
 		newDoctorCommand(d, o), newDiscoverCommand(d, o), newDemoCommand(d, o), newConfigCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
-		newManCommand(d), newConnectionTopic(connection),
+		newConnectionTopic(connection),
 	)
 	cmd.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	completeFlags(cmd, flagCompletions(o))

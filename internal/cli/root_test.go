@@ -8,7 +8,7 @@ import (
 )
 
 func TestDescriptionsFit80Columns(t *testing.T) {
-	root := newRootCommand(deps{})
+	root := newRootCommand(deps{}, new(options))
 	texts := map[string]string{"electop": root.Long}
 	for _, cmd := range root.Commands() {
 		if slices.Contains([]string{"release", "destroy", "show", "discover"}, cmd.Name()) {

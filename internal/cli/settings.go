@@ -50,8 +50,6 @@ func flagSetting(f *pflag.Flag) settings.Setting {
 	switch f.Value.Type() {
 	case "bool":
 		s.Kind = settings.Bool
-	case "int":
-		s.Kind = settings.Integer
 	case "stringArray", "stringSlice":
 		s.Kind = settings.List
 	}

@@ -48,7 +48,6 @@ func (s *show) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	defer ls.close()
 	l, err := ls.one(ctx, []string{name})
 	if err != nil {
 		return err

@@ -3,12 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
-	"math"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"electop/election/sanitize"
 )
 
 // endSignals returns the signals that end a command. SIGINT and SIGHUP stay ignored if they were ignored when
@@ -28,39 +31,16 @@ type signalError struct{ signal os.Signal }
 
 func (e signalError) Error() string { return e.signal.String() + " received" }
 
-// interruptGate drops SIGINT while a command of the user uses the terminal: ctrl-c then sends SIGINT to both processes,
-// but must end only the command. A nil gate drops no signal.
-type interruptGate struct {
-	opens atomic.Int64 // time after which SIGINT passes, in Unix nanoseconds
-}
-
-// lateInterrupt is how long the gate drops SIGINT after the end of the command. The parent process also receives the
-// SIGINT of ctrl-c and forwards it, on a busy machine possibly after the command has ended.
-const lateInterrupt = 2 * time.Second
-
-func (g *interruptGate) shut() { g.opens.Store(math.MaxInt64) }
-
-func (g *interruptGate) openAfter(now time.Time) { g.opens.Store(now.Add(lateInterrupt).UnixNano()) }
-
-func (g *interruptGate) drops(s os.Signal, now time.Time) bool {
-	return g != nil && s == os.Interrupt && now.UnixNano() < g.opens.Load()
-}
-
-// notifyContext is like signal.NotifyContext, but the cause is a signalError, and the signals that the gate drops have
-// no effect.
-func notifyContext(parent context.Context, gate *interruptGate, signals ...os.Signal) (context.Context, context.CancelFunc) {
+// notifyContext is like signal.NotifyContext, but the cause is a signalError.
+func notifyContext(parent context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, signals...)
 	go func() {
-		for ctx.Err() == nil {
-			select {
-			case s := <-received:
-				if !gate.drops(s, time.Now()) {
-					cancel(signalError{s})
-				}
-			case <-ctx.Done():
-			}
+		select {
+		case s := <-received:
+			cancel(signalError{s})
+		case <-ctx.Done():
 		}
 	}()
 	return ctx, func() {
@@ -77,6 +57,37 @@ func signalExit(ctx context.Context) (code exitError, ok bool) {
 	}
 	number, ok := received.signal.(syscall.Signal)
 	return exitError(128 + int(number)), ok
+}
+
+// repeatedSignal is the time in which a signal counts as a copy of the first one: timeout(1), for example, sends a signal
+// to its child and then to its whole process group.
+const repeatedSignal = 200 * time.Millisecond
+
+// leftover is the description of what may remain if electop ends without waiting for its requests and programs.
+type leftover struct{ text atomic.Pointer[string] }
+
+// set changes the description. A second signal has an effect only if there is a description.
+func (l *leftover) set(text string) {
+	if l != nil {
+		l.text.Store(&text)
+	}
+}
+
+// endAtSecondSignal ends the process when a second signal arrives after one has cancelled ctx.
+func endAtSecondSignal(ctx context.Context, stderr io.Writer, left *leftover) {
+	context.AfterFunc(ctx, func() {
+		<-time.After(repeatedSignal)
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, endSignals()...)
+		for received := range again {
+			text := left.text.Load()
+			number, ok := received.(syscall.Signal)
+			if text != nil && ok {
+				fmt.Fprintln(stderr, sanitize.Line("electop: ended at once by a second signal: "+*text, 400))
+				os.Exit(128 + int(number))
+			}
+		}
+	})
 }
 
 // interrupted reports whether the command ended because ctx ended.

@@ -111,7 +111,6 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	defer ls.close()
 	l, err := w.locate(limited, ls, name)
 	if err != nil {
 		return err

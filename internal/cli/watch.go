@@ -17,7 +17,6 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/stream"
 )
 
 type watch struct {
@@ -26,13 +25,9 @@ type watch struct {
 	output string
 	exec   string
 	// execTimeout bounds the run time of one command of --exec. 0 means no limit.
-	execTimeout  time.Duration
-	execParallel int
-	filter       eventFilter
+	execTimeout time.Duration
+	filter      eventFilter
 }
-
-// maxExecParallel limits the processes that a burst of events can start.
-const maxExecParallel = 256
 
 const watchHelp = `Write every event as soon as it is known, one per line.
 
@@ -52,8 +47,7 @@ slow or failing command does not delay the output, and no event is lost. A
 command ends when all processes of its process group have ended. After
 --exec-timeout, electop sends SIGTERM to the group, and SIGKILL 2s later. Then
 the command for the next event starts. When watch ends, a running command is
-stopped in the same way. With --exec-parallel N, up to N commands run
-concurrently; those for the same election still run one at a time, in order.
+stopped in the same way.
 
 The command gets the event as JSON on standard input, and in environment
 variables, which are empty if they do not apply:
@@ -84,17 +78,13 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
 	w.filter.flags(cmd)
 	outputFlag(cmd, &w.output, "text", "json")
 	cmd.Flags().StringVar(&w.exec, "exec", "", "shell command to run for each event, with the event's JSON on standard input")
-	cmd.Flags().IntVar(&w.execParallel, "exec-parallel", 1, "maximum number of commands of --exec that run concurrently")
 	cmd.Flags().DurationVar(&w.execTimeout, "exec-timeout", 30*time.Second, "time limit for one command of --exec; 0 for no limit")
 	return cmd
 }
 
 func (w *watch) validate(cmd *cobra.Command) error {
-	switch {
-	case w.execTimeout < 0:
+	if w.execTimeout < 0 {
 		return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
-	case w.execParallel < 1 || w.execParallel > maxExecParallel:
-		return usagef("--exec-parallel %d: must be from 1 to %d", w.execParallel, maxExecParallel)
 	}
 	return w.filter.validate(cmd)
 }
@@ -104,7 +94,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := w.o.logger(w.d)
+	log, closeLog, err := w.o.logger()
 	if err != nil {
 		return err
 	}
@@ -136,10 +126,9 @@ func (w *watch) follow(ctx context.Context, names []string, clients []*consulx.C
 		g.Go(func() error { return places[i].observer.Run(gctx) })
 	}
 	g.Go(func() error { return shared.run(gctx, noteIn(places)) })
-	g.Go(func() error { return stream.AwaitReader(gctx, w.d.stdout) })
 	execQueue := newEventQueue()
 	if w.exec != "" {
-		r := &execRunner{d: w.d, command: w.exec, timeout: w.execTimeout, parallel: w.execParallel, queue: execQueue}
+		r := &execRunner{d: w.d, command: w.exec, timeout: w.execTimeout, queue: execQueue}
 		g.Go(func() error { return r.run(gctx) })
 	}
 	g.Go(func() error {

@@ -6,68 +6,38 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"slices"
 	"time"
 
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/procgroup"
-	"electop/internal/stream"
 )
 
 // execGrace is the time from SIGTERM to SIGKILL.
 const execGrace = 2 * time.Second
 
-// execRunner runs the command of --exec for each event. The field parallel limits how many commands run at a time. The
-// queue is unbounded, so that a slow command delays only other commands and no event is skipped.
+// execRunner runs the command of --exec for each event, one at a time. The queue is unbounded, so that a slow command
+// delays only other commands and no event is skipped.
 type execRunner struct {
-	d        deps
-	command  string
-	timeout  time.Duration // 0 for no limit
-	parallel int
-	queue    *eventQueue
-
-	waiting []election.Event
-	busy    map[string]bool // keys of the elections whose command is running
-	ended   chan string     // receives the key of each command that ended
+	d       deps
+	command string
+	timeout time.Duration // 0 for no limit
+	queue   *eventQueue
 }
 
 // run runs the command for every event of the queue until ctx ends.
 func (r *execRunner) run(ctx context.Context) error {
-	r.busy, r.ended = map[string]bool{}, make(chan string)
-	for {
-		select {
-		case <-ctx.Done():
-			for range r.busy {
-				<-r.ended // the commands stop because ctx has ended
-			}
-			r.reportDropped(len(r.waiting) + len(r.queue.take()))
-			return ctx.Err()
-		case <-r.queue.filled:
-			r.waiting = append(r.waiting, r.queue.take()...)
-		case key := <-r.ended:
-			delete(r.busy, key)
+	var waiting []election.Event
+	for ctx.Err() == nil {
+		if len(waiting) == 0 {
+			waiting, _ = r.queue.pop(ctx) // the only error is that ctx has ended
+			continue
 		}
-		r.start(ctx)
+		r.handle(ctx, waiting[0])
+		waiting = waiting[1:]
 	}
-}
-
-// start starts commands for the oldest waiting events. It skips elections whose previous command is still running,
-// because commands for one election must run in the order of its events.
-func (r *execRunner) start(ctx context.Context) {
-	for len(r.busy) < r.parallel && ctx.Err() == nil {
-		i := slices.IndexFunc(r.waiting, func(e election.Event) bool { return !r.busy[e.Key] })
-		if i < 0 {
-			return
-		}
-		e := r.waiting[i]
-		r.waiting = slices.Delete(r.waiting, i, i+1)
-		r.busy[e.Key] = true
-		go func() {
-			r.handle(ctx, e)
-			r.ended <- e.Key
-		}()
-	}
+	r.reportDropped(len(waiting) + len(r.queue.take()))
+	return ctx.Err()
 }
 
 // handle runs the command for one event. It reports a failure and continues: the
@@ -96,7 +66,7 @@ func (r *execRunner) execute(ctx context.Context, e election.Event) error {
 	}
 	cmd := exec.Command("sh", "-c", r.command) //nolint:noctx // procgroup.Run stops the whole group
 	cmd.Env = execEnv(e)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), stream.Unwrap(r.d.stdout), stream.Unwrap(r.d.stderr)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), r.d.stdout, r.d.stderr
 	err = procgroup.Run(ctx, cmd, execGrace)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("the command did not end within %s and was stopped", r.timeout)

@@ -129,37 +129,10 @@ func TestExecGetsTheEventInVariables(t *testing.T) {
 	}
 }
 
-func TestExecRunsCommandsAtOnceButOnePerElection(t *testing.T) {
-	w := led(t, 3)
-	dir := t.TempDir()
-	t.Chdir(dir)
-	// Each command waits until all three run.
-	watch := w.background("watch", "--exec-parallel", "3", "--exec-timeout", "0", "--exec",
-		`echo begin >> "$ELECTOP_ELECTION"; until [ -e web00 ] && [ -e web01 ] && [ -e web02 ] && [ -e go ]; do sleep 0.05; done; echo end >> "$ELECTOP_ELECTION"; echo $ELECTOP_ELECTION >> all`)
-	for _, name := range []string{"web00", "web01", "web02"} {
-		awaitFile(t, filepath.Join(dir, name))
-	}
-	s := w.get("service/web01/leader").Session
-	w.unlock("service/web01/leader", s) // vacated and explained wait for the first command
-	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	awaitLines(t, filepath.Join(dir, "all"), 5)
-	if got := strings.Join(awaitLines(t, filepath.Join(dir, "web01"), 6), " "); got != "begin end begin end begin end" {
-		t.Errorf("commands of one election overlapped: %s", got)
-	}
-	watch.stop().must(t, exitOK)
-}
-
 func TestExecContinuesAfterCommandsThatFail(t *testing.T) {
 	w := led(t, 4)
 	file := filepath.Join(t.TempDir(), "events")
-	watch := w.background("watch", "--exec-parallel", "2", "--exec", `echo $ELECTOP_ELECTION >> `+file+`; exit 3`)
+	watch := w.background("watch", "--exec", `echo $ELECTOP_ELECTION >> `+file+`; exit 3`)
 	awaitLines(t, file, 4)
-	has(t, watch.stop().must(t, exitOK).errOut, "electop: --exec for elected web0", ": exit status 3\n") // of the first two that ended, in any order
-}
-
-func TestExecParallelIsChecked(t *testing.T) {
-	r := onMemory(t).run("watch", "--exec", "true", "--exec-parallel", "0").must(t, exitUsage)
-	has(t, r.errOut, "--exec-parallel 0: must be from 1 to 256")
+	has(t, watch.stop().must(t, exitOK).errOut, "electop: --exec for elected web0", ": exit status 3\n")
 }

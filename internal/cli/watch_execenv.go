@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"electop/election"
 	"electop/election/sanitize"
@@ -29,6 +30,8 @@ const execEnvHelp = `  ELECTOP_TYPE          the type, such as vacated
   ELECTOP_COUNT         the number of terms that were not observed
   ELECTOP_ERROR         why the connection was lost
 `
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // execEnv returns the environment of a command of --exec. It sets every variable, so that the command inherits none
 // of them from an outer electop.

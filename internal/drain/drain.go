@@ -81,9 +81,9 @@ type Running interface {
 	// Next waits for changes since the last call and returns them. more is false at the end of the drain. The results
 	// are then final, except for elections whose drain was interrupted.
 	Next() (changes []Result, more bool)
-	// Doubt returns why it is not verified that no session on the node leads an election, as one line that is safe to
+	// Unverified returns why it is not verified that no session on the node leads an election, as one line that is safe to
 	// print, or "" if it is verified. Call it only after the last change.
-	Doubt() string
+	Unverified() string
 	// Stop ends the drain after the writes in progress. It does not block.
 	Stop()
 }

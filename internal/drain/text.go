@@ -33,19 +33,14 @@ func (i *Item) NextText() string {
 
 // candidateNames names the first candidates and counts the others.
 func candidateNames(all []insight.Candidate) string {
-	names := make([]string, 0, nextShown)
-	for _, c := range all[:min(len(all), nextShown)] {
-		name := onNode(insight.Holder{Leader: c.Name, Node: c.Session.Node})
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = onNode(insight.Holder{Leader: c.Name, Node: c.Session.Node})
 		if c.Weak {
-			name = "perhaps " + name
+			names[i] = "perhaps " + names[i]
 		}
-		names = append(names, name)
 	}
-	text := strings.Join(names, ", ")
-	if more := len(all) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return election.NameList(names, nextShown)
 }
 
 // onNode names a holder and its node.

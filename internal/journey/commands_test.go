@@ -116,17 +116,17 @@ func TestSIGTERMEndsTheCommandToo(t *testing.T) {
 	term := openCommands(t, newStage(t))
 	term.keys("!", "w", "Enter")
 	term.await("run this command")
-	d := term.processes(program)
+	pid := term.process(program)
 	term.keys("y")
 	screen := term.await("waiting42 in ")
 	var command int
 	if _, err := fmt.Sscanf(row(screen, "waiting42 in "), "waiting42 in %d", &command); err != nil {
 		t.Fatal(err)
 	}
-	term.kill(d.parent, syscall.SIGTERM)
+	term.kill(pid, syscall.SIGTERM)
 	term.ended(command)
 	term.left()
-	term.ended(d.child)
+	term.ended(pid)
 	term.restored()
 }
 

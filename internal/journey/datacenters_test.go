@@ -74,7 +74,7 @@ func TestTwoDatacentersOnOneBoard(t *testing.T) {
 		term.gone("dc2 is unreachable")
 		term.keys("q")
 		term.await("left with 0")
-		terms := history(t, file, "history", "--terms", "-o", "csv")
+		terms := history(t, file, "history", "--terms", "-o", "json")
 		if !strings.Contains(terms, "dc1") || !strings.Contains(terms, "dc2") || strings.Count(terms, "operator_release") != 1 {
 			t.Errorf("want terms of both datacenters, and one release:\n%s", terms)
 		}

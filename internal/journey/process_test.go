@@ -81,15 +81,12 @@ func (s *shell) restored() {
 	}
 }
 
-// dashboards contains the IDs of the two processes of the dashboard that runs in the shell.
-type dashboards struct{ parent, child int }
-
-// board starts the demonstration and waits for its board.
-func (s *shell) board(prefix, program string, args ...string) dashboards {
+// board starts the demonstration, waits for its board and returns its process ID.
+func (s *shell) board(prefix, program string, args ...string) int {
 	s.t.Helper()
 	s.line(prefix + program + " demo --every 60s " + strings.Join(args, " ") + "; echo left with $?")
 	s.await("8 led")
-	return s.processes(program)
+	return s.process(program)
 }
 
 // left waits until electop has ended and the shell has printed its exit code.
@@ -99,15 +96,14 @@ func (s *shell) left() string {
 	return s.until("the exit code", code.MatchString)
 }
 
-func (s *shell) processes(program string) (d dashboards) {
+// process returns the ID of the program that runs in the shell.
+func (s *shell) process(program string) int {
 	s.t.Helper()
 	pane, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	d.parent = s.descendant(pane, program)
-	d.child = s.descendant(d.parent, "electop-dashboard")
-	return d
+	return s.descendant(pane, program)
 }
 
 // descendant returns the descendant of pid whose first argument is name.
@@ -173,91 +169,51 @@ func crasher(t *testing.T) string {
 	return path
 }
 
-const secret = "5ec2e7aa-0000-4000-8000-abadcafe0001"
-
-func TestTerminalIsRestoredAfterAPanicInAnyGoroutine(t *testing.T) {
-	program, dir := crasher(t), t.TempDir()
-	for _, logged := range []bool{true, false} {
-		t.Run(fmt.Sprint("log=", logged), func(t *testing.T) {
-			file := filepath.Join(dir, fmt.Sprint("crash", logged))
-			s := openShell(t, "CRASH_FILE="+file, "CRASH_TOKEN="+secret, "CONSUL_HTTP_TOKEN="+secret)
-			log, args := filepath.Join(s.state, "electop", "crash.log"), []string(nil)
-			if logged {
-				log = filepath.Join(dir, "electop.log")
-				args = []string{"--log-file", log}
-			}
-			s.board("", program, args...)
-			if err := os.WriteFile(file, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			screen := s.await("left with 1")
-			// The terminal breaks the line within the path.
-			_, said, _ := strings.Cut(screen, "electop: ")
-			said = strings.ReplaceAll(said, "\n", "")
-			want := "the dashboard crashed: panic: simulated crash, ␛[2Jtoken <hidden>; its stack traces are in " + log + "left with 1" + shellPrompt
-			if strings.TrimSpace(said) != strings.TrimSpace(want) {
-				t.Errorf("the screen shows\n%s\nwant only\n%s", said, want)
-			}
-			s.restored()
-			checkCrashLog(t, log)
-			if raw, err := os.ReadFile(s.raw); err != nil || bytes.Contains(raw, []byte(secret)) {
-				t.Errorf("the token was written to the terminal: %v", err)
-			}
-		})
+// After a panic, the terminal is restored, and the report contains neither the token of Consul nor that of the history.
+func TestPanicInAnyGoroutine(t *testing.T) {
+	const token, historyToken = "5ec2e7aa-0000-4000-8000-abadcafe0001", "history-5ec2e7bb"
+	program, file := crasher(t), filepath.Join(t.TempDir(), "crash")
+	st := newStage(t)
+	s := openShell(t, "CRASH_FILE="+file, "CRASH_TEXT="+token+" "+historyToken, "CONSUL_HTTP_TOKEN="+token, "ELECTOP_HISTORY_TOKEN="+historyToken)
+	s.line(program + " --history http://127.0.0.1:1 --http-addr " + st.agent.Addr() + " -k '" + st.prefix + "/*/leader'; echo left with $?")
+	s.await("1 led")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.await("electop: the dashboard crashed: panic: simulated crash, ␛[2J<hidden> <hidden>", "main.crashNow", "left with 1")
+	s.restored()
+	raw, err := os.ReadFile(s.raw)
+	if err != nil || bytes.Contains(raw, []byte(token)) || bytes.Contains(raw, []byte(historyToken)) {
+		t.Errorf("a token was written to the terminal: %v", err)
 	}
 }
 
-func checkCrashLog(t *testing.T, path string) {
-	t.Helper()
+// The terminal is not restored after a fatal error of the Go runtime, but crash.log contains the stack traces.
+func TestFatalErrorIsInTheCrashLog(t *testing.T) {
+	s := openShell(t)
+	pid := s.board("", program)
+	s.kill(pid, syscall.SIGSEGV)
+	s.ended(pid)
+	path := filepath.Join(s.state, "electop", "crash.log")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(text, []byte("main.crash")) || !bytes.Contains(text, []byte("goroutine ")) {
-		t.Errorf("no stack trace in the log: %s", text)
-	}
-	if bytes.Contains(text, []byte(secret)) || bytes.ContainsRune(text, 0x1b) {
-		t.Errorf("the log contains the token or an escape sequence: %s", text)
+	if err != nil || !bytes.Contains(text, []byte("SIGSEGV: segmentation violation")) || !bytes.Contains(text, []byte("goroutine ")) {
+		t.Errorf("%v: %s", err, text)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
 }
 
-func TestTerminalIsRestoredAfterEverySignal(t *testing.T) {
-	for _, c := range []struct {
-		sig  syscall.Signal
-		want string
-	}{
-		{syscall.SIGTERM, "left with 0"}, {syscall.SIGINT, "left with 0"}, {syscall.SIGHUP, "left with 0"},
-		{syscall.SIGQUIT, "crashed: SIGQUIT: quit; its stack traces are in "},
-		{syscall.SIGABRT, "crashed: SIGABRT: abort; its stack traces are in "},
-		{syscall.SIGSEGV, "crashed: SIGSEGV: segmentation violation; its stack traces are in "},
-	} {
-		for _, child := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%v child=%v", c.sig, child), func(t *testing.T) {
-				t.Parallel()
-				s := openShell(t)
-				d := s.board("", program)
-				pid := d.parent
-				if child {
-					pid = d.child
-				}
-				s.kill(pid, c.sig)
-				s.await(c.want)
-				s.left()
-				s.restored()
-				s.ended(d.child)
-			})
-		}
+func TestTerminalIsRestoredAfterASignal(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			s := openShell(t)
+			s.kill(s.board("", program), sig)
+			s.await("left with 0")
+			s.restored()
+		})
 	}
-	t.Run("killed", func(t *testing.T) {
-		t.Parallel()
-		s := openShell(t)
-		s.kill(s.board("", program).child, syscall.SIGKILL)
-		s.await("electop: the dashboard crashed: signal: killed", "left with 137")
-		s.restored()
-	})
 }
 
 // If the dashboard cannot open, electop reports the error like that of a command.
@@ -277,109 +233,51 @@ func TestErrorsOfTheDashboardAreShown(t *testing.T) {
 	}
 }
 
-func TestDashboardEndsWithItsParent(t *testing.T) {
-	s := openShell(t)
-	d := s.board("", program)
-	s.kill(d.parent, syscall.SIGKILL)
-	s.ended(d.child)
-}
-
 func TestSuspendAndContinue(t *testing.T) {
-	for who, suspend := range map[string]func(*shell, dashboards){
-		"ctrl-z": func(s *shell, _ dashboards) { s.keys("C-z") },
-		"parent": func(s *shell, d dashboards) { s.kill(d.parent, syscall.SIGTSTP) },
-		"child":  func(s *shell, d dashboards) { s.kill(d.child, syscall.SIGTSTP) },
-		"group":  func(s *shell, d dashboards) { s.kill(-d.parent, syscall.SIGTSTP) },
-	} {
-		t.Run(who, func(t *testing.T) {
-			t.Parallel()
-			s := openShell(t)
-			d := s.board("", program)
-			for range 3 {
-				suspend(s, d)
-				s.await("Stopped", shellPrompt)
-				s.restored()
-				s.line("fg")
-				s.await("8 led", "DEMO", "Latest events")
-				if flags := s.tmux("display-message", "-p", "#{alternate_on}#{mouse_sgr_flag}#{cursor_flag}"); flags != "110\n" {
-					t.Errorf("flags of alternate screen, mouse and cursor: %s, want 110", flags)
-				}
-			}
-			s.keys("?")
-			s.await("─ Help")
-			s.keys("Escape")
-			s.gone("─ Help")
-			s.keys("q")
-			s.gone("8 led")
-			s.restored()
-		})
-	}
-}
-
-// electop cannot restore the terminal before a SIGSTOP, but redraws the dashboard after fg.
-func TestContinueAfterSIGSTOP(t *testing.T) {
-	for _, child := range []bool{false, true} {
-		t.Run(fmt.Sprint("child=", child), func(t *testing.T) {
-			t.Parallel()
-			s := openShell(t)
-			d := s.board("", program)
-			pid := d.parent
-			if child {
-				pid = d.child
-			}
-			s.kill(pid, syscall.SIGSTOP)
-			s.await("Stopped")
-			s.line("clear; fg")
-			s.gone("Stopped")
-			s.await("8 led", "Latest events")
-			s.keys("q")
-			s.gone("8 led")
-			s.restored()
-		})
-	}
-}
-
-func TestSuspendedDashboardInTheBackgroundIsKilled(t *testing.T) {
 	s := openShell(t)
-	d := s.board("", program)
+	pid := s.board("", program)
+	for range 3 {
+		s.keys("C-z")
+		s.await("Stopped", shellPrompt)
+		s.restored()
+		s.line("fg")
+		s.await("8 led", "DEMO", "Latest events")
+		if flags := s.tmux("display-message", "-p", "#{alternate_on}#{mouse_sgr_flag}#{cursor_flag}"); flags != "110\n" {
+			t.Errorf("flags of alternate screen, mouse and cursor: %s, want 110", flags)
+		}
+	}
 	s.keys("C-z")
 	s.await("Stopped")
 	s.line("clear; bg")
 	s.until("the dashboard to be stopped by its access to the terminal", func(string) bool {
-		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.parent))
+		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return bytes.Contains(state, []byte(") T "))
 	})
 	s.restored()
 	s.line("fg")
 	s.await("8 led", "Latest events")
-	s.keys("C-z")
-	s.await("Stopped")
-	s.line("kill %1")
-	s.ended(d.child)
-	s.ended(d.parent)
+	s.keys("?")
+	s.await("─ Help")
+	s.keys("Escape")
+	s.gone("─ Help")
+	s.keys("q")
+	s.gone("8 led")
 	s.restored()
 }
 
-// If no shell can continue electop, Ctrl+Z does not stop it.
+// If no shell can continue electop, ctrl-z does not stop it.
 func TestSuspendWithoutAShell(t *testing.T) {
 	term := open(t, 120, 36, nil, program, "demo", "--every", "60s")
 	term.await("8 led")
-	for range 3 {
-		term.keys("C-z")
-		term.await("8 led", "Latest events")
-	}
-	term.keys("?")
-	term.await("─ Help")
-	term.keys("Escape")
-	term.gone("─ Help")
+	term.keys("C-z")
+	term.await("no shell with job control", "8 led")
 	term.keys("q")
 	term.await("left with 0")
 }
 
 func TestDashboardEndsWithItsTerminal(t *testing.T) {
 	s := openShell(t)
-	d := s.board("trap '' HUP; ", program)
+	pid := s.board("", program)
 	s.tmux("kill-server")
-	s.ended(d.child)
-	s.ended(d.parent)
+	s.ended(pid)
 }

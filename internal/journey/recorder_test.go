@@ -80,8 +80,8 @@ func TestCommandsReadARecordersHistory(t *testing.T) {
 	r.awaitTerms("session_expired_or_destroyed")
 	r.awaitTerms("web-b")
 	for _, args := range [][]string{
-		{"history", "--since", "2000-01-01"}, {"history", "-o", "json"}, {"history", "web", "--terms", "-o", "csv", "--cause", "session_expired_or_destroyed"},
-		{"history", "-o", "csv", "--type", "elected,vacated"},
+		{"history", "--since", "2000-01-01"}, {"history", "-o", "json"}, {"history", "web", "--terms", "-o", "json", "--cause", "session_expired_or_destroyed"},
+		{"history", "-o", "json", "--type", "elected,vacated"},
 	} {
 		if remote, local := history(t, r.url, args...), history(t, r.file, args...); remote != local || !strings.Contains(local, "web") {
 			t.Errorf("%v:\n%s\nfrom the file:\n%s", args, remote, local)

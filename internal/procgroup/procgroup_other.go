@@ -42,6 +42,3 @@ func AdoptOrphans() error { return nil }
 
 // CloseOnExec does nothing on this system.
 func CloseOnExec(int) {}
-
-// OfSession returns no processes on this system.
-func OfSession(int) []int { return nil }

@@ -4,7 +4,6 @@ package rescue
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,6 +19,9 @@ import (
 // Seen is how long electop must see that a node check is critical before it destroys a session: Consul does not report
 // since when a check is critical, and a short loss of the network is no failure.
 const Seen = 15 * time.Second
+
+// shownKeys is the maximum number of keys that a sentence names.
+const shownKeys = 10
 
 // Item is one election with a problem.
 type Item struct {
@@ -86,22 +88,12 @@ func (i *Item) decide(shown time.Time, held, diagnosed []string, err error) {
 		i.Fix.Do = "Run the diagnosis again: the session no longer holds the key."
 		return
 	case len(others) > 0:
-		reason = "the session also holds " + keyList(others) + ", which this diagnosis does not include"
+		reason = "the session also holds " + sanitize.Line(election.NameList(others, shownKeys), 1000) + ", which this diagnosis does not include"
 	default:
 		i.Destroy = election.Destroy{Target: i.Election.Target(), Keys: held, Shown: shown, Evidence: i.evidence}
 		return
 	}
 	i.Fix.Do += " electop does not apply this fix: " + reason + ". electop destroy --session " + i.Election.Pair.Session + " shows its keys."
-}
-
-// keyList names at most 10 keys.
-func keyList(keys []string) string {
-	const shown = 10
-	text := sanitize.Line(strings.Join(keys[:min(shown, len(keys))], ", "), 1000)
-	if more := len(keys) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
 
 // evidence reads the checks of the leader's node again. It fails unless electop has seen for long enough that the node

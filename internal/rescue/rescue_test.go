@@ -14,7 +14,7 @@ import (
 	"electop/internal/rescue"
 )
 
-// Whoever applies a fix, its evidence refuses the destroy before it is complete.
+// The evidence refuses the destroy until it is complete.
 func TestTheEvidenceNeedsTime(t *testing.T) {
 	server, err := memconsul.Start(memconsul.Config{})
 	if err != nil {

@@ -21,7 +21,6 @@ type Kind uint8
 const (
 	Text Kind = iota
 	Bool
-	Integer
 	List
 	Section
 	Named

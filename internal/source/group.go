@@ -9,6 +9,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/crash"
 )
 
 // Group joins several sources. It carries out an action in the datacenter of the action's target.
@@ -94,7 +95,7 @@ func newInbox(sources []Source) *inbox {
 // read reads each source in a goroutine until the source or ctx ends.
 func (in *inbox) read(ctx context.Context) {
 	for i, s := range in.sources {
-		in.readers.Go(func() {
+		crash.Go(&in.readers, func() {
 			receive(ctx, s, func(snap *election.Snapshot) {
 				in.latest[i].Store(snap)
 				select {

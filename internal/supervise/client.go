@@ -116,12 +116,10 @@ func (c *Client) send(d Deadlines) {
 	_, _ = io.WriteString(c.deadlines, d.encode())
 }
 
+// killGroup does nothing if the supervisor was killed before it sent the group. On Linux, the kernel then kills the
+// program.
 func (c *Client) killGroup() {
-	groups := []int{int(c.group.Load())}
-	if groups[0] == 0 { // the supervisor was killed before it sent the group
-		groups = procgroup.OfSession(c.cmd.Process.Pid)
-	}
-	for _, group := range groups {
+	if group := int(c.group.Load()); group > 0 {
 		_ = procgroup.Signal(group, syscall.SIGKILL)
 	}
 }

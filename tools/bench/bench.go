@@ -22,7 +22,7 @@ func newBench(o options, args []string, out, log io.Writer) (*bench, error) {
 	if _, err := os.Stat(o.electop); err != nil {
 		return nil, fmt.Errorf("%w (run `make build`)", err)
 	}
-	if o.dashboard {
+	if o.dashboard && !o.screen {
 		for _, tool := range []string{"tmux", "curl"} {
 			if _, err := exec.LookPath(tool); err != nil {
 				return nil, fmt.Errorf("%w (use -dashboard=false to run without it)", err)
@@ -35,11 +35,10 @@ func newBench(o options, args []string, out, log io.Writer) (*bench, error) {
 func (b *bench) run(ctx context.Context) error {
 	var document strings.Builder
 	for _, n := range b.o.sizes {
-		r, where, err := b.size(ctx, n)
+		t, where, err := b.table(ctx, n)
 		if err != nil {
 			return err
 		}
-		t := r.table(b.o)
 		if document.Len() == 0 {
 			fmt.Fprintf(b.out, "%s\n%s\n\n", where, b.command())
 			fmt.Fprintf(&document, "%s.\n\n```\n%s\n```\n", where, b.command())
@@ -51,6 +50,15 @@ func (b *bench) run(ctx context.Context) error {
 		return nil
 	}
 	return updateMarkdown(b.o.markdown, document.String())
+}
+
+// table measures with n elections.
+func (b *bench) table(ctx context.Context, n int) (*table, string, error) {
+	if b.o.screen {
+		return b.screens(ctx, n)
+	}
+	r, where, err := b.size(ctx, n)
+	return r.table(b.o), where, err
 }
 
 func (b *bench) command() string {

@@ -49,26 +49,22 @@ func (s *fixture) dashboard(ctx context.Context, writing cpu) (r dashboardResult
 	if _, r.own, err = t.start(ctx, full, "sh", "-c", "echo '"+full+"'; exec cat"); err != nil {
 		return r, err
 	}
-	guard, first, err := t.start(ctx, full, s.o.electop, "--http-addr", s.addr(), "--history", filepath.Join(s.dir, "dashboard.db"))
+	pid, first, err := t.start(ctx, full, s.o.electop, "--http-addr", s.addr(), "--history", filepath.Join(s.dir, "dashboard.db"))
 	if err != nil {
 		return r, err
 	}
 	r.first = first
-	pid, err := childOf(guard) // measure the child process, because the parent process only waits
-	if err != nil {
-		return r, err
-	}
 	if err := waitFor(ctx, settleTime); err != nil {
 		return r, err
 	}
-	if r.quiet, err = s.idleShare(ctx, pid); err != nil {
+	if r.quiet, err = idleShare(ctx, pid, s.o.quiet); err != nil {
 		return r, err
 	}
 	if r.perCPU, err = s.dashboardCost(ctx, pid); err != nil {
 		return r, err
 	}
 	r.perCPU.server -= writing.server
-	if r.rss, r.peak, err = memory(pid, guard); err != nil {
+	if r.rss, r.peak, err = memory(pid); err != nil {
 		return r, err
 	}
 	r.conns, err = connections(pid, s.port())
@@ -76,13 +72,13 @@ func (s *fixture) dashboard(ctx context.Context, writing cpu) (r dashboardResult
 }
 
 // idleShare returns the CPU use of a process, in cores, while no key changes.
-func (s *fixture) idleShare(ctx context.Context, pid int) (float64, error) {
+func idleShare(ctx context.Context, pid int, quiet time.Duration) (float64, error) {
 	before, err := cpuTime(pid)
 	if err != nil {
 		return 0, err
 	}
 	start := time.Now()
-	if err := waitFor(ctx, s.o.quiet); err != nil {
+	if err := waitFor(ctx, quiet); err != nil {
 		return 0, err
 	}
 	after, err := cpuTime(pid)

@@ -28,6 +28,9 @@
 //     /proc/PID/stat shows in hundredths of a second). The server's time for the
 //     writes is measured first, without a watcher, and subtracted.
 //   - At the start, ready is the time until the last election was reported.
+//   - -screen measures the dashboard in a pseudo-terminal: from the start to the write that completes the table, and from
+//     a key press to the first byte that the program writes. Other programs in the tables: a Bubble Tea program that
+//     draws one line, and the binary of -against.
 package main
 
 import (

@@ -21,6 +21,8 @@ type options struct {
 	quiet       time.Duration
 	watchers    []string
 	dashboard   bool
+	screen      bool
+	against     string
 	electop     string
 	markdown    string
 	profile     string
@@ -47,6 +49,8 @@ func parseOptions(args []string, log io.Writer) (options, error) {
 	f.DurationVar(&o.quiet, "quiet", 20*time.Second, "how long to measure the dashboard without changes")
 	watchers := f.String("watchers", "electop,electop-history,recurse,perkey,consul-watch", "comma-separated watchers to measure, from: "+strings.Join(watcherNames(), ","))
 	f.BoolVar(&o.dashboard, "dashboard", true, "also measure the dashboard (needs tmux and curl)")
+	f.BoolVar(&o.screen, "screen", false, "measure only the screen: start, key press to screen, and idle CPU, beside an empty Bubble Tea program")
+	f.StringVar(&o.against, "against", "", "with -screen, also measure this electop binary")
 	f.StringVar(&o.electop, "electop", filepath.Join("bin", "electop"), "path of the electop binary")
 	f.StringVar(&o.markdown, "markdown", "", "also write the tables to this Markdown file")
 	f.StringVar(&o.profile, "profile", "", "write a CPU and a heap profile of electop's observer to this folder; the observer then runs in a bench process")
@@ -95,6 +99,8 @@ func (o *options) check() error {
 		return fmt.Errorf("-quiet: must be greater than 0 and at most %s", maxLength)
 	case o.moves < 0:
 		return fmt.Errorf("-moves: must be 0 or more")
+	case o.against != "" && !o.screen:
+		return fmt.Errorf("-against needs -screen")
 	case o.flaps < 1:
 		return fmt.Errorf("-flaps: must be 1 or more")
 	}

@@ -27,39 +27,13 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// memory returns the current and the peak resident memory of a process, in bytes. For each process in same, it adds
-// only the anonymous memory, because processes of the same program share the program's pages.
-func memory(pid int, same ...int) (now, peak int64, err error) {
+// memory returns the current and the peak resident memory of a process, in bytes.
+func memory(pid int) (now, peak int64, err error) {
 	text, err := os.ReadFile(procPath(pid, "status"))
 	if err != nil {
 		return 0, 0, err
 	}
-	now, peak = statusKB(string(text), "VmRSS:")<<10, statusKB(string(text), "VmHWM:")<<10
-	for _, pid := range same {
-		if text, err = os.ReadFile(procPath(pid, "status")); err != nil {
-			return 0, 0, err
-		}
-		own := statusKB(string(text), "RssAnon:") << 10
-		now, peak = now+own, peak+own
-	}
-	return now, peak, nil
-}
-
-// childOf returns the only child of a process.
-func childOf(pid int) (int, error) {
-	lists, err := filepath.Glob(procPath(pid, "task/*/children"))
-	if err != nil {
-		return 0, err
-	}
-	all := ""
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
-		if err != nil {
-			return 0, err
-		}
-		all += string(text)
-	}
-	return strconv.Atoi(strings.TrimSpace(all))
+	return statusKB(string(text), "VmRSS:") << 10, statusKB(string(text), "VmHWM:") << 10, nil
 }
 
 // statusKB returns a field of /proc/PID/status in kilobytes, or 0 if the field is missing.

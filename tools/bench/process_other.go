@@ -14,8 +14,6 @@ func dieWithParent() *syscall.SysProcAttr { return nil }
 
 func cpuTime(int) (time.Duration, error) { return 0, errLinuxOnly }
 
-func childOf(int) (int, error) { return 0, errLinuxOnly }
-
-func memory(int, ...int) (now, peak int64, err error) { return 0, 0, errLinuxOnly }
+func memory(int) (now, peak int64, err error) { return 0, 0, errLinuxOnly }
 
 func connections(int, int) (int, error) { return 0, errLinuxOnly }

@@ -3,7 +3,10 @@
 package commands
 
 import (
+	"errors"
+	"os/exec"
 	"slices"
+	"strconv"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -25,25 +28,17 @@ type Template struct {
 	Command shell.Template
 }
 
-// End describes how a command ended. Text has a verb and no subject: "ended with exit code 0".
-type End struct {
-	OK   bool
-	Text string
-}
-
-// Ended is the message about the end of a command.
+// Ended is the message about the end of a command. Err is nil if the exit code was 0.
 type Ended struct {
 	Name string
-	End
+	Err  error
 }
 
 // Tools are the functions and values that the program provides to the menu.
 type Tools struct {
 	Templates []Template
-	// Run runs a command in the terminal and waits until it ends. It is nil if this system cannot run commands.
-	Run func(shell.Command) End
-	// Release returns a command that releases the terminal, calls run, and then returns the message from done.
-	Release func(run func(), done func(error) tea.Msg) tea.Cmd
+	// Command returns the process of a command. It is nil if this system cannot run commands.
+	Command func(shell.Command) *exec.Cmd
 	// File is the path of the config file.
 	File string
 }
@@ -95,11 +90,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case Open:
 		return m.open(msg, s)
 	case Ended:
-		role := term.Led
-		if !msg.OK {
-			role = term.Bad
-		}
-		return scene.Say{Role: role, Text: "The command " + msg.Name + " " + msg.Text + "."}
+		return msg.note()
 	case scene.Resized:
 		m.fit(s, msg.W, msg.H)
 	case scene.Clicked:
@@ -135,7 +126,7 @@ func (m *Model) refusal(o Open, s *scene.Scene) string {
 	switch {
 	case s.Past != nil:
 		return "This is the past: commands are disabled. Press esc to return to now."
-	case m.tools.Run == nil:
+	case m.tools.Command == nil:
 		return "Unavailable: commands need a POSIX shell and a terminal with job control."
 	case o.Session != nil:
 		return ""
@@ -229,9 +220,22 @@ func (m *Model) start(s *scene.Scene) scene.Action {
 		m.values = now
 		return scene.Say{Role: term.Delay, Text: "The command was not run: the fields changed or no longer exist. Check the command, then run it again."}
 	}
-	end := End{Text: "was not run: electop could not release the terminal"}
-	return scene.All{scene.Close{}, scene.Run{Cmd: m.tools.Release(
-		func() { end = m.tools.Run(c) },
-		func(error) tea.Msg { return Ended{t.Name, end} },
-	)}}
+	return scene.All{scene.Close{}, scene.Run{Cmd: tea.ExecProcess(m.tools.Command(c), func(err error) tea.Msg { return Ended{t.Name, err} })}}
+}
+
+// note says how the command ended.
+func (e Ended) note() scene.Say {
+	var exit *exec.ExitError
+	text, role := "ended with exit code 0.", term.Bad
+	switch {
+	case e.Err == nil:
+		role = term.Led
+	case !errors.As(e.Err, &exit):
+		text = "could not be started: " + scene.OneLine(e.Err.Error(), 100)
+	case exit.ExitCode() < 0:
+		text = "was terminated by a " + exit.Error() + "." // "signal: killed"
+	default:
+		text = "ended with exit code " + strconv.Itoa(exit.ExitCode()) + "."
+	}
+	return scene.Say{Role: role, Text: "The command " + e.Name + " " + text}
 }

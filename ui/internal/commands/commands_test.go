@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -30,12 +31,9 @@ func open(t *testing.T, change func(*election.Election), templates ...commands.T
 	x := &menu{t: t, s: uitest.Scene(uitest.Mixed(), uitest.Now())}
 	x.m = commands.New(commands.Tools{
 		Templates: templates, File: "/etc/electop.yaml",
-		Run: func(c shell.Command) commands.End {
+		Command: func(c shell.Command) *exec.Cmd {
 			x.ran = append(x.ran, c)
-			return commands.End{OK: true, Text: "ended with exit code 0"}
-		},
-		Release: func(run func(), done func(error) tea.Msg) tea.Cmd {
-			return func() tea.Msg { run(); return done(nil) }
+			return &exec.Cmd{}
 		},
 	}, keys.Default(false))
 	x.change(change)
@@ -122,7 +120,7 @@ func TestEnterRunsTheVisibleCommand(t *testing.T) {
 	x.shows("$ echo service/billing/leader")
 	x.press("j") // the key of a command comes before the key that moves
 	x.shows("$ echo dc1 node-3")
-	if notes := x.press("enter"); notes != "closed The command second ended with exit code 0." {
+	if notes := x.press("enter"); notes != "closed " {
 		t.Error(notes)
 	}
 	if len(x.ran) != 1 || x.ran[0].Script != `echo "${1}" "${2}"` || !slices.Equal(x.ran[0].Args, []string{"dc1", "node-3"}) {
@@ -130,6 +128,23 @@ func TestEnterRunsTheVisibleCommand(t *testing.T) {
 	}
 	if x.press("down", "up", "esc") != "closed " || x.press("q") != "closed " || x.press("ctrl+c") != "closed " || len(x.ran) != 1 {
 		t.Errorf("%+v", x.ran)
+	}
+}
+
+func TestEndsOfCommands(t *testing.T) {
+	x := open(t, unchanged)
+	for script, want := range map[string]string{
+		"true": "The command a ended with exit code 0.", "exit 3": "The command a ended with exit code 3.",
+		"kill -INT $$": "The command a was terminated by a signal: interrupt.",
+	} {
+		note, _ := x.send(commands.Ended{Name: "a", Err: exec.Command("sh", "-c", script).Run()}).(scene.Say)
+		if note.Text != want || (note.Role == term.Led) != (script == "true") {
+			t.Errorf("%s: %+v, want %s", script, note, want)
+		}
+	}
+	note, _ := x.send(commands.Ended{Name: "a", Err: exec.Command("/does/not/exist").Run()}).(scene.Say)
+	if !strings.HasPrefix(note.Text, "The command a could not be started: ") {
+		t.Errorf("%+v", note)
 	}
 }
 

@@ -44,11 +44,9 @@ type Model struct {
 	onAction bool
 	text     term.Reader
 	// seen is the value of text.Seen at the latest layout. now is the time of that layout.
-	seen int
-	now  time.Time
-	// change is the latest change to the visible text. noticed is set noticeTime after the change.
-	change  *Change
-	noticed bool
+	seen   int
+	now    time.Time
+	notice scene.Notice
 }
 
 // Tools are the dependencies of a dialog.
@@ -82,17 +80,14 @@ func (d Model) Keys(k keys.Map) []key.Binding {
 	return slices.Insert(all, len(all)-2, k.Fixed.CopyCommand)
 }
 
-// Awaits returns the running survey and the recent change to the text. Each is nil if there is none. The user cannot
-// confirm while either is not nil.
-func (d Model) Awaits() (*Survey, *Change) {
-	survey, change := d.survey, d.change
+// Awaits returns the running survey, and the message that the text was visible for long enough. Each is nil if there is
+// none. The user cannot confirm while either is not nil.
+func (d Model) Awaits() (*Survey, *scene.Noticed) {
+	survey := d.survey
 	if survey != nil && survey.over {
 		survey = nil
 	}
-	if d.noticed {
-		change = nil
-	}
-	return survey, change
+	return survey, d.notice.Awaits()
 }
 
 // Datacenter returns the datacenter of the targets.
@@ -210,12 +205,15 @@ func appendHeld(pairs, more []election.Pair, session string, known map[string]bo
 	return pairs
 }
 
-// searchedAll reports whether a search of the whole store has completed since the dialog was opened. An earlier
-// search may have missed keys that were acquired later.
-func (d *Model) searchedAll() bool {
+// searched reports whether a search of the store has ended since the dialog was opened. An earlier search may have
+// missed keys that were acquired later.
+func (d *Model) searched() bool {
 	s := d.search
-	return s != nil && s.Over && !s.Stopped && s.Err == nil && !s.Incomplete && !s.Earlier
+	return s != nil && s.Over && !s.Stopped && s.Err == nil && !s.Earlier
 }
+
+// searchedAll reports whether this search could read all keys.
+func (d *Model) searchedAll() bool { return d.searched() && !d.search.Incomplete }
 
 // actionable returns the targets on which the dialog acts: unchanged, permitted and not refused by electop.
 func (d *Model) actionable() []target {
@@ -244,4 +242,4 @@ func (d *Model) acts() bool { return !d.offline && len(d.actionable()) > 0 }
 // read reports whether the user has scrolled through the whole text.
 func (d *Model) read() bool { return d.acts() && d.text.Read() }
 
-func (d *Model) ready() bool { return d.read() && d.noticed && !d.checking() }
+func (d *Model) ready() bool { return d.read() && d.notice.Over() && !d.checking() }

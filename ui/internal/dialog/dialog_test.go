@@ -56,7 +56,7 @@ func TestOnlyNoticedTextCanBeConfirmed(t *testing.T) {
 		t.Errorf("typed ahead: %#v", action)
 	}
 	_, change := d.Awaits()
-	d, _ = d.Update(dialog.Noticed{Of: change}, s)
+	d, _ = d.Update(change, s)
 	_, action := d.Update(uitest.Press("y"), s)
 	if c, ok := action.(scene.Confirm); !ok || c.Kind != election.ActionRelease || len(c.Targets) != 1 || c.Targets[0].Election != "billing" {
 		t.Errorf("%#v", action)

@@ -344,5 +344,5 @@ func (d *Model) limited(names []string, limit int) (text string, cut bool) {
 	if cut = len(names) > limit; cut && d.full {
 		limit = len(names)
 	}
-	return term.NameList(names, limit), cut
+	return election.NameList(names, limit), cut
 }

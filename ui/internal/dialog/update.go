@@ -40,8 +40,8 @@ func (d *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			d.survey.ended(msg.Found, s.Live)
 			d.check(s)
 		}
-	case Noticed:
-		d.noticed = d.noticed || msg.Of == d.change
+	case *scene.Noticed:
+		d.notice.Ended(msg)
 	case scene.Wheeled:
 		d.scroll(msg.Step)
 	case tea.KeyPressMsg:
@@ -177,7 +177,9 @@ func (d *Model) shown() map[string]election.Destroy {
 	all := map[string]election.Destroy{}
 	for _, id := range d.sessions() {
 		slices.Sort(keys[id])
-		all[id] = election.Destroy{Keys: slices.Compact(keys[id]), Shown: d.now, Unsearched: !d.searchedAll()}
+		all[id] = election.Destroy{
+			Keys: slices.Compact(keys[id]), Shown: d.now, Unsearched: !d.searched(), Incomplete: d.searched() && d.search.Incomplete,
+		}
 	}
 	return all
 }
@@ -209,7 +211,7 @@ func (d *Model) confirm() scene.Action {
 	case d.acts() && d.checking():
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	case d.read():
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
+		return scene.TooSoon()
 	}
 	return nil
 }

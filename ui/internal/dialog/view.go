@@ -1,8 +1,6 @@
 package dialog
 
 import (
-	"time"
-
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
@@ -26,28 +24,9 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 		d.seen = d.text.Seen
 		return nil
 	}
-	d.seen, d.noticed = d.text.Seen, false
-	d.change = &Change{number: d.change.next()}
-	msg := Noticed{Of: d.change}
-	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
+	d.seen = d.text.Seen
+	return d.notice.Restart()
 }
-
-// noticeTime is how long a text must be visible before the user can confirm it. Without this delay, a key that was
-// typed for an earlier text could confirm a new one.
-const noticeTime = 300 * time.Millisecond
-
-// Change identifies a change to the visible text.
-type Change struct{ number int }
-
-func (c *Change) next() int {
-	if c == nil {
-		return 1
-	}
-	return c.number + 1
-}
-
-// Noticed is sent noticeTime after a change to the visible text.
-type Noticed struct{ Of *Change }
 
 // View draws the dialog over lines, which are width cells wide.
 func (d Model) View(p *term.Painter, lines []string, width int) {

@@ -49,7 +49,7 @@ func (d *Model) confirm(s *scene.Scene) scene.Action {
 		d.End()
 		return scene.Drain{Plan: d.plan, Destroy: d.destroy}
 	case d.acts():
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
+		return scene.TooSoon()
 	}
 	return nil
 }

@@ -67,11 +67,9 @@ type Model struct {
 	line  int
 	items []*drain.Item
 	// typed is what the user has typed of the number of elections. It is nil while the dialog does not request it.
-	typed *term.Input
-	text  term.Reader
-	// changes counts the changes to the text. noticed is set noticeTime after the latest change.
-	changes int
-	noticed bool
+	typed  *term.Input
+	text   term.Reader
+	notice scene.Notice
 }
 
 type choice struct {
@@ -100,8 +98,8 @@ func (d Model) Keys(k keys.Map) []key.Binding {
 // countedAbove is the number of elections above which the user confirms the plan with their number.
 const countedAbove = 20
 
-// ready reports whether the user can confirm the plan. The text must not have changed for noticeTime.
-func (d *Model) ready() bool { return d.acts() && d.noticed }
+// ready reports whether the user can confirm the plan.
+func (d *Model) ready() bool { return d.acts() && d.notice.Over() }
 
 // lists reports whether the dialog shows a plan with elections to move. It is also true if the user has excluded all
 // of them.
@@ -170,7 +168,7 @@ func choices(live *election.Snapshot) []choice {
 
 func (d *Model) start(node string, s *scene.Scene) scene.Action {
 	d.End()
-	d.stage, d.node, d.err, d.onAction, d.noticed, d.text = reading, node, nil, false, false, term.Reader{}
+	d.stage, d.node, d.err, d.onAction, d.notice, d.text = reading, node, nil, false, scene.Notice{}, term.Reader{}
 	d.excluded, d.destroy, d.line, d.items, d.typed = map[*drain.Item]bool{}, false, -1, nil, nil
 	d.asOf = s.Now
 	d.read = newRequest(d.ctx)

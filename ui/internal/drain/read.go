@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/internal/drain"
+	"electop/ui/internal/scene"
 )
 
 // request is one request for a plan. The command of the request writes the counters. Only the event loop may use the
@@ -58,23 +59,10 @@ func (r *request) tick() tea.Cmd {
 	return tea.Tick(tickTime, func(time.Time) tea.Msg { return Tick{r} })
 }
 
-// Noticed is sent noticeTime after a change to the visible text.
-type Noticed struct{ change int }
-
-// noticeTime is how long a text must be visible before the user can confirm it. Without this delay, a key that was
-// typed for an earlier text could confirm a new one.
-const noticeTime = 300 * time.Millisecond
-
 // Awaits returns the message that enables the confirmation. It returns nil if none is needed.
-func (d Model) Awaits() tea.Msg {
-	if d.stage != planned || d.noticed {
+func (d Model) Awaits() *scene.Noticed {
+	if d.stage != planned {
 		return nil
 	}
-	return Noticed{d.changes}
-}
-
-func (d *Model) notice() tea.Cmd {
-	d.changes, d.noticed = d.changes+1, false
-	msg := Noticed{d.changes}
-	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
+	return d.notice.Awaits()
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"electop/election"
 	"electop/election/insight"
 	"electop/internal/drain"
 	"electop/ui/internal/scene"
@@ -159,7 +160,7 @@ func (d *Model) writeEffects(page *term.Page, of func(*drain.Item) insight.Effec
 		effects = append(effects, scene.NamedEffect{Name: i.Name(), Effect: of(i)})
 	}
 	write := func(sign string, role term.Role, pick func(insight.Effect) []string) {
-		for _, text := range scene.Sentences(effects, pick, func(names []string) string { return term.NameList(names, shownNames) }) {
+		for _, text := range scene.Sentences(effects, pick, func(names []string) string { return election.NameList(names, shownNames) }) {
 			page.Beside([]term.Span{{role, sign + " "}}, 2, term.Span{role, text})
 		}
 	}

@@ -28,8 +28,8 @@ func (d *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		if msg.of == d.read {
 			return scene.Run{Cmd: msg.of.tick()}
 		}
-	case Noticed:
-		d.noticed = d.noticed || msg.change == d.changes
+	case *scene.Noticed:
+		d.notice.Ended(msg)
 	case scene.Clicked:
 		d.at.MoveTo(msg.Index, len(d.nodes))
 	case scene.Wheeled:

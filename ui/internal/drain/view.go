@@ -37,7 +37,7 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 		return nil
 	}
 	d.typed = nil // the number was typed for another text
-	return d.notice()
+	return d.notice.Restart()
 }
 
 // placeCursor keeps the cursor in the window. At first, it places the cursor on the first election.

@@ -75,8 +75,7 @@ type Model struct {
 	changed string
 	offline bool
 	text    term.Reader
-	// since is when the visible text changed. For a short time after that, the user cannot confirm the text.
-	since time.Time
+	notice  scene.Notice
 	// onAction is set while the action button has the focus. At first, Cancel has the focus.
 	onAction bool
 }
@@ -172,13 +171,13 @@ func (m *Model) applies() bool {
 	return m.reading == nil && len(m.found.Destroy.Keys) > 0 && m.changed == "" && !m.offline
 }
 
-// noticeTime is how long a text must be visible before the user can confirm it.
-const noticeTime = 300 * time.Millisecond
+// Awaits returns the message that the text was visible for long enough, or nil.
+func (m Model) Awaits() *scene.Noticed { return m.notice.Awaits() }
 
-// ready reports whether the user can confirm the text: the evidence is complete, every line was visible, and for
-// noticeTime neither the text changed nor a new line became visible.
+// ready reports whether the user can confirm the text: the evidence is complete, every line was visible, and for a
+// moment neither the text changed nor a new line became visible.
 func (m *Model) ready(now time.Time) bool {
-	return m.applies() && !now.Before(m.found.Ready) && m.text.Read() && now.Sub(m.since) >= noticeTime
+	return m.applies() && !now.Before(m.found.Ready) && m.text.Read() && m.notice.Over()
 }
 
 // Keys returns the key bindings for the footer.

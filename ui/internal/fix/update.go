@@ -1,17 +1,12 @@
 package fix
 
 import (
-	"time"
-
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
-
-// Noticed is sent noticeTime after a change to the visible text.
-type Noticed struct{}
 
 // Update handles a message and returns an action for the program.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
@@ -32,6 +27,8 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			m.reading, m.found = nil, msg.Found
 			m.check(s)
 		}
+	case *scene.Noticed:
+		m.notice.Ended(msg)
 	case scene.Wheeled:
 		m.scroll(msg.Step)
 	case tea.KeyPressMsg:
@@ -93,7 +90,7 @@ func (m *Model) confirm(s *scene.Scene) scene.Action {
 	case m.applies() && s.Now.Before(m.found.Ready):
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: until " + term.ClockTime(m.found.Ready) + ", electop must see that the node check stays critical."}
 	case m.applies() && m.text.Read():
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
+		return scene.TooSoon()
 	}
 	return nil
 }
@@ -109,6 +106,5 @@ func (m *Model) fit(s *scene.Scene, width, height int) scene.Action {
 	if !changed && m.text.Seen <= seen {
 		return nil
 	}
-	m.since = s.Now
-	return scene.Run{Cmd: tea.Tick(noticeTime, func(time.Time) tea.Msg { return Noticed{} })}
+	return scene.Run{Cmd: m.notice.Restart()}
 }

@@ -23,8 +23,8 @@ type drainRun struct {
 	run  drain.Running
 	// over is set after the last change. stopping is set after the user has stopped the drain.
 	over, stopping bool
-	// doubt says, in one line, what is not verified. It is empty if all results are verified.
-	doubt string
+	// unverified says, in one line, what is not verified. It is empty if all results are verified.
+	unverified string
 }
 
 // Stepped is the message with the changed elections of a drain.
@@ -39,12 +39,12 @@ func (d *drainRun) next() tea.Msg {
 	return Stepped{d, changes, more}
 }
 
-// suffix returns the doubt as a suffix for a text, or "" if there is none.
+// suffix returns what is not verified as a suffix for a text, or "".
 func (d *drainRun) suffix() string {
-	if d.doubt == "" {
+	if d.unverified == "" {
 		return ""
 	}
-	return "; " + d.doubt
+	return "; " + d.unverified
 }
 
 // StartDrain begins a drain and opens its live table.
@@ -96,8 +96,8 @@ func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
 		return scene.Run{Cmd: msg.of.next}
 	}
 	msg.of.over = true
-	if doubt := msg.of.run.Doubt(); doubt != "" {
-		msg.of.doubt = "not verified whether " + msg.of.node + " leads an election: " + doubt
+	if unverified := msg.of.run.Unverified(); unverified != "" {
+		msg.of.unverified = "not verified whether " + msg.of.node + " leads an election: " + unverified
 	}
 	for _, a := range b {
 		a.over, a.done = true, s.Now
@@ -106,7 +106,7 @@ func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
 		return nil
 	}
 	role := b.worst().look(s.Sym).Role
-	if msg.of.doubt != "" {
+	if msg.of.unverified != "" {
 		role = term.Bad
 	}
 	return scene.Say{Role: role, Text: b.summary() + msg.of.suffix() + "  " + s.Sym.Dot + "  " + l.hint()}

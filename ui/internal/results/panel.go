@@ -97,8 +97,8 @@ func (p *panel) fit(s *scene.Scene, width, height int) {
 		name, result = max(name, term.Width(a.name)), max(result, len(a.result()))
 	}
 	name = min(name, resultName, max(8, page.Width/4))
-	if d := p.batches[0][0].drain; !p.all && d != nil && d.doubt != "" {
-		page.Beside([]term.Span{{term.Bad, page.Sym.Warning + " "}}, 2, term.Span{term.Bad, term.Capital(d.doubt) + "."})
+	if d := p.batches[0][0].drain; !p.all && d != nil && d.unverified != "" {
+		page.Beside([]term.Span{{term.Bad, page.Sym.Warning + " "}}, 2, term.Span{term.Bad, term.Capital(d.unverified) + "."})
 	}
 	if c := s.Live.In(p.batches[0][0].Target.Datacenter).Connection; p.drain() != nil && c.State != election.Live {
 		text := "Consul is unreachable: this data is stale, and the drain waits."

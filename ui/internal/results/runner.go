@@ -8,6 +8,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/crash"
 )
 
 // Operator executes actions. A method does nothing if the hold in the target has changed.
@@ -40,35 +41,24 @@ type runner func(group batch) tea.Cmd
 func newRunner(ctx context.Context, op Operator) runner {
 	return func(group batch) tea.Cmd {
 		first := group[0]
-		do, target := first.call(op), first.Target
-		limit := actionTime
-		if first.Action == election.ActionDestroy {
-			limit = destroyTime
+		target, shown := first.Target, first.shown
+		limit, do := actionTime, func(ctx context.Context) insight.Outcome { return op.Release(ctx, target) }
+		if shown.Target = target; first.Action == election.ActionDestroy {
+			limit, do = destroyTime, func(ctx context.Context) insight.Outcome { return op.DestroySession(ctx, shown) }
 		}
 		return func() tea.Msg {
+			defer crash.Recover() // ui.Run cannot guard the commands of a tea.Sequence
 			if !first.claimed.CompareAndSwap(false, true) {
 				return nil
 			}
 			ctx, cancel := context.WithTimeout(ctx, limit)
 			defer cancel()
-			outcome := do(ctx, target)
+			outcome := do(ctx)
 			msg := make(Answered, 0, len(group))
 			for _, a := range group {
 				msg = append(msg, answer{of: a, outcome: outcome})
 			}
 			return msg
 		}
-	}
-}
-
-// call returns the function that executes the action on a hold.
-func (a *action) call(op Operator) func(context.Context, election.Target) insight.Outcome {
-	if a.Action != election.ActionDestroy {
-		return op.Release
-	}
-	shown := a.shown
-	return func(ctx context.Context, t election.Target) insight.Outcome {
-		shown.Target = t
-		return op.DestroySession(ctx, shown)
 	}
 }

@@ -38,7 +38,7 @@ func NextSpans(s *Scene, in *Assessment, c election.Connection) []term.Span {
 		}
 		return []term.Span{{r, WhyNoCandidate(s, in, c)}}
 	}
-	text := term.NameList(NextNames(in.Candidates), shownNext)
+	text := election.NameList(NextNames(in.Candidates), shownNext)
 	if in.Candidates[0].Weak {
 		return []term.Span{{term.Quiet, "perhaps "}, {term.Text, text}}
 	}
@@ -120,6 +120,7 @@ type InsightCache struct {
 	In     *Assessment
 	// sessions is the session list. All surroundings share it.
 	sessions []*election.Session
+	board    *insight.Board // of all and sessions
 }
 
 // InsightAge is the lifetime of an assessment if other elections have changed. AdviceAge is the maximum lifetime,
@@ -144,7 +145,10 @@ func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 	if n.around != nil {
 		n.sessions = n.around.Sessions
 	}
-	n.assess(insight.NewBoard(n.all, n.sessions).WithChecks(nodes))
+	if n.board = c.board; n.board == nil || !SameSlice(c.all, n.all) || !SameSlice(c.sessions, n.sessions) {
+		n.board = insight.NewBoard(n.all, n.sessions)
+	}
+	n.assess(n.board.WithChecks(nodes))
 	*c = n
 	return c.In
 }

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"strings"
 	"time"
 
 	"electop/election"
@@ -74,7 +75,7 @@ func (v *Model) problems(s *scene.Scene) []string {
 		case len(of) == 1:
 			texts[i] = "Datacenter " + of[0] + ": " + text
 		default:
-			texts[i] = "Datacenters " + term.NameList(of, len(of)) + ": " + text
+			texts[i] = "Datacenters " + strings.Join(of, ", ") + ": " + text
 		}
 	}
 	return texts

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"strconv"
+	"strings"
 
 	"electop/election/sanitize"
 	"electop/ui/internal/scene"
@@ -272,7 +273,7 @@ func (r *row) holdsText() term.Span {
 	for _, e := range r.slots[:min(len(r.slots), 3)] {
 		names = append(names, "a slot of "+sanitize.Text(e.Name))
 	}
-	text := term.NameList(names, len(names))
+	text := strings.Join(names, ", ")
 	if more := len(r.holds) + len(r.slots) - len(names); more > 0 {
 		text += " and " + strconv.Itoa(more) + " more"
 	}

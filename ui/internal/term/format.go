@@ -17,14 +17,6 @@ func Capital(text string) string {
 	return string(unicode.ToUpper(r)) + text[n:]
 }
 
-// NameList joins at most limit names and adds the number of the other names: "a, b and 3 more".
-func NameList(names []string, limit int) string {
-	if len(names) <= limit {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:limit], ", ") + " and " + strconv.Itoa(len(names)-limit) + " more"
-}
-
 // Duration formats a duration in one or two units: 6s, 3m12s, 2h04m, 2d04h, 123d.
 func Duration(d time.Duration) string {
 	var b [16]byte

@@ -11,6 +11,7 @@ import (
 	"electop/consulx/internal/wire"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
+	"electop/internal/crash"
 )
 
 // Loss is a term that ended, with the state before the end.
@@ -73,7 +74,7 @@ func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[s
 			continue
 		}
 		slots <- struct{}{}
-		wg.Go(func() {
+		crash.Go(&wg, func() {
 			defer func() { <-slots }()
 			answer := read(k)
 			mu.Lock()

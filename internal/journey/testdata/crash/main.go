@@ -1,26 +1,28 @@
 // Crash is electop with an additional goroutine. The goroutine panics when the file CRASH_FILE exists. The message of
-// the panic contains the token.
+// the panic contains CRASH_TEXT.
 package main
 
 import (
 	"os"
+	"sync"
 	"time"
 
 	"electop/internal/cli"
-	"electop/internal/ttyguard"
+	"electop/internal/crash"
 )
 
 func main() {
-	if ttyguard.Child() {
-		go crash(os.Getenv("CRASH_FILE"))
-	}
+	var all sync.WaitGroup
+	crash.Go(&all, wait)
 	os.Exit(cli.Main())
 }
 
-func crash(file string) {
+func wait() {
 	for range time.Tick(10 * time.Millisecond) {
-		if _, err := os.Stat(file); err == nil {
-			panic("simulated crash, \x1b[2Jtoken " + os.Getenv("CRASH_TOKEN"))
+		if _, err := os.Stat(os.Getenv("CRASH_FILE")); err == nil {
+			crashNow()
 		}
 	}
 }
+
+func crashNow() { panic("simulated crash, \x1b[2J" + os.Getenv("CRASH_TEXT")) }

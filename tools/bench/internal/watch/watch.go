@@ -17,6 +17,7 @@ const (
 	PerKey   = "as-perkey"
 	Observer = "as-observer"
 	Handler  = "as-handler"
+	Empty    = "as-empty-screen"
 )
 
 // KeyPrefix is the prefix of the keys of all elections.
@@ -27,13 +28,16 @@ func KeyName(i int) string { return fmt.Sprintf("%ssvc-%06d/leader", KeyPrefix, 
 
 // IsRole reports whether an argument is one of the roles.
 func IsRole(arg string) bool {
-	return slices.Contains([]string{Recurse, PerKey, Observer, Handler}, arg)
+	return slices.Contains([]string{Recurse, PerKey, Observer, Handler, Empty}, arg)
 }
 
 // Run runs a role with its arguments until ctx ends. The role Handler returns when it has printed the changes.
 func Run(ctx context.Context, role string, args []string, in io.Reader, out io.Writer) error {
 	if role == Handler {
 		return handle(in, out, args)
+	}
+	if role == Empty {
+		return emptyScreen(ctx)
 	}
 	f := flag.NewFlagSet(role, flag.ContinueOnError)
 	addr := f.String("addr", "", "address of Consul")

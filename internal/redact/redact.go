@@ -3,7 +3,6 @@ package redact
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"html"
@@ -13,8 +12,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/hashicorp/consul/api"
 )
 
 const (
@@ -28,16 +25,8 @@ const (
 // return them, longest first.
 type Secrets []string
 
-// New collects the secrets of a client: its token and its credentials for basic authentication.
-func New(token string, auths ...*api.HttpBasicAuth) Secrets {
-	plain := []string{token}
-	for _, auth := range auths {
-		if auth == nil {
-			continue
-		}
-		pair := auth.Username + ":" + auth.Password
-		plain = append(plain, cmp.Or(auth.Password, auth.Username), base64.StdEncoding.EncodeToString([]byte(pair)))
-	}
+// New returns the list of secrets with these texts. It ignores empty texts.
+func New(plain ...string) Secrets {
 	var all Secrets
 	for _, text := range plain {
 		if text != "" {

@@ -3,7 +3,7 @@ package redact_test
 import (
 	"testing"
 
-	"electop/consulx/internal/redact"
+	"electop/internal/redact"
 )
 
 // A short secret is hidden only as a whole word. Words that contain it remain.

@@ -1,0 +1,183 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/internal/memconsul"
+)
+
+// failing is a transport that, while on is true, replaces the responses to some requests, including pending ones.
+type failing struct {
+	to      http.RoundTripper
+	only    func(*http.Request) bool
+	respond func(*http.Request) (*http.Response, error)
+	on      atomic.Bool
+	count   atomic.Int64 // number of replaced responses
+}
+
+func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
+	replace := f.only(r)
+	if !f.on.Load() || !replace {
+		if response, err := f.to.RoundTrip(r); !f.on.Load() || !replace {
+			return response, err
+		}
+	}
+	f.count.Add(1)
+	return f.respond(r)
+}
+
+// fails returns a transport to an in-process agent, and a client of the agent that does not use the transport.
+func fails(t *testing.T, only func(*http.Request) bool, respond func(*http.Request) (*http.Response, error)) (*failing, *consulx.Client) {
+	agent := memconsul.New(memconsul.Config{})
+	t.Cleanup(func() { agent.Close() })
+	return &failing{to: agent, only: only, respond: respond}, over(t, agent)
+}
+
+// candidate returns a candidate that the end of the test closes, after the failure has ended.
+func candidate(t *testing.T, rt http.RoundTripper, o Options) *Candidate {
+	c := New(over(t, rt), o)
+	t.Cleanup(func() {
+		if f, ok := rt.(*failing); ok {
+			f.on.Store(false)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := c.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func isRead(r *http.Request) bool { return r.URL.Path == "/v1/txn" || r.Method == http.MethodGet }
+
+func isRenewal(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/session/renew/") }
+
+func hang(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+func reply(status int, body string) func(*http.Request) (*http.Response, error) {
+	return func(r *http.Request) (*http.Response, error) {
+		return &http.Response{
+			StatusCode: status, Status: http.StatusText(status), Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+			Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+		}, nil
+	}
+}
+
+// A proxy or an ACL may reject reads and accept renewals. Another client can then release and acquire the key, and no
+// lock-delay follows.
+func TestALeaderWhoseReadsFailLosesTheLeadership(t *testing.T) {
+	for name, respond := range map[string]func(*http.Request) (*http.Response, error){
+		"403": reply(http.StatusForbidden, "Permission denied"), "429": reply(http.StatusTooManyRequests, ""),
+		"500": reply(http.StatusInternalServerError, "rpc error"), "hanging": hang,
+		"incomplete": reply(http.StatusOK, `[{"Key":"k","Sess`), "not Consul's": reply(http.StatusOK, "<html>"),
+	} {
+		for session, limit := range map[*SessionOptions]time.Duration{
+			{}: 10 * time.Second, {TTL: time.Hour, LockDelay: time.Minute}: 10 * time.Second, {LockDelay: MinLockDelay}: 5 * time.Second,
+		} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					network, agent := fails(t, isRead, respond)
+					l := campaign(t, candidate(t, network, Options{Key: "k", Session: *session, StopTime: 3 * time.Second}))
+					blocking.Sleep(t.Context(), time.Minute+1234*time.Millisecond)
+					network.on.Store(true)
+					began := time.Now()
+					if _, _, err := agent.API().KV().Release(&api.KVPair{Key: "k", Session: l.Session()}, nil); err != nil {
+						t.Fatal(err)
+					}
+					awaitLoss(t, l)
+					if late := time.Since(began); late > limit || l.Remaining() < 3*time.Second {
+						t.Errorf("lost after %s with %s remaining, want at most %s and at least 3s", late, l.Remaining(), limit)
+					}
+					if n := network.count.Load(); n > 25 {
+						t.Errorf("%d failed reads in %s", n, limit)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A cache may serve old responses to GET. It does not cache a PUT.
+func TestAnOldResponseDoesNotExtendATerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var old string
+		get := func(r *http.Request) bool { return r.Method == http.MethodGet }
+		network, agent := fails(t, get, func(r *http.Request) (*http.Response, error) { return reply(http.StatusOK, old)(r) })
+		l := campaign(t, candidate(t, network, Options{Key: "k"}))
+		old = `[{"Key":"k","CreateIndex":1,"ModifyIndex":2,"LockIndex":1,"Session":"` + l.Session() + `","Value":null,"Flags":0}]`
+		network.on.Store(true)
+		if _, _, err := agent.API().KV().Release(&api.KVPair{Key: "k", Session: l.Session()}, nil); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		awaitLoss(t, l)
+		if late := time.Since(began); late > 10*time.Second || !errors.Is(l.Err(), consulx.ErrMoved) {
+			t.Errorf("lost after %s: %v", late, l.Err())
+		}
+	})
+}
+
+// While reads show that the session holds the key, no other client can lead. The session ends after twice its TTL.
+func TestALeaderWhoseRenewalsFailLeadsUntilItsSessionEnds(t *testing.T) {
+	for name, respond := range map[string]func(*http.Request) (*http.Response, error){
+		"403": reply(http.StatusForbidden, "Permission denied"), "hanging": hang,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network, _ := fails(t, isRenewal, respond)
+				l := campaign(t, candidate(t, network, Options{Key: "k", StopTime: 3 * time.Second}))
+				network.on.Store(true)
+				began := time.Now()
+				<-l.Lost()
+				if took := time.Since(began); took < 29*time.Second || took > 32*time.Second || !errors.Is(l.Err(), consulx.ErrMoved) {
+					t.Errorf("lost after %s: %v, want the end of the session after 30s", took, l.Err())
+				}
+			})
+		})
+	}
+}
+
+func TestACandidateThatIsDeniedFails(t *testing.T) {
+	denied := reply(http.StatusForbidden, "Permission denied")
+	for name, only := range map[string]func(*http.Request) bool{"reads": isRead, "renewals": isRenewal} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network, _ := fails(t, only, denied)
+				campaign(t, candidate(t, network.to, Options{Key: "k"}))
+				c := candidate(t, network, Options{Key: "k"})
+				failed := make(chan error, 1)
+				go func() {
+					_, err := c.Campaign(t.Context())
+					failed <- err
+				}()
+				blocking.Sleep(t.Context(), time.Minute+time.Second)
+				network.on.Store(true)
+				began := time.Now()
+				select {
+				case err := <-failed:
+					if n := network.count.Load(); !errors.Is(err, consulx.ErrDenied) || n > 3 || time.Since(began) > 10*time.Second {
+						t.Errorf("after %s and %d requests: %v", time.Since(began), n, err)
+					}
+				case <-time.NewTimer(time.Minute).C:
+					t.Errorf("the candidate still waits after a minute and %d requests", network.count.Load())
+				}
+			})
+		})
+	}
+}

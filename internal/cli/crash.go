@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"electop/election/sanitize"
+	"electop/internal/crash"
+	"electop/internal/history/sqlite"
+)
+
+// crashed returns the handler of a panic, which ends the program. The terminal is already restored.
+func (d deps) crashed(redact func(string) string) func(crash.Panic) {
+	return func(p crash.Panic) {
+		text := fmt.Sprintf("electop: the dashboard crashed: panic: %v\n\n%s", p.Value, p.Stack)
+		fmt.Fprint(d.stderr, safeLines(redact(text)))
+		os.Exit(exitFailed)
+	}
+}
+
+// keepFatalErrors lets the Go runtime also append its fatal errors, such as a concurrent map write, to crash.log in the
+// state folder, because the terminal is not restored. Without the file, they are only on the terminal.
+func keepFatalErrors() {
+	path, err := sqlite.DefaultPath("")
+	if err != nil {
+		return
+	}
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return
+	}
+	f, err := os.OpenFile(filepath.Join(folder, "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_ = debug.SetCrashOutput(f, debug.CrashOptions{})
+}
+
+// safeLines makes each line safe to show. It keeps leading tabs, which indent a stack.
+func safeLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		plain := strings.TrimLeft(line, "\t")
+		b.WriteString(line[:len(line)-len(plain)])
+		b.WriteString(sanitize.Text(plain))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package cli
+
+// canSuspend returns false, because this system has no stop signals.
+func canSuspend() bool { return false }
