@@ -178,7 +178,7 @@ func (c *concurrentClients) actOnce(op *consulx.Operator, r *rand.Rand, counts m
 		err = op.Release(c.T.Context(), target)
 	}
 	switch {
-	case errors.Is(err, consulx.ErrMoved):
+	case errors.Is(err, consulx.ErrMoved), errors.Is(err, consulx.ErrNoSession):
 		name += " moved"
 	case err != nil:
 		c.T.Errorf("%s: %v", name, err)

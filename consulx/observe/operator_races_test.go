@@ -246,7 +246,8 @@ func (x *race) checkRelease(what string, target election.Target, err error) {
 func (x *race) checkDestroy(what string, target election.Target, err error, read *api.KVPair) {
 	last, now := x.last(), x.Get(x.T, x.key)
 	held := read != nil && read.Session == target.Session
-	if held != (err == nil) || !held && !errors.Is(err, consulx.ErrMoved) {
+	ended := errors.Is(err, consulx.ErrMoved) || x.holderDied && errors.Is(err, consulx.ErrNoSession)
+	if held != (err == nil) || !held && !ended {
 		x.T.Errorf("%s: got error %v after the operator had read %+v, want ErrMoved only if the hold had ended", what, err, read)
 	}
 	entry, _, infoErr := x.API.Session().Info(target.Session, nil)
