@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/consul/api"
 
@@ -197,10 +198,27 @@ func (c *Client) OmitsSilently(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	_, meta, err := c.api.Session().Info(NoSession, c.Read(ctx)) // every response contains the default policy
-	if err != nil {
-		return false, c.Wrap(err)
+	if err != nil || c.Filtered(meta) {
+		return err == nil, c.Wrap(err)
 	}
-	return c.Filtered(meta), nil
+	return c.restricted(ctx)
+}
+
+// restricted reports whether rules for the anonymous token may hide data although the default policy is "allow". Consul
+// then denies the read of the request's own token. With ACLs off, or with a default token of the agent, it does not.
+func (c *Client) restricted(ctx context.Context) (bool, error) {
+	if time.Since(time.Unix(0, c.aclsOff.Load())) < aclsOffFor {
+		return false, nil
+	}
+	_, _, err := c.api.ACL().TokenReadSelf(c.Read(ctx))
+	switch err = c.Wrap(err); {
+	case errors.Is(err, errACLsOff):
+		c.aclsOff.Store(time.Now().UnixNano())
+		return false, nil
+	case IsDenied(err):
+		return true, nil
+	}
+	return false, err
 }
 
 // MayOmit reports whether a key that is not in the response may still exist. If the token is revoked while a query is

@@ -172,3 +172,13 @@ func TestTheBufferOfALargeResponseIsFreed(t *testing.T) {
 	}
 	runtime.KeepAlive(client)
 }
+
+// Consul lists the keys of an empty store as [].
+func TestNullAndA404AreNoListOfAllKeys(t *testing.T) {
+	for status, body := range map[int]string{200: "null", 404: ""} {
+		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, status, 7, body), nil }))
+		if keys, err := client.ListKeys(t.Context(), ""); err == nil {
+			t.Errorf("%d %s: %q, want an error", status, body, keys)
+		}
+	}
+}

@@ -43,8 +43,12 @@ func ScanStore(ctx context.Context, c *Client, progress func(done, total int), v
 	if err != nil && !incomplete {
 		return err
 	}
+	silent, err := c.OmitsSilently(ctx)
+	if err != nil {
+		return err
+	}
 	hidden, err := Scan(ctx, c, keys, progress, visit)
-	if err == nil && (incomplete || hidden) {
+	if err == nil && (incomplete || silent || hidden) {
 		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all keys")
 	}
 	return err

@@ -31,10 +31,18 @@ func (c *Client) commit(ctx context.Context, p *election.Pair, ops api.TxnOps, f
 		return Fail(ErrRefused, "cannot release %s: its value is too large for a transaction; nothing was written", sanitize.Line(p.Key, 100))
 	case err != nil:
 		return failed(err)
+	case ok && ops[len(ops)-1].KV.Verb == api.KVUnlock && !unlocked(p, answer.Results):
+		return failed(transport.NotConsul("it does not contain the unlocked key"))
 	case ok:
 		return nil
 	}
 	return c.txnError(p.Key, answer.Errors)
+}
+
+// unlocked reports whether the results of a transaction end with the key without a session, written after p.
+func unlocked(p *election.Pair, results api.TxnResults) bool {
+	now := results[len(results)-1].KV
+	return now != nil && now.Key == p.Key && now.Session == "" && now.ModifyIndex > p.ModifyIndex
 }
 
 func (c *Client) unlockOps(p *election.Pair) api.TxnOps {

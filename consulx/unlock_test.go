@@ -3,7 +3,11 @@ package consulx
 import (
 	"bytes"
 	"errors"
+	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/consul/api"
@@ -53,4 +57,39 @@ func TestReleaseRefusesValuesThatAreTooLargeForATransaction(t *testing.T) {
 	if !release(newBackend(t, Config{Address: agent.Addr()}), 60_000) {
 		t.Error("a release over the agent's own limit was not refused")
 	}
+}
+
+// A faulty proxy may answer a transaction that it does not forward, for example with the response to an earlier one.
+func TestAReleaseIsDoneOnlyIfTheResponseShowsIt(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		key, s := b.Prefix(t)+"leader", b.Session(t, &api.SessionEntry{})
+		var body string
+		addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			switch {
+			case !isRelease(r):
+				forward.ServeHTTP(w, r)
+			case body == "":
+				answer := httptest.NewRecorder()
+				forward.ServeHTTP(answer, r)
+				body = answer.Body.String()
+				_, _ = io.WriteString(w, body)
+			default:
+				_, _ = io.WriteString(w, body)
+			}
+		})
+		op := NewOperator(newClient(t, Config{Address: addr}), nil)
+		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		if err := op.Release(t.Context(), targetOf(wire.Pair(b.Get(t, key)))); err != nil {
+			t.Fatal(err)
+		}
+		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		for _, lie := range []string{body, `{"Results":[{}]}`, `{"Results":[{"KV":{"Key":"other","ModifyIndex":9999999}}]}`} {
+			body = lie
+			err := op.Release(t.Context(), targetOf(wire.Pair(b.Get(t, key))))
+			if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now held by session") {
+				t.Errorf("%s: %v", lie, err)
+			}
+		}
+	})
 }

@@ -150,7 +150,7 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 			waiting.Wait() // every query arrives before the first response is sent
 		}
 		w.Header().Set("X-Consul-Index", "7")
-		_, _ = io.WriteString(w, "[]")
+		_, _ = io.WriteString(w, `[{"Key":"a"}]`)
 	}))
 	server.EnableHTTP2 = true
 	server.StartTLS()

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"encoding/base64"
+	"errors"
 	"net/url"
 	"slices"
 
@@ -109,6 +110,9 @@ func readKeys(
 	var got keySet
 	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, func(text []byte) error {
 		list, err := wire.Pairs(text, before)
+		if err == nil && (len(list.Pairs) == 0 || slices.ContainsFunc(list.Pairs, func(p election.Pair) bool { return p.Key == "" })) {
+			err = errors.New("the list of keys is empty or contains null") // Consul sends a 404 instead of an empty list
+		}
 		got = newKeySet(list, ps)
 		return err
 	})

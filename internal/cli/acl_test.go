@@ -98,3 +98,30 @@ func TestCommandsWithLimitedTokens(t *testing.T) {
 	campaign := token(t, w.client, "campaign", reading+` key_prefix "service/" { policy = "write" } session "`+agent.Node()+`" { policy = "write" }`)
 	w.run("campaign", "job", "--token", campaign, "--", "true").must(t, exitOK)
 }
+
+// A rule for the anonymous token hides keys also if the default policy is "allow". Consul does not report it.
+func TestActionsWithoutATokenIfTheDefaultPolicyIsAllow(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL(), consultest.WithConfig(`{"acl":{"default_policy":"allow"}}`))
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	policy, _, err := w.client.ACL().PolicyCreate(&api.ACLPolicy{Name: "hidden", Rules: `key "service/hidden/leader" { policy = "deny" }`}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := &api.ACLToken{AccessorID: "00000000-0000-0000-0000-000000000002", Policies: []*api.ACLLink{{ID: policy.ID}}}
+	if _, _, err := w.client.ACL().TokenUpdate(public, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.nodeHealth("node-9", api.HealthCritical)
+	s := w.session(func(s *api.SessionEntry) { s.Node = "node-9" })
+	w.acquire("service/web/leader", s, "web-1")
+	w.acquire("service/hidden/leader", s, "hidden-1")
+	r := w.run("rescue", "--yes").must(t, exitNoLeader)
+	has(t, r.errOut, "this token cannot read all keys")
+	r = w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, "destroy", "web").must(t, exitFailed)
+	has(t, r.errOut, "Not all keys could be read.")
+	w.alive(s)
+	r = w.run("drain", "node-9", "--yes", "--wait", "10ms").must(t, exitDenied)
+	has(t, r.errOut, "not verified whether node-9 leads an election")
+	w.run("drain", "node-9", "--yes", "--token", agent.Token(), "--wait", "10ms").must(t, exitOK)
+}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"electop/internal/consultest"
 )
 
 // intercept puts a proxy in front of the Consul of w. before receives each request and
@@ -188,6 +190,21 @@ func TestDestroyReadsKeysConsistentlyWithStale(t *testing.T) {
 	if consistent.Load() == 0 {
 		t.Error("destroy sent no consistent read after the confirmation")
 	}
+}
+
+// A faulty proxy may confirm a write that it does not forward.
+func TestDestroyFailsIfTheSessionStillExists(t *testing.T) {
+	w := onReal(t)
+	s := w.session(nil)
+	w.addr = consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if strings.HasPrefix(r.URL.Path, "/v1/session/destroy/") {
+			_, _ = io.WriteString(rw, "true")
+			return
+		}
+		forward.ServeHTTP(rw, r)
+	})
+	r := w.run("destroy", "--session", s, "--yes").must(t, exitFailed)
+	has(t, r.errOut, "Consul confirmed the destroy, but the session still exists")
 }
 
 // A key keeps the spelling of the session's ID with which it was acquired.

@@ -248,12 +248,17 @@ func (d *drainer) keyOf(ctx context.Context, name string) (string, error) {
 	if !errors.Is(err, errNoElection) {
 		return "", err
 	}
-	key := strings.TrimPrefix(name, "/")
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	holders, readErr := consulx.Holders(ctx, d.client, []string{key})
-	if _, exists := holders[key]; exists && readErr == nil {
-		return key, nil
+	if d.noScan { // the plan contains no other key
+		return "", d.explainError(ctx, err)
+	}
+	keys := []string{name, strings.TrimPrefix(name, "/")} // Consul accepts keys with a leading "/"
+	holders, readErr := consulx.Holders(ctx, d.client, slices.Compact(keys))
+	for _, key := range keys {
+		if _, exists := holders[key]; exists && readErr == nil {
+			return key, nil
+		}
 	}
 	return "", d.explainError(ctx, err)
 }

@@ -141,6 +141,7 @@ PUT /v1/agent/check/update/nope {"Status":"passing"}
 PUT /v1/agent/check/update/nope {"Status":"odd"}
 PUT /v1/agent/check/deregister/nope
 PUT /v1/agent/service/deregister/nope
+GET /v1/acl/token/self
 POST /v1/internal/acl/authorize []
 GET /v1/nope
 `

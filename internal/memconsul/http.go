@@ -61,7 +61,8 @@ func (a *Agent) routeTable() []route {
 		{"/v1/agent/check/update/", put, a.serveCheckUpdate},
 		{"/v1/status/leader", get, a.serveLeader},
 		{"/v1/status/peers", get, a.servePeers},
-		{"/v1/internal/acl/authorize", []string{http.MethodPost}, a.serveAuthorize},
+		{"/v1/acl/token/self", get, a.serveACLsOff},
+		{"/v1/internal/acl/authorize", []string{http.MethodPost}, a.serveACLsOff},
 	}
 }
 
@@ -201,6 +202,6 @@ func (a *Agent) servePeers(*request) (any, error) { return []string{a.rpcAddr()}
 // rpcAddr returns the address on which a real server would listen for its peers.
 func (a *Agent) rpcAddr() string { return a.cfg.Address + ":8300" }
 
-func (a *Agent) serveAuthorize(*request) (any, error) {
+func (a *Agent) serveACLsOff(*request) (any, error) {
 	return nil, &httpError{http.StatusUnauthorized, "ACL support disabled"}
 }
