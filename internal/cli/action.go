@@ -104,6 +104,8 @@ type batch struct {
 	*action
 	lookup
 	items []*item
+	// hidden is set if elections on the node of --node may be missing.
+	hidden bool
 	// held contains the keys that are held by the sessions to destroy. It is nil if the store was not searched.
 	held     *heldKeys
 	recorder *historyRecorder // nil if no history is used

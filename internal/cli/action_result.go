@@ -112,7 +112,11 @@ func (b *batch) result() error {
 		outcomes[i] = s.outcome
 	}
 	writeSummary(b.d.stderr, outcomes, b.wait > 0)
-	return cmp.Or(worstExit(outcomes, b.wait > 0), b.written)
+	err := cmp.Or(worstExit(outcomes, b.wait > 0), b.written)
+	if err == nil && b.hidden {
+		return b.d.unverified()
+	}
+	return err
 }
 
 // exitText describes the result of the elections that have this exit code.

@@ -93,9 +93,11 @@ func (b *batch) choose(ctx context.Context, names []string) error {
 		return err
 	}
 	if b.node != "" {
-		if err := b.warnSilent(ctx); err != nil {
+		hidden, err := b.warnSilent(ctx)
+		if err != nil {
 			return err
 		}
+		b.hidden = hidden
 		if chosen, err = b.ledOn(ctx, chosen); err != nil {
 			return err
 		}

@@ -38,18 +38,25 @@ func (l lookup) warnMissing(ctx context.Context) {
 	}
 }
 
-// warnSilent warns if Consul may hide keys without reporting it.
-func (l lookup) warnSilent(ctx context.Context) error {
+// warnSilent warns if Consul may hide keys without reporting it. hidden is set if the snapshot may lack elections.
+func (l lookup) warnSilent(ctx context.Context) (hidden bool, err error) {
 	if l.snapshot.Filtered { // another warning has already reported the hidden keys
-		return nil
+		return true, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	silent, err := l.client.OmitsSilently(ctx)
-	if silent {
+	hidden, err = l.client.OmitsSilently(ctx)
+	if hidden {
 		l.warn("without a token, Consul does not report hidden keys: elections may be missing")
 	}
-	return err
+	return hidden, err
+}
+
+// unverified returns the result of a command that selected elections by their state, and succeeded with all that the
+// token can read. Other elections may have the same state.
+func (d deps) unverified() error {
+	d.warn("not verified: elections that this token cannot read may be missing")
+	return exitError(exitDenied)
 }
 
 // explainError distinguishes an election that the token cannot read from one that

@@ -148,7 +148,14 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	} else {
 		r.applyAll(ctx, nil)
 	}
-	return r.finish(err)
+	err = r.finish(err)
+	if err == nil && len(names) == 0 {
+		hidden, readErr := l.warnSilent(ctx)
+		if err = readErr; hidden {
+			err = r.d.unverified()
+		}
+	}
+	return err
 }
 
 // confirmPlan shows the problems, and requests confirmation if a fix writes to Consul. --yes skips both.
