@@ -130,16 +130,18 @@ func (f *federation) filtered(prefix string) *testConsul {
 			return false
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		answer := "[]"
+		answer, status := "", http.StatusOK
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/v1/kv/"):
 			w.Header().Set("X-Consul-Results-Filtered-By-Acls", "true")
+			status = http.StatusNotFound // as Consul does for an empty list
 		case r.URL.Path == "/v1/txn" && strings.Contains(string(body), prefix):
 			answer = `{"Results":[],"Errors":null}`
 		default:
 			return false
 		}
 		knownLeader(w)
+		w.WriteHeader(status)
 		fmt.Fprint(w, answer)
 		return true
 	})
@@ -204,16 +206,17 @@ func TestActionsReadTheKeyInTheOtherDatacenters(t *testing.T) {
 	f := memoryFederation(t)
 	f.both()
 	proxied := intercept(t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
-		body := "[]"
+		body, status := "", http.StatusNotFound // as Consul does for an empty list
 		switch {
 		case r.URL.Query().Get("dc") != "dc2":
 			return false
 		case r.URL.Path == "/v1/txn":
-			body = `{"Results":[],"Errors":null}`
+			body, status = `{"Results":[],"Errors":null}`, http.StatusOK
 		case !strings.HasPrefix(r.URL.Path, "/v1/kv/"):
 			return false
 		}
 		knownLeader(w)
+		w.WriteHeader(status)
 		fmt.Fprint(w, body)
 		return true
 	})
