@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -46,17 +47,21 @@ func TestDrainFindsSessionsWhateverTheSpellingOfTheirID(t *testing.T) {
 	})
 }
 
-// afterRelease returns the address of a proxy that calls hook before it forwards a request. released is set after the
-// first release.
+// afterRelease returns the address of a proxy that calls hook, once at a time, before it forwards a request. released is
+// set after the first release.
 func afterRelease(t *testing.T, addr string, hook func(released bool, w http.ResponseWriter, r *http.Request) (handled bool)) string {
 	t.Helper()
 	var released atomic.Bool
+	var hooks sync.Mutex
 	log := &writeLog{}
 	return consultest.ReverseProxy(t, addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if log.read(r) {
 			defer released.Store(true)
 		}
-		if !hook(released.Load(), w, r) {
+		hooks.Lock()
+		handled := hook(released.Load(), w, r)
+		hooks.Unlock()
+		if !handled {
 			forward.ServeHTTP(w, r)
 		}
 	})
