@@ -190,6 +190,14 @@ func TestNullInResponses(t *testing.T) {
 	}
 }
 
+// Consul lists the checks of a node without checks as [].
+func TestNullIsNoListOfChecks(t *testing.T) {
+	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, 200, 7, "null"), nil }))
+	if read := NodeChecks(t.Context(), client, "n"); read.Err == "" {
+		t.Errorf("%+v, want an error", read)
+	}
+}
+
 // A destroy has succeeded only if a read afterwards shows it.
 func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
 	onBoth(t, func(b backend) {

@@ -143,8 +143,8 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 	switch {
 	case err != nil:
 		read.Err = Describe(c.Wrap(err))
-	case slices.Contains(checks, nil):
-		read.Err = "the response is not Consul's: it contains null"
+	case checks == nil, slices.Contains(checks, nil):
+		read.Err = "the response is not Consul's: it is or contains null"
 	case len(checks) == 0 && c.Filtered(meta):
 		read.Err = "not readable with this token"
 	default:
