@@ -63,7 +63,7 @@ func TestADestroyCarriesTheKeysThatWereShown(t *testing.T) {
 			want = []string{"locks/nightly", "service/auth/leader"}
 		}
 		d.perform(d.keys("y"))
-		if len(d.op.destroyed) != 1 || !slices.Equal(d.op.destroyed[0].Keys, want) || d.op.destroyed[0].Unsearched == tt.scans || d.op.destroyed[0].Incomplete == tt.complete ||
+		if len(d.op.destroyed) != 1 || !slices.Equal(d.op.destroyed[0].Keys, want) || d.op.destroyed[0].Unsearched || d.op.destroyed[0].Incomplete == (tt.scans && tt.complete) ||
 			d.op.destroyed[0].Session != sessionID(0) || !d.op.destroyed[0].Shown.Equal(d.now) {
 			t.Errorf("%+v: %+v", tt, d.op.destroyed)
 		}

@@ -205,15 +205,12 @@ func appendHeld(pairs, more []election.Pair, session string, known map[string]bo
 	return pairs
 }
 
-// searched reports whether a search of the store has ended since the dialog was opened. An earlier search may have
-// missed keys that were acquired later.
-func (d *Model) searched() bool {
+// searchedAll reports whether a search of the whole store has completed since the dialog was opened. An earlier
+// search may have missed keys that were acquired later.
+func (d *Model) searchedAll() bool {
 	s := d.search
-	return s != nil && s.Over && !s.Stopped && s.Err == nil && !s.Earlier
+	return s != nil && s.Over && !s.Stopped && s.Err == nil && !s.Incomplete && !s.Earlier
 }
-
-// searchedAll reports whether this search could read all keys.
-func (d *Model) searchedAll() bool { return d.searched() && !d.search.Incomplete }
 
 // actionable returns the targets on which the dialog acts: unchanged, permitted and not refused by electop.
 func (d *Model) actionable() []target {

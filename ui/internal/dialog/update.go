@@ -177,9 +177,7 @@ func (d *Model) shown() map[string]election.Destroy {
 	all := map[string]election.Destroy{}
 	for _, id := range d.sessions() {
 		slices.Sort(keys[id])
-		all[id] = election.Destroy{
-			Keys: slices.Compact(keys[id]), Shown: d.now, Unsearched: !d.searched(), Incomplete: d.searched() && d.search.Incomplete,
-		}
+		all[id] = election.Destroy{Keys: slices.Compact(keys[id]), Shown: d.now, Incomplete: !d.searchedAll()}
 	}
 	return all
 }
