@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -256,17 +257,17 @@ func TestRescueReportsADestroyWithoutEffect(t *testing.T) {
 func TestRescueFailsBeforeItAppliesAnything(t *testing.T) {
 	w := onMemory(t)
 	_, s := w.leaderOnFailedNode("service/web/leader")
-	denied := false
+	var denied atomic.Bool
 	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if denied && strings.HasPrefix(r.URL.Path, "/v1/kv/") {
+		if denied.Load() && strings.HasPrefix(r.URL.Path, "/v1/kv/") {
 			http.Error(rw, "Permission denied", http.StatusForbidden)
 			return
 		}
 		forward.ServeHTTP(rw, r)
 	})
 	for _, output := range []string{"text", "json"} {
-		denied = false
-		fails := &changingReader{change: func() { denied = true }}
+		denied.Store(false)
+		fails := &changingReader{change: func() { denied.Store(true) }}
 		r := w.runWith(deps{stdin: fails, interactive: true, seen: time.Nanosecond}, "rescue", "--wait", "1s", "-o", output, "--http-addr", addr).must(t, exitDenied)
 		if r.out != "" || strings.Contains(r.errOut, "was not applied") {
 			t.Errorf("%+v", r)
