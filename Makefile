@@ -30,7 +30,7 @@ $(CONSUL): tools/consul/go.mod tools/consul/go.sum
 	$(GO) -C tools/consul build -o ../../$(CONSUL) github.com/hashicorp/consul
 	@touch $(CONSUL)
 
-holders: $(NPM) ## installs npm's consul package for internal/holders, whose tests skip without it
+holders: $(NPM) ## installs npm's consul package for internal/test/holders, whose tests skip without it
 
 $(NPM): Makefile
 	@mkdir -p bin/holders
@@ -55,21 +55,21 @@ test: consul holders ## runs all tests, including those with a real Consul, real
 	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
 
 faults: consul ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones
-	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/faults ./internal/history/sqlite
+	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/test/faults ./internal/history/sqlite
 
 drain: consul holders ## tests drains as often as their acceptance criteria say; `make test` tests each a few times
 	ELECTOP_DRAIN=all $(GO) test -count=1 -timeout 30m -v -run 'TestDrain|TestAnInterruptedDrain' ./internal/cli
-	ELECTOP_DRAIN=all $(GO) test -count=1 -timeout 30m -v -run 'TestDrain' ./internal/holders
+	ELECTOP_DRAIN=all $(GO) test -count=1 -timeout 30m -v -run 'TestDrain' ./internal/test/holders
 
 SOAK ?= 30m
 
 soak: consul ## tests random faults at 20 changes per second: make soak SOAK=30m
-	SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -run '^TestSoak$$' -v ./internal/faults
+	SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -run '^TestSoak$$' -v ./internal/test/faults
 
 ACCURACY ?= 1h
 
 accuracy: consul ## compares recorded terms with a log of all writes, within 20 ms: make accuracy ACCURACY=1h
-	ACCURACY=$(ACCURACY) $(GO) test -count=1 -timeout 0 -run '^TestRecordedTermsMatchTheWrites$$' -v ./internal/faults
+	ACCURACY=$(ACCURACY) $(GO) test -count=1 -timeout 0 -run '^TestRecordedTermsMatchTheWrites$$' -v ./internal/test/faults
 
 lint: $(LINT) ## checks the format and runs vet and the linters of .golangci.yml
 	$(LINT) run --allow-parallel-runners ./...

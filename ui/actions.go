@@ -9,13 +9,13 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/ui/internal/dialog"
-	"electop/ui/internal/drain"
-	"electop/ui/internal/fix"
-	"electop/ui/internal/prompt"
-	"electop/ui/internal/results"
-	"electop/ui/internal/scene"
-	"electop/ui/internal/term"
+	"electop/ui/dialog"
+	"electop/ui/drain"
+	"electop/ui/fix"
+	"electop/ui/kit"
+	"electop/ui/prompt"
+	"electop/ui/results"
+	"electop/ui/scene"
 )
 
 // do carries out an action that a component returned.
@@ -97,14 +97,14 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 	}
 	switch {
 	case m.scene.Several() && len(names) != 1:
-		m.say(term.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:"+names[0]+".")
+		m.say(kit.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:"+names[0]+".")
 		return nil
 	case m.scene.Several(): // hidden rows in other datacenters stay marked, but the dialog cannot include them
 		a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), func(t scene.Target) bool { return scene.OneLine(t.Datacenter, 60) != names[0] })
 	}
 	in := m.scene.In(names[0])
 	if reason := in.Refusal(a.Kind); reason != "" {
-		m.say(term.Delay, reason)
+		m.say(kit.Delay, reason)
 		return nil
 	}
 	m.out.travel.Cancel() // a dialog acts on current data only
@@ -125,7 +125,7 @@ func datacentersOf(targets []scene.Target) []string {
 
 // note is a message that the footer shows until a deadline.
 type note struct {
-	role  term.Role
+	role  kit.Role
 	text  string
 	until time.Time
 	// unseen is true if the window was too small to show the note.
@@ -142,20 +142,20 @@ const (
 
 // say shows a note. An empty text removes the displayed note, unless it is an error. While the screen shows an error,
 // say appends other notes to the error.
-func (m *Model) say(r term.Role, text string) {
+func (m *Model) say(r kit.Role, text string) {
 	now := m.feed.now
 	if text == "" {
-		if m.note.role != term.Bad {
+		if m.note.role != kit.Bad {
 			m.note.until = now
 		}
 		return
 	}
-	if m.note.role == term.Bad && r != term.Bad && now.Before(m.note.until) {
+	if m.note.role == kit.Bad && r != kit.Bad && now.Before(m.note.until) {
 		text = m.note.text + "  " + m.scene.Sym.Dot + "  " + text
-		r = term.Bad
+		r = kit.Bad
 	}
 	stay := noteTime
-	if r == term.Bad {
+	if r == kit.Bad {
 		stay = errorTime
 	}
 	m.note = note{role: r, text: text, until: now.Add(stay), unseen: m.window.tooSmall, quitUntil: m.note.quitUntil}
@@ -170,17 +170,17 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 	}
 	switch {
 	case text == "":
-		m.say(term.Delay, "There is no "+what+" to copy.")
+		m.say(kit.Delay, "There is no "+what+" to copy.")
 		return nil
 	case sanitize.Text(plain) != plain:
-		m.say(term.Delay, "The "+what+" contains control or invisible characters: it was not copied.")
+		m.say(kit.Delay, "The "+what+" contains control or invisible characters: it was not copied.")
 		return nil
 	}
 	shown := 60
 	if strings.HasSuffix(what, "command") {
 		shown = 200
 	}
-	m.say(term.Led, "Copied the "+what+": "+scene.OneLine(text, shown))
+	m.say(kit.Led, "Copied the "+what+": "+scene.OneLine(text, shown))
 	return tea.SetClipboard(text)
 }
 
@@ -191,7 +191,7 @@ func (m *Model) quit() tea.Cmd {
 	if text == "" || m.feed.now.Before(m.note.quitUntil) {
 		return tea.Quit
 	}
-	m.say(term.Delay, text)
+	m.say(kit.Delay, text)
 	m.note.quitUntil = m.feed.now.Add(noteTime)
 	return nil
 }
@@ -205,7 +205,7 @@ func (m *Model) show(v view) tea.Cmd {
 // showElection selects an election in the Elections view. It clears a filter that hides the election.
 func (m *Model) showElection(id string) tea.Cmd {
 	if m.scene.Shown.Find(election.ID(id)) == nil {
-		m.say(term.Delay, "This election is not on the board.")
+		m.say(kit.Delay, "This election is not on the board.")
 		return nil
 	}
 	return tea.Batch(m.show(viewElections), send(m, &m.board, scene.GoTo{ID: id, Reveal: true}), send(m, &m.detail, scene.Back{}))
@@ -214,7 +214,7 @@ func (m *Model) showElection(id string) tea.Cmd {
 // pause freezes the board, or resumes it with the newest snapshot.
 func (m *Model) pause(on bool) tea.Cmd {
 	if m.feed.past != nil {
-		m.say(term.Delay, "This is the past: pause is disabled. Press esc to return to now.")
+		m.say(kit.Delay, "This is the past: pause is disabled. Press esc to return to now.")
 		return nil
 	}
 	m.feed.pause(on)
@@ -224,7 +224,7 @@ func (m *Model) pause(on bool) tea.Cmd {
 // visit shows the board at a past moment. A nil moment is the present.
 func visit(m *Model, a scene.Visit) tea.Cmd {
 	m.feed.visit(a.Past)
-	if m.note.role != term.Bad { // the note is about the previous moment
+	if m.note.role != kit.Bad { // the note is about the previous moment
 		m.note = note{quitUntil: m.note.quitUntil}
 	}
 	cmd := m.changed()
@@ -314,7 +314,7 @@ func (m *Model) closeOverlay(text string) {
 	m.focus.doctor.End()
 	m.dialog, m.focus.fix, m.focus.mode = nil, nil, modeBoard
 	if text != "" {
-		m.say(term.Quiet, text)
+		m.say(kit.Quiet, text)
 	}
 }
 
@@ -331,12 +331,12 @@ func (m *Model) resized(width, height int) tea.Cmd {
 		}
 	case m.focus.mode == modeDialog, m.focus.mode == modeDrain:
 		m.closeOverlay("")
-		m.say(term.Delay, cancelledText)
+		m.say(kit.Delay, cancelledText)
 	case m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter: // the filter remains active, and the banner shows it
 		m.focus.mode = modeBoard
 	case m.focus.mode == modePrompt, m.focus.mode == modeCopy, m.focus.mode == modeCommands:
 		m.focus.mode = modeBoard
-		m.say(term.Delay, cancelledText)
+		m.say(kit.Delay, cancelledText)
 	}
 	return nil
 }

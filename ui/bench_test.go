@@ -9,8 +9,8 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
-	"electop/ui/internal/scene"
 	"electop/ui/internal/uitest"
+	"electop/ui/scene"
 )
 
 // BenchmarkFrame draws one frame of 10,000 elections in a large window, as each key press does.

@@ -9,13 +9,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/internal/doctor"
-	"electop/ui/internal/help"
-	"electop/ui/internal/locks"
-	"electop/ui/internal/past"
-	"electop/ui/internal/prompt"
-	"electop/ui/internal/scene"
-	"electop/ui/internal/term"
+	"electop/ui/doctor"
+	"electop/ui/help"
+	"electop/ui/kit"
+	"electop/ui/locks"
+	"electop/ui/past"
+	"electop/ui/prompt"
+	"electop/ui/scene"
 )
 
 // commandNames lists the commands for the error message about an unknown command.
@@ -64,7 +64,7 @@ func (m *Model) command(text string) tea.Cmd {
 		if m.focus.view == viewElections {
 			return openFix(m, ":fix")
 		}
-		m.say(term.Delay, scene.Covered+".")
+		m.say(kit.Delay, scene.Covered+".")
 	case "release", "destroy":
 		return choose(m, election.ActionKind(word), rest)
 	case "discover":
@@ -84,7 +84,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "help":
 		return m.openHelp()
 	default:
-		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
+		m.say(kit.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func choose(m *Model, kind election.ActionKind, filter string) tea.Cmd {
 	c := scene.Choose{Kind: kind, By: ":" + string(kind), Filter: filter}
 	switch {
 	case m.focus.view == viewEvents && filter == "":
-		m.say(term.Delay, scene.Covered+", or use "+c.By+" FILTER.")
+		m.say(kit.Delay, scene.Covered+", or use "+c.By+" FILTER.")
 	case kind == election.ActionRelease && filter != "": // sessions cannot be released
 		return send(m, &m.board, c)
 	default:
@@ -112,7 +112,7 @@ func viewNamed(word string) view {
 // showHistory shows the history page of the selected election in the whole window.
 func showHistory(m *Model) tea.Cmd {
 	if m.scene.Selected == nil {
-		m.say(term.Delay, "No election is selected: there is no history to show.")
+		m.say(kit.Delay, "No election is selected: there is no history to show.")
 		return nil
 	}
 	cmd := m.show(viewElections)
@@ -127,12 +127,12 @@ func setTheme(m *Model, name string) {
 		if name != "" {
 			problem = "Unknown theme " + scene.OneLine(name, 40) + "."
 		}
-		m.say(term.Delay, problem+" Themes: "+strings.Join(Themes(), ", ")+".")
+		m.say(kit.Delay, problem+" Themes: "+strings.Join(Themes(), ", ")+".")
 		return
 	}
-	m.look.theme = term.Theme(theme)
+	m.look.theme = kit.Theme(theme)
 	m.look = m.look.on(m.look.dark, m.look.profile)
-	m.say(term.Led, "Theme "+theme+".")
+	m.say(kit.Led, "Theme "+theme+".")
 }
 
 // switchContext replaces this dashboard with the dashboard of another context.
@@ -140,13 +140,13 @@ func switchContext(m *Model, name string) tea.Cmd {
 	known := "The contexts are " + scene.OneLine(strings.Join(m.opts.Contexts, ", "), 200) + "."
 	switch {
 	case m.opts.SwitchContext == nil || len(m.opts.Contexts) == 0:
-		m.say(term.Delay, "The config file defines no contexts.")
+		m.say(kit.Delay, "The config file defines no contexts.")
 	case name == "":
-		m.say(term.Quiet, known)
+		m.say(kit.Quiet, known)
 	case !slices.Contains(m.opts.Contexts, name):
-		m.say(term.Delay, "Unknown context "+scene.OneLine(name, 40)+". "+known)
+		m.say(kit.Delay, "Unknown context "+scene.OneLine(name, 40)+". "+known)
 	case name == m.opts.Context:
-		m.say(term.Quiet, "The current context is "+scene.OneLine(name, 40)+".")
+		m.say(kit.Quiet, "The current context is "+scene.OneLine(name, 40)+".")
 	default:
 		cmd := m.quit()
 		if cmd != nil { // nil means that the user must confirm quitting, because an action is in progress
@@ -170,15 +170,15 @@ func (m *Model) goTo(name string) tea.Cmd {
 	found := m.scene.Shown.Named(name)
 	switch len(found) {
 	case 0:
-		m.say(term.Delay, "No election is named "+scene.OneLine(name, 60)+".")
+		m.say(kit.Delay, "No election is named "+scene.OneLine(name, 60)+".")
 	case 1:
 		return m.showElection(string(found[0].ID()))
 	default:
 		if m.scene.Several() && found[0].Key() == found[1].Key() {
-			m.say(term.Delay, scene.OneLine(name, 60)+" exists in several datacenters: use the filter election:"+scene.OneLine(name, 60)+", then select a row.")
+			m.say(kit.Delay, scene.OneLine(name, 60)+" exists in several datacenters: use the filter election:"+scene.OneLine(name, 60)+", then select a row.")
 			return nil
 		}
-		m.say(term.Delay, scene.OneLine(name, 60)+" is ambiguous ("+term.Plural(len(found), "election")+"): use the full key.")
+		m.say(kit.Delay, scene.OneLine(name, 60)+" is ambiguous ("+kit.Plural(len(found), "election")+"): use the full key.")
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func watch(m *Model, texts []string) {
 	for _, text := range texts {
 		p, err := election.ParsePattern(text)
 		if err != nil {
-			m.say(term.Delay, scene.OneLine(err.Error(), 200))
+			m.say(kit.Delay, scene.OneLine(err.Error(), 200))
 			return
 		}
 		if !slices.Contains(now, p.String()) {
@@ -196,7 +196,7 @@ func watch(m *Model, texts []string) {
 		}
 	}
 	if len(now) == len(m.look.place.Patterns) {
-		m.say(term.Quiet, "Already watched: "+scene.OneLine(strings.Join(now, ", "), 200))
+		m.say(kit.Quiet, "Already watched: "+scene.OneLine(strings.Join(now, ", "), 200))
 		return
 	}
 	setPatterns(m, now)
@@ -206,12 +206,12 @@ func unwatch(m *Model, text string) {
 	now := m.look.place.Patterns
 	p, err := election.ParsePattern(text)
 	if err != nil || !slices.Contains(now, p.String()) {
-		m.say(term.Delay, "Not a watched pattern. Watched: "+scene.OneLine(strings.Join(now, ", "), 200))
+		m.say(kit.Delay, "Not a watched pattern. Watched: "+scene.OneLine(strings.Join(now, ", "), 200))
 		return
 	}
 	left := slices.DeleteFunc(slices.Clone(now), func(text string) bool { return text == p.String() })
 	if !slices.ContainsFunc(left, func(text string) bool { return !strings.HasPrefix(text, "!") }) {
-		m.say(term.Delay, "This is the only pattern that selects keys; add another pattern with :watch PATTERN first.")
+		m.say(kit.Delay, "This is the only pattern that selects keys; add another pattern with :watch PATTERN first.")
 		return
 	}
 	setPatterns(m, left)
@@ -221,15 +221,15 @@ func setPatterns(m *Model, texts []string) {
 	ps, err := election.ParsePatterns(texts)
 	switch {
 	case err != nil:
-		m.say(term.Delay, scene.OneLine(err.Error(), 200))
+		m.say(kit.Delay, scene.OneLine(err.Error(), 200))
 		return
 	case m.opts.SetPatterns == nil:
-		m.say(term.Delay, "The patterns of this dashboard cannot be changed.")
+		m.say(kit.Delay, "The patterns of this dashboard cannot be changed.")
 		return
 	}
 	m.look.place.Patterns = ps.Strings()
 	m.opts.SetPatterns(ps)
-	m.say(term.Led, "Watching "+scene.OneLine(strings.Join(ps.Strings(), ", "), 200))
+	m.say(kit.Led, "Watching "+scene.OneLine(strings.Join(ps.Strings(), ", "), 200))
 }
 
 // hintMsg is the number of locks found outside the patterns. It is a lower bound unless the search was complete.
@@ -246,11 +246,11 @@ func hint(m *Model, found hintMsg) tea.Cmd {
 	case rest > 0:
 		return tea.Tick(rest, func(time.Time) tea.Msg { return found })
 	}
-	text := term.Plural(found.locks, "more lock") + " outside the patterns: see :discover"
+	text := kit.Plural(found.locks, "more lock") + " outside the patterns: see :discover"
 	if !found.complete {
 		text = "At least " + text
 	}
-	m.say(term.Quiet, text)
+	m.say(kit.Quiet, text)
 	return nil
 }
 

@@ -10,8 +10,8 @@ import (
 	"electop/election"
 	"electop/internal/history"
 	"electop/internal/source"
-	"electop/ui/internal/scene"
 	"electop/ui/internal/uitest"
+	"electop/ui/scene"
 )
 
 func twoDatacenters(o *Options) { o.Datacenters = []string{"dc1", "dc2"} }

@@ -4,7 +4,7 @@
 // It imports package election, but no Consul client. It receives snapshots from [Options.Snapshots] and passes
 // actions to an [Operator]. Only a later snapshot changes the board. The package starts no goroutine.
 //
-// [Model] is the only tea.Model. It routes messages to the components (ui/internal/board,
+// [Model] is the only tea.Model. It routes messages to the components (ui/board,
 // detail, events, sessions, dialog, results), carries out the actions that they return,
 // builds their common scene and divides the window. A component keeps only user state
 // (cursor, offset, sort, filter) and imports no other component. Drawing changes no state.

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/internal/scene"
+	"electop/ui/scene"
 )
 
 // feed holds the snapshots and the time.

@@ -13,9 +13,9 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/ui/internal/results"
-	"electop/ui/internal/scene"
-	"electop/ui/internal/term"
+	"electop/ui/kit"
+	"electop/ui/results"
+	"electop/ui/scene"
 )
 
 // poisoner replaces texts in a value of any type with hostile ones.
@@ -187,7 +187,7 @@ func (d *driver) settle(cmd tea.Cmd) (searched bool) {
 
 func TestWideSymbolsAreNotUsed(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
-	if wide, ascii := term.Width("●") == 2, d.m.scene.Sym.Led == term.ASCII().Led; wide != ascii {
+	if wide, ascii := kit.Width("●") == 2, d.m.scene.Sym.Led == kit.ASCII().Led; wide != ascii {
 		t.Errorf("wide %v, ASCII %v", wide, ascii)
 	}
 }

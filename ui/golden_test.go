@@ -13,8 +13,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/internal/term"
 	"electop/ui/internal/uitest"
+	"electop/ui/kit"
 )
 
 // commandsOf returns the commands in a tea.Sequence or tea.Batch.
@@ -482,8 +482,8 @@ func asciiScreens(t *testing.T, scene func(*testing.T, int, int) *driver, size [
 	t.Setenv(asciiScenes, "1")
 	d := scene(t, size[0], size[1])
 	for i, line := range strings.Split(d.text(), "\n") {
-		if term.Width(line) != size[0] {
-			t.Errorf("%v: line %d has %d cells: %q", size, i, term.Width(line), line)
+		if kit.Width(line) != size[0] {
+			t.Errorf("%v: line %d has %d cells: %q", size, i, kit.Width(line), line)
 		}
 		if at := strings.IndexFunc(line, func(r rune) bool { return r > 0x7e }); at >= 0 {
 			t.Errorf("%v: line %d is not ASCII: %q", size, i, line)

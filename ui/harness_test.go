@@ -16,10 +16,10 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/internal/dialog"
-	"electop/ui/internal/results"
-	"electop/ui/internal/scene"
+	"electop/ui/dialog"
 	"electop/ui/internal/uitest"
+	"electop/ui/results"
+	"electop/ui/scene"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

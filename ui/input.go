@@ -7,14 +7,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/internal/clip"
-	"electop/ui/internal/commands"
-	"electop/ui/internal/help"
-	"electop/ui/internal/keys"
-	"electop/ui/internal/past"
-	"electop/ui/internal/prompt"
-	"electop/ui/internal/scene"
-	"electop/ui/internal/term"
+	"electop/ui/clip"
+	"electop/ui/commands"
+	"electop/ui/help"
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/past"
+	"electop/ui/prompt"
+	"electop/ui/scene"
 )
 
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
@@ -26,7 +26,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case key.Matches(msg, m.keys.Suspend):
 		if !m.opts.CanSuspend {
-			m.say(term.Delay, "Unavailable: no shell with job control can continue electop after ctrl-z.")
+			m.say(kit.Delay, "Unavailable: no shell with job control can continue electop after ctrl-z.")
 			return nil
 		}
 		return tea.Suspend
@@ -122,7 +122,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 func (m *Model) widen() tea.Cmd {
 	cmd := m.toTable(scene.Widen{})
 	if needs := m.board.WideWidth(m.scene.Past != nil); m.focus.view != viewSessions && m.board.Wide() && m.window.w < needs {
-		m.say(term.Quiet, "Full session IDs require a window of "+strconv.Itoa(needs)+" columns.")
+		m.say(kit.Quiet, "Full session IDs require a window of "+strconv.Itoa(needs)+" columns.")
 	}
 	return cmd
 }
@@ -140,9 +140,9 @@ func openCopyMenu(m *Model) tea.Cmd {
 	case sessions && m.scene.Past != nil:
 		return nil
 	case sessions && m.sessions.Selected() == nil:
-		return m.do(scene.Say{Role: term.Delay, Text: "No session is selected: there is nothing to copy."})
+		return m.do(scene.Say{Role: kit.Delay, Text: "No session is selected: there is nothing to copy."})
 	case !sessions && m.scene.Selected == nil:
-		return m.do(scene.Say{Role: term.Delay, Text: "No election is selected: there is nothing to copy."})
+		return m.do(scene.Say{Role: kit.Delay, Text: "No election is selected: there is nothing to copy."})
 	}
 	m.focus.mode, m.focus.copied = modeCopy, m.list().Cursor()
 	return nil
@@ -161,7 +161,7 @@ func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
 	switch {
 	case m.list().Cursor() != m.focus.copied: // the latest snapshot does not contain the item, or the filter hides it
-		return m.do(scene.Say{Role: term.Delay, Text: "Nothing was copied: the selection changed."})
+		return m.do(scene.Say{Role: kit.Delay, Text: "Nothing was copied: the selection changed."})
 	case m.focus.view == viewSessions:
 		return m.do(clip.Session(msg.String(), m.sessions.Selected(), m.scene.Shown.In(selectedDatacenter(m)).Datacenter, m.opts.Cluster))
 	}
@@ -176,25 +176,25 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 	switch area := m.areaAt(at.X, at.Y); {
 	case area.Key != "":
 		return m.pressed(keys.Press(area.Key))
-	case area.Item == term.NoItem:
+	case area.Item == kit.NoItem:
 		return nil
 	case m.focus.mode == modePrompt: // the item is a completion, because the prompt draws no other items
 		return m.edited(m.focus.prompt.Pick(area.Index, completer(m)))
 	default:
-		return m.toPointed(scene.Clicked{Area: area}, area.Item == term.Tab)
+		return m.toPointed(scene.Clicked{Area: area}, area.Item == kit.Tab)
 	}
 }
 
 // areaAt returns the area under the mouse pointer. It draws the screen to find the areas.
-func (m *Model) areaAt(x, y int) term.Area {
+func (m *Model) areaAt(x, y int) kit.Area {
 	drawn, painter := *m, *m.look.painter
 	painter.Areas = true
 	drawn.look.painter = &painter
 	lines := drawn.frame()
 	if y < 0 || y >= len(lines) {
-		return term.Area{}
+		return kit.Area{}
 	}
-	return term.AreaAt(lines[y], x)
+	return kit.AreaAt(lines[y], x)
 }
 
 // toPointed sends a message to the overlay or, if no overlay is open, to the pane or the list.
@@ -231,5 +231,5 @@ func (m *Model) toggleMouse() {
 	if m.window.noMouse {
 		text = "Mouse support is off: the terminal selects text. " + m.keys.Mouse.Help().Key + " turns mouse support on."
 	}
-	m.say(term.Quiet, text)
+	m.say(kit.Quiet, text)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"electop/ui/internal/scene"
+	"electop/ui/scene"
 )
 
 // After a change of another election, an assessment is computed again only after an interval, because it takes 20 ms

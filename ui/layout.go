@@ -1,6 +1,6 @@
 package ui
 
-import "electop/ui/internal/term"
+import "electop/ui/kit"
 
 // The minimum size of a usable window, and the minimum width for a pane on the right.
 const (
@@ -34,10 +34,10 @@ type need struct {
 type screen struct {
 	tooSmall            bool
 	side                bool
-	header, banners     term.Rect
-	body                term.Rect // the area of the table, the pane and the events
-	table, pane, events term.Rect
-	footer              term.Rect
+	header, banners     kit.Rect
+	body                kit.Rect // the area of the table, the pane and the events
+	table, pane, events kit.Rect
+	footer              kit.Rect
 }
 
 func arrange(n need) screen {
@@ -45,11 +45,11 @@ func arrange(n need) screen {
 		return screen{tooSmall: true}
 	}
 	s := screen{
-		header:  term.Rect{0, 0, n.w, 1},
-		banners: term.Rect{0, 1, n.w, n.banners},
-		footer:  term.Rect{0, n.h - 1, n.w, 1},
+		header:  kit.Rect{0, 0, n.w, 1},
+		banners: kit.Rect{0, 1, n.w, n.banners},
+		footer:  kit.Rect{0, n.h - 1, n.w, 1},
 	}
-	s.body = term.Rect{0, 1 + n.banners, n.w, max(0, n.h-2-n.banners)}
+	s.body = kit.Rect{0, 1 + n.banners, n.w, max(0, n.h-2-n.banners)}
 	switch {
 	case n.full:
 	case n.zoom:
@@ -68,14 +68,14 @@ func (s *screen) arrangeSide(n need) {
 	side := max(56, min(b.W*2/5, 92))
 	left := b.W - side - 1
 	s.side = true
-	s.pane = term.Rect{b.X + left + 1, b.Y, side, b.H}
+	s.pane = kit.Rect{b.X + left + 1, b.Y, side, b.H}
 	events := max(7, b.H-1-n.rows-1)
 	events = min(events, b.H/2)
 	if n.rows+1 < b.H/3 {
 		events = b.H - max(b.H/3, n.rows+2)
 	}
-	s.table = term.Rect{b.X, b.Y, left, b.H - events}
-	s.events = term.Rect{b.X, b.Y + b.H - events, left, events}
+	s.table = kit.Rect{b.X, b.Y, left, b.H - events}
+	s.events = kit.Rect{b.X, b.Y + b.H - events, left, events}
 }
 
 // arrangeBelow puts the pane below the table and the events below the pane. The pane gets the lines that a short
@@ -98,7 +98,7 @@ func (s *screen) arrangeBelow(n need) {
 		pane = max(table*9/20, min(table-1-n.rows, table*3/5))
 		table -= pane
 	}
-	s.table = term.Rect{b.X, b.Y, b.W, table}
-	s.pane = term.Rect{b.X, b.Y + table, b.W, pane}
-	s.events = term.Rect{b.X, b.Y + table + pane, b.W, events}
+	s.table = kit.Rect{b.X, b.Y, b.W, table}
+	s.pane = kit.Rect{b.X, b.Y + table, b.W, pane}
+	s.events = kit.Rect{b.X, b.Y + table + pane, b.W, events}
 }

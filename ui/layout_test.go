@@ -3,7 +3,7 @@ package ui
 import (
 	"testing"
 
-	"electop/ui/internal/term"
+	"electop/ui/kit"
 )
 
 func TestLayoutCoversTheWindow(t *testing.T) {
@@ -12,12 +12,12 @@ func TestLayoutCoversTheWindow(t *testing.T) {
 			for _, n := range []need{{}, {rows: 500}, {rows: 8, banners: 3}, {zoom: true}, {full: true}, {rows: 30, wide: true}} {
 				n.w, n.h = w, h
 				s := arrange(n)
-				parts := []term.Rect{s.header, s.banners, s.footer}
+				parts := []kit.Rect{s.header, s.banners, s.footer}
 				switch {
 				case n.full:
 					parts = append(parts, s.body)
 				case s.side:
-					parts = append(parts, s.table, s.events, s.pane, term.Rect{s.pane.X - 1, s.pane.Y, 1, s.pane.H})
+					parts = append(parts, s.table, s.events, s.pane, kit.Rect{s.pane.X - 1, s.pane.Y, 1, s.pane.H})
 				default:
 					parts = append(parts, s.table, s.events, s.pane)
 				}

@@ -7,25 +7,25 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/internal/board"
-	"electop/ui/internal/chrome"
-	"electop/ui/internal/commands"
-	"electop/ui/internal/detail"
-	"electop/ui/internal/dialog"
-	"electop/ui/internal/doctor"
-	"electop/ui/internal/drain"
-	"electop/ui/internal/events"
-	"electop/ui/internal/fix"
-	"electop/ui/internal/help"
-	"electop/ui/internal/keys"
-	"electop/ui/internal/locks"
-	"electop/ui/internal/past"
-	"electop/ui/internal/prompt"
-	"electop/ui/internal/results"
-	"electop/ui/internal/scene"
-	"electop/ui/internal/sessions"
-	"electop/ui/internal/term"
-	"electop/ui/internal/travel"
+	"electop/ui/board"
+	"electop/ui/chrome"
+	"electop/ui/commands"
+	"electop/ui/detail"
+	"electop/ui/dialog"
+	"electop/ui/doctor"
+	"electop/ui/drain"
+	"electop/ui/events"
+	"electop/ui/fix"
+	"electop/ui/help"
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/locks"
+	"electop/ui/past"
+	"electop/ui/prompt"
+	"electop/ui/results"
+	"electop/ui/scene"
+	"electop/ui/sessions"
+	"electop/ui/travel"
 )
 
 // Model is the dashboard. It is a [tea.Model].
@@ -95,17 +95,17 @@ type focus struct {
 
 // look holds the painter, the colours that it uses, and the configuration that the header shows.
 type look struct {
-	theme term.Theme
+	theme kit.Theme
 	dark  bool
 	// profile is the name of the terminal's colour profile.
 	profile string
-	painter *term.Painter
+	painter *kit.Painter
 	place   chrome.Place
 }
 
 func (l look) on(dark bool, profile string) look {
 	l.dark, l.profile = dark, profile
-	l.painter = &term.Painter{Styles: term.NewStyles(l.theme, dark, profile), Sym: l.painter.Sym}
+	l.painter = &kit.Painter{Styles: kit.NewStyles(l.theme, dark, profile), Sym: l.painter.Sym}
 	return l
 }
 
@@ -135,9 +135,9 @@ func New(ctx context.Context, opts Options) Model {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	sym := term.Unicode()
-	if opts.ASCII || term.Width(sym.Led) > 1 { // RUNEWIDTH_EASTASIAN
-		opts.ASCII, sym = true, term.ASCII()
+	sym := kit.Unicode()
+	if opts.ASCII || kit.Width(sym.Led) > 1 { // RUNEWIDTH_EASTASIAN
+		opts.ASCII, sym = true, kit.ASCII()
 	}
 	now, k := opts.Now(), keys.Default(opts.ASCII).With(opts.Keys)
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
@@ -156,9 +156,9 @@ func New(ctx context.Context, opts Options) Model {
 	}
 	r := past.NewReader(ctx, opts.History)
 	l := look{
-		painter: &term.Painter{Sym: sym},
+		painter: &kit.Painter{Sym: sym},
 		place:   chrome.Place{Context: opts.Context, Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
-		theme:   term.Theme(opts.Theme),
+		theme:   kit.Theme(opts.Theme),
 	}
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/ui/internal/term"
+	"electop/ui/kit"
 )
 
 // click clicks the first place where a text is drawn, from the line on.
@@ -22,7 +22,7 @@ func (d *driver) find(text string, from int) (x, y int) {
 	d.t.Helper()
 	for y, line := range strings.Split(d.text(), "\n") {
 		if before, _, found := strings.Cut(line, text); found && y >= from {
-			return term.Width(before), y
+			return kit.Width(before), y
 		}
 	}
 	d.t.Fatalf("%q is not on the screen:\n%s", text, d.text())

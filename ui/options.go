@@ -10,17 +10,17 @@ import (
 	"electop/election/query"
 	"electop/internal/crash"
 	"electop/internal/history"
-	"electop/ui/internal/board"
-	"electop/ui/internal/commands"
-	"electop/ui/internal/doctor"
-	"electop/ui/internal/drain"
-	"electop/ui/internal/fix"
-	"electop/ui/internal/keys"
-	"electop/ui/internal/locks"
-	"electop/ui/internal/results"
-	"electop/ui/internal/scene"
-	"electop/ui/internal/shell"
-	"electop/ui/internal/term"
+	"electop/ui/board"
+	"electop/ui/commands"
+	"electop/ui/doctor"
+	"electop/ui/drain"
+	"electop/ui/fix"
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/locks"
+	"electop/ui/results"
+	"electop/ui/scene"
+	"electop/ui/shell"
 )
 
 // Options configure the dashboard.
@@ -178,7 +178,7 @@ func Columns() []string { return board.ColumnNames() }
 // Themes lists the themes, the default first.
 func Themes() []string {
 	var names []string
-	for _, t := range term.Themes() {
+	for _, t := range kit.Themes() {
 		names = append(names, string(t))
 	}
 	return names
@@ -190,7 +190,7 @@ const HighContrast = "high-contrast"
 // ThemeNamed returns the theme with the given name, and reports whether the theme exists.
 func ThemeNamed(name string) (theme string, known bool) {
 	if name == HighContrast {
-		return string(term.ThemeContrast), true
+		return string(kit.ThemeContrast), true
 	}
 	return name, slices.Contains(Themes(), name)
 }

@@ -13,9 +13,9 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
-	"electop/ui/internal/past"
-	"electop/ui/internal/travel"
 	"electop/ui/internal/uitest"
+	"electop/ui/past"
+	"electop/ui/travel"
 )
 
 // recall shows the mixed board with a history whose lanes were read.

@@ -7,9 +7,9 @@ import (
 
 	"electop/election/discovery"
 	"electop/election/query"
-	"electop/ui/internal/prompt"
-	"electop/ui/internal/scene"
-	"electop/ui/internal/sessions"
+	"electop/ui/prompt"
+	"electop/ui/scene"
+	"electop/ui/sessions"
 )
 
 // openPrompt opens a prompt. A filter prompt starts with the current filter of the view.

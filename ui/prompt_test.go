@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"electop/election/query"
-	"electop/ui/internal/prompt"
+	"electop/ui/prompt"
 )
 
 func TestAnInvalidWordHidesNothingAndIsShown(t *testing.T) {

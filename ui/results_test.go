@@ -10,7 +10,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/internal/term"
+	"electop/ui/kit"
 )
 
 // released ends the current term of an election. If again is set, the same session acquires the key 3 ms later.
@@ -114,7 +114,7 @@ func TestResultsThatWereClosedEarly(t *testing.T) {
 	d.wants("Release 2 elections: 1 moved, 1 waiting")
 	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), true)})
 	d.wants("Release 2 elections: 1 moved, 1 stayed")
-	if d.m.note.role == term.Led {
+	if d.m.note.role == kit.Led {
 		t.Error("a leader that leads again is reported as success")
 	}
 }
@@ -127,7 +127,7 @@ func TestASingleReleaseWithTheSameLeader(t *testing.T) {
 	d.lacks("no longer leads", "Results")
 	d.send(snapshotMsg{released(mixedSnapshot(), keyOf("billing"), true)})
 	d.wants("billing: billing-3 leads again after 3ms", "same session")
-	if d.m.note.role == term.Led {
+	if d.m.note.role == kit.Led {
 		t.Error("a release after which the same session leads is reported as success")
 	}
 }

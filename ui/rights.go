@@ -8,8 +8,8 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/ui/internal/keys"
-	"electop/ui/internal/scene"
+	"electop/ui/keys"
+	"electop/ui/scene"
 )
 
 // hold identifies a key and the session that holds the key. Permissions are cached by hold.

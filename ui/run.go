@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/internal/crash"
-	"electop/ui/internal/results"
+	"electop/ui/results"
 )
 
 // Run shows the dashboard until the user quits or ctx ends, which is not an error. It returns the unfinished actions;

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/internal/term"
+	"electop/ui/kit"
 )
 
 // changedSnapshot has an election that has just got another leader.
@@ -19,7 +19,7 @@ func changedSnapshot() *election.Snapshot {
 
 // themed returns the screens of all themes, with escape sequences, in testdata/theme-*.golden.
 func themed() map[string]func(d *driver) {
-	look := func(theme term.Theme, dark bool, profile string) func(*driver) {
+	look := func(theme kit.Theme, dark bool, profile string) func(*driver) {
 		return func(d *driver) {
 			d.keys(":", "'theme "+string(theme), "enter")
 			d.send(tea.ColorProfileMsg{})
@@ -30,11 +30,11 @@ func themed() map[string]func(d *driver) {
 		}
 	}
 	return map[string]func(*driver){
-		"dark": look(term.ThemeDark, false, "TrueColor"), "light": look(term.ThemeLight, true, "TrueColor"),
-		"contrast-dark": look(term.ThemeContrast, true, "TrueColor"), "contrast-light": look(term.ThemeContrast, false, "TrueColor"),
-		"terminal-dark": look(term.ThemeTerminal, true, "TrueColor"), "terminal-light": look(term.ThemeTerminal, false, "TrueColor"),
-		"16": look(term.ThemeAuto, true, "ANSI"), "none": look(term.ThemeAuto, true, "Ascii"),
-		"ascii": look(term.ThemeAuto, true, "TrueColor"),
+		"dark": look(kit.ThemeDark, false, "TrueColor"), "light": look(kit.ThemeLight, true, "TrueColor"),
+		"contrast-dark": look(kit.ThemeContrast, true, "TrueColor"), "contrast-light": look(kit.ThemeContrast, false, "TrueColor"),
+		"terminal-dark": look(kit.ThemeTerminal, true, "TrueColor"), "terminal-light": look(kit.ThemeTerminal, false, "TrueColor"),
+		"16": look(kit.ThemeAuto, true, "ANSI"), "none": look(kit.ThemeAuto, true, "Ascii"),
+		"ascii": look(kit.ThemeAuto, true, "TrueColor"),
 	}
 }
 
@@ -86,7 +86,7 @@ func TestChangedRowIsHighlightedForAWhile(t *testing.T) {
 		i := slices.IndexFunc(strings.Split(d.text(), "\n"), func(line string) bool { return strings.Contains(line, "billing") })
 		return strings.Split(d.m.View().Content, "\n")[i]
 	}
-	ground := d.m.look.painter.Styles.Ink(term.Plain.Changed(), term.Text)
+	ground := d.m.look.painter.Styles.Ink(kit.Plain.Changed(), kit.Text)
 	for second := range 8 {
 		if got, want := strings.Contains(row(), ground), second < 5; got != want {
 			t.Errorf("after %d s: highlighted %v, want %v", second, got, want)
@@ -111,7 +111,7 @@ func TestOldAndUncertainChangesAreNotHighlighted(t *testing.T) {
 	stale.Connection = lostSnapshot().Connection
 	for name, snap := range map[string]*election.Snapshot{"found": start, "unchanged": mixedSnapshot(), "stale": stale} {
 		d := drive(t, snap, 120, 36)
-		if strings.Contains(d.m.View().Content, d.m.look.painter.Styles.Ink(term.Plain.Changed(), term.Text)) {
+		if strings.Contains(d.m.View().Content, d.m.look.painter.Styles.Ink(kit.Plain.Changed(), kit.Text)) {
 			t.Errorf("%s: a row is highlighted", name)
 		}
 	}
@@ -129,8 +129,8 @@ func TestColumnsOfTheSettings(t *testing.T) {
 			d := drive(t, mixedSnapshot(), width, 24, func(o *Options) { o.Columns = columns })
 			d.wants("ELECTION", "billing")
 			for i, line := range strings.Split(d.text(), "\n") {
-				if term.Width(line) != width {
-					t.Errorf("%v at %d: line %d has %d cells", columns, width, i, term.Width(line))
+				if kit.Width(line) != width {
+					t.Errorf("%v at %d: line %d has %d cells", columns, width, i, kit.Width(line))
 				}
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/ui/internal/term"
+	"electop/ui/kit"
 )
 
 // lineOf returns the first line of the screen that contains a name, with its colours.
@@ -23,7 +23,7 @@ func lineOf(t *testing.T, d *driver, name string) string {
 
 func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
 	d := drive(t, staleSnapshot(), 120, 36)
-	led := d.m.look.painter.Styles.Ink(term.Plain, term.Led)
+	led := d.m.look.painter.Styles.Ink(kit.Plain, kit.Led)
 	if line := lineOf(t, d, "svc-00009 "); strings.Contains(line, led) || !strings.Contains(line, "stale") {
 		t.Errorf("a stale row looks current: %q", line)
 	}

@@ -12,10 +12,10 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/internal/dialog"
-	"electop/ui/internal/scene"
-	"electop/ui/internal/term"
+	"electop/ui/dialog"
 	"electop/ui/internal/uitest"
+	"electop/ui/kit"
+	"electop/ui/scene"
 )
 
 // hiddenPatroni returns a snapshot in which the session of pg was not read. Only sibling keys show that pg belongs to
@@ -30,7 +30,7 @@ func hiddenPatroni() *election.Snapshot {
 func (d *driver) mark(names ...string) {
 	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.window.screen.table
 	toBoard := func(msg tea.Msg) { send(&d.m, &d.m.board, msg) }
-	toBoard(scene.Resized{Rect: term.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // every row is visible
+	toBoard(scene.Resized{Rect: kit.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // every row is visible
 	toBoard(scene.Filtered{})
 	var all []scene.Target
 	for _, e := range d.m.feed.shown.Elections {

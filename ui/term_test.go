@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"electop/election"
-	"electop/ui/internal/scene"
+	"electop/ui/scene"
 )
 
 // overwrittenSnapshot returns a snapshot with an election that was written without the lock. A term of 0 is a term

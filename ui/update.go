@@ -3,11 +3,11 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"electop/ui/internal/past"
-	"electop/ui/internal/results"
-	"electop/ui/internal/scene"
-	"electop/ui/internal/term"
-	"electop/ui/internal/travel"
+	"electop/ui/kit"
+	"electop/ui/past"
+	"electop/ui/results"
+	"electop/ui/scene"
+	"electop/ui/travel"
 )
 
 // Update implements [tea.Model].
@@ -161,7 +161,7 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 	if now.body != old.body {
 		cmds = append(cmds, send(m, &m.events, scene.Resized{Rect: now.body}), send(m, &m.sessions, scene.Resized{Rect: now.body}))
 	}
-	whole := scene.Resized{Rect: term.Rect{X: 0, Y: 0, W: m.window.w, H: m.window.h}}
+	whole := scene.Resized{Rect: kit.Rect{X: 0, Y: 0, W: m.window.w, H: m.window.h}}
 	return tea.Batch(append(cmds, send(m, &m.detail, scene.Changed{Before: before}), toOverlay(m, whole))...)
 }
 

@@ -9,12 +9,12 @@ import (
 
 	"electop/election/insight"
 	"electop/election/query"
-	"electop/ui/internal/chrome"
-	"electop/ui/internal/events"
-	"electop/ui/internal/keys"
-	"electop/ui/internal/prompt"
-	"electop/ui/internal/scene"
-	"electop/ui/internal/term"
+	"electop/ui/chrome"
+	"electop/ui/events"
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/prompt"
+	"electop/ui/scene"
 )
 
 // View implements [tea.Model].
@@ -88,7 +88,7 @@ func drawDialog(m *Model, lines []string) {
 	m.dialog.View(m.look.painter, lines, m.window.w)
 }
 
-func (m *Model) banners() [][]term.Span {
+func (m *Model) banners() [][]kit.Span {
 	open := m.list()
 	_, hidden := open.Marks(m.scene)
 	f := chrome.Filtering{Filter: open.Filter(), Result: open.Result(m.scene), Hidden: hidden, Typing: m.focus.mode == modePrompt}
@@ -121,7 +121,7 @@ func (m *Model) body() []string {
 	p, s, sc := *m.look.painter, m.scene, m.window.screen
 	p.Areas = p.Areas && m.focus.mode == modeBoard // otherwise an overlay or a prompt has the focus
 	if s.Stale || s.Past.Unobserved() {
-		p.Tone = term.Stale
+		p.Tone = kit.Stale
 	}
 	switch {
 	case m.focus.view == viewEvents:
@@ -141,7 +141,7 @@ func (m *Model) body() []string {
 	if !sc.side {
 		return append(append(lines, pane...), strip...)
 	}
-	return joinSides(append(lines, strip...), m.look.painter.Draw(1, term.Span{term.Separator, s.Sym.Bar}), pane)
+	return joinSides(append(lines, strip...), m.look.painter.Draw(1, kit.Span{kit.Separator, s.Sym.Bar}), pane)
 }
 
 func joinSides(left []string, bar string, right []string) []string {
@@ -155,17 +155,17 @@ func joinSides(left []string, bar string, right []string) []string {
 func (m *Model) footer() []string {
 	p, s := m.look.painter, m.scene
 	if m.focus.mode == modeCopy {
-		return chrome.Menu(p, term.Span{term.Accent, "Copy:"}, m.keys.CopyMenu(m.focus.view == viewSessions), m.window.w)
+		return chrome.Menu(p, kit.Span{kit.Accent, "Copy:"}, m.keys.CopyMenu(m.focus.view == viewSessions), m.window.w)
 	}
-	var said []term.Span
+	var said []kit.Span
 	if f := m.list().Filter(); f.Err != nil && !f.Unfinished && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {
-		said = []term.Span{{term.Bad, f.Err.Error()}}
+		said = []kit.Span{{kit.Bad, f.Err.Error()}}
 	} else if s.Now.Before(m.note.until) {
-		said = []term.Span{{m.note.role, m.note.text}}
+		said = []kit.Span{{m.note.role, m.note.text}}
 	} else if m.out.travel.Busy() {
-		said = []term.Span{{term.Accent, "Reading the history"}}
+		said = []kit.Span{{kit.Accent, "Reading the history"}}
 	} else if text := m.log.Pending(s); text != "" && m.focus.mode != modeResults {
-		said = []term.Span{{term.Accent, text}}
+		said = []kit.Span{{kit.Accent, text}}
 	}
 	noun := "election"
 	if m.focus.view == viewSessions {

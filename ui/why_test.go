@@ -11,7 +11,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/internal/scene"
+	"electop/ui/scene"
 )
 
 func TestStudyFollowsTheSelection(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
-	"electop/ui/internal/scene"
+	"electop/ui/scene"
 )
 
 // Past is a history in memory.

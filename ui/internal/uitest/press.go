@@ -3,7 +3,7 @@ package uitest
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"electop/ui/internal/keys"
+	"electop/ui/keys"
 )
 
 // Press returns the message for a press of the named key: see [keys.Press].

@@ -1,0 +1,36 @@
+//go:build unix
+
+package holders
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"electop/internal/consultest"
+)
+
+// nodeModules returns the folder with npm's consul package, which `make holders` installs.
+func nodeModules(t *testing.T) string {
+	t.Helper()
+	consultest.Program(t, "node", "apt-get install nodejs npm, then make holders")
+	dir, err := filepath.Abs("../../../bin/holders/node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "consul", "package.json")); err != nil {
+		consultest.LeaveOut(t, "npm's consul package", "make holders")
+	}
+	return dir
+}
+
+const installPatroni = "apt-get install patroni postgresql python3-consul"
+
+// needsPython skips the test if Debian's Python has no consul module.
+func needsPython(t *testing.T) {
+	t.Helper()
+	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
+		consultest.LeaveOut(t, "Python's consul module", installPatroni)
+	}
+}

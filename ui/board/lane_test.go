@@ -1,0 +1,178 @@
+package board_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/uitest"
+	"electop/ui/kit"
+	"electop/ui/scene"
+)
+
+// laneCells are the characters of a lane.
+const laneCells = "━╾─╼┿·"
+
+// laneText returns the lane of a row. It has 15 cells of one minute each.
+func laneText(t *testing.T, e *election.Election, now time.Time) string {
+	t.Helper()
+	snap := &election.Snapshot{Loaded: true, Elections: []*election.Election{e, uitest.Led(3, "old", 1, 24*time.Hour)}}
+	snap.Elections[0].Name, snap.Elections[0].Pair.Key = "lane", "service/lane/leader"
+	for w := 60; w < 240; w++ {
+		d := drive(t, snap, w, 4)
+		d.show(snap, now)
+		text := strings.TrimFunc(d.row("lane"), func(r rune) bool { return !strings.ContainsRune(laneCells, r) })
+		if kit.Width(text) == 15 {
+			return text
+		}
+	}
+	t.Fatal("no table has lanes of 15 cells")
+	return ""
+}
+
+func TestLane(t *testing.T) {
+	end := uitest.Now().Truncate(time.Minute).Add(time.Minute) // end of the last cell
+	at := func(minutes float64) time.Time { return end.Add(-time.Duration(minutes * float64(time.Minute))) }
+	never := time.Time{}
+	term := func(start, end time.Time, known bool) election.Term {
+		return election.Term{Start: start, StartKnown: known, End: end}
+	}
+	for _, c := range []struct {
+		what  string
+		terms []election.Term
+		want  string
+	}{
+		{"led all the time", []election.Term{term(at(60), never, false)}, "━━━━━━━━━━━━━━━"},
+		{"lost without a successor", []election.Term{term(at(60), at(4.5), true)}, "━━━━━━━━━━╾────"},
+		{"vacancy between", []election.Term{term(at(60), at(8.5), true), term(at(4.5), never, true)}, "━━━━━━╾───╼━━━━"},
+		{"changed without a vacancy", []election.Term{term(at(60), at(8.5), true), term(at(8.49), never, true)}, "━━━━━━┿━━━━━━━━"},
+		{"short term", []election.Term{term(at(60), at(12.5), true), term(at(8.5), at(8.4), true)}, "━━╾───┿────────"},
+		{"seen since", []election.Term{term(at(5.5), never, false)}, "·········━━━━━━"},
+		{"elected just now", []election.Term{term(at(0.9), never, true)}, "··············╼"},
+		{"never led", nil, "··············─"},
+		{"long ago", []election.Term{term(at(90), at(60), true)}, "───────────────"},
+	} {
+		e := &election.Election{Terms: c.terms, VacantSince: at(0.5)}
+		if got := laneText(t, e, uitest.Now()); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+// A lane must not depend on the seconds within one cell.
+func TestLaneMovesInWholeCells(t *testing.T) {
+	base := uitest.Now().Truncate(time.Minute)
+	billing := func() *election.Election { return uitest.Mixed().Find("service/billing/leader") }
+	if now, later := laneText(t, billing(), base), laneText(t, billing(), base.Add(59*time.Second)); now != later {
+		t.Errorf("the lane moved within a cell: %s, then %s", now, later)
+	}
+}
+
+// In the first minutes the window of the lanes is shorter. It contains all observed time.
+func TestLaneWindowGrows(t *testing.T) {
+	snap := uitest.Mixed()
+	snap.Elections = []*election.Election{uitest.Led(1, "young", 1, 20*time.Second)}
+	d := drive(t, snap, 120, 5)
+	for after, want := range map[time.Duration]string{0: "LAST 1 MIN", time.Minute: "LAST 5 MIN", 6 * time.Minute: "LAST 15 MIN"} {
+		d = drive(t, snap, 120, 5)
+		d.show(snap, uitest.Now().Add(after))
+		if head := d.lines()[0]; !strings.Contains(head, want) {
+			t.Errorf("after %s: %s", after, head)
+		}
+	}
+	d.show(snap, uitest.Now().Add(6*time.Minute))
+	d.show(snap, uitest.Now()) // AsOf goes back, as after a lost connection
+	if head := d.lines()[0]; !strings.Contains(head, "LAST 15 MIN") {
+		t.Errorf("the lane omits observed time: %s", head)
+	}
+}
+
+// lanesOf draws a lane of 15 minutes with recorded terms, in Unicode and in ASCII.
+func lanesOf(t *testing.T, e *election.Election, lanes *scene.Lanes) (unicode, ascii string) {
+	t.Helper()
+	e.Name = "lane"
+	snap := &election.Snapshot{Loaded: true, Elections: []*election.Election{e, uitest.Led(3, "old", 1, 24*time.Hour)}}
+	row := func(d *driver, sym *kit.Symbols) []rune {
+		d.s.Lanes = lanes
+		for _, line := range d.m.View(d.s, &kit.Painter{Styles: &kit.Styles{}, Sym: sym}) {
+			if strings.Contains(line, "lane") {
+				return []rune(line)
+			}
+		}
+		return nil
+	}
+	for w := 60; w < 240; w++ {
+		d := drive(t, snap, w, 4)
+		line := row(d, kit.Unicode())
+		first := slices.IndexFunc(line, func(r rune) bool { return strings.ContainsRune(laneCells, r) })
+		n := slices.IndexFunc(line[max(0, first):], func(r rune) bool { return !strings.ContainsRune(laneCells, r) })
+		if first >= 0 && n == 15 {
+			return string(line[first : first+n]), string(row(d, kit.ASCII())[first : first+n])
+		}
+	}
+	t.Fatal("no table has lanes of 15 cells")
+	return "", ""
+}
+
+func TestLanesWithHistory(t *testing.T) {
+	end := uitest.Now().Truncate(time.Minute).Add(time.Minute)
+	at := func(minutes float64) time.Time { return end.Add(-time.Duration(minutes * float64(time.Minute))) }
+	never := time.Time{}
+	held := func(session string, start, end time.Time, known bool) election.Term {
+		return election.Term{Session: session, Start: start, StartKnown: known, End: end}
+	}
+	observed := func(minutes ...float64) (p history.Periods) {
+		for i := 0; i < len(minutes); i += 2 {
+			p = append(p, history.Range{Since: at(minutes[i]), Until: at(minutes[i+1])})
+		}
+		return p
+	}
+	unobservedEnd := held("a", at(60), at(4.5), true)
+	unobservedEnd.SeenUntil = at(10.5)
+	for _, c := range []struct {
+		what         string
+		stored, live []election.Term
+		observed     history.Periods
+		want, ascii  string
+	}{
+		{"the history has the beginning", []election.Term{held("a", at(11.5), never, true)}, []election.Term{held("a", at(2), never, false)},
+			observed(60, 0), "···╼━━━━━━━━━━━", "...<==========="},
+		{"vacant, then unobserved, then vacant", []election.Term{held("a", at(60), at(12.5), true)}, nil,
+			observed(60, 9, 4, 0), "━━╾───·····────", "==>---.....----"},
+		{"led by one session on both sides of a gap", []election.Term{held("a", at(60), never, true)}, []election.Term{held("a", at(2), never, false)},
+			observed(60, 9, 4, 0), "━━━━━━━━━━━━━━━", "==============="},
+		{"ended unobserved", []election.Term{unobservedEnd}, nil,
+			observed(60, 10.5, 4.5, 0), "━━━━━·····╾────", "=====.....>----"},
+		{"another leader since", []election.Term{held("a", at(60), never, true)}, []election.Term{held("b", at(4.5), never, true)},
+			observed(60, 0), "━━━━━━━━━━┿━━━━", "==========|===="},
+		{"never observed", nil, nil, nil, "··············─", "..............-"},
+	} {
+		e := &election.Election{Terms: c.live, VacantSince: at(0.9)}
+		e.Pair.Key = "service/lane/leader"
+		lanes := &scene.Lanes{
+			At: at(1), Window: 15 * time.Minute, Terms: map[election.ID][]election.Term{e.ID(): c.stored}, Observed: map[election.ID]history.Periods{e.ID(): c.observed},
+		}
+		if got, ascii := lanesOf(t, e, lanes); got != c.want || ascii != c.ascii {
+			t.Errorf("%s: %s %s, want %s %s", c.what, got, ascii, c.want, c.ascii)
+		}
+	}
+}
+
+func TestLaneZoom(t *testing.T) {
+	d := drive(t, uitest.Mixed(), 120, 12)
+	var heads []string
+	for _, k := range []string{"+", "+", "-", "-", "-", "-", "-", "-", "-", "="} {
+		d.keys(k)
+		for _, title := range []string{"LAST 5 MIN", "LAST 15 MIN", "LAST 1 H", "LAST 6 H", "LAST 24 H", "LAST 7 D", "LAST 30 D"} {
+			if strings.Contains(d.lines()[0], title) {
+				heads = append(heads, strings.TrimPrefix(title, "LAST "))
+			}
+		}
+	}
+	if want := "5 MIN,5 MIN,15 MIN,1 H,6 H,24 H,7 D,30 D,30 D,7 D"; strings.Join(heads, ",") != want {
+		t.Errorf("%s, want %s", strings.Join(heads, ","), want)
+	}
+}

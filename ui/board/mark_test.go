@@ -1,0 +1,77 @@
+package board_test
+
+import (
+	"testing"
+
+	"electop/election"
+	"electop/ui/internal/uitest"
+	"electop/ui/scene"
+)
+
+func TestManyRowsAreMarkedAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		what            string
+		keys            []string
+		filter          string
+		visible, hidden int
+	}{
+		{"all", []string{"a"}, "", 8, 0},
+		{"all that the filter shows", []string{"a"}, "state:led", 5, 0},
+		{"the others", []string{"g", "space", "space", "i"}, "", 6, 0},
+		{"the filter limits what is inverted", []string{"i"}, "state:led", 5, 0},
+		{"none", []string{"a", "A"}, "", 0, 0},
+		{"a range", []string{"g", "V", "j", "j", "V", "j", "j"}, "", 3, 0},
+		{"a range upwards", []string{"G", "V", "k", "k", "k", "V"}, "", 4, 0},
+		{"a range that shrinks", []string{"g", "V", "j", "j", "j", "k", "V"}, "", 3, 0},
+		{"a range beside other marks", []string{"G", "space", "g", "V", "j", "V"}, "", 3, 0},
+		{"a range that was dropped", []string{"G", "space", "g", "V", "j", "j", "esc"}, "", 1, 0},
+		{"space ends a range", []string{"g", "V", "j", "j", "space", "j"}, "", 2, 0},
+	} {
+		d := drive(t, uitest.Mixed(), 120, 30)
+		total := len(d.s.Shown.Elections)
+		if total != 8 {
+			t.Fatalf("the fixture has %d elections, want 8", total)
+		}
+		d.send(scene.Filtered{Text: c.filter})
+		for _, name := range c.keys {
+			if name == "esc" {
+				d.send(scene.Back{})
+				continue
+			}
+			d.keys(name)
+		}
+		if visible, hidden := d.m.Marks(d.s); visible != c.visible || hidden != c.hidden {
+			t.Errorf("%s: %d marks and %d hidden, want %d and %d", c.what, visible, hidden, c.visible, c.hidden)
+		}
+	}
+}
+
+// If new data moves rows into a range, they are not marked. Only a move of the cursor changes a range.
+func TestNewDataDoesNotChangeARange(t *testing.T) {
+	d := drive(t, uitest.Mixed(), 120, 30)
+	d.keys("g")
+	d.keys("V")
+	d.keys("j")
+	d.send(scene.Changed{Before: d.s})
+	if visible, _ := d.m.Marks(d.s); visible != 2 {
+		t.Errorf("%d marks", visible)
+	}
+}
+
+func TestAFilterChoosesTheTargets(t *testing.T) {
+	d := drive(t, uitest.Mixed(), 120, 30)
+	d.keys("space") // :release with a filter ignores marks
+	ask, ok := d.send(scene.Choose{Kind: election.ActionRelease, Filter: "node:node-2"}).(scene.Ask)
+	if !ok || len(ask.Visible) == 0 || len(ask.Hidden)+len(ask.Leaderless) != 0 {
+		t.Fatalf("%+v", ask)
+	}
+	for _, target := range ask.Visible {
+		if target.Node != "node-2" {
+			t.Errorf("%s is led on %s, want node-2", target.Election, target.Node)
+		}
+	}
+	say, ok := d.send(scene.Choose{Kind: election.ActionRelease, Filter: "state:vacant"}).(scene.Say)
+	if !ok || say.Text != "No election with a leader matches state:vacant." {
+		t.Errorf("%+v", say)
+	}
+}

@@ -1,0 +1,237 @@
+// Package detail shows one election on several pages: state, candidates, history and raw
+// value.
+package detail
+
+import (
+	"slices"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/election/failure"
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/past"
+	"electop/ui/scene"
+)
+
+// tab identifies a page.
+type tab uint8
+
+const (
+	tabDetail tab = iota
+	tabCandidates
+	tabHistory
+	tabRaw
+	tabCount
+)
+
+func (t tab) title() string { return [...]string{"Detail", "Candidates", "History", "Raw"}[t] }
+
+// Model is the set of pages about the selected election.
+type Model struct {
+	keys   keys.Map
+	rect   kit.Rect
+	tab    tab
+	of     election.ID
+	offset int // position of the first visible line
+	raw    rawText
+	// past is the displayed moment for which stored is read. It is nil for the present.
+	past   *scene.Past
+	stored storedTerms
+}
+
+// New returns the pages with the detail page open.
+func New(k keys.Map, r past.Reader) Model { return Model{keys: k, stored: storedTerms{past: r}} }
+
+// Update handles a message. It limits the offset to the page, and resets the offset if another
+// election is selected. While the history is shown, it reads the stored terms.
+func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	if m.past != s.Past {
+		m.past = s.Past
+		m.stored.forget(m.of)
+	}
+	m.update(msg, s)
+	m.settle(s)
+	if cmd := m.load(s); cmd != nil {
+		return m, scene.Run{Cmd: cmd}
+	}
+	return m, nil
+}
+
+func (m *Model) update(msg tea.Msg, s *scene.Scene) {
+	switch msg := msg.(type) {
+	case scene.Resized:
+		m.rect = msg.Rect
+	case scene.Opened, scene.Back:
+		m.offset = 0
+	case scene.OpenHistory:
+		m.turn(tabHistory - m.tab + tabCount)
+	case scene.Changed:
+		m.keepHistory(msg.Before, s)
+	case scene.Wheeled:
+		m.scroll(msg.Step)
+	case scene.Clicked:
+		for t := range tabCount {
+			if int(t) == msg.Index {
+				m.turn(t - m.tab + tabCount)
+			}
+		}
+	case past.TermsRead:
+		m.stored.read(msg, s)
+	case past.Slow:
+		m.stored.slow = m.stored.slow || msg.Of == m.stored.req
+	case tea.KeyPressMsg:
+		m.pressed(msg)
+	}
+}
+
+// load returns the command that reads the next stored terms. It returns nil if no read is needed.
+func (m *Model) load(s *scene.Scene) tea.Cmd {
+	if m.tab != tabHistory || m.rect.H <= 1 || s.Selected == nil {
+		return nil
+	}
+	nearEnd := m.stored.asked
+	if nearEnd && !m.stored.full() {
+		text, _ := m.lines(s, s.Selected, m.rect.W-2)
+		nearEnd = m.offset+2*m.rect.H >= len(text)
+	}
+	return m.stored.load(s, nearEnd)
+}
+
+func (m *Model) pressed(msg tea.KeyPressMsg) {
+	switch k := &m.keys; {
+	case key.Matches(msg, k.NextTab):
+		m.turn(1)
+	case key.Matches(msg, k.PrevTab):
+		m.turn(tabCount - 1)
+	case key.Matches(msg, k.PaneDown):
+		m.scroll(1)
+	case key.Matches(msg, k.PaneUp):
+		m.scroll(-1)
+	default:
+		step, _ := k.Step(msg, max(1, m.rect.H-1), 1<<20)
+		m.scroll(step)
+	}
+}
+
+// turn moves forward by a number of pages. The first page follows the last.
+func (m *Model) turn(pages tab) {
+	m.tab = (m.tab + pages) % tabCount
+	m.offset = 0
+	m.stored.forget(m.of) // terms may have been stored since the tab was last open
+}
+
+func (m *Model) scroll(step int) {
+	if m.rect.H > 1 {
+		m.offset += step
+	}
+}
+
+// settle limits the offset, and resets the page if another election is selected.
+func (m *Model) settle(s *scene.Scene) {
+	e := s.Selected
+	if e == nil {
+		m.of, m.offset, m.raw = "", 0, rawText{}
+		return
+	}
+	if id := e.ID(); id != m.of {
+		m.of, m.offset = id, 0
+		m.stored.forget(id)
+	}
+	width := m.rect.W - 2
+	switch {
+	case m.tab != tabRaw:
+		m.raw = rawText{}
+	case m.raw.of != e || m.raw.width != width:
+		m.raw = rawText{of: e, width: width, lines: rawLines(s, e, width)}
+	}
+	if m.offset != 0 && m.rect.H > 1 {
+		text, _ := m.lines(s, e, width)
+		m.offset = max(0, min(m.offset, len(text)-(m.rect.H-1)))
+	}
+}
+
+// lines returns all lines of the page. advice is the line where the advice begins, or 0 if there is no advice.
+func (m Model) lines(s *scene.Scene, e *election.Election, width int) (lines [][]kit.Span, advice int) {
+	s = s.Of(e)
+	d := &kit.Page{Width: width, Sym: s.Sym, Lines: make([][]kit.Span, 0, 40)}
+	switch m.tab {
+	case tabCandidates:
+		candidatesDoc(d, s, e)
+	case tabHistory:
+		historyDoc(d, s, e, &m.stored)
+	case tabRaw:
+		if m.raw.of == e && m.raw.width == width {
+			return m.raw.lines, 0
+		}
+		return rawLines(s, e, width), 0
+	default:
+		detailDoc(d, s, e)
+	}
+	return d.Lines, d.Mark
+}
+
+// View draws the title and the visible part of the page.
+func (m Model) View(s *scene.Scene, p *kit.Painter) []string {
+	r := m.rect
+	if r.H <= 0 {
+		return nil
+	}
+	e := s.Selected
+	part := s.Of(e)
+	if part.PartStale() {
+		stale := *p
+		stale.Tone, p = kit.Stale, &stale
+	}
+	lines := append(make([]string, 0, r.H), m.title(p, part, r.W))
+	if e == nil || r.H == 1 {
+		return p.Pad(lines, r.W, r.H)
+	}
+	text, advice := m.lines(s, e, r.W-2)
+	return p.Pad(p.Text(lines, text, m.offset, r.H-1, r.W, advice), r.W, r.H)
+}
+
+// sign returns the symbol of an election in the same colour as in the table.
+func sign(s *scene.Scene, e *election.Election) kit.Span {
+	state := scene.DisplayStateOf(e, s.AsOf)
+	text, r := state.Sign(s.Sym)
+	if state != scene.StateLed {
+		return kit.Span{r, text}
+	}
+	checks := s.Shown.ChecksOf(e)
+	switch critical, warning := insight.TallyChecks(e.Session, checks).Risk(); {
+	case critical || failure.Of(e, checks).Current():
+		r = kit.Bad
+	case warning || e.Overwritten():
+		r = kit.Delay
+	}
+	return kit.Span{r, text}
+}
+
+func (m Model) title(p *kit.Painter, s *scene.Scene, width int) string {
+	left, right := make([]kit.Span, 0, 3), make([]kit.Control, 0, 2*tabCount)
+	if e := s.Selected; e != nil {
+		left = append(left, sign(s, e), kit.Span{kit.Strong, " " + sanitize.Text(e.Name)})
+		if e.Key() != e.Name {
+			left = append(left, kit.Span{kit.Quiet, "  " + sanitize.Text(e.Key())})
+		}
+		if s.Several() {
+			left = slices.Insert(left, 2, kit.Span{kit.Quiet, "  " + scene.Clean(e.Datacenter)})
+		}
+	}
+	for t := range tabCount {
+		r := kit.Quiet
+		if t == m.tab {
+			r = kit.Accent
+		}
+		if t > 0 {
+			right = append(right, kit.Label(kit.Span{kit.Faint, " " + p.Sym.Dot + " "}))
+		}
+		right = append(right, kit.TabTitle(int(t), r, t.title()))
+	}
+	return p.RuleWith(width, kit.Fit(left, width-kit.ControlsWidth(right)-8, p.Sym), right)
+}

@@ -1,0 +1,440 @@
+package events_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/events"
+	"electop/ui/internal/uitest"
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/past"
+	"electop/ui/scene"
+)
+
+func remember(t testing.TB, snap *election.Snapshot, p *uitest.Past) *driver {
+	t.Helper()
+	d := &driver{t: t, m: events.New(keys.Default(false), past.NewReader(t.Context(), p)), s: uitest.Scene(snap, uitest.Now())}
+	d.s.NameWidth = 7
+	d.send(scene.Resized{Rect: kit.Rect{W: 120, H: 20}})
+	d.answer(scene.Opened{})
+	return d
+}
+
+// answer sends messages and runs the reads that they cause. It returns the number of reads.
+func (d *driver) answer(msgs ...any) (reads int) {
+	d.t.Helper()
+	for _, msg := range msgs {
+		action := d.send(msg)
+		for read := uitest.Answer(action); read != nil; read = uitest.Answer(action) {
+			if reads++; reads > 200 {
+				d.t.Fatal("the view does not stop reading")
+			}
+			action = d.send(read)
+		}
+	}
+	return reads
+}
+
+func (d *driver) press(names ...string) (reads int) {
+	d.t.Helper()
+	for _, name := range names {
+		reads += d.answer(uitest.Press(name))
+	}
+	return reads
+}
+
+func (d *driver) lacks(text string) {
+	d.t.Helper()
+	if got := d.text(); strings.Contains(got, text) {
+		d.t.Errorf("%q is on the screen:\n%s", text, got)
+	}
+}
+
+// long returns a history of n events of ten elections, a minute apart. The last event was an hour ago.
+func long(n int) *uitest.Past {
+	p := &uitest.Past{Recorded: make([]election.Event, 0, n)}
+	first := uitest.Now().Add(-time.Hour - time.Duration(n)*time.Minute)
+	p.Observed = []history.Observation{{Datacenter: "dc1", Patterns: []string{"service/*/leader"}, From: first, To: uitest.Now(), Lasting: true}}
+	for i := range n {
+		name := fmt.Sprintf("svc-%d", i%10)
+		p.Recorded = append(p.Recorded, election.Event{
+			Time: first.Add(time.Duration(i) * time.Minute), Type: election.Updated, Election: name, Key: "service/" + name + "/leader", Datacenter: "dc1",
+			Term: 1, CreateIndex: 40, ModifyIndex: uint64(i + 1), Leader: fmt.Sprintf("old-%06d", i), Session: uitest.SessionID(i % 10),
+		})
+	}
+	return p
+}
+
+// shown returns the numbers of the stored events on the screen. marked is the number under the cursor.
+func (d *driver) shown() (all []int, marked int) {
+	marked = -1
+	for _, text := range strings.Split(d.text(), "\n") {
+		i := strings.Index(text, "old-")
+		if i < 0 {
+			continue
+		}
+		var n int
+		_, _ = fmt.Sscanf(text[i:], "old-%d", &n)
+		if all = append(all, n); strings.HasPrefix(text, kit.Unicode().Cursor) {
+			marked = n
+		}
+	}
+	return all, marked
+}
+
+func TestStoredEventsFollowTheLiveOnes(t *testing.T) {
+	d := remember(t, uitest.Mixed(), uitest.Yesterday())
+	d.wants("Nov 20 12:01:03")
+	d.wants("Nov 19 16:01:07  billing  vacated")
+	d.wants("released by electop (ana@bastion) · led for 19h59m")
+	d.wants("Nov 19 18:01:09           unobserved   no observer for 17h00m, until 11:01:09")
+	d.wants("18 lines, newest first")
+	if got := d.m.Result(d.s); got != "17 events" {
+		t.Error(got)
+	}
+	d.press("G")
+	d.wants("The history begins here.")
+	d.wants("Nov 15 12:01:09  billing  elected")
+}
+
+func TestScrollingLoadsOlderPagesWithoutAJump(t *testing.T) {
+	const all = 6000
+	p := long(all)
+	s := eventful(0)
+	d := remember(t, s, p)
+	if len(p.Queries) != 1 {
+		t.Errorf("%d reads at the beginning, want 1", len(p.Queries))
+	}
+	d.wants("200+ lines")
+	const step = 9 // half of the visible lines
+	for want := all - 1; want > 0; want = max(0, want-step) {
+		if on, marked := d.shown(); marked != want || !consecutive(on) || len(on) != 19 && want > 18 {
+			t.Fatalf("the cursor is on %d, want %d; %v", marked, want, on)
+		}
+		d.press("ctrl+d")
+	}
+	d.wants("The history begins here.")
+	for want := 0; want < all-1; want = min(all-1, want+step) {
+		if on, marked := d.shown(); marked != want || !consecutive(on) {
+			t.Fatalf("back: the cursor is on %d, want %d; %v", marked, want, on)
+		}
+		d.press("ctrl+u")
+	}
+	d.wants("lines, newest first")
+}
+
+// consecutive reports whether each number is one less than the previous one.
+func consecutive(all []int) bool {
+	return len(all) > 0 && all[0]-all[len(all)-1] == len(all)-1 && slices.IsSortedFunc(all, func(a, b int) int { return b - a })
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	d := remember(t, eventful(0), long(10_000))
+	for range 400 {
+		d.press("pgdown")
+	}
+	if n := d.m.Lines(); n > 4500 {
+		t.Errorf("%d lines are in memory, want at most 4500", n)
+	}
+	_, marked := d.shown()
+	d.show(eventful(5)) // new live events do not move the list
+	if _, still := d.shown(); still != marked {
+		t.Errorf("new live events moved the cursor from %d to %d", marked, still)
+	}
+	d.press("g")
+	d.wants("web-004")
+	d.wants(" follows the newest")
+}
+
+func TestDuplicatesAreLeftOut(t *testing.T) {
+	s, p := uitest.Mixed(), uitest.Yesterday()
+	for _, ev := range s.Events {
+		if ev.Type != election.ConnectionLost && ev.Type != election.ConnectionRestored {
+			ev.Time = ev.Time.Add(30 * time.Millisecond) // as another observer stored it
+		}
+		ev.Initial = false
+		p.Recorded = append(p.Recorded, ev)
+	}
+	other := s.Events[len(s.Events)-2] // an event with the same indexes: after a restore, Consul uses indexes again
+	other.Time = other.Time.Add(-10 * time.Minute)
+	p.Recorded = append(p.Recorded, other)
+	slices.SortFunc(p.Recorded, func(a, b election.Event) int { return a.Time.Compare(b.Time) })
+	d := remember(t, s, p)
+	d.send(scene.Resized{Rect: kit.Rect{W: 120, H: 40}})
+	for text, want := range map[string]int{"mail ": 1, "overwritten": 1, "2 terms not observed": 1, "connection refused": 1, "search   vacated": 2, "auth ": 1, "led when electop started": 0} {
+		if got := strings.Count(d.text(), text); got != want {
+			t.Errorf("%q occurs %d times, want %d:\n%s", text, got, want, d.text())
+		}
+	}
+}
+
+// The history may not contain an initial event yet, for example because another process locks the file.
+func TestInitialEventsAreListedUntilTheyAreStored(t *testing.T) {
+	for name, c := range map[string]struct {
+		age    time.Duration
+		stored bool
+		want   string
+	}{
+		"not stored yet":                {5 * time.Second, false, "led when electop started"},
+		"old enough to be stored":       {time.Minute, false, ""},
+		"stored by an earlier observer": {5 * time.Second, true, "web-1, term 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			snap, p := eventful(0), &uitest.Past{}
+			initial := election.Event{
+				Time: uitest.Now().Add(-c.age), Type: election.Elected, Election: "web", Key: "service/web/leader", Leader: "web-1", Session: "s",
+				Term: 3, CreateIndex: 2, ModifyIndex: 7, Initial: true,
+			}
+			snap.Events = []election.Event{initial}
+			if c.stored {
+				initial.Initial, initial.Time = false, uitest.Now().Add(-time.Hour)
+				p.Recorded = []election.Event{initial}
+			}
+			d := remember(t, snap, p)
+			text := d.text()
+			if n := strings.Count(text, "elected"); n > 1 || (n == 1) != (c.want != "") || !strings.Contains(text, c.want) {
+				t.Errorf("want %q once:\n%s", c.want, text)
+			}
+			if c.stored {
+				d.lacks("led when electop started")
+			}
+		})
+	}
+}
+
+func TestEventsOfOtherObserversStandAmongLiveOnes(t *testing.T) {
+	p := &uitest.Past{}
+	missed := eventful(0)
+	missed.Events = []election.Event{{Time: uitest.Now().Add(-902 * time.Second), Type: election.Updated, Election: "web", Key: "service/web/leader", Leader: "web-xxx", ModifyIndex: 7}}
+	p.Recorded = missed.Events
+	d := remember(t, eventful(100), p)
+	d.press("G")
+	all, _, _ := d.leaders()
+	if i := slices.Index(all, "web-xxx"); i >= 0 {
+		t.Errorf("%v", all)
+	}
+	for range 4 {
+		d.press("pgup")
+	}
+	d.press("g", "j")
+	if all, _, _ := d.leaders(); !slices.Equal(all[:4], []string{"web-099", "web-098", "web-xxx", "web-097"}) {
+		t.Errorf("%v", all)
+	}
+}
+
+func TestFilterSearchesTheHistory(t *testing.T) {
+	p := long(30_000)
+	p.Recorded[100].Leader = "needle"
+	d := remember(t, eventful(3), p)
+	if reads := d.answer(scene.Filtered{Text: "needle"}); reads != 30 {
+		t.Errorf("%d reads", reads)
+	}
+	d.wants("needle, term 1")
+	d.wants("1 line, newest first")
+	at := p.Recorded[100].Time.Format("Jan 02 15:04:05")
+	d.wants(at)
+	d.answer(scene.Back{}) // the event stays under the cursor
+	for _, line := range strings.Split(d.text(), "\n") {
+		if strings.HasPrefix(line, kit.Unicode().Cursor) && !strings.Contains(line, "needle") {
+			t.Errorf("the cursor is on %s, want the event that matched", line)
+		}
+	}
+	d.press("k")
+	if on, marked := d.shown(); marked != 101 || !slices.Contains(on, 99) {
+		t.Errorf("the cursor is on %d of %v, want 101 and the line of 99 visible", marked, on)
+	}
+}
+
+func TestASearchIsBounded(t *testing.T) {
+	p := long(120_000)
+	p.Recorded[0].Leader = "needle"
+	d := remember(t, eventful(3), p)
+	if reads := d.answer(scene.Filtered{Text: "needle"}); reads != 50 {
+		t.Errorf("%d reads", reads)
+	}
+	d.wants("No event matches needle.")
+	d.wants("Searched 50,000 events, back to " + p.Recorded[70_000].Time.Format("Jan 02 15:04:05") + "   G continues")
+	if reads := d.press("G"); reads != 50 {
+		t.Errorf("%d more reads", reads)
+	}
+	d.press("G")
+	d.wants("needle, term 1")
+	d.wants("No older event matches.")
+}
+
+func TestFilterIsTranslated(t *testing.T) {
+	for text, want := range map[string]history.EventQuery{
+		"web":               {Limit: 1000},
+		"election:WEB":      {Filter: history.Filter{Names: []string{"web"}}, Limit: 200},
+		"election:gone":     {Filter: history.Filter{Names: []string{"gone"}}, Limit: 200},
+		"type:conn":         {Types: []election.EventType{election.ConnectionLost, election.ConnectionRestored}, Limit: 200},
+		"type:vac":          {Types: []election.EventType{election.Vacated, election.Explained}, Limit: 200},
+		"cause:operator":    {Causes: []election.Cause{election.OperatorRelease, election.OperatorDestroy}, Limit: 200},
+		"cause:rel node:n1": {Causes: []election.Cause{election.Released}, Limit: 1000},
+		"!cause:released":   {Limit: 1000},
+	} {
+		p := uitest.Yesterday()
+		d := remember(t, uitest.Mixed(), p)
+		d.answer(scene.Filtered{Text: text})
+		q := p.Queries[1]
+		if fmt.Sprint(q.Names, q.Types, q.Causes, q.Limit) != fmt.Sprint(want.Names, want.Types, want.Causes, want.Limit) {
+			t.Errorf("%q: %+v", text, q)
+		}
+	}
+	p := uitest.Yesterday()
+	d := remember(t, uitest.Mixed(), p)
+	if d.answer(scene.Filtered{Text: "type:operator"}); len(p.Queries) != 1 {
+		t.Error("a filter of operator lines, which are not stored, caused a read")
+	}
+	for _, text := range []string{"state:vacant", "type:nonsense", "cause:nonsense", "/[/"} { // these filters hide nothing
+		p := uitest.Yesterday()
+		d := remember(t, uitest.Mixed(), p)
+		all := d.m.Result(d.s)
+		if d.answer(scene.Filtered{Text: text}); d.m.Filter().Err == nil || d.m.Result(d.s) != all {
+			t.Errorf("%q: %v, %s instead of %s", text, d.m.Filter().Err, d.m.Result(d.s), all)
+		}
+	}
+}
+
+func TestCauseFilterFindsStoredCauses(t *testing.T) {
+	d := remember(t, uitest.Mixed(), uitest.Yesterday())
+	d.answer(scene.Filtered{Text: "cause:operator_release"})
+	d.wants("Nov 19 16:01:07  billing  explained")
+	d.wants("1 line, newest first")
+	d.answer(scene.Filtered{Text: "cause:check_critical"})
+	d.wants("search   vacated")
+	d.wants("Nov 18 20:01:07  billing  explained")
+	d.lacks("unobserved")
+}
+
+func TestNegatedWordHidesAnExplainedEvent(t *testing.T) {
+	d := remember(t, uitest.Mixed(), uitest.Yesterday())
+	d.answer(scene.Filtered{Text: "!check_critical"})
+	d.wants("mail     vacated")
+	d.lacks("check critical")
+}
+
+func TestSinceLimitsTheEvents(t *testing.T) {
+	d := remember(t, uitest.Mixed(), uitest.Yesterday())
+	d.answer(scene.Since{At: time.Date(2026, 11, 18, 20, 0, 0, 0, time.UTC)})
+	d.wants("since Nov 18 20:00:00, newest first")
+	d.press("G")
+	d.wants("Nov 18 20:01:07")
+	d.lacks("Nov 18 00:01")
+	d.wants("Limited to events since Nov 18 20:00:00; :since all shows older events.")
+	d.answer(scene.Since{At: uitest.Now().Add(-time.Minute)})
+	d.lacks("overwritten")
+	d.lacks("Nov 19")
+	d.answer(scene.Back{})
+	d.wants("overwritten")
+	d.wants("Nov 19 16:01:07")
+}
+
+func TestASlowReadIsShown(t *testing.T) {
+	d := remember(t, eventful(3), long(1000))
+	action := d.send(uitest.Press("G"))
+	d.lacks("loading")
+	read := uitest.Answer(action)
+	of := read.(past.EventsRead).Of
+	d.send(past.Slow{Of: of})
+	d.wants("loading…")
+	if uitest.Answer(d.send(uitest.Press("G"))) != nil {
+		t.Error("a second read began before the first one ended")
+	}
+	d.answer(read)
+	d.lacks("loading")
+	d.send(past.Slow{Of: of})
+	d.lacks("loading")
+}
+
+func TestAnErrorOfTheHistoryLeavesTheLiveEvents(t *testing.T) {
+	p := uitest.Yesterday()
+	p.Err = errors.New("the disk\x1b[2J is gone")
+	d := remember(t, uitest.Mixed(), p)
+	d.wants("history: the disk")
+	d.wants("G retries")
+	d.wants("search   vacated")
+	if reads := d.answer(scene.Changed{Before: d.s}); reads != 0 {
+		t.Errorf("%d reads without a key press, want none", reads)
+	}
+	p.Err = nil
+	d.press("G", "G")
+	d.lacks("history: ")
+	d.wants("The history begins here.")
+}
+
+func TestAStaleAnswerIsDiscarded(t *testing.T) {
+	p := long(1000)
+	d := remember(t, eventful(3), p)
+	first := d.send(scene.Filtered{Text: "old-000010"})
+	late := uitest.Answer(first)
+	if uitest.Answer(d.send(scene.Filtered{Text: "old-000020"})) != nil {
+		t.Error("two reads were in progress at the same time")
+	}
+	d.answer(late) // starts the read for the second filter
+	if on, _ := d.shown(); !slices.Equal(on, []int{20}) {
+		t.Errorf("%v", on)
+	}
+}
+
+// The snapshot keeps only the latest events. Older ones must come from the history.
+func TestOlderEventsComeFromTheHistory(t *testing.T) {
+	all := eventful(900)
+	p := &uitest.Past{Recorded: slices.Clone(all.Events[:100])}
+	s := eventful(0)
+	s.Events = all.Events[50:150]
+	d := remember(t, s, p)
+	d.press("j", "j")
+	p.Recorded = all.Events[:800]
+	next := eventful(0)
+	next.Events = all.Events[700:]
+	before := d.s
+	d.s = uitest.Scene(next, uitest.Now())
+	d.answer(scene.Changed{Before: before})
+	d.press("g")
+	for want := 899; want >= 0; want-- {
+		if _, marked, _ := d.leaders(); marked != fmt.Sprintf("web-%03d", want) {
+			t.Fatalf("the cursor is on %s, want %d", marked, want)
+		}
+		d.press("j")
+	}
+}
+
+func TestReportOfTheListedElections(t *testing.T) {
+	d := remember(t, uitest.Mixed(), uitest.Yesterday())
+	d.answer(scene.Filtered{Text: "billing"})
+	r, ok := d.keys("E").(scene.WriteReport)
+	if !ok || !slices.Equal(r.Of, []scene.Subject{{Datacenter: "dc1", Key: "service/billing/leader"}}) || !r.Since.Equal(uitest.Yesterday().Recorded[0].Time) {
+		t.Errorf("%+v", r)
+	}
+	since := uitest.Now().Add(-time.Hour)
+	d.answer(scene.Filtered{}, scene.Since{At: since})
+	if r, ok := d.send(scene.Report{}).(scene.WriteReport); !ok || len(r.Of) != 5 || !r.Since.Equal(since) {
+		t.Errorf("%+v", r)
+	}
+	if r, ok := d.send(scene.Report{Since: "2h"}).(scene.WriteReport); !ok || len(r.Of) != 5 || !r.Since.Equal(uitest.Now().Add(-2*time.Hour)) {
+		t.Errorf("%+v", r)
+	}
+	if say, ok := d.send(scene.Report{Since: "soon"}).(scene.Say); !ok || !strings.HasPrefix(say.Text, ":report: must be a duration") {
+		t.Errorf("%+v", say)
+	}
+	d.answer(scene.Filtered{Text: "zebra"})
+	if _, says := d.keys("E").(scene.Say); !says {
+		t.Error("E did not explain that no election is listed")
+	}
+	many := remember(t, uitest.Mixed(), long(10))
+	for i := range 30 {
+		many.s.Shown.Events = append(many.s.Shown.Events, election.Event{Time: uitest.Now(), Type: election.Updated, Key: fmt.Sprintf("service/%d/leader", i)})
+	}
+	many.answer(scene.Filtered{Text: "updated"})
+	if say, ok := many.keys("E").(scene.Say); !ok || !strings.Contains(say.Text, "at most 20 elections") {
+		t.Errorf("%+v", say)
+	}
+}

@@ -1,0 +1,80 @@
+package events
+
+import (
+	"electop/election/sanitize"
+	"electop/ui/kit"
+	"electop/ui/scene"
+)
+
+// Strip draws the latest events under a rule, newest first. It omits the initial state of
+// elections.
+func Strip(s *scene.Scene, p *kit.Painter, r kit.Rect) []string {
+	if r.H <= 0 {
+		return nil
+	}
+	lines := append(make([]string, 0, r.H), p.Rule(r.W, []kit.Span{{kit.Head, "Latest events"}}, nil))
+	watched := s.Watched()
+	news := scene.FoldEvents(s.Shown.Events, func(l scene.EventLine) bool { return !l.Ev.Initial && watched.ShowsEvent(l.Ev) }, r.H-1)
+	l := kit.NewLine(p, r.W)
+	c := columns{names: s.NameWidth + datacenterWidth(s), dated: len(news) > 0 && !kit.IsToday(news[len(news)-1].Ev.Time, s.Now)}
+	for _, el := range news {
+		l.Reset(p.Tone)
+		l.Gap(1)
+		drawEvent(l, s, el, c)
+		lines = append(lines, l.Done())
+	}
+	if len(news) == 0 && r.H > 1 {
+		lines = append(lines, p.Draw(r.W, kit.Span{kit.Quiet, " No changes since electop started."}))
+	}
+	return p.Pad(lines, r.W, r.H)
+}
+
+// secondsWidth is the minimum width of a list that shows times with both date and seconds. termsWidth is the minimum
+// width of a list that shows the numbers of terms.
+const secondsWidth, termsWidth = 100, 80
+
+// columns is the format of a list: the width of names, and whether times have a date.
+type columns struct {
+	names int
+	dated bool
+}
+
+// nameWidth returns the width of the longest name of an election.
+func nameWidth(lines []scene.EventLine, s *scene.Scene) (width int) {
+	for _, l := range lines {
+		width = max(width, kit.Width(sanitize.Text(l.Ev.Election)))
+	}
+	return width + datacenterWidth(s)
+}
+
+// datacenterWidth returns the width of a datacenter before a name. It is 0 if there is only one datacenter.
+func datacenterWidth(s *scene.Scene) (width int) {
+	for _, name := range s.Datacenters {
+		width = max(width, kit.Width(scene.Clean(name))+1)
+	}
+	return width
+}
+
+// drawEvent draws one line: time, election, type and description.
+func drawEvent(l *kit.Line, s *scene.Scene, el scene.EventLine, c columns) {
+	width, seconds := len("15:04:05"), l.Width >= secondsWidth
+	if c.dated {
+		width = kit.DatedWidth(seconds)
+	}
+	text := kit.Dated(el.Ev.Time, s.Now, seconds)
+	if c.dated && seconds && kit.IsToday(el.Ev.Time, s.Now) {
+		text = el.Ev.Time.In(s.Now.Location()).Format("Jan 02 15:04:05") // an empty column of dates would look like indentation
+	}
+	l.Right(kit.Quiet, text, width)
+	l.Gap(kit.ColumnGap)
+	where, room := datacenterWidth(s), max(6, min(c.names, l.Width/5))
+	if where > 0 {
+		room = max(where+6, min(c.names, l.Width/4))
+		l.Cell(kit.Quiet, scene.Clean(el.Ev.Datacenter), where-1)
+		l.Gap(1)
+	}
+	l.Cell(kit.Strong, sanitize.Text(el.Ev.Election), room-where)
+	l.Gap(kit.ColumnGap)
+	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(12, l.Width/6)))
+	l.Texts(scene.LineSpans(l.Sym, el, l.Width < termsWidth)...)
+}

@@ -1,0 +1,102 @@
+package keys_test
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"charm.land/bubbles/v2/key"
+
+	"electop/ui/keys"
+)
+
+func TestEveryBindingIsASetting(t *testing.T) {
+	bindings := 0
+	m := reflect.TypeFor[keys.Map]()
+	for i := range m.NumField() {
+		if m.Field(i).Type == reflect.TypeFor[key.Binding]() {
+			bindings++
+		}
+	}
+	names := map[string]bool{}
+	for _, a := range keys.Actions() {
+		names[a.Name] = true
+		if a.About == "" || len(a.Keys) == 0 {
+			t.Errorf("%s has no description or no key", a.Name)
+		}
+	}
+	if len(names) != bindings {
+		t.Errorf("%d actions have names, want %d, one for each binding", len(names), bindings)
+	}
+}
+
+// The default keys are valid settings, so that a user can copy them from the template.
+func TestDefaultKeysAreValid(t *testing.T) {
+	all := map[string][]string{}
+	for _, a := range keys.Actions() {
+		all[a.Name] = a.Keys
+	}
+	custom, err := keys.Parse(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := keys.Default(false).With(custom).Release.Keys(), keys.Default(false).Release.Keys(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestInvalidKeys(t *testing.T) {
+	for _, c := range []struct {
+		custom       map[string][]string
+		action, text string
+	}{
+		{map[string][]string{"jump": {"x"}}, "jump", "unknown action"},
+		{map[string][]string{"wide": {}}, "wide", "the list of keys is empty"},
+		{map[string][]string{"wide": {"q"}}, "wide", `"q" is already bound to quit`},
+		{map[string][]string{"quit": {"w"}}, "quit", `"w" is already bound to wide`},
+		{map[string][]string{"wide": {"ctrl+c"}}, "wide", `"ctrl+c" is already bound to quit`},
+		{map[string][]string{"wide": {"esc"}}, "wide", `"esc" is already bound to back`},
+		{map[string][]string{"wide": {"f"}}, "wide", `"f" is already bound to fix`},
+		{map[string][]string{"scan": {"w"}}, "scan", `"w" is already bound to wide`},
+		{map[string][]string{"down": {"y"}}, "down", `"y" has a fixed meaning in dialogs`},
+		{map[string][]string{"wide": {"shift+b"}}, "wide", `use the upper-case letter`},
+		{map[string][]string{"wide": {"ctrl+B"}}, "wide", `use a lower-case letter`},
+		{map[string][]string{"wide": {"ctrl+i"}}, "wide", `do not distinguish "ctrl+i" from "tab"`},
+		{map[string][]string{"wide": {"ww"}}, "wide", `"ww" is not a key`},
+		{map[string][]string{"wide": {" "}}, "wide", `is not a key`},
+		{map[string][]string{"wide": {""}}, "wide", `is not a key`},
+		{map[string][]string{"wide": {"\x1b"}}, "wide", `is not a key`},
+		{map[string][]string{"wide": {"f13"}}, "wide", `is not a key`},
+	} {
+		_, err := keys.Parse(c.custom)
+		var problem *keys.Error
+		if !errors.As(err, &problem) || problem.Action != c.action || !strings.Contains(problem.Text, c.text) {
+			t.Errorf("%v: %v, want %s: %s", c.custom, err, c.action, c.text)
+		}
+	}
+}
+
+func TestValidKeys(t *testing.T) {
+	for _, name := range []string{"b", "B", "é", "*", "ctrl+g", "ctrl+alt+b", "alt+B", "shift+f3", "f12", "ctrl++", "shift+enter", "0"} {
+		if _, err := keys.Parse(map[string][]string{"wide": {name}}); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	// Two actions exchange their keys.
+	if _, err := keys.Parse(map[string][]string{"sort": {"w"}, "wide": {"s"}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestQuitAndBackKeepAKey(t *testing.T) {
+	custom, err := keys.Parse(map[string][]string{"quit": {"Q"}, "back": {"backspace"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := keys.Default(false).With(custom)
+	if !slices.Equal(k.Quit.Keys(), []string{"Q", "ctrl+c"}) || !slices.Equal(k.Back.Keys(), []string{"backspace", "esc"}) {
+		t.Errorf("%v %v", k.Quit.Keys(), k.Back.Keys())
+	}
+}

@@ -1,0 +1,149 @@
+package kit
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Capital changes the first letter to upper case.
+func Capital(text string) string {
+	r, n := utf8.DecodeRuneInString(text)
+	if n == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(r)) + text[n:]
+}
+
+// Duration formats a duration in one or two units: 6s, 3m12s, 2h04m, 2d04h, 123d.
+func Duration(d time.Duration) string {
+	var b [16]byte
+	s := int64(max(0, d) / time.Second)
+	switch {
+	case s < 60:
+		return string(append(strconv.AppendInt(b[:0], s, 10), 's'))
+	case s < 3600:
+		return string(two(b[:0], s/60, 'm', s%60, 's'))
+	case s < 24*3600:
+		return string(two(b[:0], s/3600, 'h', s/60%60, 'm'))
+	case s < 100*24*3600:
+		return string(two(b[:0], s/86400, 'd', s/3600%24, 'h'))
+	}
+	return string(append(strconv.AppendInt(b[:0], s/86400, 10), 'd'))
+}
+
+func two(b []byte, high int64, unit byte, low int64, lowUnit byte) []byte {
+	b = append(strconv.AppendInt(b, high, 10), unit)
+	if low < 10 {
+		b = append(b, '0')
+	}
+	return append(strconv.AppendInt(b, low, 10), lowUnit)
+}
+
+// Short formats a setting: 15s, 1m30s, 1ms.
+func Short(d time.Duration) string {
+	text := d.String()
+	if d >= time.Minute && strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// Precise formats a short duration with milliseconds or tenths of a second: 340ms, 1.2s. It formats a longer duration
+// like [Duration].
+func Precise(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "<1ms"
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
+	}
+	return Duration(d)
+}
+
+// AtLeast marks the text of a duration as a lower bound unless the duration is known exactly.
+func AtLeast(sym *Symbols, text string, known bool) string {
+	if known {
+		return text
+	}
+	return sym.AtLeast + text
+}
+
+// Clock formats a time in the zone of now. It adds the date if the time is more than 24 hours from now.
+func Clock(t, now time.Time) string {
+	t = t.In(now.Location())
+	if age := now.Sub(t); age > 24*time.Hour || age < -24*time.Hour {
+		return t.Format("Jan 02 15:04")
+	}
+	return t.Format("15:04:05")
+}
+
+// Dated formats a time in the zone of now. It adds the date unless the time is today. For a time in another
+// year, only the date and the hour fit, or only the date if seconds is false.
+func Dated(t, now time.Time, seconds bool) string {
+	t = t.In(now.Location())
+	switch {
+	case IsToday(t, now):
+		return t.Format("15:04:05")
+	case t.Year() != now.Year() && !seconds:
+		return t.Format(time.DateOnly)
+	case t.Year() != now.Year():
+		return t.Format("2006-01-02 15h")
+	case seconds:
+		return t.Format("Jan 02 15:04:05")
+	}
+	return t.Format("Jan 02 15:04")
+}
+
+// DatedWidth returns the width of the longest text of [Dated], in cells.
+func DatedWidth(seconds bool) int {
+	if seconds {
+		return len("Jan 02 15:04:05")
+	}
+	return len("Jan 02 15:04")
+}
+
+// IsToday reports whether t is on the same day as now, in the zone of now.
+func IsToday(t, now time.Time) bool {
+	year, month, day := t.In(now.Location()).Date()
+	y, m, d := now.Date()
+	return year == y && month == m && day == d
+}
+
+// ClockTime formats a recent time as a time of day.
+func ClockTime(t time.Time) string { return t.Format("15:04:05") }
+
+// Plural formats a number with its noun: "1 key", "2 keys".
+func Plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// Size formats a number of bytes.
+func Size(n int) string {
+	switch {
+	case n < 1024:
+		return Plural(n, "byte")
+	case n < 1<<20:
+		return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
+	}
+	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
+}
+
+// Thousands formats a number with a comma between groups of three digits.
+func Thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

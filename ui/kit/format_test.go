@@ -1,0 +1,31 @@
+package kit_test
+
+import (
+	"testing"
+	"time"
+
+	"electop/ui/kit"
+)
+
+func TestDuration(t *testing.T) {
+	for _, c := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{-time.Second, "0s"}, {0, "0s"}, {999 * time.Millisecond, "0s"}, {59 * time.Second, "59s"}, {192 * time.Second, "3m12s"},
+		{time.Hour, "1h00m"}, {52*time.Hour + 59*time.Minute, "2d04h"}, {99*24*time.Hour + 23*time.Hour, "99d23h"},
+		{123 * 24 * time.Hour, "123d"},
+	} {
+		if got := kit.Duration(c.d); got != c.want {
+			t.Errorf("duration(%s) = %s, want %s", c.d, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		d    time.Duration
+		want string
+	}{{0, "<1ms"}, {1400 * time.Microsecond, "1ms"}, {340 * time.Millisecond, "340ms"}, {1204 * time.Millisecond, "1.2s"}, {15 * time.Second, "15s"}} {
+		if got := kit.Precise(c.d); got != c.want {
+			t.Errorf("precise(%s) = %s, want %s", c.d, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package kit
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Text appends at most rows lines of text to lines, beginning at line top. The last appended line shows how many
+// lines follow and whether they contain advice. advice is the index of the line where the advice begins.
+func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice int) []string {
+	end := min(len(text), top+rows)
+	l := NewLine(p, width)
+	for i := top; i < end; i++ {
+		l.Reset(p.Tone)
+		l.Gap(1)
+		l.Texts(text[i]...)
+		if left := len(text) - end; i == end-1 && left > 0 {
+			l.more(left, advice > end)
+		}
+		lines = append(lines, l.Done())
+	}
+	return lines
+}
+
+// more writes the number of following lines at the end of a line. It writes the longest text that fits.
+func (l *Line) more(left int, advice bool) {
+	few := " " + l.Sym.more + " " + strconv.Itoa(left) + " "
+	full := " " + l.Sym.more + " " + Plural(left, "more line") + " "
+	if advice {
+		few, full = few+l.Sym.Urgent+" ", full+"with advice "
+	}
+	for _, text := range []string{full, few} {
+		if n := Width(text); l.Room() >= n {
+			l.Gap(l.Room() - n)
+			l.Text(Quiet, text)
+			return
+		}
+	}
+}
+
+// Page collects wrapped lines.
+type Page struct {
+	Lines [][]Span
+	// Mark is the index of the first line of the advice, or 0 if there is no advice.
+	Mark  int
+	Width int
+	Sym   *Symbols
+}
+
+// LabelWidth is the width of the label column, in cells.
+const LabelWidth = 13
+
+// Add adds one line without wrapping.
+func (d *Page) Add(spans ...Span) { d.Lines = append(d.Lines, spans) }
+
+// Blank adds an empty line.
+func (d *Page) Blank() { d.Add() }
+
+// Para adds a wrapped paragraph.
+func (d *Page) Para(r Role, text string) {
+	if Width(text) <= d.Width {
+		d.Add(Span{r, text})
+		return
+	}
+	for _, part := range Wrap(text, d.Width) {
+		d.Add(Span{r, part})
+	}
+}
+
+// Field adds a label with spans. Long spans wrap within their column.
+func (d *Page) Field(label string, spans ...Span) {
+	label = PadTo(label, LabelWidth)
+	if SpansWidth(spans) <= d.Width-LabelWidth {
+		d.Lines = append(d.Lines, append(append(make([]Span, 0, len(spans)+1), Span{Quiet, label}), spans...))
+		return
+	}
+	for _, part := range Flow(spans, max(8, d.Width-LabelWidth)) {
+		d.Add(append([]Span{{Quiet, label}}, part...)...)
+		label = PadTo("", LabelWidth)
+	}
+}
+
+// Indented adds spans with an indentation of n cells. Long spans wrap.
+func (d *Page) Indented(n int, spans ...Span) {
+	for _, part := range Flow(spans, max(8, d.Width-n)) {
+		d.Add(append([]Span{{Text, PadTo("", n)}}, part...)...)
+	}
+}
+
+// Flow breaks spans into lines of at most width cells, if possible between words.
+func Flow(spans []Span, width int) [][]Span {
+	lines, used := [][]Span{nil}, 0
+	put := func(s Span) {
+		lines[len(lines)-1] = append(lines[len(lines)-1], s)
+		used += Width(s.Text)
+	}
+	for _, s := range spans {
+		if used+Width(s.Text) <= width {
+			put(s)
+			continue
+		}
+		for _, word := range words(s.Text) {
+			if used > 0 && used+Width(strings.TrimRight(word, " ")) > width {
+				lines, used = append(lines, nil), 0
+				word = strings.TrimLeft(word, " ")
+			}
+			if used+Width(word) > width {
+				word = strings.TrimRight(word, " ")
+			}
+			for i, part := range HardWrap(word, width) {
+				if i > 0 {
+					lines, used = append(lines, nil), 0
+				}
+				put(Span{s.Role, part})
+			}
+		}
+	}
+	return lines
+}
+
+// words splits a text into words. Each word keeps its leading spaces.
+func words(s string) []string {
+	var list []string
+	start := 0
+	for i := 1; i < len(s); i++ {
+		if s[i] == ' ' && s[i-1] != ' ' {
+			list = append(list, s[start:i])
+			start = i
+		}
+	}
+	return append(list, s[start:])
+}
+
+// Beside adds the spans of first. To the right of them, it adds rest in a column that begins at cell n. A long rest
+// wraps.
+func (d *Page) Beside(first []Span, n int, rest ...Span) {
+	first = append(first, Span{Text, PadTo("", n-SpansWidth(first))})
+	for _, part := range Flow(rest, max(8, d.Width-n)) {
+		d.Add(append(first, part...)...)
+		first = []Span{{Text, PadTo("", n)}}
+	}
+}
+
+// Head adds a heading.
+func (d *Page) Head(text string) {
+	if len(d.Lines) > 0 {
+		d.Blank()
+	}
+	d.Add(Span{Head, text})
+}
+
+// PadTo pads a text with spaces to at least width cells.
+func PadTo(s string, width int) string {
+	const blanks = "                                        "
+	n := width - Width(s)
+	switch {
+	case n <= 0:
+		return s
+	case s == "" && n <= len(blanks):
+		return blanks[:n]
+	}
+	return s + strings.Repeat(" ", n)
+}

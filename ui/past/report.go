@@ -1,0 +1,112 @@
+package past
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/kit"
+	"electop/ui/scene"
+)
+
+const (
+	// reportPeriod is the default period of a report.
+	reportPeriod = 24 * time.Hour
+	// reportTime is the timeout of a report.
+	reportTime = time.Minute
+)
+
+// WriteReport writes a report and returns the name of its file. It is the type of ui.Options.Report.
+type WriteReport func(ctx context.Context, of []scene.Subject, since time.Time) (file string, err error)
+
+// Reporter writes incident reports, one at a time. Only the event loop may use it.
+type Reporter struct {
+	ctx     context.Context
+	write   WriteReport
+	writing bool
+}
+
+// NewReporter returns a Reporter. Cancelling ctx ends its reports. write is nil if the program cannot write reports.
+func NewReporter(ctx context.Context, write WriteReport) *Reporter {
+	return &Reporter{ctx: ctx, write: write}
+}
+
+// Reported is the message with the result of a report.
+type Reported struct {
+	file string
+	err  error
+}
+
+// Start returns a note and, if a report can be written, the command that writes it.
+func (r *Reporter) Start(a scene.WriteReport) scene.Action {
+	switch {
+	case r.write == nil:
+		return scene.Say{Role: kit.Delay, Text: "Writing a report requires a history (--history)."}
+	case r.writing:
+		return scene.Say{Role: kit.Delay, Text: "No report: another report is still in progress."}
+	}
+	r.writing = true
+	return scene.All{
+		scene.Say{Role: kit.Quiet, Text: "Writing a report about " + kit.Plural(len(a.Of), "election") + " since " + a.Since.Format("Jan 02 15:04") + "."},
+		scene.Run{Cmd: func() tea.Msg {
+			ctx, cancel := context.WithTimeout(r.ctx, reportTime)
+			defer cancel()
+			file, err := r.write(ctx, a.Of, a.Since)
+			return Reported{file, err}
+		}},
+	}
+}
+
+// Ended returns the result of a report as a note.
+func (r *Reporter) Ended(msg Reported) scene.Action {
+	r.writing = false
+	if msg.err != nil {
+		return scene.Say{Role: kit.Bad, Text: "The report was not written: " + scene.Clean(msg.err.Error())}
+	}
+	return scene.Say{Role: kit.Led, Text: "Wrote " + scene.Clean(msg.file)}
+}
+
+// ReportOn requests a report about e, which is nil if no election is selected. since is the text that the user typed;
+// an empty text means one day.
+func ReportOn(e *election.Election, since string, now time.Time) scene.Action {
+	at, invalid := ReportSince(since, now.Add(-reportPeriod), now)
+	if invalid != nil {
+		return invalid
+	}
+	if e == nil {
+		return scene.Say{Role: kit.Delay, Text: "No report: no election is selected."}
+	}
+	return scene.WriteReport{Of: []scene.Subject{{Datacenter: e.Datacenter, Key: e.Key()}}, Since: at}
+}
+
+// ReportSince parses the time that the user typed as text. If text is empty, it returns the value of otherwise. If
+// text is not a valid time, invalid is the action that shows the error.
+func ReportSince(text string, otherwise, now time.Time) (at time.Time, invalid scene.Action) {
+	if text == "" {
+		return otherwise, nil
+	}
+	at, err := history.ParseMoment(text, now)
+	if err != nil {
+		return at, notAMoment(":report", err)
+	}
+	return at, nil
+}
+
+// ShowSince requests the events since a moment. text is what the user typed; "" and "all" show all events.
+func ShowSince(text string, now time.Time) scene.Action {
+	if text == "" || text == "all" {
+		return scene.ShowSince{}
+	}
+	at, err := history.ParseMoment(text, now)
+	if err != nil {
+		return notAMoment(":since", err)
+	}
+	return scene.ShowSince{At: at}
+}
+
+func notAMoment(command string, err error) scene.Action {
+	return scene.Say{Role: kit.Delay, Text: command + ": " + err.Error() + "."}
+}

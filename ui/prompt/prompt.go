@@ -1,0 +1,188 @@
+// Package prompt implements the line in which the user types a filter or a command.
+package prompt
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election/sanitize"
+	"electop/ui/kit"
+)
+
+// Kind is the purpose of the line.
+type Kind uint8
+
+// The kinds.
+const (
+	Filter Kind = iota
+	Command
+)
+
+// Completer returns the options that can replace the end of a text. start is the position at which this end begins.
+type Completer func(text string) (start int, options []string)
+
+// Model is the line that the user edits.
+type Model struct {
+	Kind Kind
+	// Cursor is the ID of the row that was selected before the filter moved the cursor.
+	Cursor string
+	input  kit.Input
+	// earlier contains the previously typed lines, oldest first. at is the index of the visible line. draft is the
+	// unfinished line while an earlier line is visible.
+	earlier []string
+	at      int
+	draft   string
+	cycle   cycle
+}
+
+// cycle contains the options that tab inserts one after the other. It is empty before the first tab.
+type cycle struct {
+	options []string
+	at      int
+	// start and end are the bounds of the replaced part of the line, in runes.
+	start, end int
+}
+
+// New returns a prompt that contains text. earlier contains the previously typed lines, oldest first.
+func New(kind Kind, text, cursor string, earlier []string) Model {
+	m := Model{Kind: kind, Cursor: cursor, earlier: earlier, at: len(earlier)}
+	m.input.Set(text)
+	return m
+}
+
+// Text returns the typed line.
+func (m Model) Text() string { return m.input.String() }
+
+// Paste inserts a text.
+func (m Model) Paste(text string) Model {
+	m.own()
+	m.input.Insert(text)
+	return m
+}
+
+// Press edits the line.
+func (m Model) Press(msg tea.KeyPressMsg, complete Completer) Model {
+	switch msg.String() {
+	case "tab":
+		m.complete(1, complete)
+	case "shift+tab":
+		m.complete(-1, complete)
+	case "up":
+		m.recall(-1)
+	case "down":
+		m.recall(1)
+	default:
+		m.own()
+		m.input.Press(msg)
+	}
+	return m
+}
+
+// own prepares an edit. It clears the completions, and copies the text because the previous model shares its memory.
+func (m *Model) own() {
+	m.input.Text = slices.Clone(m.input.Text)
+	m.cycle = cycle{}
+}
+
+// recall shows an earlier or later line.
+func (m *Model) recall(step int) {
+	to := min(len(m.earlier), max(0, m.at+step))
+	if to == m.at {
+		return
+	}
+	if m.at == len(m.earlier) {
+		m.draft = m.Text()
+	}
+	m.at, m.cycle = to, cycle{}
+	if to == len(m.earlier) {
+		m.input.Set(m.draft)
+		return
+	}
+	m.input.Set(m.earlier[to])
+}
+
+// complete inserts the first option. A further call inserts the next option, or the previous option if step is -1. If
+// there was only one option, a further call completes the new text.
+func (m *Model) complete(step int, complete Completer) {
+	if len(m.cycle.options) > 1 {
+		m.show((m.cycle.at + step + len(m.cycle.options)) % len(m.cycle.options))
+		return
+	}
+	m.offer(complete)
+	if len(m.cycle.options) > 0 {
+		m.show(0)
+	}
+}
+
+// offer finds the options for the text before the cursor.
+func (m *Model) offer(complete Completer) {
+	start, options := complete(m.before())
+	m.cycle = cycle{options: options, start: utf8.RuneCountInString(m.before()[:start]), end: m.input.At}
+}
+
+// Pick inserts the option that the line shows at this index.
+func (m Model) Pick(option int, complete Completer) Model {
+	if len(m.cycle.options) < 2 {
+		m.offer(complete)
+	}
+	if option < len(m.cycle.options) {
+		m.show(option)
+	}
+	return m
+}
+
+// show replaces the completed part of the line with an option.
+func (m *Model) show(option int) {
+	c := &m.cycle
+	text := []rune(c.options[option])
+	m.input.Text = slices.Concat(m.input.Text[:c.start], text, m.input.Text[c.end:])
+	if len(m.input.Text) > kit.InputLimit {
+		m.input.Text = m.input.Text[:kit.InputLimit]
+	}
+	c.at, c.end = option, min(c.start+len(text), len(m.input.Text))
+	m.input.At = c.end
+}
+
+// before returns the text before the cursor.
+func (m *Model) before() string { return string(m.input.Text[:m.input.At]) }
+
+// limit is the maximum number of earlier lines.
+const limit = 50
+
+// Remember appends a line to the earlier lines. It removes an equal earlier line.
+func Remember(earlier []string, line string) []string {
+	if strings.TrimSpace(line) == "" {
+		return earlier
+	}
+	kept := slices.DeleteFunc(slices.Clone(earlier), func(s string) bool { return s == line })
+	kept = append(kept, line)
+	return kept[max(0, len(kept)-limit):]
+}
+
+// visible returns the end of the text before the cursor that fits into the line, and the text after the cursor. Both
+// parts are sanitized, because the user may paste control characters.
+func (m Model) visible(width int) (before, after string) {
+	before = sanitize.Text(m.before())
+	after = sanitize.Text(string(m.input.Text[m.input.At:]))
+	for kit.Width(before) > width-12 {
+		_, size := utf8.DecodeRuneInString(before)
+		before = before[size:]
+	}
+	return before, after
+}
+
+func (m Model) lead() string {
+	if m.Kind == Command {
+		return " : "
+	}
+	return " / "
+}
+
+// CursorX returns the column of the cursor.
+func (m Model) CursorX(width int) int {
+	before, _ := m.visible(width)
+	return min(width-1, kit.Width(m.lead())+kit.Width(before))
+}

@@ -1,0 +1,143 @@
+package scene
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/internal/drain"
+	"electop/ui/kit"
+)
+
+// Action is a request from a component to the program. nil requests nothing.
+type Action interface{ isAction() }
+
+// Say shows a note in the footer.
+type Say struct {
+	Role kit.Role
+	Text string
+}
+
+// Copy copies Text to the clipboard of the terminal. What names the copied text in the note, for example "session".
+type Copy struct{ What, Text string }
+
+// ShowElection shows an election in the Elections view.
+type ShowElection struct{ ID string }
+
+// Zoom shows the details of the selected election on the whole screen.
+type Zoom struct{}
+
+// Ask opens the confirmation dialog for an action. Chosen contains at least one target.
+type Ask struct {
+	Kind election.ActionKind
+	Chosen
+}
+
+// Confirm starts an action on targets, removes the marks of the targets and closes the dialog.
+type Confirm struct {
+	Kind    election.ActionKind
+	Targets []Target
+	// Shown is what the user was shown about each session to destroy, by its ID.
+	Shown map[string]election.Destroy
+	By    string // see [Chosen]
+}
+
+// Refresh ends a pause and discards the cached permissions for the targets. It then sends [Refreshed] to the dialog.
+type Refresh struct{ Targets []Target }
+
+// ShowResults opens the results panel.
+type ShowResults struct{}
+
+// ShowLocks opens the panel of discovered locks.
+type ShowLocks struct{}
+
+// ShowCommands opens the menu of commands.
+type ShowCommands struct{}
+
+// ShowDoctor opens the page about permissions.
+type ShowDoctor struct{}
+
+// Watch adds patterns to the watched patterns.
+type Watch struct{ Patterns []string }
+
+// ShowPlan opens the dialog with the plan of a drain.
+type ShowPlan struct{}
+
+// Drain begins a drain that the user confirmed.
+type Drain struct {
+	Plan    drain.Plan
+	Destroy bool
+}
+
+// Close closes the dialog or the results panel. If Text is not empty, the footer shows it as a note.
+type Close struct{ Text string }
+
+// Run runs a command. The component receives the message of the command.
+type Run struct{ Cmd tea.Cmd }
+
+// Covered is the response to a command about a row of the table of elections, if another view covers the table.
+const Covered = "Unavailable in this view: select an election in view 1"
+
+// WriteReport writes an incident report about elections to a file.
+type WriteReport struct {
+	Of    []Subject
+	Since time.Time
+}
+
+// Subject identifies an election in a report.
+type Subject struct{ Datacenter, Key string }
+
+// ShowSince shows the events since a moment. The zero time shows all events.
+type ShowSince struct{ At time.Time }
+
+// Visit shows a moment of the past, or the present if Past is nil. Cursor is the ID of the election to select. If it is
+// empty, the selection does not change.
+type Visit struct {
+	Past   *Past
+	Cursor string
+}
+
+// ShowLanes adds recorded terms to the lanes.
+type ShowLanes struct{ Lanes *Lanes }
+
+// Quit ends the program. While a write is in progress, only a second Quit ends it.
+type Quit struct{}
+
+// Pass reports that the component has nothing to undo. The program then goes back one step itself.
+type Pass struct{}
+
+// All is a list of actions that the program carries out in order.
+type All []Action
+
+// Join returns an action that carries out a and then b. a may be nil.
+func Join(a, b Action) Action {
+	if a == nil {
+		return b
+	}
+	return All{a, b}
+}
+
+func (Say) isAction()          {}
+func (Copy) isAction()         {}
+func (ShowElection) isAction() {}
+func (Zoom) isAction()         {}
+func (Ask) isAction()          {}
+func (Confirm) isAction()      {}
+func (Refresh) isAction()      {}
+func (ShowResults) isAction()  {}
+func (ShowLocks) isAction()    {}
+func (ShowCommands) isAction() {}
+func (ShowDoctor) isAction()   {}
+func (Watch) isAction()        {}
+func (ShowPlan) isAction()     {}
+func (Drain) isAction()        {}
+func (Close) isAction()        {}
+func (Run) isAction()          {}
+func (WriteReport) isAction()  {}
+func (ShowSince) isAction()    {}
+func (Visit) isAction()        {}
+func (ShowLanes) isAction()    {}
+func (Quit) isAction()         {}
+func (Pass) isAction()         {}
+func (All) isAction()          {}

@@ -1,0 +1,186 @@
+package scene
+
+import (
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/kit"
+)
+
+// WhyNoCandidate explains why there is no likely candidate. c is the connection to the election's datacenter.
+func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
+	switch {
+	case in.Around != nil && (!s.Stale || len(in.Around.Unread()) == 0): // without a connection, the banner already shows the error
+		return insight.NoCandidate(in.Around)
+	case in.Around == nil && !s.Studies:
+		return "candidates are not read"
+	case !s.Stale && !s.Unreachable:
+		return "being read"
+	case c.State != election.Lost:
+		return "unknown until electop is connected"
+	case c.Refused:
+		return "unknown: Consul rejects this token"
+	}
+	return "unknown: Consul is unreachable"
+}
+
+// shownNext is the maximum number of candidates in one line.
+const shownNext = 5
+
+// NextSpans lists the likely next leaders, or explains why there are none.
+func NextSpans(s *Scene, in *Assessment, c election.Connection) []kit.Span {
+	if len(in.Candidates) == 0 {
+		r := kit.Text
+		if len(in.Around.Unread()) > 0 {
+			r = kit.Delay
+		}
+		return []kit.Span{{r, WhyNoCandidate(s, in, c)}}
+	}
+	text := election.NameList(NextNames(in.Candidates), shownNext)
+	if in.Candidates[0].Weak {
+		return []kit.Span{{kit.Quiet, "perhaps "}, {kit.Text, text}}
+	}
+	return []kit.Span{{kit.Text, text}}
+}
+
+// NextNames lists candidates with their nodes. If several candidates have the same name and node, it adds their
+// sessions.
+func NextNames(all []insight.Candidate) []string {
+	type looks struct{ name, node string }
+	of := func(c insight.Candidate) looks { return looks{CandidateName(c), Clean(c.Session.Node)} }
+	alike := make(map[looks]int, len(all))
+	for _, c := range all {
+		alike[of(c)]++
+	}
+	names := make([]string, 0, len(all))
+	for _, c := range all {
+		l := of(c)
+		detail := l.node
+		if alike[l] > 1 {
+			detail = strings.TrimPrefix(l.node+", "+election.ShortID(c.Session.ID), ", ")
+		}
+		if detail != "" {
+			l.name += " (" + detail + ")"
+		}
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// CandidateName returns a candidate's name without its node, which is shown separately.
+func CandidateName(c insight.Candidate) string {
+	name := Clean(c.Name)
+	if short, found := strings.CutSuffix(name, " on "+Clean(c.Session.Node)); found && short != "" {
+		return short
+	}
+	return name
+}
+
+// ProblemField writes the problem with an election.
+func ProblemField(d *kit.Page, f *insight.Fix) {
+	d.Field("Problem", kit.Span{kit.Strong, strings.ReplaceAll(string(f.Problem), "_", " ")})
+}
+
+// FixField writes the fix that applies at a time. If the fix is to wait, it also writes the end of the lock-delay.
+func FixField(d *kit.Page, f *insight.Fix, at time.Time) {
+	d.Field("Fix", kit.Span{kit.Text, f.DoAt(at)})
+	if f.Problem == insight.ProblemLockDelay && f.Until.After(at) {
+		about := d.Sym.Tilde
+		if f.AtMost {
+			about = "no later than "
+		}
+		d.Field("Ends", kit.Span{kit.Text, about + kit.ClockTime(f.Until)}, kit.Span{kit.Quiet, "  Consul does not report the end"})
+	}
+}
+
+// Assessment holds the likely candidates and the advice for one election.
+type Assessment struct {
+	// Around contains the surroundings of the election. It is nil until they are read.
+	Around     *election.Surroundings
+	Candidates []insight.Candidate
+	Semaphore  *election.Semaphore
+	Advice     []insight.Advice
+	// Fix is nil if no problem is known.
+	Fix *insight.Fix
+}
+
+// Likely returns the number of likely candidates, or -1 if it is unknown.
+func (in *Assessment) Likely() int { return insight.Likely(in.Candidates, in.Around) }
+
+// InsightCache stores the assessment of the selected election. A frame uses the assessment several times, and one
+// computation takes 2 ms on a board of 1,000 elections. All inputs are immutable.
+type InsightCache struct {
+	of     *election.Election
+	around *election.Surroundings
+	all    []*election.Election
+	checks election.NodeChecks // checks of the leader's node
+	at     time.Time
+	In     *Assessment
+	// sessions is the session list. All surroundings share it.
+	sessions []*election.Session
+	board    *insight.Board // of all and sessions
+}
+
+// InsightAge is the lifetime of an assessment if other elections have changed. AdviceAge is the maximum lifetime,
+// because advice about flapping expires without a change.
+const (
+	InsightAge = 3 * time.Second
+	AdviceAge  = time.Minute
+)
+
+// Look returns the assessment of an election. It computes a new assessment unless the cached assessment is current.
+func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
+	n := InsightCache{
+		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, sessions: c.sessions,
+	}
+	nodes := s.Shown.ChecksOf(e)
+	if e.Session != nil {
+		n.checks = nodes[e.Session.Node]
+	}
+	if c.holds(&n) {
+		return c.In
+	}
+	if n.around != nil {
+		n.sessions = n.around.Sessions
+	}
+	if n.board = c.board; n.board == nil || !SameSlice(c.all, n.all) || !SameSlice(c.sessions, n.sessions) {
+		n.board = insight.NewBoard(n.all, n.sessions)
+	}
+	n.assess(n.board.WithChecks(nodes))
+	*c = n
+	return c.In
+}
+
+func (c *InsightCache) assess(board *insight.Board) {
+	e := c.of
+	c.In = &Assessment{
+		Around: c.around, Candidates: board.Candidates(e, c.around), Semaphore: election.ReadSemaphore(e, c.around),
+		Advice: board.Advise(e, c.around, c.at),
+	}
+	facts := insight.FixFacts{Now: c.at, Around: c.around}
+	if c.checks.Current() {
+		facts.Checks = c.checks.Checks
+	}
+	if e.Pair.Held() || c.around != nil {
+		c.In.Fix = board.Fix(e, facts)
+	}
+}
+
+func (c *InsightCache) holds(n *InsightCache) bool {
+	if c.In == nil || c.of != n.of || c.around != n.around || !c.checks.Same(n.checks) {
+		return false
+	}
+	age := n.at.Sub(c.at)
+	if f := c.In.Fix; f != nil && f.Problem == insight.ProblemLockDelay && !n.at.Before(f.Until) {
+		return false
+	}
+	return age >= 0 && (age < InsightAge || age < AdviceAge && SameSlice(c.all, n.all))
+}
+
+// SameSlice reports whether two slices share memory. Snapshots are immutable, so shared memory
+// means equal content.
+func SameSlice[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}

@@ -1,0 +1,77 @@
+package scene
+
+import (
+	"time"
+
+	"electop/election"
+	"electop/ui/kit"
+)
+
+// Messages from the program to components, in addition to [tea.KeyPressMsg] and the messages
+// of the components' own commands.
+
+// Resized sets the component's part of the screen. Overlays receive the size of the whole window after every update.
+type Resized struct{ kit.Rect }
+
+// Changed reports a new scene: a new snapshot, clock tick or selection. Before is the previous
+// scene, never nil.
+type Changed struct{ Before *Scene }
+
+// Opened reports that the program shows the component. The component then scrolls to the top.
+type Opened struct{}
+
+// Clicked is a left click on an item that the component drew.
+type Clicked struct{ kit.Area }
+
+// Wheeled scrolls the component under the pointer by Step lines.
+type Wheeled struct{ Step int }
+
+// Moved moves the cursor by Step rows while the user types a filter.
+type Moved struct{ Step int }
+
+// Filtered sets the filter; an empty text removes it.
+type Filtered struct{ Text string }
+
+// Since hides the events before a moment. The zero time removes the limit.
+type Since struct{ At time.Time }
+
+// Report requests [WriteReport] about the listed elections. Since is the start of the period, as the user typed it. If
+// Since is empty, the report covers the period of the list.
+type Report struct{ Since string }
+
+// OpenHistory opens the history of the selected election.
+type OpenHistory struct{}
+
+// GoTo moves the cursor to the election or session with this ID. If Reveal is set, the component clears a filter that
+// hides this row.
+type GoTo struct {
+	ID     string
+	Reveal bool
+}
+
+// SortBy sorts by the sort key whose name starts with the first word of Text. The word "reverse" may follow. If there
+// is no such key, the component shows the valid keys.
+type SortBy struct{ Text string }
+
+// Widen toggles the wide table.
+type Widen struct{}
+
+// Choose requests [Ask] for the chosen targets. If Filter is not empty, the targets are all rows that match it. If
+// there is no valid target, the component returns [Say] with the reason.
+type Choose struct {
+	Kind   election.ActionKind
+	Filter string
+	By     string // see [Chosen]
+}
+
+// Unmark removes the marks of targets.
+type Unmark struct{ Targets []Target }
+
+// Back undoes one step; the component returns [Pass] if it has nothing to undo.
+type Back struct{}
+
+// Refreshed is the response to [Refresh].
+type Refreshed struct{}
+
+// ListActions lists the operator's actions in this run.
+type ListActions struct{}

@@ -1,0 +1,270 @@
+// Package scene holds the state that all components of the screen read, and the actions and
+// messages between components and the program.
+package scene
+
+import (
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/kit"
+)
+
+// Scene is the state to display. The program creates a new scene after every update. Components must not modify or
+// store it.
+type Scene struct {
+	// Live is the newest snapshot. Shown is the snapshot to draw: Live, an older one while paused, or the snapshot of
+	// Past.
+	Shown, Live *election.Snapshot
+	// AsOf is the time that Shown describes: Now, the start of the pause, the moment of Past, the last contact before the
+	// connection was lost or, before the first response from Consul, the end of the history.
+	AsOf, Now     time.Time
+	Stale, Paused bool
+	// Warning is a warning about the history in one line, or empty if there is none.
+	Warning string
+	// Past is the displayed moment of the past, or nil for the present.
+	Past *Past
+	// Lanes holds the recorded terms for the lanes. It is nil if there are none.
+	Lanes *Lanes
+	// StaleSince is set by [Scene.Of] if the drawn election is stale and other elections are not.
+	StaleSince time.Time
+	// Unreachable is set by [Scene.Of] if the datacenter of the drawn election does not respond and other datacenters
+	// do.
+	Unreachable bool
+	// Latency is the latency of the connection at the last clock tick.
+	Latency time.Duration
+	Sym     *kit.Symbols
+
+	// Options of the program. CanAct is set if the program can release and destroy. Studies is set if the program reads
+	// surroundings. Lists is set if the program can list sessions.
+	ReadOnly, CanAct, Studies, Lists bool
+	// Patterns are the watched patterns.
+	Patterns []string
+	// Datacenters contains the names of all datacenters on the board, even in the scene of one datacenter. It is nil if
+	// the board shows only one datacenter.
+	Datacenters []string
+
+	// Selected is the election under the board's cursor, or nil if there is none.
+	Selected *election.Election
+	// NameWidth is the width of the longest election name, in cells.
+	NameWidth int
+	// Actions contains the operator's actions in this run as events, oldest first.
+	Actions []EventLine
+	// Followed returns the result of the newest action on an election. It is empty if there is no recent result.
+	Followed func(e *election.Election) string
+	// Missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or the
+	// permission is unknown.
+	Missing func(kind election.ActionKind, t election.Target) string
+	// Earlier returns the latest scan of the store. It returns nil if the scan does not cover all of the sessions.
+	Earlier func(sessions []string) *Search
+
+	// insight caches the assessment of the election insightOf.
+	insight   *Assessment
+	insightOf *election.Election
+}
+
+// Look computes the assessment of the selected election before the scene is drawn.
+func (s *Scene) Look(c *InsightCache) {
+	switch e := s.Selected; {
+	case e == nil:
+	case s.Past != nil: // candidates and advice need data that the history does not store
+		s.insight, s.insightOf = &Assessment{Semaphore: election.ReadSemaphore(e, nil)}, e
+	default:
+		part := s.Of(e)
+		s.insight, s.insightOf = c.Look(e, part), e
+	}
+}
+
+// Insight returns the assessment of the selected election, or an empty assessment for any other election.
+func (s *Scene) Insight(e *election.Election) *Assessment {
+	if e == nil || s.insightOf != e {
+		return &Assessment{}
+	}
+	return s.insight
+}
+
+// around returns an election's surroundings. It prefers those in the shown snapshot to those in the newest snapshot.
+func (s *Scene) around(e *election.Election) *election.Surroundings {
+	for _, snap := range []*election.Snapshot{s.Shown.In(e.Datacenter), s.Live.In(e.Datacenter)} {
+		if snap.Surroundings != nil && snap.Surroundings.Key == e.Key() {
+			return snap.Surroundings
+		}
+	}
+	return nil
+}
+
+// Of returns the scene for drawing an election. If the election is stale or from the history, AsOf is the time when
+// its data was last current.
+func (s *Scene) Of(e *election.Election) *Scene {
+	switch {
+	case e == nil:
+		return s
+	case s.Past != nil:
+		return s.ofPast(e)
+	}
+	live := s.Live.In(e.Datacenter)
+	if !e.Recorded() && (s.Stale || len(live.Connection.Stale) == 0 && live.Connection.State != election.Lost) {
+		return s
+	}
+	since, stale := e.RecordedUntil, true
+	if !e.Recorded() {
+		since, stale = live.StaleSince(e.Key())
+	}
+	if !stale {
+		return s
+	}
+	part := *s
+	if !s.Stale {
+		part.StaleSince = since
+	}
+	part.Unreachable = live.Connection.State == election.Lost
+	if since.Before(s.AsOf) {
+		part.AsOf = since
+	}
+	return &part
+}
+
+// ofPast marks an election as stale if its datacenter was not observed at the displayed moment. AsOf is then the end
+// of the last observation, because the later states are unknown.
+func (s *Scene) ofPast(e *election.Election) *Scene {
+	gap, blind := s.Past.Blind[e.Datacenter]
+	if !blind {
+		return s
+	}
+	part := *s
+	if part.StaleSince = gap.Since; gap.Since.IsZero() {
+		part.StaleSince = s.Past.At
+	}
+	part.AsOf = part.StaleSince
+	return &part
+}
+
+// Several reports whether the board shows several datacenters.
+func (s *Scene) Several() bool { return len(s.Datacenters) > 1 }
+
+// In returns the scene of one datacenter, for a component that shows only this datacenter.
+func (s *Scene) In(datacenter string) *Scene {
+	if s.Live.Parts == nil {
+		return s
+	}
+	part := *s
+	part.Live, part.Shown = s.Live.In(datacenter), s.Shown.In(datacenter)
+	if c := part.Live.Connection; c.State == election.Lost && s.Past == nil {
+		part.Stale = true
+		if !c.LastContact.IsZero() && c.LastContact.Before(s.AsOf) {
+			part.AsOf = c.LastContact
+		}
+	}
+	return &part
+}
+
+// Sessions returns all sessions of the datacenter, or nil if they were not read.
+func (s *Scene) Sessions() []*election.Session {
+	switch snap := s.Shown; {
+	case snap.SessionList != nil:
+		return snap.SessionList.Sessions
+	case snap.Surroundings != nil:
+		return snap.Surroundings.Sessions
+	}
+	return nil
+}
+
+// LiveSince returns the start of the period for which the snapshot contains the events of all datacenters, or zero if
+// there is none. For a moment of the past it returns this moment, because all events are then from the history.
+func (s *Scene) LiveSince() time.Time {
+	if s.Past != nil {
+		return s.Past.At
+	}
+	var since time.Time
+	for _, part := range s.Shown.Datacenters() { // each datacenter has its own latest events
+		if len(part.Events) > 0 && part.Events[0].Time.After(since) {
+			since = part.Events[0].Time
+		}
+	}
+	return since
+}
+
+// PartStale reports whether the drawn election is stale and other elections are not.
+func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
+
+// Refusal returns the reason why an action is not possible, or "" if the action is possible.
+func (s *Scene) Refusal(kind election.ActionKind) string {
+	word := string(kind)
+	switch c := s.Live.Connection; {
+	case s.Past != nil:
+		return "This is the past: " + word + " is disabled. Press esc to return to now."
+	case s.ReadOnly:
+		return "Read-only: " + word + " is disabled (--read-only)."
+	case !s.CanAct:
+		return "Unavailable: this dashboard cannot " + word + "."
+	case c.State == election.Lost:
+		return StaleText(c)
+	case c.State != election.Live:
+		return "Unavailable until electop is connected to Consul."
+	}
+	return ""
+}
+
+// StaleText explains that no action is possible without a connection.
+func StaleText(c election.Connection) string {
+	if c.Refused {
+		return "Unavailable while Consul rejects this token: this data is stale."
+	}
+	return "Unavailable while Consul is unreachable: this data is stale."
+}
+
+// Past is the recorded state at a moment of the past. It is immutable.
+type Past struct {
+	At       time.Time
+	Snapshot *election.Snapshot
+	// Event is the event to which the user stepped, or nil if there is none. More is the number of other events with
+	// exactly the same time.
+	Event *election.Event
+	More  int
+	// Observed reports whether an observer was running at At. If not, Gap is the gap in observation around At. Its Since
+	// is zero if there is no earlier observation. Its Until is zero if there is no later observation.
+	Observed bool
+	Gap      history.Range
+	// Blind contains the gap in observation around At for each datacenter that was not observed at At. It is nil if no
+	// datacenter was observed at At.
+	Blind map[string]history.Range
+	// Begins is the time of the oldest stored event. It is set only if no election was known at At.
+	Begins time.Time
+	Lanes  *Lanes
+}
+
+// Moment returns At, or the zero time for the present.
+func (p *Past) Moment() time.Time {
+	if p == nil {
+		return time.Time{}
+	}
+	return p.At
+}
+
+// Unobserved reports whether p is a moment of the past at which no observer was running.
+func (p *Past) Unobserved() bool { return p != nil && !p.Observed }
+
+// Lanes holds the recorded terms and observations for the period of the lanes. It is immutable.
+type Lanes struct {
+	// At is the end of the period, and Window is its length. Patterns are the patterns of the elections.
+	At       time.Time
+	Window   time.Duration
+	Patterns []string
+	// The keys of Terms and Observed are values of [election.Election.ID].
+	Terms    map[election.ID][]election.Term
+	Observed map[election.ID]history.Periods
+}
+
+// Of returns the terms of an election and the periods in which it was observed until At. known is false if the
+// history does not contain the election.
+func (l *Lanes) Of(e *election.Election) (terms []election.Term, observed history.Periods, known bool) {
+	if l == nil {
+		return nil, nil, false
+	}
+	id := e.ID()
+	observed, known = l.Observed[id]
+	return l.Terms[id], observed, known
+}
+
+// NotStored is the text shown in place of data that the history does not store.
+const NotStored = "not stored"

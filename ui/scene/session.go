@@ -1,0 +1,118 @@
+package scene
+
+import (
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/kit"
+)
+
+// Led lists the elections that each session leads.
+func Led(es []*election.Election) map[string][]*election.Election {
+	led := make(map[string][]*election.Election, len(es))
+	for _, e := range es {
+		if e.Exists && e.Pair.Held() {
+			led[e.Pair.Session] = append(led[e.Pair.Session], e)
+		}
+	}
+	return led
+}
+
+// SessionSettings writes the conditions under which a session ends, and what then happens to its keys.
+func SessionSettings(d *kit.Page, s *Scene, ses *election.Session) {
+	if ses.TTL > 0 {
+		d.Field("TTL", kit.Span{kit.Text, ses.TTL.String()},
+			kit.Span{kit.Quiet, "  Consul ends the session about " + (2 * ses.TTL).String() + " after the last renewal, later if Consul's leader changes"})
+	} else {
+		when := "  the session ends when it is destroyed, a check fails or its node is removed"
+		if unchecked(ses) {
+			when = "  the session ends when it is destroyed or its node is removed"
+		}
+		d.Field("TTL", kit.Span{kit.Text, "none"}, kit.Span{kit.Quiet, when})
+	}
+	d.Field("When lost", lostSpans(d.Sym, ses)...)
+	checksDetail(d, s, ses)
+}
+
+// lostSpans describes what happens to the key when the session ends.
+func lostSpans(sym *kit.Symbols, ses *election.Session) []kit.Span {
+	what := "the key is released"
+	if ses.Behavior == election.BehaviorDelete {
+		what = "the key is deleted"
+	}
+	delay := "no lock-delay"
+	switch {
+	case ses.LockDelay > election.MaxLockDelay:
+		delay = "lock-delay " + ses.LockDelay.String() + ", enforced for " + election.MaxLockDelay.String()
+	case ses.LockDelay > 0:
+		delay = "lock-delay " + ses.LockDelay.String()
+	}
+	return []kit.Span{{kit.Text, what}, {kit.Quiet, " (Behavior " + Clean(ses.Behavior) + ") " + sym.Dot + " " + delay}}
+}
+
+func unchecked(ses *election.Session) bool { return len(ses.NodeChecks)+len(ses.ServiceChecks) == 0 }
+
+func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
+	known, read := s.Shown.In(ses.Datacenter).Checks[ses.Node]
+	label := "Checks"
+	if unchecked(ses) {
+		what := "  only its TTL, a destroy or the removal of its node ends this session"
+		if ses.TTL == 0 {
+			what = "  only a destroy or the removal of its node ends this session"
+		}
+		d.Field(label, kit.Span{kit.Delay, "none"}, kit.Span{kit.Quiet, what})
+		return
+	}
+	if read && known.Err != "" {
+		d.Field(label, kit.Span{kit.Delay, Clean(known.Err)})
+		label = ""
+	}
+	if !known.Until.IsZero() {
+		d.Field(label, kit.Span{kit.Delay, "as of " + kit.Clock(known.Until, s.Now) + ", " + kit.Duration(s.AsOf.Sub(known.Until)) + " ago"})
+		label = ""
+	}
+	for _, kind := range []struct {
+		ids  []string
+		word string
+	}{{ses.NodeChecks, "node"}, {ses.ServiceChecks, "service"}} {
+		for _, id := range kind.ids {
+			d.Field(label, checkSpans(d.Sym, id, kind.word, known, whyMissing(known, read))...)
+			label = ""
+		}
+	}
+}
+
+// NotReadable is the text for data that the token cannot read.
+const NotReadable = "not readable with this token"
+
+// whyMissing explains why a check of a session is not among the checks of its node. It returns an empty text if the
+// reason is unknown.
+func whyMissing(known election.NodeChecks, read bool) string {
+	switch {
+	case !read || known.Err != "":
+		return ""
+	case known.Partial:
+		return NotReadable
+	}
+	return "not registered on this node"
+}
+
+// checkSpans describes one check. If the check is absent, missing is the reason.
+func checkSpans(sym *kit.Symbols, id, kind string, known election.NodeChecks, missing string) []kit.Span {
+	c := insight.FindCheck(id, known)
+	sign, r, word := checkSign(sym, c)
+	switch {
+	case c == nil && missing != "":
+		word = missing
+	case !known.Until.IsZero():
+		r, word = kit.Quiet, word+" then"
+	}
+	spans := []kit.Span{{r, sign + " "}, {kit.Text, Clean(id)}, {kit.Quiet, "  " + kind + " check, "}, {r, word}}
+	if c != nil && c.Output != "" {
+		output := kit.Quiet
+		if c.Status != election.StatusPassing && known.Until.IsZero() {
+			output = kit.Text
+		}
+		spans = append(spans, kit.Span{output, "  " + OneLine(c.Output, 240)})
+	}
+	return spans
+}

@@ -1,0 +1,141 @@
+package scene
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/ui/kit"
+)
+
+// Number formats a number without digit grouping.
+func Number(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// textLimit is the maximum length in runes of a text from Consul on one line.
+const textLimit = 400
+
+// Clean sanitizes a text from Consul for one line of the screen.
+func Clean(s string) string { return OneLine(s, textLimit) }
+
+// OneLine is [sanitize.Line] with a fast path for short printable ASCII.
+func OneLine(s string, limit int) string {
+	if isPlain(s, limit) {
+		return s
+	}
+	return sanitize.Line(s, limit)
+}
+
+// isPlain reports whether s is printable ASCII of at most limit bytes without spaces at its ends.
+func isPlain(s string, limit int) bool {
+	if len(s) > limit || s == "" || s[0] == ' ' || s[len(s)-1] == ' ' {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// Held formats the length of a term. Below one second it shows milliseconds, because "0s" would be misleading.
+func Held(sym *kit.Symbols, d time.Duration, known bool) string {
+	switch {
+	case !known && d < time.Millisecond:
+		return "an unknown time"
+	case d < time.Second:
+		return kit.AtLeast(sym, kit.Precise(d), known)
+	}
+	return kit.AtLeast(sym, kit.Duration(d), known)
+}
+
+// causeTexts returns the label of a cause, and a clause that explains why a term ended.
+func causeTexts(c election.Cause) (label, clause string) {
+	switch c {
+	case election.Released:
+		return "released", "it was released"
+	case election.CheckCritical:
+		return "check critical", "a check of its session went critical"
+	case election.CheckGone:
+		return "check gone", "a check of its session was deregistered"
+	case election.NodeGone:
+		return "node gone", "its node was deregistered"
+	case election.SessionDestroyed:
+		return "session destroyed", "its session was destroyed"
+	case election.SessionExpiredOrDestroyed:
+		return "session expired or destroyed", "its session expired or was destroyed"
+	case election.KeyDeleted:
+		return "key deleted", "the key was deleted"
+	case election.OperatorRelease:
+		return "released by electop", "electop released the lock"
+	case election.OperatorDestroy:
+		return "destroyed by electop", "electop destroyed the leader's session"
+	default:
+		return "cause unknown", "unknown"
+	}
+}
+
+// CauseWords returns the clause that explains why a term ended.
+func CauseWords(c election.Cause) string {
+	_, clause := causeTexts(c)
+	return clause
+}
+
+// CauseLabel returns the short form of a cause for lists.
+func CauseLabel(c election.Cause) string {
+	label, _ := causeTexts(c)
+	return label
+}
+
+// ByOperator reports whether electop ended the term. The cause then needs no further evidence.
+func ByOperator(c election.Cause) bool {
+	return c == election.OperatorRelease || c == election.OperatorDestroy
+}
+
+// Operator returns the user@host of the operator who ended a term with electop. It is empty if the evidence contains no
+// operator.
+func Operator(c election.Cause, evidence string) string {
+	_, by, named := strings.Cut(evidence, " with electop by ")
+	if !named || !ByOperator(c) {
+		return ""
+	}
+	return OneLine(by, 80)
+}
+
+// TermNumber formats a term number. For 0 it returns "?": the key was written without the lock before electop read the
+// number.
+func TermNumber(n uint64) string {
+	if n == 0 {
+		return "?"
+	}
+	return Number(n)
+}
+
+// SessionText returns a session ID. It is shortened unless full is set.
+func SessionText(id string, full bool) string {
+	if full {
+		return Clean(id)
+	}
+	return election.ShortID(id)
+}
+
+// Earlier returns the earlier of two times. It ignores a zero time.
+func Earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// TermSpan shows the number of the current term or, without a leader, of the latest term.
+func TermSpan(e *election.Election, sym *kit.Symbols) kit.Span {
+	switch {
+	case e.Overwritten():
+		return kit.Span{kit.Delay, TermNumber(e.Term) + "!"}
+	case e.Term == 0:
+		return kit.Span{kit.Faint, sym.Dash}
+	}
+	return kit.Span{kit.Quiet, Number(e.Term)}
+}

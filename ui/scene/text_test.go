@@ -1,0 +1,57 @@
+package scene_test
+
+import (
+	"testing"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/ui/internal/uitest"
+	"electop/ui/kit"
+	"electop/ui/scene"
+)
+
+func TestCausesHaveTexts(t *testing.T) {
+	for _, c := range []election.Cause{
+		election.Released, election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed,
+		election.SessionExpiredOrDestroyed, election.KeyDeleted, election.OperatorRelease, election.OperatorDestroy,
+	} {
+		if scene.CauseWords(c) == scene.CauseWords(election.Unknown) || scene.CauseLabel(c) == scene.CauseLabel(election.Unknown) {
+			t.Errorf("%s has no text", c)
+		}
+	}
+}
+
+func FuzzOneLineIsLine(f *testing.F) {
+	f.Add("plain", 3)
+	f.Add(" a\x1b\n", 10)
+	f.Fuzz(func(t *testing.T, s string, limit int) {
+		limit &= 0x3ff
+		if got, want := scene.OneLine(s, limit), sanitize.Line(s, limit); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+func TestTermOfAnElectionWithoutATerm(t *testing.T) {
+	never := uitest.Vacant(9, "zero", 1, 0, 0, 0, "", "")
+	never.Term, never.Terms = 0, nil
+	if got := scene.TermSpan(never, kit.Unicode()).Text; got != kit.Unicode().Dash {
+		t.Errorf("an election without a term shows the term %q", got)
+	}
+}
+
+func TestOperatorOfAnEnd(t *testing.T) {
+	for _, tt := range []struct {
+		cause          election.Cause
+		evidence, want string
+	}{
+		{election.OperatorRelease, "released with electop", ""},
+		{election.OperatorRelease, "released with electop by ana@bastion", "ana@bastion"},
+		{election.OperatorDestroy, "the session was destroyed with electop by ana\x1b@bastion", "ana\u241b@bastion"},
+		{election.CheckCritical, "stopped with electop by ana@bastion", ""},
+	} {
+		if got := scene.Operator(tt.cause, tt.evidence); got != tt.want {
+			t.Errorf("%s, %q: %q, want %q", tt.cause, tt.evidence, got, tt.want)
+		}
+	}
+}

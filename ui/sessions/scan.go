@@ -1,0 +1,101 @@
+package sessions
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/ui/kit"
+	"electop/ui/scene"
+)
+
+// storeScan searches the whole KV store for keys of the listed sessions. It keeps a result
+// until the next scan completes.
+type storeScan struct {
+	run *scene.Search // the latest search, nil before the first search
+	// asked contains the IDs of the sessions that run covers.
+	asked map[string]bool
+
+	result scanResult
+}
+
+// scanResult is the result of a complete scan.
+type scanResult struct {
+	at    time.Time // when the scan began, or zero if there is no result
+	of    map[string]bool
+	keys  map[string][]election.Pair // the sorted keys of each session
+	total int64
+	// partial is set if the token cannot read all keys.
+	partial bool
+}
+
+// keptValue is the maximum size of a stored value, in bytes. Longer values do not identify software and would occupy
+// memory for days.
+const keptValue = 4 << 10
+
+func (s *storeScan) running() bool { return s.run != nil && !s.run.Over }
+
+// ended stores the result of the latest search. A search that was stopped or failed keeps the previous result.
+func (s *storeScan) ended() {
+	if s.run.Stopped || s.run.Err != nil {
+		return
+	}
+	keys := make(map[string][]election.Pair, len(s.run.Found))
+	for _, p := range s.run.Found {
+		if len(p.Value) > keptValue {
+			p.Value = nil
+		}
+		keys[p.Session] = append(keys[p.Session], p)
+	}
+	for _, of := range keys {
+		slices.SortFunc(of, func(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) })
+	}
+	s.result = scanResult{at: s.run.At, of: s.asked, keys: keys, total: s.run.Total.Load(), partial: s.run.Incomplete}
+}
+
+// covers reports whether the result includes all these sessions.
+func (r *scanResult) covers(sessions []string) bool {
+	return !r.at.IsZero() && !slices.ContainsFunc(sessions, func(id string) bool { return !r.of[id] })
+}
+
+// Earlier returns the keys of sessions from the latest scan. It returns nil if the scan does not cover all of the
+// sessions.
+func (v Model) Earlier(sessions []string) *scene.Search {
+	r := &v.scan.result
+	if len(sessions) == 0 || !r.covers(sessions) {
+		return nil
+	}
+	s := &scene.Search{At: r.at, Earlier: true, Over: true, Incomplete: r.partial}
+	s.Progress(int(r.total), int(r.total))
+	for _, id := range sessions {
+		s.Found = append(s.Found, r.keys[id]...)
+	}
+	return s
+}
+
+// spans returns the lines about the scan: its progress or error, and the age of the result. Before the first scan it
+// returns nil.
+func (s *storeScan) spans(now time.Time) [][]kit.Span {
+	var lines [][]kit.Span
+	switch run := s.run; {
+	case run == nil:
+		return nil
+	case !run.Over:
+		lines = append(lines, run.ProgressSpans())
+	case run.Stopped:
+		lines = append(lines, []kit.Span{{kit.Delay, "The scan was stopped after " + run.Far() + "."}})
+	case run.Err != nil:
+		lines = append(lines, []kit.Span{{kit.Bad, "The scan failed after " + run.Far() + ": " + scene.Clean(run.Err.Error())}})
+	}
+	r := &s.result
+	if r.at.IsZero() {
+		return lines
+	}
+	text := []kit.Span{{kit.Text, "HOLDS shows all keys as of " + kit.ClockTime(r.at)},
+		{kit.Quiet, ", " + kit.Duration(now.Sub(r.at)) + " ago; " + kit.Thousands(r.total) + " keys scanned"}}
+	if r.partial {
+		text = append(text, kit.Span{kit.Delay, "; this token cannot read all keys"})
+	}
+	return append(lines, text)
+}

@@ -1,0 +1,264 @@
+package travel_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/uitest"
+	"electop/ui/scene"
+	"electop/ui/travel"
+)
+
+// visit carries out a jump or a step. It returns the moment or the note.
+func visit(t *testing.T, source history.Source, ask func(*travel.Traveler) scene.Action) (*scene.Past, string) {
+	t.Helper()
+	tr := travel.New(context.Background(), source)
+	action := ask(tr)
+	if run, ok := action.(scene.Run); ok {
+		action = tr.Arrived(run.Cmd().(travel.Arrived))
+	}
+	switch a := action.(type) {
+	case scene.Say:
+		return nil, a.Text
+	case scene.All:
+		for _, one := range a {
+			if v, ok := one.(scene.Visit); ok {
+				return v.Past, ""
+			}
+			if say, ok := one.(scene.Say); ok {
+				return nil, say.Text
+			}
+		}
+	}
+	t.Fatalf("%#v", action)
+	return nil, ""
+}
+
+func TestMomentsThatUsersType(t *testing.T) {
+	berlin := time.FixedZone("CET", 3600)
+	now := time.Date(2026, 11, 20, 12, 1, 9, 0, berlin)
+	s := uitest.Scene(uitest.Mixed(), now)
+	for text, want := range map[string]string{
+		"2026-11-20T03:12":          "2026-11-20 03:12:00",
+		"2026-11-20 03:12:05":       "2026-11-20 03:12:05",
+		"2026-11-20T03:12:05":       "2026-11-20 03:12:05",
+		"2026-11-20T03:12:05Z":      "2026-11-20 04:12:05",
+		"2026-11-19":                "2026-11-19 00:00:00",
+		"03:12":                     "2026-11-20 03:12:00",
+		"03:12:05":                  "2026-11-20 03:12:05",
+		"23:50":                     "2026-11-19 23:50:00", // yesterday
+		"-2h":                       "2026-11-20 10:01:09",
+		"-1h30m":                    "2026-11-20 10:31:09",
+		"-3d":                       "2026-11-17 12:01:09",
+		"":                          ":at requires a time of day",
+		"soon":                      "Invalid time: soon.",
+		"25:00":                     "Invalid time: 25:00.",
+		"--2h":                      "Invalid time",
+		"-999999999d":               "Invalid time",
+		"2026-11-21T03:12":          "2026-11-21 03:12:00 is in the future.",
+		"\x1b[2J":                   "Invalid time",
+		"2h":                        "2026-11-20 10:01:09",
+		"2026-11-20T03:12:05+01:00": "2026-11-20 03:12:05",
+	} {
+		past, note := visit(t, uitest.Incident(), func(tr *travel.Traveler) scene.Action { return tr.Jump(text, s, time.Hour) })
+		got := note
+		if past != nil {
+			got = past.At.Format(time.DateTime)
+		}
+		if !strings.HasPrefix(got, want) || strings.ContainsRune(got, 0x1b) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestTimesWithoutAnObserver(t *testing.T) {
+	s := uitest.Scene(uitest.Mixed(), uitest.Now())
+	day := func(from, to string) history.Observation {
+		o := history.Observation{Datacenter: "dc1", Patterns: []string{"service/*/leader"}, Ending: "stopped"}
+		o.From, _ = time.Parse(time.DateTime, "2026-11-20 "+from)
+		o.To, _ = time.Parse(time.DateTime, "2026-11-20 "+to)
+		return o
+	}
+	lasting := day("04:00:00", "12:01:07")
+	lasting.Lasting = true
+	other := day("02:00:00", "12:01:00")
+	other.Datacenter = "dc2"
+	short := []history.Observation{day("02:00:00", "03:12:04"), day("03:12:08", "11:00:00")}
+	for _, c := range []struct {
+		at, want string
+		observed []history.Observation
+	}{
+		{"03:00", "", []history.Observation{day("02:00:00", "03:30:00"), lasting}},
+		{"03:45", "03:30:00 04:00:00", []history.Observation{day("02:00:00", "03:30:00"), lasting}},
+		{"03:30:05", "", []history.Observation{day("02:00:00", "03:30:00"), lasting}}, // its last heartbeat
+		{"03:45", "03:30:00 04:00:00", []history.Observation{day("02:00:00", "03:30:00"), lasting, other}},
+		{"01:00", "- 02:00:00", []history.Observation{day("02:00:00", "03:30:00"), lasting}},
+		{"03:12:06", "", short},
+		{"11:30", "11:00:00 -", short},
+		{"11:30", "", []history.Observation{lasting}},
+		{"03:00", "- -", nil},
+	} {
+		source := uitest.Incident()
+		source.Observed = c.observed
+		past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Jump(c.at, s, time.Hour) })
+		if past == nil {
+			t.Fatal(note)
+		}
+		text := func(at time.Time) string {
+			if at.IsZero() {
+				return "-"
+			}
+			return at.Format(time.TimeOnly)
+		}
+		got := ""
+		if past.Unobserved() {
+			got = text(past.Gap.Since) + " " + text(past.Gap.Until)
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.at, got, c.want)
+		}
+	}
+}
+
+// If one datacenter was not observed, only its rows are marked as the last known state.
+func TestADatacenterThatWasNotObserved(t *testing.T) {
+	s := uitest.Scene(uitest.Federated(), uitest.Now())
+	period := func(datacenter, from, to string) (o history.Observation) {
+		o.Datacenter = datacenter
+		o.From, _ = time.Parse(time.DateTime, "2026-11-20 "+from)
+		o.To, _ = time.Parse(time.DateTime, "2026-11-20 "+to)
+		return o
+	}
+	source := uitest.Incident()
+	source.Observed = []history.Observation{period("dc1", "02:00:00", "12:00:00"), period("dc2", "02:00:00", "03:30:00")}
+	past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Jump("03:45", s, time.Hour) })
+	if past == nil {
+		t.Fatal(note)
+	}
+	if _, blind := past.Blind["dc2"]; past.Unobserved() || !blind || len(past.Blind) != 1 {
+		t.Errorf("observed %v, blind %v", past.Observed, past.Blind)
+	}
+	s.Past, s.AsOf = past, past.At
+	if got := s.Of(&election.Election{Datacenter: "dc2"}).AsOf; !got.Equal(past.Blind["dc2"].Since) {
+		t.Errorf("dc2 is shown as of %s, want the end of its observation", got)
+	}
+	for name, want := range map[string]bool{"dc1": false, "dc2": true} {
+		if got := s.Of(&election.Election{Datacenter: name}).PartStale(); got != want {
+			t.Errorf("%s: stale %v", name, got)
+		}
+	}
+}
+
+// The history filters by some elections; this package filters by many. An election without stored events is not an
+// error.
+func TestStepsOfManyElections(t *testing.T) {
+	s := uitest.Scene(uitest.Mixed(), uitest.Now())
+	source := &strict{Moments: uitest.Incident()}
+	many := make([]string, 0, 500)
+	for i := range 500 {
+		many = append(many, fmt.Sprintf("service/x%d/leader", i))
+	}
+	for name, keys := range map[string][]string{
+		"many": append(many, "service/billing/leader"), "few": {"service/billing/leader"}, "one unknown": {"service/billing/leader", "service/new/leader"},
+	} {
+		past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Step(-1, s, listed(keys), time.Hour) })
+		if past == nil || past.Event.Key != "service/billing/leader" || past.Event.Type != election.Elected {
+			t.Errorf("%s: %s %+v", name, note, past)
+		}
+	}
+}
+
+// listed are elections of the board with these keys.
+func listed(keys []string) []*election.Election {
+	var all []*election.Election
+	for _, key := range keys {
+		all = append(all, &election.Election{Datacenter: "dc1", Pair: election.Pair{Key: key}})
+	}
+	return all
+}
+
+// strict is a history that returns an error if a query names an election without events.
+type strict struct{ *uitest.Moments } // fails if it knows none of the names
+
+func (s *strict) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
+	if len(q.Names) > 0 && !slices.ContainsFunc(q.Names, func(name string) bool { return !strings.Contains(name, "new") }) {
+		return history.EventPage{}, history.ErrNoElection
+	}
+	return s.Moments.Events(ctx, q)
+}
+
+// One step covers all events with the same time, even thousands.
+func TestEventsAtOneTimeAreOneStep(t *testing.T) {
+	s := uitest.Scene(uitest.Mixed(), uitest.Now())
+	source := uitest.Incident()
+	first := source.All[0]
+	for i := range 1000 {
+		e := first
+		e.Election, e.Key = fmt.Sprint("svc-", i), fmt.Sprintf("service/svc-%d/leader", i)
+		source.All = append([]election.Event{e}, source.All...)
+	}
+	tr := travel.New(context.Background(), source)
+	steps := 0
+	for {
+		run, ok := tr.Step(-1, s, nil, time.Hour).(scene.Run)
+		if !ok {
+			t.Fatal("no read")
+		}
+		all, _ := tr.Arrived(run.Cmd().(travel.Arrived)).(scene.All)
+		v, arrived := all[0].(scene.Visit)
+		if !arrived {
+			break
+		}
+		steps++
+		s.Past, s.AsOf = v.Past, v.Past.At
+	}
+	if steps != 5 {
+		t.Errorf("%d steps", steps)
+	}
+}
+
+// The past of a board of two datacenters contains the elections of both, and of no other datacenter.
+func TestThePastOfTwoDatacenters(t *testing.T) {
+	source := uitest.Incident()
+	for i := range source.All {
+		switch e := &source.All[i]; e.Election {
+		case "shop":
+			e.Datacenter = "dc2"
+		case "mail":
+			e.Datacenter = "dc3"
+		}
+	}
+	s := uitest.Scene(uitest.Federated(), uitest.Now())
+	past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Jump("03:15", s, time.Hour) })
+	if past == nil {
+		t.Fatal(note)
+	}
+	var got []string
+	for _, e := range past.Snapshot.Elections {
+		got = append(got, e.Datacenter+" "+e.Name)
+		if past.Snapshot.Find(e.ID()) != e {
+			t.Errorf("Find(%q) returns another election", e.ID())
+		}
+	}
+	if want := []string{"dc1 auth", "dc1 billing", "dc2 shop"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	shop := []*election.Election{{Datacenter: "dc2", Pair: election.Pair{Key: "service/shop/leader"}}}
+	elsewhere := []*election.Election{{Datacenter: "dc1", Pair: election.Pair{Key: "service/shop/leader"}}}
+	step := func(listed []*election.Election) *scene.Past {
+		past, _ := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Step(-1, s, listed, time.Hour) })
+		return past
+	}
+	if past := step(shop); past == nil || past.Event.Datacenter != "dc2" {
+		t.Errorf("%+v", past)
+	}
+	if past := step(elsewhere); past != nil {
+		t.Errorf("a step to an event of another datacenter: %+v", past.Event)
+	}
+}
