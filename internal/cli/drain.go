@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/election"
-	"electop/internal/drain"
+	"electop/internal/act"
 )
 
 // drainCommand is one drain of the command line.
@@ -24,7 +24,7 @@ type drainCommand struct {
 }
 
 func newDrainCommand(d deps, o *options) *cobra.Command {
-	c := &drainCommand{d: d, o: o, drainer: drainer{Options: drain.Defaults(), note: func(election.OperatorAction) {}}}
+	c := &drainCommand{d: d, o: o, drainer: drainer{Options: act.Defaults(), note: func(election.OperatorAction) {}}}
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
 		Short: "Move every leader off a node, and report where it went",
