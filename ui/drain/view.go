@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/sanitize"
-	"electop/internal/drain"
+	"electop/internal/act"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -43,7 +43,7 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 // placeCursor keeps the cursor in the window. At first, it places the cursor on the first election.
 func (d *Model) placeCursor() {
 	if d.line < 0 {
-		d.line = max(0, slices.IndexFunc(d.items, func(i *drain.Item) bool { return i != nil }))
+		d.line = max(0, slices.IndexFunc(d.items, func(i *act.Item) bool { return i != nil }))
 	}
 	d.line = max(d.text.Offset, min(d.line, d.text.Offset+d.text.Rows-1, len(d.text.Lines)-1))
 }

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/internal/drain"
+	"electop/internal/act"
 	"electop/ui/kit"
 )
 
@@ -66,7 +66,7 @@ type ShowPlan struct{}
 
 // Drain begins a drain that the user confirmed.
 type Drain struct {
-	Plan    drain.Plan
+	Plan    act.Plan
 	Destroy bool
 }
 
