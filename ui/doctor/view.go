@@ -41,12 +41,17 @@ func (m *Model) write(page *kit.Page) {
 		page.Para(kit.Bad, "The check failed: "+scene.OneLine(m.run.err.Error(), textLength))
 		page.Blank()
 	}
+	Write(page, m.run.rows)
+}
+
+// Write writes a report as a table, or as paragraphs if the page is too narrow.
+func Write(page *kit.Page, rows []Row) {
 	subject := 0
-	for _, r := range m.run.rows {
+	for _, r := range rows {
 		subject = max(subject, min(subjectWidth, kit.Width(scene.OneLine(r.Subject, textLength))))
 	}
-	table := page.Width >= tableWidth || m.fitsOn(page.Width-subject-2-statusWidth)
-	for i, r := range m.run.rows {
+	table := page.Width >= tableWidth || fitOn(rows, page.Width-subject-2-statusWidth)
+	for i, r := range rows {
 		if table {
 			writeRow(page, r, subject)
 			continue
@@ -58,9 +63,9 @@ func (m *Model) write(page *kit.Page) {
 	}
 }
 
-// fitsOn reports whether every detail and rule fits on one line of this width, and every subject fits in its column.
-func (m *Model) fitsOn(width int) bool {
-	return !slices.ContainsFunc(m.run.rows, func(r Row) bool {
+// fitOn reports whether every detail and rule fits on one line of this width, and every subject fits in its column.
+func fitOn(rows []Row, width int) bool {
+	return !slices.ContainsFunc(rows, func(r Row) bool {
 		return kit.Width(r.Detail) > width || r.Rule != "" && kit.SpansWidth(rule(r)) > width || kit.Width(r.Subject) > subjectWidth
 	})
 }

@@ -40,8 +40,13 @@ func (m *Model) write(page *kit.Page) {
 	if len(r.found.Groups) == 0 {
 		page.Para(kit.Text, "No locks were found among "+kit.Thousands(int64(r.found.Scanned))+" keys.")
 	}
-	for i := range r.found.Groups {
-		writeGroup(page, &r.found.Groups[i])
+	Write(page, r.found.Groups)
+}
+
+// Write writes the pattern, the key counts, the software and the state of each group.
+func Write(page *kit.Page, groups []discovery.Group) {
+	for i := range groups {
+		writeGroup(page, &groups[i])
 	}
 }
 
@@ -49,7 +54,6 @@ func far(r *run) string {
 	return kit.Thousands(r.done.Load()) + " of " + kit.Thousands(r.total.Load()) + " keys"
 }
 
-// writeGroup writes the pattern, the key counts, the software and the state of a group.
 func writeGroup(page *kit.Page, g *discovery.Group) {
 	name := g.Pattern
 	if name == "" {
