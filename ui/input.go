@@ -96,9 +96,9 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Pause):
 		return m.pause(!m.feed.paused), true
 	case key.Matches(msg, k.Earlier):
-		return m.out.travel.Step(-1, m.scene, m.board.Listed(), m.board.Window()), true
+		return m.out.travel.Step(-1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Later):
-		return m.out.travel.Step(1, m.scene, m.board.Listed(), m.board.Window()), true
+		return m.out.travel.Step(1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Results):
 		return send(m, &m.log, scene.ListActions{}), true
 	case key.Matches(msg, k.Drain):

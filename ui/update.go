@@ -19,7 +19,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if m.scene.Past == nil {
 		m.tell()
 	}
-	return m, tea.Batch(cmd, m.askRights(), laid, m.out.travel.Lanes(m.scene, m.board.Window()))
+	return m, tea.Batch(cmd, m.askRights(), laid, m.out.travel.Lanes(m.scene, m.board.Window(), m.board.Visible(), m.board.Near()))
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
