@@ -56,7 +56,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Run:
 		return a.Cmd
 	case scene.WriteReport:
-		return m.do(m.out.report.Start(a))
+		return m.out.report.Start(a)
 	case scene.ShowSince:
 		return tea.Batch(m.show(viewEvents), send(m, &m.events, scene.Since(a)))
 	case scene.Quit:
@@ -108,6 +108,7 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 		return nil
 	}
 	m.out.travel.Cancel() // a dialog acts on current data only
+	m.out.rights.forgetOld(m.feed.now)
 	d := dialog.New(a, m.out.tools(names[0]), in)
 	m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the displayed note is not related to the dialog
 	return m.toDialog(scene.Changed{Before: m.scene})

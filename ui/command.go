@@ -55,7 +55,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "history":
 		return showHistory(m)
 	case "at":
-		return m.do(m.out.travel.Jump(rest, m.scene, m.board.Window()))
+		return m.out.travel.Jump(rest, m.scene, m.board.Window())
 	case "pause":
 		return m.pause(!m.feed.paused)
 	case "wide":

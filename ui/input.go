@@ -96,9 +96,9 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Pause):
 		return m.pause(!m.feed.paused), true
 	case key.Matches(msg, k.Earlier):
-		return m.do(m.out.travel.Step(-1, m.scene, m.board.Listed(), m.board.Window())), true
+		return m.out.travel.Step(-1, m.scene, m.board.Listed(), m.board.Window()), true
 	case key.Matches(msg, k.Later):
-		return m.do(m.out.travel.Step(1, m.scene, m.board.Listed(), m.board.Window())), true
+		return m.out.travel.Step(1, m.scene, m.board.Listed(), m.board.Window()), true
 	case key.Matches(msg, k.Results):
 		return send(m, &m.log, scene.ListActions{}), true
 	case key.Matches(msg, k.Drain):
@@ -106,7 +106,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Back) && m.focus.view == viewEvents && m.events.Covered():
 		return m.toView(scene.Back{}), true
 	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
-		return m.do(m.out.travel.Leave()), true
+		return m.out.travel.Leave(), true
 	case key.Matches(msg, k.Back) && m.focus.zoom: // each press of esc undoes one step
 		m.focus.zoom = false
 		return send(m, &m.detail, scene.Back{}), true

@@ -7,11 +7,10 @@ import (
 	"electop/ui/past"
 	"electop/ui/results"
 	"electop/ui/scene"
-	"electop/ui/travel"
 )
 
 // Update implements [tea.Model].
-func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.feed.now = m.opts.Now()
 	m.renew()
 	before := m.scene
@@ -44,13 +43,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.changed(), m.out.warning)
 	case hintMsg:
 		return hint(m, msg)
-	case rightsMsg:
-		m.out.rights.learned(msg, m.feed.now)
-		return m.changed()
-	case travel.Arrived:
-		return m.do(m.out.travel.Arrived(msg))
-	case travel.LanesRead:
-		return m.do(m.out.travel.LanesArrived(msg))
+	case kit.TaskMsg:
+		return msg.Apply()
 	case results.Answered:
 		return tea.Batch(send(m, &m.log, msg), m.changed())
 	case results.Stepped:
@@ -61,8 +55,6 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return send(m, &m.detail, msg)
 	case past.Slow:
 		return tea.Batch(send(m, &m.events, msg), send(m, &m.detail, msg))
-	case past.Reported:
-		return m.do(m.out.report.Ended(msg))
 	case tea.PasteMsg:
 		if m.focus.mode == modePrompt && !m.window.tooSmall {
 			return m.edited(m.focus.prompt.Paste(msg.Content))

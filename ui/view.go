@@ -18,7 +18,7 @@ import (
 )
 
 // View implements [tea.Model].
-func (m Model) View() tea.View {
+func (m *Model) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
 	if !m.window.noMouse {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 )
 
@@ -56,21 +56,17 @@ func needsNoQuotes(name string) bool {
 // elections completes the names of elections.
 func (c completer) elections() cobra.CompletionFunc {
 	return c.list(func(ctx context.Context) ([]string, error) {
-		clients, ps, err := c.o.connectAll(ctx)
-		if err != nil {
-			return nil, err
+		ls, err := c.o.open(ctx, deps{stderr: io.Discard})
+		if err == nil {
+			err = ls.each(func(_ int, l *lookup) error { return l.read(ctx, nil) })
 		}
 		var names []string
-		for _, client := range clients {
-			s, err := observe.Once(ctx, client, ps)
-			if err != nil {
-				return nil, err
-			}
-			for _, e := range s.Elections {
+		for _, l := range ls.all {
+			for _, e := range l.snapshot.Elections {
 				names = append(names, e.Name)
 			}
 		}
-		return names, nil
+		return names, err
 	})
 }
 
@@ -86,11 +82,11 @@ func (c completer) datacenters() cobra.CompletionFunc {
 // nodes completes the names of nodes.
 func (c completer) nodes() cobra.CompletionFunc {
 	return c.list(func(ctx context.Context) ([]string, error) {
-		client, _, err := c.o.connect()
+		l, err := c.o.openOne(deps{stderr: io.Discard})
 		if err != nil {
 			return nil, err
 		}
-		names, err := consulx.Nodes(ctx, client)
+		names, err := consulx.Nodes(ctx, l.client)
 		if len(names) > 0 {
 			err = nil // complete with the nodes that the token can read
 		}

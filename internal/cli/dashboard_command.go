@@ -168,7 +168,7 @@ func (b dashboard) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 			rows[i][j].Subject = sanitize.Line(c.Datacenter(), 40) + ": " + rows[i][j].Subject
 		}
 		if failed[i] != nil {
-			problems = append(problems, ofDatacenter(c.client, failed[i]).Error())
+			problems = append(problems, c.fail(failed[i]).Error())
 		}
 	}
 	if len(problems) > 0 {

@@ -154,29 +154,6 @@ func (o *options) parsePatterns() (election.Patterns, error) {
 	return ps, nil
 }
 
-// connect returns the client and the patterns of a command that works in one datacenter. It sends no request.
-func (o *options) connect() (*consulx.Client, election.Patterns, error) {
-	ps, err := o.parsePatterns()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := o.checkConnections(); err != nil {
-		return nil, nil, err
-	}
-	if err := o.oneDatacenter(); err != nil {
-		return nil, nil, err
-	}
-	client, err := o.opened.client(o.consul)
-	return client, ps, err
-}
-
-func (o *options) checkConnections() error {
-	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
-		return usagef("--max-watches %d: must be from %d to %d", n, minMaxWatches, maxMaxWatches)
-	}
-	return nil
-}
-
 // outputFlag adds -o with the formats of a command. The first format is the default.
 func outputFlag(cmd *cobra.Command, format *string, formats ...string) {
 	cmd.Flags().StringVarP(format, "output", "o", formats[0], "output format: "+strings.Join(formats, " or "))

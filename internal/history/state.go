@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"time"
 
 	"electop/election"
@@ -22,7 +23,20 @@ type State struct {
 	Observed     bool      `json:"observed"`
 	LastObserved time.Time `json:"last_observed,omitzero"`
 	// Elections are sorted by [election.Compare]. They contain the terms of the window and at least the latest two
-	// terms. A history contains neither values nor sessions, so Pair.Value and Session are empty. Pair.ModifyIndex may
-	// be lower than the current index.
+	// terms. A history contains no values, and Session is nil if the session was not read before a checkpoint.
+	// Pair.ModifyIndex may be lower than the current index.
 	Elections []*election.Election `json:"elections"`
+}
+
+// MarshalJSON encodes the elections in the form of [election.Election.Record].
+func (s State) MarshalJSON() ([]byte, error) {
+	type state State
+	j := struct {
+		state
+		Elections []any `json:"elections"`
+	}{state(s), make([]any, len(s.Elections))}
+	for i, e := range s.Elections {
+		j.Elections[i] = e.Record(s.At)
+	}
+	return json.Marshal(j)
 }

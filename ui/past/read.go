@@ -1,4 +1,4 @@
-package travel
+package past
 
 import (
 	"context"
@@ -27,17 +27,16 @@ const (
 type reader struct{ source history.Source }
 
 // moment reads the state at the moment of the request or, for a step, at the nearest event.
-func (r reader) moment(ctx context.Context, q *request) Arrived {
+func (r reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 	at, ev := q.at, q.event
 	if q.step != 0 {
 		var err error
 		if ev, err = r.neighbour(ctx, q); err != nil || ev == nil {
-			return Arrived{of: q, err: err}
+			return nil, err
 		}
 		at = ev.Time
 	}
-	past, err := r.read(ctx, q, at, ev)
-	return Arrived{of: q, past: past, err: err}
+	return r.read(ctx, q, at, ev)
 }
 
 // neighbour finds the nearest event before or after the moment. It returns nil if there is none. A step skips the other
