@@ -49,7 +49,7 @@ func Locks(ctx context.Context, search Search, datacenter, where string, k keys.
 			page.Para(kit.Bad, "The search failed: "+scene.OneLine(failure.Error(), 400))
 			return
 		case found.Unwatched > 0:
-			o.State = []kit.Span{{Role: kit.Accent, Text: kit.Plural(found.Unwatched, "lock") + " not watched; :watch adds a pattern"}}
+			o.State = []kit.Span{{Role: kit.Accent, Text: kit.Plural(found.Unwatched, "lock") + " not watched"}}
 			o.Buttons = append(o.Buttons, kit.Button{Key: "w", Hint: "watch all", Do: func() any { return watchAll(&found) }})
 		default:
 			o.State = []kit.Span{{Role: kit.Quiet, Text: "no unwatched locks found"}}

@@ -50,14 +50,8 @@ type Refresh struct{ Targets []Target }
 // ShowResults opens the results panel.
 type ShowResults struct{}
 
-// ShowLocks opens the panel of discovered locks.
-type ShowLocks struct{}
-
 // ShowCommands opens the menu of commands.
 type ShowCommands struct{}
-
-// ShowDoctor opens the page about permissions.
-type ShowDoctor struct{}
 
 // Watch adds patterns to the watched patterns.
 type Watch struct{ Patterns []string }
@@ -115,4 +109,3 @@ func Join(a, b Action) Action {
 	}
 	return All{a, b}
 }
-

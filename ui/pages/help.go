@@ -1,10 +1,44 @@
-package help
+package pages
 
 import (
+	"charm.land/bubbles/v2/key"
+
 	"electop/election/query"
 	"electop/ui/keys"
 	"electop/ui/kit"
+	"electop/ui/scene"
 )
+
+// Usage describes a command of the command line: its usage and its effect.
+type Usage struct{ Usage, About string }
+
+// Help returns the help, opened at the page of a view: one page per view, a page about dialogs and a page about
+// commands.
+func Help(k keys.Map, commands []Usage, tab int) *scene.Overlay {
+	pages := append(k.Pages(), keys.Page{Title: "Commands"})
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Help", Keys: k, Tab: tab, Buttons: []kit.Button{{Key: "?", Do: func() any { return scene.Close{} }}}}}
+	for _, page := range pages {
+		o.Tabs = append(o.Tabs, page.Title)
+	}
+	o.Write = func(page *kit.Page) {
+		page.Lines = columns(pages[o.Tab].Groups, page.Width, page.Sym)
+		if o.Tab == len(pages)-1 {
+			page.Para(kit.Text, k.Command.Help().Key+" opens the command line; tab completes commands, elections and nodes.")
+			page.Blank()
+			for _, c := range commands {
+				page.Beside([]kit.Span{{Role: kit.Key, Text: c.Usage}}, commandWidth, kit.Span{Role: kit.Text, Text: c.About})
+			}
+			return
+		}
+		for _, sign := range signs(k, page.Sym)[o.Tab] {
+			page.Beside([]kit.Span{{Role: kit.Head, Text: sign.label}}, labelWidth, sign.text...)
+		}
+		if scopes := []query.Scope{query.Elections, query.Events, query.Sessions}; o.Tab < len(scopes) {
+			filterWords(page, scopes[o.Tab])
+		}
+	}
+	return o
+}
 
 // Widths, in cells.
 const (
@@ -13,37 +47,8 @@ const (
 	columnGap    = 2  // gap between columns
 	exampleWidth = 24 // width of the examples of filter words
 	commandWidth = 22 // width of the usage of a command
+	labelWidth   = 10 // width of the labels of the paragraphs about symbols
 )
-
-// lines returns the text of the page: the keys in as many columns as fit, then the symbols and the filter words. The
-// last page lists the commands instead.
-func (m *Model) lines(sym *kit.Symbols, width int) [][]kit.Span {
-	pages := m.pages()
-	page := &kit.Page{Width: width, Sym: sym, Lines: columns(pages[m.page].Groups, width, sym)}
-	if m.page == len(pages)-1 {
-		m.commandLines(page)
-		return page.Lines
-	}
-	for _, sign := range m.signs(sym)[m.page] {
-		page.Beside([]kit.Span{{Role: kit.Head, Text: sign.label}}, labelWidth, sign.text...)
-	}
-	if m.page < len(scopes()) {
-		filterWords(page, scopes()[m.page])
-	}
-	return page.Lines
-}
-
-// commandLines writes the page about commands.
-func (m *Model) commandLines(page *kit.Page) {
-	page.Para(kit.Text, m.keys.Command.Help().Key+" opens the command line; tab completes commands, elections and nodes.")
-	page.Blank()
-	for _, c := range m.commands {
-		page.Beside([]kit.Span{{Role: kit.Key, Text: c.Usage}}, commandWidth, kit.Span{Role: kit.Text, Text: c.About})
-	}
-}
-
-// scopes returns the kinds of rows to which the filters of the views apply, in the order of the pages.
-func scopes() []query.Scope { return []query.Scope{query.Elections, query.Events, query.Sessions} }
 
 // filterWords explains the filter words for one kind of row.
 func filterWords(page *kit.Page, s query.Scope) {
@@ -117,16 +122,6 @@ func beside(all [][][]kit.Span, width int) [][]kit.Span {
 	}
 	return lines
 }
-package help
-
-import (
-	"charm.land/bubbles/v2/key"
-
-	"electop/ui/kit"
-)
-
-// labelWidth is the width of the labels of the paragraphs, in cells.
-const labelWidth = 10
 
 // sign is one paragraph about symbols, with its label.
 type sign struct {
@@ -137,11 +132,11 @@ type sign struct {
 func say(label string, text ...kit.Span) sign { return sign{label, text} }
 
 // signs explains the symbols of each page.
-func (m *Model) signs(sym *kit.Symbols) [][]sign {
+func signs(km keys.Map, sym *kit.Symbols) [][]sign {
 	k := func(b key.Binding) kit.Span { return kit.Span{kit.Key, b.Help().Key} }
-	past := say("Past", k(m.keys.Earlier), kit.Span{kit.Text, " and "}, k(m.keys.Later),
-		kit.Span{kit.Text, " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "}, k(m.keys.Back), kit.Span{kit.Text, " returns to now"})
-	denied := say("Keys", kit.Span{kit.Faint, "(" + m.keys.Release.Help().Key + ") release"},
+	past := say("Past", k(km.Earlier), kit.Span{kit.Text, " and "}, k(km.Later),
+		kit.Span{kit.Text, " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "}, k(km.Back), kit.Span{kit.Text, " returns to now"})
+	denied := say("Keys", kit.Span{kit.Faint, "(" + km.Release.Help().Key + ") release"},
 		kit.Span{kit.Text, " in parentheses: this token lacks the permission; press the key to see the missing rule"})
 	return [][]sign{
 		append(electionSigns(sym), past, denied),
