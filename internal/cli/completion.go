@@ -13,6 +13,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/ui"
 )
 
 // completionTimeout bounds the requests of one completion. With the start of the process, a completion takes at most
@@ -25,7 +26,7 @@ type completer struct{ o *options }
 // list completes with the names that read returns before the timeout.
 func (c completer) list(read func(context.Context) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if applyConfig(cmd, c.o, noWarning) != nil { // cobra has parsed the flags only at this point
+		if applyConfig(cmd, c.o) != nil { // cobra has parsed the flags only at this point
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -133,14 +134,18 @@ func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.C
 	}
 }
 
+func completing(cmd *cobra.Command) bool {
+	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd
+}
+
 // completeContexts completes the names of contexts, even if the environment selects an unknown context.
 func completeContexts(o *options) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		file, err := o.readSettings()
+		file, err := o.readConfig()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return matching(fileSettings{file: file}.contextNames(), prefix), cobra.ShellCompDirectiveNoFileComp
+		return matching(file.contextNames(), prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -176,13 +181,12 @@ func flagCompletions(o *options) map[string]cobra.CompletionFunc {
 		"exclude":    elections,
 		"history":    cobra.FixedCompletions([]string{historyOff}, cobra.ShellCompDirectiveDefault),
 		"include":    elections,
+		"log-level":  oneOf("debug", "info", "warn", "error"),
 		"node":       nodes,
 		"preset":     listOf(strings.Split(presetNames(), ", ")),
+		"theme":      oneOf(ui.Themes()...),
 		"type":       listOf(words(election.EventTypes())),
 		"ca-path":    cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
-	}
-	for name, values := range allowedValues() {
-		complete[name] = oneOf(values...)
 	}
 	for _, name := range []string{
 		"bearer-token-file", "ca-file", "client-cert", "client-key", "config", "history-ca-file", "history-token-file",

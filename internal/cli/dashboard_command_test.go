@@ -11,7 +11,6 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/internal/settings"
 	"electop/ui"
 )
 
@@ -106,11 +105,12 @@ func TestEnvironmentOfCommands(t *testing.T) {
 
 func TestCommandsOfTheSettings(t *testing.T) {
 	const text = "commands:\n  - name: logs\n    key: l\n    description: the log\n    confirm: true\n    command: |\n      echo {{node}}\n      echo\n  - {name: b, command: ls}\n"
-	file, err := settings.Parse("f", []byte(text), allSettings())
+	withConfig(t, text)
+	file, err := new(options).readConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := commandsOf(file.Field("commands").Fields)
+	all := file.commands
 	if err != nil || len(all) != 2 || all[0].Name != "logs" || all[0].Key != "l" || all[0].About != "the log" || !all[0].Confirm || all[1].Confirm {
 		t.Fatalf("%+v %v", all, err)
 	}

@@ -33,9 +33,10 @@ type options struct {
 	keep     *time.Duration // nil if --keep is not set
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
-	// settings contains the settings of the config file for which no flag exists.
-	settings fileSettings
-	opened   opened
+	file                            *configFile
+	// given contains the flags of the command line that remain set when the user switches the context.
+	given  map[string]string
+	opened opened
 }
 
 // consulFlag is a string flag that Consul's own command line also has.
@@ -152,6 +153,18 @@ func (o *options) parsePatterns() (election.Patterns, error) {
 		return nil, usagef("%v", err)
 	}
 	return ps, nil
+}
+
+// validate checks the flags that do not check themselves.
+func (o *options) validate() error {
+	if _, err := o.level(); err != nil {
+		return err
+	}
+	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
+		return usagef("--max-watches %d: must be from %d to %d", n, minMaxWatches, maxMaxWatches)
+	}
+	_, err := o.parsePatterns()
+	return err
 }
 
 // outputFlag adds -o with the formats of a command. The first format is the default.

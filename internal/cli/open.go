@@ -118,9 +118,6 @@ func (o *options) openEach(d deps, configs ...consulx.Config) (ls lookups, err e
 	if err != nil {
 		return ls, err
 	}
-	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
-		return ls, usagef("--max-watches %d: must be from %d to %d", n, minMaxWatches, maxMaxWatches)
-	}
 	ls.several = o.severalDatacenters()
 	for _, config := range configs {
 		client, err := o.opened.client(config)
