@@ -8,9 +8,9 @@ import (
 
 	"electop/election"
 	"electop/ui/commands"
-	"electop/ui/help"
 	"electop/ui/keys"
 	"electop/ui/kit"
+	"electop/ui/pages"
 	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/scene"
@@ -24,12 +24,17 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 			return m.quit()
 		}
 		return nil
+	case msg.String() == "ctrl+c":
+		return m.quit()
 	case key.Matches(msg, m.keys.Suspend):
 		if !m.opts.CanSuspend {
 			m.say(kit.Delay, "Unavailable: no shell with job control can continue electop after ctrl-z.")
 			return nil
 		}
 		return tea.Suspend
+	}
+	if m.overlay != nil {
+		return m.do(m.overlay.Key(msg, m.scene.Now))
 	}
 	switch m.focus.mode {
 	case modePrompt:
@@ -96,9 +101,9 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Pause):
 		return m.pause(!m.feed.paused), true
 	case key.Matches(msg, k.Earlier):
-		return m.out.travel.Step(-1, m.scene, m.board.Listed(), m.board.Window()), true
+		return m.out.travel.Step(-1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Later):
-		return m.out.travel.Step(1, m.scene, m.board.Listed(), m.board.Window()), true
+		return m.out.travel.Step(1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Results):
 		return send(m, &m.log, scene.ListActions{}), true
 	case key.Matches(msg, k.Drain):
@@ -129,8 +134,7 @@ func (m *Model) widen() tea.Cmd {
 
 // openHelp opens the help at the page of the view.
 func (m *Model) openHelp() tea.Cmd {
-	m.focus.mode = modeHelp
-	return send(m, &m.focus.help, help.Open{Page: int(m.focus.view)})
+	return m.cover(pages.Help(m.keys, commandHelp(), int(m.focus.view)), nil)
 }
 
 // openCopyMenu opens the copy menu for the selected election or session.
@@ -218,7 +222,13 @@ func (m *Model) areaAt(x, y int) kit.Area {
 
 // toPointed sends a message to the overlay or, if no overlay is open, to the pane or the list.
 func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
-	switch {
+	switch clicked, isClick := msg.(scene.Clicked); {
+	case m.overlay != nil && isClick:
+		m.overlay.Click(clicked.Area)
+		return nil
+	case m.overlay != nil:
+		m.overlay.Wheel(msg.(scene.Wheeled).Step)
+		return nil
 	case m.focus.mode != modeBoard:
 		return toOverlay(m, msg)
 	case pane && m.focus.view == viewElections:

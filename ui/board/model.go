@@ -190,6 +190,13 @@ func (m Model) Selected() *election.Election { return scene.At(m.at, m.order) }
 // Visible returns the elections on the screen.
 func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H)) }
 
+// Near returns the elections on the screen, and those of one screen above and below it.
+func (m Model) Near() []*election.Election {
+	rows := m.rows(m.rect.H)
+	from := min(max(0, m.at.Offset-rows), len(m.order))
+	return m.order[from:min(len(m.order), m.at.Offset+2*max(0, rows))]
+}
+
 // Counts returns the counts of all elections, regardless of the filter.
 func (m Model) Counts() scene.Counts { return m.totals.counts }
 
