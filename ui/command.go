@@ -58,8 +58,6 @@ func (m *Model) command(text string) tea.Cmd {
 		return m.do(m.out.travel.Jump(rest, m.scene, m.board.Window()))
 	case "pause":
 		return m.pause(!m.feed.paused)
-	case "wide":
-		return m.widen()
 	case "fix":
 		if m.focus.view == viewElections {
 			return openFix(m, ":fix")

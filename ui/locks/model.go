@@ -131,7 +131,7 @@ func (m Model) pressed(msg tea.KeyPressMsg) (Model, scene.Action) {
 		m.text.Scroll(step)
 	case name == "ctrl+c":
 		return m, scene.Quit{}
-	case key.Matches(msg, m.keys.Wide):
+	case key.Matches(msg, m.keys.Fixed.WatchAll):
 		return m.watchAll()
 	case name == "esc", name == "enter", name == "q":
 		return m.close(scene.Close{})

@@ -101,7 +101,7 @@ func (m Model) View(pt *kit.Painter, lines []string, width int) {
 		foot = nil
 	case m.run.over && found.Unwatched > 0:
 		left := kit.Label(kit.Span{Role: kit.Accent, Text: "   " + kit.Plural(found.Unwatched, "lock") + " not watched   "})
-		foot = []kit.Control{left, kit.BoundHint(m.keys.Wide, "watch all"), kit.Label(kit.Span{Role: kit.Quiet, Text: "   :watch adds a pattern"})}
+		foot = []kit.Control{left, kit.BoundHint(m.keys.Fixed.WatchAll, "watch all"), kit.Label(kit.Span{Role: kit.Quiet, Text: "   :watch adds a pattern"})}
 	case m.run.over:
 		foot = []kit.Control{kit.Label(kit.Span{Role: kit.Quiet, Text: "   no unwatched locks found"})}
 	}
