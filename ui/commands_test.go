@@ -198,7 +198,4 @@ func TestDoctorPage(t *testing.T) {
 	if checks != 3 || ends[2].Err() == nil {
 		t.Errorf("%d runs, %v", checks, ends[2].Err())
 	}
-	d = drive(t, mixedSnapshot(), 120, 36)
-	d.keys(":", "'doctor", "enter")
-	d.wants("Unavailable: this dashboard cannot check its permissions.")
 }

@@ -7,9 +7,9 @@ import (
 	"electop/election"
 	"electop/ui/clip"
 	"electop/ui/commands"
-	"electop/ui/help"
 	"electop/ui/keys"
 	"electop/ui/kit"
+	"electop/ui/pages"
 	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/scene"
@@ -22,12 +22,17 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 			return m.quit()
 		}
 		return nil
+	case msg.String() == "ctrl+c":
+		return m.quit()
 	case key.Matches(msg, m.keys.Suspend):
 		if !m.opts.CanSuspend {
 			m.say(kit.Delay, "Unavailable: no shell with job control can continue electop after ctrl-z.")
 			return nil
 		}
 		return tea.Suspend
+	}
+	if m.overlay != nil {
+		return m.do(m.overlay.Key(msg, m.scene.Now))
 	}
 	switch m.focus.mode {
 	case modePrompt:
@@ -92,9 +97,9 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Pause):
 		return m.pause(!m.feed.paused), true
 	case key.Matches(msg, k.Earlier):
-		return m.do(m.out.travel.Step(-1, m.scene, m.board.Listed(), m.board.Window())), true
+		return m.out.travel.Step(-1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Later):
-		return m.do(m.out.travel.Step(1, m.scene, m.board.Listed(), m.board.Window())), true
+		return m.out.travel.Step(1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Results):
 		return send(m, &m.log, scene.ListActions{}), true
 	case key.Matches(msg, k.Drain):
@@ -102,7 +107,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Back) && m.focus.view == viewEvents && m.events.Covered():
 		return m.toView(scene.Back{}), true
 	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
-		return m.do(m.out.travel.Leave()), true
+		return m.out.travel.Leave(), true
 	case key.Matches(msg, k.Back) && m.focus.zoom: // each press of esc undoes one step
 		m.focus.zoom = false
 		return send(m, &m.detail, scene.Back{}), true
@@ -116,8 +121,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 
 // openHelp opens the help at the page of the view.
 func (m *Model) openHelp() tea.Cmd {
-	m.focus.mode = modeHelp
-	return send(m, &m.focus.help, help.Open{Page: int(m.focus.view)})
+	return m.cover(pages.Help(m.keys, commandHelp(), int(m.focus.view)), nil)
 }
 
 // openCopyMenu opens the copy menu for the selected election or session.
@@ -186,7 +190,13 @@ func (m *Model) areaAt(x, y int) kit.Area {
 
 // toPointed sends a message to the overlay or, if no overlay is open, to the pane or the list.
 func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
-	switch {
+	switch clicked, isClick := msg.(scene.Clicked); {
+	case m.overlay != nil && isClick:
+		m.overlay.Click(clicked.Area)
+		return nil
+	case m.overlay != nil:
+		m.overlay.Wheel(msg.(scene.Wheeled).Step)
+		return nil
 	case m.focus.mode != modeBoard:
 		return toOverlay(m, msg)
 	case pane && m.focus.view == viewElections:

@@ -12,12 +12,11 @@ import (
 	"electop/internal/history"
 	"electop/ui/board"
 	"electop/ui/commands"
-	"electop/ui/doctor"
 	"electop/ui/drain"
 	"electop/ui/fix"
 	"electop/ui/keys"
 	"electop/ui/kit"
-	"electop/ui/locks"
+	"electop/ui/pages"
 	"electop/ui/results"
 	"electop/ui/scene"
 	"electop/ui/shell"
@@ -143,9 +142,9 @@ type (
 	// TemplateField is a field of a template.
 	TemplateField = shell.Field
 	// DoctorRow is one line of the page about permissions.
-	DoctorRow = doctor.Row
+	DoctorRow = pages.Check
 	// DoctorStatus is the status of a [DoctorRow].
-	DoctorStatus = doctor.Status
+	DoctorStatus = pages.Status
 )
 
 // ParseTemplate parses a template and checks the positions of its fields.
@@ -196,7 +195,7 @@ func ThemeNamed(name string) (theme string, known bool) {
 }
 
 // DiscoveredLocks is the result of a search for locks.
-type DiscoveredLocks = locks.Found
+type DiscoveredLocks = pages.Found
 
 // Operator carries out a confirmed action.
 type Operator = results.Operator

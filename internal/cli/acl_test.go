@@ -111,7 +111,7 @@ func TestCommandsWithLimitedTokens(t *testing.T) {
 	r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "db", "-k", p+"/*/leader", "--token", reads).must(t, exitDenied)
 	has(t, r.errOut, `this token lacks session "node-1" { policy = "write" }`)
 
-	// README.md: a probe needs write on the key, campaign also session write on the agent's own node.
+	// docs/access.md: a probe needs write on the key, campaign also session write on the agent's own node.
 	probe := token(t, w.client, "probe", reading+` key_prefix "service/" { policy = "write" }`)
 	w.acquire("service/web/leader", w.session(nil), "web-1")
 	w.run("show", "web", "--probe", "--token", probe).must(t, exitOK)

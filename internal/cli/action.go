@@ -56,12 +56,15 @@ func (a *action) run(ctx context.Context, names []string) error {
 	if err := a.validate(names); err != nil {
 		return err
 	}
-	ls, err := a.o.lookUpAll(ctx, a.d, noPast)
+	l, err := a.o.openOne(a.d)
 	if err != nil {
 		return err
 	}
-	b, err := a.locate(ctx, ls, names)
-	if err != nil {
+	if err := l.read(ctx, nil); err != nil {
+		return err
+	}
+	b := &batch{action: a, lookup: l}
+	if err := b.choose(ctx, names); err != nil {
 		return err
 	}
 	b.assess(ctx)

@@ -32,57 +32,6 @@ func (s *item) finish(kind insight.OutcomeKind, reason string) {
 	s.outcome.Kind, s.outcome.Reason = kind, reason
 }
 
-// locate selects the items of the command line. All items must be in one datacenter.
-func (a *action) locate(ctx context.Context, ls lookups, names []string) (*batch, error) {
-	if len(names) > 0 || len(ls.all) == 1 {
-		l, err := ls.one(ctx, names)
-		if err != nil {
-			return nil, err
-		}
-		b := &batch{action: a, lookup: l}
-		return b, b.choose(ctx, names)
-	}
-	if ls.failed != nil {
-		return nil, fmt.Errorf("nothing was done, because a datacenter cannot be read: %w", ls.failed)
-	}
-	return a.locateAnywhere(ctx, ls)
-}
-
-// locateAnywhere searches all datacenters for the items of --node or --session. Only one datacenter may contain them.
-func (a *action) locateAnywhere(ctx context.Context, ls lookups) (*batch, error) {
-	var found []*batch
-	var in []int
-	var failed error
-	for i, l := range ls.all {
-		b := &batch{action: a, lookup: l}
-		err := b.choose(ctx, nil)
-		if err == nil && b.items[0].election == nil && b.items[0].session == nil {
-			err = consulx.ErrDenied // the session may be in another datacenter
-		}
-		if err == nil {
-			found, in = append(found, b), append(in, i)
-		} else if failed == nil || errors.Is(failed, errNoElection) || errors.Is(failed, consulx.ErrNoSession) {
-			failed = err
-			if !errors.Is(err, errNoElection) && !errors.Is(err, consulx.ErrNoSession) {
-				failed = ofDatacenter(l.client, err)
-			}
-		}
-	}
-	switch len(found) {
-	case 0:
-		return nil, failed
-	case 1:
-		if a.node == "" { // a session exists in only one datacenter
-			return found[0], nil
-		}
-		if failed != nil && !errors.Is(failed, errNoElection) {
-			return nil, failed
-		}
-		return found[0], ls.omitsOutside(ctx, in[0], "sessions on node "+sanitize.Line(a.node, 60)+" may lead elections")
-	}
-	return nil, usagef("node %s exists in the datacenters %s; choose one with --datacenter", sanitize.Line(a.node, 60), ls.names(in))
-}
-
 // choose selects the items of the command line. It fails if any NAME is unknown.
 func (b *batch) choose(ctx context.Context, names []string) error {
 	if b.session != "" {

@@ -11,7 +11,6 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/internal/settings"
 	"electop/ui"
 )
 
@@ -54,7 +53,7 @@ func TestCommandWaitsForEnter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := dashboard{datacenters: []*datacenter{{client: client}}}
+	b := dashboard{datacenters: []*datacenter{{lookup: lookup{client: client}}}}
 	for script, want := range map[string]string{
 		"echo a; exit 3": "a\n\nelectop: the command ended with exit code 3. Press Enter to return. ",
 		"true":           "\nelectop: the command ended with exit code 0. Press Enter to return. ",
@@ -81,7 +80,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := dashboard{datacenters: []*datacenter{{client: client}}, screen: screenSettings{context: "prod", tokenFile: "/run/token"}}
+	b := dashboard{datacenters: []*datacenter{{lookup: lookup{client: client}}}, screen: screenSettings{context: "prod", tokenFile: "/run/token"}}
 	env := b.commandEnvironment()
 	for _, want := range []string{"CONSUL_HTTP_ADDR=http://127.0.0.1:1", "ELECTOP_CONTEXT=prod", "CONSUL_HTTP_TOKEN_FILE=/run/token", "CONSUL_NAMESPACE=kept"} {
 		name, _, _ := strings.Cut(want, "=")
@@ -106,11 +105,12 @@ func TestEnvironmentOfCommands(t *testing.T) {
 
 func TestCommandsOfTheSettings(t *testing.T) {
 	const text = "commands:\n  - name: logs\n    key: l\n    description: the log\n    confirm: true\n    command: |\n      echo {{node}}\n      echo\n  - {name: b, command: ls}\n"
-	file, err := settings.Parse("f", []byte(text), allSettings())
+	withConfig(t, text)
+	file, err := new(options).readConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := commandsOf(file.Field("commands").Fields)
+	all := file.commands
 	if err != nil || len(all) != 2 || all[0].Name != "logs" || all[0].Key != "l" || all[0].About != "the log" || !all[0].Confirm || all[1].Confirm {
 		t.Fatalf("%+v %v", all, err)
 	}
@@ -127,7 +127,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	watched := func(client *consulx.Client, ps election.Patterns) *datacenter {
-		c := &datacenter{client: client}
+		c := &datacenter{lookup: lookup{client: client}}
 		c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
 		return c
 	}

@@ -16,9 +16,8 @@ import (
 
 // datacenter is one datacenter of Consul. It implements [source.Source] for the dashboard.
 type datacenter struct {
-	client   *consulx.Client
-	connect  func() (*consulx.Client, error) // returns a new client for the same datacenter
-	recorder *historyRecorder                // nil if no history is used
+	lookup
+	recorder *historyRecorder // nil if no history is used
 	observer *observe.Observer
 	operator *consulx.Operator
 }
@@ -27,7 +26,7 @@ var _ source.Source = (*datacenter)(nil)
 
 // observe creates the observer and the operator.
 func (c *datacenter) observe(o observe.Options) {
-	c.observer = newObserved(c.client, c.recorder, o).observer
+	c.observer = newObserved(c.client, c.recorder, o)
 	c.operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
 		if c.recorder != nil {
 			a.By = c.recorder.by

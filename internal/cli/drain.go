@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/election"
-	"electop/internal/drain"
+	"electop/internal/act"
 )
 
 // drainCommand is one drain of the command line.
@@ -24,7 +24,7 @@ type drainCommand struct {
 }
 
 func newDrainCommand(d deps, o *options) *cobra.Command {
-	c := &drainCommand{d: d, o: o, drainer: drainer{Options: drain.Defaults(), note: func(election.OperatorAction) {}}}
+	c := &drainCommand{d: d, o: o, drainer: drainer{Options: act.Defaults(), note: func(election.OperatorAction) {}}}
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
 		Short: "Move every leader off a node, and report where it went",
@@ -112,12 +112,12 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	if err := c.validate(nodes); err != nil {
 		return err
 	}
-	client, ps, err := c.o.connect()
+	l, err := c.o.openOne(c.d)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	c.lookup = lookup{stderr: c.d.stderr, client: client.Consistently(), patterns: ps}
+	l.client = l.client.Consistently()
+	c.lookup = l
 	c.searching = func() (update func(done, total int), end func()) {
 		p := &progress{w: c.d.stderr, terminal: c.d.interactive}
 		return p.update, p.end

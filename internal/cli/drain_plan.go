@@ -15,14 +15,14 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/drain"
+	"electop/internal/act"
 )
 
 // drainer plans and carries out one drain, for the command and for the dashboard. The reads of its client are
 // consistent.
 type drainer struct {
 	lookup
-	drain.Options
+	act.Options
 	noScan           bool
 	include, exclude []string // names of elections
 	// searching begins a search of the store. It returns the functions that receive its progress and its end.
@@ -30,8 +30,8 @@ type drainer struct {
 	// note receives every action, as does the observer of the drain.
 	note func(election.OperatorAction)
 
-	found    drain.Facts // the latest
-	plan     drain.Plan
+	found    act.Facts // the latest
+	plan     act.Plan
 	selected selection
 }
 
@@ -69,7 +69,7 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) error {
 			around[read.Key] = read
 		}
 	}
-	d.plan = drain.NewPlan(f, around, d.selected.excluded)
+	d.plan = act.NewPlan(f, around, d.selected.excluded)
 	d.plan.Options = d.Options
 	return d.checkPermissions(ctx)
 }
@@ -106,14 +106,14 @@ func (d *drainer) checkNodes(ctx context.Context, nodes []string) (unknown []str
 const factTries = 3
 
 // facts reads which keys sessions on the nodes hold. It fails if the node of an election's leader is unknown.
-func (d *drainer) facts(ctx context.Context, nodes []string) (drain.Facts, error) {
-	f := drain.Facts{Nodes: nodes, Patterns: d.patterns}
+func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) {
+	f := act.Facts{Nodes: nodes, Patterns: d.patterns}
 	partly, err := d.readSessions(ctx, &f)
 	if err != nil {
 		return f, err
 	}
 	hidden := false
-	onNode := func(s *election.Session) bool { return drain.Among(s.Node, nodes) }
+	onNode := func(s *election.Session) bool { return act.Among(s.Node, nodes) }
 	if !d.noScan && (partly || slices.ContainsFunc(f.Sessions, onNode)) {
 		if hidden, err = d.searchStore(ctx, &f); err != nil {
 			return f, err
@@ -166,7 +166,7 @@ func incomplete(keys, sessions bool) string {
 }
 
 // readLeaders reads the elections, and then all sessions.
-func (d *drainer) readLeaders(ctx context.Context, f *drain.Facts) (partly bool, err error) {
+func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
 	rctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	if f.Snapshot, err = observe.Once(rctx, d.client, d.patterns); err != nil {
@@ -176,7 +176,7 @@ func (d *drainer) readLeaders(ctx context.Context, f *drain.Facts) (partly bool,
 }
 
 // readSessions reads all sessions. partly is set if Consul may hide sessions.
-func (d *drainer) readSessions(ctx context.Context, f *drain.Facts) (partly bool, err error) {
+func (d *drainer) readSessions(ctx context.Context, f *act.Facts) (partly bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	f.Sessions, err = consulx.Sessions(ctx, d.client)
@@ -190,7 +190,7 @@ func (d *drainer) readSessions(ctx context.Context, f *drain.Facts) (partly bool
 }
 
 // searchStore searches the whole KV store for held keys. hidden is set if the token cannot read all keys.
-func (d *drainer) searchStore(ctx context.Context, f *drain.Facts) (hidden bool, err error) {
+func (d *drainer) searchStore(ctx context.Context, f *act.Facts) (hidden bool, err error) {
 	update, end := d.searching()
 	defer end()
 	err = consulx.ScanStore(ctx, d.client, update, addHeld(f))
@@ -201,7 +201,7 @@ func (d *drainer) searchStore(ctx context.Context, f *drain.Facts) (hidden bool,
 }
 
 // addHeld returns a function that adds a key to the facts if a session holds it.
-func addHeld(f *drain.Facts) func(election.Pair) {
+func addHeld(f *act.Facts) func(election.Pair) {
 	return func(p election.Pair) {
 		if p.Held() {
 			f.Held = append(f.Held, p)

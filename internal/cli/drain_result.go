@@ -11,7 +11,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
-	"electop/internal/drain"
+	"electop/internal/act"
 )
 
 // countElections returns "1 election", "2 elections" and so on.
@@ -20,14 +20,14 @@ func countElections(n int) string {
 }
 
 // changed returns a function that writes a line when the status of an election changes.
-func (c *drainCommand) changed() func(drain.Result) {
-	last := map[*drain.Item]drain.Status{}
-	return func(r drain.Result) {
+func (c *drainCommand) changed() func(act.Result) {
+	last := map[*act.Item]act.Status{}
+	return func(r act.Result) {
 		before := last[r.Item]
 		last[r.Item] = r.Status
 		if r.Status.Final() && r.Status != before {
 			c.line(r)
-		} else if r.Status == drain.Moving && r.Status != before && c.output != "json" {
+		} else if r.Status == act.Moving && r.Status != before && c.output != "json" {
 			fmt.Fprintf(c.d.stderr, "%s: moving, %s\n", r.Item.Name(), r.Progress())
 		}
 	}
@@ -44,14 +44,14 @@ func (c *drainCommand) connection(err string) {
 
 // line reports one election: JSON to stdout, or text. The text of a failed or unfinished election goes to stderr, other
 // text to stdout. The plan contains the text of a skipped election.
-func (c *drainCommand) line(r drain.Result) {
+func (c *drainCommand) line(r act.Result) {
 	var err error
 	switch {
 	case c.output == "json":
 		err = writeJSONLine(c.d.stdout, drainResultJSON(r))
-	case r.Status == drain.Skipped && slices.Contains(c.plan.Items, r.Item):
+	case r.Status == act.Skipped && slices.Contains(c.plan.Items, r.Item):
 		return
-	case r.Status == drain.Failed || r.Status == drain.Skipped || !r.Status.Final():
+	case r.Status == act.Failed || r.Status == act.Skipped || !r.Status.Final():
 		fmt.Fprintf(c.d.stderr, "electop: %s: %s\n", r.Item.Name(), r.Text())
 	default:
 		_, err = fmt.Fprintf(c.d.stdout, "%s: %s\n", r.Item.Name(), r.Text())
@@ -62,7 +62,7 @@ func (c *drainCommand) line(r drain.Result) {
 type drainLineJSON struct {
 	Election  string          `json:"election"`
 	Key       string          `json:"key"`
-	Result    drain.Status    `json:"result"`
+	Result    act.Status      `json:"result"`
 	Rounds    int             `json:"rounds"`
 	Destroyed bool            `json:"destroyed,omitempty"`
 	Old       insight.Holder  `json:"old"`
@@ -72,12 +72,12 @@ type drainLineJSON struct {
 	Better    string          `json:"better,omitempty"`
 }
 
-func drainResultJSON(r drain.Result) drainLineJSON {
+func drainResultJSON(r act.Result) drainLineJSON {
 	j := drainLineJSON{
 		Election: r.Item.Target.Election, Key: r.Item.Target.Key, Result: r.Status, Rounds: r.Rounds, Destroyed: r.Destroyed,
 		Old: insight.Outcome{Target: r.Item.Target}.Old(), Reason: r.Reason,
 	}
-	if r.Leader.Session != "" && r.Status != drain.Skipped && r.Status != drain.Waiting {
+	if r.Leader.Session != "" && r.Status != act.Skipped && r.Status != act.Waiting {
 		j.New = &r.Leader
 	}
 	if r.VacancyKnown {
@@ -87,7 +87,7 @@ func drainResultJSON(r drain.Result) drainLineJSON {
 	switch {
 	case !r.Status.Final():
 		j.Reason = "interrupted"
-	case r.Status == drain.Skipped:
+	case r.Status == act.Skipped:
 		j.Better = r.Item.Effect.Better
 	}
 	return j
@@ -110,9 +110,9 @@ type drainSummaryJSON struct {
 }
 
 // finish reports the interrupted elections and the summary. It returns an error with the exit code.
-func (c *drainCommand) finish(results []drain.Result, unverified error, elapsed time.Duration) error {
-	const unfinished = drain.Status("unfinished")
-	n, releases := map[drain.Status]int{}, 0
+func (c *drainCommand) finish(results []act.Result, unverified error, elapsed time.Duration) error {
+	const unfinished = act.Status("unfinished")
+	n, releases := map[act.Status]int{}, 0
 	for _, r := range results {
 		releases += r.Rounds
 		if !r.Status.Final() {
@@ -121,29 +121,29 @@ func (c *drainCommand) finish(results []drain.Result, unverified error, elapsed 
 		}
 		n[r.Status]++
 	}
-	elections := len(results) - n[drain.Skipped]
+	elections := len(results) - n[act.Skipped]
 	if c.output == "json" {
 		c.written = cmp.Or(c.written, writeJSONLine(c.d.stdout, drainSummaryJSON{
-			true, c.plan.Nodes, elections, n[drain.Moved], n[drain.Stayed], n[drain.Vacant], n[drain.Failed], n[unfinished],
-			n[drain.Skipped], releases, elapsed.Milliseconds(), unverified == nil,
+			true, c.plan.Nodes, elections, n[act.Moved], n[act.Stayed], n[act.Vacant], n[act.Failed], n[unfinished],
+			n[act.Skipped], releases, elapsed.Milliseconds(), unverified == nil,
 		}))
 	}
-	texts := []string{fmt.Sprintf("%d moved", n[drain.Moved])}
-	for _, status := range []drain.Status{drain.Stayed, drain.Vacant, drain.Failed, unfinished, drain.Skipped} {
+	texts := []string{fmt.Sprintf("%d moved", n[act.Moved])}
+	for _, status := range []act.Status{act.Stayed, act.Vacant, act.Failed, unfinished, act.Skipped} {
 		if n[status] > 0 {
 			texts = append(texts, fmt.Sprintf("%d %s", n[status], status))
 		}
 	}
 	fmt.Fprintf(c.d.stderr, "electop: %s (%s: %s; %s in %s)\n", c.verdict(results, unverified), countElections(elections),
-		strings.Join(texts, ", "), drain.Releases(releases), election.FormatDuration(elapsed))
+		strings.Join(texts, ", "), act.Releases(releases), election.FormatDuration(elapsed))
 	return cmp.Or(drainExit(results, unverified), c.written)
 }
 
 // verdict describes whether sessions on the nodes still lead elections of the drain.
-func (c *drainCommand) verdict(results []drain.Result, unverified error) string {
+func (c *drainCommand) verdict(results []act.Result, unverified error) string {
 	leads := 0
 	for _, r := range results {
-		if r.Here && (r.Status != drain.Skipped || r.Failure != "") {
+		if r.Here && (r.Status != act.Skipped || r.Failure != "") {
 			leads++
 		}
 	}
@@ -163,13 +163,13 @@ func (c *drainCommand) verdict(results []drain.Result, unverified error) string 
 }
 
 // drainExit returns an error with the most severe exit code, or nil if the drain succeeded and this was verified.
-func drainExit(results []drain.Result, unverified error) error {
+func drainExit(results []act.Result, unverified error) error {
 	codes := map[int]bool{}
 	for _, r := range results {
 		switch {
 		case r.Failure != "":
 			codes[outcomeExit(insight.Outcome{Kind: r.Failure}, true)] = true
-		case r.Status == drain.Stayed:
+		case r.Status == act.Stayed:
 			codes[exitSameLeader] = true
 		case !r.Status.Final():
 			codes[exitFailed] = true

@@ -13,7 +13,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/drain"
+	"electop/internal/act"
 )
 
 // watchedExactly is the maximum number of elections that a drain watches key by key. For more elections it watches
@@ -40,10 +40,10 @@ func (d *drainer) patternsToWatch() election.Patterns {
 // is nil if this was verified. changed receives each changed result; connection receives the reason when the connection
 // is lost, and "" when it is restored. execute never calls them concurrently.
 func (d *drainer) execute(
-	ctx context.Context, recorder *historyRecorder, changed func(drain.Result), connection func(string),
-) (results []drain.Result, unverified error) {
+	ctx context.Context, recorder *historyRecorder, changed func(act.Result), connection func(string),
+) (results []act.Result, unverified error) {
 	if len(d.plan.Planned()) == 0 {
-		results = drain.NewRunner(d.plan, nil).Results()
+		results = act.NewRunner(d.plan, nil).Results()
 		for _, r := range results {
 			changed(r)
 		}
@@ -58,7 +58,7 @@ func (d *drainer) execute(
 		return results, err
 	}
 	d.found = f
-	checked := drain.Check(results, drain.NewPlan(f, nil, d.selected.excluded))
+	checked := act.Check(results, act.NewPlan(f, nil, d.selected.excluded))
 	for i, r := range checked {
 		if i >= len(results) || r.Status != results[i].Status {
 			changed(r)
@@ -89,13 +89,13 @@ func (d *drainer) complete(ctx context.Context) error {
 
 // move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
 func (d *drainer) move(
-	ctx context.Context, recorder *historyRecorder, changed func(drain.Result), connection func(string),
-) ([]drain.Result, error) {
+	ctx context.Context, recorder *historyRecorder, changed func(act.Result), connection func(string),
+) ([]act.Result, error) {
 	operator := &drainOperator{recorder: recorder, planned: map[string]bool{}}
 	for _, item := range d.plan.Planned() {
 		operator.planned[item.Target.Key] = true
 	}
-	runner := drain.NewRunner(d.plan, operator)
+	runner := act.NewRunner(d.plan, operator)
 	runner.OnResult, runner.OnConnection = changed, connection
 	ps := d.patternsToWatch()
 	observer := observe.New(d.client, observe.Options{Patterns: ps, OnEvents: runner.Observe})

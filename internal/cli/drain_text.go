@@ -10,7 +10,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/drain"
+	"electop/internal/act"
 	"electop/internal/output"
 )
 
@@ -32,7 +32,7 @@ func (c *drainCommand) planText(w io.Writer) error {
 	return err
 }
 
-func planTable(w io.Writer, planned []*drain.Item) error {
+func planTable(w io.Writer, planned []*act.Item) error {
 	if len(planned) == 0 {
 		return nil
 	}
@@ -46,7 +46,7 @@ func planTable(w io.Writer, planned []*drain.Item) error {
 }
 
 // itemName returns the name of an election, marked if no pattern matches its key.
-func itemName(item *drain.Item) string {
+func itemName(item *act.Item) string {
 	name := item.Name()
 	if !item.Watched {
 		name += " (not watched)"
@@ -55,7 +55,7 @@ func itemName(item *drain.Item) string {
 }
 
 // planNotes returns the lines below the table.
-func (c *drainCommand) planNotes(planned []*drain.Item) []string {
+func (c *drainCommand) planNotes(planned []*act.Item) []string {
 	var lines, names []string
 	var releases, destroys []insight.Effect
 	for _, item := range planned {
@@ -65,7 +65,7 @@ func (c *drainCommand) planNotes(planned []*drain.Item) []string {
 	if len(planned) > 0 {
 		lines = append(lines, effectLines(names, releases)...)
 		if c.Destroy {
-			lines = append(lines, "After "+drain.Releases(c.Rounds)+" without success, electop destroys the leader's session:")
+			lines = append(lines, "After "+act.Releases(c.Rounds)+" without success, electop destroys the leader's session:")
 			lines = append(lines, effectLines(names, destroys)...)
 		}
 	}
@@ -80,7 +80,7 @@ func (c *drainCommand) planNotes(planned []*drain.Item) []string {
 }
 
 // skippedLines returns lines that say why the drain skips elections, and what the user can do instead.
-func skippedLines(all []*drain.Item) (lines []string) {
+func skippedLines(all []*act.Item) (lines []string) {
 	for _, item := range all {
 		if item.Skip == "" {
 			continue
@@ -120,7 +120,7 @@ func (c *drainCommand) planJSON(w io.Writer) error {
 			Watched: item.Watched, Next: []drainNextJSON{}, Warnings: item.Effect.Warnings, Better: item.Effect.Better,
 		}
 		if item.Skip != "" {
-			j.Result, j.Reason, j.Warnings = string(drain.Skipped), item.Skip, nil
+			j.Result, j.Reason, j.Warnings = string(act.Skipped), item.Skip, nil
 		}
 		for _, next := range item.Next {
 			j.Next = append(j.Next, drainNextJSON{next.Name, next.Session.Node, next.Reason, next.Weak})

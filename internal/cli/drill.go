@@ -107,11 +107,13 @@ func (r *drill) run(ctx context.Context, name string) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
-	l, err := r.o.lookUp(ctx, r.d)
+	l, err := r.o.openOne(r.d)
 	if err != nil {
 		return err
 	}
-	defer l.client.Close()
+	if err := l.read(ctx, nil); err != nil {
+		return err
+	}
 	r.lookup = l
 	if err := r.choose(ctx, []string{name}); err != nil {
 		return err

@@ -30,8 +30,7 @@ refuses a release that would do harm (Patroni).
 }
 
 // actionHelp is the help text that release and destroy share.
-const actionHelp = `If a NAME does not exist, or exists in several datacenters, electop does
-nothing; choose a datacenter with --datacenter. One plan and one confirmation
+const actionHelp = `If a NAME does not exist, electop does nothing. One plan and one confirmation
 cover all elections; electop then acts on each in turn. electop reports and
 skips elections without a leader, keys for which it refuses the action, and keys
 that the token may not change.

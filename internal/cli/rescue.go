@@ -119,11 +119,13 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		return usagef("--wait %s: must be 0 or more", r.wait)
 	}
 	r.o.consul.Stale = false // no fix may depend on stale data
-	l, err := r.o.lookUpWithDeleted(ctx, r.d)
+	l, err := r.o.openOne(r.d)
 	if err != nil {
 		return err
 	}
-	defer l.client.Close()
+	if err := l.read(ctx, r.o.recorded(r.d)); err != nil { // includes elections whose key was deleted
+		return err
+	}
 	r.lookup = l
 	chosen, err := r.elections(ctx, names)
 	if err != nil {

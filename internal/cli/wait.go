@@ -36,15 +36,12 @@ it. NAME must then be a key that a pattern matches, or the part of the key that
 the wildcards match. With --vacant the key must exist at the start or in the
 history: otherwise a mistyped NAME would count as an election without a leader.
 
-With --datacenter dc1,dc2 or all, NAME must exist in exactly one datacenter, and
-the key must exist at the start.
-
 -o json writes the state as in electop list -o json, even after a timeout.
 
 Exit codes:
   0  the state was reached
   1  timeout, or Consul did not respond
-  2  usage error, the key belongs to a semaphore, or several datacenters have it
+  2  usage error, or the key belongs to a semaphore
   3  no such election, or the key did not appear before the timeout
   5  denied by Consul's ACLs, or unknown token`
 
@@ -107,12 +104,11 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		limited, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
-	ls, err := w.o.lookUpAllWithPast(limited, w.d)
+	l, err := w.o.openOne(w.d)
 	if err != nil {
 		return err
 	}
-	l, err := w.locate(limited, ls, name)
-	if err != nil {
+	if err := l.readExisting(limited, w.o.recorded(w.d)); err != nil {
 		return err
 	}
 	state, err := w.find(ctx, l, name)
@@ -133,17 +129,6 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		return errors.New("interrupted before the state was reached")
 	}
 	return w.timedOut(state)
-}
-
-// locate returns the datacenter of an election. If there are several datacenters, the key must exist in exactly one: a
-// missing key could be created in any of them.
-func (w *waitCommand) locate(ctx context.Context, ls lookups, name string) (lookup, error) {
-	l, err := ls.one(ctx, []string{name})
-	if !w.vacant && errors.Is(err, errNoElection) {
-		err = fmt.Errorf("%w; to wait for a key that does not exist, name one datacenter, e.g. --datacenter %s",
-			err, sanitize.Line(ls.all[0].client.Datacenter(), 60))
-	}
-	return l, err
 }
 
 // find returns the election with this name. If it does not exist, find returns the key that a candidate may create.

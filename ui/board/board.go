@@ -269,6 +269,13 @@ func (m *Model) Selected() *election.Election { return m.list.Selected() }
 // Visible returns the elections on the screen.
 func (m *Model) Visible() []*election.Election { return m.list.Visible() }
 
+// Near returns the elections on the screen, and those of one screen above and below it.
+func (m *Model) Near() []*election.Election {
+	l := &m.list
+	from := min(max(0, l.Offset-l.Height), len(l.Rows))
+	return l.Rows[from:min(len(l.Rows), l.Offset+2*l.Height)]
+}
+
 // Counts returns the counts of all elections, regardless of the filter.
 func (m *Model) Counts() scene.Counts { return m.totals.counts }
 

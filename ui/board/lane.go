@@ -37,6 +37,9 @@ func lane(n int, e *election.Election, asOf time.Time, window time.Duration, lan
 	step := window / time.Duration(n)
 	s := span{from: asOf.Truncate(step).Add(step - window), step: step, asOf: asOf}
 	stored, observed, known := lanes.Of(e)
+	if known && lanes.Moment.IsZero() {
+		known = len(stored)+len(observed) > 0 // otherwise the recorder does not watch the key
+	}
 	older, newer := mergeTerms(stored, e.Terms)
 	seen := s.cell(seenSince(e, asOf, older, newer))
 	for i := range cells {

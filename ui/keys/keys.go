@@ -209,11 +209,6 @@ func (k Map) RunConfirmation() []key.Binding {
 	return []key.Binding{says(k.Fixed.Confirm, "run it"), says(k.Fixed.Esc, "back")}
 }
 
-// DoctorPage lists the footer keys of the page about permissions.
-func (k Map) DoctorPage() []key.Binding {
-	return []key.Binding{says(k.Down, "scroll"), says(k.Fixed.Refresh, "run again"), says(k.Fixed.Esc, "close")}
-}
-
 // Plan lists the footer keys of the plan of a drain.
 func (k Map) Plan() []key.Binding {
 	return []key.Binding{k.Down, k.Fixed.Exclude, k.Fixed.AllowDestroy, k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc}
@@ -222,11 +217,6 @@ func (k Map) Plan() []key.Binding {
 // Confirmation lists the footer keys while the user types a number to confirm an action.
 func (k Map) Confirmation() []key.Binding {
 	return []key.Binding{says(k.Fixed.Enter, "confirm"), says(k.Fixed.Esc, "back")}
-}
-
-// HelpPage lists the footer keys of the help.
-func (k Map) HelpPage() []key.Binding {
-	return []key.Binding{says(k.NextTab, "next page"), says(k.Down, "scroll"), says(k.Back, "close")}
 }
 
 // CopyMenu lists the parts of an election or a session that the user can copy, each with its key.
@@ -248,14 +238,6 @@ func (k Map) ResultList(draining bool) []key.Binding {
 		return []key.Binding{says(k.Down, "scroll"), k.Fixed.Stop, says(k.Fixed.Enter, "hide")}
 	}
 	return []key.Binding{says(k.Down, "scroll"), says(k.Fixed.Esc, "close")}
-}
-
-// LockList lists the footer keys of the discovered locks. more is true if some of the locks are not watched.
-func (k Map) LockList(more bool) []key.Binding {
-	if more {
-		return []key.Binding{says(k.Down, "scroll"), k.Fixed.WatchAll, says(k.Fixed.Esc, "close")}
-	}
-	return k.ResultList(false)
 }
 
 // Empty lists the footer keys while there are no elections.

@@ -27,7 +27,7 @@ const (
 	Badge
 	Alarm
 	Past
-	Button
+	ButtonIdle
 	ButtonOn
 	Separator // lines between parts of the screen
 	roleCount
@@ -137,11 +137,11 @@ func roleStyle(t palette, d depth, r Role) lipgloss.Style {
 func blockStyle(t palette, d depth, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	switch {
-	case !r.block(), d == depthNone && r == Button:
+	case !r.block(), d == depthNone && r == ButtonIdle:
 		return s
 	case d == depthNone:
 		return s.Reverse(true).Bold(true)
-	case r == Button:
+	case r == ButtonIdle:
 		return s.Background(t.selection).Foreground(t.selectedText)
 	}
 	ground := map[Role]color.Color{Badge: t.accent, Alarm: t.vacant, Past: t.delay, ButtonOn: t.accent}[r]

@@ -114,7 +114,7 @@ func textRoles() map[string]kit.Role {
 	return map[string]kit.Role{
 		"text": kit.Text, "quiet": kit.Quiet, "faint": kit.Faint, "strong": kit.Strong, "accent": kit.Accent, "head": kit.Head,
 		"led": kit.Led, "vacant": kit.Vacant, "delay": kit.Delay, "bad": kit.Bad, "key": kit.Key,
-		"badge": kit.Badge, "alarm": kit.Alarm, "past": kit.Past, "button": kit.Button, "button on": kit.ButtonOn,
+		"badge": kit.Badge, "alarm": kit.Alarm, "past": kit.Past, "button": kit.ButtonIdle, "button on": kit.ButtonOn,
 	}
 }
 

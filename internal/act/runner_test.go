@@ -1,4 +1,4 @@
-package drain_test
+package act_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/internal/drain"
+	"electop/internal/act"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fakeConsul struct {
 	mu       sync.Mutex
 	keys     map[string]*key
-	runner   *drain.Runner
+	runner   *act.Runner
 	inFlight int
 	most     int
 	log      []string // every write, with the node whose session held the key
@@ -46,8 +46,8 @@ type key struct {
 }
 
 // onResult sets the function that receives the results.
-func onResult(f func(drain.Result)) func(*drain.Runner) {
-	return func(r *drain.Runner) { r.OnResult = f }
+func onResult(f func(act.Result)) func(*act.Runner) {
+	return func(r *act.Runner) { r.OnResult = f }
 }
 
 // latency is the duration of one write.
@@ -162,27 +162,27 @@ func (w *fakeConsul) report(e election.Event) {
 }
 
 // plan returns a plan for the elections that node-2 leads.
-func (w *fakeConsul) plan() drain.Plan {
-	p := drain.Plan{Nodes: []string{"node-2"}, Options: drain.Defaults()}
+func (w *fakeConsul) plan() act.Plan {
+	p := act.Plan{Nodes: []string{"node-2"}, Options: act.Defaults()}
 	for _, k := range w.keys {
 		if k.hold.Node == "node-2" {
-			p.Items = append(p.Items, &drain.Item{Target: k.hold, Likely: k.likely})
+			p.Items = append(p.Items, &act.Item{Target: k.hold, Likely: k.likely})
 		}
 	}
-	slices.SortFunc(p.Items, func(a, b *drain.Item) int { return slices.Compare([]byte(a.Target.Key), []byte(b.Target.Key)) })
+	slices.SortFunc(p.Items, func(a, b *act.Item) int { return slices.Compare([]byte(a.Target.Key), []byte(b.Target.Key)) })
 	return p
 }
 
 // run drains node-2 and returns the results by election.
-func (w *fakeConsul) run(ctx context.Context, change ...func(*drain.Runner)) map[string]drain.Result {
+func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[string]act.Result {
 	w.mu.Lock()
-	r := drain.NewRunner(w.plan(), w)
+	r := act.NewRunner(w.plan(), w)
 	for _, set := range change {
 		set(r)
 	}
 	w.runner = r
 	w.mu.Unlock()
-	found := map[string]drain.Result{}
+	found := map[string]act.Result{}
 	for _, r := range w.runner.Run(ctx) {
 		found[r.Item.Target.Election] = r
 	}
@@ -197,7 +197,7 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 		start := time.Now()
 		got := w.run(t.Context())
 		r := got["web"]
-		if len(got) != 1 || r.Status != drain.Moved || r.Rounds != 4 || r.Leader.Node != "node-3" || r.Here || r.Reason != "" {
+		if len(got) != 1 || r.Status != act.Moved || r.Rounds != 4 || r.Leader.Node != "node-3" || r.Here || r.Reason != "" {
 			t.Errorf("%+v", r)
 		}
 		// The drain takes four rounds of 4 ms each, 1 ms for the write and 3 ms for the next leader, and then the
@@ -218,10 +218,10 @@ func TestAnElectionStaysAfterTheLastRound(t *testing.T) {
 		w.add("mail", "node-2", always("node-3"))
 		got := w.run(t.Context())
 		r := got["web"]
-		if r.Status != drain.Stayed || r.Rounds != 20 || !r.Here || r.Reason != "a session on node-2 led again after each of 20 releases" {
+		if r.Status != act.Stayed || r.Rounds != 20 || !r.Here || r.Reason != "a session on node-2 led again after each of 20 releases" {
 			t.Errorf("%+v", r)
 		}
-		if got["mail"].Status != drain.Moved {
+		if got["mail"].Status != act.Moved {
 			t.Errorf("%+v", got["mail"])
 		}
 	})
@@ -246,7 +246,7 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 		}
 		w.add("quick", "node-2", always("node-3"))
 		start, pausing := time.Now(), map[string]bool{}
-		for name, r := range w.run(t.Context(), onResult(func(r drain.Result) {
+		for name, r := range w.run(t.Context(), onResult(func(r act.Result) {
 			if r.Pausing {
 				pausing[r.Item.Target.Election] = true
 			}
@@ -255,12 +255,12 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 			if name == "quick" {
 				want = 1
 			}
-			if r.Status != drain.Moved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
+			if r.Status != act.Moved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
 		// During a pause, other elections must move.
-		if took := time.Since(start); took < 16*time.Second || took > 18*time.Second || w.most > drain.Parallel {
+		if took := time.Since(start); took < 16*time.Second || took > 18*time.Second || w.most > act.Parallel {
 			t.Errorf("the drain took %s; at most %d concurrent writes", took, w.most)
 		}
 	})
@@ -272,7 +272,7 @@ func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
 		w := newFakeConsul()
 		w.add("web", "node-2", always("node-2"))
 		start := time.Now()
-		if r := w.run(t.Context())["web"]; r.Status != drain.Stayed || r.Rounds != 20 || time.Since(start) > time.Second {
+		if r := w.run(t.Context())["web"]; r.Status != act.Stayed || r.Rounds != 20 || time.Since(start) > time.Second {
 			t.Errorf("%+v after %s", r, time.Since(start))
 		}
 	})
@@ -289,7 +289,7 @@ func TestAReasonCountsUnconfirmedReleases(t *testing.T) {
 			return insight.OutcomeDone
 		}
 		r := w.run(t.Context())["web"]
-		if r.Status != drain.Stayed || r.Reason != "a session on node-2 leads after 20 releases, of which Consul did not confirm 3" {
+		if r.Status != act.Stayed || r.Reason != "a session on node-2 leads after 20 releases, of which Consul did not confirm 3" {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -307,15 +307,15 @@ func TestDestroyIsTheLastResort(t *testing.T) {
 			}
 			return insight.OutcomeDone
 		}
-		got := w.run(t.Context(), func(r *drain.Runner) { r.Destroy = true })
-		if r := got["web"]; r.Status != drain.Moved || r.Rounds != 20 || !r.Destroyed {
+		got := w.run(t.Context(), func(r *act.Runner) { r.Destroy = true })
+		if r := got["web"]; r.Status != act.Moved || r.Rounds != 20 || !r.Destroyed {
 			t.Errorf("%+v", r)
 		}
-		if r := got["mail"]; r.Status != drain.Stayed || !r.Destroyed ||
+		if r := got["mail"]; r.Status != act.Stayed || !r.Destroyed ||
 			r.Reason != "a session on node-2 led again after each of 20 releases and after its session was destroyed" {
 			t.Errorf("%+v", r)
 		}
-		if r := got["chat"]; r.Status != drain.Stayed || r.Destroyed ||
+		if r := got["chat"]; r.Status != act.Stayed || r.Destroyed ||
 			r.Reason != "a session on node-2 led again after each of 20 releases, and its session was not destroyed: the reason" {
 			t.Errorf("%+v", r)
 		}
@@ -328,7 +328,7 @@ func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
 		w.add("web", "node-2", always(""))
 		start := time.Now()
 		r := w.run(t.Context())["web"]
-		if r.Status != drain.Vacant || r.Rounds != 1 || r.Reason != "no candidate acquired the key within 15s" || r.Leader.Session != "" || r.VacancyKnown {
+		if r.Status != act.Vacant || r.Rounds != 1 || r.Reason != "no candidate acquired the key within 15s" || r.Leader.Session != "" || r.VacancyKnown {
 			t.Errorf("%+v", r)
 		}
 		if took := time.Since(start); took != latency+15*time.Second {
@@ -346,11 +346,11 @@ func TestManyElectionsWithoutACandidateAreVacantTogether(t *testing.T) {
 		}
 		start := time.Now()
 		for name, r := range w.run(t.Context()) {
-			if r.Status != drain.Vacant {
+			if r.Status != act.Vacant {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
-		if took := time.Since(start); took > 16*time.Second || w.most > drain.Parallel {
+		if took := time.Since(start); took > 16*time.Second || w.most > act.Parallel {
 			t.Errorf("the drain took %s; at most %d concurrent writes", took, w.most)
 		}
 	})
@@ -362,7 +362,7 @@ func TestAReleaseThatIsObservedLateDidNotFail(t *testing.T) {
 		w := newFakeConsul()
 		w.lag = 20 * time.Second
 		w.add("web", "node-2", always(""))
-		if r := w.run(t.Context(), func(r *drain.Runner) { r.Wait = 10 * time.Millisecond })["web"]; r.Status != drain.Vacant {
+		if r := w.run(t.Context(), func(r *act.Runner) { r.Wait = 10 * time.Millisecond })["web"]; r.Status != act.Vacant {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -375,20 +375,20 @@ func TestAnElectionThatReturnsDuringTheDrainIsReleasedAgain(t *testing.T) {
 		w.add("slow", "node-2", always("node-3")).delay = 14 * time.Second
 		w.add("settled", "node-2", always("node-3"))
 		time.AfterFunc(7*time.Second, func() { w.elect("service/settled/leader", "node-2") })
-		var statuses []drain.Status
-		got := w.run(t.Context(), onResult(func(r drain.Result) {
+		var statuses []act.Status
+		got := w.run(t.Context(), onResult(func(r act.Result) {
 			if r.Item.Target.Election == "settled" && (len(statuses) == 0 || statuses[len(statuses)-1] != r.Status) {
 				statuses = append(statuses, r.Status)
 			}
 		}))
-		if r := got["settled"]; r.Status != drain.Moved || r.Rounds != 2 {
+		if r := got["settled"]; r.Status != act.Moved || r.Rounds != 2 {
 			t.Errorf("%+v", r)
 		}
-		want := []drain.Status{drain.Moving, drain.Moved, drain.Moving, drain.Moved}
+		want := []act.Status{act.Moving, act.Moved, act.Moving, act.Moved}
 		if !slices.Equal(statuses, want) {
 			t.Errorf("%v", statuses)
 		}
-		if got["slow"].Status != drain.Moved {
+		if got["slow"].Status != act.Moved {
 			t.Errorf("%+v", got["slow"])
 		}
 	})
@@ -400,13 +400,13 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 		k := w.add("web", "node-2", always("node-3"))
 		plan := w.plan()
 		k.lead("web", "node-3") // the observer reports this hold as the initial state
-		r := drain.NewRunner(plan, w)
+		r := act.NewRunner(plan, w)
 		r.Observe([]election.Event{{
 			Time: time.Now(), Type: election.Elected, Initial: true, Key: k.hold.Key, CreateIndex: 1, Session: k.hold.Session,
 			Node: "node-3", Term: k.term, ModifyIndex: k.hold.ModifyIndex,
 		}})
 		got := r.Run(t.Context())[0]
-		if got.Status != drain.Moved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
+		if got.Status != act.Moved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
 			t.Errorf("%+v %v", got, w.log)
 		}
 	})
@@ -419,7 +419,7 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 			k := w.add("web", "node-2", always("node-3"))
 			plan := w.plan()
 			k.lead("web", "node-2") // another term, which was not reported to the runner
-			r := drain.NewRunner(plan, w)
+			r := act.NewRunner(plan, w)
 			w.runner = r
 			if observed {
 				time.AfterFunc(time.Second, func() {
@@ -430,10 +430,10 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 				})
 			}
 			got := r.Run(t.Context())[0]
-			if observed && (got.Status != drain.Moved || got.Rounds != 2) {
+			if observed && (got.Status != act.Moved || got.Rounds != 2) {
 				t.Errorf("%+v", got)
 			}
-			if !observed && (got.Status != drain.Failed || got.Failure != insight.OutcomeChanged || len(w.log) != 1) {
+			if !observed && (got.Status != act.Failed || got.Failure != insight.OutcomeChanged || len(w.log) != 1) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -447,10 +447,10 @@ func TestADeniedReleaseFails(t *testing.T) {
 		w.add("mail", "node-2", always("node-3"))
 		got := w.run(t.Context())
 		r := got["web"]
-		if r.Status != drain.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "the reason" || r.Rounds != 1 || !r.Here {
+		if r.Status != act.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "the reason" || r.Rounds != 1 || !r.Here {
 			t.Errorf("%+v", r)
 		}
-		if got["mail"].Status != drain.Moved {
+		if got["mail"].Status != act.Moved {
 			t.Errorf("%+v", got["mail"])
 		}
 	})
@@ -464,7 +464,7 @@ func TestAReleaseThatWasNotConfirmedWaitsForItsResult(t *testing.T) {
 			time.AfterFunc(time.Second, func() { w.elect(k.hold.Key, "node-3") })
 			return insight.OutcomeUnknown
 		}
-		if r := w.run(t.Context())["web"]; r.Status != drain.Moved || r.Rounds != 1 {
+		if r := w.run(t.Context())["web"]; r.Status != act.Moved || r.Rounds != 1 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -483,10 +483,10 @@ func TestAReleaseThatWasNotAppliedIsRepeated(t *testing.T) {
 			}
 			w.add("mail", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind { return kind }
 			got := w.run(t.Context())
-			if r := got["web"]; r.Status != drain.Moved || r.Rounds != 3 || r.Reason != "" {
+			if r := got["web"]; r.Status != act.Moved || r.Rounds != 3 || r.Reason != "" {
 				t.Errorf("%s: %+v", kind, r)
 			}
-			if r := got["mail"]; r.Status != drain.Failed || r.Rounds != 20 || r.Failure != kind || r.Reason != "the reason" {
+			if r := got["mail"]; r.Status != act.Failed || r.Rounds != 20 || r.Failure != kind || r.Reason != "the reason" {
 				t.Errorf("%s: %+v", kind, r)
 			}
 		})
@@ -499,8 +499,8 @@ func TestSkippedElectionsAreNotReleased(t *testing.T) {
 		w.add("web", "node-2", always("node-3"))
 		plan := w.plan()
 		plan.Items[0].Skip = "refused"
-		r := drain.NewRunner(plan, w)
-		if got := r.Run(t.Context())[0]; got.Status != drain.Skipped || got.Reason != "refused" || len(w.log) > 0 || !got.Here {
+		r := act.NewRunner(plan, w)
+		if got := r.Run(t.Context())[0]; got.Status != act.Skipped || got.Reason != "refused" || len(w.log) > 0 || !got.Here {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -513,8 +513,8 @@ func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
 			w.add(fmt.Sprintf("web%02d", i), "node-2", after(i%3)).likely = 1
 		}
 		moving, most := map[string]bool{}, 0
-		change := onResult(func(r drain.Result) {
-			moving[r.Item.Target.Key] = r.Status == drain.Moving && (r.Here || r.Leader.Session == "")
+		change := onResult(func(r act.Result) {
+			moving[r.Item.Target.Key] = r.Status == act.Moving && (r.Here || r.Leader.Session == "")
 			n := 0
 			for _, is := range moving {
 				if is {
@@ -524,11 +524,11 @@ func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
 			most = max(most, n)
 		})
 		for name, r := range w.run(t.Context(), change) {
-			if r.Status != drain.Moved || r.Rounds > 3 {
+			if r.Status != act.Moved || r.Rounds > 3 {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
-		if w.most > drain.Parallel || most > drain.Parallel || w.most < 2 {
+		if w.most > act.Parallel || most > act.Parallel || w.most < 2 {
 			t.Errorf("at most %d writes and %d elections at the same time", w.most, most)
 		}
 	})
@@ -542,7 +542,7 @@ func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
 		time.AfterFunc(time.Minute, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionRestored}}) })
 		start := time.Now()
 		r := w.run(t.Context())["web"]
-		if took := time.Since(start); r.Status != drain.Vacant || took != 75*time.Second {
+		if took := time.Since(start); r.Status != act.Vacant || took != 75*time.Second {
 			t.Errorf("%s %+v", took, r)
 		}
 	})
@@ -560,16 +560,16 @@ func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 		})
 		var connection []string
 		start := time.Now()
-		got := w.run(t.Context(), func(r *drain.Runner) {
+		got := w.run(t.Context(), func(r *act.Runner) {
 			r.OnConnection = func(err string) { connection = append(connection, err) }
 		})
 		if took := time.Since(start); took != 21*time.Second || !slices.Equal(connection, []string{"rejected"}) {
 			t.Errorf("the drain took %s; connection events %q", took, connection)
 		}
-		if r := got["mail"]; r.Status != drain.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
+		if r := got["mail"]; r.Status != act.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
 			t.Errorf("%+v", r)
 		}
-		if r := got["web"]; r.Status != drain.Moved {
+		if r := got["web"]; r.Status != act.Moved {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -599,7 +599,7 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 			<-time.After(time.Second) //nolint:forbidigo // inside synctest
 			w.cancel = nil
 			for name, r := range w.run(t.Context()) {
-				if r.Status != drain.Moved {
+				if r.Status != act.Moved {
 					t.Errorf("%s: %+v", name, r)
 				}
 			}
@@ -624,7 +624,7 @@ func TestWaitsDoNotFollowAClockThatIsSet(t *testing.T) {
 		w.add("mail", "node-2", always(""))
 		start := time.Now()
 		got := w.run(t.Context())
-		if took := time.Since(start); took > 16*time.Second || got["web"].Status != drain.Moved || got["mail"].Status != drain.Vacant {
+		if took := time.Since(start); took > 16*time.Second || got["web"].Status != act.Moved || got["mail"].Status != act.Vacant {
 			t.Errorf("after %s: %+v", took, got)
 		}
 	})
@@ -635,7 +635,7 @@ func TestTheSpellingOfANodeDoesNotMatter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
 		w.add("web", "node-2", func(n int) string { return []string{"", "NODE-2", "Node-2", "node-3"}[n] })
-		if r := w.run(t.Context())["web"]; r.Status != drain.Moved || r.Rounds != 3 {
+		if r := w.run(t.Context())["web"]; r.Status != act.Moved || r.Rounds != 3 {
 			t.Errorf("%+v", r)
 		}
 	})

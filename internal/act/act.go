@@ -1,8 +1,8 @@
-// Package drain moves every leader off a node. It plans which elections to release, releases each until a session on
+// Package act defines plans, effects and results of actions, and carries out a drain: it releases each election until a session on
 // another node leads, and reports the result.
 //
 // The package does no I/O. Its callers pass facts and observations, and an [Operator] that writes.
-package drain
+package act
 
 import (
 	"context"

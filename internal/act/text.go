@@ -1,4 +1,4 @@
-package drain
+package act
 
 import (
 	"fmt"
@@ -122,4 +122,34 @@ func (r Result) present() string {
 // Releases returns "1 release", "2 releases" and so on.
 func Releases(n int) string {
 	return election.Plural(uint64(n), "release") //nolint:gosec // not negative
+}
+
+// NamedEffect is the effect of an action on the election or session with this name.
+type NamedEffect struct {
+	Name   string
+	Effect insight.Effect
+}
+
+// Sentences returns each sentence of the effects once. If a sentence does not apply to all effects, the joined names
+// of its effects precede it.
+func Sentences(effects []NamedEffect, pick func(insight.Effect) []string, join func(names []string) string) []string {
+	var order []string
+	about := map[string][]string{}
+	for _, e := range effects {
+		for _, text := range pick(e.Effect) {
+			if text == "" {
+				continue
+			}
+			if about[text] == nil {
+				order = append(order, text)
+			}
+			about[text] = append(about[text], e.Name)
+		}
+	}
+	for i, text := range order {
+		if names := about[text]; len(names) < len(effects) {
+			order[i] = join(names) + ": " + text
+		}
+	}
+	return order
 }

@@ -1,4 +1,4 @@
-package drain_test
+package act_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"electop/election"
-	"electop/internal/drain"
+	"electop/internal/act"
 )
 
 func session(id, name, node string) *election.Session {
@@ -22,7 +22,7 @@ func ledBy(p election.Pair, s *election.Session) *election.Election {
 	return &election.Election{Name: strings.Split(p.Key, "/")[1], Exists: true, Pair: p, Session: s, Term: 1}
 }
 
-func facts() drain.Facts {
+func facts() act.Facts {
 	web, web2, mail, db := session("w1", "web", "node-2"), session("w2", "web", "node-3"), session("m1", "mail", "node-2"), session("d1", "db-pg1", "node-2")
 	db.Behavior, db.TTL, db.LockDelay = election.BehaviorDelete, 20e9, 1e6
 	leader := pair("service/db/leader", "d1")
@@ -33,7 +33,7 @@ func facts() drain.Facts {
 	if err != nil {
 		panic(err)
 	}
-	return drain.Facts{
+	return act.Facts{
 		Nodes: []string{"node-2"}, Patterns: ps,
 		Snapshot: &election.Snapshot{Elections: []*election.Election{
 			ledBy(leader, db), ledBy(pair("service/elsewhere/leader", "w2"), web2), ledBy(pair("service/free/leader", ""), nil),
@@ -44,12 +44,12 @@ func facts() drain.Facts {
 	}
 }
 
-func plan(f drain.Facts, excluded string) drain.Plan {
+func plan(f act.Facts, excluded string) act.Plan {
 	around := map[string]election.Surroundings{}
 	for _, e := range f.Elections() {
 		around[e.Key()] = election.Surroundings{Key: e.Key(), Sessions: f.Sessions}
 	}
-	return drain.NewPlan(f, around, func(e *election.Election) string {
+	return act.NewPlan(f, around, func(e *election.Election) string {
 		if e.Key() == excluded {
 			return "excluded"
 		}
@@ -150,18 +150,18 @@ func TestUnreadFindsHoldersOnUnknownNodes(t *testing.T) {
 func TestASecondPlanCorrectsTheResults(t *testing.T) {
 	f := facts()
 	first := plan(f, "")
-	var results []drain.Result
+	var results []act.Result
 	for _, i := range first.Items {
-		r := drain.Result{Item: i, Status: drain.Vacant}
+		r := act.Result{Item: i, Status: act.Vacant}
 		if i.Skip != "" {
-			r.Status = drain.Skipped
+			r.Status = act.Skipped
 		}
 		results = append(results, r)
 	}
 	f.Nodes = []string{"NODE-2"}
 	f.Held = []election.Pair{pair("lock/late", "m1")}
 	var got []string
-	for _, r := range drain.Check(results, plan(f, "")) {
+	for _, r := range act.Check(results, plan(f, "")) {
 		got = append(got, fmt.Sprintf("%s %s %v %s", r.Item.Target.Key, r.Status, r.Here, r.Leader.Session))
 	}
 	want := []string{
