@@ -5,7 +5,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/clip"
 	"electop/ui/commands"
 	"electop/ui/keys"
 	"electop/ui/kit"
@@ -13,6 +12,7 @@ import (
 	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/scene"
+	"electop/ui/shell"
 )
 
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
@@ -148,15 +148,34 @@ func openCommands(m *Model) tea.Cmd {
 	return send(m, &m.focus.commands, about)
 }
 
+// copyItems lists what the copy menu can copy.
+func copyItems(m *Model) []shell.Item {
+	switch ses := m.sessions.Selected(); {
+	case m.focus.view != viewSessions && m.scene.Selected != nil:
+		return m.opts.Cluster.OfElection(m.scene.Selected)
+	case m.focus.view == viewSessions && ses != nil:
+		return m.opts.Cluster.OfSession(ses, m.scene.Shown.In(ses.Datacenter).Datacenter)
+	}
+	return nil
+}
+
 func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
-	switch {
-	case m.list().Cursor() != m.focus.copied: // the latest snapshot does not contain the item, or the filter hides it
+	if m.list().Cursor() != m.focus.copied { // the latest snapshot does not contain the item, or the filter hides it
 		return m.do(scene.Say{Role: kit.Delay, Text: "Nothing was copied: the selection changed."})
-	case m.focus.view == viewSessions:
-		return m.do(clip.Session(msg.String(), m.sessions.Selected(), m.scene.Shown.In(selectedDatacenter(m)).Datacenter, m.opts.Cluster))
 	}
-	return m.do(clip.Election(msg.String(), m.scene, m.opts.Cluster))
+	for _, i := range copyItems(m) {
+		switch {
+		case i.Key != msg.String():
+			continue
+		case i.Err != nil:
+			return m.do(scene.Say{Role: kit.Delay, Text: kit.Capital(i.Err.Error()) + "."})
+		case i.What == "value" && m.scene.Past != nil:
+			return m.do(scene.Say{Role: kit.Delay, Text: "The history does not store values."})
+		}
+		return m.copyText(i.What, i.Text)
+	}
+	return nil
 }
 
 // clicked presses the key or selects the item that is drawn under the mouse pointer.
