@@ -56,8 +56,6 @@ func (m *Model) command(text string) tea.Cmd {
 		return m.out.travel.Jump(rest, m.scene)
 	case "pause":
 		return m.pause(!m.feed.paused)
-	case "wide":
-		return m.widen()
 	case "fix":
 		if m.focus.view == viewElections {
 			return openFix(m, ":fix")

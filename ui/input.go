@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"strconv"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -69,8 +67,6 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 		return send(m, &m.board, scene.Choose{Kind: election.ActionDestroy, By: msg.String()})
 	case key.Matches(msg, k.Fix):
 		return openFix(m, msg.String())
-	case key.Matches(msg, k.Wide):
-		return m.widen()
 	case key.Matches(msg, k.Report):
 		return m.do(past.ReportOn(m.scene.Selected, "", m.scene.Now))
 	case m.focus.zoom, key.Matches(msg, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp):
@@ -121,15 +117,6 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return nil, false
 	}
 	return nil, true
-}
-
-// widen turns the wide table on or off. It shows a note if the window is too narrow for full session IDs.
-func (m *Model) widen() tea.Cmd {
-	cmd := m.toTable(scene.Widen{})
-	if needs := m.board.WideWidth(m.scene.Past != nil); m.focus.view != viewSessions && m.board.Wide() && m.window.w < needs {
-		m.say(kit.Quiet, "Full session IDs require a window of "+strconv.Itoa(needs)+" columns.")
-	}
-	return cmd
 }
 
 // openHelp opens the help at the page of the view.

@@ -141,7 +141,7 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 	old := m.window.screen
 	m.window.screen = arrange(need{
 		w: m.window.w, h: m.window.h, banners: len(m.banners()), rows: len(m.scene.Shown.Elections),
-		zoom: m.focus.zoom && m.focus.view == viewElections, wide: m.board.Wide(),
+		zoom: m.focus.zoom && m.focus.view == viewElections,
 		full: m.focus.view != viewElections || len(m.scene.Shown.Elections) == 0,
 	})
 	var cmds []tea.Cmd
