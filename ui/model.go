@@ -12,14 +12,11 @@ import (
 	"electop/ui/commands"
 	"electop/ui/detail"
 	"electop/ui/dialog"
-	"electop/ui/doctor"
 	"electop/ui/drain"
 	"electop/ui/events"
 	"electop/ui/fix"
-	"electop/ui/help"
 	"electop/ui/keys"
 	"electop/ui/kit"
-	"electop/ui/locks"
 	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/results"
@@ -38,13 +35,14 @@ type Model struct {
 	focus  focus
 	// scene is the input of all drawing. It is rebuilt at the end of each update.
 	scene    *scene.Scene
-	board    board.Model
+	board    *board.Model
 	detail   detail.Model
 	events   events.Model
 	sessions sessions.Model
 	dialog   *dialog.Model // nil if no dialog is open
 	log      results.Log
 	note     note
+	overlay  *scene.Overlay // nil if none is open
 	out      *links
 }
 
@@ -65,12 +63,9 @@ const (
 	modePrompt
 	modeDialog
 	modeCopy
-	modeHelp
 	modeResults
-	modeLocks
 	modeDrain
 	modeCommands
-	modeDoctor
 )
 
 // focus is the current view and the part of the screen that receives keys.
@@ -86,11 +81,8 @@ type focus struct {
 	typed [2][]string
 	// fix is the open fix dialog. It is nil if none is open.
 	fix      *fix.Model
-	help     help.Model
-	locks    locks.Model
 	drain    drain.Model
 	commands commands.Model
-	doctor   doctor.Model
 }
 
 // look holds the painter, the colours that it uses, and the configuration that the header shows.
@@ -163,7 +155,7 @@ func New(ctx context.Context, opts Options) *Model {
 		ctx: ctx, opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Holdings, "")),
 		log: results.New(ctx, opts.Operator, k), focus: focus{
-			help: help.New(k, commandHelp()), locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k), doctor: doctor.New(ctx, opts.Doctor, k),
+			drain:    drain.New(ctx, opts.Drain, k),
 			commands: commands.New(commands.Tools{Templates: opts.Commands, Command: opts.Command, File: opts.ConfigFile}, k),
 		},
 	}

@@ -152,7 +152,7 @@ func TestTheActionWaitsForTheCheck(t *testing.T) {
 }
 
 func TestEscEndsTheCheck(t *testing.T) {
-	for _, key := range []string{"esc", "q", "ctrl+c"} {
+	for _, key := range []string{"esc", "q"} {
 		var ended context.Context
 		d := drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) {
 			o.Survey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {

@@ -15,7 +15,7 @@ import (
 	"electop/election/sanitize"
 	"electop/internal/output"
 	"electop/ui/kit"
-	"electop/ui/locks"
+	"electop/ui/pages"
 )
 
 func newDiscoverCommand(d deps, o *options) *cobra.Command {
@@ -163,7 +163,9 @@ func (found discovered) write(w io.Writer, page *kit.Page) error {
 		where = []string{"--datacenter", sanitize.Line(found.Datacenter, 60)}
 		page.Add(kit.Span{Role: kit.Strong, Text: "Datacenter " + where[1]})
 	}
-	locks.Write(page, found.Groups)
+	for i := range found.Groups {
+		pages.WriteGroup(page, &found.Groups[i])
+	}
 	if len(found.Flags) > 0 {
 		page.Head("Flags that watch all of them:")
 		page.Add(kit.Span{Role: kit.Text, Text: "  electop " + shellWords(append(where, found.Flags...))})

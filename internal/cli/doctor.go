@@ -12,7 +12,7 @@ import (
 	"electop/consulx"
 	"electop/election/sanitize"
 	"electop/internal/output"
-	"electop/ui/doctor"
+	"electop/ui/pages"
 )
 
 func newDoctorCommand(d deps, o *options) *cobra.Command {
@@ -106,17 +106,17 @@ func writeReports(d deps, o *options, ls lookups, reports []consulx.Report) erro
 		if ls.several && len(r.Rows) > 0 {
 			page.Head("Datacenter " + sanitize.Line(ls.all[i].config.Datacenter, 60))
 		}
-		doctor.Write(page, doctorRows(r))
+		pages.WriteChecks(page, doctorRows(r))
 	}
 	_, err := io.WriteString(d.stdout, page.Plain())
 	return err
 }
 
 // doctorRows returns the rows of a report for a page of the dashboard.
-func doctorRows(r consulx.Report) []doctor.Row {
-	rows := make([]doctor.Row, len(r.Rows))
+func doctorRows(r consulx.Report) []pages.Check {
+	rows := make([]pages.Check, len(r.Rows))
 	for i, row := range r.Rows {
-		rows[i] = doctor.Row{Subject: row.Subject, Status: doctor.Status(row.Status), Detail: row.Detail, Rule: row.Rule}
+		rows[i] = pages.Check{Subject: row.Subject, Status: pages.Status(row.Status), Detail: row.Detail, Rule: row.Rule}
 	}
 	return rows
 }
