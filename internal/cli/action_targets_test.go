@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"electop/consulx"
 )
 
 // An unset shell variable must not select more elections.
@@ -81,36 +79,6 @@ func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 	}
 }
 
-// dc2 does not allow this token to read sessions, so node-1 may also lead an election there.
-func TestNodeIsNotLocatedIfADatacenterCannotBeChecked(t *testing.T) {
-	for _, denied := range []string{"dc1", "dc2"} {
-		f := memoryFederation(t)
-		f.both()
-		proxied := intercept(t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
-			refuse := r.URL.Query().Get("dc") == denied && strings.HasPrefix(r.URL.Path, "/v1/session/")
-			if refuse {
-				http.Error(w, "Permission denied", http.StatusForbidden)
-			}
-			return refuse
-		})
-		for _, action := range []string{"release", "destroy"} {
-			r := proxied.run(action, "--yes", "--node", "node-1", "--datacenter", "all").must(t, exitDenied)
-			has(t, r.errOut, "datacenter "+denied+": ")
-		}
-		f.unchanged()
-	}
-}
-
-// unchanged checks that the elections in both datacenters still have leaders.
-func (f *federation) unchanged() {
-	f.t.Helper()
-	for name, w := range map[string]*testConsul{"dc1": f.testConsul, "dc2": f.dc2} {
-		if w.get("service/web/leader").Session == "" || w.get("service/only-"+name+"/leader").Session == "" {
-			f.t.Errorf("an action ended a term in %s", name)
-		}
-	}
-}
-
 // knownLeader sets the headers of a response of Consul.
 func knownLeader(w http.ResponseWriter) {
 	for _, name := range []string{"X-Consul-Index", "X-Consul-LastContact"} {
@@ -145,82 +113,4 @@ func (f *federation) filtered(prefix string) *testConsul {
 		fmt.Fprint(w, answer)
 		return true
 	})
-}
-
-// If the token cannot read all keys of dc2, an action must not choose dc1.
-func TestActionsChooseNoDatacenterBecauseKeysAreHidden(t *testing.T) {
-	f := memoryFederation(t)
-	f.both()
-	proxied := f.filtered("service/web/")
-	for _, args := range [][]string{
-		{"release", "--yes", "web"}, {"destroy", "--yes", "service/web/leader"}, {"release", "--yes", "only-dc1"},
-		{"release", "--yes", "--node", "node-1"}, {"show", "web"},
-	} {
-		r := proxied.run(append(args, "--datacenter", "all")...).must(t, exitDenied)
-		has(t, r.errOut, "this token cannot read all keys of datacenter dc2", "there too; choose a datacenter with --datacenter")
-	}
-	f.unchanged()
-	proxied.run("show", "web", "--datacenter", "dc1").must(t, exitOK)
-	// The token can read this key in dc2, where it does not exist.
-	proxied.run("release", "--yes", "service/only-dc1/leader", "--wait", "1ms", "--datacenter", "all").must(t, exitFailed)
-	if f.get("service/only-dc1/leader").Session != "" {
-		t.Error("the key is still held after the release")
-	}
-	r := proxied.run("list", "nothing", "--datacenter", "all").must(t, exitNoElection)
-	has(t, r.errOut, "keys may be hidden")
-}
-
-// Without a token, Consul sets no header if it hides keys of dc2.
-func TestNodeIsNotLocatedWithoutAToken(t *testing.T) {
-	f := memoryFederation(t)
-	f.both()
-	f.dc2.node("node-2")
-	f.dc2.acquire("service/far/leader", f.dc2.sessionOn("node-2"), "far")
-	proxied := intercept(t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
-		asked := r.URL.Query().Get("dc") == "dc1" && r.URL.Path == "/v1/session/info/"+consulx.NoSession
-		if asked {
-			knownLeader(w)
-			w.Header().Set("X-Consul-Default-Acl-Policy", "deny")
-			fmt.Fprint(w, "[]")
-		}
-		return asked
-	})
-	for _, action := range []string{"release", "destroy"} {
-		r := proxied.run(action, "--yes", "--node", "node-2", "--datacenter", "all").must(t, exitDenied)
-		has(t, r.errOut, "without a token, Consul does not report hidden keys of datacenter dc1, and sessions on node node-2 may lead elections there too; choose a datacenter with --datacenter")
-	}
-	f.unchanged()
-	if f.dc2.get("service/far/leader").Session == "" {
-		t.Error("the key of dc2 was released although dc1 may hide elections on the node")
-	}
-	proxied.run("release", "--yes", "--node", "node-2", "--datacenter", "dc2").must(t, exitOK)
-	if f.dc2.get("service/far/leader").Session != "" {
-		t.Error("the key of dc2 is still held after the release")
-	}
-	proxied.run("release", "--yes", "--node", "node-2", "--datacenter", "all").must(t, exitNoElection)
-}
-
-// If a response lacks the header about filtered results, as for anonymous requests, the read of the key shows that it
-// is hidden.
-func TestActionsReadTheKeyInTheOtherDatacenters(t *testing.T) {
-	f := memoryFederation(t)
-	f.both()
-	proxied := intercept(t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
-		body, status := "", http.StatusNotFound // as Consul does for an empty list
-		switch {
-		case r.URL.Query().Get("dc") != "dc2":
-			return false
-		case r.URL.Path == "/v1/txn":
-			body, status = `{"Results":[],"Errors":null}`, http.StatusOK
-		case !strings.HasPrefix(r.URL.Path, "/v1/kv/"):
-			return false
-		}
-		knownLeader(w)
-		w.WriteHeader(status)
-		fmt.Fprint(w, body)
-		return true
-	})
-	r := proxied.run("release", "--yes", "web", "--datacenter", "all").must(t, exitDenied)
-	has(t, r.errOut, "datacenter dc2")
-	f.unchanged()
 }
