@@ -428,7 +428,7 @@ func TestTheDrainKeyIsGreyWithoutRights(t *testing.T) {
 	if !enabled() {
 		t.Fatal("D is grey although no permission is missing")
 	}
-	d.send(rightsMsg{hold{mixedSnapshot().Find(election.KeyID(pair.Key)).ID(), pair.Session}, denied(pair.Key)})
+	d.learn(mixedSnapshot().Find(election.KeyID(pair.Key)).Target(), denied(pair.Key))
 	if enabled() {
 		t.Error("D is not grey although a permission is missing")
 	}

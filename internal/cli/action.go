@@ -158,11 +158,10 @@ func (a *action) run(ctx context.Context, names []string) error {
 	if err := a.validate(names); err != nil {
 		return err
 	}
-	l, err := a.o.lookUp(ctx, a.d)
-	if err != nil {
+	var err error
+	if a.lookup, err = a.o.readOne(ctx, a.d, nil); err != nil {
 		return err
 	}
-	a.lookup = l
 	if err := a.choose(ctx, names); err != nil {
 		return err
 	}

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -77,40 +74,4 @@ func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 			}
 		})
 	}
-}
-
-// knownLeader sets the headers of a response of Consul.
-func knownLeader(w http.ResponseWriter) {
-	for _, name := range []string{"X-Consul-Index", "X-Consul-LastContact"} {
-		w.Header().Set(name, "1")
-	}
-	w.Header().Set("X-Consul-Knownleader", "true")
-}
-
-// filtered returns the federation for a token that cannot read the keys of dc2 that begin with a prefix.
-func (f *federation) filtered(prefix string) *testConsul {
-	return intercept(f.t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Query().Get("dc") != "dc2" {
-			return false
-		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return false
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		answer, status := "", http.StatusOK
-		switch {
-		case strings.HasPrefix(r.URL.Path, "/v1/kv/"):
-			w.Header().Set("X-Consul-Results-Filtered-By-Acls", "true")
-			status = http.StatusNotFound // as Consul does for an empty list
-		case r.URL.Path == "/v1/txn" && strings.Contains(string(body), prefix):
-			answer = `{"Results":[],"Errors":null}`
-		default:
-			return false
-		}
-		knownLeader(w)
-		w.WriteHeader(status)
-		fmt.Fprint(w, answer)
-		return true
-	})
 }

@@ -135,11 +135,13 @@ func (c *campaign) validate(name string, program []string) error {
 
 // compete finds the key, campaigns, and closes the candidate. A failed release does not change the result.
 func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []string) error {
-	l, err := c.o.lookUp(tryCtx, c.d)
+	l, err := c.o.openOne(c.d)
 	if err != nil {
 		return err
 	}
-	defer l.client.Close()
+	if err := l.read(tryCtx, nil); err != nil {
+		return err
+	}
 	key, flags, err := findKey(tryCtx, l, name)
 	if err != nil {
 		return err

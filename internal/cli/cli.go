@@ -54,7 +54,7 @@ func Main() int {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, d deps, args []string) int {
-	o := &options{}
+	o := &options{file: &configFile{}}
 	defer o.opened.close()
 	cmd := newRootCommand(d, o)
 	cmd.SetArgs(args)

@@ -44,14 +44,7 @@ func runDashboard(ctx context.Context, d deps, o *options) error {
 // the user switched the context.
 func runContext(ctx context.Context, d deps, o *options) (next *options, err error) {
 	defer o.opened.close()
-	ps, err := o.parsePatterns()
-	if err != nil {
-		return nil, err
-	}
-	if err := o.checkConnections(); err != nil {
-		return nil, err
-	}
-	all, err := o.openDatacenters(ctx)
+	ls, err := o.open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +56,12 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	}
 	defer closeLog()
 	warnings := &lateWarnings{log: log}
-	for _, c := range all {
-		c.recorder = o.record(c.client, warnings.add)
+	all := make([]*datacenter, len(ls.all))
+	for i, l := range ls.all {
+		all[i] = &datacenter{lookup: l, writer: writer{recorder: o.record(l.client, warnings.add)}}
 	}
 	err = openDashboard(ctx, d, dashboard{
-		datacenters: all, patterns: ps, log: log, history: o.historySource(all[0].client),
+		datacenters: all, patterns: ls.all[0].patterns, log: log, history: o.historySource(all[0].client),
 		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, screen: screen, redact: o.opened.redact,
 	})
 	for _, c := range all {
@@ -75,23 +69,6 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	}
 	warnings.write(d)
 	return next, err
-}
-
-// openDatacenters creates a client for each datacenter. It sends a request only to read the names of all datacenters.
-func (o *options) openDatacenters(ctx context.Context) ([]*datacenter, error) {
-	configs, err := o.datacenters(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []*datacenter
-	for _, config := range configs {
-		client, err := o.opened.client(config)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, &datacenter{client: client, connect: func() (*consulx.Client, error) { return consulx.NewClient(config) }})
-	}
-	return all, nil
 }
 
 // lateWarnings keeps warnings until the screen is closed.
@@ -189,9 +166,9 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 }
 
 // observe creates the observer of each datacenter.
-func (b dashboard) observe(shared *sharedActions) []observed {
+func (b dashboard) observe(shared *sharedActions) []*observe.Observer {
 	logEvents := eventLogger(b.log)
-	places := make([]observed, len(b.datacenters))
+	places := make([]*observe.Observer, len(b.datacenters))
 	for i, c := range b.datacenters {
 		c.observe(observe.Options{
 			Patterns: b.patterns, Logger: b.log, Recall: recallFrom(b.history, b.log), OnEvents: func(events []election.Event) {
@@ -199,7 +176,7 @@ func (b dashboard) observe(shared *sharedActions) []observed {
 				shared.events(events)
 			},
 		})
-		places[i] = observed{c.client, c.observer}
+		places[i] = c.observer
 	}
 	return places
 }

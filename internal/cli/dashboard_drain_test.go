@@ -18,12 +18,11 @@ func newDrains(t *testing.T, addr string) *dashboardDrains {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connect := func() (*consulx.Client, error) { return consulx.NewClient(consulx.Config{Address: addr}) }
-	client, err := connect()
+	client, err := consulx.NewClient(consulx.Config{Address: addr})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &datacenter{client: client, connect: connect}
+	c := &datacenter{lookup: lookup{client: client, config: consulx.Config{Address: addr}}}
 	c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
 	x := newDashboardDrains(t.Context(), dashboard{
 		patterns: ps, log: slog.New(slog.DiscardHandler),

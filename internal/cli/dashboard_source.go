@@ -15,8 +15,7 @@ import (
 
 // datacenter is one datacenter of Consul. It implements [source.Source] for the dashboard.
 type datacenter struct {
-	client   *consulx.Client
-	connect  func() (*consulx.Client, error) // returns a new client for the same datacenter
+	lookup
 	observer *observe.Observer
 	writer
 }
@@ -25,7 +24,7 @@ var _ source.Source = (*datacenter)(nil)
 
 // observe creates the observer and the operator, which acts and records.
 func (c *datacenter) observe(o observe.Options) {
-	c.observer = newObserved(c.client, c.recorder, o).observer
+	c.observer = newObserved(c.client, c.recorder, o)
 	c.Operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
 		if c.recorder != nil {
 			a.By = c.recorder.by

@@ -60,15 +60,15 @@ then 5.`,
 }
 
 func runDiscover(ctx context.Context, d deps, o *options, prefix, format string) error {
-	clients, ps, err := o.connectAll(ctx)
+	ls, err := o.open(ctx, d)
 	if err != nil {
 		return err
 	}
-	s := &lockSearch{d: d, patterns: ps, prefix: prefix, json: format == "json"}
-	if o.severalDatacenters() {
-		return s.everywhere(ctx, clients)
+	s := &lockSearch{d: d, prefix: prefix, json: format == "json"}
+	if ls.several {
+		return s.everywhere(ctx, ls.all)
 	}
-	found, err := s.in(ctx, clients[0], "")
+	found, err := s.in(ctx, ls.all[0])
 	if err != nil {
 		return err
 	}
@@ -82,16 +82,15 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 // lockSearch is a run of discover.
 type lockSearch struct {
 	d        deps
-	patterns election.Patterns
 	prefix   string
 	json     bool
 	sections int // number of sections written
 }
 
-// in searches one datacenter, and shows the progress. Each progress line begins with where.
-func (s *lockSearch) in(ctx context.Context, client *consulx.Client, where string) (discovered, error) {
-	p := &progress{w: s.d.stderr, terminal: s.d.interactive, where: where}
-	found, err := discoverLocks(ctx, client, strings.TrimPrefix(s.prefix, "/"), s.patterns, p.update)
+// in searches one datacenter, and shows the progress.
+func (s *lockSearch) in(ctx context.Context, l lookup) (discovered, error) {
+	p := &progress{w: s.d.stderr, terminal: s.d.interactive, where: l.where}
+	found, err := discoverLocks(ctx, l.client, strings.TrimPrefix(s.prefix, "/"), l.patterns, p.update)
 	if p.total > 0 {
 		p.end()
 	}
@@ -103,24 +102,23 @@ func (s *lockSearch) in(ctx context.Context, client *consulx.Client, where strin
 
 // everywhere searches the datacenters one after the other, because a search is expensive. It writes each section as
 // soon as it is complete.
-func (s *lockSearch) everywhere(ctx context.Context, clients []*consulx.Client) error {
-	results := make([]discoveredJSON, len(clients))
+func (s *lockSearch) everywhere(ctx context.Context, all []lookup) error {
+	results := make([]discoveredJSON, len(all))
 	var worst error
-	for i, client := range clients {
-		where := "datacenter " + sanitize.Line(client.Datacenter(), 60) + ": "
-		found, err := s.in(ctx, client, where)
+	for i, l := range all {
+		found, err := s.in(ctx, l)
 		if ctx.Err() != nil {
 			return err
 		}
 		results[i] = newDiscoveredJSON(found)
-		results[i].Datacenter = client.Datacenter()
+		results[i].Datacenter = l.config.Datacenter
 		if err != nil {
-			results[i].Error = client.Redact(consulx.Describe(err))
-			worst = mostSevere(worst, exitError(reportError(s.d.stderr, ofDatacenter(client, err))))
+			results[i].Error = l.client.Redact(consulx.Describe(err))
+			worst = mostSevere(worst, exitError(reportError(s.d.stderr, l.fail(err))))
 			continue
 		}
-		s.warn(found, where)
-		if err := s.section(found, sanitize.Line(client.Datacenter(), 60)); err != nil {
+		s.warn(found, l.where)
+		if err := s.section(found, sanitize.Line(l.config.Datacenter, 60)); err != nil {
 			return err
 		}
 	}

@@ -42,28 +42,28 @@ most severe one: 1, then 5. All sections show the agent of --http-addr.`,
 
 // diagnosis is the report about one datacenter. The report is complete unless failure is set.
 type diagnosis struct {
-	client  *consulx.Client
+	lookup
 	report  consulx.Report
 	failure error
 }
 
 func runDoctor(ctx context.Context, d deps, o *options, format string) error {
-	clients, ps, err := o.connectAll(ctx)
+	ls, err := o.open(ctx, d)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	all := make([]diagnosis, len(clients))
+	all := make([]diagnosis, len(ls.all))
 	var checks sync.WaitGroup
-	for i, c := range clients {
+	for i, l := range ls.all {
 		checks.Go(func() {
-			report, failure := consulx.Doctor(ctx, c, ps)
-			all[i] = diagnosis{c, report, failure}
+			report, failure := consulx.Doctor(ctx, l.client, l.patterns)
+			all[i] = diagnosis{l, report, failure}
 		})
 	}
 	checks.Wait()
-	if o.severalDatacenters() {
+	if ls.several {
 		return writeDiagnoses(d, all, format)
 	}
 	return all[0].write(d, format)
@@ -96,7 +96,7 @@ func writeDiagnoses(d deps, all []diagnosis, format string) error {
 	for _, x := range all {
 		result := doctorResult(x.report)
 		if x.failure != nil {
-			result = exitError(reportError(d.stderr, ofDatacenter(x.client, x.failure)))
+			result = exitError(reportError(d.stderr, x.fail(x.failure)))
 		}
 		worst = mostSevere(worst, result)
 	}

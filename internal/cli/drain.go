@@ -120,11 +120,12 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	if err := c.validate(nodes); err != nil {
 		return err
 	}
-	client, ps, err := c.o.connect()
+	l, err := c.o.openOne(c.d)
 	if err != nil {
 		return err
 	}
-	c.lookup = lookup{stderr: c.d.stderr, client: client.Consistently(), patterns: ps}
+	l.client = l.client.Consistently()
+	c.lookup = l
 	c.searching = func() (update func(done, total int), end func()) {
 		p := &progress{w: c.d.stderr, terminal: c.d.interactive}
 		return p.update, p.end

@@ -110,11 +110,10 @@ func (r *drill) run(ctx context.Context, names []string) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
-	l, err := r.o.lookUp(ctx, r.d)
-	if err != nil {
+	var err error
+	if r.lookup, err = r.o.readOne(ctx, r.d, nil); err != nil {
 		return err
 	}
-	r.lookup = l
 	if err := r.choose(ctx, names); err != nil {
 		return err
 	}
@@ -129,7 +128,7 @@ func (r *drill) run(ctx context.Context, names []string) error {
 			return err
 		}
 	}
-	recorder := r.o.recordActions(r.d, l)
+	recorder := r.o.recordActions(r.d, r.lookup)
 	defer recorder.finish()
 	err = r.observing(ctx, func(observer *observe.Observer) {
 		r.rounds(ctx, observer.Snapshots(), writer{consulx.NewOperator(r.client, observer.Note), recorder})

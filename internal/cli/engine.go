@@ -305,6 +305,15 @@ func waitEnded(o insight.Outcome, last *election.Snapshot, wait time.Duration, i
 	return o
 }
 
+// readOne opens the datacenter of a command that works in one, and reads its elections.
+func (o *options) readOne(ctx context.Context, d deps, past pastReader) (lookup, error) {
+	l, err := o.openOne(d)
+	if err == nil {
+		err = l.read(ctx, past)
+	}
+	return l, err
+}
+
 // recordActions starts a recorder for the actions of a command. It returns nil if no history is used.
 func (o *options) recordActions(d deps, l lookup) *historyRecorder {
 	r := o.record(l.client, d.warn)

@@ -32,8 +32,11 @@ code 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			ls, err := o.lookUpAllWithPast(cmd.Context(), d)
+			ls, err := o.open(cmd.Context(), d)
 			if err != nil {
+				return err
+			}
+			if err := ls.readExisting(cmd.Context(), o.recorded(d)); err != nil {
 				return err
 			}
 			chosen, err := ls.elections(cmd.Context(), names)
@@ -62,7 +65,7 @@ func writeElections(d deps, ls lookups, chosen []*election.Election, format stri
 	if format == "json" {
 		return writeElectionsJSON(d.stdout, chosen, ls.at())
 	}
-	return writeElectionsTable(d.stdout, chosen, ls.at(), ls.several())
+	return writeElectionsTable(d.stdout, chosen, ls.at(), ls.several)
 }
 
 func writeElectionsJSON(w io.Writer, elections []*election.Election, now time.Time) error {

@@ -47,7 +47,7 @@ func listAdvice(ctx context.Context, d deps, ls lookups, chosen []*election.Elec
 	if len(all) == 0 {
 		fmt.Fprintln(d.stderr, "electop: no advice for these elections")
 	}
-	return writeAdvice(d.stdout, terminalWidth(d.stdout), all, ls.several())
+	return writeAdvice(d.stdout, terminalWidth(d.stdout), all, ls.several)
 }
 
 // writeAdvice writes a table. If the table is wider than the terminal, it writes one record per piece of advice

@@ -107,11 +107,10 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		return usagef("--wait %s: must be 0 or more", r.wait)
 	}
 	r.o.consul.Stale = false // no fix may depend on stale data
-	l, err := r.o.lookUpWithDeleted(ctx, r.d)
-	if err != nil {
+	var err error
+	if r.lookup, err = r.o.readOne(ctx, r.d, r.o.recorded(r.d)); err != nil { // includes elections whose key was deleted
 		return err
 	}
-	r.lookup = l
 	chosen, err := r.elections(ctx, names)
 	if err != nil {
 		return err
@@ -136,7 +135,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		}
 	}
 	if len(r.pending()) > 0 || r.wait > 0 && len(r.unsettled()) > 0 {
-		recorder := r.o.recordActions(r.d, l)
+		recorder := r.o.recordActions(r.d, r.lookup)
 		defer recorder.finish()
 		r.awaitReady(ctx)
 		if err := r.engine.run(ctx, recorder); err != nil {

@@ -28,9 +28,9 @@ type screenSettings struct {
 
 func (o *options) screen() screenSettings {
 	return screenSettings{
-		ascii: o.ascii, theme: o.theme, columns: o.settings.columns, keys: o.settings.keys, view: o.view,
-		commands: o.settings.commands, configFile: o.configPath(), tokenFile: o.consul.TokenFile,
-		context: o.context, contexts: o.settings.contextNames(),
+		ascii: o.ascii, theme: o.theme, columns: o.file.Columns.values, keys: o.file.keys, view: o.view,
+		commands: o.file.commands, configFile: o.configPath(), tokenFile: o.consul.TokenFile,
+		context: o.context, contexts: o.file.contextNames(),
 	}
 }
 

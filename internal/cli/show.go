@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 type show struct {
@@ -44,15 +47,14 @@ func (s *show) run(ctx context.Context, name string) error {
 	if s.probe && s.o.readOnly {
 		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
-	ls, err := s.o.lookUpAllWithPast(ctx, s.d)
+	ls, err := s.o.open(ctx, s.d)
 	if err != nil {
 		return err
 	}
-	l, err := ls.one(ctx, []string{name})
-	if err != nil {
+	if err := ls.readExisting(ctx, s.o.recorded(s.d)); err != nil {
 		return err
 	}
-	e, err := l.election(ctx, name)
+	l, e, err := ls.election(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -71,7 +73,23 @@ func (s *show) run(ctx context.Context, name string) error {
 	if err := s.write(l.snapshot, e, a); err != nil {
 		return err
 	}
-	return probeErr
+	return cmp.Or(probeErr, ls.result())
+}
+
+// election returns the only election with this name, and its datacenter.
+func (ls lookups) election(ctx context.Context, name string) (in lookup, e *election.Election, err error) {
+	found, err := ls.elections(ctx, []string{name})
+	var names []string
+	for i, here := range found {
+		if len(here) > 0 {
+			in, e = ls.all[i], here[0]
+			names = append(names, sanitize.Line(in.config.Datacenter, 60))
+		}
+	}
+	if len(names) > 1 {
+		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", sanitize.Line(name, 100), strings.Join(names, ", "))
+	}
+	return in, e, err
 }
 
 // readChecks reads the checks of the leader's node.

@@ -103,7 +103,7 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		limited, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
-	l, err := w.o.lookUpWithDeleted(limited, w.d)
+	l, err := w.o.readOne(limited, w.d, w.o.recorded(w.d))
 	if err != nil {
 		return err
 	}

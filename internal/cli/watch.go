@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,7 +89,7 @@ func (w *watch) validate(cmd *cobra.Command) error {
 }
 
 func (w *watch) run(ctx context.Context, names []string) error {
-	clients, ps, err := w.o.connectAll(ctx)
+	ls, err := w.o.open(ctx, w.d)
 	if err != nil {
 		return err
 	}
@@ -99,12 +98,12 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		return err
 	}
 	defer closeLog()
-	return w.follow(ctx, names, clients, ps, log)
+	return w.follow(ctx, names, ls, log)
 }
 
 // follow observes and writes events until ctx ends or the output is closed.
-func (w *watch) follow(ctx context.Context, names []string, clients []*consulx.Client, ps election.Patterns, log *slog.Logger) error {
-	source := w.o.historySource(clients[0]) // the history contains all datacenters
+func (w *watch) follow(ctx context.Context, names []string, ls lookups, log *slog.Logger) error {
+	source := w.o.historySource(ls.all[0].client) // the history contains all datacenters
 	if source != nil {
 		defer source.Close()
 	}
@@ -112,34 +111,33 @@ func (w *watch) follow(ctx context.Context, names []string, clients []*consulx.C
 	queue := newEventQueue()
 	logEvents := eventLogger(log)
 	g, gctx := errgroup.WithContext(ctx)
-	places := make([]observed, len(clients))
-	for i, client := range clients {
-		rec := w.o.record(client, logged(w.d.warn, log))
+	observers := make([]*observe.Observer, len(ls.all))
+	for i, l := range ls.all {
+		rec := w.o.record(l.client, logged(w.d.warn, log))
 		defer rec.finish()
-		places[i] = newObserved(client, rec, observe.Options{
-			Patterns: ps, Logger: log, EventsOnly: true, Recall: recallFrom(source, log), OnEvents: func(events []election.Event) {
+		observers[i] = newObserved(l.client, rec, observe.Options{
+			Patterns: l.patterns, Logger: log, EventsOnly: true, Recall: recallFrom(source, log), OnEvents: func(events []election.Event) {
 				logEvents(events)
 				shared.events(events)
 				queue.push(events)
 			},
 		})
-		g.Go(func() error { return places[i].observer.Run(gctx) })
+		g.Go(func() error { return observers[i].Run(gctx) })
 	}
-	g.Go(func() error { return shared.run(gctx, noteIn(places)) })
+	g.Go(func() error { return shared.run(gctx, noteIn(observers)) })
 	execQueue := newEventQueue()
 	if w.exec != "" {
 		r := &execRunner{d: w.d, command: w.exec, timeout: w.execTimeout, queue: execQueue}
 		g.Go(func() error { return r.run(gctx) })
 	}
 	g.Go(func() error {
-		found, err := awaitAll(gctx, w.d, places, ps)
-		if err != nil {
+		if err := ls.await(gctx, observers); err != nil {
 			return err
 		}
 		if len(names) == 0 {
-			g.Go(func() error { _, err := found.elections(gctx, nil); return err }) // the warnings of this call must not delay the events
+			g.Go(func() error { _, err := ls.elections(gctx, nil); return err }) // the warnings of this call must not delay the events
 		}
-		if err := w.choose(gctx, found, names, len(places) > 1); err != nil {
+		if err := w.choose(gctx, ls, names); err != nil {
 			return err
 		}
 		return w.write(gctx, queue, execQueue)
@@ -150,14 +148,8 @@ func (w *watch) follow(ctx context.Context, names []string, clients []*consulx.C
 	return nil
 }
 
-// observed holds the client and the observer of one datacenter.
-type observed struct {
-	client   *consulx.Client
-	observer *observe.Observer
-}
-
 // newObserved creates an observer that passes events to o.OnEvents and to rec. It does not start the observer.
-func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options) observed {
+func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options) *observe.Observer {
 	events := o.OnEvents
 	o.OnMark = rec.marked
 	o.OnEvents = func(all []election.Event) {
@@ -166,42 +158,22 @@ func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options
 	}
 	observer := observe.New(client, o)
 	rec.observedBy(observer.Mark)
-	return observed{client, observer}
+	return observer
 }
 
-// noteIn returns a function that passes an action to the observers of all datacenters. A session exists in only one
-// datacenter.
-func noteIn(places []observed) func(election.OperatorAction) {
+// noteIn returns a function that passes an action to every observer, because it may concern any datacenter.
+func noteIn(observers []*observe.Observer) func(election.OperatorAction) {
 	return func(a election.OperatorAction) {
-		for _, p := range places {
-			p.observer.Note(a)
+		for _, o := range observers {
+			o.Note(a)
 		}
 	}
 }
 
-// awaitAll waits for the first complete snapshot of each datacenter. If there are several, it only warns about a
-// datacenter that does not respond: the observer retries, and reports connection changes as events.
-func awaitAll(ctx context.Context, d deps, places []observed, ps election.Patterns) (lookups, error) {
-	clients, first, failed := make([]*consulx.Client, len(places)), make([]lookup, len(places)), make([]error, len(places))
-	var waits sync.WaitGroup
-	for i, p := range places {
-		clients[i] = p.client
-		waits.Go(func() {
-			s, err := awaitSnapshot(ctx, p.client, ps, p.observer.Snapshots())
-			first[i], failed[i] = lookup{stderr: d.stderr, client: p.client, patterns: ps, snapshot: s}, err
-		})
-	}
-	waits.Wait()
-	if ctx.Err() != nil {
-		return lookups{}, ctx.Err()
-	}
-	return newLookups(d, clients, first, failed)
-}
-
 // choose limits the events to the elections with these names, if there are names. If a datacenter could not be read
 // yet, later events of this datacenter are compared with the names.
-func (w *watch) choose(ctx context.Context, found lookups, names []string, several bool) error {
-	w.filter.several = several
+func (w *watch) choose(ctx context.Context, found lookups, names []string) error {
+	w.filter.several = found.several
 	if len(names) == 0 {
 		return nil
 	}

@@ -115,9 +115,9 @@ func (d *Model) buttons() []kit.Control {
 	case !d.ready():
 		return []kit.Control{cancel, gap, kit.PressButton("y", kit.Faint, " (Drain) "), gap, refresh}
 	}
-	action := kit.PressButton("y", kit.Button, "  Drain  ")
+	action := kit.PressButton("y", kit.ButtonIdle, "  Drain  ")
 	if d.onAction {
-		cancel, action = kit.PressButton("esc", kit.Button, "  Cancel  "), kit.PressButton("y", kit.Alarm, "[ Drain ]")
+		cancel, action = kit.PressButton("esc", kit.ButtonIdle, "  Cancel  "), kit.PressButton("y", kit.Alarm, "[ Drain ]")
 	}
 	word := "drain"
 	if n := len(d.excluded); n > 0 {

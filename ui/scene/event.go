@@ -212,6 +212,13 @@ func whySpans(sym *kit.Symbols, ev *election.Event) []kit.Span {
 	return spans
 }
 
+// SameTerm reports whether two observations are of the same term. Terms of one session on one key never overlap. A
+// number of 0 is unknown.
+func SameTerm(a, b *election.Term) bool {
+	precedes := func(a, b *election.Term) bool { return a.Over() && a.End.Before(b.Start) }
+	return a.Session == b.Session && a.CreateIndex == b.CreateIndex && (a.Number == b.Number || a.Number == 0 || b.Number == 0) && !precedes(a, b) && !precedes(b, a)
+}
+
 // SameEvent reports whether events of two snapshots are the same event.
 func SameEvent(a, b *election.Event) bool {
 	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Datacenter == b.Datacenter && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session

@@ -1,4 +1,4 @@
-package travel_test
+package past_test
 
 import (
 	"context"
@@ -8,36 +8,34 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"electop/election"
 	"electop/internal/history"
 	"electop/ui/internal/uitest"
+	"electop/ui/kit"
+	"electop/ui/past"
 	"electop/ui/scene"
-	"electop/ui/travel"
 )
 
 // visit carries out a jump or a step. It returns the moment or the note.
-func visit(t *testing.T, source history.Source, ask func(*travel.Traveler) scene.Action) (*scene.Past, string) {
+func visit(t *testing.T, source history.Source, ask func(*past.Traveler) tea.Cmd) (*scene.Past, string) {
 	t.Helper()
-	tr := travel.New(context.Background(), source)
-	action := ask(tr)
-	if run, ok := action.(scene.Run); ok {
-		action = tr.Arrived(run.Cmd().(travel.Arrived))
-	}
-	switch a := action.(type) {
-	case scene.Say:
-		return nil, a.Text
-	case scene.All:
-		for _, one := range a {
-			if v, ok := one.(scene.Visit); ok {
-				return v.Past, ""
-			}
-			if say, ok := one.(scene.Say); ok {
-				return nil, say.Text
-			}
+	var moment *scene.Past
+	note := ""
+	tr := past.NewTraveler(context.Background(), source, func(a scene.Action) tea.Cmd {
+		switch a := a.(type) {
+		case scene.Say:
+			note = a.Text
+		case scene.Visit:
+			moment = a.Past
 		}
+		return nil
+	})
+	if cmd := ask(tr); cmd != nil {
+		cmd().(kit.TaskMsg).Apply()
 	}
-	t.Fatalf("%#v", action)
-	return nil, ""
+	return moment, note
 }
 
 func TestMomentsThatUsersType(t *testing.T) {
@@ -66,10 +64,10 @@ func TestMomentsThatUsersType(t *testing.T) {
 		"2h":                        "2026-11-20 10:01:09",
 		"2026-11-20T03:12:05+01:00": "2026-11-20 03:12:05",
 	} {
-		past, note := visit(t, uitest.Incident(), func(tr *travel.Traveler) scene.Action { return tr.Jump(text, s, time.Hour) })
+		moment, note := visit(t, uitest.Incident(), func(tr *past.Traveler) tea.Cmd { return tr.Jump(text, s) })
 		got := note
-		if past != nil {
-			got = past.At.Format(time.DateTime)
+		if moment != nil {
+			got = moment.At.Format(time.DateTime)
 		}
 		if !strings.HasPrefix(got, want) || strings.ContainsRune(got, 0x1b) {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -106,8 +104,8 @@ func TestTimesWithoutAnObserver(t *testing.T) {
 	} {
 		source := uitest.Incident()
 		source.Observed = c.observed
-		past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Jump(c.at, s, time.Hour) })
-		if past == nil {
+		moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Jump(c.at, s) })
+		if moment == nil {
 			t.Fatal(note)
 		}
 		text := func(at time.Time) string {
@@ -117,8 +115,8 @@ func TestTimesWithoutAnObserver(t *testing.T) {
 			return at.Format(time.TimeOnly)
 		}
 		got := ""
-		if past.Unobserved() {
-			got = text(past.Gap.Since) + " " + text(past.Gap.Until)
+		if moment.Unobserved() {
+			got = text(moment.Gap.Since) + " " + text(moment.Gap.Until)
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.at, got, c.want)
@@ -137,15 +135,15 @@ func TestADatacenterThatWasNotObserved(t *testing.T) {
 	}
 	source := uitest.Incident()
 	source.Observed = []history.Observation{period("dc1", "02:00:00", "12:00:00"), period("dc2", "02:00:00", "03:30:00")}
-	past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Jump("03:45", s, time.Hour) })
-	if past == nil {
+	moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Jump("03:45", s) })
+	if moment == nil {
 		t.Fatal(note)
 	}
-	if _, blind := past.Blind["dc2"]; past.Unobserved() || !blind || len(past.Blind) != 1 {
-		t.Errorf("observed %v, blind %v", past.Observed, past.Blind)
+	if _, blind := moment.Blind["dc2"]; moment.Unobserved() || !blind || len(moment.Blind) != 1 {
+		t.Errorf("observed %v, blind %v", moment.Observed, moment.Blind)
 	}
-	s.Past, s.AsOf = past, past.At
-	if got := s.Of(&election.Election{Datacenter: "dc2"}).AsOf; !got.Equal(past.Blind["dc2"].Since) {
+	s.Past, s.AsOf = moment, moment.At
+	if got := s.Of(&election.Election{Datacenter: "dc2"}).AsOf; !got.Equal(moment.Blind["dc2"].Since) {
 		t.Errorf("dc2 is shown as of %s, want the end of its observation", got)
 	}
 	for name, want := range map[string]bool{"dc1": false, "dc2": true} {
@@ -167,9 +165,9 @@ func TestStepsOfManyElections(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"many": append(many, "service/billing/leader"), "few": {"service/billing/leader"}, "one unknown": {"service/billing/leader", "service/new/leader"},
 	} {
-		past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Step(-1, s, listed(keys), time.Hour) })
-		if past == nil || past.Event.Key != "service/billing/leader" || past.Event.Type != election.Elected {
-			t.Errorf("%s: %s %+v", name, note, past)
+		moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, listed(keys)) })
+		if moment == nil || moment.Event.Key != "service/billing/leader" || moment.Event.Type != election.Elected {
+			t.Errorf("%s: %s %+v", name, note, moment)
 		}
 	}
 }
@@ -203,20 +201,14 @@ func TestEventsAtOneTimeAreOneStep(t *testing.T) {
 		e.Election, e.Key = fmt.Sprint("svc-", i), fmt.Sprintf("service/svc-%d/leader", i)
 		source.All = append([]election.Event{e}, source.All...)
 	}
-	tr := travel.New(context.Background(), source)
 	steps := 0
 	for {
-		run, ok := tr.Step(-1, s, nil, time.Hour).(scene.Run)
-		if !ok {
-			t.Fatal("no read")
-		}
-		all, _ := tr.Arrived(run.Cmd().(travel.Arrived)).(scene.All)
-		v, arrived := all[0].(scene.Visit)
-		if !arrived {
+		moment, _ := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, nil) })
+		if moment == nil {
 			break
 		}
 		steps++
-		s.Past, s.AsOf = v.Past, v.Past.At
+		s.Past, s.AsOf = moment, moment.At
 	}
 	if steps != 5 {
 		t.Errorf("%d steps", steps)
@@ -235,14 +227,14 @@ func TestThePastOfTwoDatacenters(t *testing.T) {
 		}
 	}
 	s := uitest.Scene(uitest.Federated(), uitest.Now())
-	past, note := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Jump("03:15", s, time.Hour) })
-	if past == nil {
+	moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Jump("03:15", s) })
+	if moment == nil {
 		t.Fatal(note)
 	}
 	var got []string
-	for _, e := range past.Snapshot.Elections {
+	for _, e := range moment.Snapshot.Elections {
 		got = append(got, e.Datacenter+" "+e.Name)
-		if past.Snapshot.Find(e.ID()) != e {
+		if moment.Snapshot.Find(e.ID()) != e {
 			t.Errorf("Find(%q) returns another election", e.ID())
 		}
 	}
@@ -252,13 +244,68 @@ func TestThePastOfTwoDatacenters(t *testing.T) {
 	shop := []*election.Election{{Datacenter: "dc2", Pair: election.Pair{Key: "service/shop/leader"}}}
 	elsewhere := []*election.Election{{Datacenter: "dc1", Pair: election.Pair{Key: "service/shop/leader"}}}
 	step := func(listed []*election.Election) *scene.Past {
-		past, _ := visit(t, source, func(tr *travel.Traveler) scene.Action { return tr.Step(-1, s, listed, time.Hour) })
-		return past
+		moment, _ := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, listed) })
+		return moment
 	}
-	if past := step(shop); past == nil || past.Event.Datacenter != "dc2" {
-		t.Errorf("%+v", past)
+	if moment := step(shop); moment == nil || moment.Event.Datacenter != "dc2" {
+		t.Errorf("%+v", moment)
 	}
-	if past := step(elsewhere); past != nil {
-		t.Errorf("a step to an event of another datacenter: %+v", past.Event)
+	if moment := step(elsewhere); moment != nil {
+		t.Errorf("a step to an event of another datacenter: %+v", moment.Event)
 	}
+}
+
+// The lanes read only the elections near the screen, once a minute, and no state of the board.
+func TestLanesReadTheRowsOnTheScreen(t *testing.T) {
+	source := &counted{Moments: uitest.Incident()}
+	var shown *scene.Lanes
+	tr := past.NewTraveler(context.Background(), source, func(a scene.Action) tea.Cmd {
+		shown = a.(scene.ShowLanes).Lanes
+		return nil
+	})
+	s := uitest.Scene(uitest.Mixed(), uitest.Now())
+	rows := listed([]string{"service/auth/leader", "service/billing/leader", "service/shop/leader"})
+	read := func(visible, near []*election.Election) bool {
+		s.Lanes = shown
+		cmd := tr.Lanes(s, 12*time.Hour, visible, near)
+		if cmd != nil {
+			cmd().(kit.TaskMsg).Apply()
+		}
+		return cmd != nil
+	}
+	for _, c := range []struct {
+		visible []*election.Election
+		read    bool
+		after   time.Duration
+	}{{rows[:1], true, 0}, {rows[:1], false, time.Second}, {rows[1:2], false, 0}, {rows[2:], true, 0}, {rows[2:], true, time.Hour}} {
+		s.Now = s.Now.Add(c.after)
+		if got := read(c.visible, rows[:2]); got != c.read {
+			t.Errorf("%s: read %v", c.visible[0].Key(), got)
+		}
+	}
+	for _, names := range source.names {
+		if !slices.Equal(names, []string{"service/auth/leader", "service/billing/leader"}) || source.states > 0 {
+			t.Errorf("the lanes read %q and %d states", names, source.states)
+		}
+	}
+	if terms, observed, known := shown.Of(rows[1]); !known || len(terms) != 2 || len(observed) != 2 || terms[0].Leader != "billing-1" {
+		t.Errorf("%v %v %v", known, observed, terms)
+	}
+}
+
+// counted is a history that counts the reads of terms and states.
+type counted struct {
+	*uitest.Moments
+	names  [][]string
+	states int
+}
+
+func (c *counted) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
+	c.names = append(c.names, q.Names)
+	return c.Moments.Terms(ctx, q)
+}
+
+func (c *counted) State(ctx context.Context, q history.StateQuery) (history.State, error) {
+	c.states++
+	return c.Moments.State(ctx, q)
 }
