@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -333,11 +332,7 @@ func (r *drill) writeJSON(s summary) error {
 		p50, p95, most := s.rank(50).Milliseconds(), s.rank(95).Milliseconds(), s.rank(100).Milliseconds()
 		j.P50MS, j.P95MS, j.MaxMS = &p50, &p95, &most
 	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
-	return output.WriteIndented(r.d.stdout, text)
+	return output.WriteIndented(r.d.stdout, j)
 }
 
 // barWidth is the length of the longest bar of the histogram.
