@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -142,11 +141,7 @@ func (r *drill) writeJSON() error {
 		}
 		j.Histogram = append(j.Histogram, counted)
 	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
-	return output.WriteIndented(r.d.stdout, text)
+	return output.WriteIndented(r.d.stdout, j)
 }
 
 func (r *drill) writeText() error {

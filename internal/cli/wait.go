@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -253,7 +254,7 @@ func (w *waitCommand) write(s waited) error {
 	if err != nil {
 		return err
 	}
-	return output.WriteIndented(w.d.stdout, text)
+	return output.WriteIndented(w.d.stdout, json.RawMessage(text))
 }
 
 // text describes the state in one line.
