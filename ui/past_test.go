@@ -220,10 +220,15 @@ func TestALostConnectionIsShownBesideThePast(t *testing.T) {
 	d.wants("Consul is unreachable")
 }
 
-// slowHistory counts the reads of states.
+// slowHistory counts the reads of states and, as lanes, of terms.
 type slowHistory struct {
 	*uitest.Moments
-	asked int
+	asked, lanes int
+}
+
+func (h *slowHistory) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
+	h.lanes++
+	return h.Moments.Terms(ctx, q)
 }
 
 func (h *slowHistory) State(ctx context.Context, q history.StateQuery) (history.State, error) {

@@ -127,18 +127,22 @@ func EventRole(ev *election.Event) kit.Role {
 
 // EventSpans describes an event. The description omits the time, the election and the type, which have their own
 // columns.
-func EventSpans(sym *kit.Symbols, ev *election.Event) []kit.Span {
-	return LineSpans(sym, EventLine{Ev: ev}, false)
+func EventSpans(sym *kit.Symbols, ev *election.Event, now time.Time) []kit.Span {
+	return LineSpans(sym, EventLine{Ev: ev}, false, now)
 }
 
 // LineSpans describes an event with its cause. The cause precedes the length of the term, because a narrow window
 // cuts the end of the line. A brief description omits the number of the term.
-func LineSpans(sym *kit.Symbols, el EventLine, brief bool) []kit.Span {
+func LineSpans(sym *kit.Symbols, el EventLine, brief bool, now time.Time) []kit.Span {
 	who := leaderSpans(el.Ev)
 	if brief {
 		who = who[:min(1, len(who))]
 	}
-	return describe(sym, el, who)
+	spans := describe(sym, el, who)
+	if between := el.Ev.Between(now); between != "" {
+		spans = append(spans, kit.Span{kit.Quiet, " " + sym.Dot + " " + between})
+	}
+	return spans
 }
 
 func describe(sym *kit.Symbols, el EventLine, who []kit.Span) []kit.Span {
