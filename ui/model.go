@@ -38,7 +38,7 @@ type Model struct {
 	board    *board.Model
 	detail   detail.Model
 	events   events.Model
-	sessions sessions.Model
+	sessions *sessions.Model
 	dialog   *dialog.Model // nil if no dialog is open
 	log      results.Log
 	note     note

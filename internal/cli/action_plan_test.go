@@ -11,6 +11,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/act"
 )
 
 // plan runs an action, answers its confirmation with no, and returns the plan.
@@ -116,7 +117,7 @@ func TestOnePlanAndOneConfirmationForSeveralElections(t *testing.T) {
 	}
 	text := plan(t, w, "release", "web", "mail")
 	has(t, text, "Release web (key service/web/leader).\n  leader    web-1, term 1, session ", "Release mail (key service/mail/leader).\n",
-		"For each election:\n", "Release 2 elections? [y/N] ")
+		"Release 2 elections? [y/N] ")
 	if strings.Count(text, "  holder    ") != 1 || strings.Count(text, "[y/N]") != 1 {
 		t.Errorf("equal effects are not grouped: %s", text)
 	}
@@ -218,12 +219,12 @@ func TestPlanForThreeElectionsFitsAScreen(t *testing.T) {
 }
 
 func TestPlanWritesSharedEffectsOnce(t *testing.T) {
-	effect := func(holder string) insight.Effect {
-		return insight.Effect{Key: "The key.", Holder: holder, Delay: "The delay."}
+	effect := func(name, holder string) act.NamedEffect {
+		return act.NamedEffect{Name: name, Effect: insight.Effect{Key: "The key.", Holder: holder, Delay: "The delay."}}
 	}
-	lines := effectLines([]string{"a", "b", "c"}, []insight.Effect{effect("One."), effect("Two."), effect("One.")})
+	lines := effectLines([]act.NamedEffect{effect("a", "One."), effect("b", "Two."), effect("c", "One.")})
 	got := strings.Join(lines, "\n")
-	want := "For each election:\n  key       The key.\n  delay     The delay.\nFor a, c:\n  holder    One.\nFor b:\n  holder    Two."
+	want := "  key       The key.\n  holder    a, c: One.\n  holder    b: Two.\n  delay     The delay."
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

@@ -153,7 +153,7 @@ func TestDestroyEndsTheSessionAndReportsTheLockDelay(t *testing.T) {
 		if !strings.Contains(r.errOut, p+"/mail/leader") {
 			t.Errorf("the plan does not list every key: %q", r.errOut)
 		}
-		has(t, r.out, "web: session "+s+" of web-1 was destroyed. ", "ock-delay")
+		has(t, r.out, "web: web-1: its session was destroyed; the session also lost ", "ock-delay")
 		if e, _, _ := w.client.Session().Info(s, nil); e != nil {
 			t.Error("the session still exists")
 		}
@@ -162,7 +162,7 @@ func TestDestroyEndsTheSessionAndReportsTheLockDelay(t *testing.T) {
 		}
 		other := w.session(nil)
 		r = w.run("destroy", "--session", other, "--yes").must(t, exitOK)
-		has(t, r.out, "session "+other+": destroyed. ")
+		has(t, r.out, "session "+other+": session "+other[:8]+" was destroyed. ")
 		if e, _, _ := w.client.Session().Info(other, nil); e != nil {
 			t.Error("the named session still exists")
 		}
@@ -267,7 +267,7 @@ func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
 		w.acquire(p+"/mail/leader", first, "mail-1")
 		w.acquire(p+"/post/leader", second, "post-1")
 		r = w.run("destroy", "--node", node, "--yes", k).must(t, exitOK)
-		if !strings.HasPrefix(r.out, "mail: session "+first) || !strings.Contains(r.out, "\npost: session "+second) || strings.Count(r.out, "\n") != 2 {
+		if !strings.HasPrefix(r.out, "mail: mail-1: its session was destroyed. ") || !strings.Contains(r.out, "\npost: post-1: its session was destroyed. ") || strings.Count(r.out, "\n") != 2 {
 			t.Errorf("out %q", r.out)
 		}
 		if w.get(p+"/chat/leader").Session != here {

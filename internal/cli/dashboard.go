@@ -20,7 +20,6 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/internal/source"
@@ -59,7 +58,7 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	warnings := &lateWarnings{log: log}
 	all := make([]*datacenter, len(ls.all))
 	for i, l := range ls.all {
-		all[i] = &datacenter{lookup: l, recorder: o.record(l.client, warnings.add)}
+		all[i] = &datacenter{lookup: l, writer: writer{recorder: o.record(l.client, warnings.add)}}
 	}
 	err = openDashboard(ctx, d, dashboard{
 		datacenters: all, patterns: ls.all[0].patterns, log: log, history: o.historySource(all[0].client),
@@ -241,12 +240,12 @@ func keepSignals() (restore func()) {
 // reportUnfinished writes a line for each action whose result the dashboard did not observe. It returns the exit code
 // that release and destroy return for these outcomes.
 func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
-	outcomes := make([]insight.Outcome, len(unfinished))
-	for i, u := range unfinished {
-		outcomes[i] = u.Outcome
+	codes := map[int]bool{}
+	for _, u := range unfinished {
+		codes[exitOf(u.Outcome.Kind, false)] = true
 		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
 	}
-	return worstExit(outcomes, false)
+	return worstOf(codes)
 }
 
 func uiOptions(b dashboard, group *source.Group, drains ui.DrainPlanner) ui.Options {

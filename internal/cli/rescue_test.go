@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -183,5 +187,42 @@ func TestRescueWaitsForTheNextLeader(t *testing.T) {
 	r = w.runWith(soon(""), "rescue", "--yes", "--wait", "1ms", "-o", "json").must(t, exitNoLeader)
 	if l := rescueLines(t, r.out)["mail"]; l.Result != "applied" {
 		t.Errorf("%+v", l)
+	}
+}
+
+// The evidence refuses the destroy until it is complete.
+func TestTheEvidenceNeedsTime(t *testing.T) {
+	w := onMemory(t)
+	client, err := consulx.NewClient(consulx.Config{Address: w.addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	node := &api.CatalogRegistration{Node: "node-9", Address: "10.0.0.9", Check: &api.AgentCheck{Node: "node-9", CheckID: "serfHealth", Status: "critical"}}
+	if _, err := client.API().Catalog().Register(node, nil); err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := client.API().Session().CreateNoChecks(&api.SessionEntry{Node: "node-9"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, _, err := client.API().KV().Acquire(&api.KVPair{Key: "leader", Session: s}, nil); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	ps, err := election.ParsePatterns([]string{"leader"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := observe.Once(t.Context(), client, ps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := inspector{client: client, elections: snapshot.Elections, now: time.Now()}.inspect(t.Context(), snapshot.Elections)
+	if len(items) != 1 || !items[0].fixable() || time.Until(items[0].problem.ready) < failureSeen-5*time.Second {
+		t.Fatalf("%+v", items)
+	}
+	err = consulx.NewOperator(client, nil).DestroySession(t.Context(), items[0].destroy)
+	if entry, _, infoErr := client.API().Session().Info(s, nil); !errors.Is(err, consulx.ErrRefused) || infoErr != nil || entry == nil {
+		t.Errorf("%v; the session is %v (%v)", err, entry, infoErr)
 	}
 }
