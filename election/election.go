@@ -1,10 +1,11 @@
 package election
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
-	"strconv"
 	"time"
 	"unicode/utf8"
 )
@@ -26,57 +27,56 @@ const (
 // recentlyLed is the time after the end of a term during which an election is not idle.
 const recentlyLed = 24 * time.Hour
 
-// Election contains the known data of one election. It is immutable: each change creates a new value. The JSON tags are
-// the form of a recorded state; [Election.JSON] is the form of the live state.
+// Election contains the known data of one election. It is immutable: each change creates a new value.
 type Election struct {
-	Name       string `json:"election"`
-	Datacenter string `json:"datacenter"`
+	Name       string
+	Datacenter string
 	// Pair is the key as last read. If Exists is false, the key was deleted and Pair is its last state.
-	Pair Pair `json:"pair"`
+	Pair Pair
 	// Leader is the label of the leader (see [LeaderLabel]), or empty if there is no leader.
-	Leader string `json:"leader,omitempty"`
+	Leader string
 	// Session is the holder's session, or nil if there is no leader or the session has not been read.
-	Session *Session `json:"-"`
+	Session *Session
 	// LastSession is the session of the latest term that ended, or nil if no end was observed or the session was not
 	// read.
-	LastSession *Session `json:"-"`
+	LastSession *Session
 	// Term is the LockIndex of the current or latest term. If a client wrote the key without the lock, Term is the
 	// LockIndex before that write, or 0 if that LockIndex was not read.
-	Term uint64 `json:"term"`
+	Term uint64
 	// Since is the time at which the current term was first observed. If SinceKnown is false, the term may have begun
 	// earlier.
-	Since time.Time `json:"since,omitzero"`
+	Since time.Time
 	// VacantSince is the time at which the key was first observed without a holder, or zero while there is a leader. If
 	// VacantSinceKnown is false, the vacancy may have begun earlier.
-	VacantSince time.Time `json:"vacant_since,omitzero"`
+	VacantSince time.Time
 	// LockDelayUntil is the estimated end of the lock-delay, or zero if no lock-delay is known.
-	LockDelayUntil time.Time `json:"lock_delay_until,omitzero"`
+	LockDelayUntil time.Time
 	// RecordedUntil is the time of the last observation in the history. It is zero once the key has been read from
 	// Consul.
-	RecordedUntil time.Time `json:"-"`
+	RecordedUntil time.Time
 
 	// Adjacent booleans take less memory.
 
-	SinceKnown       bool `json:"since_known"`
-	VacantSinceKnown bool `json:"vacant_since_known"`
-	Exists           bool `json:"exists"`
+	SinceKnown       bool
+	VacantSinceKnown bool
+	Exists           bool
 	// Unreadable is set if the token lost the permission to read the key. The other fields are then stale.
-	Unreadable bool `json:"unreadable,omitempty"`
+	Unreadable bool
 	// Unaddressable is set if the key is not [Addressable]: no action on it is possible, and other keys may look the
 	// same.
-	Unaddressable bool `json:"unaddressable,omitempty"`
+	Unaddressable bool
 	// LockDelayDoubtful is set if it is uncertain whether a lock-delay follows: the last holder may have released the
 	// key just before its session ended.
-	LockDelayDoubtful bool `json:"lock_delay_doubtful,omitempty"`
+	LockDelayDoubtful bool
 	// Candidateless is set if the key was found without a leader and no candidate was seen. Any change to the key
 	// clears it.
-	Candidateless bool `json:"-"`
+	Candidateless bool
 	// Unsearched is set if the key was found without a leader and the search for its candidates is pending.
-	Unsearched bool `json:"-"`
+	Unsearched bool
 	// Terms are the latest observed terms, oldest first, including the current one.
-	Terms []Term `json:"terms"`
+	Terms []Term
 	// Events are the latest events of this election, oldest first.
-	Events []Event `json:"-"`
+	Events []Event
 }
 
 // Key returns the KV key of the election.
@@ -237,29 +237,45 @@ type Destroy struct {
 }
 
 type electionJSON struct {
-	Election       string  `json:"election"`
-	Key            string  `json:"key"`
-	Datacenter     string  `json:"datacenter"`
-	State          State   `json:"state"`
-	Unreadable     bool    `json:"unreadable,omitempty"`
-	Unaddressable  bool    `json:"unaddressable,omitempty"`
-	Holders        *int    `json:"holders,omitempty"`
-	Limit          *int    `json:"limit,omitempty"`
-	Leader         string  `json:"leader,omitempty"`
-	Value          *string `json:"value,omitempty"`
-	ValueBase64    []byte  `json:"value_base64,omitempty"`
-	Flags          string  `json:"flags"`
-	Term           uint64  `json:"term"`
-	CreateIndex    uint64  `json:"create_index"`
-	ModifyIndex    uint64  `json:"modify_index"`
-	Since          string  `json:"since,omitempty"`
-	SinceKnown     *bool   `json:"since_known,omitempty"`
-	HeldMS         *int64  `json:"held_ms,omitempty"`
-	VacantSince    string  `json:"vacant_since,omitempty"`
-	VacancyMS      *int64  `json:"vacancy_ms,omitempty"`
-	LastLeader     string  `json:"last_leader,omitempty"`
-	LockDelayUntil string  `json:"lock_delay_until,omitempty"`
-	Session        any     `json:"session,omitempty"`
+	Election       string   `json:"election"`
+	Key            string   `json:"key"`
+	Datacenter     string   `json:"datacenter"`
+	State          State    `json:"state"`
+	Unreadable     bool     `json:"unreadable,omitempty"`
+	Unaddressable  bool     `json:"unaddressable,omitempty"`
+	Holders        *int     `json:"holders,omitempty"`
+	Limit          *int     `json:"limit,omitempty"`
+	Leader         string   `json:"leader,omitempty"`
+	Value          *string  `json:"value,omitempty"`
+	ValueBase64    []byte   `json:"value_base64,omitempty"`
+	Flags          uint64   `json:"flags,string"`
+	Term           uint64   `json:"term"`
+	CreateIndex    uint64   `json:"create_index"`
+	ModifyIndex    uint64   `json:"modify_index"`
+	Since          string   `json:"since,omitempty"`
+	SinceKnown     *bool    `json:"since_known,omitempty"`
+	HeldMS         *int64   `json:"held_ms,omitempty"`
+	VacantSince    string   `json:"vacant_since,omitempty"`
+	VacancyMS      *int64   `json:"vacancy_ms,omitempty"`
+	LastLeader     string   `json:"last_leader,omitempty"`
+	LockDelayUntil string   `json:"lock_delay_until,omitempty"`
+	Session        *Session `json:"session,omitempty"`
+}
+
+// recordJSON adds the fields that restore an election. Its times are exact.
+type recordJSON struct {
+	electionJSON
+	Exists            bool      `json:"exists"`
+	Holder            string    `json:"holder,omitempty"`
+	LockIndex         uint64    `json:"lock_index"`
+	VacantSinceKnown  bool      `json:"vacant_since_known"`
+	LockDelayDoubtful bool      `json:"lock_delay_doubtful,omitempty"`
+	LastSession       *Session  `json:"last_session,omitempty"`
+	RecordedUntil     time.Time `json:"recorded_until,omitzero"`
+	Candidateless     bool      `json:"candidateless,omitempty"`
+	Unsearched        bool      `json:"unsearched,omitempty"`
+	Terms             []Term    `json:"terms"`
+	Events            []Event   `json:"events,omitempty"`
 }
 
 // JSON encodes the election as an element of `electop list -o json`. Flags are a string because JSON numbers lose
@@ -268,10 +284,53 @@ func (e *Election) JSON(now time.Time) ([]byte, error) {
 	return json.Marshal(e.toJSON(now))
 }
 
+// Record returns the value whose JSON form contains the complete election, for [Election.UnmarshalJSON]: the form of
+// [Election.JSON] with additional fields.
+func (e *Election) Record(now time.Time) any {
+	j := recordJSON{
+		electionJSON: e.toJSON(now), Exists: e.Exists, Holder: e.Pair.Session, LockIndex: e.Pair.LockIndex,
+		VacantSinceKnown: e.VacantSinceKnown, LockDelayDoubtful: e.LockDelayDoubtful, LastSession: e.LastSession,
+		RecordedUntil: e.RecordedUntil, Candidateless: e.Candidateless, Unsearched: e.Unsearched, Terms: e.Terms, Events: e.Events,
+	}
+	j.Since, j.SinceKnown, j.VacantSince, j.LockDelayUntil = exactTime(e.Since), &e.SinceKnown, exactTime(e.VacantSince), exactTime(e.LockDelayUntil)
+	if e.Session != nil {
+		j.Session = e.Session
+	}
+	if e.Pair.Value == nil {
+		j.Value = nil
+	}
+	return j
+}
+
+// UnmarshalJSON decodes the JSON form of [Election.Record].
+func (e *Election) UnmarshalJSON(text []byte) error {
+	var j recordJSON
+	if err := json.Unmarshal(text, &j); err != nil {
+		return err
+	}
+	*e = Election{
+		Name: j.Election, Datacenter: j.Datacenter, Leader: j.Leader, Session: j.Session, LastSession: j.LastSession, Term: j.Term,
+		Pair: Pair{
+			Key: j.Key, Value: j.ValueBase64, Flags: j.Flags, Session: j.Holder, LockIndex: j.LockIndex,
+			CreateIndex: j.CreateIndex, ModifyIndex: j.ModifyIndex,
+		},
+		RecordedUntil: j.RecordedUntil, SinceKnown: j.SinceKnown != nil && *j.SinceKnown, VacantSinceKnown: j.VacantSinceKnown, Exists: j.Exists,
+		Unreadable: j.Unreadable, Unaddressable: j.Unaddressable, LockDelayDoubtful: j.LockDelayDoubtful,
+		Candidateless: j.Candidateless, Unsearched: j.Unsearched, Terms: j.Terms, Events: j.Events,
+	}
+	if j.Value != nil {
+		e.Pair.Value = []byte(*j.Value)
+	}
+	if j.Session != nil && !j.Session.wasRead() {
+		e.Session = nil
+	}
+	return errors.Join(parseTime(j.Since, &e.Since), parseTime(j.VacantSince, &e.VacantSince), parseTime(j.LockDelayUntil, &e.LockDelayUntil))
+}
+
 func (e *Election) toJSON(now time.Time) electionJSON {
 	j := electionJSON{
 		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, State: e.State(now), Leader: e.Leader,
-		Flags: strconv.FormatUint(e.Pair.Flags, 10), Term: e.Term, CreateIndex: e.Pair.CreateIndex,
+		Flags: e.Pair.Flags, Term: e.Term, CreateIndex: e.Pair.CreateIndex,
 		ModifyIndex: e.Pair.ModifyIndex, Unreadable: e.Unreadable, Unaddressable: e.Unaddressable,
 	}
 	if utf8.Valid(e.Pair.Value) {
@@ -293,7 +352,7 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 		if e.SinceKnown {
 			_, j.HeldMS = durationJSON(now.Sub(e.Since))
 		}
-		j.Session = e.sessionForJSON()
+		j.Session = cmp.Or(e.Session, &Session{ID: e.Pair.Session})
 		return j
 	}
 	if e.VacantSinceKnown {
@@ -307,17 +366,6 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 		j.LockDelayUntil = FormatTime(e.LockDelayUntil)
 	}
 	return j
-}
-
-// sessionForJSON returns an object with only the ID if the session was not read, so that unknown settings do not look
-// like defaults.
-func (e *Election) sessionForJSON() any {
-	if e.Session == nil {
-		return struct {
-			ID string `json:"id"`
-		}{e.Pair.Session}
-	}
-	return e.Session
 }
 
 // Rights describes which actions on one hold the token's ACL rules allow.

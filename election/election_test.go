@@ -1,6 +1,8 @@
 package election
 
 import (
+	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 )
@@ -33,5 +35,31 @@ func TestListJSON(t *testing.T) {
 		`"lock_delay_until":"2026-11-20T12:01:08.120Z"}`
 	if got, err := vacant.JSON(at.Add(500 * time.Millisecond)); err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+// The literals name no fields, so that a new field breaks the build until the record contains it.
+func TestARecordContainsTheWholeElection(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 1, 7, 120_400_001, time.UTC)
+	session := func(id string) *Session {
+		return &Session{id, "web", "node-1", "dc2", 15 * time.Second, "release", time.Nanosecond, []string{"serfHealth"}, []string{"c"}, 7}
+	}
+	terms := []Term{{1, 40, "695b", "web-1", "node-1", at, true, at, true, at, at, KeyDeleted, "evidence", "ana@bastion"}}
+	for _, want := range []*Election{
+		{
+			"web", "dc1", Pair{"k", []byte(`{"Limit":1}`), SemaphoreFlag, "695B", 117, 40, 13061}, "web-1", session("695b"), session("a"), 118, at, at.Add(1), at.Add(2), at.Add(3),
+			true, true, true, true, true, true, true, true, terms, []Event{{Time: at, Type: Deleted, Key: "k"}},
+		},
+		{Name: "web", Pair: Pair{Key: "k", Value: []byte{0xff}, Session: "695b"}, VacantSince: at, LockDelayUntil: at, Terms: []Term{}},
+		{Pair: Pair{Key: "k", Value: []byte{}}},
+	} {
+		text, err := json.Marshal(want.Record(at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Election
+		if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(&got, want) {
+			t.Errorf("%v\n%s\n%+v, want\n%+v", err, text, got, want)
+		}
 	}
 }

@@ -64,95 +64,81 @@ const (
 // Event is a change in an election or in the connection to Consul. Time is a reading of the observer's clock. The type
 // determines which fields are set; a zero field does not apply.
 type Event struct {
-	Time       time.Time
-	Type       EventType
-	Election   string
-	Key        string
-	Datacenter string
+	Time       time.Time `json:"-"`
+	Type       EventType `json:"type"`
+	Election   string    `json:"election,omitempty"`
+	Key        string    `json:"key,omitempty"`
+	Datacenter string    `json:"datacenter,omitempty"`
 	// Term and CreateIndex identify the term that began, ended or is explained.
-	Term        uint64
-	CreateIndex uint64
+	Term        uint64 `json:"-"`
+	CreateIndex uint64 `json:"create_index,omitempty"`
 	// ModifyIndex is the key's ModifyIndex in the read that shows the change. For [Vacated], [Explained] and [Deleted],
 	// it is that of the last read before the term ended or the key was deleted. All observers report the same index for
 	// an event.
-	ModifyIndex uint64
+	ModifyIndex uint64 `json:"modify_index,omitempty"`
 	// Leader is the label of the current or former leader. For [Entered] and [Left] it is the name of the holder's
 	// session, or empty if the session was not read.
-	Leader  string
-	Session string
-	Node    string
+	Leader  string `json:"leader,omitempty"`
+	Session string `json:"session,omitempty"`
+	Node    string `json:"node,omitempty"`
 	// Vacancy is the time without a leader before this term. VacancyKnown is set if the beginning and the end of the
 	// vacancy were observed.
-	Vacancy time.Duration
+	Vacancy time.Duration `json:"-"`
 	// Held is the duration of the ended term. If HeldKnown is false, the beginning or the end of the term was not
 	// observed, and Held is a lower bound.
-	Held time.Duration
+	Held time.Duration `json:"-"`
 	// SeenUntil is set if the change happened while the key was not observed, between SeenUntil and Time.
-	SeenUntil time.Time
+	SeenUntil time.Time `json:"-"`
 
 	// Adjacent booleans take less memory.
 
-	VacancyKnown, HeldKnown bool
+	VacancyKnown, HeldKnown bool `json:"-"`
 	// Initial is set if the event reports the state at the first read.
-	Initial bool
+	Initial bool `json:"initial,omitempty"`
 	// Guess is set if the evidence does not prove Cause.
-	Guess bool
+	Guess bool `json:"guess,omitempty"`
 	// Gap is set if observation of the key was interrupted before this event: the change happened at an unknown time
 	// before Time.
-	Gap bool
+	Gap bool `json:"gap,omitempty"`
 	// Restored is set if the change results from a restored snapshot or from data loss in Consul, not from a write.
 	// Indexes may then repeat.
-	Restored bool
+	Restored bool `json:"restored,omitempty"`
 
 	// Cause and Evidence are set for [Explained].
-	Cause    Cause
-	Evidence string
+	Cause    Cause  `json:"cause,omitempty"`
+	Evidence string `json:"evidence,omitempty"`
 	// By is the operator who ended the term with electop, as user@host.
-	By string
+	By string `json:"by,omitempty"`
 	// LockDelayUntil is the estimated end of the lock-delay.
-	LockDelayUntil time.Time
+	LockDelayUntil time.Time `json:"-"`
 	// Count is the number of missed terms. If one event reports that several elections became unreadable or readable,
 	// Count is their number, Key is empty, and the keys of these elections begin with Prefix.
-	Count  uint64
-	Prefix string
+	Count  uint64 `json:"count,omitempty"`
+	Prefix string `json:"-"`
 	// Holders and Limit are the numbers of a semaphore's holders and slots after the change.
-	Holders, Limit int
+	Holders, Limit int `json:"-"`
 	// Error is the reason why the connection was lost.
-	Error string
+	Error string `json:"error,omitempty"`
 }
 
+type plainEvent Event
+
+// eventJSON contains the fields of an event whose JSON form depends on its type, or is not the default form.
 type eventJSON struct {
-	Time           string    `json:"time"`
-	Type           EventType `json:"type"`
-	Election       string    `json:"election,omitempty"`
-	Key            string    `json:"key,omitempty"`
-	Datacenter     string    `json:"datacenter,omitempty"`
-	Initial        bool      `json:"initial,omitempty"`
-	Term           *uint64   `json:"term,omitempty"`
-	CreateIndex    uint64    `json:"create_index,omitempty"`
-	Leader         string    `json:"leader,omitempty"`
-	Session        string    `json:"session,omitempty"`
-	Name           string    `json:"name,omitempty"`
-	Node           string    `json:"node,omitempty"`
-	Vacancy        string    `json:"vacancy,omitempty"`
-	VacancyMS      *int64    `json:"vacancy_ms,omitempty"`
-	Held           string    `json:"held,omitempty"`
-	HeldMS         *int64    `json:"held_ms,omitempty"`
-	HeldKnown      *bool     `json:"held_known,omitempty"`
-	Holders        *int      `json:"holders,omitempty"`
-	Limit          int       `json:"limit,omitempty"`
-	Cause          Cause     `json:"cause,omitempty"`
-	Evidence       string    `json:"evidence,omitempty"`
-	Guess          bool      `json:"guess,omitempty"`
-	By             string    `json:"by,omitempty"`
-	SeenUntil      string    `json:"seen_until,omitempty"`
-	LockDelayUntil string    `json:"lock_delay_until,omitempty"`
-	Count          uint64    `json:"count,omitempty"`
-	Prefix         *string   `json:"prefix,omitempty"`
-	Error          string    `json:"error,omitempty"`
-	ModifyIndex    uint64    `json:"modify_index,omitempty"`
-	Gap            bool      `json:"gap,omitempty"`
-	Restored       bool      `json:"restored,omitempty"`
+	Time string `json:"time"`
+	plainEvent
+	Term           *uint64 `json:"term,omitempty"`
+	Name           string  `json:"name,omitempty"`
+	Vacancy        string  `json:"vacancy,omitempty"`
+	VacancyMS      *int64  `json:"vacancy_ms,omitempty"`
+	Held           string  `json:"held,omitempty"`
+	HeldMS         *int64  `json:"held_ms,omitempty"`
+	HeldKnown      *bool   `json:"held_known,omitempty"`
+	Holders        *int    `json:"holders,omitempty"`
+	Limit          int     `json:"limit,omitempty"`
+	SeenUntil      string  `json:"seen_until,omitempty"`
+	LockDelayUntil string  `json:"lock_delay_until,omitempty"`
+	Prefix         *string `json:"prefix,omitempty"`
 }
 
 // timeFormat is RFC 3339 in UTC with milliseconds.
@@ -195,11 +181,7 @@ func durationJSON(d time.Duration) (text string, ms *int64) {
 // MarshalJSON encodes the event as `electop watch -o json` prints it.
 func (e Event) MarshalJSON() ([]byte, error) {
 	j := eventJSON{
-		Time: exactTime(e.Time), Type: e.Type, Election: e.Election, Key: e.Key, Datacenter: e.Datacenter,
-		Initial: e.Initial, CreateIndex: e.CreateIndex, Leader: e.Leader, Session: e.Session, Node: e.Node,
-		Cause: e.Cause, Evidence: e.Evidence, Guess: e.Guess, LockDelayUntil: exactTime(e.LockDelayUntil),
-		Count: e.Count, Error: e.Error, By: e.By, SeenUntil: exactTime(e.SeenUntil),
-		ModifyIndex: e.ModifyIndex, Gap: e.Gap, Restored: e.Restored,
+		plainEvent: plainEvent(e), Time: exactTime(e.Time), SeenUntil: exactTime(e.SeenUntil), LockDelayUntil: exactTime(e.LockDelayUntil),
 	}
 	if e.Key != "" {
 		j.Term = &e.Term
@@ -229,13 +211,8 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return err
 	}
-	*e = Event{
-		Type: j.Type, Election: j.Election, Key: j.Key, Datacenter: j.Datacenter, Initial: j.Initial,
-		CreateIndex: j.CreateIndex, Leader: j.Leader, Session: j.Session, Node: j.Node,
-		Cause: j.Cause, Evidence: j.Evidence, Guess: j.Guess, Count: j.Count, Limit: j.Limit, Error: j.Error, By: j.By,
-		ModifyIndex: j.ModifyIndex, Gap: j.Gap, Restored: j.Restored,
-		VacancyKnown: j.Vacancy != "", HeldKnown: j.HeldKnown != nil && *j.HeldKnown,
-	}
+	*e = Event(j.plainEvent)
+	e.Limit, e.VacancyKnown, e.HeldKnown = j.Limit, j.Vacancy != "", j.HeldKnown != nil && *j.HeldKnown
 	if j.Term != nil {
 		e.Term = *j.Term
 	}
@@ -245,15 +222,14 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	if j.Prefix != nil {
 		e.Prefix = *j.Prefix
 	}
-	return e.parseTimes(j)
-}
-
-func (e *Event) parseTimes(j eventJSON) error {
-	parseTime := func(text string) (time.Time, error) { return time.Parse(time.RFC3339Nano, text) }
 	return errors.Join(
-		parse(j.Time, &e.Time, parseTime), parse(j.SeenUntil, &e.SeenUntil, parseTime), parse(j.LockDelayUntil, &e.LockDelayUntil, parseTime),
+		parseTime(j.Time, &e.Time), parseTime(j.SeenUntil, &e.SeenUntil), parseTime(j.LockDelayUntil, &e.LockDelayUntil),
 		parse(j.Vacancy, &e.Vacancy, time.ParseDuration), parse(j.Held, &e.Held, time.ParseDuration),
 	)
+}
+
+func parseTime(text string, into *time.Time) error {
+	return parse(text, into, func(text string) (time.Time, error) { return time.Parse(time.RFC3339Nano, text) })
 }
 
 // parse converts text with read and stores the result in *into. It ignores empty text.

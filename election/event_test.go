@@ -12,20 +12,21 @@ func TestEventJSON(t *testing.T) {
 	base := Event{Time: at, Election: "web", Key: "k", Datacenter: "dc1", Term: 118, CreateIndex: 40, Leader: "web-1", Session: "695b", Node: "node-1"}
 	with := func(change func(*Event)) Event { e := base; change(&e); return e }
 	const head = `{"time":"2026-11-20T12:01:07.120Z","type":"`
-	const body = `","election":"web","key":"k","datacenter":"dc1","term":118,"create_index":40,"leader":"web-1","session":"695b","node":"node-1"`
+	const body = `","election":"web","key":"k","datacenter":"dc1","create_index":40,"leader":"web-1","session":"695b","node":"node-1"`
+	const term = `,"term":118`
 	tests := []struct {
 		event Event
 		want  string
 	}{
-		{with(func(e *Event) { e.Type, e.Vacancy, e.VacancyKnown = Elected, 1204*time.Millisecond, true }), head + "elected" + body + `,"vacancy":"1.204s","vacancy_ms":1204}`},
-		{with(func(e *Event) { e.Type, e.VacancyKnown = Elected, true }), head + "elected" + body + `,"vacancy":"0s","vacancy_ms":0}`},
-		{with(func(e *Event) { e.Type = Elected }), head + "elected" + body + `}`},
-		{with(func(e *Event) { e.Type, e.Held, e.HeldKnown = Vacated, 41*time.Minute+2*time.Second, true }), head + "vacated" + body + `,"held":"41m2s","held_ms":2462000,"held_known":true}`},
+		{with(func(e *Event) { e.Type, e.Vacancy, e.VacancyKnown = Elected, 1204*time.Millisecond, true }), head + "elected" + body + term + `,"vacancy":"1.204s","vacancy_ms":1204}`},
+		{with(func(e *Event) { e.Type, e.VacancyKnown = Elected, true }), head + "elected" + body + term + `,"vacancy":"0s","vacancy_ms":0}`},
+		{with(func(e *Event) { e.Type = Elected }), head + "elected" + body + term + `}`},
+		{with(func(e *Event) { e.Type, e.Held, e.HeldKnown = Vacated, 41*time.Minute+2*time.Second, true }), head + "vacated" + body + term + `,"held":"41m2s","held_ms":2462000,"held_known":true}`},
 		{
 			with(func(e *Event) {
 				e.Type, e.Cause, e.Evidence, e.LockDelayUntil = Explained, CheckCritical, "x: 503", at.Add(14*time.Second)
 			}),
-			head + "explained" + body + `,"cause":"check_critical","evidence":"x: 503","lock_delay_until":"2026-11-20T12:01:21.120Z"}`,
+			head + "explained" + body + `,"cause":"check_critical","evidence":"x: 503","term":118,"lock_delay_until":"2026-11-20T12:01:21.120Z"}`,
 		},
 		{Event{Time: at, Type: ConnectionLost, Error: "refused"}, head + `connection_lost","error":"refused"}`},
 	}

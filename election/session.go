@@ -2,6 +2,7 @@ package election
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -50,10 +51,14 @@ func (s *Session) DependsOn(check string) bool {
 	return slices.ContainsFunc(s.NodeChecks, same) || slices.ContainsFunc(s.ServiceChecks, same)
 }
 
+// wasRead reports whether the session was read. Otherwise only its ID is known.
+func (s *Session) wasRead() bool { return s.Node != "" }
+
 type sessionJSON struct {
 	ID            string   `json:"id"`
 	Name          string   `json:"name"`
 	Node          string   `json:"node"`
+	Datacenter    string   `json:"datacenter,omitempty"`
 	TTL           string   `json:"ttl"`
 	TTLMS         int64    `json:"ttl_ms"`
 	Behavior      string   `json:"behavior"`
@@ -61,15 +66,33 @@ type sessionJSON struct {
 	LockDelayMS   int64    `json:"lock_delay_ms"`
 	NodeChecks    []string `json:"node_checks"`
 	ServiceChecks []string `json:"service_checks"`
+	CreateIndex   uint64   `json:"create_index,omitempty"`
 }
 
-// MarshalJSON encodes the session as in `electop list -o json`. A session without a
-// TTL has "ttl":"0s".
+// MarshalJSON encodes the session as in `electop list -o json`. A session without a TTL has "ttl":"0s". A session that
+// was not read is an object with only the ID, so that unknown settings do not look like defaults.
 func (s *Session) MarshalJSON() ([]byte, error) {
+	if !s.wasRead() {
+		return json.Marshal(map[string]string{"id": s.ID})
+	}
 	return json.Marshal(sessionJSON{
-		ID: s.ID, Name: s.Name, Node: s.Node, TTL: s.TTL.String(), TTLMS: s.TTL.Milliseconds(), Behavior: s.Behavior,
+		ID: s.ID, Name: s.Name, Node: s.Node, Datacenter: s.Datacenter, TTL: s.TTL.String(), TTLMS: s.TTL.Milliseconds(), Behavior: s.Behavior,
 		LockDelay: s.LockDelay.String(), LockDelayMS: s.LockDelay.Milliseconds(), NodeChecks: list(s.NodeChecks), ServiceChecks: list(s.ServiceChecks),
+		CreateIndex: s.CreateIndex,
 	})
+}
+
+// UnmarshalJSON decodes the output of MarshalJSON.
+func (s *Session) UnmarshalJSON(text []byte) error {
+	var j sessionJSON
+	if err := json.Unmarshal(text, &j); err != nil {
+		return err
+	}
+	*s = Session{
+		ID: j.ID, Name: j.Name, Node: j.Node, Datacenter: j.Datacenter, Behavior: j.Behavior,
+		NodeChecks: append([]string(nil), j.NodeChecks...), ServiceChecks: append([]string(nil), j.ServiceChecks...), CreateIndex: j.CreateIndex,
+	}
+	return errors.Join(parse(j.TTL, &s.TTL, time.ParseDuration), parse(j.LockDelay, &s.LockDelay, time.ParseDuration))
 }
 
 // list replaces nil with an empty list, so that the JSON never contains null.

@@ -47,7 +47,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.focus.mode, m.note = modeDrain, note{}
 	case scene.Drain:
 		return startDrain(m, a)
-	case scene.ShowResults, scene.ShowLocks, scene.ShowCommands, scene.ShowDoctor:
+	case scene.ShowResults, scene.ShowCommands:
 		m.focus.mode, m.note = panel(a), note{}
 	case scene.Watch:
 		watch(m, a.Patterns)
@@ -56,9 +56,11 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Run:
 		return a.Cmd
 	case scene.WriteReport:
-		return m.do(m.out.report.Start(a))
+		return m.out.report.Start(a)
 	case scene.ShowSince:
 		return tea.Batch(m.show(viewEvents), send(m, &m.events, scene.Since(a)))
+	case scene.Open:
+		return m.cover(a.Overlay, nil)
 	case scene.Quit:
 		return m.quit()
 	case scene.Pass:
@@ -79,12 +81,8 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 // panel returns the mode that shows the panel of an action.
 func panel(a scene.Action) mode {
 	switch a.(type) {
-	case scene.ShowLocks:
-		return modeLocks
 	case scene.ShowCommands:
 		return modeCommands
-	case scene.ShowDoctor:
-		return modeDoctor
 	default:
 		return modeResults
 	}
@@ -108,6 +106,7 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 		return nil
 	}
 	m.out.travel.Cancel() // a dialog acts on current data only
+	m.out.rights.forgetOld(m.feed.now)
 	d := dialog.New(a, m.out.tools(names[0]), in)
 	m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the displayed note is not related to the dialog
 	return m.toDialog(scene.Changed{Before: m.scene})
@@ -304,6 +303,10 @@ func selectedNode(m *Model) string {
 
 // closeOverlay closes the open overlay and shows text as a note, unless text is empty.
 func (m *Model) closeOverlay(text string) {
+	if m.overlay != nil {
+		m.overlay.End()
+		m.overlay = nil
+	}
 	if m.dialog != nil {
 		m.dialog.End()
 	}
@@ -311,11 +314,30 @@ func (m *Model) closeOverlay(text string) {
 		m.focus.fix.End()
 	}
 	m.focus.drain.End()
-	m.focus.doctor.End()
 	m.dialog, m.focus.fix, m.focus.mode = nil, nil, modeBoard
 	if text != "" {
 		m.say(kit.Quiet, text)
 	}
+}
+
+// cover opens an overlay and closes the one that was open. cmd starts what the overlay reads.
+func (m *Model) cover(o *scene.Overlay, cmd tea.Cmd) tea.Cmd {
+	m.closeOverlay("")
+	m.overlay, m.note = o, note{}
+	return cmd
+}
+
+// fitOverlay passes the newest scene to the open overlay and lays it out.
+func (m *Model) fitOverlay() tea.Cmd {
+	o := m.overlay
+	if o == nil {
+		return nil
+	}
+	var cmd tea.Cmd
+	if o.Update != nil {
+		cmd = m.do(o.Update(m.scene))
+	}
+	return tea.Batch(cmd, o.Fit(m.scene.Sym, m.window.w, m.window.h, m.scene.Now))
 }
 
 // resized stores the window size. It closes overlays that no longer fit, because a key press must not act on an

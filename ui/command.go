@@ -9,10 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/doctor"
-	"electop/ui/help"
 	"electop/ui/kit"
-	"electop/ui/locks"
+	"electop/ui/pages"
 	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/scene"
@@ -22,9 +20,9 @@ import (
 func commandNames() string { return strings.Join(prompt.CommandUsages(), "  ") }
 
 // commandHelp lists the commands for the help.
-func commandHelp() (all []help.Command) {
+func commandHelp() (all []pages.Usage) {
 	for _, c := range prompt.Commands() {
-		all = append(all, help.Command{Usage: c.String(), About: c.About})
+		all = append(all, pages.Usage{Usage: c.String(), About: c.About})
 	}
 	return all
 }
@@ -55,11 +53,9 @@ func (m *Model) command(text string) tea.Cmd {
 	case "history":
 		return showHistory(m)
 	case "at":
-		return m.do(m.out.travel.Jump(rest, m.scene, m.board.Window()))
+		return m.out.travel.Jump(rest, m.scene)
 	case "pause":
 		return m.pause(!m.feed.paused)
-	case "wide":
-		return m.widen()
 	case "fix":
 		if m.focus.view == viewElections {
 			return openFix(m, ":fix")
@@ -68,7 +64,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "release", "destroy":
 		return choose(m, election.ActionKind(word), rest)
 	case "discover":
-		return send(m, &m.focus.locks, locks.Open{Datacenter: selectedDatacenter(m)})
+		return m.discover()
 	case "watch":
 		watch(m, strings.Fields(rest))
 	case "unwatch":
@@ -76,7 +72,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "drain":
 		return openDrain(m, cmp.Or(rest, selectedNode(m)))
 	case "doctor":
-		return send(m, &m.focus.doctor, doctor.Open{})
+		return m.cover(pages.Doctor(m.ctx, m.opts.Doctor, m.keys))
 	case "theme":
 		setTheme(m, rest)
 	case "ctx", "context":
@@ -87,6 +83,15 @@ func (m *Model) command(text string) tea.Cmd {
 		m.say(kit.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
 	}
 	return nil
+}
+
+// discover searches the store of the selected datacenter for locks.
+func (m *Model) discover() tea.Cmd {
+	datacenter, where := selectedDatacenter(m), ""
+	if m.scene.Several() {
+		where = " in " + scene.OneLine(datacenter, 40)
+	}
+	return m.cover(pages.Locks(m.ctx, m.opts.Discover, datacenter, where, m.keys))
 }
 
 // choose requests an action on the rows that match a filter. Without a filter, it requests the action on the chosen

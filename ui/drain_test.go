@@ -12,19 +12,19 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/internal/drain"
+	"electop/internal/act"
 )
 
 // fakeDrain reports the given changes. It ends after the last change or when it is stopped.
 type fakeDrain struct {
-	changes    [][]drain.Result
+	changes    [][]act.Result
 	stopped    bool
 	unverified string
-	plan       drain.Plan
+	plan       act.Plan
 	destroy    bool
 }
 
-func (f *fakeDrain) Next() ([]drain.Result, bool) {
+func (f *fakeDrain) Next() ([]act.Result, bool) {
 	if len(f.changes) == 0 {
 		return nil, false
 	}
@@ -53,10 +53,10 @@ func ledOn(leader, node string) insight.Holder {
 }
 
 // drainStep returns a change of one election.
-func drainStep(name string, r drain.Result) drain.Result {
+func drainStep(name string, r act.Result) act.Result {
 	target := mixedSnapshot().Find(election.KeyID(keyOf(name))).Target()
 	target.Leader, target.Node = name+"-2", "node-2"
-	r.Item, r.Since = &drain.Item{Target: target}, testNow().Add(-2*time.Second)
+	r.Item, r.Since = &act.Item{Target: target}, testNow().Add(-2*time.Second)
 	r.Here = r.Leader.Node == "node-2"
 	return r
 }
@@ -72,25 +72,25 @@ func candidates(node string, names ...string) (all []insight.Candidate) {
 // drains returns an option: the dashboard can drain node-2, which leads four elections of the fixture.
 func drains(run *fakeDrain, asked *[]string) func(*Options) {
 	return func(o *Options) {
-		o.Drain = func(_ context.Context, _, node string, progress func(done, total int)) (drain.Plan, error) {
+		o.Drain = func(_ context.Context, _, node string, progress func(done, total int)) (act.Plan, error) {
 			*asked = append(*asked, node)
 			progress(214, 214)
 			if node == "node-9" {
-				return drain.Plan{}, errors.New("no such node: node-9; Consul's nodes are node-1, node-2, node-3")
+				return act.Plan{}, errors.New("no such node: node-9; Consul's nodes are node-1, node-2, node-3")
 			}
 			effect := insight.Effect{Key: "The key is unlocked.", Holder: "The client is notified immediately.", Delay: "No lock-delay follows."}
 			last := insight.Effect{Key: "The session is destroyed.", Holder: "The client is notified immediately.", Delay: "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."}
-			item := func(name string, next ...insight.Candidate) *drain.Item {
+			item := func(name string, next ...insight.Candidate) *act.Item {
 				e := mixedSnapshot().Find(election.KeyID(keyOf(name)))
-				return &drain.Item{Target: e.Target(), Watched: true, Next: next, Likely: len(next), Effect: effect, Last: last}
+				return &act.Item{Target: e.Target(), Watched: true, Next: next, Likely: len(next), Effect: effect, Last: last}
 			}
 			db, billing, shop := item("users"), item("billing", candidates("node-3", "billing-3")...), item("shop")
 			db.Target.Election, db.Skip, db.Effect.Better = "db", "Patroni stores the leader's name in the key's value, and a release keeps the value", "patronictl switchover db"
 			billing.Rivals, shop.Target.Election, shop.Watched = 1, "lock/shop", false
-			run.plan = drain.Plan{
-				Nodes: []string{node}, Options: drain.Defaults(), Incomplete: "This token cannot read all keys.",
-				Items: []*drain.Item{item("auth", candidates("node-1", "auth-1")...), billing, item("orders", candidates("node-1", "orders-1")...), shop, db},
-				Start: func(destroy bool) drain.Running { run.destroy = destroy; return run },
+			run.plan = act.Plan{
+				Nodes: []string{node}, Options: act.Defaults(), Incomplete: "This token cannot read all keys.",
+				Items: []*act.Item{item("auth", candidates("node-1", "auth-1")...), billing, item("orders", candidates("node-1", "orders-1")...), shop, db},
+				Start: func(destroy bool) act.Running { run.destroy = destroy; return run },
 			}
 			return run.plan, nil
 		}
@@ -121,17 +121,17 @@ func (d *driver) notice() {
 }
 
 // someChanges returns the changes of a drain in which every result occurs.
-func someChanges() [][]drain.Result {
-	auth := drain.Result{Status: drain.Moved, Rounds: 1, Leader: ledOn("auth-1", "node-1"), Vacancy: 1300 * time.Millisecond, VacancyKnown: true}
-	billing := drain.Result{Status: drain.Stayed, Rounds: 20, Leader: ledOn("billing-2", "node-2"), Reason: "a session on node-2 led again after each of 20 releases"}
-	shop := drain.Result{Status: drain.Vacant, Rounds: 1, Reason: "no candidate acquired the key within 15s"}
-	return [][]drain.Result{
-		{drainStep("auth", drain.Result{Status: drain.Moving, Rounds: 1}), drainStep("billing", drain.Result{Status: drain.Moving, Rounds: 3, Leader: ledOn("billing-2", "node-2")})},
+func someChanges() [][]act.Result {
+	auth := act.Result{Status: act.Moved, Rounds: 1, Leader: ledOn("auth-1", "node-1"), Vacancy: 1300 * time.Millisecond, VacancyKnown: true}
+	billing := act.Result{Status: act.Stayed, Rounds: 20, Leader: ledOn("billing-2", "node-2"), Reason: "a session on node-2 led again after each of 20 releases"}
+	shop := act.Result{Status: act.Vacant, Rounds: 1, Reason: "no candidate acquired the key within 15s"}
+	return [][]act.Result{
+		{drainStep("auth", act.Result{Status: act.Moving, Rounds: 1}), drainStep("billing", act.Result{Status: act.Moving, Rounds: 3, Leader: ledOn("billing-2", "node-2")})},
 		{
 			drainStep("auth", auth), drainStep("billing", billing),
-			drainStep("orders", drain.Result{Status: drain.Moving, Rounds: 1, Leader: ledOn("orders-1", "node-1")}),
+			drainStep("orders", act.Result{Status: act.Moving, Rounds: 1, Leader: ledOn("orders-1", "node-1")}),
 		},
-		{drainStep("orders", drain.Result{Status: drain.Failed, Reason: "denied"}), drainStep("shop", shop)},
+		{drainStep("orders", act.Result{Status: act.Failed, Reason: "denied"}), drainStep("shop", shop)},
 	}
 }
 
@@ -247,7 +247,7 @@ func TestDestroyIsAllowedInThePlan(t *testing.T) {
 // longPlan adds 1,000 elections to the plan.
 func longPlan(o *Options) {
 	next := o.Drain
-	o.Drain = func(ctx context.Context, _, node string, progress func(done, total int)) (drain.Plan, error) {
+	o.Drain = func(ctx context.Context, _, node string, progress func(done, total int)) (act.Plan, error) {
 		p, err := next(ctx, "", node, progress)
 		for i := range 1000 {
 			item := *p.Items[0]
@@ -293,9 +293,9 @@ func TestTheMenuListsEveryKnownNode(t *testing.T) {
 
 func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()[:2]}
-	run.changes = append(run.changes, []drain.Result{
-		drainStep("orders", drain.Result{Status: drain.Moving, Rounds: 1, Leader: ledOn("orders-1", "node-1")}),
-		drainStep("shop", drain.Result{Status: drain.Waiting, Leader: ledOn("shop-2", "node-2")}),
+	run.changes = append(run.changes, []act.Result{
+		drainStep("orders", act.Result{Status: act.Moving, Rounds: 1, Leader: ledOn("orders-1", "node-1")}),
+		drainStep("shop", act.Result{Status: act.Waiting, Leader: ledOn("shop-2", "node-2")}),
 	})
 	d, _ := planned(t, run, 120, 36)
 	next := d.send(d.confirmDrain()())
@@ -334,8 +334,8 @@ func TestADrainThatIsNotVerifiedSaysSo(t *testing.T) {
 // The last read of a drain shows an election that the node acquired during the drain.
 func TestAnElectionThatTheNodeAcquiresIsListed(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()}
-	late := drainStep("mail", drain.Result{Status: drain.Stayed, Leader: ledOn("mail-1", "node-2"), Reason: "a session on the node acquired the key during the drain"})
-	run.changes = append(run.changes, []drain.Result{late})
+	late := drainStep("mail", act.Result{Status: act.Stayed, Leader: ledOn("mail-1", "node-2"), Reason: "a session on the node acquired the key during the drain"})
+	run.changes = append(run.changes, []act.Result{late})
 	d, _ := planned(t, run, 120, 36)
 	next := d.confirmDrain()
 	for range 4 {
@@ -428,7 +428,7 @@ func TestTheDrainKeyIsGreyWithoutRights(t *testing.T) {
 	if !enabled() {
 		t.Fatal("D is grey although no permission is missing")
 	}
-	d.send(rightsMsg{hold{mixedSnapshot().Find(election.KeyID(pair.Key)).ID(), pair.Session}, denied(pair.Key)})
+	d.learn(mixedSnapshot().Find(election.KeyID(pair.Key)).Target(), denied(pair.Key))
 	if enabled() {
 		t.Error("D is not grey although a permission is missing")
 	}

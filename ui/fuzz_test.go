@@ -172,7 +172,7 @@ func (d *driver) settle(cmd tea.Cmd) (searched bool) {
 	case scene.Searched:
 		d.send(msg)
 		return true
-	case results.Answered, rightsMsg:
+	case results.Answered, kit.TaskMsg:
 		d.send(msg)
 	default:
 		cmds, _ := commandsOf(msg)

@@ -101,7 +101,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"history":         board("k", "tab"),
 		"raw":             board("k", "shift+tab"),
 		"zoom":            board("k", "enter"),
-		"wide":            board("w"),
 		"help":            board("?"),
 		"filter":          board("/", "'state:v"),
 		"filtered":        board("/", "'!node:node-1", "enter"),
@@ -368,7 +367,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 					snap.Checks[node] = election.NodeChecks{Err: "not readable with this token"}
 				}
 			case "deny":
-				d.send(rightsMsg{hold{snap.Find(election.KeyID(key)).ID(), snap.Find(election.KeyID(key)).Pair.Session}, denied(key)})
+				d.learn(snap.Find(election.KeyID(key)).Target(), denied(key))
 			case "search":
 				firstOf(t, d.keys("f")) // the scan stays in progress
 			case "scan":

@@ -59,7 +59,7 @@ func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) ins
 // driver drives a Model without a terminal.
 type driver struct {
 	t   testing.TB
-	m   Model
+	m   *Model
 	op  *fakeOperator
 	now time.Time
 	// hasty sends the next message before a changed text was visible for long enough.
@@ -90,14 +90,14 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 
 func (d *driver) send(msg tea.Msg) tea.Cmd {
 	next, cmd := d.m.Update(msg)
-	d.m = next.(Model)
+	d.m = next.(*Model)
 	if survey, _ := d.awaited(); survey != nil && !d.unanswered {
 		next, _ = d.m.Update(dialog.Surveyed{Of: survey, Found: d.around(survey.Keys)})
-		d.m = next.(Model)
+		d.m = next.(*Model)
 	}
 	if _, change := d.awaited(); change != nil && !d.hasty {
 		next, _ = d.m.Update(change)
-		d.m = next.(Model)
+		d.m = next.(*Model)
 	}
 	return cmd
 }
@@ -266,4 +266,10 @@ func (d *driver) open(id string) {
 func (d *driver) marks() int {
 	visible, hidden := d.m.board.Marks(d.m.scene)
 	return visible + hidden
+}
+
+// learn stores permissions, as a read of them does.
+func (d *driver) learn(t election.Target, r election.Rights) {
+	d.m.out.rights.learn(holdOf(t), r, d.now)
+	d.send(tea.ResumeMsg{})
 }

@@ -1,20 +1,18 @@
 package ui
 
 import (
-	"strconv"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/clip"
 	"electop/ui/commands"
-	"electop/ui/help"
 	"electop/ui/keys"
 	"electop/ui/kit"
+	"electop/ui/pages"
 	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/scene"
+	"electop/ui/shell"
 )
 
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
@@ -24,12 +22,17 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 			return m.quit()
 		}
 		return nil
+	case msg.String() == "ctrl+c":
+		return m.quit()
 	case key.Matches(msg, m.keys.Suspend):
 		if !m.opts.CanSuspend {
 			m.say(kit.Delay, "Unavailable: no shell with job control can continue electop after ctrl-z.")
 			return nil
 		}
 		return tea.Suspend
+	}
+	if m.overlay != nil {
+		return m.do(m.overlay.Key(msg, m.scene.Now))
 	}
 	switch m.focus.mode {
 	case modePrompt:
@@ -64,8 +67,6 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 		return send(m, &m.board, scene.Choose{Kind: election.ActionDestroy, By: msg.String()})
 	case key.Matches(msg, k.Fix):
 		return openFix(m, msg.String())
-	case key.Matches(msg, k.Wide):
-		return m.widen()
 	case key.Matches(msg, k.Report):
 		return m.do(past.ReportOn(m.scene.Selected, "", m.scene.Now))
 	case m.focus.zoom, key.Matches(msg, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp):
@@ -96,9 +97,9 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Pause):
 		return m.pause(!m.feed.paused), true
 	case key.Matches(msg, k.Earlier):
-		return m.do(m.out.travel.Step(-1, m.scene, m.board.Listed(), m.board.Window())), true
+		return m.out.travel.Step(-1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Later):
-		return m.do(m.out.travel.Step(1, m.scene, m.board.Listed(), m.board.Window())), true
+		return m.out.travel.Step(1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Results):
 		return send(m, &m.log, scene.ListActions{}), true
 	case key.Matches(msg, k.Drain):
@@ -106,7 +107,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Back) && m.focus.view == viewEvents && m.events.Covered():
 		return m.toView(scene.Back{}), true
 	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
-		return m.do(m.out.travel.Leave()), true
+		return m.out.travel.Leave(), true
 	case key.Matches(msg, k.Back) && m.focus.zoom: // each press of esc undoes one step
 		m.focus.zoom = false
 		return send(m, &m.detail, scene.Back{}), true
@@ -118,19 +119,9 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	return nil, true
 }
 
-// widen turns the wide table on or off. It shows a note if the window is too narrow for full session IDs.
-func (m *Model) widen() tea.Cmd {
-	cmd := m.toTable(scene.Widen{})
-	if needs := m.board.WideWidth(m.scene.Past != nil); m.focus.view != viewSessions && m.board.Wide() && m.window.w < needs {
-		m.say(kit.Quiet, "Full session IDs require a window of "+strconv.Itoa(needs)+" columns.")
-	}
-	return cmd
-}
-
 // openHelp opens the help at the page of the view.
 func (m *Model) openHelp() tea.Cmd {
-	m.focus.mode = modeHelp
-	return send(m, &m.focus.help, help.Open{Page: int(m.focus.view)})
+	return m.cover(pages.Help(m.keys, commandHelp(), int(m.focus.view)), nil)
 }
 
 // openCopyMenu opens the copy menu for the selected election or session.
@@ -157,15 +148,34 @@ func openCommands(m *Model) tea.Cmd {
 	return send(m, &m.focus.commands, about)
 }
 
+// copyItems lists what the copy menu can copy.
+func copyItems(m *Model) []shell.Item {
+	switch ses := m.sessions.Selected(); {
+	case m.focus.view != viewSessions && m.scene.Selected != nil:
+		return m.opts.Cluster.OfElection(m.scene.Selected)
+	case m.focus.view == viewSessions && ses != nil:
+		return m.opts.Cluster.OfSession(ses, m.scene.Shown.In(ses.Datacenter).Datacenter)
+	}
+	return nil
+}
+
 func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
-	switch {
-	case m.list().Cursor() != m.focus.copied: // the latest snapshot does not contain the item, or the filter hides it
+	if m.list().Cursor() != m.focus.copied { // the latest snapshot does not contain the item, or the filter hides it
 		return m.do(scene.Say{Role: kit.Delay, Text: "Nothing was copied: the selection changed."})
-	case m.focus.view == viewSessions:
-		return m.do(clip.Session(msg.String(), m.sessions.Selected(), m.scene.Shown.In(selectedDatacenter(m)).Datacenter, m.opts.Cluster))
 	}
-	return m.do(clip.Election(msg.String(), m.scene, m.opts.Cluster))
+	for _, i := range copyItems(m) {
+		switch {
+		case i.Key != msg.String():
+			continue
+		case i.Err != nil:
+			return m.do(scene.Say{Role: kit.Delay, Text: kit.Capital(i.Err.Error()) + "."})
+		case i.What == "value" && m.scene.Past != nil:
+			return m.do(scene.Say{Role: kit.Delay, Text: "The history does not store values."})
+		}
+		return m.copyText(i.What, i.Text)
+	}
+	return nil
 }
 
 // clicked presses the key or selects the item that is drawn under the mouse pointer.
@@ -199,7 +209,13 @@ func (m *Model) areaAt(x, y int) kit.Area {
 
 // toPointed sends a message to the overlay or, if no overlay is open, to the pane or the list.
 func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
-	switch {
+	switch clicked, isClick := msg.(scene.Clicked); {
+	case m.overlay != nil && isClick:
+		m.overlay.Click(clicked.Area)
+		return nil
+	case m.overlay != nil:
+		m.overlay.Wheel(msg.(scene.Wheeled).Step)
+		return nil
 	case m.focus.mode != modeBoard:
 		return toOverlay(m, msg)
 	case pane && m.focus.view == viewElections:

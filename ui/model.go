@@ -12,24 +12,21 @@ import (
 	"electop/ui/commands"
 	"electop/ui/detail"
 	"electop/ui/dialog"
-	"electop/ui/doctor"
 	"electop/ui/drain"
 	"electop/ui/events"
 	"electop/ui/fix"
-	"electop/ui/help"
 	"electop/ui/keys"
 	"electop/ui/kit"
-	"electop/ui/locks"
 	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/results"
 	"electop/ui/scene"
 	"electop/ui/sessions"
-	"electop/ui/travel"
 )
 
 // Model is the dashboard. It is a [tea.Model].
 type Model struct {
+	ctx    context.Context //nolint:containedctx // ends the reads with the program
 	opts   Options
 	keys   keys.Map
 	look   look
@@ -38,13 +35,14 @@ type Model struct {
 	focus  focus
 	// scene is the input of all drawing. It is rebuilt at the end of each update.
 	scene    *scene.Scene
-	board    board.Model
+	board    *board.Model
 	detail   detail.Model
 	events   events.Model
-	sessions sessions.Model
+	sessions *sessions.Model
 	dialog   *dialog.Model // nil if no dialog is open
 	log      results.Log
 	note     note
+	overlay  *scene.Overlay // nil if none is open
 	out      *links
 }
 
@@ -65,12 +63,9 @@ const (
 	modePrompt
 	modeDialog
 	modeCopy
-	modeHelp
 	modeResults
-	modeLocks
 	modeDrain
 	modeCommands
-	modeDoctor
 )
 
 // focus is the current view and the part of the screen that receives keys.
@@ -86,11 +81,8 @@ type focus struct {
 	typed [2][]string
 	// fix is the open fix dialog. It is nil if none is open.
 	fix      *fix.Model
-	help     help.Model
-	locks    locks.Model
 	drain    drain.Model
 	commands commands.Model
-	doctor   doctor.Model
 }
 
 // look holds the painter, the colours that it uses, and the configuration that the header shows.
@@ -119,7 +111,7 @@ type links struct {
 	rights   *rightsBook
 	diagnose fix.Reader
 	report   *past.Reporter
-	travel   *travel.Traveler
+	travel   *past.Traveler
 	insights scene.InsightCache
 	// watched, studied and listing are the latest arguments of WatchChecks, Study and WatchSessions. watched has an
 	// entry for each datacenter.
@@ -131,7 +123,7 @@ type links struct {
 }
 
 // New returns the dashboard. Cancelling ctx ends the commands of the dashboard.
-func New(ctx context.Context, opts Options) Model {
+func New(ctx context.Context, opts Options) *Model {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -145,8 +137,7 @@ func New(ctx context.Context, opts Options) Model {
 		wait: waitFor(ctx, opts.Snapshots), warning: nextWarning(ctx, opts.Warnings),
 		tools: func(datacenter string) dialog.Tools { return dialogTools(ctx, k, opts, datacenter) }, watched: map[string]string{},
 		diagnose: fix.NewReader(ctx, opts.Diagnose),
-		rights:   newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
-		travel: travel.New(ctx, opts.History),
+		rights:   &rightsBook{read: opts.Rights, known: map[hold]rightsEntry{}},
 	}
 	if opts.Nearby != nil {
 		out.hint = func() tea.Msg {
@@ -160,14 +151,15 @@ func New(ctx context.Context, opts Options) Model {
 		place:   chrome.Place{Context: opts.Context, Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
 		theme:   kit.Theme(opts.Theme),
 	}
-	m := Model{
-		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
+	m := &Model{
+		ctx: ctx, opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Holdings, "")),
 		log: results.New(ctx, opts.Operator, k), focus: focus{
-			help: help.New(k, commandHelp()), locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k), doctor: doctor.New(ctx, opts.Doctor, k),
+			drain:    drain.New(ctx, opts.Drain, k),
 			commands: commands.New(commands.Tools{Templates: opts.Commands, Command: opts.Command, File: opts.ConfigFile}, k),
 		},
 	}
+	out.report, out.travel = past.NewReporter(ctx, opts.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
 	m.renew()
 	for _, msg := range []tea.Msg{scene.SortBy{Text: opts.Sort.String()}, scene.Filtered{Text: opts.Filter}} {
 		m.board, _ = m.board.Update(msg, m.scene)
@@ -186,7 +178,7 @@ func dialogTools(ctx context.Context, k keys.Map, opts Options, datacenter strin
 }
 
 // Init starts the clock, requests the terminal's background colour, and waits for the first snapshot and warning.
-func (m Model) Init() tea.Cmd {
+func (m *Model) Init() tea.Cmd {
 	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.warning)
 }
 

@@ -12,12 +12,11 @@ import (
 	"electop/internal/history"
 	"electop/ui/board"
 	"electop/ui/commands"
-	"electop/ui/doctor"
 	"electop/ui/drain"
 	"electop/ui/fix"
 	"electop/ui/keys"
 	"electop/ui/kit"
-	"electop/ui/locks"
+	"electop/ui/pages"
 	"electop/ui/results"
 	"electop/ui/scene"
 	"electop/ui/shell"
@@ -136,26 +135,15 @@ type Cluster = shell.Cluster
 type (
 	// Command is a command from the config file, with its template.
 	Command = commands.Template
-	// ShellCommand is a template with the values of its fields.
+	// ShellCommand is a template with the values of its variables.
 	ShellCommand = shell.Command
-	// Template is a shell command that contains fields.
+	// Template is a shell command that uses environment variables.
 	Template = shell.Template
-	// TemplateField is a field of a template.
-	TemplateField = shell.Field
 	// DoctorRow is one line of the page about permissions.
-	DoctorRow = doctor.Row
+	DoctorRow = pages.Check
 	// DoctorStatus is the status of a [DoctorRow].
-	DoctorStatus = doctor.Status
+	DoctorStatus = pages.Status
 )
-
-// ParseTemplate parses a template and checks the positions of its fields.
-func ParseTemplate(text string) (Template, error) { return shell.ParseTemplate(text) }
-
-// TemplateFields lists the fields that a template may contain.
-func TemplateFields() []TemplateField { return shell.Fields() }
-
-// TemplateFieldNames lists the fields in the syntax of a template.
-func TemplateFieldNames() string { return shell.FieldNames() }
 
 // Keys are key bindings that replace the default ones.
 type Keys = keys.Custom
@@ -196,7 +184,7 @@ func ThemeNamed(name string) (theme string, known bool) {
 }
 
 // DiscoveredLocks is the result of a search for locks.
-type DiscoveredLocks = locks.Found
+type DiscoveredLocks = pages.Found
 
 // Operator carries out a confirmed action.
 type Operator = results.Operator

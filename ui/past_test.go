@@ -14,8 +14,8 @@ import (
 	"electop/election"
 	"electop/internal/history"
 	"electop/ui/internal/uitest"
+	"electop/ui/kit"
 	"electop/ui/past"
-	"electop/ui/travel"
 )
 
 // recall shows the mixed board with a history whose lanes were read.
@@ -39,7 +39,7 @@ func (d *driver) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.run(c)
 		}
-	case travel.Arrived, travel.LanesRead, past.EventsRead, past.TermsRead:
+	case kit.TaskMsg, past.EventsRead, past.TermsRead:
 		d.run(d.send(msg))
 	}
 }
@@ -220,10 +220,15 @@ func TestALostConnectionIsShownBesideThePast(t *testing.T) {
 	d.wants("Consul is unreachable")
 }
 
-// slowHistory counts the reads of states.
+// slowHistory counts the reads of states and, as lanes, of terms.
 type slowHistory struct {
 	*uitest.Moments
-	asked int
+	asked, lanes int
+}
+
+func (h *slowHistory) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
+	h.lanes++
+	return h.Moments.Terms(ctx, q)
 }
 
 func (h *slowHistory) State(ctx context.Context, q history.StateQuery) (history.State, error) {
@@ -231,7 +236,7 @@ func (h *slowHistory) State(ctx context.Context, q history.StateQuery) (history.
 	return h.Moments.State(ctx, q)
 }
 
-func TestAHeldKeyQueuesOneStep(t *testing.T) {
+func TestAHeldKeyQueuesNoReads(t *testing.T) {
 	h := &slowHistory{Moments: uitest.Incident()}
 	d := recall(t, h, 120, 36)
 	h.asked = 0
@@ -243,7 +248,7 @@ func TestAHeldKeyQueuesOneStep(t *testing.T) {
 	}
 	d.wants("Reading the history")
 	d.run(first)
-	if h.asked != 2 || d.m.feed.past.At.Format("15:04:05") != "03:12:20" {
+	if h.asked != 1 || d.m.feed.past.At.Format("15:04:05") != "03:20:00" {
 		t.Errorf("%d reads, at %s", h.asked, d.m.feed.past.At)
 	}
 }
@@ -251,7 +256,8 @@ func TestAHeldKeyQueuesOneStep(t *testing.T) {
 func TestTheLatestRequestWins(t *testing.T) {
 	d := recall(t, uitest.Incident(), 120, 36)
 	first := d.keys("[")
-	d.keys("[", ":", "'at 03:12:06", "enter")
+	second := d.keys(":", "'at 03:12:06", "enter")
+	d.run(second)
 	d.run(first)
 	d.wants("2026-11-20 03:12:06")
 }
@@ -405,8 +411,7 @@ func TestPatternsChangeDuringARead(t *testing.T) {
 	d.run(step)
 	d.wants("03:20:00.000", "vault-1")
 	d.run(lanes)
-	d.travels("esc")
-	if terms, _, known := d.m.scene.Lanes.Of(&election.Election{Datacenter: "dc1", Pair: election.Pair{Key: "vault/core/lock"}}); !known || len(terms) != 2 {
+	if terms, _, known := d.m.scene.Lanes.Of(&election.Election{Datacenter: "dc1", Pair: election.Pair{Key: "vault/core/lock"}}); !known || len(terms) != 1 {
 		t.Errorf("%d terms in the lanes of a pattern that was added", len(terms))
 	}
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -9,6 +10,7 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/ui/keys"
+	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
@@ -20,18 +22,12 @@ type hold struct {
 
 func holdOf(t election.Target) hold { return hold{t.ID(), t.Session} }
 
-// rightsMsg contains the token's permissions for one hold. An empty field is an unknown permission.
-type rightsMsg struct {
-	of     hold
-	rights election.Rights
-}
-
 // rightsBook caches the token's permissions. It sends one request at a time, so that moving through a long table does
 // not overload Consul.
 type rightsBook struct {
-	ask    func(t election.Target) tea.Cmd // nil if permissions are unavailable
-	known  map[hold]rightsEntry
-	asking bool
+	read  func(ctx context.Context, t election.Target) (election.Rights, error) // nil if permissions are unavailable
+	known map[hold]rightsEntry
+	task  *kit.Task
 }
 
 type rightsEntry struct {
@@ -39,38 +35,15 @@ type rightsEntry struct {
 	at     time.Time
 }
 
-// The lifetime of a cached permission, the timeout of a request and the size of the cache.
 const (
-	rightsAge   = time.Minute
-	rightsTime  = 5 * time.Second
-	rightsLimit = 1000
+	rightsAge  = time.Minute     // the lifetime of a cached permission
+	rightsTime = 5 * time.Second // the timeout of a request
+	// rightsLimit is the number of targets of a dialog whose permissions are read. Consul checks all of them itself.
+	rightsLimit = 200
 )
 
-func newRightsBook(ctx context.Context, ask func(context.Context, election.Target) (election.Rights, error)) *rightsBook {
-	b := &rightsBook{known: map[hold]rightsEntry{}}
-	if ask == nil {
-		return b
-	}
-	b.ask = func(t election.Target) tea.Cmd {
-		return func() tea.Msg {
-			ctx, cancel := context.WithTimeout(ctx, rightsTime)
-			defer cancel()
-			r, err := ask(ctx, t)
-			if err != nil {
-				r = election.Rights{} // unknown permissions disable no action
-			}
-			return rightsMsg{of: holdOf(t), rights: r}
-		}
-	}
-	return b
-}
-
-func (b *rightsBook) learned(msg rightsMsg, now time.Time) {
-	b.asking = false
-	if len(b.known) >= rightsLimit {
-		clear(b.known)
-	}
-	b.known[msg.of] = rightsEntry{msg.rights, now}
+func (b *rightsBook) learn(of hold, r election.Rights, now time.Time) {
+	b.known[of] = rightsEntry{r, now}
 }
 
 func (b *rightsBook) forget(targets []scene.Target) {
@@ -79,10 +52,10 @@ func (b *rightsBook) forget(targets []scene.Target) {
 	}
 }
 
-// unknown reports whether no recent permission for a hold is cached.
-func (b *rightsBook) unknown(of hold, now time.Time) bool {
-	entry, ok := b.known[of]
-	return !ok || now.Sub(entry.at) > rightsAge
+// forgetOld removes expired entries. A dialog does not repeat requests while it is open: they would never end with
+// many targets or a slow connection.
+func (b *rightsBook) forgetOld(now time.Time) {
+	maps.DeleteFunc(b.known, func(_ hold, entry rightsEntry) bool { return now.Sub(entry.at) > rightsAge })
 }
 
 // missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or if the
@@ -100,27 +73,39 @@ func (b *rightsBook) missing(kind election.ActionKind, of election.Target) strin
 
 // askRights reads the next permission that is not cached: for a target of the open dialog, or else for the
 // selected hold. It returns nil if all permissions are cached, no action is possible or a request is in progress.
-func (m *Model) askRights() tea.Cmd {
+func (m *Model) askRights() (cmd tea.Cmd) {
 	b := m.out.rights
-	if b.ask == nil || b.asking || m.scene.Refusal(election.ActionRelease) != "" {
+	if b.read == nil || b.task.Running() || m.scene.Refusal(election.ActionRelease) != "" {
 		return nil
 	}
-	var targets []election.Target
+	var next *election.Target
 	if m.dialog != nil {
-		for _, t := range m.dialog.Targets() {
-			targets = append(targets, t.Target)
+		targets := m.dialog.Targets()
+		for i := range targets[:min(len(targets), rightsLimit)] {
+			if _, known := b.known[holdOf(targets[i].Target)]; !known {
+				next = &targets[i].Target
+				break
+			}
+		}
+	} else if t := m.selectedTarget(); t != nil {
+		if entry, known := b.known[holdOf(*t)]; !known || m.feed.now.Sub(entry.at) > rightsAge {
+			next = t
 		}
 	}
-	if t := m.selectedTarget(); t != nil {
-		targets = append(targets, *t)
+	if next == nil {
+		return nil
 	}
-	for _, t := range targets {
-		if b.unknown(holdOf(t), m.feed.now) {
-			b.asking = true
-			return b.ask(t)
+	target := *next
+	b.task, cmd = kit.Read(m.ctx, rightsTime, func(ctx context.Context, _ func(int, int)) (election.Rights, error) {
+		return b.read(ctx, target)
+	}, func(r election.Rights, err error) tea.Cmd {
+		if err != nil {
+			r = election.Rights{} // unknown permissions disable no action
 		}
-	}
-	return nil
+		b.learn(holdOf(target), r, m.feed.now)
+		return m.changed()
+	})
+	return cmd
 }
 
 // selectedTarget returns the target of r and x if nothing is marked, or nil if there is no target.

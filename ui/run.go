@@ -33,7 +33,7 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfini
 // Unfinished is a confirmed action without a final outcome.
 type Unfinished = results.Unfinished
 
-func newProgram(ctx context.Context, m Model, more ...tea.ProgramOption) *tea.Program {
+func newProgram(ctx context.Context, m *Model, more ...tea.ProgramOption) *tea.Program {
 	return tea.NewProgram(guarded{m}, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}, more...)...)
 }
 

@@ -152,13 +152,13 @@ func TestAScanCoversTargetsThatAreDenied(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
 	auth := d.m.scene.Live.Find(election.KeyID(keyOf("auth"))).Target()
 	denied := election.Rights{Known: true, DestroyRule: `session "node-2" { policy = "write" }`}
-	d.send(rightsMsg{of: holdOf(auth), rights: denied})
+	d.learn(auth, denied)
 	d.mark("auth", "users")
 	d.keys("x")
 	d.wants("skipped: token lacks")
 	d.performSearch()
 	d.lacks("locks/nightly")
-	d.send(rightsMsg{of: holdOf(auth), rights: election.Rights{}})
+	d.learn(auth, election.Rights{})
 	d.wants("locks/nightly is released")
 	d.lacks("may hold more keys")
 }

@@ -7,11 +7,10 @@ import (
 	"electop/ui/past"
 	"electop/ui/results"
 	"electop/ui/scene"
-	"electop/ui/travel"
 )
 
 // Update implements [tea.Model].
-func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.feed.now = m.opts.Now()
 	m.renew()
 	before := m.scene
@@ -20,7 +19,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if m.scene.Past == nil {
 		m.tell()
 	}
-	return m, tea.Batch(cmd, m.askRights(), laid, m.out.travel.Lanes(m.scene, m.board.Window()))
+	return m, tea.Batch(cmd, m.askRights(), laid, m.out.travel.Lanes(m.scene, m.board.Window(), m.board.Visible(), m.board.Near()))
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -44,13 +43,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.changed(), m.out.warning)
 	case hintMsg:
 		return hint(m, msg)
-	case rightsMsg:
-		m.out.rights.learned(msg, m.feed.now)
-		return m.changed()
-	case travel.Arrived:
-		return m.do(m.out.travel.Arrived(msg))
-	case travel.LanesRead:
-		return m.do(m.out.travel.LanesArrived(msg))
+	case kit.TaskMsg:
+		return msg.Apply()
 	case results.Answered:
 		return tea.Batch(send(m, &m.log, msg), m.changed())
 	case results.Stepped:
@@ -61,9 +55,10 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return send(m, &m.detail, msg)
 	case past.Slow:
 		return tea.Batch(send(m, &m.events, msg), send(m, &m.detail, msg))
-	case past.Reported:
-		return m.do(m.out.report.Ended(msg))
 	case tea.PasteMsg:
+		if m.overlay != nil {
+			m.overlay.Paste(msg.Content)
+		}
 		if m.focus.mode == modePrompt && !m.window.tooSmall {
 			return m.edited(m.focus.prompt.Paste(msg.Content))
 		}
@@ -82,8 +77,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 // toOwner sends the result of a component's command to the components that may have started the command.
 func toOwner(m *Model, msg tea.Msg) tea.Cmd {
 	return tea.Batch(
-		m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg), toDrain(m, msg),
-		send(m, &m.focus.commands, msg), send(m, &m.focus.doctor, msg),
+		m.toDialog(msg), send(m, &m.sessions, msg), toDrain(m, msg), send(m, &m.focus.commands, msg),
 	)
 }
 
@@ -147,7 +141,7 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 	old := m.window.screen
 	m.window.screen = arrange(need{
 		w: m.window.w, h: m.window.h, banners: len(m.banners()), rows: len(m.scene.Shown.Elections),
-		zoom: m.focus.zoom && m.focus.view == viewElections, wide: m.board.Wide(),
+		zoom: m.focus.zoom && m.focus.view == viewElections,
 		full: m.focus.view != viewElections || len(m.scene.Shown.Elections) == 0,
 	})
 	var cmds []tea.Cmd
@@ -162,7 +156,7 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 		cmds = append(cmds, send(m, &m.events, scene.Resized{Rect: now.body}), send(m, &m.sessions, scene.Resized{Rect: now.body}))
 	}
 	whole := scene.Resized{Rect: kit.Rect{X: 0, Y: 0, W: m.window.w, H: m.window.h}}
-	return tea.Batch(append(cmds, send(m, &m.detail, scene.Changed{Before: before}), toOverlay(m, whole))...)
+	return tea.Batch(append(cmds, send(m, &m.detail, scene.Changed{Before: before}), toOverlay(m, whole), m.fitOverlay())...)
 }
 
 // toOverlay sends a message to the open overlay, if there is one.
@@ -170,18 +164,12 @@ func toOverlay(m *Model, msg tea.Msg) tea.Cmd {
 	switch m.focus.mode {
 	case modeDialog:
 		return m.toDialog(msg)
-	case modeHelp:
-		return send(m, &m.focus.help, msg)
 	case modeResults:
 		return send(m, &m.log, msg)
-	case modeLocks:
-		return send(m, &m.focus.locks, msg)
 	case modeDrain:
 		return toDrain(m, msg)
 	case modeCommands:
 		return send(m, &m.focus.commands, msg)
-	case modeDoctor:
-		return send(m, &m.focus.doctor, msg)
 	default:
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // View implements [tea.Model].
-func (m Model) View() tea.View {
+func (m *Model) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
 	if !m.window.noMouse {
@@ -60,21 +60,18 @@ func (m *Model) frame() []string {
 	lines = append(append(lines, m.body()...), "")
 	foot := m.footer()
 	copy(lines[len(lines)-len(foot):], foot)
+	if m.overlay != nil {
+		m.overlay.View(p, lines, w)
+	}
 	switch m.focus.mode {
-	case modeHelp:
-		m.focus.help.View(p, lines, w)
 	case modeDialog:
 		drawDialog(m, lines)
 	case modeResults:
 		m.log.View(p, lines, w)
-	case modeLocks:
-		m.focus.locks.View(p, lines, w)
 	case modeDrain:
 		m.focus.drain.View(p, lines, w)
 	case modeCommands:
 		m.focus.commands.View(p, lines, w)
-	case modeDoctor:
-		m.focus.doctor.View(p, lines, w)
 	default:
 	}
 	return lines
@@ -119,7 +116,7 @@ func (m *Model) list() list {
 
 func (m *Model) body() []string {
 	p, s, sc := *m.look.painter, m.scene, m.window.screen
-	p.Areas = p.Areas && m.focus.mode == modeBoard // otherwise an overlay or a prompt has the focus
+	p.Areas = p.Areas && m.focus.mode == modeBoard && m.overlay == nil // otherwise an overlay or a prompt has the focus
 	if s.Stale || s.Past.Unobserved() {
 		p.Tone = kit.Stale
 	}
@@ -184,18 +181,14 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.focus.fix.Keys(m.keys)
 	case m.focus.mode == modeDialog:
 		return m.dialog.Keys(m.keys)
-	case m.focus.mode == modeHelp:
-		return m.keys.HelpPage()
+	case m.overlay != nil:
+		return m.overlay.Footer()
 	case m.focus.mode == modeResults:
 		return m.log.Keys(m.keys)
-	case m.focus.mode == modeLocks:
-		return m.focus.locks.Keys(m.keys)
 	case m.focus.mode == modeDrain:
 		return m.focus.drain.Keys(m.keys)
 	case m.focus.mode == modeCommands:
 		return m.focus.commands.Keys(m.keys)
-	case m.focus.mode == modeDoctor:
-		return m.focus.doctor.Keys(m.keys)
 	case m.focus.view == viewEvents && m.events.Covered():
 		return m.events.Keys(m.keys)
 	case m.scene.Past != nil:

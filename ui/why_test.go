@@ -11,6 +11,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
@@ -39,7 +40,6 @@ func TestWithoutOptionalFunctions(t *testing.T) {
 	d.keys("tab")
 	d.wants("Candidates are not read.")
 	d.keys("3")
-	d.wants("This dashboard cannot list sessions.")
 	d.keys("x")
 	d.wants("There is no session to destroy.")
 	d.keys("1", "g", "x")
@@ -105,7 +105,7 @@ func TestRisksAreVisible(t *testing.T) {
 func (d *driver) answer(cmd tea.Cmd) {
 	d.t.Helper()
 	for cmd != nil {
-		msg, ok := firstOf(d.t, cmd).(rightsMsg)
+		msg, ok := firstOf(d.t, cmd).(kit.TaskMsg)
 		if !ok {
 			return
 		}
@@ -146,7 +146,7 @@ func TestHostileRules(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 80, 24, searches)
 	d.keys("g")
 	e := d.m.board.Selected()
-	d.send(rightsMsg{hold{e.ID(), e.Pair.Session}, election.Rights{Known: true, DestroyRule: strings.Repeat("key \"\x1b[2J世\u202e\" ", 30)}})
+	d.learn(e.Target(), election.Rights{Known: true, DestroyRule: strings.Repeat("key \"\x1b[2J世\u202e\" ", 30)})
 	d.keys("x")
 	checkFrame(t, d, 80, 24, "a hostile rule")
 }

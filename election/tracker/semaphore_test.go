@@ -116,10 +116,10 @@ func TestHoldersAreNamedIfTheirSessionsAreKnown(t *testing.T) {
 	s.sessions(&election.Session{ID: "a", Name: "gpu-job", Node: "node-1"})
 	events := s.read(slotKey(10, 20, 2, "a", "b"))
 	got, err := json.Marshal(events)
-	want := `[{"time":"2026-11-20T12:00:01.000Z","type":"entered","election":"web","key":"service/web/leader","initial":true,"create_index":10,` +
-		`"session":"a","name":"gpu-job","node":"node-1","holders":2,"limit":2,"modify_index":20},` +
-		`{"time":"2026-11-20T12:00:01.000Z","type":"entered","election":"web","key":"service/web/leader","initial":true,"create_index":10,` +
-		`"session":"b","holders":2,"limit":2,"modify_index":20}]`
+	want := `[{"time":"2026-11-20T12:00:01.000Z","type":"entered","election":"web","key":"service/web/leader","create_index":10,"modify_index":20,` +
+		`"session":"a","node":"node-1","initial":true,"name":"gpu-job","holders":2,"limit":2},` +
+		`{"time":"2026-11-20T12:00:01.000Z","type":"entered","election":"web","key":"service/web/leader","create_index":10,"modify_index":20,` +
+		`"session":"b","initial":true,"holders":2,"limit":2}]`
 	if err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}

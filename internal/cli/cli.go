@@ -26,7 +26,7 @@ type deps struct {
 	interactive bool
 	// left describes what may remain after a second signal. It is nil if signals have no effect on the context.
 	left *leftover
-	// seen is how long rescue must see that a node check is critical, or 0 for [rescue.Seen].
+	// seen is how long rescue must see that a node check is critical, or 0 for [failureSeen].
 	seen time.Duration
 }
 
@@ -54,7 +54,7 @@ func Main() int {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, d deps, args []string) int {
-	o := &options{}
+	o := &options{file: &configFile{}}
 	defer o.opened.close()
 	cmd := newRootCommand(d, o)
 	cmd.SetArgs(args)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
+	"electop/ui"
 )
 
 // completionTimeout bounds the requests of one completion. With the start of the process, a completion takes at most
@@ -25,7 +26,7 @@ type completer struct{ o *options }
 // list completes with the names that read returns before the timeout.
 func (c completer) list(read func(context.Context) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if applyConfig(cmd, c.o, noWarning) != nil { // cobra has parsed the flags only at this point
+		if applyConfig(cmd, c.o) != nil { // cobra has parsed the flags only at this point
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -56,21 +57,17 @@ func needsNoQuotes(name string) bool {
 // elections completes the names of elections.
 func (c completer) elections() cobra.CompletionFunc {
 	return c.list(func(ctx context.Context) ([]string, error) {
-		clients, ps, err := c.o.connectAll(ctx)
-		if err != nil {
-			return nil, err
+		ls, err := c.o.open(ctx, deps{stderr: io.Discard})
+		if err == nil {
+			err = ls.each(func(_ int, l *lookup) error { return l.read(ctx, nil) })
 		}
 		var names []string
-		for _, client := range clients {
-			s, err := observe.Once(ctx, client, ps)
-			if err != nil {
-				return nil, err
-			}
-			for _, e := range s.Elections {
+		for _, l := range ls.all {
+			for _, e := range l.snapshot.Elections {
 				names = append(names, e.Name)
 			}
 		}
-		return names, nil
+		return names, err
 	})
 }
 
@@ -86,11 +83,11 @@ func (c completer) datacenters() cobra.CompletionFunc {
 // nodes completes the names of nodes.
 func (c completer) nodes() cobra.CompletionFunc {
 	return c.list(func(ctx context.Context) ([]string, error) {
-		client, _, err := c.o.connect()
+		l, err := c.o.openOne(deps{stderr: io.Discard})
 		if err != nil {
 			return nil, err
 		}
-		names, err := consulx.Nodes(ctx, client)
+		names, err := consulx.Nodes(ctx, l.client)
 		if len(names) > 0 {
 			err = nil // complete with the nodes that the token can read
 		}
@@ -137,14 +134,18 @@ func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.C
 	}
 }
 
+func completing(cmd *cobra.Command) bool {
+	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd
+}
+
 // completeContexts completes the names of contexts, even if the environment selects an unknown context.
 func completeContexts(o *options) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		file, err := o.readSettings()
+		file, err := o.readConfig()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return matching(fileSettings{file: file}.contextNames(), prefix), cobra.ShellCompDirectiveNoFileComp
+		return matching(file.contextNames(), prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -180,13 +181,12 @@ func flagCompletions(o *options) map[string]cobra.CompletionFunc {
 		"exclude":    elections,
 		"history":    cobra.FixedCompletions([]string{historyOff}, cobra.ShellCompDirectiveDefault),
 		"include":    elections,
+		"log-level":  oneOf("debug", "info", "warn", "error"),
 		"node":       nodes,
 		"preset":     listOf(strings.Split(presetNames(), ", ")),
+		"theme":      oneOf(ui.Themes()...),
 		"type":       listOf(words(election.EventTypes())),
 		"ca-path":    cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
-	}
-	for name, values := range allowedValues() {
-		complete[name] = oneOf(values...)
 	}
 	for _, name := range []string{
 		"bearer-token-file", "ca-file", "client-cert", "client-key", "config", "history-ca-file", "history-token-file",

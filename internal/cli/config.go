@@ -1,16 +1,29 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
 
 	"electop/election/sanitize"
-	"electop/internal/settings"
+	"electop/ui"
+)
+
+const (
+	defaultConfigText = "$XDG_CONFIG_HOME/electop/config.yaml"
+	// contextEnv is the environment variable with the name of the context. --context overrides it.
+	contextEnv = "ELECTOP_CONTEXT"
 )
 
 func newConfigCommand(d deps, o *options) *cobra.Command {
@@ -30,37 +43,31 @@ variables override the rest of the file.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	sub := func(use, short string, run func() error) {
-		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: noArgs, RunE: func(*cobra.Command, []string) error { return run() }})
+	sub := func(use, short, format string, run func(path string) error) {
+		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: noArgs, RunE: func(*cobra.Command, []string) error {
+			path := o.configPath()
+			if path == "" {
+				return errors.New("the home directory is unknown; use --config")
+			}
+			if err := run(path); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(d.stdout, format, sanitize.Line(path, 200))
+			return err
+		}})
 	}
-	sub("init", "Write a config file in which all settings are commented out", func() error { return initConfig(d, o) })
-	sub("path", "Print the path of the config file", func() error {
-		path, err := o.namedConfig()
-		if err == nil {
-			_, err = fmt.Fprintln(d.stdout, path)
-		}
+	sub("init", "Write a config file in which all settings are commented out", "Wrote %s\n", initConfig)
+	sub("path", "Print the path of the config file", "%s\n", func(string) error { return nil })
+	sub("check", "Check the config file", "%s is valid\n", func(path string) error {
+		o.config = path // the file must exist
+		_, err := o.readConfig()
 		return err
 	})
-	sub("check", "Check the config file", func() error { return checkConfig(d, o) })
 	return cmd
 }
 
-// namedConfig returns the path of the config file.
-func (o *options) namedConfig() (string, error) {
-	if path := o.configPath(); path != "" {
-		return path, nil
-	}
-	return "", errors.New("the home directory is unknown; use --config")
-}
-
-const templateHead = "Settings of electop. Remove the # before a setting to use it. electop config check reports errors; docs/settings.md describes contexts and keys."
-
-// initConfig writes the template, unless the config file exists.
-func initConfig(d deps, o *options) error {
-	path, err := o.namedConfig()
-	if err != nil {
-		return err
-	}
+// initConfig writes a file with every setting as a comment, unless the file exists.
+func initConfig(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -71,26 +78,312 @@ func initConfig(d deps, o *options) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(settings.Template(templateHead, allSettings()))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
+	var b strings.Builder
+	b.WriteString("# Settings of electop. Remove the # before a setting to use it. electop config check reports errors.\n")
+	new(options).settable().VisitAll(func(f *pflag.Flag) {
+		fmt.Fprintf(&b, "\n# %s\n#%s: %s\n", f.Usage, f.Name, cmp.Or(map[string]string{
+			"key": `["service/*/leader", "!service/test/leader"]`, "preset": "[vault]", "history": "off", "filter": `"!state:idle"`, "sort": "problems",
+		}[f.Name], strings.Trim(f.DefValue, "[]"), `""`))
+	})
+	fmt.Fprintf(&b, "\n# The columns of the elections' table in their order. A narrow window hides some columns.\n#columns: [%s]\n", strings.Join(ui.Columns(), ", "))
+	b.WriteString("\n# The keys of the dashboard: a key or a list of keys for each action.\n#keys:\n")
+	for _, action := range ui.KeyActions() {
+		fmt.Fprintf(&b, "#  %s: %q\n", action.Name, action.Keys[:1])
 	}
-	_, err = fmt.Fprintln(d.stdout, "Wrote "+sanitize.Line(path, 200))
-	return err
+	b.WriteString(commandsTemplate + contextsTemplate)
+	_, err = f.WriteString(b.String())
+	return errors.Join(err, f.Close())
 }
 
-// checkConfig reports whether the file and all its contexts are valid.
-func checkConfig(d deps, o *options) error {
-	path, err := o.namedConfig()
+const contextsTemplate = `
+# Named clusters. --context NAME, ` + contextEnv + ` or :ctx NAME selects one; then neither CONSUL_* variables nor the
+# connection settings outside of the context apply.
+#contexts:
+#  production:
+#    http-addr: https://consul.example:8501
+#    key: ["service/*/leader"]
+`
+
+// configFile is the content of a config file.
+type configFile struct {
+	Columns  setting
+	Keys     settings
+	Commands []settings
+	Contexts map[string]settings
+	// Flags contains all other settings. Each has the name of a flag.
+	Flags settings `yaml:",inline"`
+
+	keys     ui.Keys
+	commands []ui.Command
+}
+
+// settings are the values of a section by their names.
+type settings map[string]setting
+
+// setting is a list or a single value.
+type setting struct {
+	line   int // in the file
+	values []string
+}
+
+// UnmarshalYAML implements [yaml.Unmarshaler].
+func (s *setting) UnmarshalYAML(node *yaml.Node) error {
+	s.line = node.Line
+	if node.Kind == yaml.ScalarNode {
+		s.values = []string{node.Value}
+		return nil
+	}
+	return node.Decode(&s.values)
+}
+
+// errorf returns an error with the line of the setting.
+func (s setting) errorf(format string, args ...any) error {
+	return fmt.Errorf("line %d: %s", s.line, sanitize.Line(fmt.Sprintf(format, args...), 400))
+}
+
+// configPath returns the path of the config file. It returns "" if the home directory is unknown.
+func (o *options) configPath() string {
+	if o.config != "" {
+		return o.config
+	}
+	dir := os.Getenv("XDG_CONFIG_HOME") // this variable has precedence, even on systems with another default folder
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.UserConfigDir(); err != nil {
+			return ""
+		}
+	}
+	return filepath.Join(dir, "electop", "config.yaml")
+}
+
+// readConfig reads and checks the config file with all its contexts. A file given with --config must exist; the default
+// file need not exist.
+func (o *options) readConfig() (*configFile, error) {
+	path := o.configPath()
+	text, err := os.ReadFile(path)
+	if o.config == "" && (path == "" || errors.Is(err, fs.ErrNotExist)) {
+		return &configFile{}, nil
+	}
 	if err != nil {
+		return nil, fmt.Errorf("config file: %w", err)
+	}
+	file := &configFile{}
+	if err = yaml.Unmarshal(text, file); err == nil {
+		err = file.check()
+	}
+	if err != nil {
+		return nil, usagef("config file %s: %s", sanitize.Line(path, 200), sanitize.Line(strings.TrimPrefix(err.Error(), "yaml: "), 500))
+	}
+	return file, nil
+}
+
+func (c *configFile) check() (err error) {
+	for _, name := range c.Columns.values {
+		if !slices.Contains(ui.Columns(), name) {
+			return c.Columns.errorf("columns: %q is not valid; must be one of %s", name, strings.Join(ui.Columns(), ", "))
+		}
+	}
+	keys := map[string][]string{}
+	for action, key := range c.Keys {
+		keys[action] = key.values
+	}
+	if c.keys, err = ui.ParseKeys(keys); err != nil {
+		wrong := new(ui.KeyError)
+		errors.As(err, &wrong)
+		return c.Keys[wrong.Action].errorf("keys.%v", err)
+	}
+	if c.commands, err = parseCommands(c.Commands); err != nil {
 		return err
 	}
-	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("config file: %w", err)
-	}
-	if _, err := o.readSettings(); err != nil {
+	if err := c.Flags.check("", func(string) bool { return true }); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(d.stdout, sanitize.Line(path, 200)+" is valid")
-	return err
+	for _, name := range c.contextNames() {
+		if name == "" || sanitize.Line(name, 40) != name {
+			return fmt.Errorf("contexts.%s: the name must have 1 to 40 visible characters", sanitize.Line(name, 40))
+		}
+		if err := c.Contexts[name].check("contexts."+name+".", inContexts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check returns the error that a command would return for these flags.
+func (s settings) check(where string, allowed func(name string) bool) error {
+	o := &options{}
+	flags := o.settable()
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		v, f := s[name], flags.Lookup(name)
+		if f == nil || !allowed(name) {
+			var names []string
+			flags.VisitAll(func(f *pflag.Flag) {
+				if allowed(f.Name) {
+					names = append(names, f.Name)
+				}
+			})
+			return v.errorf("unknown setting %q; must be one of %s", where+name, strings.Join(names, ", "))
+		}
+		if _, list := f.Value.(pflag.SliceValue); len(v.values) == 0 || !list && len(v.values) > 1 {
+			return v.errorf("%s%s: must have one value", where, name)
+		}
+		if err := errors.Join(s.set(f), o.validate()); err != nil {
+			return v.errorf("%s%s: %v", where, name, err)
+		}
+	}
+	return nil
+}
+
+// set sets a flag to the values of its setting.
+func (s settings) set(f *pflag.Flag) error {
+	for _, text := range s[f.Name].values {
+		if err := f.Value.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contextNames returns the names of the contexts in alphabetical order.
+func (c *configFile) contextNames() []string { return slices.Sorted(maps.Keys(c.Contexts)) }
+
+// settable returns the flags that the config file can set: those that every command accepts, and --filter and --sort.
+// It sets their variables to the default values.
+func (o *options) settable() *pflag.FlagSet {
+	all, flags := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.register(all)
+	o.view.register(all, "")
+	all.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "config" && f.Name != "context" {
+			flags.AddFlag(f)
+		}
+	})
+	return flags
+}
+
+// applyConfig sets flags from the config file and the selected context, unless the command line sets them.
+// A context overrides the environment, which overrides the rest of the file.
+func applyConfig(cmd *cobra.Command, o *options) (err error) {
+	if cmd.Name() == "version" || cmd.HasParent() && (cmd.Parent().Name() == "completion" || cmd.Parent().Name() == "config") {
+		return nil // such a command does not use Consul, and works with an invalid config file
+	}
+	if o.file, err = o.readConfig(); err != nil {
+		return err
+	}
+	flags := cmd.Root().LocalFlags()
+	o.given = given(flags)
+	if err := o.useContext(); err != nil {
+		return err
+	}
+	keysSet := isSet(cmd, "key") || isSet(cmd, "preset") // both select keys, so a flag replaces both settings
+	return o.applySettings(flags, func(name string) bool { return isSet(cmd, name) || keysSet && selectsKeys(name) })
+}
+
+// applySettings sets the flags that are not set, from the context or else from the rest of the file.
+func (o *options) applySettings(flags *pflag.FlagSet, isSet func(name string) bool) error {
+	values := maps.Clone(o.file.Flags)
+	if o.context != "" {
+		context := o.file.Contexts[o.context]
+		maps.DeleteFunc(values, func(name string, _ setting) bool {
+			return ofCluster(name) || selectsKeys(name) && (context["key"].values != nil || context["preset"].values != nil)
+		})
+		if values == nil {
+			values = settings{}
+		}
+		maps.Copy(values, context)
+	}
+	for name := range values {
+		if isSet(name) {
+			continue
+		}
+		if err := values.set(flags.Lookup(name)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// isSet reports whether the command line or the environment has set a flag. token and token-file are two sources of the
+// same value.
+func isSet(cmd *cobra.Command, name string) bool {
+	names := []string{name}
+	if name == "token" || name == "token-file" {
+		names = []string{"token", "token-file"}
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		return cmd.Root().LocalFlags().Changed(name) || cmd.Flags().Changed(name) || os.Getenv(environment(name)) != ""
+	})
+}
+
+// warnIfReadable warns if other users can read a config file that contains a token or an address with a password.
+func (o *options) warnIfReadable(d deps) {
+	path := o.configPath()
+	secret := func(s settings) bool {
+		text := func(name string) string { return strings.Join(s[name].values, "") }
+		return text("token") != "" || strings.Contains(text("http-addr")+text("history"), "@")
+	}
+	if runtime.GOOS == "windows" || !secret(o.file.Flags) && !slices.ContainsFunc(slices.Collect(maps.Values(o.file.Contexts)), secret) {
+		return // Windows has no mode bits
+	}
+	const readableByOthers = 0o044
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&readableByOthers != 0 {
+		path = sanitize.Line(path, 200)
+		d.warn("warning: other users can read " + path + ", which contains a token or password; run chmod 600 " + path)
+	}
+}
+
+// ofCluster reports whether the value of a flag depends on the cluster. With a context, only the context and the
+// command line set these flags, so that electop sends no token to another cluster.
+func ofCluster(name string) bool {
+	return environment(name) != "" || slices.Contains([]string{"datacenter", "history", "history-token-file", "history-ca-file"}, name)
+}
+
+// inContexts reports whether a context of the config file can set the flag.
+func inContexts(name string) bool {
+	return ofCluster(name) || selectsKeys(name) || slices.Contains([]string{"stale", "max-watches", "read-only", "keep"}, name)
+}
+
+func selectsKeys(name string) bool { return name == "key" || name == "preset" }
+
+// useContext selects the context that the flag or the environment names, and unsets the environment variables of Consul
+// and of the history token. It does nothing if no context is named.
+func (o *options) useContext() error {
+	o.context = cmp.Or(o.context, os.Getenv(contextEnv))
+	if o.context == "" {
+		return nil
+	}
+	names := o.file.contextNames()
+	switch {
+	case len(names) == 0:
+		return usagef("context %q is unknown: the config file has no contexts", sanitize.Line(o.context, 40))
+	case !slices.Contains(names, o.context):
+		return usagef("context %q is unknown; must be one of %s", sanitize.Line(o.context, 40), strings.Join(names, ", "))
+	}
+	return errors.Join(os.Unsetenv(historyTokenEnv), unsetConsulEnvironment())
+}
+
+// inContext returns the options for another context. Flags of the command line remain set unless they depend on the
+// cluster or select keys. readConfig has checked all values, so no error is possible.
+func (o *options) inContext(name string) *options {
+	next := &options{file: o.file, given: o.given}
+	flags := next.settable()
+	next.context = name
+	for flag, value := range o.given {
+		_ = flags.Set(flag, value)
+	}
+	_ = errors.Join(os.Unsetenv(historyTokenEnv), unsetConsulEnvironment())
+	_ = next.applySettings(flags, flags.Changed)
+	next.config, next.ascii = o.config, o.ascii
+	return next
+}
+
+// given returns the flags of the command line that remain set when the user switches the context.
+func given(flags *pflag.FlagSet) map[string]string {
+	values := map[string]string{}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed && !ofCluster(f.Name) && !selectsKeys(f.Name) && f.Name != "context" && f.Name != "config" {
+			values[f.Name] = f.Value.String()
+		}
+	})
+	return values
 }

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"electop/internal/settings"
+	"github.com/spf13/cobra"
+
 	"electop/ui"
 )
 
@@ -19,6 +22,25 @@ func withoutConfig(t *testing.T) string {
 	return filepath.Join(dir, "electop", "config.yaml")
 }
 
+// withConfig writes the default config file of a test and returns its path.
+func withConfig(t *testing.T, text string) string {
+	t.Helper()
+	path := withoutConfig(t)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, path, text)
+	return path
+}
+
+func rewrite(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each setting of the template is valid, and the documentation describes it.
 func TestConfigCommands(t *testing.T) {
 	path := withoutConfig(t)
 	w := &testConsul{t: t, addr: "127.0.0.1:1"}
@@ -30,83 +52,160 @@ func TestConfigCommands(t *testing.T) {
 	}
 	has(t, w.run("config", "check").must(t, exitOK).out, path+" is valid")
 	has(t, w.run("config", "init").must(t, exitFailed).errOut, path+" exists; it was not changed")
-	if err := os.WriteFile(path, []byte("theme: dark\n\nthem: x\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	has(t, w.run("config", "check").must(t, exitUsage).errOut, path+`:3: unknown setting "them"; must be one of `)
 	has(t, w.run("config", "path", "--config", "x.yaml").must(t, exitOK).out, "x.yaml\n")
 	has(t, w.run("config", "chek").must(t, exitUsage).errOut, `unknown command "chek"`)
-}
-
-func TestErrorsInTheConfigFile(t *testing.T) {
-	path := withoutConfig(t)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	template, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
-	}
-	w := &testConsul{t: t, addr: "127.0.0.1:1"}
-	for _, c := range []struct{ text, want string }{
-		{"theme: blue", `:1: theme: "blue" is not valid; must be one of auto, dark, light, contrast, terminal`},
-		{"read-only: ja", `:1: read-only: "ja" is not valid; must be one of true, false`},
-		{"max-watches: 7", ":1: max-watches: 7: must be from 24 to 150"},
-		{"keep: soon", ":1: keep: "},
-		{"preset: [vault, nothing]", `:1: preset: --preset "nothing" is unknown; the presets are `},
-		{"columns: [election, colour]", `:1: columns: "colour" is not valid; must be one of election, dc, leader, node, `},
-		{"keys:\n  wide: f", `:2: keys.wide: "f" is already bound to fix`},
-		{"keys:\n  down: n\n  next-problem: N", `:2: keys.down: "n" has a fixed meaning in dialogs`},
-		{"keys:\n  release: ctrl+q\n  destroy: ctrl+q", `"ctrl+q" is already bound to release`},
-		{"keys:\n  release: ctl+q", `:2: keys.release: "ctl+q" is not a key`},
-		{"keys:\n  release: esc", `:2: keys.release: "esc" is already bound to back`},
-		{"keys:\n  jump: x", `:2: unknown setting "keys.jump"; must be one of up, down, `},
-		{"contexts:\n  prod:\n    theme: dark", `:3: unknown setting "contexts.prod.theme"; must be one of ca-file, `},
-		{"commands:\n  - name: a", ":2: commands.1: command is missing"},
-		{"commands:\n  - name: a\n    command: echo {{nod}}", ":3: commands.1.command: {{nod}} is not a field; use one of {{election}}, "},
-		{"commands:\n  - name: a\n    command: echo '{{node}}'", ":3: commands.1.command: {{node}}: a field must not be in quotes"},
-		{"commands:\n  - name: a\n    command: \"{{value}}\"", ":3: commands.1.command: {{value}}: a field must not be the program"},
-		{"commands:\n  - name: a\n    command: echo\n    key: ctrl+a", ":4: commands.1.key: must be one letter"},
-		{"commands:\n  - name: \"a\\e[2J\"\n    command: echo", ":2: commands.1.name: must have 1 to 100 visible characters"},
-		{"commands:\n  - {name: a, command: echo}\n  - {name: a, command: ls}", `:3: commands.2.name: another command has the same name: "a"`},
-		{"commands:\n  - {name: a, key: x, command: echo}\n  - {name: b, key: x, command: ls}", `:3: commands.2.key: another command has the same key: "x"`},
-		{"context: prod", `:1: unknown setting "context"`},
-	} {
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		has(t, w.run("list").must(t, exitUsage).errOut, "config file "+path, c.want)
-	}
-}
-
-// Each setting of the template is valid, and the documentation describes it.
-func TestTemplateAndDocumentHaveEverySetting(t *testing.T) {
-	var text strings.Builder
-	for line := range strings.Lines(settings.Template(templateHead, allSettings())) {
-		if rest, found := strings.CutPrefix(line, "#"); found && (rest[0] != ' ' || strings.HasPrefix(rest, "  ")) {
-			line = rest
-		}
-		if !strings.HasSuffix(line, "\"\"\n") { // a setting with an empty value has no useful default
-			text.WriteString(line)
-		}
-	}
-	if _, err := settings.Parse("f", []byte(text.String()), allSettings()); err != nil {
-		t.Errorf("%v\n%s", err, text.String())
 	}
 	doc, err := os.ReadFile("../../docs/settings.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range allSettings() {
-		if !strings.Contains(string(doc), "`"+s.Name+"`") {
-			t.Errorf("docs/settings.md lacks %s", s.Name)
+	var text strings.Builder
+	for line := range strings.Lines(string(template)) {
+		if rest, found := strings.CutPrefix(line, "#"); found && (rest[0] != ' ' || strings.HasPrefix(rest, "  ")) {
+			line = rest
+			name, _, _ := strings.Cut(strings.TrimLeft(rest, " -"), ":")
+			if name != "production" {
+				has(t, string(doc), "`"+name+"`")
+			}
+		}
+		if !strings.HasSuffix(line, "\"\"\n") { // a setting with an empty value has no useful default
+			text.WriteString(line)
 		}
 	}
-	for _, s := range commandsSetting().Fields {
-		has(t, string(doc), "| `"+s.Name+"` | ")
+	rewrite(t, path, text.String())
+	has(t, w.run("config", "check").must(t, exitOK).out, "valid")
+}
+
+func TestErrorsInTheConfigFile(t *testing.T) {
+	path := withConfig(t, "")
+	w := &testConsul{t: t, addr: "127.0.0.1:1"}
+	for _, c := range []struct{ text, want string }{
+		{"theme: dark\n\nthme: x", `line 3: unknown setting "thme"; must be one of ascii, ca-file, `},
+		{"theme: blue", `line 1: theme: "blue" is not valid; must be one of auto, dark, light, contrast, terminal`},
+		{"theme: [dark, light]", "line 1: theme: must have one value"},
+		{"theme:", "theme: must have one value"},
+		{"theme: {dark: x}", "line 1: cannot unmarshal !!map"},
+		{"theme: dark\ntheme: light", `line 2: mapping key "theme" already defined at line 1`},
+		{"theme: dark\n  stale: x", "line 2: mapping values are not allowed"},
+		{"- a", "line 1: cannot unmarshal !!seq"},
+		{"keys: up", "line 1: cannot unmarshal !!str"},
+		{"read-only: ja", `line 1: read-only: strconv.ParseBool: parsing "ja": invalid syntax`},
+		{"max-watches: 7", "line 1: max-watches: --max-watches 7: must be from 24 to 150"},
+		{"log-level: loud", `line 1: log-level: --log-level "loud": must be debug, info, warn or error`},
+		{"keep: soon", "line 1: keep: "},
+		{"preset: [vault, nothing]", `line 1: preset: --preset "nothing" is unknown; the presets are `},
+		{"key: ['service/*/leader', '[a']", `line 1: key: pattern "[a": [ is not supported`},
+		{"columns: [election, colour]", `line 1: columns: "colour" is not valid; must be one of election, dc, leader, node, `},
+		{"keys:\n  release: f", `line 2: keys.release: "f" is already bound to fix`},
+		{"keys:\n  release: ctl+q", `line 2: keys.release: "ctl+q" is not a key`},
+		{"keys:\n  jump: x", "line 2: keys.jump: unknown action"},
+		{"contexts:\n  prod:\n    theme: dark", `line 3: unknown setting "contexts.prod.theme"; must be one of ca-file, `},
+		{"contexts:\n  prod:\n    http-addr: x\n    stale: 7", `line 4: contexts.prod.stale: `},
+		{"contexts:\n  \"a\\e[2J\": {}", "the name must have 1 to 40 visible characters"},
+		{"commands: {name: a}", "line 1: cannot unmarshal !!map"},
+		{"commands:\n  - name: a", "commands.1: command is missing"},
+		{"commands:\n  - name: a\n    command: echo\n    key: ctrl+a", "line 4: commands.1.key: must be one letter"},
+		{"commands:\n  - name: a\n    command: echo\n    confirm: 1", "line 4: commands.1.confirm: must be true or false"},
+		{"commands:\n  - name: a\n    command: [a, b]", "line 3: commands.1.command: must have one value"},
+		{"commands:\n  - name: a\n    nam: b", "line 3: commands.1.nam: unknown setting; must be one of name, command, "},
+		{"commands:\n  - name: \"a\\e[2J\"\n    command: echo", "line 2: commands.1.name: must have 1 to 100 visible characters"},
+		{"commands:\n  - {name: a, command: echo}\n  - {name: a, command: ls}", `line 3: commands.2.name: another command has the same name: "a"`},
+		{"commands:\n  - {name: a, key: x, command: echo}\n  - {name: b, key: x, command: ls}", `line 3: commands.2.key: another command has the same key: "x"`},
+		{"context: prod", `line 1: unknown setting "context"`},
+	} {
+		rewrite(t, path, c.text)
+		r := w.run("list").must(t, exitUsage)
+		has(t, r.errOut, "config file "+path+": ", c.want)
+		if strings.Contains(r.errOut, "\x1b") {
+			t.Errorf("%q", r.errOut)
+		}
 	}
-	for _, f := range ui.TemplateFields() {
-		has(t, string(doc), "| `{{"+f.Name+"}}` | "+f.About+" |")
+	for _, empty := range []string{"", "# nothing\n", "---\n"} {
+		rewrite(t, path, empty)
+		w.run("config", "check").must(t, exitOK)
 	}
-	for _, action := range ui.KeyActions() {
-		if !strings.Contains(string(doc), "`"+action.Name+"`") {
-			t.Errorf("docs/settings.md lacks the key of %s", action.Name)
+	rewrite(t, path, "thme: x")
+	for _, args := range [][]string{{"watch"}, {"doctor"}, {}} {
+		w.run(args...).must(t, exitUsage)
+	}
+	w.run("version").must(t, exitOK)
+}
+
+func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
+	w := onMemory(t)
+	const context = "contexts: {prod: {token: secret}}"
+	for _, c := range []struct {
+		text string
+		mode os.FileMode
+		args string
+		want int // number of warnings
+	}{
+		{"token: secret", 0o644, "list", 1},
+		{"token: secret", 0o640, "list", 1},
+		{"token: secret", 0o600, "list", 0},
+		{"stale: true", 0o644, "list", 0},
+		{"token-file: " + os.DevNull, 0o644, "list", 0},
+		{"token: secret", 0o644, "list --token x", 1}, // the flag overrides the file, which remains readable
+		{"http-addr: http://me:secret@127.0.0.1:1", 0o644, "list", 1},
+		{context, 0o644, "list", 1},
+		{"token: secret", 0o644, "version", 0},
+		{"token: secret", 0o644, "completion bash", 0},
+		{"token: secret", 0o644, "__complete show ", 0},
+	} {
+		path := withConfig(t, c.text)
+		if err := os.Chmod(path, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		r := w.run(strings.Split(c.args, " ")...)
+		if got := strings.Count(r.errOut, "other users can read"); got != c.want || strings.Contains(r.out+r.errOut, "secret") {
+			t.Errorf("%q %o %s: %d warnings, want %d: %s", c.text, c.mode, c.args, got, c.want, r.errOut)
+		}
+	}
+}
+
+// A flag overrides the environment, which overrides the file. A token and a token file are one setting.
+func TestPrecedenceOfFlagsEnvironmentAndConfigFile(t *testing.T) {
+	var token string
+	w := intercept(t, onMemory(t), func(_ http.ResponseWriter, r *http.Request) bool {
+		token = r.Header.Get("X-Consul-Token")
+		return false
+	})
+	file := filepath.Join(t.TempDir(), "token")
+	rewrite(t, file, "of-a-file")
+	for _, tt := range []struct{ config, env, value, args, want string }{
+		{"token: of-the-config", "", "", "", "of-the-config"},
+		{"token-file: " + file, "", "", "", "of-a-file"},
+		{"token: of-the-config", "CONSUL_HTTP_TOKEN", "of-the-environment", "", "of-the-environment"},
+		{"token-file: " + file, "CONSUL_HTTP_TOKEN", "of-the-environment", "", "of-the-environment"},
+		{"token: of-the-config", "CONSUL_HTTP_TOKEN_FILE", file, "", "of-a-file"},
+		{"token-file: " + file, "CONSUL_HTTP_TOKEN", "of-the-environment", "--token of-the-flag", "of-the-flag"},
+	} {
+		if tt.env != "" {
+			t.Setenv(tt.env, tt.value)
+		}
+		path := withConfig(t, tt.config)
+		w.run(append([]string{"list", "--config", path}, strings.Fields(tt.args)...)...).must(t, exitOK)
+		if token != tt.want {
+			t.Errorf("%+v: token %q", tt, token)
+		}
+		_ = os.Unsetenv(tt.env)
+	}
+}
+
+// Both --key and --preset select keys, so one on the command line replaces both settings of the file.
+func TestPresetReplacesTheKeysOfTheFile(t *testing.T) {
+	withConfig(t, "key: [jobs/*]\n")
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("jobs/a", s, "job")
+	w.acquire("vault/core/lock", s, "vault-1")
+	for args, want := range map[string]bool{"": true, "--preset vault": false} {
+		r := w.run(append([]string{"list"}, strings.Fields(args)...)...).must(t, exitOK)
+		if strings.Contains(r.out, "job") != want || strings.Contains(r.out, "vault-1") == want {
+			t.Errorf("%q: %s", args, r.out)
 		}
 	}
 }
@@ -131,5 +230,169 @@ func TestLocaleDecidesAboutASCII(t *testing.T) {
 		if got := isUTF8(func(name string) string { return env[name] }); got != c.utf8 {
 			t.Errorf("%v: %v", env, got)
 		}
+	}
+}
+
+// twoContexts writes a config file with two contexts, each for another agent, and returns its path.
+func twoContexts(t *testing.T, a, b, more string) string {
+	t.Helper()
+	return withConfig(t, "http-addr: 127.0.0.1:1\ntoken: top\nkey: top/*\nread-only: true\n"+more+`
+contexts:
+  production:
+    http-addr: `+a+`
+    key: [service/*/leader]
+    datacenter: dc1
+  test:
+    http-addr: `+b+`
+    token: of-test
+    preset: vault
+    read-only: false
+`)
+}
+
+// runPlain executes a command line without the flag --http-addr.
+func runPlain(t *testing.T, args ...string) result {
+	t.Helper()
+	var out, errOut buffer
+	code := run(t.Context(), deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}, args)
+	return result{code: code, out: out.String(), errOut: errOut.String()}
+}
+
+func TestContextSelectsACluster(t *testing.T) {
+	a, b := onMemory(t), onMemory(t)
+	a.acquire("service/web/leader", a.session(nil), "web-1")
+	b.acquire("vault/core/lock", b.session(nil), "vault-1")
+	twoContexts(t, a.addr, b.addr, "")
+	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the context overrides this variable
+	has(t, runPlain(t, "list", "--context", "production").must(t, exitOK).out, "web-1")
+	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the first command has removed the variable
+	has(t, runPlain(t, "list", "--context", "test").must(t, exitOK).out, "vault-1")
+	t.Setenv(contextEnv, "production")
+	has(t, runPlain(t, "list").must(t, exitOK).out, "web-1")
+	has(t, runPlain(t, "list", "--context", "test").must(t, exitOK).out, "vault-1")
+	has(t, runPlain(t, "list", "--http-addr", b.addr, "-k", "vault/core/lock").must(t, exitOK).out, "vault-1")
+}
+
+func TestUnknownContextIsAUsageError(t *testing.T) {
+	twoContexts(t, "127.0.0.1:1", "127.0.0.1:1", "")
+	has(t, runPlain(t, "list", "--context", "prod").must(t, exitUsage).errOut, `context "prod" is unknown; must be one of production, test`)
+	withoutConfig(t)
+	has(t, runPlain(t, "list", "--context", "prod").must(t, exitUsage).errOut, `context "prod" is unknown: the config file has no contexts`)
+}
+
+// resolved returns the options of a command line after the config file was applied.
+func resolved(t *testing.T, args ...string) *options {
+	t.Helper()
+	o := &options{}
+	cmd := &cobra.Command{Use: "electop", RunE: func(cmd *cobra.Command, _ []string) error { return applyConfig(cmd, o) }}
+	o.register(cmd.PersistentFlags())
+	o.view.flags(cmd, "")
+	cmd.SetArgs(args)
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// A token must not reach another cluster, neither at the start nor when the context changes.
+func TestContextSharesNoSecretsWithOtherClusters(t *testing.T) {
+	twoContexts(t, "a:1", "b:2", "history: https://recorder:9273")
+	t.Setenv("CONSUL_HTTP_TOKEN", "of-the-environment")
+	t.Setenv(historyTokenEnv, "of-the-recorder")
+	o := resolved(t, "--context", "production", "--theme", "light", "--ca-file", "mine")
+	if o.consul.Address != "a:1" || o.consul.Token != "" || o.history != "" || o.consul.CAFile != "mine" {
+		t.Errorf("%+v", o)
+	}
+	if os.Getenv("CONSUL_HTTP_TOKEN") != "" || os.Getenv(historyTokenEnv) != "" {
+		t.Error("the context did not remove a variable of another cluster")
+	}
+	next := o.inContext("test")
+	if next.consul.Address != "b:2" || next.consul.Token != "of-test" || next.consul.CAFile != "" || next.consul.Datacenter != "" {
+		t.Errorf("%+v", next.consul)
+	}
+	if next.context != "test" || next.theme != "light" || len(next.patterns) > 0 || !slices.Equal(next.presets, []string{"vault"}) {
+		t.Errorf("%+v", next)
+	}
+	back := next.inContext("production")
+	if back.consul.Address != "a:1" || back.consul.Token != "" || back.consul.CAFile != "" || !slices.Equal(back.patterns, []string{"service/*/leader"}) {
+		t.Errorf("%+v", back)
+	}
+}
+
+func TestReadOnlyOfTheCommandLineStaysInEveryContext(t *testing.T) {
+	twoContexts(t, "a:1", "b:2", "")
+	o := resolved(t, "--context", "production")
+	if !o.readOnly { // set in the config file
+		t.Error("the setting of the config file was not applied")
+	}
+	if o.inContext("test").readOnly {
+		t.Error("the context does not override the file")
+	}
+	if !resolved(t, "--context", "production", "--read-only").inContext("test").readOnly {
+		t.Error("a context overrides --read-only")
+	}
+}
+
+func TestScreenSettings(t *testing.T) {
+	twoContexts(t, "a:1", "b:2", "theme: high-contrast\ncolumns: [election, leader]\nkeys: {release: ctrl+r}\n")
+	for _, o := range []*options{resolved(t), resolved(t, "--context", "test"), resolved(t, "--context", "test").inContext("production")} {
+		s := o.screen()
+		if s.theme != "contrast" || !slices.Equal(s.columns, []string{"election", "leader"}) || !slices.Equal(s.contexts, []string{"production", "test"}) {
+			t.Errorf("%+v", s)
+		}
+		if s.context != o.context {
+			t.Errorf("context %q, want %q", s.context, o.context)
+		}
+	}
+	if got := resolved(t, "--theme", "high-contrast").screen().theme; got != "contrast" {
+		t.Errorf("high-contrast is the theme %q", got)
+	}
+	if got := resolved(t, "--theme", "dark").screen().theme; got != "dark" {
+		t.Errorf("theme %q: the flag does not override the file", got)
+	}
+}
+
+func TestCompletionOfSettings(t *testing.T) {
+	path := twoContexts(t, "a:1", "b:2", "")
+	for _, args := range [][]string{{"list", "--context", "pro"}, {"--config", path, "list", "--context", "pro"}, {"list", "--context=pro"}} {
+		if got := offered(t, args...); !slices.Equal(got, []string{"production", noFiles}) {
+			t.Errorf("%q: %q", args, got)
+		}
+	}
+	t.Setenv(contextEnv, "unknown")
+	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{"production", "test", noFiles}) {
+		t.Errorf("with an unknown context in the environment, completion offers %q", got)
+	}
+	if got := offered(t, "--theme", ""); !slices.Equal(got, append(ui.Themes(), noFiles)) {
+		t.Errorf("completion of --theme offers %q", got)
+	}
+	rewrite(t, path, "contexts: [")
+	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{noFiles}) {
+		t.Errorf("with an invalid config file, completion offers %q", got)
+	}
+}
+
+// Names come from the cluster of the context, and a warning about the file would appear in the command line.
+func TestCompletionOfNamesInAContext(t *testing.T) {
+	a, b := onMemory(t), onMemory(t)
+	a.acquire("service/web/leader", a.session(nil), "web-1")
+	b.acquire("vault/core/lock", b.session(nil), "vault-1")
+	path := twoContexts(t, a.addr, b.addr, "")
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for context, want := range map[string]string{"production": "web", "test": "vault/core/lock"} {
+		t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // each context removes it
+		var got result
+		want += "\n" + noFiles + "\n"
+		if !completes(func() bool {
+			got = runPlain(t, "__complete", "show", "--context", context, "")
+			return got.out == want
+		}) || strings.Contains(got.errOut, "warning") {
+			t.Errorf("%s: %q, want %q; %s", context, got.out, want, got.errOut)
+		}
+	}
+	if got := offered(t, "show", "--context", "unknown", ""); !slices.Equal(got, []string{noFiles}) {
+		t.Errorf("with an unknown context, completion offers %q", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -20,7 +21,6 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/internal/source"
@@ -45,14 +45,7 @@ func runDashboard(ctx context.Context, d deps, o *options) error {
 // the user switched the context.
 func runContext(ctx context.Context, d deps, o *options) (next *options, err error) {
 	defer o.opened.close()
-	ps, err := o.parsePatterns()
-	if err != nil {
-		return nil, err
-	}
-	if err := o.checkConnections(); err != nil {
-		return nil, err
-	}
-	all, err := o.openDatacenters(ctx)
+	ls, err := o.open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +57,12 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	}
 	defer closeLog()
 	warnings := &lateWarnings{log: log}
-	for _, c := range all {
-		c.recorder = o.record(c.client, warnings.add)
+	all := make([]*datacenter, len(ls.all))
+	for i, l := range ls.all {
+		all[i] = &datacenter{lookup: l, writer: writer{recorder: o.record(l.client, warnings.add)}}
 	}
 	err = openDashboard(ctx, d, dashboard{
-		datacenters: all, patterns: ps, log: log, history: o.historySource(all[0].client),
+		datacenters: all, patterns: ls.all[0].patterns, log: log, history: o.historySource(all[0].client),
 		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, screen: screen, redact: o.opened.redact,
 	})
 	for _, c := range all {
@@ -76,23 +70,6 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	}
 	warnings.write(d)
 	return next, err
-}
-
-// openDatacenters creates a client for each datacenter. It sends a request only to read the names of all datacenters.
-func (o *options) openDatacenters(ctx context.Context) ([]*datacenter, error) {
-	configs, err := o.datacenters(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []*datacenter
-	for _, config := range configs {
-		client, err := o.opened.client(config)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, &datacenter{client: client, connect: func() (*consulx.Client, error) { return consulx.NewClient(config) }})
-	}
-	return all, nil
 }
 
 // lateWarnings keeps warnings until the screen is closed.
@@ -156,6 +133,9 @@ func (b dashboard) checkHistory() (check func(context.Context) string, every tim
 	return nil, 0
 }
 
+// startTime is the time after which the first reads of the dashboard have ended.
+const startTime = 10 * time.Second
+
 // openDashboard runs the observers and the screen until one of them ends.
 func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -163,6 +143,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	if b.history != nil {
 		defer b.history.Close()
 	}
+	defer time.AfterFunc(startTime, debug.FreeOSMemory).Stop() // the start allocates several times what the dashboard keeps
 	shared := newSharedActions(b.history)
 	places := b.observe(shared)
 	g, ctx := errgroup.WithContext(ctx)
@@ -190,9 +171,9 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 }
 
 // observe creates the observer of each datacenter.
-func (b dashboard) observe(shared *sharedActions) []observed {
+func (b dashboard) observe(shared *sharedActions) []*observe.Observer {
 	logEvents := eventLogger(b.log)
-	places := make([]observed, len(b.datacenters))
+	places := make([]*observe.Observer, len(b.datacenters))
 	for i, c := range b.datacenters {
 		c.observe(observe.Options{
 			Patterns: b.patterns, Logger: b.log, Recall: recallFrom(b.history, b.log), OnEvents: func(events []election.Event) {
@@ -200,7 +181,7 @@ func (b dashboard) observe(shared *sharedActions) []observed {
 				shared.events(events)
 			},
 		})
-		places[i] = observed{c.client, c.observer}
+		places[i] = c.observer
 	}
 	return places
 }
@@ -264,12 +245,12 @@ func keepSignals() (restore func()) {
 // reportUnfinished writes a line for each action whose result the dashboard did not observe. It returns the exit code
 // that release and destroy return for these outcomes.
 func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
-	outcomes := make([]insight.Outcome, len(unfinished))
-	for i, u := range unfinished {
-		outcomes[i] = u.Outcome
+	codes := map[int]bool{}
+	for _, u := range unfinished {
+		codes[exitOf(u.Outcome.Kind, false)] = true
 		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
 	}
-	return worstExit(outcomes, false)
+	return worstOf(codes)
 }
 
 func uiOptions(b dashboard, group *source.Group, drains ui.DrainPlanner) ui.Options {

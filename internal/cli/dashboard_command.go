@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,85 +17,63 @@ import (
 	"electop/election/sanitize"
 	"electop/internal/crash"
 	"electop/internal/procgroup"
-	"electop/internal/settings"
 	"electop/ui"
 )
 
-// commandsSetting describes the setting that contains the user's commands for the dashboard.
-func commandsSetting() settings.Setting {
-	return settings.Setting{
-		Name: "commands", Kind: settings.Sections, CheckFields: repeatedCommand,
-		About: "Commands that the key ! of the dashboard runs for the selected election or session.",
-		Fields: []settings.Setting{
-			{Name: "name", About: "The name in the menu.", Required: true, Example: "logs", Check: oneLine},
-			{
-				Name: "command", Required: true, Example: "ssh -- {{node}} journalctl -n 50 -u {{quote election}}",
-				About: "The command for sh -c. Fields: " + ui.TemplateFieldNames() + ". Use {{quote FIELD}} for a second shell, such as the shell of ssh.",
-				Check: func(values []string) error { _, err := ui.ParseTemplate(values[0]); return err },
-			},
-			{Name: "key", About: "A letter that selects the command in the menu.", Example: "l", Check: oneLetter},
-			{Name: "description", About: "The text that the menu shows next to the name.", Example: "the leader's latest log lines", Check: oneLine},
-			{Name: "confirm", Kind: settings.Bool, About: "Whether the user must confirm the command.", Example: "false"},
-		},
-	}
-}
+const commandsTemplate = `
+# Commands that the key ! of the dashboard runs for the selected election or session. command is the command for sh -c;
+# docs/settings.md lists its variables.
+#commands:
+#  - name: logs
+#    command: ssh -- "$ELECTOP_NODE" journalctl -n 50 -u "$ELECTOP_ELECTION_QUOTED"
+#    key: l
+#    description: the leader's latest log lines
+#    confirm: false
+`
 
 // commandTextLength is the maximum length of a command's name, description and start error, in runes.
 const commandTextLength = 100
 
-func oneLine(values []string) error {
-	if text := values[0]; text == "" || sanitize.Line(text, commandTextLength) != text {
-		return fmt.Errorf("must have 1 to %d visible characters on one line", commandTextLength)
-	}
-	return nil
-}
+// commandFields are the settings of a command. The first two are required.
+func commandFields() []string { return []string{"name", "command", "key", "description", "confirm"} }
 
-func oneLetter(values []string) error {
-	r := []rune(values[0])
-	if len(r) != 1 || !unicode.IsLetter(r[0]) {
-		return errors.New("must be one letter")
-	}
-	return nil
-}
-
-// repeatedCommand returns an error if two commands have the same name or key.
-func repeatedCommand(items []settings.Value) (string, error) {
-	seen := map[[2]string]bool{}
-	for _, item := range items {
-		for _, name := range []string{"name", "key"} {
-			field := item.Field(name)
-			if field == nil {
-				continue
+// parseCommands returns the commands of the config file.
+func parseCommands(all []settings) (commands []ui.Command, err error) {
+	seen := map[string]bool{}
+	for i, s := range all {
+		text := map[string]string{}
+		for _, name := range slices.Sorted(maps.Keys(s)) {
+			v := s[name]
+			fail := func(format string, args ...any) error {
+				return v.errorf("commands.%d.%s: %s", i+1, name, fmt.Sprintf(format, args...))
 			}
-			value := [2]string{name, field.Texts[0]}
-			if seen[value] {
-				return item.Name, fmt.Errorf("%s.%s: another command has the same %s: %q", item.Name, name, name, field.Texts[0])
+			text[name] = strings.Join(v.values, "")
+			switch runes := []rune(text[name]); {
+			case !slices.Contains(commandFields(), name):
+				return nil, fail("unknown setting; must be one of %s", strings.Join(commandFields(), ", "))
+			case len(v.values) != 1:
+				return nil, fail("must have one value")
+			case (name == "name" || name == "description") && (text[name] == "" || sanitize.Line(text[name], commandTextLength) != text[name]):
+				return nil, fail("must have 1 to %d visible characters on one line", commandTextLength)
+			case name == "key" && (len(runes) != 1 || !unicode.IsLetter(runes[0])):
+				return nil, fail("must be one letter")
+			case name == "confirm" && text[name] != "true" && text[name] != "false":
+				return nil, fail("must be true or false")
+			case (name == "name" || name == "key") && seen[name+text[name]]:
+				return nil, fail("another command has the same %s: %q", name, text[name])
 			}
-			seen[value] = true
+			seen[name+text[name]] = true
 		}
-	}
-	return "", nil
-}
-
-// commandsOf returns the commands of the settings, which Parse has checked.
-func commandsOf(items []settings.Value) ([]ui.Command, error) {
-	var all []ui.Command
-	for _, item := range items {
-		text := func(name string) string {
-			if field := item.Field(name); field != nil {
-				return field.Texts[0]
+		for _, name := range commandFields()[:2] {
+			if strings.TrimSpace(text[name]) == "" {
+				return nil, fmt.Errorf("commands.%d: %s is missing", i+1, name)
 			}
-			return ""
 		}
-		template, err := ui.ParseTemplate(text("command"))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, ui.Command{
-			Name: text("name"), About: text("description"), Key: text("key"), Confirm: text("confirm") == "true", Command: template,
+		commands = append(commands, ui.Command{
+			Name: text["name"], About: text["description"], Key: text["key"], Confirm: text["confirm"] == "true", Command: ui.Template(text["command"]),
 		})
 	}
-	return all, nil
+	return commands, nil
 }
 
 // commandEnvironment returns the environment of a command, with which programs connect to the Consul agent of the
@@ -134,20 +113,12 @@ func (b dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *exe
 		return nil
 	}
 	return func(c ui.ShellCommand) *exec.Cmd {
-		cmd := shellCommand(ctx, ui.ShellCommand{Script: returnPrompt + c.Script, Args: c.Args}, b.commandEnvironment())
-		cmd.Stderr = os.Stdout
+		cmd := exec.CommandContext(ctx, "sh", "-c", returnPrompt+c.Script, "electop")
+		cmd.Env, cmd.Stderr = append(b.commandEnvironment(), c.Env...), os.Stdout
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+		cmd.WaitDelay = execGrace
 		return cmd
 	}
-}
-
-// shellCommand returns the process that runs a command. The arguments are positional parameters, which sh does not
-// parse as code.
-func shellCommand(ctx context.Context, c ui.ShellCommand, env []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", c.Script, "electop"}, c.Args...)...)
-	cmd.Env = env
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = execGrace
-	return cmd
 }
 
 // doctor checks what the address and the token can read and do. It names the datacenters if there are several. It
@@ -168,7 +139,7 @@ func (b dashboard) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 			rows[i][j].Subject = sanitize.Line(c.Datacenter(), 40) + ": " + rows[i][j].Subject
 		}
 		if failed[i] != nil {
-			problems = append(problems, ofDatacenter(c.client, failed[i]).Error())
+			problems = append(problems, c.fail(failed[i]).Error())
 		}
 	}
 	if len(problems) > 0 {
@@ -180,12 +151,8 @@ func (b dashboard) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 // doctor checks one datacenter. Its error is one line without secrets.
 func (c *datacenter) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 	report, err := consulx.Doctor(ctx, c.client, c.observer.Patterns())
-	rows := make([]ui.DoctorRow, len(report.Rows))
-	for i, r := range report.Rows {
-		rows[i] = ui.DoctorRow{Subject: r.Subject, Status: ui.DoctorStatus(r.Status), Detail: r.Detail, Rule: r.Rule}
-	}
 	if err != nil {
 		err = errors.New(c.client.Redact(consulx.Describe(err)))
 	}
-	return rows, err
+	return doctorRows(report), err
 }

@@ -9,8 +9,8 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/act"
 	"electop/internal/crash"
-	"electop/internal/drain"
 )
 
 // dashboardDrains plans and runs the drains that the user starts in the dashboard. Each drain has its own client and
@@ -36,25 +36,25 @@ func (x *dashboardDrains) close() {
 }
 
 // plan predicts the effects of a drain of a node.
-func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress func(done, total int)) (drain.Plan, error) {
+func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress func(done, total int)) (act.Plan, error) {
 	c := x.b.in(name)
 	if c == nil {
-		return drain.Plan{}, errUnknownDatacenter
+		return act.Plan{}, errUnknownDatacenter
 	}
 	client, err := c.connect()
 	if err != nil {
-		return drain.Plan{}, errors.New(consulx.Describe(err))
+		return act.Plan{}, errors.New(consulx.Describe(err))
 	}
 	defer client.Close()
 	d := &drainer{
 		lookup:  lookup{stderr: io.Discard, client: client.Consistently(), patterns: c.observer.Patterns()},
-		Options: drain.Defaults(), note: x.note,
+		Options: act.Defaults(), note: x.note,
 		searching: func() (func(done, total int), func()) { return progress, func() {} },
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {
-		return drain.Plan{}, errors.New(consulx.Describe(err))
+		return act.Plan{}, errors.New(consulx.Describe(err))
 	}
-	d.plan.Start = func(destroy bool) drain.Running {
+	d.plan.Start = func(destroy bool) act.Running {
 		d.plan.Destroy = destroy
 		return x.start(c, d)
 	}
@@ -62,7 +62,7 @@ func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress 
 }
 
 // start carries out the plan.
-func (x *dashboardDrains) start(c *datacenter, d *drainer) drain.Running {
+func (x *dashboardDrains) start(c *datacenter, d *drainer) act.Running {
 	ctx, cancel := context.WithCancel(x.ctx)
 	f := &drainFeed{stop: cancel, ready: make(chan struct{}, 1), ended: make(chan struct{})}
 	crash.Go(&x.running, func() {
@@ -70,7 +70,7 @@ func (x *dashboardDrains) start(c *datacenter, d *drainer) drain.Running {
 		defer close(f.ended)
 		client, err := c.connect()
 		if err != nil {
-			f.last, f.unverified = drain.NewRunner(d.plan, nil).Results(), err
+			f.last, f.unverified = act.NewRunner(d.plan, nil).Results(), err
 			return
 		}
 		defer client.Close()
@@ -90,13 +90,13 @@ type drainFeed struct {
 	ended chan struct{} // closed after last and unverified were set
 
 	mu         sync.Mutex
-	changes    []drain.Result
-	last       []drain.Result
+	changes    []act.Result
+	last       []act.Result
 	unverified error
 }
 
 // changed stores a changed result until Next returns it. It does not block.
-func (f *drainFeed) changed(r drain.Result) {
+func (f *drainFeed) changed(r act.Result) {
 	f.mu.Lock()
 	f.changes = append(f.changes, r)
 	f.mu.Unlock()
@@ -108,7 +108,7 @@ func (f *drainFeed) changed(r drain.Result) {
 
 // Next waits for a change. It returns all changes of one drainInterval together, so that the screen is drawn less
 // often.
-func (f *drainFeed) Next() (changes []drain.Result, more bool) {
+func (f *drainFeed) Next() (changes []act.Result, more bool) {
 	timer := time.NewTimer(drainInterval)
 	defer timer.Stop()
 	select {

@@ -8,7 +8,7 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/internal/drain"
+	"electop/internal/act"
 )
 
 // newDrains connects drains of a dashboard to a Consul.
@@ -18,12 +18,11 @@ func newDrains(t *testing.T, addr string) *dashboardDrains {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connect := func() (*consulx.Client, error) { return consulx.NewClient(consulx.Config{Address: addr}) }
-	client, err := connect()
+	client, err := consulx.NewClient(consulx.Config{Address: addr})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &datacenter{client: client, connect: connect}
+	c := &datacenter{lookup: lookup{client: client, config: consulx.Config{Address: addr}}}
 	c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
 	x := newDashboardDrains(t.Context(), dashboard{
 		patterns: ps, log: slog.New(slog.DiscardHandler),
@@ -36,10 +35,10 @@ func newDrains(t *testing.T, addr string) *dashboardDrains {
 func noProgress(int, int) {}
 
 // follow returns the last result of each election.
-func follow(d drain.Running) map[string]drain.Result {
-	last := map[string]drain.Result{}
+func follow(d act.Running) map[string]act.Result {
+	last := map[string]act.Result{}
 	for more := true; more; {
-		var changes []drain.Result
+		var changes []act.Result
 		changes, more = d.Next()
 		for _, r := range changes {
 			last[r.Item.Target.Key] = r
@@ -65,7 +64,7 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 	}
 	d := p.Start(false)
 	for key, r := range follow(d) {
-		if r.Status != drain.Moved || r.Leader.Node != b {
+		if r.Status != act.Moved || r.Leader.Node != b {
 			t.Errorf("%s: %+v", key, r)
 		}
 	}
@@ -89,7 +88,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 		}
 	}
 	d.Stop()
-	if r := follow(d)["service/web/leader"]; r.Status != drain.Moving || r.Text() != "interrupted, no leader, 1 release" || d.Unverified() != "interrupted" {
+	if r := follow(d)["service/web/leader"]; r.Status != act.Moving || r.Text() != "interrupted, no leader, 1 release" || d.Unverified() != "interrupted" {
 		t.Errorf("%+v %s", r, d.Unverified())
 	}
 }
@@ -127,7 +126,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 		exists = entry != nil
 	}
 	d.Stop()
-	if r := follow(d)["service/mail/leader"]; r.Status != drain.Skipped || r.Text() != "excluded in the plan" {
+	if r := follow(d)["service/mail/leader"]; r.Status != act.Skipped || r.Text() != "excluded in the plan" {
 		t.Errorf("%+v", r)
 	}
 	if pair := w.get("service/mail/leader"); pair.Session != excluded {

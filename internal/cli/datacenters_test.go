@@ -138,48 +138,21 @@ func TestListWithoutOneDatacenter(t *testing.T) {
 		if !strings.Contains(r.errOut, "datacenter dc2: ") || !strings.Contains(r.out, "web-in-dc1") || strings.Contains(r.out, `"dc2"`) {
 			t.Error(r)
 		}
-		f.run("release", "--yes", "--datacenter", "dc1,dc2", "web").must(t, exitFailed)
-		if f.get("service/web/leader").Session == "" {
-			t.Error("the key of dc1 was released although the name may also exist in dc2")
-		}
 	})
 }
 
-// Both datacenters have the same key. An action reaches only the named one.
+// Both datacenters have the same key. An action needs the name of one datacenter, and reaches only that one.
 func TestActionsReachOneDatacenter(t *testing.T) {
 	onFederations(t, func(t *testing.T, f *federation) {
 		f.both()
-		held := func() (dc1, dc2 bool) {
-			return f.get("service/web/leader").Session != "", f.dc2.get("service/web/leader").Session != ""
-		}
-		for _, args := range [][]string{{"release", "--yes", "web"}, {"destroy", "--yes", "web"}, {"show", "web"}, {"release", "--yes", "--node", "node-1"}} {
-			r := f.run(append(args, "--datacenter", "dc1,dc2")...).must(t, exitUsage)
-			if !strings.Contains(r.errOut, "dc1, dc2; choose one with --datacenter") {
-				t.Error(args, r.errOut)
-			}
-		}
-		r := f.run("release", "--yes", "only-dc1", "only-dc2", "--datacenter", "all").must(t, exitUsage)
-		if !strings.Contains(r.errOut, "this command acts in one") {
-			t.Error(r.errOut)
-		}
-		if dc1, dc2 := held(); !dc1 || !dc2 {
-			t.Fatal("a command changed an election although its name is ambiguous")
-		}
+		f.run("release", "--yes", "web", "--datacenter", "dc1,dc2").must(t, exitUsage)
 		f.run("release", "--yes", "web", "--datacenter", "dc2").must(t, exitOK)
-		if dc1, dc2 := held(); !dc1 || dc2 {
-			t.Fatalf("the key is held in dc1: %v, in dc2: %v; want only dc1", dc1, dc2)
+		if f.get("service/web/leader").Session == "" || f.dc2.get("service/web/leader").Session != "" {
+			t.Fatal("the release did not change exactly dc2")
 		}
-		f.run("release", "--yes", "only-dc2", "--wait", "1ms", "--datacenter", "all").must(t, exitFailed)
-		f.run("show", "only-dc1", "--datacenter", "all").must(t, exitOK)
-		if f.dc2.get("service/only-dc2/leader").Session != "" || f.get("service/only-dc1/leader").Session == "" {
-			t.Error("the release changed the wrong datacenter")
-		}
-		session := f.get("service/web/leader").Session
-		f.run("destroy", "--yes", "--session", session, "--datacenter", "all", "--no-scan").must(t, exitOK)
-		if dc1, _ := held(); dc1 {
-			t.Error("the session was not destroyed")
-		}
-		f.run("destroy", "--yes", "--session", session, "--datacenter", "all").must(t, exitFailed)
+		r := f.run("show", "web", "--datacenter", "all").must(t, exitUsage)
+		has(t, r.errOut, `"web" exists in the datacenters dc1, dc2; choose one with --datacenter`)
+		has(t, f.run("show", "only-dc2", "--datacenter", "all").must(t, exitOK).out, "Datacenter  ", "dc2")
 	})
 }
 
@@ -213,7 +186,7 @@ func (f *federation) unlockHeld(key string) { f.unlock(key, f.get(key).Session) 
 func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
 	f := memoryFederation(t)
 	for _, args := range [][]string{
-		{"drain", "node-1", "--yes"}, {"drill", "web", "--yes"}, {"campaign", "k"}, {"rescue"}, {"demo", "--headless"},
+		{"release", "web", "--yes"}, {"destroy", "web", "--yes"}, {"wait", "web", "--led"}, {"drain", "node-1", "--yes"}, {"drill", "web", "--yes"}, {"campaign", "k"}, {"rescue"}, {"demo", "--headless"},
 	} {
 		for value, example := range map[string]string{"dc2, dc1": "dc2", "all": "dc1", ",dc2": "dc1"} {
 			r := f.run(append(args, "--datacenter", value)...).must(t, exitUsage)
@@ -232,19 +205,19 @@ func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
 func observedDatacenters(t *testing.T, addr string) dashboard {
 	t.Helper()
 	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: defaultMaxWatches}}
-	all, err := o.openDatacenters(t.Context())
-	if err != nil || len(all) != 2 || all[0].Datacenter() != "dc1" || all[1].Datacenter() != "dc2" {
-		t.Fatal(all, err)
+	ls, err := o.open(t.Context(), deps{})
+	if err != nil || len(ls.all) != 2 || ls.all[0].client.Datacenter() != "dc1" || ls.all[1].client.Datacenter() != "dc2" {
+		t.Fatal(ls, err)
 	}
-	ps, err := election.ParsePatterns(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range all {
+	t.Cleanup(o.opened.close)
+	var all []*datacenter
+	for _, l := range ls.all {
+		c := &datacenter{lookup: l}
+		all = append(all, c)
 		if n := c.client.Budget().ForKeys(); n > defaultMaxWatches/2 {
 			t.Errorf("the client of %s may use %d connections, more than its share of --max-watches", c.Datacenter(), n)
 		}
-		c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
+		c.observe(observe.Options{Patterns: l.patterns, OnEvents: func([]election.Event) {}})
 	}
 	return dashboard{datacenters: all}
 }
@@ -342,12 +315,8 @@ func TestAgentWithoutDatacenters(t *testing.T) {
 		}
 		return empty
 	})
-	for _, command := range []string{"list", "watch", "release"} {
-		args := []string{command, "--datacenter", "all"}
-		if command == "release" {
-			args = append(args, "--yes", "web")
-		}
-		r := proxied.run(args...).must(t, exitFailed)
+	for _, command := range []string{"list", "watch"} {
+		r := proxied.run(command, "--datacenter", "all").must(t, exitFailed)
 		has(t, r.errOut, "--datacenter all: ", "no datacenter")
 	}
 }

@@ -70,7 +70,7 @@ func (c *demoCommand) run(ctx context.Context, real bool) error {
 
 func (c *demoCommand) perform(ctx context.Context, real bool) error {
 	if real {
-		if err := c.o.oneDatacenter(); err != nil {
+		if _, err := c.o.openOne(c.d); err != nil {
 			return err
 		}
 		c.play.Prefix, c.play.NodePrefix = demo.RealPrefix, strings.ReplaceAll(demo.RealPrefix, "/", "-")
@@ -132,7 +132,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 		g.Go(crash.Guard(func() error {
 			defer cancel()
 			return c.openDashboard(gctx, dashboard{
-				datacenters: []*datacenter{{client: client, connect: c.play.Connect}}, patterns: ps, log: log, readOnly: c.o.readOnly, screen: c.o.screen(), redact: c.o.opened.redact,
+				datacenters: []*datacenter{{lookup: lookup{client: client, config: cfg}}}, patterns: ps, log: log, readOnly: c.o.readOnly, screen: c.o.screen(), redact: c.o.opened.redact,
 				demo: fmt.Sprintf("%s, a simulated failure every %s", where, c.play.Every),
 			})
 		}))

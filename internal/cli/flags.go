@@ -33,9 +33,10 @@ type options struct {
 	keep     *time.Duration // nil if --keep is not set
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
-	// settings contains the settings of the config file for which no flag exists.
-	settings fileSettings
-	opened   opened
+	file                            *configFile
+	// given contains the flags of the command line that remain set when the user switches the context.
+	given  map[string]string
+	opened opened
 }
 
 // consulFlag is a string flag that Consul's own command line also has.
@@ -154,27 +155,16 @@ func (o *options) parsePatterns() (election.Patterns, error) {
 	return ps, nil
 }
 
-// connect returns the client and the patterns of a command that works in one datacenter. It sends no request.
-func (o *options) connect() (*consulx.Client, election.Patterns, error) {
-	ps, err := o.parsePatterns()
-	if err != nil {
-		return nil, nil, err
+// validate checks the flags that do not check themselves.
+func (o *options) validate() error {
+	if _, err := o.level(); err != nil {
+		return err
 	}
-	if err := o.checkConnections(); err != nil {
-		return nil, nil, err
-	}
-	if err := o.oneDatacenter(); err != nil {
-		return nil, nil, err
-	}
-	client, err := o.opened.client(o.consul)
-	return client, ps, err
-}
-
-func (o *options) checkConnections() error {
 	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
 		return usagef("--max-watches %d: must be from %d to %d", n, minMaxWatches, maxMaxWatches)
 	}
-	return nil
+	_, err := o.parsePatterns()
+	return err
 }
 
 // outputFlag adds -o with the formats of a command. The first format is the default.

@@ -17,8 +17,7 @@ variable. --max-watches and --history-… exist only in electop; the other flags
 are those of the Consul command line.
 
 --datacenter dc1,dc2 or all selects several datacenters for the dashboard, list,
-show, watch, release and destroy. An action affects only one datacenter: if a
-NAME exists in several, choose one with --datacenter.
+show, watch, record, doctor and discover. All other commands need one.
 
 --context sets these flags from a context of the config file. In this case, the
 environment variables do not apply. Flags on the command line override the

@@ -23,8 +23,7 @@ func newListCommand(d deps, o *options) *cobra.Command {
 		Long: `List the current state of the elections. With --advice, list the risks of their
 configuration instead, and the leaders that have failed but whose session still
 holds the key. Risks that need observation over time, such as flapping, are not
-listed. If the terminal is too narrow for the table, each piece of advice is one
-paragraph that names all elections with this advice.
+listed. Each piece of advice names all elections that have it.
 
 With --datacenter dc1,dc2 or all, the elections of several datacenters are
 listed. If electop cannot read a datacenter, it reports the error and exits with
@@ -32,8 +31,11 @@ code 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			ls, err := o.lookUpAllWithPast(cmd.Context(), d)
+			ls, err := o.open(cmd.Context(), d)
 			if err != nil {
+				return err
+			}
+			if err := ls.readExisting(cmd.Context(), o.recorded(d)); err != nil {
 				return err
 			}
 			chosen, err := ls.elections(cmd.Context(), names)
@@ -44,7 +46,7 @@ code 1.`,
 				return err
 			}
 			if advice {
-				err = listAdvice(cmd.Context(), d, ls, shown.sort(ls, chosen), format)
+				err = listAdvice(cmd.Context(), d, o, ls, shown.sort(ls, chosen), format)
 			} else {
 				err = writeElections(d, ls, shown.sort(ls, chosen), format)
 			}
@@ -62,7 +64,7 @@ func writeElections(d deps, ls lookups, chosen []*election.Election, format stri
 	if format == "json" {
 		return writeElectionsJSON(d.stdout, chosen, ls.at())
 	}
-	return writeElectionsTable(d.stdout, chosen, ls.at(), ls.several())
+	return writeElectionsTable(d.stdout, chosen, ls.at(), ls.several)
 }
 
 func writeElectionsJSON(w io.Writer, elections []*election.Election, now time.Time) error {

@@ -22,46 +22,34 @@ const (
 	connectTimeout = 10 * time.Second
 )
 
-// lookup finds elections by name in a snapshot. If it finds none, it explains why.
+// lookup is a datacenter of a command. It finds elections by name in the snapshot, and explains why it finds none.
 type lookup struct {
 	stderr   io.Writer
 	client   *consulx.Client
+	config   consulx.Config // of client
 	patterns election.Patterns
-	snapshot *election.Snapshot
+	snapshot *election.Snapshot // nil until read
 	// where is the part of each warning that names the datacenter. It is empty if there is only one datacenter.
 	where string
+}
+
+// connect returns another client for the datacenter. The caller closes it.
+func (l lookup) connect() (*consulx.Client, error) { return consulx.NewClient(l.config) }
+
+// fail adds the name of the datacenter to an error if there are several datacenters.
+func (l lookup) fail(err error) error {
+	if l.where == "" {
+		return err
+	}
+	return fmt.Errorf("%s%w", l.where, err)
 }
 
 func (l lookup) warn(format string, args ...any) {
 	fmt.Fprintln(l.stderr, "electop: "+l.where+sanitize.Line(fmt.Sprintf(format, args...), 1000))
 }
 
-// lookUp connects and reads all elections once.
-func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
-	return o.lookUpAfter(ctx, d, noPast)
-}
-
-// lookUpAllWithPast is like lookUpAll, and adds the recorded history of the elections.
-func (o *options) lookUpAllWithPast(ctx context.Context, d deps) (lookups, error) {
-	ls, err := o.lookUpAll(ctx, d, o.recorded(d))
-	for _, l := range ls.all {
-		l.omitDeleted()
-	}
-	return ls, err
-}
-
-// omitDeleted removes elections whose key was deleted.
-func (l lookup) omitDeleted() {
-	l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
-}
-
-func noPast(context.Context, *consulx.Client) election.HistoryRead { return election.HistoryRead{} }
-
-// lookUpWithDeleted is like lookUp, and adds the recorded history of the elections. It includes elections whose key
-// was deleted.
-func (o *options) lookUpWithDeleted(ctx context.Context, d deps) (lookup, error) {
-	return o.lookUpAfter(ctx, d, o.recorded(d))
-}
+// pastReader reads the recorded history of the elections of one datacenter.
+type pastReader func(context.Context, *consulx.Client) election.HistoryRead
 
 // recorded returns the function that reads the history that --history selects.
 func (o *options) recorded(d deps) pastReader {
@@ -75,23 +63,26 @@ func (o *options) recorded(d deps) pastReader {
 	}
 }
 
-func (o *options) lookUpAfter(ctx context.Context, d deps, past pastReader) (lookup, error) {
-	client, ps, err := o.connect()
-	if err != nil {
-		return lookup{}, err
-	}
-	return lookUpIn(ctx, d, client, ps, past)
-}
-
-// pastReader reads the recorded history of the elections of one datacenter.
-type pastReader func(context.Context, *consulx.Client) election.HistoryRead
-
-// lookUpIn reads all elections of one datacenter once.
-func lookUpIn(ctx context.Context, d deps, client *consulx.Client, ps election.Patterns, past pastReader) (lookup, error) {
+// read reads all elections of the datacenter once. With past, it adds their recorded history, and elections whose key
+// was deleted.
+func (l *lookup) read(ctx context.Context, past pastReader) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	s, err := observe.OnceAfter(ctx, client, ps, past(ctx, client))
-	return lookup{stderr: d.stderr, client: client, patterns: ps, snapshot: s}, err
+	var recorded election.HistoryRead
+	if past != nil {
+		recorded = past(ctx, l.client)
+	}
+	l.snapshot, err = observe.OnceAfter(ctx, l.client, l.patterns, recorded)
+	return err
+}
+
+// readExisting is like read, but omits elections whose key was deleted.
+func (l *lookup) readExisting(ctx context.Context, past pastReader) error {
+	err := l.read(ctx, past)
+	if err == nil {
+		l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
+	}
+	return err
 }
 
 // awaitSnapshot waits for the first complete snapshot of an observer, so that the command reports a wrong address or

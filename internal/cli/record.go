@@ -56,11 +56,10 @@ and a Grafana dashboard.`,
 
 // recording is one run of `electop record`.
 type recording struct {
-	d        deps
-	o        *options
-	web      recordWeb
-	clients  []*consulx.Client // one for each datacenter
-	patterns election.Patterns
+	d   deps
+	o   *options
+	web recordWeb
+	lookups
 	path     string
 	log      *slog.Logger
 	places   []recordedDatacenter
@@ -72,8 +71,9 @@ type recording struct {
 
 // recordedDatacenter is a datacenter with its observer and its history recorder.
 type recordedDatacenter struct {
-	observed
-	rec *historyRecorder
+	lookup
+	observer *observe.Observer
+	rec      *historyRecorder
 }
 
 func (r *recording) run(ctx context.Context) (err error) {
@@ -86,10 +86,10 @@ func (r *recording) run(ctx context.Context) (err error) {
 	if err := r.web.validate(); err != nil {
 		return err
 	}
-	if r.clients, r.patterns, err = r.o.connectAll(ctx); err != nil {
+	if r.lookups, err = r.o.open(ctx, r.d); err != nil {
 		return err
 	}
-	if r.path, err = r.o.historyPath(r.clients[0]); err != nil {
+	if r.path, err = r.o.historyPath(r.all[0].client); err != nil {
 		return err
 	}
 	log, closeLog, err := r.o.logger()
@@ -121,17 +121,17 @@ func (r *recording) record(ctx context.Context) (err error) {
 		err = cmp.Or(append(lost, err)...)
 	}()
 	warn := withoutRepeats(logged(r.d.warn, r.log)) // each writer reports the errors and changes of the file
-	for _, client := range r.clients {
+	for _, l := range r.all {
 		rec := newHistoryRecorder(warn)
 		rec.path = r.path
-		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(client, r.o.keep))
+		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(l.client, r.o.keep))
 		if err != nil {
 			return err
 		}
 		rec.start(w)
 		recs = append(recs, rec)
 	}
-	r.source = &lazyHistory{path: r.path, cluster: r.clients[0].Cluster}
+	r.source = &lazyHistory{path: r.path, cluster: r.all[0].client.Cluster}
 	defer r.source.Close()
 	r.shared = newSharedActions(r.source)
 	queue := newEventQueue() // a blocked stderr must not block the observer
@@ -167,10 +167,10 @@ func (r *recording) prepare(recs []*historyRecorder, queue *eventQueue) (err err
 		r.metrics = r.newMetrics()
 	}
 	logEvents := eventLogger(r.log)
-	for i, client := range r.clients {
+	for i, l := range r.all {
 		var counted *metrics.Observed
-		place := newObserved(client, recs[i], observe.Options{
-			Patterns: r.patterns, Logger: r.log, EventsOnly: true, Recall: recallFrom(r.source, r.log), OnEvents: func(events []election.Event) {
+		observer := newObserved(l.client, recs[i], observe.Options{
+			Patterns: l.patterns, Logger: r.log, EventsOnly: true, Recall: recallFrom(r.source, r.log), OnEvents: func(events []election.Event) {
 				logEvents(events)
 				r.shared.events(events)
 				queue.push(events)
@@ -179,11 +179,11 @@ func (r *recording) prepare(recs []*historyRecorder, queue *eventQueue) (err err
 				}
 			},
 		})
-		r.places = append(r.places, recordedDatacenter{place, recs[i]})
+		r.places = append(r.places, recordedDatacenter{l, observer, recs[i]})
 		if r.metrics == nil {
 			continue
 		}
-		if counted, err = r.metrics.Observe(r.inDatacenter(client), place.observer.Snapshot); err != nil {
+		if counted, err = r.metrics.Observe(r.inDatacenter(l.client), observer.Snapshot); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (r *recording) prepare(recs []*historyRecorder, queue *eventQueue) (err err
 
 // inDatacenter returns the name of a datacenter. It returns "" if there is only one datacenter.
 func (r *recording) inDatacenter(client *consulx.Client) string {
-	if !r.o.severalDatacenters() {
+	if !r.several {
 		return ""
 	}
 	return client.Datacenter()
@@ -201,11 +201,11 @@ func (r *recording) inDatacenter(client *consulx.Client) string {
 // observe observes until ctx ends or the history cannot be written.
 func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 	g, gctx := errgroup.WithContext(ctx)
-	places := make([]observed, len(r.places))
+	observers := make([]*observe.Observer, len(r.places))
 	for i, p := range r.places {
-		places[i] = p.observed
+		observers[i] = p.observer
 	}
-	g.Go(func() error { return r.shared.run(gctx, noteIn(places)) })
+	g.Go(func() error { return r.shared.run(gctx, noteIn(observers)) })
 	for _, p := range r.places {
 		g.Go(func() error { return p.observer.Run(gctx) })
 		g.Go(func() error {
@@ -221,7 +221,7 @@ func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 	if r.listener != nil {
 		g.Go(func() error { return r.serve(gctx) })
 	}
-	g.Go(func() error { return r.announce(gctx, places) })
+	g.Go(func() error { return r.announce(gctx, observers) })
 	if err := g.Wait(); !interrupted(ctx, err) {
 		return err
 	}
@@ -230,17 +230,17 @@ func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 
 // announce prints a line as soon as the elections have been read. If there are several datacenters, it warns about each
 // datacenter that cannot be read yet.
-func (r *recording) announce(ctx context.Context, places []observed) error {
-	read, err := awaitAll(ctx, r.d, places, r.patterns)
-	if err != nil {
+func (r *recording) announce(ctx context.Context, observers []*observe.Observer) error {
+	read := r.lookups // the requests of r.serve need the datacenters that cannot be read yet, too
+	if err := read.await(ctx, observers); err != nil {
 		return err
 	}
 	names := make([]string, len(read.all))
 	for i, l := range read.all {
 		names[i] = sanitize.Line(l.snapshot.Datacenter, 40)
 	}
-	line := "recording " + sanitize.Line(strings.Join(r.patterns.Strings(), ", "), 200) + " of " + strings.Join(names, ", ") +
-		" at " + r.clients[0].Address() + " in " + sanitize.Line(r.path, 200)
+	line := "recording " + sanitize.Line(strings.Join(r.all[0].patterns.Strings(), ", "), 200) + " of " + strings.Join(names, ", ") +
+		" at " + r.all[0].client.Address() + " in " + sanitize.Line(r.path, 200)
 	if r.listener != nil {
 		line += ", serving " + r.listener.URL()
 	}
@@ -257,7 +257,7 @@ func (r *recording) reportConnections(ctx context.Context, queue *eventQueue) er
 		}
 		for _, e := range events {
 			what := "connection to Consul"
-			if r.o.severalDatacenters() {
+			if r.several {
 				what = "connection to datacenter " + sanitize.Line(e.Datacenter, 60)
 			}
 			switch e.Type {

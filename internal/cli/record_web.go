@@ -117,10 +117,7 @@ func (r *recording) health() error {
 	var reasons []string
 	for _, p := range r.places {
 		if err := unobserved(p.observer.Snapshot()); err != nil {
-			if r.o.severalDatacenters() {
-				err = ofDatacenter(p.client, err)
-			}
-			reasons = append(reasons, err.Error())
+			reasons = append(reasons, p.fail(err).Error())
 		}
 	}
 	for _, p := range r.places { // all writers use one file, so one reason is enough

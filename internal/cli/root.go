@@ -37,7 +37,7 @@ A command that acts on several elections exits with the most severe code, in the
 order 1, 5, 4, 7, 6, 0.`
 
 // Command returns the command line, from which tools/man makes the manual pages.
-func Command() *cobra.Command { return newRootCommand(deps{}, &options{}) }
+func Command() *cobra.Command { return newRootCommand(deps{}, &options{file: &configFile{}}) }
 
 func newRootCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
@@ -59,20 +59,17 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 			if cmd.HasParent() && cmd.Name() != "demo" { // a dashboard must restore the terminal
 				d.left.set("a write or a program in progress may still complete; electop list shows the current state")
 			}
-			if err := applyConfig(cmd, o, warnIfReadable); err != nil {
+			if err := applyConfig(cmd, o); err != nil {
 				return err
 			}
-			if !cmd.Root().PersistentFlags().Changed("ascii") && o.settings.file.Field("ascii") == nil {
+			o.warnIfReadable(d)
+			if !cmd.Root().PersistentFlags().Changed("ascii") && o.file.Flags["ascii"].values == nil {
 				o.ascii = !isUTF8(os.Getenv)
 			}
 			if err := checkHistoryURL(cmd, o.history); err != nil {
 				return err
 			}
-			if _, err := o.level(); err != nil {
-				return err
-			}
-			_, err := o.parsePatterns()
-			return err
+			return o.validate()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), d, o) },
 	}

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"io"
 	"strings"
 
 	"electop/election/sanitize"
+	"electop/internal/output"
 	"electop/ui"
+	"electop/ui/kit"
 )
 
 // screenSettings contains the settings of the dashboard's screen.
@@ -28,10 +31,22 @@ type screenSettings struct {
 
 func (o *options) screen() screenSettings {
 	return screenSettings{
-		ascii: o.ascii, theme: o.theme, columns: o.settings.columns, keys: o.settings.keys, view: o.view,
-		commands: o.settings.commands, configFile: o.configPath(), tokenFile: o.consul.TokenFile,
-		context: o.context, contexts: o.settings.contextNames(),
+		ascii: o.ascii, theme: o.theme, columns: o.file.Columns.values, keys: o.file.keys, view: o.view,
+		commands: o.file.commands, configFile: o.configPath(), tokenFile: o.consul.TokenFile,
+		context: o.context, contexts: o.file.contextNames(),
 	}
+}
+
+// pipeWidth is the width of a page that is not written to a terminal.
+const pipeWidth = 1000
+
+// page returns an empty page of the dashboard, for the command line.
+func (o *options) page(w io.Writer) *kit.Page {
+	page := &kit.Page{Width: cmp.Or(output.TerminalWidth(w), pipeWidth), Sym: kit.Unicode()}
+	if o.ascii {
+		page.Sym = kit.ASCII()
+	}
+	return page
 }
 
 // themeFlag is the value of --theme.

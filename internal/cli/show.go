@@ -1,12 +1,23 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/internal/output"
+	"electop/ui/detail"
+	"electop/ui/kit"
+	"electop/ui/scene"
 )
 
 type show struct {
@@ -44,46 +55,126 @@ func (s *show) run(ctx context.Context, name string) error {
 	if s.probe && s.o.readOnly {
 		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
-	ls, err := s.o.lookUpAllWithPast(ctx, s.d)
+	ls, err := s.o.open(ctx, s.d)
 	if err != nil {
 		return err
 	}
-	l, err := ls.one(ctx, []string{name})
+	if err := ls.readExisting(ctx, s.o.recorded(s.d)); err != nil {
+		return err
+	}
+	l, e, err := ls.election(ctx, name)
 	if err != nil {
 		return err
 	}
-	e, err := l.election(ctx, name)
-	if err != nil {
-		return err
-	}
-	s.readChecks(ctx, l, e)
-	a := assess(ctx, l.client, l.snapshot, e)
-	var probeErr error // the error is reported after the election is shown
-	if s.probe {
-		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-		defer cancel()
-		found, err := consulx.ProbeLockDelay(ctx, l.client, e.Key())
-		if err == nil {
-			a.applyProbe(found)
-		}
-		probeErr = err
-	}
-	if err := s.write(l.snapshot, e, a); err != nil {
-		return err
-	}
-	return probeErr
-}
-
-// readChecks reads the checks of the leader's node.
-func (s *show) readChecks(ctx context.Context, l lookup, e *election.Election) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	l.readChecks(ctx, []*election.Election{e})
+	around := consulx.Survey(ctx, l.client, e.Key())
+	l.snapshot.Surroundings = &around
+	page := s.o.page(s.d.stdout)
+	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Studies: true, Selected: e, Sym: page.Sym}
+	view.Look(&scene.InsightCache{})
+	var probe *consulx.ProbeResult
+	var probeErr error // the error is reported after the election is shown
+	if s.probe {
+		found, err := consulx.ProbeLockDelay(ctx, l.client, e.Key())
+		if probeErr = err; err == nil {
+			probe = &found
+			view.Insight(e).LockDelay = map[consulx.LockState]insight.ProbedDelay{
+				consulx.LockDelayed: insight.DelayActive, consulx.LockFree: insight.DelayNone,
+			}[found.State]
+		}
+	}
+	if s.output == "json" {
+		err = writeElectionJSON(s.d.stdout, view, probe)
+	} else {
+		writeElection(page, view, probe)
+		_, err = io.WriteString(s.d.stdout, page.Plain())
+	}
+	return cmp.Or(err, probeErr, ls.result())
 }
 
-func (s *show) write(snap *election.Snapshot, e *election.Election, a assessment) error {
-	if s.output == "json" {
-		return writeElectionJSON(s.d.stdout, e, a, snap.At)
+// election returns the only election with this name, and its datacenter.
+func (ls lookups) election(ctx context.Context, name string) (in lookup, e *election.Election, err error) {
+	found, err := ls.elections(ctx, []string{name})
+	var names []string
+	for i, here := range found {
+		if len(here) > 0 {
+			in, e = ls.all[i], here[0]
+			names = append(names, sanitize.Line(in.config.Datacenter, 60))
+		}
 	}
-	return writeElection(s.d.stdout, e, snap.ChecksOf(e), a, snap.At)
+	if len(names) > 1 {
+		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", sanitize.Line(name, 100), strings.Join(names, ", "))
+	}
+	return in, e, err
+}
+
+// writeElection writes the pages of the dashboard about the selected election, and what each action does.
+func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
+	e := s.Selected
+	field := func(label, text string) { page.Field(label, kit.Span{Role: kit.Text, Text: scene.OneLine(text, 2000)}) }
+	field("Election", e.Name)
+	field("Key", e.Key())
+	field("Datacenter", e.Datacenter)
+	field("State", string(e.State(s.AsOf)))
+	if probe != nil {
+		field("Probe", probeText(*probe))
+	}
+	in := s.Insight(e)
+	if software := insight.DetectSoftware(e, in.Around); software != nil {
+		field("Software", software.Name)
+	}
+	if e.Exists && e.Pair.Held() {
+		release := insight.EffectOf(election.ActionRelease, e, in.Around, in.Likely())
+		destroy := insight.EffectOf(election.ActionDestroy, e, in.Around, in.Likely())
+		field("Release", cmp.Or(release.Refusal, release.Delay+" "+release.Key+" "+release.Holder))
+		field("Destroy", cmp.Or(destroy.Refusal, strings.TrimSuffix(destroy.Delay+" "+destroy.Key+" "+destroy.Holder, " "+release.Holder)))
+		if better := cmp.Or(release.Better, destroy.Better); better != "" {
+			field("Step down", better)
+		}
+	}
+	page.Blank()
+	detail.Write(page, s)
+}
+
+func probeText(p consulx.ProbeResult) string {
+	switch p.State {
+	case consulx.LockHeld:
+		return "held by session " + sanitize.Line(p.Session, 40)
+	case consulx.LockDelayed:
+		return "a lock-delay is active: Consul rejects every acquire"
+	case consulx.LockFree:
+		if !p.Exists {
+			return "free: no lock-delay is active; the next candidate that acquires the key creates it and leads"
+		}
+		return "free: no lock-delay is active; the next candidate that acquires the key leads"
+	}
+	return string(p.State)
+}
+
+// writeElectionJSON writes the object of `list -o json` with more fields.
+func writeElectionJSON(w io.Writer, s *scene.Scene, probe *consulx.ProbeResult) error {
+	e, in := s.Selected, s.Insight(s.Selected)
+	text, err := e.JSON(s.AsOf)
+	if err != nil {
+		return err
+	}
+	more, err := json.Marshal(struct {
+		WhyVacant  string               `json:"why_vacant,omitempty"`
+		Candidates []insight.Candidate  `json:"candidates"`
+		Semaphore  *election.Semaphore  `json:"semaphore,omitempty"`
+		Software   *insight.Software    `json:"software,omitempty"`
+		Advice     []insight.Advice     `json:"advice"`
+		Unread     []string             `json:"unread,omitempty"`
+		Probe      *consulx.ProbeResult `json:"probe,omitempty"`
+	}{
+		insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: s.Live.Connection, Candidates: in.Likely(), LockDelay: in.LockDelay}),
+		append([]insight.Candidate{}, in.Candidates...), in.Semaphore, insight.DetectSoftware(e, in.Around),
+		append([]insight.Advice{}, in.Advice...), in.Around.Unread(), probe,
+	})
+	if err != nil {
+		return err
+	}
+	return output.WriteIndented(w, json.RawMessage(append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)))
 }

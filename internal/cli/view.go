@@ -119,7 +119,7 @@ func (v *view) sort(ls lookups, chosen [][]*election.Election) []*election.Elect
 	switch {
 	case v.sorted:
 		v.order.Sort(all, ls.facts())
-	case ls.several():
+	case ls.several:
 		slices.SortStableFunc(all, election.Compare)
 	}
 	return all

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 	"electop/consulx/observe"
@@ -36,15 +36,12 @@ it. NAME must then be a key that a pattern matches, or the part of the key that
 the wildcards match. With --vacant the key must exist at the start or in the
 history: otherwise a mistyped NAME would count as an election without a leader.
 
-With --datacenter dc1,dc2 or all, NAME must exist in exactly one datacenter, and
-the key must exist at the start.
-
 -o json writes the state as in electop list -o json, even after a timeout.
 
 Exit codes:
   0  the state was reached
   1  timeout, or Consul did not respond
-  2  usage error, the key belongs to a semaphore, or several datacenters have it
+  2  usage error, or the key belongs to a semaphore
   3  no such election, or the key did not appear before the timeout
   5  denied by Consul's ACLs, or unknown token`
 
@@ -107,11 +104,7 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		limited, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
-	ls, err := w.o.lookUpAllWithPast(limited, w.d)
-	if err != nil {
-		return err
-	}
-	l, err := w.locate(limited, ls, name)
+	l, err := w.o.readOne(limited, w.d, w.o.recorded(w.d))
 	if err != nil {
 		return err
 	}
@@ -133,17 +126,6 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		return errors.New("interrupted before the state was reached")
 	}
 	return w.timedOut(state)
-}
-
-// locate returns the datacenter of an election. If there are several datacenters, the key must exist in exactly one: a
-// missing key could be created in any of them.
-func (w *waitCommand) locate(ctx context.Context, ls lookups, name string) (lookup, error) {
-	l, err := ls.one(ctx, []string{name})
-	if !w.vacant && errors.Is(err, errNoElection) {
-		err = fmt.Errorf("%w; to wait for a key that does not exist, name one datacenter, e.g. --datacenter %s",
-			err, sanitize.Line(ls.all[0].client.Datacenter(), 60))
-	}
-	return l, err
 }
 
 // find returns the election with this name. If it does not exist, find returns the key that a candidate may create.
@@ -190,39 +172,17 @@ func (w *waitCommand) reached(s waited) bool {
 
 // observe follows the key until the state is reached or ctx ends.
 func (w *waitCommand) observe(ctx context.Context, client *consulx.Client, s waited) (waited, error) {
-	octx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	observer := observe.New(client, observe.Options{Patterns: election.Patterns{election.KeyPattern(s.key)}})
-	var g errgroup.Group
-	g.Go(func() error { return observer.Run(octx) })
-	for s.election == nil || s.election.State(s.at) != election.OfSemaphore {
-		snapshot, ok := nextSnapshot(octx, observer.Snapshots())
-		if !ok {
-			break
-		}
-		if s = s.update(snapshot); s.denied || w.reached(s) {
-			break
-		}
+	o := observe.Options{Patterns: election.Patterns{election.KeyPattern(s.key)}}
+	err := observing(ctx, client, o, func(observer *observe.Observer) {
+		awaitState(ctx, observer.Snapshots(), func(now *election.Snapshot) bool {
+			s = s.update(now)
+			return s.denied || w.reached(s) || s.election != nil && s.election.State(s.at) == election.OfSemaphore
+		})
+	})
+	if err == nil && s.election != nil {
+		_, err = newWaited(s.election, s.at)
 	}
-	cancel()
-	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		return s, err
-	}
-	if s.election != nil {
-		_, err := newWaited(s.election, s.at)
-		return s, err
-	}
-	return s, nil
-}
-
-// nextSnapshot waits for a snapshot. It returns false if ctx or the observer ends first.
-func nextSnapshot(ctx context.Context, snapshots <-chan *election.Snapshot) (*election.Snapshot, bool) {
-	select {
-	case <-ctx.Done():
-		return nil, false
-	case s, ok := <-snapshots:
-		return s, ok
-	}
+	return s, err
 }
 
 // update returns the state according to a later snapshot of the same key.
@@ -268,7 +228,7 @@ func (w *waitCommand) write(s waited) error {
 	if err != nil {
 		return err
 	}
-	return output.WriteIndented(w.d.stdout, text)
+	return output.WriteIndented(w.d.stdout, json.RawMessage(text))
 }
 
 // text describes the state in one line.

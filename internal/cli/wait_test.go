@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -45,30 +44,6 @@ func TestWaitSeesTheState(t *testing.T) {
 			t.Fatal(err)
 		}
 		has(t, vacant.wait().must(t, exitOK).out, "web has no leader\n")
-	})
-}
-
-func TestWaitInSeveralDatacenters(t *testing.T) {
-	onFederations(t, func(t *testing.T, f *federation) {
-		f.both()
-		two := []string{"--datacenter", "dc1,dc2"}
-		wait := func(args ...string) result { return f.run(append(append([]string{"wait"}, args...), two...)...) }
-		r := wait("web", "--led").must(t, exitUsage)
-		has(t, r.errOut, `"web" exists in the datacenters dc1, dc2; choose one with --datacenter`)
-		r = wait("only-dc2", "--led", "-o", "json").must(t, exitOK)
-		has(t, r.out, `"datacenter": "dc2"`, `"election": "only-dc2"`)
-		r = wait("new", "--led").must(t, exitNoElection)
-		has(t, r.errOut, "no such election: new; to wait for a key that does not exist, name one datacenter, e.g. --datacenter dc1\n")
-		if r = wait("new", "--vacant").must(t, exitNoElection); strings.Contains(r.errOut, "does not exist") {
-			t.Error(r.errOut)
-		}
-		vacant := f.background(append([]string{"wait", "only-dc2", "--vacant", "--timeout", "0"}, two...)...)
-		key := "service/only-dc2/leader"
-		f.dc2.unlock(key, f.dc2.get(key).Session)
-		has(t, vacant.wait().must(t, exitOK).out, "only-dc2 has no leader\n")
-		f.lose()
-		r = wait("only-dc1", "--led").must(t, exitFailed)
-		has(t, r.errOut, "a datacenter cannot be read: datacenter dc2: ")
 	})
 }
 

@@ -1,18 +1,18 @@
 package history
 
 import (
+	"encoding/json"
 	"time"
 
 	"electop/election"
 )
 
 // StateQuery selects the time of a state.
-type StateQuery struct {
-	At time.Time
-	// Window is the length of the period before At. The elections contain the terms of this period. 0 means an hour,
-	// which is sufficient for [election.Election.Changes].
-	Window time.Duration
-}
+type StateQuery struct{ At time.Time }
+
+// StateTerms is the length of the period before a state whose terms the state contains. It suffices for
+// [election.Election.Changes].
+const StateTerms = time.Hour
 
 // State contains the known state of all elections at a given time.
 type State struct {
@@ -21,8 +21,21 @@ type State struct {
 	// if there is none.
 	Observed     bool      `json:"observed"`
 	LastObserved time.Time `json:"last_observed,omitzero"`
-	// Elections are sorted by [election.Compare]. They contain the terms of the window and at least the latest two
-	// terms. A history contains neither values nor sessions, so Pair.Value and Session are empty. Pair.ModifyIndex may
-	// be lower than the current index.
+	// Elections are sorted by [election.Compare]. They contain the terms of [StateTerms] and at least the latest two
+	// terms. A history contains no values, and Session is nil if the session was not read before a checkpoint.
+	// Pair.ModifyIndex may be lower than the current index.
 	Elections []*election.Election `json:"elections"`
+}
+
+// MarshalJSON encodes the elections in the form of [election.Election.Record].
+func (s State) MarshalJSON() ([]byte, error) {
+	type state State
+	j := struct {
+		state
+		Elections []any `json:"elections"`
+	}{state(s), make([]any, len(s.Elections))}
+	for i, e := range s.Elections {
+		j.Elections[i] = e.Record(s.At)
+	}
+	return json.Marshal(j)
 }

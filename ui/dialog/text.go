@@ -7,6 +7,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/internal/act"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -245,14 +246,14 @@ func (d *Model) writeBetter(page *kit.Page) {
 
 // shared returns each sentence once, prefixed with the names of its targets unless it applies to all targets.
 func (d *Model) shared(pick func(insight.Effect) []string) []string {
-	var effects []scene.NamedEffect
+	var effects []act.NamedEffect
 	for i := range d.targets {
 		t := &d.targets[i]
 		if t.changed == "" && t.denied == "" && (t.effect.Refusal == "" || len(d.targets) == 1) {
-			effects = append(effects, scene.NamedEffect{Name: t.Label(), Effect: t.effect})
+			effects = append(effects, act.NamedEffect{Name: t.Label(), Effect: t.effect})
 		}
 	}
-	return scene.Sentences(effects, pick, func(names []string) string { return d.names(names, shownNames) })
+	return act.Sentences(effects, pick, func(names []string) string { return d.names(names, shownNames) })
 }
 
 // writeAffected lists the affected keys, and shows how to find unwatched ones.

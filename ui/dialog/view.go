@@ -67,7 +67,7 @@ func (d *Model) title() string {
 func (d *Model) foot(sym *kit.Symbols) [][]kit.Span {
 	var rows [][]kit.Span
 	if d.search.Running() {
-		rows = append(rows, d.search.ProgressSpans())
+		rows = append(rows, d.search.ProgressSpans("f"))
 	}
 	return append(rows, d.positionSpans(sym))
 }
@@ -95,7 +95,7 @@ func (d *Model) word() string { return kit.Capital(string(d.kind)) }
 
 // buttons returns the buttons and keys; brackets mark the button that Enter presses.
 func (d *Model) buttons() []kit.Control {
-	cancel, action := kit.PressButton("esc", kit.ButtonOn, "[ Cancel ]"), kit.PressButton("y", kit.Button, "  "+d.word()+"  ")
+	cancel, action := kit.PressButton("esc", kit.ButtonOn, "[ Cancel ]"), kit.PressButton("y", kit.ButtonIdle, "  "+d.word()+"  ")
 	done := kit.PressButton("esc", kit.ButtonOn, "[ Close ]")
 	switch {
 	case len(d.targets) == 0:
@@ -104,7 +104,7 @@ func (d *Model) buttons() []kit.Control {
 		return []kit.Control{done, kit.Blank(3), kit.Hint("r", "refresh")}
 	}
 	if d.onAction {
-		cancel = kit.PressButton("esc", kit.Button, "  Cancel  ")
+		cancel = kit.PressButton("esc", kit.ButtonIdle, "  Cancel  ")
 	}
 	if !d.ready() {
 		action = kit.PressButton("y", kit.Faint, " ("+d.word()+") ")

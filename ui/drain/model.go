@@ -13,7 +13,7 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"electop/election"
-	"electop/internal/drain"
+	"electop/internal/act"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -24,7 +24,7 @@ const Kind election.ActionKind = "drain"
 
 // Planner plans the drain of a node in a datacenter. It must not run on the event loop. Until it returns, any goroutine
 // may call progress with the number of keys that were read.
-type Planner func(ctx context.Context, datacenter, node string, progress func(done, total int)) (drain.Plan, error)
+type Planner func(ctx context.Context, datacenter, node string, progress func(done, total int)) (act.Plan, error)
 
 // Open requests the dialog for a node of a datacenter, or the list of nodes if the name is empty.
 type Open struct{ Node, Datacenter string }
@@ -56,16 +56,16 @@ type Model struct {
 	at    scene.Cursor
 	read  *request // the latest request. It is nil if there is none.
 	err   error
-	plan  drain.Plan
+	plan  act.Plan
 	asOf  time.Time
 	// onAction is set while the action button has the focus. At first, Cancel has the focus.
 	onAction bool
 	// excluded contains the elections that the drain must skip. destroy allows it to destroy sessions.
-	excluded map[*drain.Item]bool
+	excluded map[*act.Item]bool
 	destroy  bool
 	// line is the position of the cursor in the text. items contains the election of each line, or nil.
 	line  int
-	items []*drain.Item
+	items []*act.Item
 	// typed is what the user has typed of the number of elections. It is nil while the dialog does not request it.
 	typed  *kit.Input
 	text   kit.Reader
@@ -169,7 +169,7 @@ func choices(live *election.Snapshot) []choice {
 func (d *Model) start(node string, s *scene.Scene) scene.Action {
 	d.End()
 	d.stage, d.node, d.err, d.onAction, d.notice, d.text = reading, node, nil, false, scene.Notice{}, kit.Reader{}
-	d.excluded, d.destroy, d.line, d.items, d.typed = map[*drain.Item]bool{}, false, -1, nil, nil
+	d.excluded, d.destroy, d.line, d.items, d.typed = map[*act.Item]bool{}, false, -1, nil, nil
 	d.asOf = s.Now
 	d.read = newRequest(d.ctx)
 	return scene.Run{Cmd: d.read.commands(d.plans, d.datacenter, node)}

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/internal/drain"
+	"electop/internal/act"
 	"electop/ui/scene"
 )
 
@@ -29,7 +29,7 @@ func newRequest(ctx context.Context) *request {
 // Planned is the message with the result of a request for a plan.
 type Planned struct {
 	of   *request
-	plan drain.Plan
+	plan act.Plan
 	err  error
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/internal/drain"
+	"electop/internal/act"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -69,7 +69,7 @@ func (d *Model) writePlan(page *kit.Page) {
 	}
 	if len(todo) > 0 {
 		page.Para(kit.Text, d.course())
-		d.writeEffects(page, func(i *drain.Item) insight.Effect { return i.Effect })
+		d.writeEffects(page, func(i *act.Item) insight.Effect { return i.Effect })
 		d.writeDestroy(page)
 		for _, i := range todo {
 			d.writeBetter(page, i.Name(), i.Effect.Better)
@@ -86,11 +86,11 @@ func (d *Model) writePlan(page *kit.Page) {
 func (d *Model) course() string {
 	return fmt.Sprintf(
 		"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause if another node has a likely candidate. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
-		d.plan.Rounds, d.shownNode(), d.plan.Settle, drain.Parallel)
+		d.plan.Rounds, d.shownNode(), d.plan.Settle, act.Parallel)
 }
 
 // writeSummary writes how many elections the plan moves and how many it skips.
-func (d *Model) writeSummary(page *kit.Page, todo []*drain.Item) {
+func (d *Model) writeSummary(page *kit.Page, todo []*act.Item) {
 	if d.plan.Incomplete != "" {
 		page.Beside([]kit.Span{{kit.Delay, page.Sym.Warning + " "}}, 2, kit.Span{kit.Delay, d.plan.Incomplete})
 	}
@@ -111,21 +111,21 @@ func (d *Model) writeSummary(page *kit.Page, todo []*drain.Item) {
 }
 
 // writeItems writes the elections to move, and records their lines.
-func (d *Model) writeItems(page *kit.Page, todo []*drain.Item) {
+func (d *Model) writeItems(page *kit.Page, todo []*act.Item) {
 	column := 0
 	for _, i := range todo {
 		column = max(column, kit.Width(scene.OneLine(i.Name(), nameWidth)))
 	}
 	column = min(column, max(8, page.Width/4))
-	d.items = make([]*drain.Item, len(page.Lines))
+	d.items = make([]*act.Item, len(page.Lines))
 	for _, i := range todo {
 		d.writeItem(page, i, column)
-		d.items = append(d.items, slices.Repeat([]*drain.Item{i}, len(page.Lines)-len(d.items))...)
+		d.items = append(d.items, slices.Repeat([]*act.Item{i}, len(page.Lines)-len(d.items))...)
 	}
 	page.Blank()
 }
 
-func (d *Model) writeItem(page *kit.Page, i *drain.Item, column int) {
+func (d *Model) writeItem(page *kit.Page, i *act.Item, column int) {
 	name, _ := kit.Cut(i.Name(), column, page.Sym.Ellipsis)
 	box := "[" + page.Sym.Passing + "] "
 	leader := []kit.Span{{kit.Text, scene.OneLine(i.Target.Leader, leaderWidth)}, {kit.Quiet, "; next: " + i.NextText()}}
@@ -149,18 +149,18 @@ func (d *Model) writeDestroy(page *kit.Page) {
 		return
 	}
 	page.Para(kit.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after %s, electop destroys this session once, unless the session holds a key that is not part of the drain.",
-		d.shownNode(), drain.Releases(d.plan.Rounds)))
-	d.writeEffects(page, func(i *drain.Item) insight.Effect { return i.Last })
+		d.shownNode(), act.Releases(d.plan.Rounds)))
+	d.writeEffects(page, func(i *act.Item) insight.Effect { return i.Last })
 }
 
 // writeEffects writes the sentences of [insight.EffectOf] about an action.
-func (d *Model) writeEffects(page *kit.Page, of func(*drain.Item) insight.Effect) {
-	var effects []scene.NamedEffect
+func (d *Model) writeEffects(page *kit.Page, of func(*act.Item) insight.Effect) {
+	var effects []act.NamedEffect
 	for _, i := range d.plan.Planned() {
-		effects = append(effects, scene.NamedEffect{Name: i.Name(), Effect: of(i)})
+		effects = append(effects, act.NamedEffect{Name: i.Name(), Effect: of(i)})
 	}
 	write := func(sign string, role kit.Role, pick func(insight.Effect) []string) {
-		for _, text := range scene.Sentences(effects, pick, func(names []string) string { return election.NameList(names, shownNames) }) {
+		for _, text := range act.Sentences(effects, pick, func(names []string) string { return election.NameList(names, shownNames) }) {
 			page.Beside([]kit.Span{{role, sign + " "}}, 2, kit.Span{role, text})
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/sanitize"
-	"electop/internal/drain"
+	"electop/internal/act"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -43,7 +43,7 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 // placeCursor keeps the cursor in the window. At first, it places the cursor on the first election.
 func (d *Model) placeCursor() {
 	if d.line < 0 {
-		d.line = max(0, slices.IndexFunc(d.items, func(i *drain.Item) bool { return i != nil }))
+		d.line = max(0, slices.IndexFunc(d.items, func(i *act.Item) bool { return i != nil }))
 	}
 	d.line = max(d.text.Offset, min(d.line, d.text.Offset+d.text.Rows-1, len(d.text.Lines)-1))
 }
@@ -115,9 +115,9 @@ func (d *Model) buttons() []kit.Control {
 	case !d.ready():
 		return []kit.Control{cancel, gap, kit.PressButton("y", kit.Faint, " (Drain) "), gap, refresh}
 	}
-	action := kit.PressButton("y", kit.Button, "  Drain  ")
+	action := kit.PressButton("y", kit.ButtonIdle, "  Drain  ")
 	if d.onAction {
-		cancel, action = kit.PressButton("esc", kit.Button, "  Cancel  "), kit.PressButton("y", kit.Alarm, "[ Drain ]")
+		cancel, action = kit.PressButton("esc", kit.ButtonIdle, "  Cancel  "), kit.PressButton("y", kit.Alarm, "[ Drain ]")
 	}
 	word := "drain"
 	if n := len(d.excluded); n > 0 {

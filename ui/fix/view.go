@@ -112,7 +112,7 @@ func (m Model) View(p *kit.Painter, s *scene.Scene, lines []string, width int) {
 
 // buttons returns the buttons and keys; brackets mark the button that Enter presses.
 func (m *Model) buttons(now time.Time) []kit.Control {
-	cancel, action := kit.PressButton("esc", kit.ButtonOn, "[ Cancel ]"), kit.PressButton("y", kit.Button, "  Apply  ")
+	cancel, action := kit.PressButton("esc", kit.ButtonOn, "[ Cancel ]"), kit.PressButton("y", kit.ButtonIdle, "  Apply  ")
 	switch {
 	case m.reading != nil:
 		return []kit.Control{cancel, kit.Blank(3), kit.Hint("esc", "cancel")}
@@ -122,7 +122,7 @@ func (m *Model) buttons(now time.Time) []kit.Control {
 		action = kit.PressButton("y", kit.Faint, " (Apply) ")
 		return []kit.Control{cancel, kit.Blank(2), action, kit.Blank(3), kit.Hint("esc", "cancel")}
 	case m.onAction:
-		cancel, action = kit.PressButton("esc", kit.Button, "  Cancel  "), kit.PressButton("y", kit.Alarm, "[ Apply ]")
+		cancel, action = kit.PressButton("esc", kit.ButtonIdle, "  Cancel  "), kit.PressButton("y", kit.Alarm, "[ Apply ]")
 	}
 	return []kit.Control{cancel, kit.Blank(2), action, kit.Blank(3), kit.Hint("y", "apply"), kit.Blank(2), kit.Hint("esc", "cancel")}
 }

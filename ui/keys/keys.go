@@ -12,7 +12,7 @@ type Map struct {
 	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
 	NextTrouble, PrevTrouble                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
-	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
+	Filter, Sort, Reverse, Pause, Mark, Copy, Command         key.Binding
 	Release, Destroy, Fix, Results, Scan, Report, Run         key.Binding
 	Drain, MarkAll, Invert, MarkRange, Unmark                 key.Binding
 	Elections, Events, Sessions                               key.Binding
@@ -24,7 +24,7 @@ type Map struct {
 
 // FixedKeys are the keys with a fixed meaning in dialogs, panels and prompts.
 type FixedKeys struct {
-	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, AllowDestroy, CopyCommand key.Binding
+	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, AllowDestroy, CopyCommand, WatchAll key.Binding
 }
 
 // action is a binding with its name in the settings.
@@ -41,7 +41,7 @@ func (k *Map) named() []action {
 		{"next-problem", &k.NextTrouble}, {"previous-problem", &k.PrevTrouble},
 		{"open", &k.Open}, {"back", &k.Back}, {"next-tab", &k.NextTab}, {"previous-tab", &k.PrevTab},
 		{"pane-up", &k.PaneUp}, {"pane-down", &k.PaneDown},
-		{"filter", &k.Filter}, {"sort", &k.Sort}, {"reverse", &k.Reverse}, {"wide", &k.Wide}, {"pause", &k.Pause},
+		{"filter", &k.Filter}, {"sort", &k.Sort}, {"reverse", &k.Reverse}, {"pause", &k.Pause},
 		{"mark", &k.Mark}, {"mark-all", &k.MarkAll}, {"mark-range", &k.MarkRange}, {"invert-marks", &k.Invert}, {"unmark", &k.Unmark},
 		{"copy", &k.Copy}, {"command", &k.Command}, {"release", &k.Release}, {"destroy", &k.Destroy}, {"fix", &k.Fix},
 		{"drain", &k.Drain}, {"results", &k.Results}, {"scan", &k.Scan}, {"report", &k.Report}, {"run", &k.Run},
@@ -72,7 +72,7 @@ func Default(ascii bool) Map {
 		NextTab: bind("tab", "next page", "tab"), PrevTab: bind("S-tab", "previous page", "shift+tab"),
 		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane down", "J", "shift+down"),
 		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort order", "S"),
-		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
+		Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
 		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
 		Fix:     bind("f", fix, "f"),
@@ -96,7 +96,7 @@ func Default(ascii bool) Map {
 			Scan: bind("f", "scan all keys", "f"), Stop: bind("x", "stop", "x"),
 			Recall: bind("up", "earlier", "up", "down"), Select: bind("ctrl-n", "next row", "ctrl+n", "ctrl+p"),
 			Exclude: bind("space", "exclude", "space"), AllowDestroy: bind("x", "allow destroy", "x"),
-			CopyCommand: bind("c", "copy the command", "c"),
+			CopyCommand: bind("c", "copy the command", "c"), WatchAll: bind("w", "watch all", "w"),
 		},
 	}
 }
@@ -209,11 +209,6 @@ func (k Map) RunConfirmation() []key.Binding {
 	return []key.Binding{says(k.Fixed.Confirm, "run it"), says(k.Fixed.Esc, "back")}
 }
 
-// DoctorPage lists the footer keys of the page about permissions.
-func (k Map) DoctorPage() []key.Binding {
-	return []key.Binding{says(k.Down, "scroll"), says(k.Fixed.Refresh, "run again"), says(k.Fixed.Esc, "close")}
-}
-
 // Plan lists the footer keys of the plan of a drain.
 func (k Map) Plan() []key.Binding {
 	return []key.Binding{k.Down, k.Fixed.Exclude, k.Fixed.AllowDestroy, k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc}
@@ -222,11 +217,6 @@ func (k Map) Plan() []key.Binding {
 // Confirmation lists the footer keys while the user types a number to confirm an action.
 func (k Map) Confirmation() []key.Binding {
 	return []key.Binding{says(k.Fixed.Enter, "confirm"), says(k.Fixed.Esc, "back")}
-}
-
-// HelpPage lists the footer keys of the help.
-func (k Map) HelpPage() []key.Binding {
-	return []key.Binding{says(k.NextTab, "next page"), says(k.Down, "scroll"), says(k.Back, "close")}
 }
 
 // CopyMenu lists the parts of an election or a session that the user can copy, each with its key.
@@ -248,14 +238,6 @@ func (k Map) ResultList(draining bool) []key.Binding {
 		return []key.Binding{says(k.Down, "scroll"), k.Fixed.Stop, says(k.Fixed.Enter, "hide")}
 	}
 	return []key.Binding{says(k.Down, "scroll"), says(k.Fixed.Esc, "close")}
-}
-
-// LockList lists the footer keys of the discovered locks. more is true if some of the locks are not watched.
-func (k Map) LockList(more bool) []key.Binding {
-	if more {
-		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.Fixed.Esc, "close")}
-	}
-	return k.ResultList(false)
 }
 
 // Empty lists the footer keys while there are no elections.

@@ -60,8 +60,8 @@ func TestFootersShowKnownKeys(t *testing.T) {
 	}
 	for _, footer := range [][]key.Binding{
 		k.Board(), k.Vacant(), k.Past(), k.Zoom(), k.EventList(false, false), k.EventList(true, false), k.EventList(true, true), k.SessionList(true), k.SessionList(false),
-		k.Prompt(true), k.Prompt(false), k.Dialog(true, true), k.Dialog(false, true), k.Menu(), k.HelpPage(), k.ResultList(true), k.ResultList(false), k.LockList(true), k.Empty(),
-		k.RunMenu(), k.RunConfirmation(), k.DoctorPage(),
+		k.Prompt(true), k.Prompt(false), k.Dialog(true, true), k.Dialog(false, true), k.Menu(), k.ResultList(true), k.ResultList(false), k.Empty(),
+		k.RunMenu(), k.RunConfirmation(),
 	} {
 		for _, b := range footer {
 			if !known[b.Keys()[0]] {

@@ -28,3 +28,6 @@ func (k Map) Step(msg tea.KeyPressMsg, page, all int) (int, bool) {
 	}
 	return 0, false
 }
+
+// Scroll returns the key that scrolls a text.
+func (k Map) Scroll() key.Binding { return says(k.Down, "scroll") }

@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// readTime is the timeout of a read.
-	readTime = 30 * time.Second
 	// slowAfter is the duration after which the screen shows that a read is in progress. A note about a shorter read
 	// would be visible only briefly.
 	slowAfter = 200 * time.Millisecond

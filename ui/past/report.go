@@ -19,54 +19,38 @@ const (
 	reportTime = time.Minute
 )
 
-// WriteReport writes a report and returns the name of its file. It is the type of ui.Options.Report.
-type WriteReport func(ctx context.Context, of []scene.Subject, since time.Time) (file string, err error)
-
 // Reporter writes incident reports, one at a time. Only the event loop may use it.
 type Reporter struct {
-	ctx     context.Context
-	write   WriteReport
-	writing bool
+	ctx   context.Context //nolint:containedctx // ends the reports with the program
+	write func(ctx context.Context, of []scene.Subject, since time.Time) (file string, err error)
+	do    func(scene.Action) tea.Cmd
+	task  *kit.Task
 }
 
-// NewReporter returns a Reporter. Cancelling ctx ends its reports. write is nil if the program cannot write reports.
-func NewReporter(ctx context.Context, write WriteReport) *Reporter {
-	return &Reporter{ctx: ctx, write: write}
+// NewReporter returns a Reporter that shows its results with do. write writes a report and returns the name of its
+// file. It is nil without a history.
+func NewReporter(ctx context.Context, write func(context.Context, []scene.Subject, time.Time) (string, error), do func(scene.Action) tea.Cmd) *Reporter {
+	return &Reporter{ctx: ctx, write: write, do: do}
 }
 
-// Reported is the message with the result of a report.
-type Reported struct {
-	file string
-	err  error
-}
-
-// Start returns a note and, if a report can be written, the command that writes it.
-func (r *Reporter) Start(a scene.WriteReport) scene.Action {
+// Start writes a report.
+func (r *Reporter) Start(a scene.WriteReport) (cmd tea.Cmd) {
 	switch {
 	case r.write == nil:
-		return scene.Say{Role: kit.Delay, Text: "Writing a report requires a history (--history)."}
-	case r.writing:
-		return scene.Say{Role: kit.Delay, Text: "No report: another report is still in progress."}
+		return r.do(scene.Say{Role: kit.Delay, Text: "Writing a report requires a history (--history)."})
+	case r.task.Running():
+		return r.do(scene.Say{Role: kit.Delay, Text: "No report: another report is still in progress."})
 	}
-	r.writing = true
-	return scene.All{
-		scene.Say{Role: kit.Quiet, Text: "Writing a report about " + kit.Plural(len(a.Of), "election") + " since " + a.Since.Format("Jan 02 15:04") + "."},
-		scene.Run{Cmd: func() tea.Msg {
-			ctx, cancel := context.WithTimeout(r.ctx, reportTime)
-			defer cancel()
-			file, err := r.write(ctx, a.Of, a.Since)
-			return Reported{file, err}
-		}},
-	}
-}
-
-// Ended returns the result of a report as a note.
-func (r *Reporter) Ended(msg Reported) scene.Action {
-	r.writing = false
-	if msg.err != nil {
-		return scene.Say{Role: kit.Bad, Text: "The report was not written: " + scene.Clean(msg.err.Error())}
-	}
-	return scene.Say{Role: kit.Led, Text: "Wrote " + scene.Clean(msg.file)}
+	r.task, cmd = kit.Read(r.ctx, reportTime, func(ctx context.Context, _ func(int, int)) (string, error) {
+		return r.write(ctx, a.Of, a.Since)
+	}, func(file string, err error) tea.Cmd {
+		if err != nil {
+			return r.do(scene.Say{Role: kit.Bad, Text: "The report was not written: " + scene.Clean(err.Error())})
+		}
+		return r.do(scene.Say{Role: kit.Led, Text: "Wrote " + scene.Clean(file)})
+	})
+	started := "Writing a report about " + kit.Plural(len(a.Of), "election") + " since " + a.Since.Format("Jan 02 15:04") + "."
+	return tea.Batch(cmd, r.do(scene.Say{Role: kit.Quiet, Text: started}))
 }
 
 // ReportOn requests a report about e, which is nil if no election is selected. since is the text that the user typed;

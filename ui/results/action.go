@@ -6,7 +6,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/internal/drain"
+	"electop/internal/act"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -28,7 +28,7 @@ type action struct {
 	claimed *atomic.Bool
 	// drain is the drain of this election, or nil if there is none. step is the state of the election in this drain.
 	drain *drainRun
-	step  drain.Result
+	step  act.Result
 }
 
 // batch contains the actions that the user confirmed in one dialog.

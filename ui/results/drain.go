@@ -10,7 +10,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/internal/drain"
+	"electop/internal/act"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -20,7 +20,7 @@ const drainKind election.ActionKind = "drain"
 // drainRun is a confirmed drain. Each of its elections is an action of one batch.
 type drainRun struct {
 	node string
-	run  drain.Running
+	run  act.Running
 	// over is set after the last change. stopping is set after the user has stopped the drain.
 	over, stopping bool
 	// unverified says, in one line, what is not verified. It is empty if all results are verified.
@@ -30,7 +30,7 @@ type drainRun struct {
 // Stepped is the message with the changed elections of a drain.
 type Stepped struct {
 	of      *drainRun
-	changes []drain.Result
+	changes []act.Result
 	more    bool
 }
 
@@ -60,14 +60,14 @@ func (l Log) StartDrain(c scene.Drain, s *scene.Scene) (Log, scene.Action) {
 }
 
 // action returns the action for one election of the drain.
-func (d *drainRun) action(i *drain.Item, at time.Time) *action {
+func (d *drainRun) action(i *act.Item, at time.Time) *action {
 	a := &action{
 		Outcome: insight.Outcome{Action: drainKind, Target: i.Target}, name: i.Name(), at: at, claimed: new(atomic.Bool), drain: d,
-		step: drain.Result{Item: i, Status: drain.Waiting}, over: i.Skip != "",
+		step: act.Result{Item: i, Status: act.Waiting}, over: i.Skip != "",
 	}
 	a.step.Leader = a.Old()
 	if a.claimed.Store(true); a.over {
-		a.step.Status, a.step.Reason = drain.Skipped, i.Skip
+		a.step.Status, a.step.Reason = act.Skipped, i.Skip
 	}
 	return a
 }
@@ -137,7 +137,7 @@ func (a *action) stepWords(s *scene.Scene) string {
 		return a.step.Text()
 	}
 	text := a.step.Progress()
-	if a.step.Status == drain.Moving && !a.step.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
+	if a.step.Status == act.Moving && !a.step.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
 		text += " for " + kit.Duration(s.Now.Sub(a.step.Since))
 	}
 	return text
@@ -158,15 +158,15 @@ func (a *action) stepLook(sym *kit.Symbols) kit.Span {
 		return kit.Span{kit.Delay, sym.Warning}
 	}
 	switch a.step.Status {
-	case drain.Moved:
+	case act.Moved:
 		return kit.Span{kit.Led, sym.Led}
-	case drain.Moving:
+	case act.Moving:
 		return kit.Span{kit.Accent, sym.Connecting}
-	case drain.Vacant:
+	case act.Vacant:
 		return kit.Span{kit.Delay, sym.Vacant}
-	case drain.Stayed:
+	case act.Stayed:
 		return kit.Span{kit.Delay, sym.Warning}
-	case drain.Failed:
+	case act.Failed:
 		return kit.Span{kit.Bad, sym.Critical}
 	default:
 		return kit.Span{kit.Quiet, sym.Idle}
@@ -176,9 +176,9 @@ func (a *action) stepLook(sym *kit.Symbols) kit.Span {
 // stepOrder ranks the states of a drain in the same way as [action.outcomeOrder]: problems come first.
 func (a *action) stepOrder() int {
 	switch {
-	case a.step.Status == drain.Failed:
+	case a.step.Status == act.Failed:
 		return 0
-	case a.step.Status == drain.Stayed, a.step.Status == drain.Vacant, a.interrupted() && !a.ledElsewhere():
+	case a.step.Status == act.Stayed, a.step.Status == act.Vacant, a.interrupted() && !a.ledElsewhere():
 		return 1
 	}
 	return 2
@@ -188,7 +188,7 @@ func (a *action) stepOrder() int {
 func (a *action) unfinished() insight.Outcome {
 	o := a.Outcome
 	o.Kind, o.Reason = insight.OutcomeFailed, "not released, because the dashboard ended"
-	if a.step.Status == drain.Moving {
+	if a.step.Status == act.Moving {
 		o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
 	}
 	return o
@@ -204,7 +204,7 @@ func (b batch) events(s *scene.Scene) []*election.Event {
 		})
 	}
 	for _, a := range b {
-		if a.drain == nil || a.step.Status != drain.Skipped && a.step.Status != drain.Waiting {
+		if a.drain == nil || a.step.Status != act.Skipped && a.step.Status != act.Waiting {
 			all = append(all, a.event(s))
 		}
 	}

@@ -6,18 +6,19 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/internal/drain"
+	"electop/internal/act"
 	"electop/ui/kit"
 )
 
 // Action is a request from a component to the program. nil requests nothing.
-type Action interface{ isAction() }
+type Action = any
 
-// Say shows a note in the footer.
-type Say struct {
-	Role kit.Role
-	Text string
-}
+type (
+	// Say shows a note in the footer.
+	Say = kit.Say
+	// Close closes the open overlay.
+	Close = kit.Close
+)
 
 // Copy copies Text to the clipboard of the terminal. What names the copied text in the note, for example "session".
 type Copy struct{ What, Text string }
@@ -49,14 +50,8 @@ type Refresh struct{ Targets []Target }
 // ShowResults opens the results panel.
 type ShowResults struct{}
 
-// ShowLocks opens the panel of discovered locks.
-type ShowLocks struct{}
-
 // ShowCommands opens the menu of commands.
 type ShowCommands struct{}
-
-// ShowDoctor opens the page about permissions.
-type ShowDoctor struct{}
 
 // Watch adds patterns to the watched patterns.
 type Watch struct{ Patterns []string }
@@ -66,12 +61,9 @@ type ShowPlan struct{}
 
 // Drain begins a drain that the user confirmed.
 type Drain struct {
-	Plan    drain.Plan
+	Plan    act.Plan
 	Destroy bool
 }
-
-// Close closes the dialog or the results panel. If Text is not empty, the footer shows it as a note.
-type Close struct{ Text string }
 
 // Run runs a command. The component receives the message of the command.
 type Run struct{ Cmd tea.Cmd }
@@ -117,27 +109,3 @@ func Join(a, b Action) Action {
 	}
 	return All{a, b}
 }
-
-func (Say) isAction()          {}
-func (Copy) isAction()         {}
-func (ShowElection) isAction() {}
-func (Zoom) isAction()         {}
-func (Ask) isAction()          {}
-func (Confirm) isAction()      {}
-func (Refresh) isAction()      {}
-func (ShowResults) isAction()  {}
-func (ShowLocks) isAction()    {}
-func (ShowCommands) isAction() {}
-func (ShowDoctor) isAction()   {}
-func (Watch) isAction()        {}
-func (ShowPlan) isAction()     {}
-func (Drain) isAction()        {}
-func (Close) isAction()        {}
-func (Run) isAction()          {}
-func (WriteReport) isAction()  {}
-func (ShowSince) isAction()    {}
-func (Visit) isAction()        {}
-func (ShowLanes) isAction()    {}
-func (Quit) isAction()         {}
-func (Pass) isAction()         {}
-func (All) isAction()          {}

@@ -2,7 +2,6 @@ package scene
 
 import (
 	"electop/election"
-	"electop/election/insight"
 )
 
 // Target is the target of an action: a session, or the hold that existed when the user chose the election.
@@ -77,34 +76,4 @@ type Chosen struct {
 	SessionOnly bool
 	// By is the key or command with which the user chose the targets: "r", ":release".
 	By string
-}
-
-// NamedEffect is the effect of an action on the election or session with this name.
-type NamedEffect struct {
-	Name   string
-	Effect insight.Effect
-}
-
-// Sentences returns each sentence of the effects once. If a sentence does not apply to all effects, the joined names
-// of its effects precede it.
-func Sentences(effects []NamedEffect, pick func(insight.Effect) []string, join func(names []string) string) []string {
-	var order []string
-	about := map[string][]string{}
-	for _, e := range effects {
-		for _, text := range pick(e.Effect) {
-			if text == "" {
-				continue
-			}
-			if about[text] == nil {
-				order = append(order, text)
-			}
-			about[text] = append(about[text], e.Name)
-		}
-	}
-	for i, text := range order {
-		if names := about[text]; len(names) < len(effects) {
-			order[i] = join(names) + ": " + text
-		}
-	}
-	return order
 }

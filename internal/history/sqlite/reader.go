@@ -348,15 +348,20 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 	return p, err
 }
 
-// Terms returns a page of terms. Of the terms that began before the range and lasted into it, each election has at most
-// one: the latest that began before the range.
+// Terms returns a page of terms.
 func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPage, err error) {
+	return f.terms(ctx, q)
+}
+
+// terms returns a page of the terms that satisfy all conditions. Of the terms that began before the range and lasted into it, each election has at most
+// one: the latest that began before the range.
+func (f *File) terms(ctx context.Context, q history.TermQuery, conditions ...string) (p history.TermPage, err error) {
 	p.Newer, p.Older = q.After, q.Before
 	ids, err := f.electionIDs(ctx, q.Filter)
 	if err != nil {
 		return p, err
 	}
-	s := selection{table: "terms", time: "started", newer: q.After != "", limit: cmp.Or(max(0, q.Limit), defaultLimit)}
+	s := selection{table: "terms", time: "started", conditions: conditions, newer: q.After != "", limit: cmp.Or(max(0, q.Limit), defaultLimit)}
 	s.choose("election", numbers(ids))
 	s.choose("cause", quoted(q.Causes))
 	inside, err := within("started", q.Range, q.Before, q.After)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"time"
 
 	"electop/election"
 	"electop/internal/history"
@@ -12,9 +11,6 @@ import (
 
 // State returns the state at a given time.
 func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, error) {
-	if q.Window <= 0 {
-		q.Window = time.Hour
-	}
 	st := history.State{At: q.At}
 	seen, err := list(ctx, f.reading, scanOne[int64], `SELECT ifnull(max(s), 0) FROM (SELECT max(min(seen, ?1)) AS s FROM observations WHERE started <= ?1)`, nanos(q.At))
 	if err != nil {
@@ -36,6 +32,9 @@ func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, 
 		}
 	}
 	slices.SortStableFunc(st.Elections, election.Compare)
+	for _, e := range st.Elections {
+		e.Events = nil
+	}
 	return st, f.addTerms(ctx, q, st.Elections)
 }
 
@@ -72,9 +71,9 @@ func (r reading) apply(ctx context.Context, b *history.Board, where string, args
 // maxTerms is the maximum number of terms in a state, in addition to the two latest terms of each election.
 const maxTerms = 50_000
 
-// addTerms adds the earlier terms that overlap the window. A board contains only the latest terms of its elections.
+// addTerms adds the earlier terms of [history.StateTerms]. A board contains only the latest terms of its elections.
 func (f *File) addTerms(ctx context.Context, q history.StateQuery, elections []*election.Election) error {
-	page, err := f.Terms(ctx, history.TermQuery{Filter: history.Filter{Range: history.Range{Since: q.At.Add(-q.Window), Until: q.At}}, Limit: maxTerms})
+	page, err := f.terms(ctx, history.TermQuery{Filter: history.Filter{Range: history.Range{Since: q.At.Add(-history.StateTerms), Until: q.At}}, Limit: maxTerms}, "ended IS NOT NULL")
 	if err != nil {
 		return err
 	}
@@ -93,7 +92,7 @@ func (f *File) addTerms(ctx context.Context, q history.StateQuery, elections []*
 			known := slices.ContainsFunc(e.Terms, func(u election.Term) bool {
 				return u.Number == t.Number && u.CreateIndex == t.CreateIndex && u.Session == t.Session
 			})
-			return known || !t.Start.Before(before) || !t.Over() || t.End.After(q.At)
+			return known || !t.Start.Before(before) || t.End.After(q.At)
 		})
 		slices.Reverse(all)
 		e.Terms = append(all, e.Terms...)

@@ -54,6 +54,8 @@ type summing struct {
 	vacancies           []int64
 	firstSeen, lastSeen time.Time
 	observed            history.Periods
+	// known is the time between firstSeen and lastSeen, and led is the part of it in terms.
+	known, led time.Duration
 }
 
 // summaries returns the elections, with the time for which each was observed.
@@ -64,8 +66,17 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 		s := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
 		err = rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &first, &missed)
 		s.firstSeen, s.observed, s.Missed = moment(first), cover.Of(s.Datacenter, s.Key), unsigned(missed)
+		if q.Since.After(s.firstSeen) {
+			s.firstSeen = q.Since
+		}
 		s.lastSeen = s.observed.End()
 		s.Observed = history.Seconds(s.observed.Within(s.firstSeen, s.lastSeen))
+		end := s.lastSeen
+		if !q.Until.IsZero() && q.Until.Sub(end) >= history.AliveWithin {
+			end = q.Until // nothing is known about the time after the last observation
+		}
+		s.known = max(0, end.Sub(s.firstSeen))
+		total.known += s.known
 		total.Observed += s.Observed
 		total.Missed += s.Missed
 		found[id] = s
@@ -97,12 +108,13 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 		if from.Before(s.firstSeen) {
 			from = s.firstSeen
 		}
-		led, over := history.Seconds(s.observed.Within(from, to)), ended.Valid && ended.Int64 <= until(q.Range)
+		observed, over := history.Seconds(s.observed.Within(from, to)), ended.Valid && ended.Int64 <= until(q.Range)
 		for _, x := range []*summing{s, total} {
 			x.Terms++
 			x.held += held
 			x.Longest = max(x.Longest, history.Seconds(held))
-			x.Led += led
+			x.Led += observed
+			x.led += max(0, to.Sub(from))
 			if over {
 				x.Causes[cmp.Or(election.Cause(cause), election.Unknown)]++
 			}
@@ -132,7 +144,8 @@ func (s *summing) finish() history.Summary {
 		s.VacancyMax = history.Seconds(s.vacancies[s.Vacancies-1])
 	}
 	if s.Observed > 0 {
-		s.Availability = new(float64(s.Led) / float64(s.Observed))
+		s.AvailabilityMin = new(min(1, float64(s.led)/float64(s.known)))
+		s.AvailabilityMax = new(max(*s.AvailabilityMin, 1-float64(s.Observed-s.Led)/float64(s.known)))
 	}
 	return s.Summary
 }

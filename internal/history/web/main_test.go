@@ -62,7 +62,7 @@ func story(w *sqlite.Writer, ps election.Patterns) {
 	see := func(o election.Observation) { w.Record(tr.Observe(o)) }
 	see(election.DatacenterRead{At: at, Datacenter: "dc1"})
 	see(election.SessionsRead{At: at, Sessions: []*election.Session{
-		{ID: "s1", Name: "web", Node: "node-1", LockDelay: 15 * time.Second}, {ID: "s2", Name: "web", Node: "node-2"},
+		{ID: "s1", Name: "web", Node: "node-1", TTL: 10 * time.Second, Behavior: "release", LockDelay: 15 * time.Second}, {ID: "s2", Name: "web", Node: "node-2"},
 	}})
 	pairs := make([]election.Pair, 4)
 	for i := range pairs {

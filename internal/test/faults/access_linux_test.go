@@ -31,7 +31,7 @@ func TestAccessFaults(t *testing.T) {
 func tokenRevoked() fault {
 	var token *api.ACLToken
 	return fault{
-		name: "token revoked and restored", lasts: 10 * time.Second,
+		name: "token revoked and restored", lasts: 6 * time.Second, quick: true,
 		at: func(t *testing.T) setting {
 			agent := consultest.Dev(t, consultest.WithACL())
 			token = readerToken(t, agent.Client())
@@ -84,12 +84,12 @@ func certificateReplaced(trusted bool) fault {
 		s.proxy.Reset()
 	}
 	f := fault{
-		name: "certificate of an unknown authority", lasts: 6 * time.Second,
+		name: "certificate of an unknown authority", lasts: 6 * time.Second, quick: true,
 		begin: func(s *stage) { replace(s, second) },
 		end:   func(s *stage) { replace(s, first) },
 	}
 	if trusted {
-		f.name, f.silent = "certificate renewed", true
+		f.name, f.silent, f.quick = "certificate renewed", true, false
 	}
 	f.at = func(t *testing.T) setting {
 		mine := newAuthority(t, "one")

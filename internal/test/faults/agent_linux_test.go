@@ -21,7 +21,7 @@ func TestAgentFaults(t *testing.T) {
 			begin: func(s *stage) { s.must(s.agent.Stop()) },
 			end:   func(s *stage) { s.must(s.agent.Restart()) },
 		}, {
-			name: "agent killed and started", at: aServer, lasts: 6 * time.Second, still: true,
+			name: "agent killed and started", at: aServer, lasts: 6 * time.Second, still: true, quick: true,
 			begin: func(s *stage) { s.must(s.agent.Kill()) },
 			end:   func(s *stage) { s.must(s.agent.Restart()) },
 		}, {
@@ -33,7 +33,7 @@ func TestAgentFaults(t *testing.T) {
 			begin: func(s *stage) { s.must(syscall.Kill(s.agent.PID(), syscall.SIGSTOP)) },
 			end:   func(s *stage) { s.must(syscall.Kill(s.agent.PID(), syscall.SIGCONT)) },
 		}, {
-			name: "SIGSTOP of electop", lasts: 8 * time.Second, silent: true,
+			name: "SIGSTOP of electop", lasts: 8 * time.Second, silent: true, quick: true,
 			begin: func(s *stage) { s.suspend(syscall.SIGSTOP) },
 			end:   func(s *stage) { s.suspend(syscall.SIGCONT) },
 		},

@@ -35,7 +35,7 @@ func cluster(t *testing.T) []*consultest.Agent {
 func leaderKilled() fault {
 	var agents []*consultest.Agent
 	return fault{
-		name: "consensus leader killed", lasts: 10 * time.Second, long: true,
+		name: "consensus leader killed", lasts: 10 * time.Second,
 		at: func(t *testing.T) setting {
 			agents = cluster(t)
 			return setting{agent: agents[0], writers: []*api.Client{agents[0].Client(), agents[1].Client()}}
@@ -48,7 +48,7 @@ func leaderKilled() fault {
 func quorumLost(name string, lasts time.Duration) fault {
 	var agents []*consultest.Agent
 	return fault{
-		name: name, lasts: lasts, still: true, long: lasts > 10*time.Second,
+		name: name, lasts: lasts, still: true,
 		at: func(t *testing.T) setting {
 			agents = cluster(t)
 			return setting{agent: agents[0]}

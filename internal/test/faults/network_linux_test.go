@@ -19,32 +19,39 @@ func proxied(name string, lasts time.Duration, f consultest.Fault) fault {
 	}
 }
 
+func quick(f fault) fault {
+	f.quick = true
+	return f
+}
+
 func nothing(*stage) {}
 
 // In each of these faults, the network or a proxy fails, but Consul continues to run.
 func TestNetworkFaults(t *testing.T) {
 	cut := proxied("a proxy cuts queries after 30 s", 70*time.Second, consultest.Fault{CutAfter: 30 * time.Second})
-	cut.silent, cut.long = true, true
+	cut.silent = true
 	cutEarly := proxied("a proxy cuts queries after 5 s", 16*time.Second, consultest.Fault{CutAfter: 5 * time.Second})
 	cutEarly.silent = true
 	late := proxied("latency of 2 s", 10*time.Second, consultest.Fault{Latency: 2 * time.Second})
 	late.silent = true
 	trickle := proxied("responses to blocked queries trickle", 32*time.Second, consultest.Fault{Trickle: time.Second, Only: consultest.Blocking})
-	trickle.silent, trickle.reports, trickle.long = true, true, true
+	trickle.silent, trickle.reports = true, true
 	faults := []fault{
 		trickle, hungTransactions(),
-		proxied("black hole", 10*time.Second, consultest.Fault{Silent: true}),
-		{name: "half-open connections", begin: func(s *stage) { s.proxy.Freeze() }, end: nothing, lasts: 10 * time.Second, silent: true},
+		quick(proxied("black hole", 6*time.Second, consultest.Fault{Silent: true})),
+		quick(fault{name: "half-open connections", begin: func(s *stage) { s.proxy.Freeze() }, end: nothing, lasts: 10 * time.Second, silent: true}),
 		{name: "half-open connections of blocked queries", begin: freezeBlocked, end: nothing, lasts: 32 * time.Second, silent: true, reports: true},
 		{name: "half-open connections of blocked queries, HTTP/2", at: http2, begin: freezeBlocked, end: nothing,
-			lasts: 32 * time.Second, silent: true, reports: true, long: true},
+			lasts: 32 * time.Second, silent: true, reports: true},
 		resetStorm(),
 		late, cut, cutEarly,
 		proxied("truncated bodies", 6*time.Second, consultest.Fault{Alter: truncate}),
-		proxied("corrupt bodies", 6*time.Second, consultest.Fault{Alter: corrupt}),
+		quick(proxied("corrupt bodies", 6*time.Second, consultest.Fault{Alter: corrupt})),
 	}
 	for _, r := range foreignResponses() {
-		faults = append(faults, proxied("response "+r.name, 6*time.Second, consultest.Fault{Respond: r.handler}))
+		f := proxied("response "+r.name, 6*time.Second, consultest.Fault{Respond: r.handler})
+		f.quick = r.name == "200 []"
+		faults = append(faults, f)
 	}
 	for _, f := range faults {
 		t.Run(f.name, f.play)
@@ -81,7 +88,7 @@ func hungTransactions() fault {
 		}
 		s.leads("")
 	}
-	f.still, f.long = true, true
+	f.still = true
 	return f
 }
 

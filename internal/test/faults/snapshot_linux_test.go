@@ -14,7 +14,7 @@ import (
 // longer exist.
 func TestSnapshotFaults(t *testing.T) {
 	older := fault{
-		name: "older snapshot restored", at: aDevAgent, lasts: 6 * time.Second, silent: true, still: true,
+		name: "older snapshot restored", at: aDevAgent, lasts: 6 * time.Second, silent: true, still: true, quick: true,
 		begin: func(s *stage) {
 			image := s.snapshot()
 			s.must(s.changeLeader())

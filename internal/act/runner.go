@@ -1,0 +1,213 @@
+package act
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"electop/election"
+	"electop/election/insight"
+)
+
+// Runner carries out a plan. An observer of the plan's keys must call [Runner.Observe] and [Runner.See] before and
+// during [Runner.Run].
+type Runner struct {
+	policy
+	operator Operator
+	// OnResult receives each result that has changed. OnConnection receives the error when the connection to Consul is
+	// lost, and "" when it is restored. Run makes all calls, one at a time.
+	OnResult     func(Result)
+	OnConnection func(err string)
+
+	ready chan struct{}
+	mu    sync.Mutex
+	queue []election.Event   // events that Run has not applied
+	newer *election.Snapshot // the newest snapshot that Run has not applied, or nil
+
+	// Only the goroutine of Run accesses the fields below.
+	courses  []*course
+	byKey    map[string]*course
+	reported map[*course]Result
+	finished chan finishedAction
+}
+
+type finishedAction struct {
+	course  *course
+	outcome insight.Outcome
+}
+
+// NewRunner returns a runner for one call of Run.
+func NewRunner(p Plan, op Operator) *Runner {
+	r := &Runner{
+		policy: policy{Options: p.Options, drained: p.Nodes, sessions: p.sessions}, operator: op,
+		OnResult: func(Result) {}, OnConnection: func(string) {}, ready: make(chan struct{}, 1),
+		byKey: map[string]*course{}, reported: map[*course]Result{}, finished: make(chan finishedAction, Parallel),
+	}
+	for _, item := range p.Items {
+		c := newCourse(item)
+		r.courses = append(r.courses, c)
+		r.byKey[item.Target.Key] = c
+	}
+	return r
+}
+
+// Observe queues events. It does not block.
+func (r *Runner) Observe(events []election.Event) {
+	r.receive(func() { r.queue = append(r.queue, events...) })
+}
+
+// See stores the newest snapshot. It does not block.
+func (r *Runner) See(s *election.Snapshot) { r.receive(func() { r.newer = s }) }
+
+func (r *Runner) receive(store func()) {
+	r.mu.Lock()
+	store()
+	r.mu.Unlock()
+	select {
+	case r.ready <- struct{}{}:
+	default:
+	}
+}
+
+// Run releases the elections until each is in a final state or ctx ends, and then waits for the actions in progress.
+// It returns the results in the order of the plan.
+func (r *Runner) Run(ctx context.Context) []Result {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		r.apply(time.Now())
+		wake := r.step(ctx)
+		if r.done() {
+			break
+		}
+		if !wake.IsZero() {
+			timer.Reset(time.Until(wake))
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.ready:
+		case <-timer.C:
+		case a := <-r.finished:
+			a.course.end(time.Now(), a.outcome)
+		}
+	}
+	r.end()
+	return r.Results()
+}
+
+// apply applies the observations since the last call.
+func (r *Runner) apply(now time.Time) {
+	r.mu.Lock()
+	events, snapshot := r.queue, r.newer
+	r.queue, r.newer = nil, nil
+	r.mu.Unlock()
+	for _, e := range events {
+		switch e.Type {
+		case election.ConnectionLost:
+			r.lost = true
+			r.OnConnection(e.Error)
+		case election.ConnectionRestored:
+			r.lost = false
+			r.OnConnection("")
+			for _, c := range r.courses {
+				c.restart(now)
+			}
+		default:
+			if c := r.byKey[e.Key]; c != nil {
+				c.observe(e, now)
+			}
+		}
+	}
+	switch {
+	case snapshot == nil:
+		return
+	case !snapshot.Connection.Refused:
+		r.rejected = time.Time{}
+	case r.rejected.IsZero():
+		r.rejected = now
+	}
+	for _, c := range r.courses {
+		c.see(snapshot.Find(c.item.Target.ID()), now)
+	}
+}
+
+// step makes a decision for every election, first for those on which the drain has already acted. It returns the time
+// of the next decision, or zero if it must wait for an observation.
+func (r *Runner) step(ctx context.Context) (next time.Time) {
+	now := time.Now()
+	moving, inFlight := 0, 0
+	for _, c := range r.courses {
+		if c.moving(&r.policy) {
+			moving++
+		}
+		if c.inFlight {
+			inFlight++
+		}
+	}
+	for _, begun := range []bool{true, false} {
+		for _, c := range r.courses {
+			if c.begun != begun {
+				continue
+			}
+			want, wake := c.decide(now, &r.policy)
+			if !wake.IsZero() && (next.IsZero() || wake.Before(next)) {
+				next = wake
+			}
+			if want == "" || inFlight >= Parallel || !begun && moving >= Parallel {
+				continue
+			}
+			inFlight++
+			moving++
+			r.act(ctx, c, want)
+		}
+	}
+	r.report()
+	return next
+}
+
+// act starts one action. The end of ctx does not cancel the action: an interrupted drain waits for the write, which
+// takes a few milliseconds.
+func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
+	c.begin(kind)
+	ctx, target := context.WithoutCancel(ctx), c.acted
+	go func() {
+		do := r.operator.Release
+		if kind == election.ActionDestroy {
+			do = r.operator.Destroy
+		}
+		r.finished <- finishedAction{c, do(ctx, target)}
+	}()
+}
+
+// report passes changed results to OnResult.
+func (r *Runner) report() {
+	for _, c := range r.courses {
+		if now := c.result(&r.policy); now != r.reported[c] {
+			r.reported[c] = now
+			r.OnResult(now)
+		}
+	}
+}
+
+// done reports whether every election is in a final state.
+func (r *Runner) done() bool {
+	return !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.status.Final() || c.inFlight })
+}
+
+// end waits for the actions in progress.
+func (r *Runner) end() {
+	for slices.ContainsFunc(r.courses, func(c *course) bool { return c.inFlight }) {
+		a := <-r.finished
+		a.course.end(time.Now(), a.outcome)
+	}
+}
+
+// Results returns the results in the order of the plan. It must not be called during [Runner.Run].
+func (r *Runner) Results() []Result {
+	all := make([]Result, len(r.courses))
+	for i, c := range r.courses {
+		all[i] = c.result(&r.policy)
+	}
+	return all
+}

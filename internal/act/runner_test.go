@@ -1,0 +1,572 @@
+package act_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/internal/act"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeConsul is a Consul with one key per election. Its candidates acquire a free key after a delay.
+type fakeConsul struct {
+	mu       sync.Mutex
+	keys     map[string]*key
+	runner   *act.Runner
+	inFlight int
+	most     int
+	log      []string // every write, with the node whose session held the key
+	cancel   func()   // called before the write with number cancelAt
+	cancelAt int
+	lag      time.Duration // time from a change to its observation
+	ahead    time.Duration // the times of events are ahead of the clock
+}
+
+type key struct {
+	hold election.Target // Session is empty while the key is free
+	term uint64
+	// next returns the node whose session acquires the key after n releases, or "" if no session acquires it.
+	next  func(n int) string
+	delay time.Duration
+	// fails returns the outcome of a write. A write whose outcome is not OutcomeDone changes nothing.
+	fails    func(n int) insight.OutcomeKind
+	releases int
+	freed    time.Time
+	likely   int // number of likely candidates on other nodes in the plan
+}
+
+// onResult sets the function that receives the results.
+func onResult(f func(act.Result)) func(*act.Runner) {
+	return func(r *act.Runner) { r.OnResult = f }
+}
+
+// latency is the duration of one write.
+const latency = time.Millisecond
+
+func newFakeConsul() *fakeConsul { return &fakeConsul{keys: map[string]*key{}} }
+
+// always returns a function that returns the same node for each n.
+func always(node string) func(int) string { return func(int) string { return node } }
+
+// after returns a function that returns node-2 for the first n releases, and node-3 after that.
+func after(n int) func(int) string {
+	return func(releases int) string {
+		if releases <= n {
+			return "node-2"
+		}
+		return "node-3"
+	}
+}
+
+// add creates an election whose leader is a session on a node.
+func (w *fakeConsul) add(name, node string, next func(int) string) *key {
+	k := &key{next: next, delay: 3 * time.Millisecond}
+	w.keys["service/"+name+"/leader"] = k
+	k.lead(name, node)
+	return k
+}
+
+func (k *key) lead(name, node string) {
+	k.term++
+	session := fmt.Sprintf("%s-%s", name, node)
+	k.hold = election.Target{
+		Election: name, Key: "service/" + name + "/leader", Session: session, CreateIndex: 1, LockIndex: k.term,
+		Term: k.term, ModifyIndex: 10 * k.term, Leader: session, Node: node,
+	}
+}
+
+func (w *fakeConsul) Release(_ context.Context, t election.Target) insight.Outcome {
+	return w.write(election.ActionRelease, t)
+}
+
+func (w *fakeConsul) Destroy(_ context.Context, t election.Target) insight.Outcome {
+	return w.write(election.ActionDestroy, t)
+}
+
+func (w *fakeConsul) write(kind election.ActionKind, t election.Target) insight.Outcome {
+	w.mu.Lock()
+	w.inFlight++
+	w.most = max(w.most, w.inFlight)
+	n := len(w.log) + 1
+	w.log = append(w.log, fmt.Sprintf("%s %s %s", kind, t.Election, t.Node))
+	if w.cancel != nil && n == w.cancelAt {
+		w.cancel()
+	}
+	w.mu.Unlock()
+	<-time.After(latency) //nolint:forbidigo // inside synctest
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inFlight--
+	o := insight.Outcome{Action: kind, Target: t, Kind: insight.OutcomeDone}
+	k := w.keys[t.Key]
+	k.releases++
+	if k.fails != nil {
+		if o.Kind = k.fails(k.releases); o.Kind != insight.OutcomeDone {
+			o.Reason = "the reason"
+			return o
+		}
+	}
+	if k.hold.Session != t.Session || k.hold.LockIndex != t.LockIndex {
+		o.Kind = insight.OutcomeChanged
+		return o
+	}
+	w.free(k)
+	if node := k.next(k.releases); node != "" {
+		time.AfterFunc(k.delay, func() { w.elect(t.Key, node) })
+	}
+	return o
+}
+
+// free ends the hold of a key. The caller holds the mutex.
+func (w *fakeConsul) free(k *key) {
+	old := k.hold
+	k.hold, k.freed = election.Target{}, time.Now()
+	w.report(election.Event{Time: k.freed, Type: election.Vacated, Key: old.Key, CreateIndex: 1, Session: old.Session, Term: old.Term})
+}
+
+// elect makes a session on a node acquire a key.
+func (w *fakeConsul) elect(name, node string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k := w.keys[name]
+	if k.hold.Session != "" {
+		w.free(k)
+	}
+	k.lead(w.name(name), node)
+	w.report(election.Event{
+		Time: time.Now(), Type: election.Elected, Key: name, CreateIndex: 1, Session: k.hold.Session, Node: node, Leader: k.hold.Leader,
+		Term: k.term, ModifyIndex: k.hold.ModifyIndex, Vacancy: time.Since(k.freed), VacancyKnown: true,
+	})
+}
+
+func (w *fakeConsul) name(key string) string { return key[len("service/") : len(key)-len("/leader")] }
+
+func (w *fakeConsul) report(e election.Event) {
+	switch e.Time = e.Time.Add(w.ahead).Round(0); {
+	case w.runner == nil:
+	case w.lag > 0:
+		time.AfterFunc(w.lag, func() { w.runner.Observe([]election.Event{e}) })
+	default:
+		w.runner.Observe([]election.Event{e})
+	}
+}
+
+// plan returns a plan for the elections that node-2 leads.
+func (w *fakeConsul) plan() act.Plan {
+	p := act.Plan{Nodes: []string{"node-2"}, Options: act.Defaults()}
+	for _, k := range w.keys {
+		if k.hold.Node == "node-2" {
+			p.Items = append(p.Items, &act.Item{Target: k.hold, Likely: k.likely})
+		}
+	}
+	slices.SortFunc(p.Items, func(a, b *act.Item) int { return slices.Compare([]byte(a.Target.Key), []byte(b.Target.Key)) })
+	return p
+}
+
+// run drains node-2 and returns the results by election.
+func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[string]act.Result {
+	w.mu.Lock()
+	r := act.NewRunner(w.plan(), w)
+	for _, set := range change {
+		set(r)
+	}
+	w.runner = r
+	w.mu.Unlock()
+	found := map[string]act.Result{}
+	for _, r := range w.runner.Run(ctx) {
+		found[r.Item.Target.Election] = r
+	}
+	return found
+}
+
+func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		w.add("web", "node-2", after(3))
+		w.add("mail", "node-3", always("node-3"))
+		start := time.Now()
+		got := w.run(t.Context())
+		r := got["web"]
+		if len(got) != 1 || r.Status != act.Moved || r.Rounds != 4 || r.Leader.Node != "node-3" || r.Here || r.Reason != "" {
+			t.Errorf("%+v", r)
+		}
+		// The drain takes four rounds of 4 ms each, 1 ms for the write and 3 ms for the next leader, and then the
+		// time Settle.
+		if took := time.Since(start); took != 16*time.Millisecond+5*time.Second {
+			t.Errorf("took %s", took)
+		}
+		if !r.VacancyKnown || r.Vacancy != 12*time.Millisecond {
+			t.Errorf("vacancy %s", r.Vacancy)
+		}
+	})
+}
+
+// A client that polls every 5 s until two reads are equal competes again only if the leader remains for 10 s.
+func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		for _, name := range []string{"web", "mail", "chat", "post", "auth", "shop", "jobs", "logs", "more"} {
+			var last time.Time
+			k := w.add(name, "node-2", func(int) string {
+				paused := time.Since(last) < 10*time.Second
+				last = time.Now()
+				if paused {
+					return "node-2"
+				}
+				return "node-3"
+			})
+			last = time.Now()
+			k.likely = 1
+		}
+		w.add("quick", "node-2", always("node-3"))
+		start, pausing := time.Now(), map[string]bool{}
+		for name, r := range w.run(t.Context(), onResult(func(r act.Result) {
+			if r.Pausing {
+				pausing[r.Item.Target.Election] = true
+			}
+		})) {
+			want := 11 // pauses in the second half of the rounds
+			if name == "quick" {
+				want = 1
+			}
+			if r.Status != act.Moved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		// During a pause, other elections must move.
+		if took := time.Since(start); took < 16*time.Second || took > 18*time.Second || w.most > act.Parallel {
+			t.Errorf("the drain took %s; at most %d concurrent writes", took, w.most)
+		}
+	})
+}
+
+// While the drain of another election continues, a session on the node acquires an election that was vacant or moved.
+func TestAnElectionThatReturnsDuringTheDrainIsReleasedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		w.add("slow", "node-2", always("node-3")).delay = 14 * time.Second
+		w.add("settled", "node-2", always("node-3"))
+		time.AfterFunc(7*time.Second, func() { w.elect("service/settled/leader", "node-2") })
+		var statuses []act.Status
+		got := w.run(t.Context(), onResult(func(r act.Result) {
+			if r.Item.Target.Election == "settled" && (len(statuses) == 0 || statuses[len(statuses)-1] != r.Status) {
+				statuses = append(statuses, r.Status)
+			}
+		}))
+		if r := got["settled"]; r.Status != act.Moved || r.Rounds != 2 {
+			t.Errorf("%+v", r)
+		}
+		want := []act.Status{act.Moving, act.Moved, act.Moving, act.Moved}
+		if !slices.Equal(statuses, want) {
+			t.Errorf("%v", statuses)
+		}
+		if got["slow"].Status != act.Moved {
+			t.Errorf("%+v", got["slow"])
+		}
+	})
+}
+
+func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		k := w.add("web", "node-2", always("node-3"))
+		plan := w.plan()
+		k.lead("web", "node-3") // the observer reports this hold as the initial state
+		r := act.NewRunner(plan, w)
+		r.Observe([]election.Event{{
+			Time: time.Now(), Type: election.Elected, Initial: true, Key: k.hold.Key, CreateIndex: 1, Session: k.hold.Session,
+			Node: "node-3", Term: k.term, ModifyIndex: k.hold.ModifyIndex,
+		}})
+		got := r.Run(t.Context())[0]
+		if got.Status != act.Moved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
+			t.Errorf("%+v %v", got, w.log)
+		}
+	})
+}
+
+func TestAHoldThatChangedIsReadAgain(t *testing.T) {
+	for _, observed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newFakeConsul()
+			k := w.add("web", "node-2", always("node-3"))
+			plan := w.plan()
+			k.lead("web", "node-2") // another term, which was not reported to the runner
+			r := act.NewRunner(plan, w)
+			w.runner = r
+			if observed {
+				time.AfterFunc(time.Second, func() {
+					e := &election.Election{Exists: true, Term: k.term, Pair: election.Pair{
+						Key: k.hold.Key, Session: k.hold.Session, CreateIndex: 1, LockIndex: k.term, ModifyIndex: k.hold.ModifyIndex,
+					}, Session: &election.Session{ID: k.hold.Session, Node: "node-2"}}
+					r.See(&election.Snapshot{At: time.Now(), Elections: []*election.Election{e}})
+				})
+			}
+			got := r.Run(t.Context())[0]
+			if observed && (got.Status != act.Moved || got.Rounds != 2) {
+				t.Errorf("%+v", got)
+			}
+			if !observed && (got.Status != act.Failed || got.Failure != insight.OutcomeChanged || len(w.log) != 1) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestSkippedElectionsAreNotReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		w.add("web", "node-2", always("node-3"))
+		plan := w.plan()
+		plan.Items[0].Skip = "refused"
+		r := act.NewRunner(plan, w)
+		if got := r.Run(t.Context())[0]; got.Status != act.Skipped || got.Reason != "refused" || len(w.log) > 0 || !got.Here {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		for i := range 100 {
+			w.add(fmt.Sprintf("web%02d", i), "node-2", after(i%3)).likely = 1
+		}
+		moving, most := map[string]bool{}, 0
+		change := onResult(func(r act.Result) {
+			moving[r.Item.Target.Key] = r.Status == act.Moving && (r.Here || r.Leader.Session == "")
+			n := 0
+			for _, is := range moving {
+				if is {
+					n++
+				}
+			}
+			most = max(most, n)
+		})
+		for name, r := range w.run(t.Context(), change) {
+			if r.Status != act.Moved || r.Rounds > 3 {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if w.most > act.Parallel || most > act.Parallel || w.most < 2 {
+			t.Errorf("at most %d writes and %d elections at the same time", w.most, most)
+		}
+	})
+}
+
+// Consul rarely accepts a rejected token again, and a script must end.
+func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		w.add("web", "node-2", always("node-3"))
+		w.add("mail", "node-2", always(""))
+		time.AfterFunc(6*time.Second, func() {
+			w.runner.See(&election.Snapshot{At: time.Now(), Connection: election.Connection{State: election.Lost, Since: time.Now(), Refused: true}})
+			w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionLost, Error: "rejected"}})
+		})
+		var connection []string
+		start := time.Now()
+		got := w.run(t.Context(), func(r *act.Runner) {
+			r.OnConnection = func(err string) { connection = append(connection, err) }
+		})
+		if took := time.Since(start); took != 21*time.Second || !slices.Equal(connection, []string{"rejected"}) {
+			t.Errorf("the drain took %s; connection events %q", took, connection)
+		}
+		if r := got["mail"]; r.Status != act.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
+			t.Errorf("%+v", r)
+		}
+		if r := got["web"]; r.Status != act.Moved {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
+	for at := 1; at <= 12; at++ {
+		synctest.Test(t, func(t *testing.T) {
+			w := newFakeConsul()
+			for i := range 6 {
+				w.add(fmt.Sprint("web", i), "node-2", after(1))
+			}
+			w.add("mail", "node-3", always("node-3"))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			w.cancel, w.cancelAt = cancel, at
+			first := w.run(ctx)
+			if w.inFlight != 0 {
+				t.Errorf("%d writes are in progress after the end of the drain", w.inFlight)
+			}
+			for name, r := range first {
+				if r.Status.Final() {
+					t.Errorf("%s: %+v", name, r)
+				}
+			}
+			synctest.Wait()
+			<-time.After(time.Second) //nolint:forbidigo // inside synctest
+			w.cancel = nil
+			for name, r := range w.run(t.Context()) {
+				if r.Status != act.Moved {
+					t.Errorf("%s: %+v", name, r)
+				}
+			}
+			for key, k := range w.keys {
+				if k.hold.Node != "node-3" {
+					t.Errorf("%s: %+v", key, k.hold)
+				}
+			}
+			if slices.ContainsFunc(w.log, func(line string) bool { return line[len(line)-6:] != "node-2" }) {
+				t.Errorf("%v", w.log)
+			}
+		})
+	}
+}
+
+// failsUntil returns outcomes of the given kind for the first n writes.
+func failsUntil(n int, kind insight.OutcomeKind) func(int) insight.OutcomeKind {
+	return func(writes int) insight.OutcomeKind {
+		if writes <= n {
+			return kind
+		}
+		return insight.OutcomeDone
+	}
+}
+
+func TestDrain(t *testing.T) {
+	const stayed = "stayed after 20: a session on node-2 led again after each of 20 releases"
+	const vacant = "vacant after 1: no candidate acquired the key within 15s"
+	for name, tt := range map[string]struct {
+		setup  func(w *fakeConsul)
+		change func(*act.Runner)
+		want   map[string]string // by election
+		took   time.Duration
+	}{
+		"without a pause if no candidate on another node is likely": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always("node-2"))
+				w.add("mail", "node-2", always("node-3"))
+			}, nil, map[string]string{"web": stayed, "mail": "moved after 1"}, 4*time.Millisecond + 5*time.Second,
+		},
+		"a reason counts unconfirmed releases": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always("node-2")).fails = failsUntil(3, insight.OutcomeFailed)
+			}, nil, map[string]string{"web": "stayed after 20: a session on node-2 leads after 20 releases, of which Consul did not confirm 3"}, 0,
+		},
+		"a destroy is the last resort": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", after(20))
+				w.add("mail", "node-2", always("node-2"))
+				w.add("chat", "node-2", always("node-2")).fails = func(n int) insight.OutcomeKind {
+					if n > 20 {
+						return insight.OutcomeRefused
+					}
+					return insight.OutcomeDone
+				}
+			}, func(r *act.Runner) { r.Destroy = true }, map[string]string{
+				"web": "moved after 20 destroyed", "mail": "stayed after 20 destroyed: a session on node-2 led again after each of 20 releases and after its session was destroyed",
+				"chat": stayed + ", and its session was not destroyed: the reason",
+			}, 0,
+		},
+		"vacant": {func(w *fakeConsul) { w.add("web", "node-2", always("")) }, nil, map[string]string{"web": vacant}, latency + 15*time.Second},
+		"Wait does not limit the observation of a release": {
+			func(w *fakeConsul) {
+				w.lag = 20 * time.Second
+				w.add("web", "node-2", always(""))
+			}, func(r *act.Runner) { r.Wait = 10 * time.Millisecond }, map[string]string{"web": "vacant after 1: no candidate acquired the key within 10ms"}, 0,
+		},
+		"denied": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always("node-3")).fails = failsUntil(1, insight.OutcomeDenied)
+				w.add("mail", "node-2", always("node-3"))
+			}, nil, map[string]string{"web": "failed (denied) after 1: the reason", "mail": "moved after 1"}, 0,
+		},
+		"a release that was not confirmed has its effect later": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind {
+					time.AfterFunc(time.Second, func() { w.elect("service/web/leader", "node-3") })
+					return insight.OutcomeUnknown
+				}
+			}, nil, map[string]string{"web": "moved after 1"}, 0,
+		},
+		"releases without effect are repeated": { // Consul has no leader
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always("node-3")).fails = failsUntil(2, insight.OutcomeUnknown)
+				w.add("mail", "node-2", always("node-3")).fails = failsUntil(2, insight.OutcomeFailed)
+				w.add("chat", "node-2", always("node-3")).fails = failsUntil(99, insight.OutcomeUnknown)
+			}, nil, map[string]string{"web": "moved after 3", "mail": "moved after 3", "chat": "failed (unknown) after 20: the reason"}, 0,
+		},
+		"no conclusion while the connection is lost": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always(""))
+				for at, kind := range map[time.Duration]election.EventType{time.Second: election.ConnectionLost, time.Minute: election.ConnectionRestored} {
+					time.AfterFunc(at, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: kind}}) })
+				}
+			}, nil, map[string]string{"web": vacant}, 75 * time.Second,
+		},
+		"waits follow the monotonic clock": { // the times of events are from before the clock was set back
+			func(w *fakeConsul) {
+				w.ahead = time.Hour
+				w.add("web", "node-2", always("node-3"))
+				w.add("mail", "node-2", always(""))
+			}, nil, map[string]string{"web": "moved after 1", "mail": vacant}, latency + 15*time.Second,
+		},
+		"the spelling of a node": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", func(n int) string { return []string{"", "NODE-2", "Node-2", "node-3"}[n] })
+			}, nil, map[string]string{"web": "moved after 3"}, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newFakeConsul()
+				tt.setup(w)
+				if tt.change == nil {
+					tt.change = func(*act.Runner) {}
+				}
+				start, got := time.Now(), map[string]string{}
+				for name, r := range w.run(t.Context(), tt.change) {
+					text := string(r.Status)
+					if r.Failure != "" {
+						text += " (" + string(r.Failure) + ")"
+					}
+					text += fmt.Sprintf(" after %d", r.Rounds)
+					if r.Destroyed {
+						text += " destroyed"
+					}
+					if r.Reason != "" {
+						text += ": " + r.Reason
+					}
+					if got[name] = text; r.Here != (r.Leader.Node == "node-2") {
+						t.Errorf("%+v", r)
+					}
+				}
+				if took := time.Since(start); !maps.Equal(got, tt.want) || tt.took != 0 && took != tt.took {
+					t.Errorf("after %s: %q", took, got)
+				}
+			})
+		})
+	}
+}
+
+// Elections without a candidate must not delay each other.
+func TestManyElectionsWithoutACandidateAreVacantTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		for i := range 100 {
+			w.add(fmt.Sprintf("web%02d", i), "node-2", always(""))
+		}
+		start := time.Now()
+		if w.run(t.Context()); time.Since(start) > 16*time.Second || w.most > act.Parallel {
+			t.Errorf("the drain took %s; at most %d concurrent writes", time.Since(start), w.most)
+		}
+	})
+}

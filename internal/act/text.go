@@ -1,0 +1,163 @@
+package act
+
+import (
+	"fmt"
+	"strings"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+)
+
+// Name returns the name of the election, safe to print.
+func (i *Item) Name() string { return sanitize.Line(i.Target.Election, 100) }
+
+// Title returns the name of the election, marked if no pattern matches its key.
+func (i *Item) Title() string {
+	if i.Watched {
+		return i.Name()
+	}
+	return i.Name() + " (not watched)"
+}
+
+// nextShown is the maximum number of candidates that a row of the plan names.
+const nextShown = 2
+
+// NextText names the likely candidates on other nodes in one line.
+func (i *Item) NextText() string {
+	rivals := election.Plural(uint64(i.Rivals), "candidate") + " on the drained node" //nolint:gosec // not negative
+	switch {
+	case len(i.Next) > 0 && i.Rivals > 0:
+		return candidateNames(i.Next) + "; " + rivals
+	case len(i.Next) > 0:
+		return candidateNames(i.Next)
+	case len(i.Unread) > 0:
+		return "unknown: " + strings.Join(i.Unread, "; ")
+	case i.Rivals > 0:
+		return "none was seen: the election may stay (" + rivals + ")"
+	}
+	return "none was seen: it may stay vacant"
+}
+
+// candidateNames names the first candidates and counts the others.
+func candidateNames(all []insight.Candidate) string {
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = onNode(insight.Holder{Leader: c.Name, Node: c.Session.Node})
+		if c.Weak {
+			names[i] = "perhaps " + names[i]
+		}
+	}
+	return election.NameList(names, nextShown)
+}
+
+// onNode names a holder and its node.
+func onNode(h insight.Holder) string {
+	name := election.ShortLeader(h.Leader)
+	if h.Node == "" || election.NamesNode(name, h.Node) {
+		return name
+	}
+	return name + " on " + sanitize.Line(h.Node, 60)
+}
+
+// NodesText joins the names of the nodes, safe to print.
+func (p Plan) NodesText() string {
+	texts := make([]string, len(p.Nodes))
+	for i, node := range p.Nodes {
+		texts[i] = sanitize.Line(node, 60)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Text describes the result of one election in one line.
+func (r Result) Text() string {
+	old := onNode(insight.Outcome{Target: r.Item.Target}.Old())
+	var text string
+	switch r.Status {
+	case Moved:
+		text = old + " → " + onNode(r.Leader)
+		if r.VacancyKnown {
+			text += " " + election.AfterVacancy(r.Vacancy)
+		}
+	case Vacant:
+		text = old + " → no leader"
+	case Stayed:
+		text = "stayed, led by " + onNode(r.Leader)
+	case Moving:
+		text = "interrupted, " + r.present()
+	case Waiting:
+		text = "interrupted before any release"
+	case Skipped:
+		return r.Reason
+	default:
+		text = string(r.Status)
+	}
+	switch {
+	case r.Status == Stayed: // for a leader that stayed, the reason contains the number of releases
+	case r.Rounds > 0 && r.Destroyed:
+		text += fmt.Sprintf(", %s and a destroy", Releases(r.Rounds))
+	case r.Rounds > 0:
+		text += ", " + Releases(r.Rounds)
+	}
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	return text
+}
+
+// Progress describes the state of an election while the drain runs.
+func (r Result) Progress() string {
+	text := r.present()
+	switch {
+	case r.Status.Final():
+		return r.Text()
+	case r.Rounds > 0 && r.Pausing:
+		return Releases(r.Rounds) + " and a pause before the next, " + text
+	case r.Rounds > 0:
+		return Releases(r.Rounds) + ", " + text
+	}
+	return text
+}
+
+// present describes the current leader.
+func (r Result) present() string {
+	if r.Leader.Session == "" {
+		return "no leader"
+	}
+	return "led by " + onNode(r.Leader)
+}
+
+// Releases returns "1 release", "2 releases" and so on.
+func Releases(n int) string {
+	return election.Plural(uint64(n), "release") //nolint:gosec // not negative
+}
+
+// NamedEffect is the effect of an action on the election or session with this name.
+type NamedEffect struct {
+	Name   string
+	Effect insight.Effect
+}
+
+// Sentences returns each sentence of the effects once. If a sentence does not apply to all effects, the joined names
+// of its effects precede it.
+func Sentences(effects []NamedEffect, pick func(insight.Effect) []string, join func(names []string) string) []string {
+	var order []string
+	about := map[string][]string{}
+	for _, e := range effects {
+		for _, text := range pick(e.Effect) {
+			if text == "" {
+				continue
+			}
+			if about[text] == nil {
+				order = append(order, text)
+			}
+			about[text] = append(about[text], e.Name)
+		}
+	}
+	for i, text := range order {
+		if names := about[text]; len(names) < len(effects) {
+			order[i] = join(names) + ": " + text
+		}
+	}
+	return order
+}

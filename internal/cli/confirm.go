@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+)
+
+// canAsk returns a usage error unless stdin and stderr are terminals. Results may be
+// redirected: stdout need not be a terminal.
+func (d deps) canAsk() error {
+	stdin, isFile := d.stdin.(*os.File)
+	switch {
+	case !isFile && d.interactive:
+		return nil
+	case !isFile || !term.IsTerminal(stdin.Fd()):
+		return usagef("stdin is not a terminal; use --yes to skip the confirmation")
+	case !term.IsTerminal(os.Stderr.Fd()):
+		return usagef("stderr is not a terminal and cannot show the plan; use --yes to skip the confirmation")
+	}
+	return nil
+}
+
+// errDeclined reports that the user did not confirm.
+var errDeclined = errors.New("nothing was done")
+
+// confirm requests one confirmation. The default answer is no.
+func (d deps) confirm(ctx context.Context, question string) error {
+	fmt.Fprintf(d.stderr, "%s? [y/N] ", question)
+	switch strings.ToLower(strings.TrimSpace(readLine(ctx, d.stdin))) {
+	case "y", "yes":
+		return nil
+	}
+	return errDeclined
+}
+
+// readLine reads one line, or returns "" when ctx ends. A read from a terminal cannot
+// be cancelled: its goroutine ends with the process.
+func readLine(ctx context.Context, from io.Reader) string {
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(from).ReadString('\n')
+		line <- text
+	}()
+	select {
+	case text := <-line:
+		return text
+	case <-ctx.Done():
+		return ""
+	}
+}

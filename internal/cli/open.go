@@ -1,0 +1,309 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/redact"
+)
+
+// allDatacenters is the value of --datacenter that selects every datacenter that the agent lists.
+const allDatacenters = "all"
+
+// leastWatches is the minimum number of connections of one [consulx.Client]. Each datacenter has its own client.
+const leastWatches = 13
+
+// opened holds the clients that a command opens, and closes them at its end. It knows the secrets of the command.
+type opened struct {
+	mu      sync.Mutex
+	clients []*consulx.Client
+	secrets []string
+}
+
+// client opens a client.
+func (o *opened) client(config consulx.Config) (*consulx.Client, error) {
+	client, err := consulx.NewClient(config)
+	if err == nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.clients = append(o.clients, client)
+	}
+	return client, err
+}
+
+// hide adds a secret that no client of Consul has.
+func (o *opened) hide(secret string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !slices.Contains(o.secrets, secret) {
+		o.secrets = append(o.secrets, secret)
+	}
+}
+
+// redact replaces the secrets of the command in text, such as a crash report.
+func (o *opened) redact(text string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, client := range o.clients {
+		text = client.Redact(text)
+	}
+	return redact.New(o.secrets...).Redact(text)
+}
+
+// close closes the clients.
+func (o *opened) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, client := range o.clients {
+		client.Close()
+	}
+	o.clients = nil
+}
+
+// openOne opens the datacenter of a command that works in one. It sends no request. --datacenter with several
+// datacenters is a usage error.
+func (o *options) openOne(d deps) (lookup, error) {
+	if o.severalDatacenters() {
+		example, _, _ := strings.Cut(o.consul.Datacenter, ",")
+		if example = sanitize.Line(strings.TrimSpace(example), 60); example == "" || example == allDatacenters {
+			example = "dc1"
+		}
+		return lookup{}, usagef("--datacenter %s: this command works in one datacenter; name one, e.g. --datacenter %s",
+			sanitize.Line(o.consul.Datacenter, 80), example)
+	}
+	ls, err := o.openEach(d, o.consul)
+	if err != nil {
+		return lookup{}, err
+	}
+	return ls.all[0], nil
+}
+
+// open opens each datacenter of --datacenter. It sends a request only to read the names of all datacenters.
+func (o *options) open(ctx context.Context, d deps) (lookups, error) {
+	if !o.severalDatacenters() {
+		return o.openEach(d, o.consul)
+	}
+	names, err := o.datacenterNames(ctx)
+	least := len(names) * leastWatches
+	switch {
+	case err != nil:
+		return lookups{}, err
+	case least > maxMaxWatches:
+		return lookups{}, usagef("--datacenter %s selects %d datacenters; electop supports at most %d, because an agent limits its connections",
+			sanitize.Line(o.consul.Datacenter, 80), len(names), maxMaxWatches/leastWatches)
+	case least > o.consul.MaxConnections:
+		return lookups{}, usagef("--datacenter %s: %d datacenters need --max-watches %d or more", sanitize.Line(o.consul.Datacenter, 80), len(names), least)
+	}
+	configs := make([]consulx.Config, len(names))
+	for i, name := range names {
+		configs[i] = o.consul
+		configs[i].Datacenter, configs[i].MaxConnections = name, o.consul.MaxConnections/len(names)
+	}
+	return o.openEach(d, configs...)
+}
+
+// openEach opens a client for each configuration.
+func (o *options) openEach(d deps, configs ...consulx.Config) (ls lookups, err error) {
+	ps, err := o.parsePatterns()
+	if err != nil {
+		return ls, err
+	}
+	ls.several = o.severalDatacenters()
+	for _, config := range configs {
+		client, err := o.opened.client(config)
+		if err != nil {
+			return ls, err
+		}
+		l := lookup{stderr: d.stderr, client: client, config: config, patterns: ps}
+		if ls.several {
+			l.where = "datacenter " + sanitize.Line(config.Datacenter, 60) + ": "
+		}
+		ls.all = append(ls.all, l)
+	}
+	return ls, nil
+}
+
+// severalDatacenters reports whether --datacenter may select more than one datacenter.
+func (o *options) severalDatacenters() bool {
+	return o.consul.Datacenter == allDatacenters || strings.Contains(o.consul.Datacenter, ",")
+}
+
+// chosenDatacenters returns the names of --datacenter without contacting Consul, or nil for all datacenters.
+func (o *options) chosenDatacenters() (names []string) {
+	if o.consul.Datacenter == "" || o.consul.Datacenter == allDatacenters {
+		return nil
+	}
+	for name := range strings.SplitSeq(o.consul.Datacenter, ",") {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names
+}
+
+// datacenterNames returns the names of the selected datacenters without duplicates.
+func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
+	if o.consul.Datacenter != allDatacenters {
+		var names []string
+		for _, name := range o.chosenDatacenters() {
+			switch {
+			case name == "":
+				return nil, usagef("--datacenter %q: a name is empty", sanitize.Line(o.consul.Datacenter, 80))
+			case name == allDatacenters:
+				return nil, usagef("--datacenter %s: all cannot be combined with names", sanitize.Line(o.consul.Datacenter, 80))
+			case !slices.Contains(names, name):
+				names = append(names, name)
+			}
+		}
+		return names, nil
+	}
+	own := o.consul
+	own.Datacenter = ""
+	client, err := o.opened.client(own)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	names, err := client.Datacenters(ctx)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--datacenter all: %w", err)
+	case len(names) == 0:
+		return nil, errors.New("--datacenter all: the response from the agent contains no datacenters")
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// lookups are the datacenters of a command.
+type lookups struct {
+	all     []lookup // without the datacenters that could not be read
+	several bool     // whether --datacenter may select several datacenters
+	// failed is the error of the first datacenter that could not be read. It is nil if all datacenters could be read.
+	failed error
+}
+
+// readExisting reads the elections of each datacenter once, and omits those whose key was deleted.
+func (ls *lookups) readExisting(ctx context.Context, past pastReader) error {
+	return ls.each(func(_ int, l *lookup) error { return l.readExisting(ctx, past) })
+}
+
+// each reads the datacenters concurrently. It warns about each error, and fails if no datacenter could be read.
+func (ls *lookups) each(read func(i int, l *lookup) error) error {
+	all := slices.Clone(ls.all) // other goroutines may use the datacenters
+	failed := make([]error, len(all))
+	var reads sync.WaitGroup
+	for i := range all {
+		reads.Go(func() { failed[i] = read(i, &all[i]) })
+	}
+	reads.Wait()
+	ls.all = nil
+	for i, l := range all {
+		if failed[i] == nil {
+			ls.all = append(ls.all, l)
+		} else {
+			ls.failed = cmp.Or(ls.failed, l.fail(failed[i]))
+		}
+	}
+	if len(ls.all) == 0 {
+		return ls.failed
+	}
+	for i, l := range all {
+		if failed[i] != nil {
+			l.warn("%s", consulx.Describe(failed[i]))
+		}
+	}
+	return nil
+}
+
+// await waits for the first complete snapshot of each datacenter from its observer.
+func (ls *lookups) await(ctx context.Context, observers []*observe.Observer) error {
+	err := ls.each(func(i int, l *lookup) (err error) {
+		l.snapshot, err = awaitSnapshot(ctx, l.client, l.patterns, observers[i].Snapshots())
+		return err
+	})
+	return cmp.Or(ctx.Err(), err)
+}
+
+// at returns the time of the latest snapshot.
+func (ls lookups) at() (at time.Time) {
+	for _, l := range ls.all {
+		if l.snapshot.At.After(at) {
+			at = l.snapshot.At
+		}
+	}
+	return at
+}
+
+// result returns an error with the exit code for a failure if a datacenter could not be read. electop has already
+// reported the reason.
+func (ls lookups) result() error {
+	if ls.failed == nil {
+		return nil
+	}
+	return exitError(exitFailed)
+}
+
+// errUnread reports that no readable datacenter contains an election with this name, and that another datacenter could
+// not be read.
+var errUnread = errors.New("was not found in any datacenter that could be read")
+
+// elections returns, for each datacenter, the elections with these names. Without names, it returns all elections. Each
+// name must exist in at least one datacenter.
+func (ls lookups) elections(ctx context.Context, names []string) ([][]*election.Election, error) {
+	found := make([][]*election.Election, len(ls.all))
+	if len(names) == 0 {
+		for i, l := range ls.all {
+			l.warnMissing(ctx)
+			found[i] = l.snapshot.Elections
+		}
+		return found, nil
+	}
+	for _, name := range names {
+		known := false
+		for i, l := range ls.all {
+			e, err := findElection(l.snapshot, name)
+			var missing *missingError
+			switch {
+			case errors.As(err, &missing):
+			case err != nil:
+				return nil, err
+			default:
+				known, found[i] = true, append(found[i], e)
+			}
+		}
+		if !known {
+			return nil, ls.explainMissing(ctx, name)
+		}
+	}
+	return found, nil
+}
+
+// explainMissing returns the error for a name that no datacenter contains. If the token cannot read all keys of a
+// datacenter, the error is about that datacenter.
+func (ls lookups) explainMissing(ctx context.Context, name string) error {
+	if ls.failed != nil {
+		return fmt.Errorf("%q %w: %s", sanitize.Line(name, 100), errUnread, consulx.Describe(ls.failed))
+	}
+	filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
+	_, err := ls.all[max(0, filtered)].election(ctx, name)
+	return err
+}
+
+// mostSevere returns the more severe result of two datacenters. Exit code 1 is the most severe result, and success is
+// the least severe result.
+func mostSevere(a, b error) error {
+	if a == nil || errors.Is(b, exitError(exitFailed)) {
+		return b
+	}
+	return a
+}

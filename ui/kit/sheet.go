@@ -1,0 +1,441 @@
+package kit
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+)
+
+// Sheet is a dialog, a page or a menu over the screen. Its owner sets Write, which writes the text and sets the other
+// fields after each update.
+type Sheet struct {
+	// Write writes the current text. page has the width of the sheet.
+	Write func(page *Page)
+	// Keys are the keys that scroll.
+	Keys  Scroller
+	Title string
+	Edge  Role
+	// Width is the maximum width of the sheet, in cells. A sheet without a width is a page over the whole window.
+	Width int
+	// Menu shows a cursor on the rows that Write marks with [Sheet.Row].
+	Menu bool
+	// Head and Foot are rows above and below the text that do not scroll.
+	Head, Foot [][]Span
+	// Buttons are the keys of the sheet. Those with a label are drawn as buttons; the first has the focus.
+	Buttons []Button
+	// State is a text after the buttons, or in the title of a page.
+	State []Span
+	// Tabs are the titles of the pages of a sheet. Tab is the index of the open page.
+	Tabs []string
+	Tab  int
+	// Closed, if set, cancels what the sheet started.
+	Closed func()
+
+	// Height is the number of lines for Foot and the text.
+	Height int
+
+	text    Reader
+	items   []int // the item of each line, or -1
+	line    int   // position of the cursor in the text
+	focus   int   // position of the focus among the buttons with a label
+	changed time.Time
+	settled bool
+	asking  string // key of the button whose question is open
+	typed   *Input // the answer to a question about many elections
+}
+
+// Scroller is the key map of the program.
+type Scroller interface {
+	// Step returns the number of lines by which a key scrolls a text. page and all are the numbers of visible lines and
+	// of all lines.
+	Step(msg tea.KeyPressMsg, page, all int) (int, bool)
+	// Scroll returns the key that scrolls, for the footer.
+	Scroll() key.Binding
+}
+
+// Button is a key of a sheet.
+type Button struct {
+	// Key is the name of a key, as in keys.Press. Sign is its name in the footer if it is another one.
+	Key, Sign string
+	// Label is the text of a button. Hint says what the key does.
+	Label, Hint string
+	// Acts is set for a button that writes to Consul. It works only when the text has not changed for [Settled].
+	Acts bool
+	// Count is the number of elections on which the button acts. Above [Counted], the user types the number.
+	Count int
+	// Ask is a question that the user must answer with y first.
+	Ask string
+	// Off disables the button.
+	Off bool
+	// Do returns an action for the program.
+	Do func() any
+}
+
+// Settled is the time for which a text must be visible before a button acts. Otherwise, a key that was typed for an
+// earlier text could confirm a new one.
+const Settled = 300 * time.Millisecond
+
+// Counted is the number of elections above which the user confirms an action by typing their number.
+const Counted = 20
+
+// Say shows a note in the footer.
+type Say struct {
+	Role Role
+	Text string
+}
+
+// Close closes the sheet. If Text is not empty, the footer shows it as a note.
+type Close struct{ Text string }
+
+// SettledMsg redraws a sheet whose text has settled.
+type SettledMsg struct{}
+
+// Row makes the lines since the last call the item i of a menu. A negative item is text.
+func (s *Sheet) Row(page *Page, i int) {
+	for len(s.items) < len(page.Lines) {
+		s.items = append(s.items, i)
+	}
+}
+
+// Chosen returns the item under the cursor, or -1 if there is none.
+func (s *Sheet) Chosen() int {
+	if s.line < len(s.items) {
+		return s.items[s.line]
+	}
+	return -1
+}
+
+// Top scrolls to the first line, or to the first item of a menu.
+func (s *Sheet) Top() { s.text.Offset, s.line = 0, -1 }
+
+// menuGutter is the width of the column of the cursor. pageFrame is the number of lines around a page: its title, and
+// the first and the last line of the window.
+const (
+	menuGutter = 2
+	pageFrame  = 3
+)
+
+// Fit writes the text again and lays it out in a window. The command redraws the sheet when its text has settled.
+func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
+	width := w - 2
+	if s.Height = h - pageFrame; s.Width > 0 {
+		w = min(s.Width, w-BoxSides)
+		width, s.Height = w-BoxSides, h-BoxFrame-1
+	}
+	page := &Page{Width: width, Sym: sym}
+	if s.Menu {
+		page.Width -= menuGutter
+	}
+	title := s.Title
+	s.Head, s.Foot, s.items = nil, nil, nil
+	s.Write(page)
+	s.Row(page, -1)
+	rows := s.Height - len(s.Head) - len(s.Foot)
+	if len(page.Lines) > rows || s.Width > 0 {
+		rows-- // for the scroll position
+	}
+	if s.text.Show(page.Lines, w, max(1, rows)) || s.Title != title || s.changed.IsZero() {
+		s.changed, s.settled, s.asking, s.typed = now, false, "", nil
+	}
+	if s.line < 0 {
+		s.line = max(0, slices.IndexFunc(s.items, func(i int) bool { return i >= 0 }))
+	}
+	s.moveTo(s.line)
+	if !s.settled && now.Sub(s.changed) >= Settled {
+		s.settled = true
+	}
+	if s.focus > 0 && !slices.ContainsFunc(s.Buttons, s.ready) {
+		s.focus = 0
+	}
+	if s.changed != now || !slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts }) {
+		return nil
+	}
+	return tea.Tick(Settled, func(time.Time) tea.Msg { return SettledMsg{} })
+}
+
+// moveTo moves the cursor of a menu to a line and scrolls to it.
+func (s *Sheet) moveTo(line int) {
+	if s.Menu {
+		s.line = max(0, min(line, len(s.text.Lines)-1))
+		s.text.Scroll(max(0, s.line-s.text.Offset-s.text.Rows+1) + min(0, s.line-s.text.Offset))
+	}
+}
+
+// Wheel scrolls by some lines.
+func (s *Sheet) Wheel(step int) {
+	if s.Menu {
+		s.moveTo(s.line + step)
+		return
+	}
+	s.text.Scroll(step)
+}
+
+// Click selects a row of a menu or opens a tab.
+func (s *Sheet) Click(a Area) {
+	switch a.Item {
+	case Tab:
+		s.turn(a.Index)
+	case Row:
+		s.moveTo(a.Index)
+	default:
+	}
+}
+
+func (s *Sheet) turn(tab int) {
+	s.Tab = (tab + len(s.Tabs)) % len(s.Tabs)
+	s.text.Offset = 0
+}
+
+// ready reports whether a button works now.
+func (s *Sheet) ready(b Button) bool { return b.Acts && !b.Off && s.settled }
+
+// labelled returns the buttons with a label.
+func (s *Sheet) labelled() []Button {
+	return slices.DeleteFunc(slices.Clone(s.Buttons), func(b Button) bool { return b.Label == "" })
+}
+
+// Key handles a key and returns an action for the program.
+func (s *Sheet) Key(msg tea.KeyPressMsg, now time.Time) any {
+	s.settled = s.settled || now.Sub(s.changed) >= Settled
+	name := msg.String()
+	if s.asking != "" {
+		return s.answer(msg, name)
+	}
+	if name == "n" || name == "q" && s.button("q") == nil {
+		name = "esc"
+	}
+	labels := s.labelled()
+	if b := s.button(name); b != nil {
+		return s.press(b)
+	}
+	switch name {
+	case "esc":
+		return Close{}
+	case "enter":
+		if len(labels) == 0 {
+			return Close{}
+		}
+		return s.press(&labels[s.focus])
+	case "left", "h", "right", "l", "tab", "shift+tab":
+		s.sideways(name, len(labels))
+		return nil
+	}
+	if step, ok := s.Keys.Step(msg, max(1, s.text.Rows), len(s.text.Lines)); ok {
+		s.Wheel(step)
+	}
+	return nil
+}
+
+// sideways opens another tab, or moves the focus to another button if one can act.
+func (s *Sheet) sideways(name string, labels int) {
+	step := 1
+	if name == "left" || name == "h" || name == "shift+tab" {
+		step = -1
+	}
+	switch {
+	case len(s.Tabs) > 0:
+		s.turn(s.Tab + step)
+	case slices.ContainsFunc(s.Buttons, s.ready):
+		s.focus = (s.focus + step + labels) % labels
+	}
+}
+
+// button returns the button of a key, or nil.
+func (s *Sheet) button(name string) *Button {
+	if i := slices.IndexFunc(s.Buttons, func(b Button) bool { return b.Key == name && b.Do != nil }); i >= 0 {
+		return &s.Buttons[i]
+	}
+	return nil
+}
+
+func (s *Sheet) press(b *Button) any {
+	switch {
+	case b.Acts && !b.Off && !s.settled:
+		return Say{Delay, "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
+	case b.Acts && !b.Off && b.Count > Counted:
+		s.asking, s.typed = b.Key, &Input{}
+		return nil
+	case b.Ask != "":
+		s.asking = b.Key
+		return nil
+	}
+	return b.Do()
+}
+
+// answer handles a key while a question is open.
+func (s *Sheet) answer(msg tea.KeyPressMsg, name string) any {
+	b := s.button(s.asking)
+	switch {
+	case name == "esc", b == nil, s.typed == nil && name != "y":
+		s.asking, s.typed = "", nil
+	case s.typed == nil, name == "enter" && s.typed.String() == strconv.Itoa(b.Count):
+		s.asking, s.typed = "", nil
+		return b.Do()
+	case name == "enter":
+		return Say{Delay, "Nothing was done: this is not the number of elections."}
+	default:
+		s.typed.Press(msg)
+	}
+	return nil
+}
+
+// Paste inserts a text into the answer to a question.
+func (s *Sheet) Paste(text string) {
+	if s.typed != nil {
+		s.typed.Insert(text)
+	}
+}
+
+// End cancels what the sheet started.
+func (s *Sheet) End() {
+	if s.Closed != nil {
+		s.Closed()
+	}
+}
+
+// Footer returns the keys of the sheet.
+func (s *Sheet) Footer() []key.Binding {
+	say := func(name, does string) key.Binding {
+		return key.NewBinding(key.WithKeys(name), key.WithHelp(name, does))
+	}
+	if s.typed != nil {
+		return []key.Binding{say("enter", "confirm"), say("esc", "back")}
+	}
+	if s.asking != "" {
+		return []key.Binding{say("y", "yes"), say("n", "no")}
+	}
+	move := s.Keys.Scroll()
+	all := []key.Binding{move}
+	if s.Menu {
+		all[0].SetHelp(move.Help().Key, "move")
+	}
+	switch {
+	case len(s.Tabs) > 0:
+		all = append(all, say("tab", "next page"))
+	case slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts }):
+		all = append(all, say("tab", "choose"), say("enter", "press the button"))
+	}
+	leave := "close"
+	for _, b := range s.Buttons {
+		switch {
+		case b.Key == "esc" && b.Hint != "":
+			leave = b.Hint
+		case b.Hint != "" && !b.Off && b.Key != "esc":
+			n := say(b.Key, b.Hint)
+			if b.Sign != "" {
+				n.SetHelp(b.Sign, b.Hint)
+			}
+			all = append(all, n)
+		}
+	}
+	return append(all, say("esc", leave))
+}
+
+// View draws the sheet over lines, which are width cells wide.
+func (s *Sheet) View(p *Painter, lines []string, width int) {
+	var where []Span
+	if text := s.text.Position(); text != "" {
+		where = []Span{{Key, p.Sym.KeyMove}, {Quiet, " " + text}}
+	}
+	if s.Width == 0 {
+		s.page(p, lines, width, where)
+		return
+	}
+	body := s.text.Window()
+	if s.Menu {
+		body = s.withCursor(p.Sym, body)
+	}
+	foot := append(slices.Clone(s.Foot), where)
+	b := Box{Edge: s.Edge, Title: s.Title, Body: append(slices.Clone(s.Head), body...), Rows: s.Menu, First: s.text.Offset - len(s.Head), Foot: foot, Controls: s.controls()}
+	if b.Edge == Text {
+		b.Edge = Accent
+	}
+	b.Draw(p, lines, s.text.Width, width)
+}
+
+func (s *Sheet) withCursor(sym *Symbols, body [][]Span) [][]Span {
+	lines := make([][]Span, len(body))
+	for i, line := range body {
+		mark := Span{Text, "  "}
+		if s.text.Offset+i == s.line {
+			mark = Span{Accent, sym.Cursor + " "}
+		}
+		lines[i] = append([]Span{mark}, line...)
+	}
+	return lines
+}
+
+// page draws a sheet over all lines except the first and the last.
+func (s *Sheet) page(p *Painter, lines []string, width int, where []Span) {
+	title, right := s.Title, []Control{Label(s.State...)}
+	if len(s.Tabs) > 0 {
+		right = nil
+		for i, tab := range s.Tabs {
+			role := Quiet
+			if i == s.Tab {
+				role = Accent
+			}
+			if i > 0 {
+				right = append(right, Label(Span{Faint, " " + p.Sym.Dot + " "}))
+			}
+			right = append(right, TabTitle(i, role, tab))
+		}
+		const edge = 8 // cells of the line that the title and the tabs cannot use
+		if ControlsWidth(right)+Width(title)+edge > width {
+			title, right = title+": "+s.Tabs[s.Tab], []Control{Hint("tab", "next page")}
+		}
+	}
+	lines[1] = p.RuleWith(width, []Span{{Strong, title}}, right)
+	var page []string
+	for _, spans := range s.text.Window() {
+		page = append(page, p.Draw(width, append([]Span{{Text, " "}}, spans...)...))
+	}
+	if len(where) > 0 {
+		page = append(page, p.Draw(width, append([]Span{{Text, " "}}, where...)...))
+	}
+	copy(lines[2:], p.Pad(page, width, len(lines)-pageFrame))
+}
+
+// controls returns the row of buttons and keys. Brackets mark the button that Enter presses.
+func (s *Sheet) controls() []Control {
+	switch b := s.button(s.asking); {
+	case s.typed != nil && b != nil:
+		text := s.typed.Text
+		return []Control{
+			Label(Span{Alarm, "Type " + strconv.Itoa(b.Count) + " to " + b.Hint}), Label(Span{Key, " > "}), Label(Span{Strong, string(text[:s.typed.At])}),
+			Label(Span{Accent, "_"}), Label(Span{Strong, string(text[s.typed.At:])}),
+		}
+	case b != nil:
+		return []Control{Label(Span{Alarm, b.Ask}), Blank(2), Hint("y", "yes"), Blank(2), Hint("n", "no")}
+	}
+	var row []Control
+	for i, b := range s.labelled() {
+		text, role := "  "+b.Label+"  ", ButtonIdle
+		switch {
+		case b.Acts && !s.ready(b):
+			text, role = " ("+b.Label+") ", Faint
+		case i == s.focus && b.Acts:
+			text, role = "[ "+b.Label+" ]", Alarm
+		case i == s.focus:
+			text, role = "[ "+b.Label+" ]", ButtonOn
+		}
+		row = append(row, PressButton(b.Key, role, text), Blank(2))
+	}
+	if len(s.State) > 0 {
+		row = append(row, Blank(1), Label(s.State...), Blank(2))
+	}
+	for _, b := range s.Buttons {
+		if b.Hint == "" || b.Off || b.Label != "" && !s.ready(b) {
+			continue
+		}
+		hint := Hint(b.Key, b.Hint)
+		if b.Sign != "" {
+			hint.Spans[0].Text = b.Sign
+		}
+		row = append(row, Blank(1), hint, Blank(1))
+	}
+	return row
+}

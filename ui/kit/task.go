@@ -1,0 +1,101 @@
+package kit
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/internal/crash"
+)
+
+// Task is one read that runs off the event loop. Only the event loop may use it. A nil Task is not running.
+type Task struct {
+	cancel                         context.CancelFunc
+	wait                           tea.Cmd
+	done, total                    atomic.Int64 // written by the read
+	over, dropped, stopped, isSlow bool
+}
+
+// TaskMsg is the message of a task to the event loop, which must call [TaskMsg.Apply].
+type TaskMsg struct {
+	task  *Task
+	apply func() tea.Cmd // nil if the read is still in progress
+}
+
+// slowAfter is the time after which the screen shows that a read is in progress, and the interval between redraws of
+// its progress.
+const slowAfter = 200 * time.Millisecond
+
+// Read starts fn off the event loop and then calls then with its result on the event loop, unless the task was
+// cancelled. Cancelling ctx ends the read. A timeout of 0 is no limit. Any goroutine may call progress until fn returns.
+func Read[T any](ctx context.Context, timeout time.Duration, fn func(ctx context.Context, progress func(done, total int)) (T, error), then func(T, error) tea.Cmd) (*Task, tea.Cmd) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(timeout, math.MaxInt64))
+	result := make(chan func() tea.Cmd, 1)
+	t := &Task{cancel: cancel}
+	t.wait = func() tea.Msg {
+		select {
+		case apply := <-result:
+			return TaskMsg{t, apply}
+		case <-time.After(slowAfter):
+			return TaskMsg{task: t}
+		}
+	}
+	return t, func() tea.Msg {
+		go func() {
+			defer crash.Recover()
+			defer cancel()
+			found, err := fn(ctx, func(done, total int) {
+				t.total.Store(int64(total))
+				t.done.Store(int64(done))
+			})
+			result <- func() tea.Cmd { return then(found, err) }
+		}()
+		return t.wait()
+	}
+}
+
+// Apply passes the result of the task to the receiver and returns its command. It drops the result of a cancelled task.
+func (m TaskMsg) Apply() tea.Cmd {
+	switch t := m.task; {
+	case t.over || t.dropped:
+		return nil
+	case m.apply == nil:
+		t.isSlow = true
+		return t.wait
+	default:
+		t.over = true
+		return m.apply()
+	}
+}
+
+// Cancel aborts the read and drops its result.
+func (t *Task) Cancel() {
+	if t != nil {
+		t.dropped = true
+		t.cancel()
+	}
+}
+
+// Stop aborts the read. The receiver still gets what was read so far.
+func (t *Task) Stop() {
+	t.stopped = true
+	t.cancel()
+}
+
+// Stopped reports whether Stop was called.
+func (t *Task) Stopped() bool { return t.stopped }
+
+// Running reports whether the result is still awaited.
+func (t *Task) Running() bool { return t != nil && !t.over && !t.dropped }
+
+// Slow reports whether a running read takes so long that the screen should show it.
+func (t *Task) Slow() bool { return t.Running() && t.isSlow }
+
+// Far describes the progress of a scan of keys: "1,200 of 9,800 keys".
+func (t *Task) Far() string {
+	return Thousands(t.done.Load()) + " of " + Thousands(t.total.Load()) + " keys"
+}

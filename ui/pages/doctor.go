@@ -1,0 +1,137 @@
+// Package pages contains the overlays that do not act: the help, the doctor, discovered locks, and the menu of commands.
+package pages
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/scene"
+)
+
+// Status is the degree to which something works: "ok", "limited", "denied" or "unknown".
+type Status string
+
+// Check is one line of the doctor's report. Its strings are sanitized.
+type Check struct {
+	Subject string
+	Status  Status
+	Detail  string
+	// Rule is the missing ACL rule. It is empty if there is none.
+	Rule string
+}
+
+// Examine checks, off the event loop, what the token can read and do at the address. After an error, it returns the
+// checks before the error.
+type Examine func(ctx context.Context) ([]Check, error)
+
+// doctorTime is the timeout of the checks. The user waits during them.
+const doctorTime = 15 * time.Second
+
+// Doctor returns the page of :doctor and the command that runs the checks.
+func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, tea.Cmd) {
+	var task *kit.Task
+	var now, at time.Time
+	var checks []Check
+	var failure error
+	start := func() (cmd tea.Cmd) {
+		task, cmd = kit.Read(ctx, doctorTime, func(ctx context.Context, _ func(int, int)) ([]Check, error) { return examine(ctx) },
+			func(found []Check, err error) tea.Cmd {
+				checks, failure, at = found, err, now
+				return nil
+			})
+		return cmd
+	}
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor", Keys: k}, Update: func(s *scene.Scene) scene.Action {
+		now = s.Now
+		return nil
+	}}
+	o.Closed = func() { task.Cancel() }
+	o.Write = func(page *kit.Page) {
+		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return scene.Run{Cmd: start()} }}
+		o.Buttons, o.State = []kit.Button{again}, []kit.Span{{Role: kit.Quiet, Text: "as of " + kit.ClockTime(at)}}
+		if task.Running() {
+			o.Buttons[0].Do = func() any { return nil }
+			o.State[0].Text = "checking"
+			page.Para(kit.Accent, "Checking what this address and token can read and do.")
+			return
+		}
+		if failure != nil {
+			page.Para(kit.Bad, "The check failed: "+scene.OneLine(failure.Error(), textLength))
+			page.Blank()
+		}
+		WriteChecks(page, checks)
+	}
+	return o, start()
+}
+
+const (
+	// tableWidth is the minimum width of a table with wrapped cells. A narrower page shows each check as a paragraph if
+	// any cell would wrap.
+	tableWidth = 90
+	// subjectWidth is the maximum width of the first column. statusWidth is the width of the second column.
+	subjectWidth, statusWidth = 34, 9
+	// textLength is the maximum length of a text, in runes.
+	textLength = 300
+)
+
+// WriteChecks writes the checks as a table, or as paragraphs if the page is too narrow.
+func WriteChecks(page *kit.Page, checks []Check) {
+	subject := 0
+	for _, c := range checks {
+		subject = max(subject, min(subjectWidth, kit.Width(scene.OneLine(c.Subject, textLength))))
+	}
+	column := subject + 2 + statusWidth
+	table := page.Width >= tableWidth || !slices.ContainsFunc(checks, func(c Check) bool {
+		return max(kit.Width(c.Detail), kit.SpansWidth(rule(c))) > page.Width-column || kit.Width(c.Subject) > subjectWidth
+	})
+	for i, c := range checks {
+		name, detail := kit.Span{Role: kit.Strong, Text: scene.OneLine(c.Subject, textLength)}, kit.Span{Role: kit.Text, Text: scene.OneLine(c.Detail, textLength)}
+		status := kit.Span{Role: c.Status.role(), Text: kit.PadTo(string(c.Status), statusWidth)}
+		indent := column
+		switch {
+		case !table:
+			if i > 0 {
+				page.Blank()
+			}
+			name.Text += "  "
+			page.Indented(0, name, status)
+			indent = 2
+			page.Indented(indent, detail)
+		case kit.Width(name.Text) > subject:
+			page.Indented(0, name)
+			page.Beside([]kit.Span{{Role: kit.Text, Text: kit.PadTo("", subject+2)}, status}, column, detail)
+		default:
+			name.Text = kit.PadTo(name.Text, subject+2)
+			page.Beside([]kit.Span{name, status}, column, detail)
+		}
+		if c.Rule != "" {
+			page.Indented(indent, rule(c)...)
+		}
+	}
+}
+
+// role returns the colour of a status.
+func (s Status) role() kit.Role {
+	switch s {
+	case "ok":
+		return kit.Led
+	case "limited":
+		return kit.Delay
+	case "denied":
+		return kit.Bad
+	}
+	return kit.Quiet
+}
+
+// rule names the missing rule, or returns nothing.
+func rule(c Check) []kit.Span {
+	if c.Rule == "" {
+		return nil
+	}
+	return []kit.Span{{Role: kit.Quiet, Text: "missing rule: "}, {Role: kit.Accent, Text: scene.OneLine(c.Rule, textLength)}}
+}

@@ -1,0 +1,118 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election/discovery"
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/scene"
+)
+
+// Found is the result of a search for locks.
+type Found struct {
+	discovery.Result
+	// Scanned is the number of keys that were read.
+	Scanned int
+	// Problem is the reason why locks may be missing, in one line. It is empty if the result is complete.
+	Problem string
+}
+
+// Search searches the whole store of a datacenter. It must not run on the event loop. During the search, any
+// goroutine may call progress.
+type Search func(ctx context.Context, datacenter string, progress func(done, total int)) (Found, error)
+
+// Locks returns the box of :discover about a datacenter, and the command that searches the store. where is the end of
+// its title.
+func Locks(ctx context.Context, search Search, datacenter, where string, k keys.Map) (*scene.Overlay, tea.Cmd) {
+	var found Found
+	var failure error
+	task, cmd := kit.Read(ctx, 0, func(ctx context.Context, progress func(done, total int)) (Found, error) {
+		return search(ctx, datacenter, progress)
+	}, func(f Found, err error) tea.Cmd {
+		found, failure = f, err
+		return nil
+	})
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Locks in the store" + where, Width: 112, Keys: k, Closed: task.Cancel}}
+	o.Write = func(page *kit.Page) {
+		o.Buttons, o.State = []kit.Button{{Key: "esc", Label: "Close"}}, nil
+		switch {
+		case task.Running():
+			o.State = []kit.Span{{Role: kit.Quiet, Text: "searching"}}
+			page.Add(kit.Span{Role: kit.Accent, Text: "Scanning: "}, kit.Span{Role: kit.Text, Text: task.Far()})
+			return
+		case failure != nil:
+			page.Para(kit.Bad, "The search failed: "+scene.OneLine(failure.Error(), 400))
+			return
+		case found.Unwatched > 0:
+			o.State = []kit.Span{{Role: kit.Accent, Text: kit.Plural(found.Unwatched, "lock") + " not watched"}}
+			o.Buttons = append(o.Buttons, kit.Button{Key: "w", Hint: "watch all", Do: func() any { return watchAll(&found) }})
+		default:
+			o.State = []kit.Span{{Role: kit.Quiet, Text: "no unwatched locks found"}}
+		}
+		if found.Problem != "" {
+			page.Para(kit.Delay, scene.OneLine(found.Problem, 400))
+			page.Blank()
+		}
+		if len(found.Groups) == 0 {
+			page.Para(kit.Text, "No locks were found among "+kit.Thousands(int64(found.Scanned))+" keys.")
+		}
+		for i := range found.Groups {
+			WriteGroup(page, &found.Groups[i])
+		}
+	}
+	return o, cmd
+}
+
+// watchAll adds the patterns of all groups with unwatched elections. If there are no patterns to add, the box stays
+// open.
+func watchAll(found *Found) any {
+	var texts []string
+	for i := range found.Groups {
+		g := &found.Groups[i]
+		if flags := g.Flags(); flags != nil && g.Watched < len(g.Keys) {
+			texts = append(append(texts, g.Pattern), g.Excluded...)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return scene.All{scene.Close{}, scene.Watch{Patterns: texts}}
+}
+
+// WriteGroup writes the pattern, the key counts, the software and the state of a group.
+func WriteGroup(page *kit.Page, g *discovery.Group) {
+	name := g.Pattern
+	if name == "" {
+		name = g.Keys[0]
+	}
+	name = scene.OneLine(strings.Join(append([]string{name}, g.Excluded...), " "), 100)
+	state := kit.Span{Role: kit.Accent, Text: "not watched"}
+	sign := kit.Span{Role: kit.Vacant, Text: page.Sym.Vacant + " "}
+	switch {
+	case g.Members:
+		state, sign = kit.Span{Role: kit.Quiet, Text: "not elections"}, kit.Span{Role: kit.Quiet, Text: page.Sym.Idle + " "}
+	case g.Watched == len(g.Keys):
+		state, sign = kit.Span{Role: kit.Quiet, Text: "watched"}, kit.Span{Role: kit.Led, Text: page.Sym.Led + " "}
+	case g.Pattern == "":
+		state.Text = "no pattern selects only this key"
+	case g.Watched > 0:
+		state.Text = fmt.Sprintf("%d of %d watched", g.Watched, len(g.Keys))
+	}
+	var counts []string
+	for _, c := range []struct {
+		n    int
+		text string
+	}{{g.Locked, fmt.Sprintf("%d locked", g.Locked)}, {g.Unlocked, fmt.Sprintf("%d unlocked", g.Unlocked)}, {g.Semaphores, kit.Plural(g.Semaphores, "semaphore")}} {
+		if c.n > 0 {
+			counts = append(counts, c.text)
+		}
+	}
+	page.Add(sign, kit.Span{Role: kit.Strong, Text: name})
+	page.Indented(2, kit.Span{Role: kit.Text, Text: strings.Join(counts, ", ") + "   "},
+		kit.Span{Role: kit.Quiet, Text: strings.Join(g.SoftwareNames(), ", ") + "   "}, state)
+}

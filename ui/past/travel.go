@@ -1,0 +1,239 @@
+package past
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/kit"
+	"electop/ui/scene"
+)
+
+// Traveler shows the moments of the past that the user requests, and reads the terms for the lanes. It reads in
+// commands, because a slow disk or network must not delay the screen. Only the event loop may use it.
+type Traveler struct {
+	ctx    context.Context //nolint:containedctx // ends the reads with the program
+	source history.Source
+	do     func(scene.Action) tea.Cmd
+	// visit is the read of a moment, and lanes is the read of the lanes of the present.
+	visit, lanes *kit.Task
+	// latest is the latest request, and failed is the error of the latest read of lanes, or empty.
+	latest *request
+	failed string
+}
+
+// NewTraveler returns a traveler that shows what it has read with do. Cancelling ctx ends its reads. source is nil if
+// there is no history.
+func NewTraveler(ctx context.Context, source history.Source, do func(scene.Action) tea.Cmd) *Traveler {
+	return &Traveler{ctx: ctx, source: source, do: do}
+}
+
+type request struct {
+	// step is -1 for the nearest event before at, 1 for the nearest event after at, and 0 for at itself.
+	step int
+	at   time.Time
+	// A step considers only the events of the listed elections, or all events if listed is nil. ids contains the IDs of
+	// the listed elections.
+	listed []*election.Election
+	ids    map[election.ID]bool
+	now    time.Time
+	// Watched selects the keys of the board.
+	scene.Watched
+	// event is the event to which the user stepped, or nil if there is none.
+	event *election.Event
+	// lanes are the elections whose lanes are read, and window is the period of the lanes.
+	lanes  []*election.Election
+	window time.Duration
+}
+
+func newRequest(s *scene.Scene) *request { return &request{now: s.Now, Watched: s.Watched()} }
+
+// Step moves to the nearest event before (-1) or after (1) the displayed moment. listed contains the elections that
+// match the filter. It is nil without a filter. During a read, Step does nothing.
+func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election) tea.Cmd {
+	switch {
+	case t.Busy():
+		return nil
+	case listed != nil && len(listed) == 0:
+		return t.say("No election matches the filter, so there is no event to step to.")
+	case step > 0 && s.Past == nil:
+		return t.say("The board shows the present: there is no later event.")
+	}
+	q := newRequest(s)
+	q.step, q.at, q.listed, q.ids = step, s.AsOf, listed, make(map[election.ID]bool, len(listed))
+	for _, e := range listed {
+		q.ids[e.ID()] = true
+	}
+	return t.read(q)
+}
+
+// Jump moves to the moment that the user typed.
+func (t *Traveler) Jump(text string, s *scene.Scene) tea.Cmd {
+	if text == "now" {
+		return t.Leave()
+	}
+	at, err := parse(text, s.Now)
+	if err != nil {
+		return t.say(err.Error() + ".")
+	}
+	q := newRequest(s)
+	q.at = at
+	return t.read(q)
+}
+
+// Leave shows the current state again and cancels the read in progress.
+func (t *Traveler) Leave() tea.Cmd {
+	t.Cancel()
+	return t.do(scene.Visit{})
+}
+
+// Cancel aborts the read of a moment.
+func (t *Traveler) Cancel() { t.visit.Cancel() }
+
+// Busy reports whether a read of a moment is in progress.
+func (t *Traveler) Busy() bool { return t.visit.Running() }
+
+// readTime is the timeout of a read.
+const readTime = 30 * time.Second
+
+// read reads a moment and shows it. It replaces a read in progress.
+func (t *Traveler) read(q *request) (cmd tea.Cmd) {
+	if t.source == nil {
+		return t.say("Viewing the past requires a history (--history).")
+	}
+	t.Cancel()
+	t.latest = q
+	t.visit, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ func(int, int)) (*scene.Past, error) {
+		return reader{t.source}.moment(ctx, q)
+	}, func(past *scene.Past, err error) tea.Cmd {
+		switch {
+		case err != nil:
+			return t.do(scene.Say{Role: kit.Bad, Text: errorText(err)})
+		case past == nil:
+			return t.say(noEvent(q))
+		}
+		visit := scene.Visit{Past: past}
+		if q.step != 0 && past.Event.Key != "" { // events of the connection have no key
+			visit.Cursor = string(past.Event.ElectionID())
+		}
+		return t.do(visit)
+	})
+	return cmd
+}
+
+func noEvent(q *request) string {
+	of := " for this board"
+	if q.listed != nil {
+		of = " of the elections that the filter shows"
+	}
+	if q.step < 0 {
+		return "The history contains no earlier event" + of + "."
+	}
+	return "The history contains no later event" + of + ". Press esc to return to now."
+}
+
+// refreshEvery returns the interval between reads of the same lanes. Between reads, the lanes show new terms from the
+// snapshot, which contains only the latest terms.
+func refreshEvery(window time.Duration) time.Duration {
+	return max(time.Minute, min(window/15, 10*time.Minute))
+}
+
+// retryAfter is the delay before a failed read of the same lanes is retried.
+const retryAfter = 10 * time.Second
+
+// Lanes returns the command that reads the lanes, or nil if no read is due. A read is due if the lane of a visible
+// election was not read for the window and the moment or, in the present, after refreshEvery. It reads the elections
+// near the visible ones too. If the patterns of a past moment have changed, the command reads the moment again. There
+// is no read before the first response from Consul, because it would delay the first complete table.
+func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*election.Election) (cmd tea.Cmd) {
+	q := newRequest(s)
+	q.at, q.window, q.lanes = s.Past.Moment(), window, near
+	moved := s.Past != nil && !slices.Equal(s.Past.Patterns, s.Patterns)
+	switch l := s.Lanes; {
+	case t.source == nil, t.Busy(), t.lanes.Running(), t.isRecent(q, visible):
+		return nil
+	case moved:
+		q.event = s.Past.Event
+		return t.read(q)
+	case len(visible) == 0, s.Past == nil && s.Live.Connection.State == election.Connecting:
+		return nil
+	case l != nil && l.Window == window && (s.Past != nil || s.Now.Sub(l.At) < refreshEvery(window)) &&
+		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
+		return nil
+	}
+	t.latest = q
+	t.lanes, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ func(int, int)) (*scene.Lanes, error) {
+		return reader{t.source}.lanes(ctx, q)
+	}, t.showLanes)
+	return cmd
+}
+
+// isRecent reports whether the latest request was for the same lanes and less than retryAfter ago.
+func (t *Traveler) isRecent(q *request, visible []*election.Election) bool {
+	l := t.latest
+	if l == nil || q.window != l.window || !q.at.Equal(l.at) || !slices.Equal(q.Texts, l.Texts) {
+		return false
+	}
+	age := q.now.Sub(l.now)
+	return age >= 0 && age < retryAfter && !slices.ContainsFunc(visible, func(e *election.Election) bool {
+		return !slices.ContainsFunc(l.lanes, func(read *election.Election) bool { return read.ID() == e.ID() })
+	})
+}
+
+func (t *Traveler) showLanes(l *scene.Lanes, err error) tea.Cmd {
+	before := t.failed
+	if t.failed = ""; err == nil {
+		return t.do(scene.ShowLanes{Lanes: l})
+	}
+	if t.failed = scene.Clean(err.Error()); t.failed == before {
+		return nil
+	}
+	return t.say("The lanes may be incomplete. " + errorText(err))
+}
+
+func errorText(err error) string { return "Reading the history failed: " + scene.Clean(err.Error()) }
+
+func (t *Traveler) say(text string) tea.Cmd { return t.do(scene.Say{Role: kit.Delay, Text: text}) }
+
+// usage lists the times that :at accepts.
+const usage = ":at requires a time of day (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now"
+
+// parse parses a time that the user typed, in the zone of now. A time of day that is later than now is on the
+// previous day.
+func parse(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return now, errors.New(usage)
+	}
+	at, ok := timeOfDay(text, now)
+	if !ok {
+		var err error
+		if at, err = history.ParseMoment(strings.TrimPrefix(text, "-"), now); err != nil {
+			return at, errors.New("Invalid time: " + scene.OneLine(text, 40) + ". " + usage)
+		}
+	}
+	if at.After(now) {
+		return at, errors.New(at.Format(time.DateTime) + " is in the future")
+	}
+	return at, nil
+}
+
+func timeOfDay(text string, now time.Time) (at time.Time, ok bool) {
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		clock, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		at = time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), now.Location())
+		if at.After(now) {
+			at = at.AddDate(0, 0, -1)
+		}
+		return at, true
+	}
+	return now, false
+}
