@@ -99,7 +99,7 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"preset: [vault, nothing]", `line 1: preset: --preset "nothing" is unknown; the presets are `},
 		{"key: ['service/*/leader', '[a']", `line 1: key: pattern "[a": [ is not supported`},
 		{"columns: [election, colour]", `line 1: columns: "colour" is not valid; must be one of election, dc, leader, node, `},
-		{"keys:\n  wide: f", `line 2: keys.wide: "f" is already bound to fix`},
+		{"keys:\n  release: f", `line 2: keys.release: "f" is already bound to fix`},
 		{"keys:\n  release: ctl+q", `line 2: keys.release: "ctl+q" is not a key`},
 		{"keys:\n  jump: x", "line 2: keys.jump: unknown action"},
 		{"contexts:\n  prod:\n    theme: dark", `line 3: unknown setting "contexts.prod.theme"; must be one of ca-file, `},

@@ -143,7 +143,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 	if live.LastContact.IsZero() {
 		link.LastContact = time.Time{}
 	}
-	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely()})
+	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely(), LockDelay: s.Insight(e).LockDelay})
 }
 
 func writeLastTerm(d *kit.Page, s *scene.Scene, last *election.Term) {
