@@ -12,9 +12,21 @@ import (
 	"electop/ui/scene"
 )
 
-// Write writes the state of an election: first what is wrong and what to do, then the facts, then the value. s is the
-// scene of this election.
-func Write(d *kit.Page, s *scene.Scene, e *election.Election) {
+// Write writes the pages Detail, Candidates and Raw of the selected election.
+func Write(d *kit.Page, s *scene.Scene) {
+	e := s.Selected
+	writeState(d, s, e)
+	if !e.IsSemaphore() {
+		d.Head("Candidates")
+		candidatesDoc(d, s, e)
+	}
+	d.Head("Raw")
+	d.Lines = append(d.Lines, rawLines(s, e, d.Width)...)
+}
+
+// writeState writes the state of an election: first what is wrong and what to do, then the facts, then the value. s is
+// the scene of this election.
+func writeState(d *kit.Page, s *scene.Scene, e *election.Election) {
 	if e.Unaddressable {
 		d.Para(kit.Delay, "This key is not valid UTF-8 and Consul replaces the invalid bytes. electop cannot act on this key; other keys may look the same.")
 	}

@@ -167,7 +167,7 @@ func (m *Model) lines(s *scene.Scene, e *election.Election, width int) [][]kit.S
 		}
 		return rawLines(s, e, width)
 	default:
-		Write(d, s, e)
+		writeState(d, s, e)
 	}
 	return d.Lines
 }
