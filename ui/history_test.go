@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-
 	"electop/ui/internal/uitest"
 )
 

@@ -33,11 +33,11 @@ type stored struct {
 	lines []scene.EventLine // the events that match the filter, newest first
 	gaps  []history.Range
 	// open contains explanations whose vacated events are older and have not been read yet.
-	open   map[scene.TermID]*election.Event
-	older  history.Cursor
+	open  map[scene.TermID]*election.Event
+	older history.Cursor
 	// newest and oldest are the times of the first and the last event that was read.
 	newest, oldest time.Time
-	end    bool // the oldest event was read
+	end            bool // the oldest event was read
 	// outdated is set if the lines were read for an earlier filter or moment, or if no page has been read.
 	outdated bool
 	// readAt is the time when the first page was requested. liveFrom is the time of the oldest live event then.
