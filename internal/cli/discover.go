@@ -13,7 +13,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/discovery"
+	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/output"
 )
@@ -155,7 +155,7 @@ func (s *lockSearch) warn(found discovered, where string) {
 
 // discovered is the result of a search for locks.
 type discovered struct {
-	discovery.Result
+	insight.FoundLocks
 	Scanned     int    // number of keys
 	Incomplete  bool   // the token cannot read all keys
 	SessionsErr string // reason why sessions could not be read, in a few words
@@ -169,7 +169,7 @@ func discoverLocks(
 	if found.Incomplete = errors.Is(err, consulx.ErrPartly); err != nil && !found.Incomplete {
 		return found, err
 	}
-	var locks discovery.Collector
+	var locks insight.LockCollector
 	hidden, err := consulx.Scan(ctx, client, names, progress, locks.Add)
 	if err != nil {
 		return found, err
@@ -177,7 +177,7 @@ func discoverLocks(
 	sessions, err := client.AllSessions(client.Read(ctx))
 	found.SessionsErr = consulx.ReadProblem("sessions", err)
 	found.Scanned, found.Incomplete = len(names), found.Incomplete || hidden
-	found.Result = locks.Groups(names, sessions, ps)
+	found.FoundLocks = locks.Groups(names, sessions, ps)
 	return found, nil
 }
 
@@ -209,7 +209,7 @@ func writeDiscovered(w io.Writer, found discovered, where []string) error {
 }
 
 // groupName returns the pattern of a group. If the group has no pattern, it returns the key of the group.
-func groupName(g *discovery.Group) string {
+func groupName(g *insight.LockGroup) string {
 	text := g.Pattern
 	if text == "" {
 		text = g.Keys[0]
@@ -217,7 +217,7 @@ func groupName(g *discovery.Group) string {
 	return sanitize.Line(strings.Join(append([]string{text}, g.Excluded...), " "), 120)
 }
 
-func watchedText(g *discovery.Group) string {
+func watchedText(g *insight.LockGroup) string {
 	switch {
 	case g.Members:
 		return "no election"

@@ -11,7 +11,6 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 )
@@ -104,8 +103,8 @@ func (i *Item) evidence(ctx context.Context) error {
 	if reason := unread(e, known); reason != "" {
 		return consulx.Fail(consulx.ErrRefused, "%s", reason)
 	}
-	was := failure.Of(e, map[string]election.NodeChecks{node: {Checks: i.Facts.Checks}})
-	is := failure.Of(e, map[string]election.NodeChecks{node: known})
+	was := insight.FailureOf(e, map[string]election.NodeChecks{node: {Checks: i.Facts.Checks}})
+	is := insight.FailureOf(e, map[string]election.NodeChecks{node: known})
 	switch {
 	case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
 		return consulx.Fail(consulx.ErrMoved, "the node check of %s changed", sanitize.Line(node, election.LabelLength))

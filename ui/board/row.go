@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/query"
 	"electop/election/sanitize"
@@ -95,9 +94,9 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 		r.signRole = kit.Delay
 		r.extra, r.extraSign = kit.Span{kit.Delay, "overwritten"}, "!"
 	}
-	if f := failure.Of(e, c.checks); f.Current() {
+	if f := insight.FailureOf(e, c.checks); f.Current() {
 		r.alarm(c.sym)
-		r.extra, r.extraSign = kit.Span{kit.Bad, failure.Brief}, c.sym.Critical
+		r.extra, r.extraSign = kit.Span{kit.Bad, insight.FailureBrief}, c.sym.Critical
 	}
 }
 

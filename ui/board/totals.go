@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/kit"
@@ -35,7 +34,7 @@ func computeTotals(s *scene.Scene) totals {
 
 // add adds the elections of one datacenter.
 func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
-	failing, failed := failingNodes(snap.Checks), failure.NewNodes(snap.Checks)
+	failing, failed := failingNodes(snap.Checks), insight.NewFailedNodes(snap.Checks)
 	for _, e := range snap.Elections {
 		state := scene.DisplayStateOf(e, asOf)
 		c.counts.Add(state)
