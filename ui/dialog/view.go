@@ -67,7 +67,7 @@ func (d *Model) title() string {
 func (d *Model) foot(sym *kit.Symbols) [][]kit.Span {
 	var rows [][]kit.Span
 	if d.search.Running() {
-		rows = append(rows, d.search.ProgressSpans())
+		rows = append(rows, d.search.ProgressSpans("f"))
 	}
 	return append(rows, d.positionSpans(sym))
 }
