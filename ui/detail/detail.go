@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -225,7 +224,7 @@ func writeValue(d *kit.Page, s *scene.Scene, e *election.Election) {
 // writeRisk shows why the leader has failed and the fix, or warns that Consul may invalidate the leader's session.
 func writeRisk(d *kit.Page, s *scene.Scene, e *election.Election) {
 	checks := s.Shown.ChecksOf(e)
-	if f := failure.Of(e, checks); f.Current() {
+	if f := insight.FailureOf(e, checks); f.Current() {
 		d.Para(kit.Bad, d.Sym.Critical+" "+f.Why())
 		if fix := s.Insight(e).Fix; fix != nil {
 			scene.FixField(d, fix, s.AsOf)
