@@ -202,7 +202,7 @@ func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
 // observedDatacenters returns a dashboard of all datacenters, whose observers are idle.
 func observedDatacenters(t *testing.T, addr string) dashboard {
 	t.Helper()
-	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: defaultMaxWatches}}
+	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: consulx.DefaultConnections}}
 	ls, err := o.open(t.Context(), deps{})
 	if err != nil || len(ls.all) != 2 || ls.all[0].client.Datacenter() != "dc1" || ls.all[1].client.Datacenter() != "dc2" {
 		t.Fatal(ls, err)
@@ -212,7 +212,7 @@ func observedDatacenters(t *testing.T, addr string) dashboard {
 	for _, l := range ls.all {
 		c := &datacenter{lookup: l}
 		all = append(all, c)
-		if n := c.client.Budget().ForKeys(); n > defaultMaxWatches/2 {
+		if n := c.client.KeyQueries(); n > consulx.DefaultConnections/2 {
 			t.Errorf("the client of %s may use %d connections, more than its share of --max-watches", c.Datacenter(), n)
 		}
 		c.observe(observe.Options{Patterns: l.patterns, OnEvents: func([]election.Event) {}})
@@ -322,9 +322,9 @@ func TestAgentWithoutDatacenters(t *testing.T) {
 // The connections of all datacenters together must not exceed --max-watches.
 func TestDatacentersShareTheConnections(t *testing.T) {
 	f := memoryFederation(t)
-	r := f.run("list", "--datacenter", "all", "--max-watches", "24").must(t, exitUsage)
-	has(t, r.errOut, "2 datacenters need --max-watches 26 or more")
-	f.run("list", "--datacenter", "all", "--max-watches", "26").must(t, exitOK)
+	r := f.run("list", "--datacenter", "all", "--max-watches", "15").must(t, exitUsage)
+	has(t, r.errOut, "2 datacenters need --max-watches 16 or more")
+	f.run("list", "--datacenter", "all", "--max-watches", "16").must(t, exitOK)
 	r = f.run("list", "--datacenter", "a,b,c,d,e").must(t, exitUsage)
-	has(t, r.errOut, "5 datacenters need --max-watches 65 or more")
+	has(t, r.errOut, "5 datacenters need --max-watches 40 or more")
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -233,7 +232,7 @@ func riskDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
 
 // failureDetail shows why the leader has failed, and the fix.
 func failureDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
-	f := failure.Of(e, s.Shown.ChecksOf(e))
+	f := insight.FailureOf(e, s.Shown.ChecksOf(e))
 	if !f.Current() {
 		return
 	}

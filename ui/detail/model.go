@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/keys"
@@ -204,7 +203,7 @@ func sign(s *scene.Scene, e *election.Election) kit.Span {
 	}
 	checks := s.Shown.ChecksOf(e)
 	switch critical, warning := insight.TallyChecks(e.Session, checks).Risk(); {
-	case critical || failure.Of(e, checks).Current():
+	case critical || insight.FailureOf(e, checks).Current():
 		r = kit.Bad
 	case warning || e.Overwritten():
 		r = kit.Delay
