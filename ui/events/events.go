@@ -72,9 +72,12 @@ func (m Model) complete() bool {
 	return !w.past.On() || w.joined && w.end && !w.outdated
 }
 
-// Keys returns the key bindings for the footer.
-func (m Model) Keys(k keys.Map) []key.Binding {
-	return k.EventList(m.full.line != nil, m.full.line != nil && m.full.line.Ev.Key != "")
+// Place returns the place of the footer. election is false if the open event is not about an election.
+func (m Model) Place() (at keys.Place, election bool) {
+	if m.full.line != nil {
+		return keys.Event, m.full.line.Ev.Key != ""
+	}
+	return keys.Events, true
 }
 
 // Covered reports whether the box with one event covers the list.
