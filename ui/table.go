@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/discovery"
+	"electop/election/insight"
 	"electop/election/query"
 	"electop/ui/keys"
 	"electop/ui/kit"
@@ -53,7 +53,7 @@ func actions(k *keys.Map, ascii bool) []action {
 		{Row: keys.Row{Name: "down", Keys: "j down", Sign: move, About: "move", Group: "Move", Help: all, Foot: in(elections, events, session, history).And(zoom, "scroll").And(event, "scroll").And(one, "scroll"), Bind: &k.Down}},
 		{Row: keys.Row{Name: "up", Keys: "k up", About: "up", Group: "Move", Help: all, Bind: &k.Up}},
 		{Row: keys.Row{Name: "open", Keys: "enter", Sign: enter, About: "open", Group: "Look", Help: all.And(events, "open the event; again: open its election"), Foot: in(elections, events, session, history).And(event, "its election"), Bind: &k.Open}},
-		{Row: keys.Row{Name: "filter", Keys: "/", About: "filter", Group: "Everywhere", Help: all, Foot: in(elections, events, session, history), Command: "filter TEXT", Says: "filter the list, like /"}, run: filter, complete: filters},
+		{Row: keys.Row{Name: "filter", Keys: "/", About: "filter", Group: "Everywhere", Help: all, Foot: in(elections, events, session, history), Bind: &k.Filter, Command: "filter TEXT", Says: "filter the list, like /"}, run: filter, complete: filters},
 		{Row: keys.Row{Name: "top", Keys: "g home", About: "first", Group: "Move", Help: all.And(events, "newest; follow new events"), Foot: in().And(events, "newest"), Bind: &k.Top}},
 		{Row: keys.Row{Name: "bottom", Keys: "G end", About: "last", Group: "Move", Help: all, Bind: &k.Bottom}},
 		{Row: keys.Row{Name: "half-down", Keys: "ctrl+d", About: "half a page down", Group: "Move", Help: all, Bind: &k.HalfDown}},
@@ -272,7 +272,7 @@ func orders(m *Model) (all []string) {
 
 // commonPatterns lists the patterns of all presets, except for the watched ones.
 func commonPatterns(m *Model) (patterns []string) {
-	for _, p := range discovery.Presets() {
+	for _, p := range insight.Presets() {
 		for _, text := range p.Patterns {
 			if !slices.Contains(m.look.place.Patterns, text) && !slices.Contains(patterns, text) {
 				patterns = append(patterns, text)

@@ -93,7 +93,7 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"- a", "line 1: cannot unmarshal !!seq"},
 		{"keys: up", "line 1: cannot unmarshal !!str"},
 		{"read-only: ja", `line 1: read-only: strconv.ParseBool: parsing "ja": invalid syntax`},
-		{"max-watches: 7", "line 1: max-watches: --max-watches 7: must be from 24 to 150"},
+		{"max-watches: 7", "line 1: max-watches: --max-watches 7: must be from 8 to 150"},
 		{"log-level: loud", `line 1: log-level: --log-level "loud": must be debug, info, warn or error`},
 		{"keep: soon", "line 1: keep: "},
 		{"preset: [vault, nothing]", `line 1: preset: --preset "nothing" is unknown; the presets are `},

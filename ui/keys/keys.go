@@ -14,7 +14,7 @@ type Map struct {
 	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
 	NextTrouble, PrevTrouble                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
-	Sort, Reverse, Pause, Mark, Command, Report               key.Binding
+	Filter, Sort, Reverse, Pause, Mark, Command, Report       key.Binding
 	Release, Destroy, Results, Scan                           key.Binding
 	MarkAll, Invert, MarkRange, Unmark                        key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
