@@ -201,6 +201,7 @@ func TestTheExitCodeOfAProgramCountsAfterAFailedRelease(t *testing.T) {
 }
 
 func TestASecondSignalEndsElectopAtOnce(t *testing.T) {
+	slow(t)
 	const pending = "a write or a program in progress may still complete"
 	for name, tt := range map[string]struct {
 		text string // text of the first request to which Consul does not respond
