@@ -124,15 +124,6 @@ func TestCampaignGivesUpWhenTryEnds(t *testing.T) {
 	w.run("campaign", "free", "-k", p+"/*/leader", "--try", "30s", "--", "true").must(t, exitOK)
 }
 
-func TestCampaignWithBehaviorDeleteDeletesItsKey(t *testing.T) {
-	w := onMemory(t)
-	p := prefix(t)
-	w.run("campaign", "job", "-k", p+"/*/leader", "--behavior", "delete", "--", "true").must(t, exitOK)
-	if pair := w.get(p + "/job/leader"); pair != nil {
-		t.Errorf("the key still exists: %+v", pair)
-	}
-}
-
 func TestCampaignRefusesSemaphores(t *testing.T) {
 	w := onMemory(t)
 	const key = "service/sem/leader"
