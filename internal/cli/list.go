@@ -91,7 +91,7 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 			}
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(e.Name, 80), e.State(now),
-			sanitize.Line(leader, 40), node, shortTerm(e), session, ttl, delay, keyText(e))
+			sanitize.Line(leader, 40), node, shortTerm(e), session, ttl, delay, sanitize.Line(e.Key(), 120))
 	}
 	return tw.Flush()
 }
@@ -109,12 +109,4 @@ func shortTerm(e *election.Election) string {
 		return "?" // LockIndex is 0
 	}
 	return fmt.Sprint(e.Term)
-}
-
-func keyText(e *election.Election) string {
-	text := sanitize.Line(e.Key(), 120)
-	if e.Unaddressable {
-		text += " (unaddressable)"
-	}
-	return text
 }

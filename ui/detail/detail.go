@@ -11,9 +11,6 @@ import (
 
 // detailDoc writes the state of an election, its cause and the session that holds the key.
 func detailDoc(d *kit.Page, s *scene.Scene, e *election.Election) {
-	if e.Unaddressable {
-		d.Para(kit.Delay, "This key is not valid UTF-8 and Consul replaces the invalid bytes. electop cannot act on this key; other keys may look the same.")
-	}
 	staleDetail(d, s, e)
 	switch scene.DisplayStateOf(e, s.AsOf) {
 	case scene.StateLed:

@@ -90,7 +90,7 @@ func (r reading) board(ctx context.Context, datacenter string, at time.Time) (*h
 func (f *File) addTerms(ctx context.Context, q history.StateQuery, elections []*election.Election) error {
 	byIdent := make(map[string]*election.Election, len(elections))
 	for _, e := range elections {
-		byIdent[e.Datacenter+"\x00"+e.Ident()] = e
+		byIdent[e.Datacenter+"\x00"+e.Key()] = e
 	}
 	type row struct {
 		term  election.Term

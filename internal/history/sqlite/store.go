@@ -38,7 +38,7 @@ func (w *Writer) term(ctx context.Context, where string, args ...any) (*termRow,
 func (w *Writer) election(ctx context.Context, e *election.Event) (id int64, err error) {
 	ident := ""
 	if e.Key != "" {
-		ident = e.Ident()
+		ident = e.Key
 	}
 	var deleted bool
 	found, err := w.row(ctx, "SELECT id, deleted IS NOT NULL FROM elections WHERE ident = ? AND datacenter = ?", []any{ident, w.datacenter}, &id, &deleted)
@@ -234,7 +234,7 @@ func (w *Writer) reconcile(ctx context.Context, m *mark) error {
 		if !e.Exists || e.Recorded() {
 			continue
 		}
-		ident := e.Ident()
+		ident := e.Key()
 		id, known := ids[ident]
 		delete(ids, ident)
 		if !known && !e.Pair.OfSemaphore() {

@@ -766,7 +766,7 @@ func (w *Writer) attribute(ctx context.Context, b *history.Board) error {
 		FROM terms t INDEXED BY terms_by_end CROSS JOIN elections e ON e.id = t.election WHERE t.ended > ? AND t.by IS NOT NULL AND e.datacenter = ?`,
 		nanos(b.At.Add(-checkpointEvery)), w.datacenter)
 	for i := range all {
-		if b.Find(all[i].Ident()) != nil {
+		if b.Find(all[i].Key) != nil {
 			b.Apply(&all[i])
 		}
 	}
