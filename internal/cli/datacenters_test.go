@@ -131,29 +131,27 @@ func TestListShowsSeveralDatacenters(t *testing.T) {
 }
 
 func TestListWithoutOneDatacenter(t *testing.T) {
-	onFederations(t, func(t *testing.T, f *federation) {
-		f.both()
-		f.lose()
-		r := f.run("list", "--datacenter", "dc1,dc2", "-o", "json").must(t, exitFailed)
-		if !strings.Contains(r.errOut, "datacenter dc2: ") || !strings.Contains(r.out, "web-in-dc1") || strings.Contains(r.out, `"dc2"`) {
-			t.Error(r)
-		}
-	})
+	f := memoryFederation(t)
+	f.both()
+	f.lose()
+	r := f.run("list", "--datacenter", "dc1,dc2", "-o", "json").must(t, exitFailed)
+	if !strings.Contains(r.errOut, "datacenter dc2: ") || !strings.Contains(r.out, "web-in-dc1") || strings.Contains(r.out, `"dc2"`) {
+		t.Error(r)
+	}
 }
 
 // Both datacenters have the same key. An action needs the name of one datacenter, and reaches only that one.
 func TestActionsReachOneDatacenter(t *testing.T) {
-	onFederations(t, func(t *testing.T, f *federation) {
-		f.both()
-		f.run("release", "--yes", "web", "--datacenter", "dc1,dc2").must(t, exitUsage)
-		f.run("release", "--yes", "web", "--datacenter", "dc2").must(t, exitOK)
-		if f.get("service/web/leader").Session == "" || f.dc2.get("service/web/leader").Session != "" {
-			t.Fatal("the release did not change exactly dc2")
-		}
-		r := f.run("show", "web", "--datacenter", "all").must(t, exitUsage)
-		has(t, r.errOut, `"web" exists in the datacenters dc1, dc2; choose one with --datacenter`)
-		has(t, f.run("show", "only-dc2", "--datacenter", "all").must(t, exitOK).out, "Datacenter  ", "dc2")
-	})
+	f := memoryFederation(t)
+	f.both()
+	f.run("release", "--yes", "web", "--datacenter", "dc1,dc2").must(t, exitUsage)
+	f.run("release", "--yes", "web", "--datacenter", "dc2").must(t, exitOK)
+	if f.get("service/web/leader").Session == "" || f.dc2.get("service/web/leader").Session != "" {
+		t.Fatal("the release did not change exactly dc2")
+	}
+	r := f.run("show", "web", "--datacenter", "all").must(t, exitUsage)
+	has(t, r.errOut, `"web" exists in the datacenters dc1, dc2; choose one with --datacenter`)
+	has(t, f.run("show", "only-dc2", "--datacenter", "all").must(t, exitOK).out, "Datacenter  ", "dc2")
 }
 
 func TestWatchSeveralDatacenters(t *testing.T) {

@@ -59,10 +59,11 @@ stopped in the same way.
 
 The command gets the event as JSON on standard input, and each field of it in an
 environment variable: ELECTOP_TYPE, ELECTOP_TIME, ELECTOP_ELECTION, ELECTOP_KEY,
-ELECTOP_LEADER, ELECTOP_NODE, ELECTOP_CAUSE, ELECTOP_VACANCY_MS and so on. A field
-that the event does not have is unset. Services choose these values: use the
-variables in double quotes, as in "$ELECTOP_LEADER". Each value is one line without
-control characters, cut at 1000 characters; the JSON has the exact values.`
+ELECTOP_LEADER, ELECTOP_NODE, ELECTOP_CAUSE, ELECTOP_VACANCY_MS and so on. A
+field that the event does not have is unset. Services choose these values: use
+the variables in double quotes, as in "$ELECTOP_LEADER". Each value is one line
+without control characters, cut at 1000 characters; the JSON has the exact
+values.`
 
 func newWatchCommand(d deps, o *options) *cobra.Command {
 	w := &watch{d: d, o: o}
