@@ -77,7 +77,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	term.keys("q")
 	term.gone("Actions since electop started")
 	term.keys("2")
-	term.await("operator", "release: web-a → web-b")
+	term.await("operator", "release: web-a on node-1 → web-b")
 	term.keys("q")
 	term.await("left with 0")
 }
