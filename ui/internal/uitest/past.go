@@ -16,6 +16,7 @@ import (
 
 // Past is a history in memory.
 type Past struct {
+	history.Source // the methods that the components do not call
 	// Recorded contains the events, oldest first. Held contains the terms, latest first.
 	Recorded []election.Event
 	Held     []history.Term
@@ -29,7 +30,7 @@ type Past struct {
 // Events returns a page of events. A cursor is the number of older events.
 func (p *Past) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
 	p.Queries = append(p.Queries, q)
-	page := history.EventPage{Newer: q.After, Older: q.Before}
+	page := history.EventPage{Cursors: history.Cursors{Newer: q.After, Older: q.Before}}
 	if err := p.failure(ctx); err != nil {
 		return page, err
 	}
@@ -106,18 +107,10 @@ func (p *Past) Observations(ctx context.Context, _ history.Range) ([]history.Obs
 	return p.Observed, p.failure(ctx)
 }
 
-// Stats returns empty statistics.
-func (p *Past) Stats(context.Context, history.Filter) (history.Stats, error) {
-	return history.Stats{}, p.Err
-}
-
 // State returns an empty state.
 func (p *Past) State(context.Context, history.StateQuery) (history.State, error) {
 	return history.State{}, p.Err
 }
-
-// Actions returns no actions.
-func (p *Past) Actions(context.Context, history.Range) ([]history.Action, error) { return nil, p.Err }
 
 // Close implements [history.Source]. It does nothing.
 func (p *Past) Close() error { return nil }
