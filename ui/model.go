@@ -36,8 +36,8 @@ type Model struct {
 	// scene is the input of all drawing. It is rebuilt at the end of each update.
 	scene    *scene.Scene
 	board    *board.Model
-	detail   detail.Model
-	events   events.Model
+	detail   *detail.Model
+	events   *events.Model
 	sessions *sessions.Model
 	dialog   *dialog.Model // nil if no dialog is open
 	log      results.Log

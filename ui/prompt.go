@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election/discovery"
+	"electop/election/insight"
 	"electop/election/query"
 	"electop/ui/prompt"
 	"electop/ui/scene"
@@ -81,7 +81,7 @@ func arguments(m *Model) map[prompt.Argument][]string {
 
 // commonPatterns lists the patterns of all presets, except for the watched ones.
 func commonPatterns(watched []string) (patterns []string) {
-	for _, p := range discovery.Presets() {
+	for _, p := range insight.Presets() {
 		for _, text := range p.Patterns {
 			if !slices.Contains(watched, text) && !slices.Contains(patterns, text) {
 				patterns = append(patterns, text)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -132,6 +133,9 @@ func (b dashboard) checkHistory() (check func(context.Context) string, every tim
 	return nil, 0
 }
 
+// startTime is the time after which the first reads of the dashboard have ended.
+const startTime = 10 * time.Second
+
 // openDashboard runs the observers and the screen until one of them ends.
 func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -139,6 +143,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	if b.history != nil {
 		defer b.history.Close()
 	}
+	defer time.AfterFunc(startTime, debug.FreeOSMemory).Stop() // the start allocates several times what the dashboard keeps
 	shared := newSharedActions(b.history)
 	places := b.observe(shared)
 	g, ctx := errgroup.WithContext(ctx)

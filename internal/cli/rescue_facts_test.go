@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -114,23 +113,6 @@ func TestRescueReadsTheEvidenceConsistently(t *testing.T) {
 	})
 }
 
-// No read of rescue may be stale, although the user gave --stale.
-func TestRescueIgnoresStale(t *testing.T) {
-	w := onMemory(t)
-	w.nodeHealth("node-9", api.HealthCritical)
-	w.acquire("service/web/leader", w.session(func(s *api.SessionEntry) { s.Node = "node-9" }), "web-1")
-	s := w.session(nil)
-	w.acquire("service/free/leader", s, "free-1")
-	w.unlock("service/free/leader", s)
-	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if r.URL.Query().Has("stale") {
-			t.Errorf("a stale read: %s", r.URL)
-		}
-		forward.ServeHTTP(rw, r)
-	})
-	w.run("--stale", "rescue", "--dry-run", "--http-addr", addr).must(t, exitOK)
-}
-
 // A session of api.Lock that has nothing to do with a key is no reason to write the key.
 func TestRescueNeverWritesAKey(t *testing.T) {
 	onOwn(t, func(t *testing.T, w *testConsul) {
@@ -234,22 +216,6 @@ func TestRescueRefusesKeysThatItCannotRead(t *testing.T) {
 		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" } agent_prefix "" { policy = "read" }`)
 	r := w.runWith(soon(""), "rescue", "--yes", "--token", secret).must(t, exitNoLeader)
 	has(t, r.errOut, "web: node_gone", "electop does not apply this fix", "this token cannot read all keys")
-	w.alive(s)
-}
-
-// Exit code 0 means that the session no longer holds its keys.
-func TestRescueReportsADestroyWithoutEffect(t *testing.T) {
-	w := onMemory(t)
-	_, s := w.leaderOnFailedNode("service/web/leader")
-	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if strings.HasPrefix(r.URL.Path, "/v1/session/destroy/") {
-			_, _ = io.WriteString(rw, "true")
-			return
-		}
-		forward.ServeHTTP(rw, r)
-	})
-	r := w.runWith(soon(""), "rescue", "--yes", "--http-addr", addr).must(t, exitFailed)
-	has(t, r.errOut, "web: destroy_session may have been applied (unknown): Consul confirmed the destroy, but the session still holds service/web/leader")
 	w.alive(s)
 }
 

@@ -97,32 +97,6 @@ func TestRescueNamesElectionsWithoutACandidate(t *testing.T) {
 	})
 }
 
-func TestRescueProposesNothingForHealthyElections(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		cluster(w, p)
-		w.acquire(p+"/ttl/leader", w.session(func(s *api.SessionEntry) { s.TTL = "20s" }), "ttl-1")
-		w.acquire(p+"/bare/leader", w.session(nil), "bare-1")
-		opts := &api.SemaphoreOptions{Prefix: p + "/jobs", Limit: 1}
-		sem, err := w.client.SemaphoreOpts(opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := sem.Acquire(nil); err != nil {
-			t.Fatal(err)
-		}
-		defer sem.Release()
-		r := w.run("rescue", "--yes", "-k", p+"/**").must(t, exitOK)
-		if r.out != "" {
-			t.Errorf("%+v", r)
-		}
-		all := rescueLines(t, w.run("rescue", "--dry-run", "-o", "json", "-k", p+"/*/leader", "-k", p+"/*/members/*", "-k", p+"/*/.lock").must(t, exitOK).out)
-		if len(all) != 0 {
-			t.Errorf("%+v", all)
-		}
-	})
-}
-
 // leaderOnFailedNode creates elections with one leader, and then the node of the leader fails.
 func (w *testConsul) leaderOnFailedNode(keys ...string) (node, session string) {
 	w.t.Helper()

@@ -21,7 +21,7 @@ import (
 // driver drives the view as the program does.
 type driver struct {
 	t testing.TB
-	m events.Model
+	m *events.Model
 	s *scene.Scene
 }
 

@@ -250,7 +250,7 @@ func (s *server) serve(read route) http.HandlerFunc {
 		for name, values := range h {
 			w.Header()[name] = values
 		}
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout)) //nolint:errcheck,gosec // not supported by a test's writer
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout)) //nolint:errcheck // a writer of a test has no deadline
 		w.Write(text)                                                               //nolint:errcheck,gosec // fails if the client has disconnected
 	}
 }
@@ -310,7 +310,7 @@ func (s *server) fail(w http.ResponseWriter, err error) {
 }
 
 func reject(w http.ResponseWriter, status int, text, code string) {
-	body, _ := json.Marshal(failure{text, code}) //nolint:errcheck // the encoding of two strings cannot fail
+	body, _ := json.Marshal(failure{text, code})
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(append(sanitize.JSON(body), '\n')) //nolint:errcheck,gosec // fails if the client has disconnected
