@@ -10,9 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui"
 	"electop/ui/events"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/past"
 	"electop/ui/scene"
@@ -27,7 +27,7 @@ type driver struct {
 
 func drive(t testing.TB, snap *election.Snapshot) *driver {
 	t.Helper()
-	d := &driver{t: t, m: events.New(keys.Default(false), past.NewReader(t.Context(), nil)), s: uitest.Scene(snap, uitest.Now())}
+	d := &driver{t: t, m: events.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), nil)), s: uitest.Scene(snap, uitest.Now())}
 	d.send(scene.Resized{Rect: kit.Rect{W: 80, H: 20}})
 	d.send(scene.Opened{})
 	return d

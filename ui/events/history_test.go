@@ -11,9 +11,9 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/ui"
 	"electop/ui/events"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/past"
 	"electop/ui/scene"
@@ -21,7 +21,7 @@ import (
 
 func remember(t testing.TB, snap *election.Snapshot, p *uitest.Past) *driver {
 	t.Helper()
-	d := &driver{t: t, m: events.New(keys.Default(false), past.NewReader(t.Context(), p)), s: uitest.Scene(snap, uitest.Now())}
+	d := &driver{t: t, m: events.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), p)), s: uitest.Scene(snap, uitest.Now())}
 	d.s.NameWidth = 7
 	d.send(scene.Resized{Rect: kit.Rect{W: 120, H: 20}})
 	d.answer(scene.Opened{})
