@@ -31,7 +31,9 @@ type Sheet struct {
 	// Tabs are the titles of the pages of a sheet. Tab is the index of the open page.
 	Tabs []string
 	Tab  int
-	// Closed, if set, cancels what the sheet started.
+	// Task is the read for which the sheet waits. Closing the sheet cancels it.
+	Task *Task
+	// Closed, if set, cancels what else the sheet started.
 	Closed func()
 
 	// Height is the number of lines for Foot and the text.
@@ -291,6 +293,7 @@ func (s *Sheet) Paste(text string) {
 
 // End cancels what the sheet started.
 func (s *Sheet) End() {
+	s.Task.Cancel()
 	if s.Closed != nil {
 		s.Closed()
 	}
