@@ -45,7 +45,18 @@ func (e Event) Summary() string {
 	if e.Initial {
 		parts = append(parts, "initial state")
 	}
+	if between := e.Between(e.Time.Local()); between != "" {
+		parts = append(parts, between)
+	}
 	return strings.Join(parts, " · ")
+}
+
+// Between describes when the change happened if it was not observed, or returns "". See [Between].
+func (e Event) Between(now time.Time) string {
+	if e.SeenUntil.IsZero() || e.Initial || e.Type == Explained {
+		return ""
+	}
+	return Between(e.SeenUntil, e.Time, now)
 }
 
 // who returns the leader, its term and its node, or "no leader" for the initial event of an election without a

@@ -49,6 +49,46 @@ func (t Term) Held(now time.Time) time.Duration {
 // HeldKnown reports whether the beginning and the end of the term were observed.
 func (t Term) HeldKnown() bool { return t.StartKnown && t.SeenUntil.IsZero() }
 
+// From describes when the term began, in the time zone of now. at formats a known time.
+func (t Term) From(now time.Time, at func(time.Time) string) string {
+	switch {
+	case t.StartKnown:
+		return at(t.Start)
+	case !t.NotBefore.IsZero():
+		return Between(t.NotBefore, t.Start, now)
+	}
+	return "before " + at(t.Start)
+}
+
+// To describes when the term ended, in the time zone of now. at formats a known time.
+func (t Term) To(now time.Time, at func(time.Time) string) string {
+	if t.SeenUntil.IsZero() {
+		return at(t.End)
+	}
+	return Between(t.SeenUntil, t.End, now)
+}
+
+// Between describes a time that is known only to lie between two times: "between 01:44:36 and 01:45:53". It formats
+// them in the time zone of now, with the date unless both are on the day of now.
+func Between(from, to, now time.Time) string {
+	from, to = from.In(now.Location()), to.In(now.Location())
+	clock, day := time.TimeOnly, now.Format(time.DateOnly)
+	if to.Sub(from) < time.Second {
+		clock = "15:04:05.000"
+	}
+	first, second := clock, clock
+	if a, b := from.Format(time.DateOnly), to.Format(time.DateOnly); a != day || b != day {
+		first = "Jan 02 " + clock
+		if from.Year() != now.Year() {
+			first = "2006-01-02 " + clock
+		}
+		if a != b {
+			second = first
+		}
+	}
+	return "between " + from.Format(first) + " and " + to.Format(second)
+}
+
 // began returns the earliest time at which the term can have begun, or zero if it is unknown.
 func (t *Term) began() time.Time {
 	if t.StartKnown {

@@ -53,11 +53,9 @@ func (m *Model) command(text string) tea.Cmd {
 	case "history":
 		return showHistory(m)
 	case "at":
-		return m.out.travel.Jump(rest, m.scene, m.board.Window())
+		return m.out.travel.Jump(rest, m.scene)
 	case "pause":
 		return m.pause(!m.feed.paused)
-	case "wide":
-		return m.widen()
 	case "fix":
 		if m.focus.view == viewElections {
 			return openFix(m, ":fix")

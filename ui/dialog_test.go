@@ -28,7 +28,7 @@ func TestKeysOfInvisibleElementsDoNothing(t *testing.T) {
 		d := drive(t, mixedSnapshot(), size[0], size[1])
 		for _, keys := range [][]string{
 			{"r", "y"}, {"x", "y"}, {"r", "tab", "enter"}, {"space", "j", "space"}, {":", "'release", "enter", "y"},
-			{"/", "'web", "enter"}, {"2"}, {"3", "f"}, {"p"}, {"?"}, {"c", "k"}, {"u"}, {"enter"}, {"s"}, {"w"}, {"esc"}, {"ctrl+z"},
+			{"/", "'web", "enter"}, {"2"}, {"3", "f"}, {"p"}, {"?"}, {"c", "k"}, {"u"}, {"enter"}, {"s"}, {"esc"}, {"ctrl+z"},
 		} {
 			if cmd := d.keys(keys...); cmd != nil {
 				t.Errorf("%v at %v returns a command", keys, size)

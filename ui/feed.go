@@ -18,7 +18,7 @@ type feed struct {
 	paused      bool
 	pausedAt    time.Time
 	past        *scene.Past
-	// lanes holds the recorded terms for the lanes of the present. It is nil until the first read succeeds.
+	// lanes holds the latest terms for the lanes. It is nil until the first read succeeds.
 	lanes *scene.Lanes
 	now   time.Time
 	// latency changes only at a clock tick, so that it never causes an additional redraw.
@@ -66,8 +66,8 @@ func (f *feed) visit(p *scene.Past) {
 
 // shownLanes returns the recorded terms for the lanes of the shown snapshot.
 func (f *feed) shownLanes() *scene.Lanes {
-	if f.past != nil {
-		return f.past.Lanes
+	if f.lanes == nil || !f.lanes.Moment.Equal(f.past.Moment()) {
+		return nil
 	}
 	return f.lanes
 }

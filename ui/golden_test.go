@@ -101,7 +101,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"history":         board("k", "tab"),
 		"raw":             board("k", "shift+tab"),
 		"zoom":            board("k", "enter"),
-		"wide":            board("w"),
 		"help":            board("?"),
 		"filter":          board("/", "'state:v"),
 		"filtered":        board("/", "'!node:node-1", "enter"),

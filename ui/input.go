@@ -1,13 +1,10 @@
 package ui
 
 import (
-	"strconv"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/clip"
 	"electop/ui/commands"
 	"electop/ui/keys"
 	"electop/ui/kit"
@@ -15,6 +12,7 @@ import (
 	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/scene"
+	"electop/ui/shell"
 )
 
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
@@ -69,8 +67,6 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 		return send(m, &m.board, scene.Choose{Kind: election.ActionDestroy, By: msg.String()})
 	case key.Matches(msg, k.Fix):
 		return openFix(m, msg.String())
-	case key.Matches(msg, k.Wide):
-		return m.widen()
 	case key.Matches(msg, k.Report):
 		return m.do(past.ReportOn(m.scene.Selected, "", m.scene.Now))
 	case m.focus.zoom, key.Matches(msg, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp):
@@ -101,9 +97,9 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Pause):
 		return m.pause(!m.feed.paused), true
 	case key.Matches(msg, k.Earlier):
-		return m.out.travel.Step(-1, m.scene, m.board.Listed(), m.board.Window()), true
+		return m.out.travel.Step(-1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Later):
-		return m.out.travel.Step(1, m.scene, m.board.Listed(), m.board.Window()), true
+		return m.out.travel.Step(1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Results):
 		return send(m, &m.log, scene.ListActions{}), true
 	case key.Matches(msg, k.Drain):
@@ -121,15 +117,6 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return nil, false
 	}
 	return nil, true
-}
-
-// widen turns the wide table on or off. It shows a note if the window is too narrow for full session IDs.
-func (m *Model) widen() tea.Cmd {
-	cmd := m.toTable(scene.Widen{})
-	if needs := m.board.WideWidth(m.scene.Past != nil); m.focus.view != viewSessions && m.board.Wide() && m.window.w < needs {
-		m.say(kit.Quiet, "Full session IDs require a window of "+strconv.Itoa(needs)+" columns.")
-	}
-	return cmd
 }
 
 // openHelp opens the help at the page of the view.
@@ -161,15 +148,34 @@ func openCommands(m *Model) tea.Cmd {
 	return send(m, &m.focus.commands, about)
 }
 
+// copyItems lists what the copy menu can copy.
+func copyItems(m *Model) []shell.Item {
+	switch ses := m.sessions.Selected(); {
+	case m.focus.view != viewSessions && m.scene.Selected != nil:
+		return m.opts.Cluster.OfElection(m.scene.Selected)
+	case m.focus.view == viewSessions && ses != nil:
+		return m.opts.Cluster.OfSession(ses, m.scene.Shown.In(ses.Datacenter).Datacenter)
+	}
+	return nil
+}
+
 func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
-	switch {
-	case m.list().Cursor() != m.focus.copied: // the latest snapshot does not contain the item, or the filter hides it
+	if m.list().Cursor() != m.focus.copied { // the latest snapshot does not contain the item, or the filter hides it
 		return m.do(scene.Say{Role: kit.Delay, Text: "Nothing was copied: the selection changed."})
-	case m.focus.view == viewSessions:
-		return m.do(clip.Session(msg.String(), m.sessions.Selected(), m.scene.Shown.In(selectedDatacenter(m)).Datacenter, m.opts.Cluster))
 	}
-	return m.do(clip.Election(msg.String(), m.scene, m.opts.Cluster))
+	for _, i := range copyItems(m) {
+		switch {
+		case i.Key != msg.String():
+			continue
+		case i.Err != nil:
+			return m.do(scene.Say{Role: kit.Delay, Text: kit.Capital(i.Err.Error()) + "."})
+		case i.What == "value" && m.scene.Past != nil:
+			return m.do(scene.Say{Role: kit.Delay, Text: "The history does not store values."})
+		}
+		return m.copyText(i.What, i.Text)
+	}
+	return nil
 }
 
 // clicked presses the key or selects the item that is drawn under the mouse pointer.

@@ -27,7 +27,6 @@ type need struct {
 	rows    int  // number of elections
 	zoom    bool // the pane takes all lines between header and footer
 	full    bool // there is no pane, because another view or a message takes all lines between header and footer
-	wide    bool // the table takes the whole width of the window
 }
 
 // screen is the computed layout. A hidden part has height 0.
@@ -54,7 +53,7 @@ func arrange(n need) screen {
 	case n.full:
 	case n.zoom:
 		s.pane = s.body
-	case n.w >= sideWidth && !n.wide:
+	case n.w >= sideWidth:
 		s.arrangeSide(n)
 	default:
 		s.arrangeBelow(n)

@@ -9,7 +9,7 @@ import (
 func TestLayoutCoversTheWindow(t *testing.T) {
 	for w := minWidth; w <= 240; w += 5 {
 		for h := minHeight; h <= 80; h++ {
-			for _, n := range []need{{}, {rows: 500}, {rows: 8, banners: 3}, {zoom: true}, {full: true}, {rows: 30, wide: true}} {
+			for _, n := range []need{{}, {rows: 500}, {rows: 8, banners: 3}, {zoom: true}, {full: true}, {rows: 30}} {
 				n.w, n.h = w, h
 				s := arrange(n)
 				parts := []kit.Rect{s.header, s.banners, s.footer}

@@ -35,7 +35,7 @@ type Model struct {
 	focus  focus
 	// scene is the input of all drawing. It is rebuilt at the end of each update.
 	scene    *scene.Scene
-	board    board.Model
+	board    *board.Model
 	detail   detail.Model
 	events   events.Model
 	sessions sessions.Model

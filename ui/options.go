@@ -135,26 +135,15 @@ type Cluster = shell.Cluster
 type (
 	// Command is a command from the config file, with its template.
 	Command = commands.Template
-	// ShellCommand is a template with the values of its fields.
+	// ShellCommand is a template with the values of its variables.
 	ShellCommand = shell.Command
-	// Template is a shell command that contains fields.
+	// Template is a shell command that uses environment variables.
 	Template = shell.Template
-	// TemplateField is a field of a template.
-	TemplateField = shell.Field
 	// DoctorRow is one line of the page about permissions.
 	DoctorRow = pages.Check
 	// DoctorStatus is the status of a [DoctorRow].
 	DoctorStatus = pages.Status
 )
-
-// ParseTemplate parses a template and checks the positions of its fields.
-func ParseTemplate(text string) (Template, error) { return shell.ParseTemplate(text) }
-
-// TemplateFields lists the fields that a template may contain.
-func TemplateFields() []TemplateField { return shell.Fields() }
-
-// TemplateFieldNames lists the fields in the syntax of a template.
-func TemplateFieldNames() string { return shell.FieldNames() }
 
 // Keys are key bindings that replace the default ones.
 type Keys = keys.Custom

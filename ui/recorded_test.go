@@ -36,8 +36,8 @@ func TestDetailsAreReadAfterTheFirstResponse(t *testing.T) {
 		snap := uitest.Recorded()
 		snap.Connection.State = state
 		d.run(d.send(snapshotMsg{snap}))
-		if h.asked != want || len(o.studied) != want {
-			t.Errorf("%s: the dashboard reads %d states and studies %q", state, h.asked, o.studied)
+		if h.lanes != want || len(o.studied) != want {
+			t.Errorf("%s: the dashboard reads the lanes %d times and studies %q", state, h.lanes, o.studied)
 		}
 	}
 }

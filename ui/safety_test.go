@@ -72,9 +72,9 @@ func sgrLength(s string) int {
 // states returns key sequences that open every mode of the screen.
 func states() [][]string {
 	return [][]string{
-		{}, {"k"}, {"k", "tab"}, {"k", "shift+tab"}, {"enter"}, {"w"}, {"?"}, {"2"}, {"c"}, {"/", "'世\u0301 !x"}, {":", "'so"},
+		{}, {"k"}, {"k", "tab"}, {"k", "shift+tab"}, {"enter"}, {"?"}, {"2"}, {"c"}, {"/", "'世\u0301 !x"}, {":", "'so"},
 		{"g", "r"}, {"g", "x"}, {"g", "space", "space", "space", "space", "x"}, {"p"}, {"2", "/", "'zz", "enter"}, {"s"},
-		{"tab"}, {"g", "tab"}, {"g", "j", "j"}, {"g", "j", "j", "tab"}, {"3"}, {"3", "enter"}, {"3", "w", "s", "s", "S"}, {"3", "x"},
+		{"tab"}, {"g", "tab"}, {"g", "j", "j"}, {"g", "j", "j", "tab"}, {"3"}, {"3", "enter"}, {"3", "s", "s", "S"}, {"3", "x"},
 		{"3", "space", "space", "x", "f"}, {"3", "/", "'node:n !世"}, {"g", "x", "f", "j"},
 		{"g", "space", "space", "space", "r", "j", "j", "j", "j", "pgdown", "pgdown", "y"}, {"3", "f"}, {"3", "f", "enter"},
 		{"g", "space", "/", "'zz", "enter", "r", "space"}, {"g", "r", "j", "j", "j", "j", "pgdown", "pgdown", "y", "u"},

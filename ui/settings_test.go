@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -76,44 +75,6 @@ func TestThemeCommand(t *testing.T) {
 	d.m.note = note{}
 	if got := d.m.View().Content; got != light {
 		t.Error("the colours of light depend on the background")
-	}
-}
-
-// The highlight of a changed row ends without another change, and moves no text.
-func TestChangedRowIsHighlightedForAWhile(t *testing.T) {
-	d := drive(t, changedSnapshot(), 120, 36)
-	row := func() string {
-		i := slices.IndexFunc(strings.Split(d.text(), "\n"), func(line string) bool { return strings.Contains(line, "billing") })
-		return strings.Split(d.m.View().Content, "\n")[i]
-	}
-	ground := d.m.look.painter.Styles.Ink(kit.Plain.Changed(), kit.Text)
-	for second := range 8 {
-		if got, want := strings.Contains(row(), ground), second < 5; got != want {
-			t.Errorf("after %d s: highlighted %v, want %v", second, got, want)
-		}
-		before := d.m.board.Selected()
-		d.now = d.now.Add(time.Second)
-		d.send(tickMsg(d.now))
-		if d.m.board.Selected() != before {
-			t.Error("the cursor moved")
-		}
-	}
-}
-
-func TestOldAndUncertainChangesAreNotHighlighted(t *testing.T) {
-	start := changedSnapshot()
-	for _, e := range start.Elections {
-		for i := range e.Terms {
-			e.Terms[i].StartKnown = false // as if the term had begun before electop started
-		}
-	}
-	stale := changedSnapshot()
-	stale.Connection = lostSnapshot().Connection
-	for name, snap := range map[string]*election.Snapshot{"found": start, "unchanged": mixedSnapshot(), "stale": stale} {
-		d := drive(t, snap, 120, 36)
-		if strings.Contains(d.m.View().Content, d.m.look.painter.Styles.Ink(kit.Plain.Changed(), kit.Text)) {
-			t.Errorf("%s: a row is highlighted", name)
-		}
 	}
 }
 

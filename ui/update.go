@@ -19,7 +19,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if m.scene.Past == nil {
 		m.tell()
 	}
-	return m, tea.Batch(cmd, m.askRights(), laid, m.out.travel.Lanes(m.scene, m.board.Window()))
+	return m, tea.Batch(cmd, m.askRights(), laid, m.out.travel.Lanes(m.scene, m.board.Window(), m.board.Visible(), m.board.Near()))
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -141,7 +141,7 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 	old := m.window.screen
 	m.window.screen = arrange(need{
 		w: m.window.w, h: m.window.h, banners: len(m.banners()), rows: len(m.scene.Shown.Elections),
-		zoom: m.focus.zoom && m.focus.view == viewElections, wide: m.board.Wide(),
+		zoom: m.focus.zoom && m.focus.view == viewElections,
 		full: m.focus.view != viewElections || len(m.scene.Shown.Elections) == 0,
 	})
 	var cmds []tea.Cmd

@@ -314,7 +314,7 @@ func TestCopyFromSessions(t *testing.T) {
 	d.keys("3")
 	ses := d.m.sessions.Selected()
 	for keys, want := range map[string]string{
-		"c s": "Copied the session: " + ses.ID,
+		"c s": "Copied the session ID: " + ses.ID,
 		"c o": "Copied the node: " + ses.Node,
 		"c u": "Copied the curl command: curl -sS 'http://127.0.0.1:8500/v1/session/info/" + ses.ID + "?dc=dc1'",
 	} {

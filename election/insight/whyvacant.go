@@ -75,10 +75,12 @@ func vacantSince(e *election.Election, now time.Time) string {
 	switch {
 	case e.VacantSinceKnown:
 		return "No leader for " + roughly(gone) + "."
-	case bounded && gone >= time.Second:
-		return "No leader for at least " + roughly(gone) + ", at most " + roughly(now.Sub(last.SeenUntil)) + ": the end of the last term was not observed."
 	case bounded:
-		return "No leader for at most " + roughly(now.Sub(last.SeenUntil)) + ": the end of the last term was not observed."
+		text := "No leader"
+		if gone >= time.Second {
+			text += " for at least " + roughly(gone)
+		}
+		return text + ": the last term ended " + election.Between(last.SeenUntil, last.End, now) + "."
 	case gone >= time.Second && !e.VacantSince.IsZero():
 		return "No leader for at least " + roughly(gone) + "."
 	case last == nil:

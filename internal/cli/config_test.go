@@ -107,7 +107,6 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"contexts:\n  \"a\\e[2J\": {}", "the name must have 1 to 40 visible characters"},
 		{"commands: {name: a}", "line 1: cannot unmarshal !!map"},
 		{"commands:\n  - name: a", "commands.1: command is missing"},
-		{"commands:\n  - name: a\n    command: echo {{nod}}", "line 3: commands.1.command: {{nod}} is not a field; use one of {{election}}, "},
 		{"commands:\n  - name: a\n    command: echo\n    key: ctrl+a", "line 4: commands.1.key: must be one letter"},
 		{"commands:\n  - name: a\n    command: echo\n    confirm: 1", "line 4: commands.1.confirm: must be true or false"},
 		{"commands:\n  - name: a\n    command: [a, b]", "line 3: commands.1.command: must have one value"},

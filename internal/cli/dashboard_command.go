@@ -22,10 +22,10 @@ import (
 
 const commandsTemplate = `
 # Commands that the key ! of the dashboard runs for the selected election or session. command is the command for sh -c;
-# docs/settings.md lists its fields.
+# docs/settings.md lists its variables.
 #commands:
 #  - name: logs
-#    command: ssh -- {{node}} journalctl -n 50 -u {{quote election}}
+#    command: ssh -- "$ELECTOP_NODE" journalctl -n 50 -u "$ELECTOP_ELECTION_QUOTED"
 #    key: l
 #    description: the leader's latest log lines
 #    confirm: false
@@ -65,16 +65,12 @@ func parseCommands(all []settings) (commands []ui.Command, err error) {
 			seen[name+text[name]] = true
 		}
 		for _, name := range commandFields()[:2] {
-			if text[name] == "" {
+			if strings.TrimSpace(text[name]) == "" {
 				return nil, fmt.Errorf("commands.%d: %s is missing", i+1, name)
 			}
 		}
-		template, err := ui.ParseTemplate(text["command"])
-		if err != nil {
-			return nil, s["command"].errorf("commands.%d.command: %v", i+1, err)
-		}
 		commands = append(commands, ui.Command{
-			Name: text["name"], About: text["description"], Key: text["key"], Confirm: text["confirm"] == "true", Command: template,
+			Name: text["name"], About: text["description"], Key: text["key"], Confirm: text["confirm"] == "true", Command: ui.Template(text["command"]),
 		})
 	}
 	return commands, nil
@@ -117,20 +113,12 @@ func (b dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *exe
 		return nil
 	}
 	return func(c ui.ShellCommand) *exec.Cmd {
-		cmd := shellCommand(ctx, ui.ShellCommand{Script: returnPrompt + c.Script, Args: c.Args}, b.commandEnvironment())
-		cmd.Stderr = os.Stdout
+		cmd := exec.CommandContext(ctx, "sh", "-c", returnPrompt+c.Script, "electop")
+		cmd.Env, cmd.Stderr = append(b.commandEnvironment(), c.Env...), os.Stdout
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+		cmd.WaitDelay = execGrace
 		return cmd
 	}
-}
-
-// shellCommand returns the process that runs a command. The arguments are positional parameters, which sh does not
-// parse as code.
-func shellCommand(ctx context.Context, c ui.ShellCommand, env []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", c.Script, "electop"}, c.Args...)...)
-	cmd.Env = env
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = execGrace
-	return cmd
 }
 
 // doctor checks what the address and the token can read and do. It names the datacenters if there are several. It

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -13,39 +11,6 @@ import (
 	"electop/election"
 	"electop/ui"
 )
-
-// commandOf returns the process of a template with one value in all fields, as the dashboard runs it.
-func commandOf(t *testing.T, text, value string) *exec.Cmd {
-	t.Helper()
-	template, err := ui.ParseTemplate(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]string{}
-	for _, f := range ui.TemplateFields() {
-		values[f.Name] = value
-	}
-	c, err := template.Expand(values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := shellCommand(t.Context(), c, os.Environ())
-	cmd.Dir = t.TempDir()
-	return cmd
-}
-
-func TestCommandReceivesAHostileValueAsOneArgument(t *testing.T) {
-	for _, value := range []string{"$(touch x)", "`touch x`", "a;touch x", "'", `"; touch x; "`, "a\nb", "*", "a  b", "é"} {
-		cmd := commandOf(t, `printf '%s|' {{value}} "$#" "$0"`, value)
-		out, err := cmd.Output()
-		if err != nil || string(out) != value+"|1|electop|" {
-			t.Errorf("%q: %v %q", value, err, out)
-		}
-		if files, err := os.ReadDir(cmd.Dir); err != nil || len(files) > 0 {
-			t.Errorf("%q was executed: %v %v", value, files, err)
-		}
-	}
-}
 
 // The output of a command remains on the screen until the user presses Enter, even if the script calls exit.
 func TestCommandWaitsForEnter(t *testing.T) {
@@ -104,7 +69,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 }
 
 func TestCommandsOfTheSettings(t *testing.T) {
-	const text = "commands:\n  - name: logs\n    key: l\n    description: the log\n    confirm: true\n    command: |\n      echo {{node}}\n      echo\n  - {name: b, command: ls}\n"
+	const text = "commands:\n  - name: logs\n    key: l\n    description: the log\n    confirm: true\n    command: |\n      echo $ELECTOP_NODE\n      echo\n  - {name: b, command: ls}\n"
 	withConfig(t, text)
 	file, err := new(options).readConfig()
 	if err != nil {
@@ -114,7 +79,7 @@ func TestCommandsOfTheSettings(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].Name != "logs" || all[0].Key != "l" || all[0].About != "the log" || !all[0].Confirm || all[1].Confirm {
 		t.Fatalf("%+v %v", all, err)
 	}
-	if c, err := all[0].Command.Expand(map[string]string{"node": "n"}); err != nil || c.Script != "echo \"${1}\"\necho\n" {
+	if c, err := all[0].Command.Expand(map[string]string{"ELECTOP_NODE": "n"}); err != nil || c.Script != "echo $ELECTOP_NODE\necho\n" {
 		t.Errorf("%+v %v", c, err)
 	}
 }

@@ -90,17 +90,9 @@ func termNumber(t *observedTerm) string {
 
 // termTimes formats when a term began and ended, and how long it lasted.
 func termTimes(t *observedTerm) (from, to, held string) {
-	from, to = localTime(t.Start), "-"
-	switch {
-	case !t.NotBefore.IsZero():
-		from = "by " + from
-	case !t.StartKnown:
-		from = "before " + from
-	}
+	from, to = t.From(time.Time{}.Local(), localTime), "-"
 	if t.Over() {
-		if to = localTime(t.End); !t.SeenUntil.IsZero() {
-			to = "by " + to
-		}
+		to = t.To(time.Time{}.Local(), localTime)
 	}
 	d, known := t.held()
 	if held = election.FormatDuration(d); !known {

@@ -65,9 +65,9 @@ func pastRows(row func(string, string, ...any), e *election.Election, now time.T
 	if e.Exists && e.Pair.Held() {
 		switch {
 		case e.SinceKnown:
-			row("Since", "%s (%s)", e.Since.Local().Format(showTime), heldText(now.Sub(e.Since), true))
+			row("Since", "%s (%s)", localTime(e.Since), heldText(now.Sub(e.Since), true))
 		case now.Sub(e.Since) > readTimeout: // the history shows that the term began before this command
-			row("Since", "%s or earlier (%s)", e.Since.Local().Format(showTime), heldText(now.Sub(e.Since), false))
+			row("Since", "%s or earlier (%s)", localTime(e.Since), heldText(now.Sub(e.Since), false))
 		}
 		return
 	}
@@ -83,18 +83,11 @@ func lostRows(row func(string, string, ...any), last *election.Term, now time.Ti
 		where = " on " + last.Node
 	}
 	row("Last leader", "%s%s, term %d, led for %s", last.Leader, where, last.Number, heldText(last.Held(now), last.HeldKnown()))
-	if last.SeenUntil.IsZero() {
-		row("Lost at", "%s", last.End.Local().Format(showTime))
-	} else {
-		row("Lost at", "between %s and %s (not observed)", last.SeenUntil.Local().Format(showTime), last.End.Local().Format(showTime))
-	}
+	row("Lost at", "%s", last.To(time.Time{}.Local(), localTime))
 	if last.Cause != "" {
 		row("Lost because", "%s: %s", last.Cause, last.Evidence)
 	}
 }
-
-// showTime is the format of a time in the past.
-const showTime = "2006-01-02 15:04:05"
 
 func heldText(d time.Duration, known bool) string {
 	text := max(0, d).Round(time.Second).String()

@@ -8,12 +8,11 @@ import (
 )
 
 // StateQuery selects the time of a state.
-type StateQuery struct {
-	At time.Time
-	// Window is the length of the period before At. The elections contain the terms of this period. 0 means an hour,
-	// which is sufficient for [election.Election.Changes].
-	Window time.Duration
-}
+type StateQuery struct{ At time.Time }
+
+// StateTerms is the length of the period before a state whose terms the state contains. It suffices for
+// [election.Election.Changes].
+const StateTerms = time.Hour
 
 // State contains the known state of all elections at a given time.
 type State struct {
@@ -22,7 +21,7 @@ type State struct {
 	// if there is none.
 	Observed     bool      `json:"observed"`
 	LastObserved time.Time `json:"last_observed,omitzero"`
-	// Elections are sorted by [election.Compare]. They contain the terms of the window and at least the latest two
+	// Elections are sorted by [election.Compare]. They contain the terms of [StateTerms] and at least the latest two
 	// terms. A history contains no values, and Session is nil if the session was not read before a checkpoint.
 	// Pair.ModifyIndex may be lower than the current index.
 	Elections []*election.Election `json:"elections"`

@@ -129,11 +129,7 @@ func (i *Incident) withoutTerms() string {
 func (i *Incident) loss(n int) string {
 	t := &i.Terms[n]
 	var b strings.Builder
-	when := moment(t.End)
-	if !t.SeenUntil.IsZero() {
-		when = fmt.Sprintf("Between %s and %s", moment(t.SeenUntil), moment(t.End))
-	}
-	fmt.Fprintf(&b, "**%s**: %s was lost after %s. Cause: %s.", when, leader(t), i.held(t), cause(t))
+	fmt.Fprintf(&b, "**%s**: %s was lost after %s. Cause: %s.", t.To(time.Time{}.Local(), moment), leader(t), i.held(t), cause(t))
 	if !t.LockDelayUntil.IsZero() {
 		fmt.Fprintf(&b, " A lock-delay followed until about %s.", moment(t.LockDelayUntil))
 	}
@@ -164,7 +160,7 @@ func (i *Incident) ending() string {
 	if !i.endedWithin(t) {
 		return fmt.Sprintf("%s, %s had been the leader since %s.", when, leader(t), began(t))
 	}
-	return fmt.Sprintf("%s, there had been no leader since %s.", when, moment(t.End))
+	return fmt.Sprintf("%s, there had been no leader since %s.", when, t.To(time.Time{}.Local(), moment))
 }
 
 func (i *Incident) writeTerms(b *bytes.Buffer) {
@@ -177,10 +173,7 @@ func (i *Incident) writeTerms(b *bytes.Buffer) {
 		to, why, vacancy := "-", "-", "-"
 		switch {
 		case t.Over():
-			to, why = moment(t.End), string(cmp.Or(t.Cause, election.Unknown))
-			if !t.SeenUntil.IsZero() {
-				to = "by " + to
-			}
+			to, why = t.To(time.Time{}.Local(), moment), string(cmp.Or(t.Cause, election.Unknown))
 		case i.ObservedUntil.IsZero():
 			to = "unknown"
 		}
@@ -251,12 +244,7 @@ func (i *Incident) held(t *history.Term) string {
 	return held
 }
 
-func began(t *history.Term) string {
-	if t.StartKnown {
-		return moment(t.Start)
-	}
-	return "before " + moment(t.Start)
-}
+func began(t *history.Term) string { return t.From(time.Time{}.Local(), moment) }
 
 func leader(t *history.Term) string {
 	name := text(t.Leader)

@@ -1,213 +1,341 @@
 package board
 
 import (
+	"net"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"electop/election"
+	"electop/election/failure"
+	"electop/election/insight"
+	"electop/election/query"
+	"electop/election/sanitize"
 	"electop/ui/kit"
+	"electop/ui/scene"
 )
-
-// columnID identifies a column of the election table.
-type columnID uint8
-
-const (
-	colElection columnID = iota
-	colDatacenter
-	colLeader
-	colNode
-	colFor
-	colTerm
-	colSession
-	colChecks
-	colLane
-	colChanges
-	columnCount
-)
-
-// The widths of a full and of a shortened session ID, in cells.
-const (
-	shortSession = 8
-	fullSession  = 36
-)
-
-type column struct {
-	id    columnID
-	title string
-	width int
-}
-
-// extent holds the widths of the table's contents, in cells.
-type extent struct {
-	name, leader, address, node, term int
-	// datacenter is the width of the longest name of a datacenter. It is 0 if the board shows only one datacenter.
-	datacenter int
-}
-
-// bounds holds the minimum, the usual and the maximum width of a column, in cells.
-type bounds struct{ least, want, most int }
 
 // followedWidth is the width of "after 999ms", the result of an action next to a leader. The table reserves this
 // width, so that an action does not move columns.
 const followedWidth = 11
 
-func columnBounds(c extent) [columnCount]bounds {
-	name := max(12, c.name+2)   // 12 cells are enough for the title, its sign and the sort marker
-	leader := max(15, c.leader) // "lock-delay ~60s"
-	both := leader + kit.ColumnGap + max(c.address, followedWidth)
-	number := max(4, c.term)
-	return [columnCount]bounds{
-		colElection:   {min(name, 12), min(name, 34), min(name, 60)},
-		colDatacenter: {min(max(2, c.datacenter), 6), min(max(2, c.datacenter), 12), min(max(2, c.datacenter), 24)},
-		colLeader:     {min(leader, 15), min(leader, 30), min(both, 52)},
-		colNode:       {min(max(6, c.node), 8), min(max(6, c.node), 22), min(max(6, c.node), 40)},
-		colFor:        {9, 10, 10},
-		colTerm:       {number, number, number},
-		colSession:    {shortSession, shortSession, shortSession},
-		colChecks:     {7, 7, 11},
-		colLane:       {10, 20, 60},
-		colChanges:    {5, 9, 9},
+// columns returns all columns in their default order.
+func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
+	w := m.totals.widths
+	name := max(12, w.name+2)   // 12 cells are enough for the title, its sign and the sort marker
+	leader := max(15, w.leader) // "lock-delay ~60s"
+	node, term := max(6, w.node), max(4, w.term)
+	checks := 11
+	if s.Past != nil { // the history does not store checks
+		checks = 0
+	}
+	period := windowText(m.Window())
+	return kit.Table[*row]{
+		{Name: "election", Sort: "election", Title: "ELECTION", Indent: 2, Least: min(name, 12), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
+		{Name: "dc", Title: "DC", Least: min(w.datacenter, 6), Want: min(w.datacenter, 12), Most: min(w.datacenter, 24), Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Text, scene.Clean(r.e.Datacenter), n) }},
+		{Name: "leader", Sort: "leader", Title: "LEADER", Least: min(leader, 15), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, followedWidth), 52), Cell: (*row).drawLeader},
+		{Name: "node", Sort: "node", Title: "NODE", Rank: 6, Least: min(node, 8), Want: min(node, 22), Most: min(node, 40), Cell: func(r *row, l *kit.Line, n int) { l.Cell(r.node.Role, r.node.Text, n) }},
+		{Name: "for", Sort: "for", Title: "FOR", Least: 9, Want: 10, Most: 10, Cell: func(r *row, l *kit.Line, n int) { l.Cell(r.since.Role, r.since.Text, n) }},
+		{Name: "term", Sort: "term", Title: "TERM", Rank: 2, Right: true, Least: term, Want: term, Most: term, Cell: (*row).drawTerm},
+		{Name: "session", Title: "SESSION", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
+		{Name: "checks", Sort: "checks", Title: "CHECKS", Rank: 5, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
+		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 4, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window()) }},
+		{Name: "changes", Sort: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Cell: (*row).drawChanges},
 	}
 }
 
 // ColumnNames lists the columns in their default order.
-func ColumnNames() []string {
-	return []string{"election", "dc", "leader", "node", "for", "term", "session", "checks", "lane", "changes"}
+func ColumnNames() (names []string) {
+	for _, c := range (&Model{}).columns(&scene.Scene{}) {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
-// chooseIDs returns the columns with these names, or all columns if there are no names. If the names do not include
-// the election column, it adds this column at the beginning, because each row needs it.
-func chooseIDs(names []string) []columnID {
-	if len(names) == 0 {
-		names = ColumnNames()
+// table returns the configured columns. It always contains the column of names and, with several datacenters, the
+// column of datacenters, because elections in different datacenters can have the same name.
+func (m *Model) table(s *scene.Scene) kit.Table[*row] {
+	all := m.columns(s)
+	if len(m.chosen) == 0 {
+		return all
 	}
-	ids := map[string]columnID{}
-	for id := range columnCount {
-		ids[ColumnNames()[id]] = id
-	}
-	var chosen []columnID
-	for _, name := range names {
-		if id, known := ids[name]; known && !slices.Contains(chosen, id) {
-			chosen = append(chosen, id)
+	var chosen, needed kit.Table[*row]
+	for _, name := range slices.Compact(slices.Clone(m.chosen)) {
+		if i := slices.IndexFunc(all, func(c kit.Column[*row]) bool { return c.Name == name }); i >= 0 {
+			chosen = append(chosen, all[i])
 		}
 	}
-	if !slices.Contains(chosen, colElection) {
-		chosen = slices.Insert(chosen, 0, colElection)
+	for _, c := range all[:2] {
+		if !slices.Contains(m.chosen, c.Name) {
+			needed = append(needed, c)
+		}
 	}
-	return chosen
+	return append(needed, chosen...)
 }
 
-// leastImportant lists the columns in the order in which a narrow window hides them.
-func leastImportant() []columnID {
-	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
+// row describes an election for the cells of its row.
+type row struct {
+	e     *election.Election
+	s     *scene.Scene
+	state scene.DisplayState
+	tone  kit.Role // of the sign of the state
+	name  kit.Span
+	mark  kit.Span // sign after the name; empty if there is none
+	// leader is followed by extra or, if extra does not fit, by short. If result is set, extra is the result of an
+	// action, and the leader is shortened to make it fit.
+	leader, extra kit.Span
+	short         string
+	result        bool
+	node, since   kit.Span
+	checks        insight.Tally
 }
 
-// WideWidth returns the minimum width, in cells, at which the wide table shows full session IDs. It returns 0 if the
-// table has no session column.
-func (m Model) WideWidth(past bool) int {
-	if !slices.Contains(m.chosen, colSession) {
-		return 0
+// describe returns the row of an election. s is the scene of this election.
+func describe(e *election.Election, s *scene.Scene) row {
+	dash := kit.Span{kit.Faint, s.Sym.Dash}
+	r := row{e: e, s: s, state: scene.DisplayStateOf(e, s.AsOf), name: kit.Span{kit.Text, sanitize.Text(e.Name)}, node: dash, since: dash}
+	_, r.tone = r.state.Sign(s.Sym)
+	switch r.state {
+	case scene.StateLed:
+		r.describeLed()
+	case scene.StateUnreadable:
+		r.name.Role, r.leader = kit.Quiet, kit.Span{kit.Quiet, "unreadable"}
+		if e.Leader != "" {
+			r.extra = kit.Span{kit.Quiet, "was " + e.Leader}
+		}
+	case scene.StateSemaphore:
+		r.leader = kit.Span{kit.Text, scene.SemaphoreWord + "?"}
+		if sem := election.ReadSemaphore(e, nil); sem != nil {
+			r.leader.Text = scene.SemaphoreWord + strconv.Itoa(len(sem.Holders)) + " of " + strconv.Itoa(sem.Limit)
+		}
+	default:
+		r.describeVacant()
 	}
-	n := kit.LeadIn + kit.LeadOut - kit.ColumnGap + fullSession - shortSession
-	b := columnBounds(m.totals.widths)
-	for _, id := range m.shown(past) {
-		n += b[id].least + kit.ColumnGap
+	if followed := s.Followed(e); followed != "" && r.short == "" {
+		r.extra, r.result = kit.Span{kit.Accent, followed}, r.state == scene.StateLed
 	}
-	return n
-}
-
-// columns selects the columns for a table width and distributes the space among them. For a past moment, it omits the
-// column of checks, because the history does not store checks.
-func (m Model) columns(width int, past bool) []column {
-	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, m.shown(past)), m.Window())
-}
-
-// shown returns the configured columns that have contents. With several datacenters, it always includes the datacenter
-// column, because elections in different datacenters can have the same name.
-func (m Model) shown(past bool) []columnID {
-	several := m.totals.widths.datacenter > 0
-	chosen := slices.DeleteFunc(slices.Clone(m.chosen), func(id columnID) bool { return past && id == colChecks || !several && id == colDatacenter })
-	if several && !slices.Contains(chosen, colDatacenter) {
-		chosen = slices.Insert(chosen, slices.Index(chosen, colElection)+1, colDatacenter)
+	if e.Unaddressable {
+		r.extra, r.short = kit.Span{kit.Delay, "unaddressable"}, "!"
 	}
-	return chosen
+	if s.PartStale() {
+		r.extra, r.short = kit.Span{kit.Delay, "stale"}, "!"
+	}
+	if r.mark.Text == "" && r.state != scene.StateUnreadable && urgent(e, s.AsOf) {
+		r.mark = kit.Span{kit.Delay, s.Sym.Urgent}
+	}
+	return r
 }
 
-// setLaneTitle puts the time window into the title of the lane column.
-func setLaneTitle(columns []column, window time.Duration) []column {
-	for i := range columns {
-		if columns[i].id != colLane {
+// urgent reports whether an election has urgent advice that no other sign in its row shows. It does not compare the
+// election with other elections, because this is expensive for each row.
+func urgent(e *election.Election, asOf time.Time) bool {
+	return slices.ContainsFunc(insight.NewBoard(nil, nil).Advise(e, nil, asOf), func(a insight.Advice) bool {
+		return a.Urgent && a.Code != "overwritten"
+	})
+}
+
+func (r *row) describeLed() {
+	e, checks := r.e, r.s.Shown.ChecksOf(r.e)
+	r.leader, r.extra = kit.Span{kit.Text, e.Leader}, kit.Span{kit.Quiet, valueAddress(e.Pair.Value, e.Leader)}
+	r.since = kit.Span{kit.Text, kit.AtLeast(r.s.Sym, kit.Duration(r.s.AsOf.Sub(e.Since)), e.SinceKnown)}
+	r.node = kit.Span{kit.Quiet, "?"}
+	if node := e.Node(); node != "" {
+		r.node = kit.Span{kit.Text, scene.Clean(node)}
+	}
+	alarm := func() { r.name.Role, r.tone, r.mark = kit.Bad, kit.Bad, kit.Span{kit.Bad, r.s.Sym.Critical} }
+	if e.Session != nil {
+		r.checks = insight.TallyChecks(e.Session, checks)
+		switch critical, warning := r.checks.Risk(); {
+		case critical:
+			alarm()
+		case warning:
+			r.name.Role, r.tone, r.mark = kit.Delay, kit.Delay, kit.Span{kit.Delay, r.s.Sym.Warning}
+		}
+	}
+	if e.Overwritten() {
+		r.tone, r.extra, r.short = kit.Delay, kit.Span{kit.Delay, "overwritten"}, "!"
+	}
+	if failure.Of(e, checks).Current() {
+		alarm()
+		r.extra, r.short = kit.Span{kit.Bad, failure.Brief}, r.s.Sym.Critical
+	}
+}
+
+func (r *row) describeVacant() {
+	e, sym := r.e, r.s.Sym
+	r.name.Role, r.leader = r.tone, kit.Span{r.tone, "no leader"}
+	switch {
+	case r.state == scene.StateIdle:
+		r.leader.Text = "idle"
+	case r.state == scene.StateLockDelay:
+		label := "lock-delay "
+		if e.LockDelayDoubtful {
+			label = "lock-delay? "
+		}
+		r.leader.Text = label + sym.Tilde + kit.Duration(e.LockDelayUntil.Sub(r.s.AsOf)+time.Second-1)
+	}
+	switch {
+	case !e.Exists:
+		r.extra = kit.Span{kit.Quiet, "key deleted"}
+	case r.state == scene.StateVacant && !e.LockDelayUntil.IsZero():
+		r.extra = kit.Span{kit.Quiet, "can be acquired"}
+	}
+	if last := e.LastTerm(); last != nil && last.Node != "" {
+		r.node = kit.Span{kit.Quiet, "(" + scene.Clean(last.Node) + ")"}
+	}
+	r.since = kit.Span{r.tone, kit.AtLeast(sym, kit.Duration(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown)}
+}
+
+// addressLimit is the maximum size of a value that is searched for an address, in bytes.
+const addressLimit = 4096
+
+// valueAddress returns the address[:port] in a JSON value. It returns "" if there is no address, or if the label of the
+// leader contains the address.
+func valueAddress(v []byte, leader string) string {
+	if len(v) == 0 || len(v) > addressLimit {
+		return ""
+	}
+	address := election.JSONMember(v, "address")
+	if address == "" {
+		address = election.JSONMember(v, "addr")
+	}
+	if address == "" {
+		return ""
+	}
+	if port := election.JSONMember(v, "port"); port != "" && !strings.Contains(address, ":") {
+		address = net.JoinHostPort(address, port)
+	}
+	if address = scene.Clean(address); strings.Contains(leader, address) {
+		return ""
+	}
+	return address
+}
+
+// drawName draws the sign of the state, the name and the mark. The mark may use the gap after the column.
+func (r *row) drawName(l *kit.Line, width int) {
+	sign, _ := r.state.Sign(l.Sym)
+	l.Text(r.tone, sign)
+	l.Gap(1)
+	if r.mark.Text == "" {
+		l.Cell(r.name.Role, r.name.Text, width-2)
+		return
+	}
+	used := min(width-2, kit.Width(r.name.Text))
+	l.Cell(r.name.Role, r.name.Text, used)
+	if used < width-2 {
+		l.Gap(1)
+	}
+	l.Text(r.mark.Role, r.mark.Text)
+}
+
+// leastLeader is the minimum width of the leader next to the result of an action, in cells.
+const leastLeader = 6
+
+// drawLeader draws the leader and, if it fits, the note next to it. If a warning does not fit, drawLeader draws
+// its symbol instead.
+func (r *row) drawLeader(l *kit.Line, width int) {
+	end, extra, leader := l.Used+width, r.extra, r.leader
+	if r.state == scene.StateSemaphore && kit.Width(leader.Text) > width {
+		leader.Text = strings.TrimPrefix(leader.Text, scene.SemaphoreWord)
+	}
+	left := width - kit.Width(leader.Text) - kit.ColumnGap
+	if r.result {
+		left = max(left, width-leastLeader-kit.ColumnGap)
+	}
+	if kit.Width(extra.Text) > left {
+		extra.Text = r.short
+	}
+	if extra.Text == "" {
+		l.Cell(leader.Role, leader.Text, width)
+		return
+	}
+	l.Cell(leader.Role, leader.Text, min(kit.Width(leader.Text), width-kit.ColumnGap-kit.Width(extra.Text)))
+	l.Gap(kit.ColumnGap)
+	l.Cell(extra.Role, extra.Text, end-l.Used)
+}
+
+func (r *row) drawTerm(l *kit.Line, width int) {
+	term := scene.TermSpan(r.e, l.Sym)
+	if r.state == scene.StateSemaphore {
+		term = kit.Span{kit.Faint, l.Sym.Dash}
+	}
+	l.Right(term.Role, term.Text, width)
+}
+
+func (r *row) drawSession(l *kit.Line, width int) {
+	if r.state != scene.StateLed {
+		l.Cell(kit.Faint, l.Sym.Dash, width)
+		return
+	}
+	l.Cell(kit.Quiet, scene.SessionText(r.e.Pair.Session, width > 8), width)
+}
+
+func (r *row) drawChanges(l *kit.Line, width int) {
+	n, role := r.e.Changes(r.s.AsOf, query.ChangesWindow), kit.Text
+	switch {
+	case n == 0:
+		role = kit.Faint
+	case n > 3:
+		role = kit.Delay
+	}
+	l.Right(role, strconv.Itoa(n), width)
+}
+
+// drawChecks draws "✓ 1 ! 1". If the checks are not current, it draws the worst sign and their age: "! 12m ago".
+func (r *row) drawChecks(l *kit.Line, width int) {
+	t, e := r.checks, r.e
+	switch {
+	case r.state != scene.StateLed:
+		l.Cell(kit.Faint, l.Sym.Dash, width)
+		return
+	case e.Session == nil:
+		l.Cell(kit.Quiet, l.Sym.Unknown, width)
+		return
+	case t.Total() == 0:
+		l.Cell(kit.Quiet, "none", width)
+		return
+	case r.s.Shown.ChecksOf(e)[e.Session.Node].Err != "":
+		l.Cell(kit.Quiet, "unread", width)
+		return
+	case !t.Until.IsZero():
+		text := kit.Age(r.s.AsOf.Sub(t.Until)) + " ago"
+		if sign := scene.TallySign(t, l.Sym); kit.Width(sign)+1+len(text) <= width {
+			text = sign + " " + text
+		}
+		l.Cell(kit.Quiet, text, width)
+		return
+	}
+	end, gap := min(l.Used+width, l.Width), ""
+	for _, part := range [...]struct {
+		count int
+		role  kit.Role
+		sign  string
+	}{
+		{t.Critical, kit.Bad, l.Sym.Critical}, {t.Warning, kit.Delay, l.Sym.Warning},
+		{t.Passing, kit.Led, l.Sym.Passing}, {t.Unknown, kit.Quiet, l.Sym.Unknown},
+	} {
+		text := gap + part.sign + " " + strconv.Itoa(part.count)
+		if part.count == 0 {
 			continue
 		}
-		period := windowText(window)
-		columns[i].title = "LAST " + period
-		if columns[i].width < len(columns[i].title) {
-			columns[i].title = period
-		}
-	}
-	return columns
-}
-
-func chooseColumns(width int, c extent, wide bool, of []columnID) []column {
-	b := columnBounds(c)
-	shown := [columnCount]bool{}
-	room := width - kit.LeadIn - kit.LeadOut + kit.ColumnGap
-	for _, id := range of {
-		shown[id] = true
-		room -= b[id].least + kit.ColumnGap
-	}
-	for _, id := range leastImportant() {
-		if room >= 0 {
+		if l.Used+kit.Width(text) > end {
 			break
 		}
-		if shown[id] {
-			shown[id] = false
-			room += b[id].least + kit.ColumnGap
-		}
+		l.Text(part.role, text)
+		gap = " "
 	}
-	widths := [columnCount]int{}
-	for id := range columnCount {
-		widths[id] = b[id].least
-	}
-	grow := func(to func(bounds) int, ids ...columnID) {
-		for _, id := range ids {
-			if n := min(room, to(b[id])-widths[id]); shown[id] && n > 0 {
-				widths[id] += n
-				room -= n
-			}
-		}
-	}
-	if wide && shown[colSession] && room >= fullSession-shortSession { // users copy full session IDs
-		widths[colSession] = fullSession
-		room -= fullSession - shortSession
-	}
-	want := func(b bounds) int { return b.want }
-	most := func(b bounds) int { return b.most }
-	grow(want, colFor, colElection, colDatacenter, colLeader, colNode, colLane, colChanges)
-	grow(most, colDatacenter, colLeader, colElection, colChecks, colNode, colLane)
-	if room < 0 { // the window is narrower than the sum of the minimum widths
-		widths[colElection] = max(6, widths[colElection]+room)
-	}
-	return listColumns(of, shown, widths)
+	l.Gap(end - l.Used)
 }
 
-func listColumns(of []columnID, shown [columnCount]bool, widths [columnCount]int) []column {
-	columns := make([]column, 0, len(of))
-	for _, id := range of {
-		if shown[id] {
-			columns = append(columns, column{id: id, title: columnTitle(id, widths[id]), width: widths[id]})
-		}
+func (r *row) drawLane(l *kit.Line, width int, window time.Duration) {
+	if r.e.IsSemaphore() && len(r.e.Terms) == 0 {
+		l.Cell(kit.Faint, l.Sym.Dash, width)
+		return
 	}
-	return columns
-}
-
-func columnTitle(id columnID, width int) string {
-	title := [columnCount]string{
-		"ELECTION", "DC", "LEADER", "NODE", "FOR", "TERM", "SESSION", "CHECKS", "", "CHANGES/h",
-	}[id]
-	if id == colChanges && width < len(title) {
-		return "CHG/h"
+	vacant := kit.Vacant
+	if r.state == scene.StateIdle || r.state == scene.StateUnsearched {
+		vacant = kit.Faint
 	}
-	return title
+	writeLane(l, lane(width, r.e, r.s.AsOf, window, r.s.Lanes), vacant)
 }
-
-func (id columnID) rightAligned() bool { return id == colTerm || id == colChanges }

@@ -2,6 +2,7 @@ package board
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"electop/election"
@@ -22,11 +23,6 @@ const (
 	laneChange                 // the leader changed
 )
 
-type laneCell struct {
-	kind laneKind
-	odd  bool // set for every second term, which is drawn in another colour
-}
-
 // span is the period of a lane. step is the duration of one cell.
 type span struct {
 	from time.Time
@@ -36,16 +32,19 @@ type span struct {
 
 // lane draws the terms in the window before asOf into n cells; n is at least 1. The window moves by whole cells, so
 // that all lanes of a table move at the same time.
-func lane(n int, e *election.Election, asOf time.Time, window time.Duration, lanes *scene.Lanes) []laneCell {
-	cells := make([]laneCell, n)
+func lane(n int, e *election.Election, asOf time.Time, window time.Duration, lanes *scene.Lanes) []laneKind {
+	cells := make([]laneKind, n)
 	step := window / time.Duration(n)
 	s := span{from: asOf.Truncate(step).Add(step - window), step: step, asOf: asOf}
 	stored, observed, known := lanes.Of(e)
+	if known && lanes.Moment.IsZero() {
+		known = len(stored)+len(observed) > 0 // otherwise the recorder does not watch the key
+	}
 	older, newer := mergeTerms(stored, e.Terms)
 	seen := s.cell(seenSince(e, asOf, older, newer))
 	for i := range cells {
-		if cells[i].kind = laneGap; i < seen || known && s.unobserved(i, observed, lanes.At) {
-			cells[i].kind = laneUnseen
+		if cells[i] = laneGap; i < seen || known && s.unobserved(i, observed, lanes.At) {
+			cells[i] = laneUnseen
 		}
 	}
 	for _, terms := range [][]election.Term{older, newer} {
@@ -85,7 +84,7 @@ func mergeTerms(stored, live []election.Term) (older, newer []election.Term) {
 	rest := slices.Clone(stored[n:])
 	newer = make([]election.Term, 0, len(live)+len(rest))
 	for _, t := range live {
-		if i := slices.IndexFunc(rest, func(s election.Term) bool { return sameTerm(s, t) }); i >= 0 {
+		if i := slices.IndexFunc(rest, func(s election.Term) bool { return scene.SameTerm(&s, &t) }); i >= 0 {
 			if !t.StartKnown {
 				t.Start, t.StartKnown = rest[i].Start, rest[i].StartKnown
 			}
@@ -103,12 +102,6 @@ func mergeTerms(stored, live []election.Term) (older, newer []election.Term) {
 		slices.SortStableFunc(newer, func(a, b election.Term) int { return a.Start.Compare(b.Start) })
 	}
 	return stored[:n:n], newer
-}
-
-// sameTerm reports whether two observations are of the same term. Terms of one session on one key never overlap.
-func sameTerm(a, b election.Term) bool {
-	return a.Session == b.Session && a.CreateIndex == b.CreateIndex &&
-		(!a.Over() || b.Start.Before(a.End)) && (!b.Over() || a.Start.Before(b.End))
 }
 
 // cell returns the index of the cell that contains t. The index may be out of range.
@@ -146,7 +139,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-func (s span) drawTerm(cells []laneCell, t *election.Term) {
+func (s span) drawTerm(cells []laneKind, t *election.Term) {
 	last := len(cells) - 1
 	first, end := s.cell(t.Start), last+1
 	if t.Over() {
@@ -158,13 +151,10 @@ func (s span) drawTerm(cells []laneCell, t *election.Term) {
 	}
 	for i := max(0, first); i <= min(end, last); i++ {
 		if i >= unseen && i != end {
-			cells[i] = laneCell{}
+			cells[i] = laneUnseen
 			continue
 		}
-		cells[i] = laneCell{
-			kind: termCell(cells[i].kind, i == first && t.StartKnown, i == end),
-			odd:  (t.Number+t.CreateIndex)%2 == 1,
-		}
+		cells[i] = termCell(cells[i], i == first && t.StartKnown, i == end)
 	}
 }
 
@@ -184,25 +174,69 @@ func termCell(before laneKind, begins, ends bool) laneKind {
 }
 
 // writeLane draws the cells. vacant is the role of cells that show a vacancy or a change of the leader.
-func writeLane(l *kit.Line, cells []laneCell, vacant kit.Role) {
+func writeLane(l *kit.Line, cells []laneKind, vacant kit.Role) {
 	for _, c := range cells {
-		led := kit.TermA
-		if c.odd {
-			led = kit.TermB
-		}
-		switch c.kind {
+		switch c {
 		case laneUnseen:
 			l.Fill(kit.Faint, l.Sym.LaneUnseen, 1)
 		case laneLed:
-			l.Fill(led, l.Sym.LaneLed, 1)
-		case laneGap:
-			l.Fill(vacant, l.Sym.LaneGap, 1)
-		case laneLost:
-			l.Fill(vacant, l.Sym.LaneLost, 1)
-		case laneWon:
-			l.Fill(vacant, l.Sym.LaneWon, 1)
-		case laneChange:
-			l.Fill(vacant, l.Sym.LaneChange, 1)
+			l.Fill(kit.Lane, l.Sym.LaneLed, 1)
+		default:
+			l.Fill(vacant, [...]string{laneGap: l.Sym.LaneGap, laneLost: l.Sym.LaneLost, laneWon: l.Sym.LaneWon, laneChange: l.Sym.LaneChange}[c], 1)
 		}
 	}
+}
+
+// laneWindow returns the default period of the lanes: 15 minutes. While electop has observed for less time, the period
+// is shorter, so that the lanes are never mostly empty.
+func laneWindow(seen time.Duration) time.Duration {
+	switch {
+	case seen <= time.Minute:
+		return time.Minute
+	case seen <= 5*time.Minute:
+		return 5 * time.Minute
+	}
+	return 15 * time.Minute
+}
+
+const day = 24 * time.Hour
+
+// Window returns the period that the lanes show.
+func (m *Model) Window() time.Duration {
+	if m.zoom > 0 {
+		return m.zoom
+	}
+	return m.window
+}
+
+// zoomLanes selects the next shorter or longer period.
+func (m *Model) zoomLanes(longer bool) scene.Action {
+	now := m.Window()
+	all := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, day, 7 * day, 30 * day}
+	i, found := slices.BinarySearch(all, now)
+	switch {
+	case !longer:
+		i--
+	case found:
+		i++
+	}
+	switch {
+	case i < 0:
+		return scene.Say{Role: kit.Quiet, Text: "The shortest lane shows " + strconv.Itoa(int(now/time.Minute)) + " min."}
+	case i == len(all):
+		return scene.Say{Role: kit.Quiet, Text: "The longest lane shows 30 days."}
+	}
+	m.zoom = all[i]
+	return nil
+}
+
+// windowText formats a period in minutes, hours or days: 15 MIN, 24 H, 7 D.
+func windowText(w time.Duration) string {
+	switch {
+	case w >= 2*day:
+		return strconv.Itoa(int(w/day)) + " D"
+	case w >= time.Hour:
+		return strconv.Itoa(int(w/time.Hour)) + " H"
+	}
+	return strconv.Itoa(max(1, int(w/time.Minute))) + " MIN"
 }

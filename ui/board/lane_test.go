@@ -166,13 +166,13 @@ func TestLaneZoom(t *testing.T) {
 	var heads []string
 	for _, k := range []string{"+", "+", "-", "-", "-", "-", "-", "-", "-", "="} {
 		d.keys(k)
-		for _, title := range []string{"LAST 5 MIN", "LAST 15 MIN", "LAST 1 H", "LAST 6 H", "LAST 24 H", "LAST 7 D", "LAST 30 D"} {
+		for _, title := range []string{"LAST 1 MIN", "LAST 5 MIN", "LAST 15 MIN", "LAST 1 H", "LAST 6 H", "LAST 24 H", "LAST 7 D", "LAST 30 D"} {
 			if strings.Contains(d.lines()[0], title) {
 				heads = append(heads, strings.TrimPrefix(title, "LAST "))
 			}
 		}
 	}
-	if want := "5 MIN,5 MIN,15 MIN,1 H,6 H,24 H,7 D,30 D,30 D,7 D"; strings.Join(heads, ",") != want {
+	if want := "5 MIN,1 MIN,5 MIN,15 MIN,1 H,6 H,24 H,7 D,30 D,7 D"; strings.Join(heads, ",") != want {
 		t.Errorf("%s, want %s", strings.Join(heads, ","), want)
 	}
 }

@@ -15,27 +15,39 @@ import (
 
 // totals summarises all elections: counts by state, text widths and the earliest observation.
 type totals struct {
-	counts scene.Counts
-	widths extent
-	// earliest is the start of the earliest observation.
+	counts   scene.Counts
+	widths   extent
 	earliest time.Time
 }
 
-func computeTotals(s *scene.Scene) totals {
-	snap := s.Shown
-	c := totals{widths: extent{address: addressWidth(snap.Elections)}}
-	for _, part := range snap.Datacenters() {
+// extent holds the widths of the table's contents, in cells.
+type extent struct {
+	name, leader, address, node, term int
+	// datacenter is the width of the longest name of a datacenter. It is 0 if the board shows only one datacenter.
+	datacenter int
+}
+
+func computeTotals(s *scene.Scene) (c totals) {
+	for _, part := range s.Shown.Datacenters() {
 		c.add(part, s.AsOf)
 	}
 	for _, name := range s.Datacenters {
-		c.widths.datacenter = max(c.widths.datacenter, kit.Width(scene.Clean(name)))
+		c.widths.datacenter = max(2, c.widths.datacenter, kit.Width(scene.Clean(name)))
+	}
+	const sample = 100 // decoding every JSON value is expensive
+	for _, e := range s.Shown.Elections[:min(sample, len(s.Shown.Elections))] {
+		leader, _ := latestLeader(e)
+		c.widths.address = max(c.widths.address, kit.Width(valueAddress(e.Pair.Value, leader)))
 	}
 	return c
 }
 
 // add adds the elections of one datacenter.
 func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
-	failing, failed := failingNodes(snap.Checks), failure.NewNodes(snap.Checks)
+	failing, failed := map[string]bool{}, failure.NewNodes(snap.Checks)
+	for node, known := range snap.Checks {
+		failing[node] = known.Current() && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing })
+	}
 	for _, e := range snap.Elections {
 		state := scene.DisplayStateOf(e, asOf)
 		c.counts.Add(state)
@@ -59,19 +71,6 @@ func (c *totals) seen(asOf time.Time) time.Duration {
 	return asOf.Sub(c.earliest)
 }
 
-func failingNodes(checks map[string]election.NodeChecks) map[string]bool {
-	failing := map[string]bool{}
-	for node, known := range checks {
-		if known.Current() && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing }) {
-			failing[node] = true
-		}
-	}
-	return failing
-}
-
-// brackets is the width of the brackets around the node of the last leader, in cells.
-const brackets = 2
-
 // measure widens the columns for an election. The widths do not depend on whether the election has a leader, so that
 // columns do not move when the leader is lost.
 func (c *extent) measure(e *election.Election) {
@@ -84,7 +83,7 @@ func (c *extent) measure(e *election.Election) {
 	number := len(strconv.AppendUint(make([]byte, 0, 20), e.Term, 10))
 	c.term = max(c.term, number+1) // one cell is for the mark of an overwritten key
 	if node != "" {
-		c.node = max(c.node, kit.Width(scene.Clean(node))+brackets)
+		c.node = max(c.node, kit.Width(scene.Clean(node))+len("()"))
 	}
 }
 
@@ -94,16 +93,4 @@ func latestLeader(e *election.Election) (leader, node string) {
 		return last.Leader, last.Node
 	}
 	return e.Leader, e.Node()
-}
-
-// addressWidth returns the maximum width of the addresses of the first hundred elections. It ignores the other
-// elections, because decoding every JSON value is expensive.
-func addressWidth(es []*election.Election) int {
-	const sample = 100
-	width := 0
-	for _, e := range es[:min(sample, len(es))] {
-		leader, _ := latestLeader(e)
-		width = max(width, kit.Width(valueAddress(e.Pair.Value, leader)))
-	}
-	return width
 }

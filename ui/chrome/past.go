@@ -93,7 +93,7 @@ func eventBanner(s *scene.Scene, p *scene.Past) []kit.Span {
 	if p.More > 0 {
 		spans = append(spans, kit.Span{kit.Quiet, "(and " + kit.Plural(p.More, "other event") + ")  "})
 	}
-	return append(spans, scene.EventSpans(s.Sym, ev)...)
+	return append(spans, scene.EventSpans(s.Sym, ev, s.Now)...)
 }
 
 // nothingThen explains why the board shows no election at a past moment.

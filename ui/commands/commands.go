@@ -1,5 +1,5 @@
-// Package commands is the menu of the user's commands. They are templates from the config file, into which electop
-// inserts the fields of an election or a session.
+// Package commands is the menu of the user's commands. They are scripts from the config file, which receive the fields of
+// an election or a session as environment variables.
 package commands
 
 import (
@@ -116,7 +116,7 @@ func (m *Model) open(o Open, s *scene.Scene) scene.Action {
 	}
 	m.values = m.present(s)
 	if s.Several() {
-		m.about.title += " in " + scene.OneLine(m.values["datacenter"], 40)
+		m.about.title += " in " + scene.OneLine(m.values["ELECTOP_DATACENTER"], 40)
 	}
 	return scene.ShowCommands{}
 }
@@ -146,7 +146,7 @@ func (m *Model) present(s *scene.Scene) map[string]string {
 		live.Shown = s.Live
 		for _, ses := range live.Sessions() {
 			if ses.ID == m.about.session {
-				return map[string]string{"session": ses.ID, "node": ses.Node, "datacenter": s.Live.In(ses.Datacenter).Datacenter}
+				return map[string]string{"ELECTOP_SESSION": ses.ID, "ELECTOP_NODE": ses.Node, "ELECTOP_DATACENTER": s.Live.In(ses.Datacenter).Datacenter}
 			}
 		}
 		return nil
@@ -156,8 +156,8 @@ func (m *Model) present(s *scene.Scene) map[string]string {
 		return nil
 	}
 	return map[string]string{
-		"election": e.Name, "key": e.Key(), "leader": e.Leader, "session": e.Pair.Session, "node": e.Node(),
-		"datacenter": e.Datacenter, "value": string(e.Pair.Value),
+		"ELECTOP_ELECTION": e.Name, "ELECTOP_KEY": e.Key(), "ELECTOP_LEADER": e.Leader, "ELECTOP_SESSION": e.Pair.Session, "ELECTOP_NODE": e.Node(),
+		"ELECTOP_DATACENTER": e.Datacenter, "ELECTOP_VALUE": string(e.Pair.Value),
 	}
 }
 
@@ -216,7 +216,7 @@ func (m *Model) start(s *scene.Scene) scene.Action {
 		return nil // [Model.choose] has shown the error
 	}
 	c, err := t.Command.Expand(now)
-	if err != nil || !slices.Equal(c.Args, visible.Args) {
+	if err != nil || !slices.Equal(c.Env, visible.Env) {
 		m.values = now
 		return scene.Say{Role: kit.Delay, Text: "The command was not run: the fields changed or no longer exist. Check the command, then run it again."}
 	}

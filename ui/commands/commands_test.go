@@ -104,26 +104,21 @@ func (x *menu) shows(parts ...string) {
 	}
 }
 
-func of(t *testing.T, name, key, text string) commands.Template {
-	t.Helper()
-	parsed, err := shell.ParseTemplate(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return commands.Template{Name: name, Key: key, Command: parsed}
+func of(name, key, text string) commands.Template {
+	return commands.Template{Name: name, Key: key, Command: shell.Template(text)}
 }
 
 func unchanged(*election.Election) {}
 
 func TestEnterRunsTheVisibleCommand(t *testing.T) {
-	x := open(t, unchanged, of(t, "first", "", "echo {{key}}"), of(t, "second", "j", "echo {{datacenter}} {{node}}"))
-	x.shows("$ echo service/billing/leader")
+	x := open(t, unchanged, of("first", "", "echo $ELECTOP_KEY"), of("second", "j", "echo $ELECTOP_DATACENTER $ELECTOP_NODE"))
+	x.shows("$ echo $ELECTOP_KEY", "ELECTOP_KEY=service/billing/leader")
 	x.press("j") // the key of a command comes before the key that moves
-	x.shows("$ echo dc1 node-3")
+	x.shows("ELECTOP_DATACENTER=dc1", "ELECTOP_NODE=node-3")
 	if notes := x.press("enter"); notes != "closed " {
 		t.Error(notes)
 	}
-	if len(x.ran) != 1 || x.ran[0].Script != `echo "${1}" "${2}"` || !slices.Equal(x.ran[0].Args, []string{"dc1", "node-3"}) {
+	if len(x.ran) != 1 || x.ran[0].Script != "echo $ELECTOP_DATACENTER $ELECTOP_NODE" || !slices.Contains(x.ran[0].Env, "ELECTOP_NODE=node-3") {
 		t.Errorf("%+v", x.ran)
 	}
 	if x.press("down", "up", "esc") != "closed " || x.press("q") != "closed " || x.press("ctrl+c") != "closed " || len(x.ran) != 1 {
@@ -149,7 +144,7 @@ func TestEndsOfCommands(t *testing.T) {
 }
 
 func TestConfirmation(t *testing.T) {
-	restart := of(t, "restart", "", "echo {{node}}")
+	restart := of("restart", "", "echo $ELECTOP_NODE")
 	restart.Confirm = true
 	x := open(t, unchanged, restart)
 	x.press("y", "enter", "enter", "enter", "esc", "enter", "n")
@@ -165,21 +160,21 @@ func TestConfirmation(t *testing.T) {
 
 // A command runs with the fields that the user saw, or not at all.
 func TestChangedFieldsAreShownFirst(t *testing.T) {
-	x := open(t, unchanged, of(t, "a", "", "echo {{leader}}"))
+	x := open(t, unchanged, of("a", "", "echo $ELECTOP_LEADER"))
 	x.change(func(e *election.Election) { e.Leader = "billing-9" })
-	x.shows("$ echo billing-3")
+	x.shows("ELECTOP_LEADER=billing-3")
 	if notes := x.press("enter"); !strings.Contains(notes, "the fields changed") || len(x.ran) != 0 {
 		t.Errorf("%q %+v", notes, x.ran)
 	}
-	x.shows("$ echo billing-9")
-	if x.press("enter"); len(x.ran) != 1 || x.ran[0].Args[0] != "billing-9" {
+	x.shows("ELECTOP_LEADER=billing-9")
+	if x.press("enter"); len(x.ran) != 1 || !slices.Contains(x.ran[0].Env, "ELECTOP_LEADER=billing-9") {
 		t.Errorf("%+v", x.ran)
 	}
 }
 
 // Only the fields of the command itself count: a holder may write its value every second.
 func TestChangesOfUnusedFieldsDoNotBlock(t *testing.T) {
-	x := open(t, unchanged, of(t, "a", "", "echo {{node}}"))
+	x := open(t, unchanged, of("a", "", "echo $ELECTOP_NODE"))
 	x.change(func(e *election.Election) { e.Pair.Value = []byte("newer") })
 	if notes := x.press("enter"); len(x.ran) != 1 {
 		t.Errorf("%q %+v", notes, x.ran)
@@ -188,7 +183,7 @@ func TestChangesOfUnusedFieldsDoNotBlock(t *testing.T) {
 
 // A paused screen does not change, but a command uses the current fields.
 func TestPausedScreenRunsWithCurrentFields(t *testing.T) {
-	x := open(t, unchanged, of(t, "a", "", "echo {{leader}}"))
+	x := open(t, unchanged, of("a", "", "echo $ELECTOP_LEADER"))
 	shown := x.s.Shown
 	x.change(func(e *election.Election) { e.Leader = "billing-9" })
 	x.s.Shown, x.s.Paused = shown, true
@@ -196,11 +191,11 @@ func TestPausedScreenRunsWithCurrentFields(t *testing.T) {
 		t.Errorf("%q %+v", notes, x.ran)
 	}
 	x.send(commands.Open{Election: x.selected()})
-	x.shows("$ echo billing-9")
+	x.shows("ELECTOP_LEADER=billing-9")
 }
 
 func TestSessionOfAPausedScreenIsCurrent(t *testing.T) {
-	x := open(t, unchanged, of(t, "a", "", "echo {{node}}"))
+	x := open(t, unchanged, of("a", "", "echo $ELECTOP_NODE"))
 	older, newer := uitest.Studied(""), uitest.Studied("")
 	newer.SessionList.Sessions = slices.Clone(newer.SessionList.Sessions)
 	moved := *newer.SessionList.Sessions[0]
@@ -208,13 +203,13 @@ func TestSessionOfAPausedScreenIsCurrent(t *testing.T) {
 	newer.SessionList.Sessions[0] = &moved
 	x.s.Shown, x.s.Live, x.s.Paused = older, newer, true
 	x.send(commands.Open{Session: older.SessionList.Sessions[0]})
-	x.shows("$ echo node-9")
+	x.shows("ELECTOP_NODE=node-9")
 }
 
 // The fields may be stale although other datacenters or other keys are current.
 func TestOldFieldsHaveAWarning(t *testing.T) {
 	const warning = "these fields may be stale"
-	x := open(t, unchanged, of(t, "a", "", "echo {{node}}"))
+	x := open(t, unchanged, of("a", "", "echo $ELECTOP_NODE"))
 	if strings.Contains(x.screen(), warning) {
 		t.Errorf("the menu warns about current fields:\n%s", x.screen())
 	}
@@ -247,17 +242,16 @@ func TestHostileValues(t *testing.T) {
 		{"$(touch x)", "'$(touch x)'", ""},
 		{"'; touch x; '", `''\''; touch x; '\'''`, ""},
 		{"a\n$ rm -rf /", "'a $ rm -rf /'", ""},
-		{"\x1b]52;c;aGk=\x07", "This command cannot run: the value contains control or invisible characters.", "the value contains control"},
-		{"a\u202eb", "control or invisible characters", "the value contains control"},
-		{"-rf", `the value begins with "-"`, `the value begins with "-"`},
-		{"", "the value is empty or unknown", "the value is empty"},
+		{"\x1b]52;c;aGk=\x07", "This command cannot run: ELECTOP_VALUE contains control or invisible characters.", "ELECTOP_VALUE contains control"},
+		{"a\u202eb", "control or invisible characters", "ELECTOP_VALUE contains control"},
+		{"", "ELECTOP_VALUE is empty or unknown", "ELECTOP_VALUE is empty"},
 	} {
-		x := open(t, func(e *election.Election) { e.Pair.Value = []byte(c.value) }, of(t, "a", "", "echo {{value}}"))
+		x := open(t, func(e *election.Election) { e.Pair.Value = []byte(c.value) }, of("a", "", "echo $ELECTOP_VALUE"))
 		if text := strings.Join(strings.Fields(strings.ReplaceAll(x.screen(), "│", "")), " "); !strings.Contains(text, c.shown) {
 			t.Errorf("%q is not shown:\n%s", c.shown, text)
 		}
 		notes := x.press("enter")
-		if c.note != "" && (!strings.Contains(notes, c.note) || len(x.ran) > 0) || c.note == "" && (len(x.ran) != 1 || x.ran[0].Args[0] != c.value) {
+		if c.note != "" && (!strings.Contains(notes, c.note) || len(x.ran) > 0) || c.note == "" && (len(x.ran) != 1 || !slices.Contains(x.ran[0].Env, "ELECTOP_VALUE="+c.value)) {
 			t.Errorf("%q: %q %+v", c.value, notes, x.ran)
 		}
 	}
@@ -265,15 +259,15 @@ func TestHostileValues(t *testing.T) {
 
 // A long command leaves room for the list, and a long list for the command.
 func TestEverythingFits(t *testing.T) {
-	long := of(t, "long", "", "echo {{key}}"+strings.Repeat("\necho {{key}}", 60))
+	long := of("long", "", "echo $ELECTOP_KEY"+strings.Repeat("\necho $ELECTOP_KEY", 60))
 	all := []commands.Template{long}
 	for _, name := range strings.Split("abcdefghijklmnopqrstuvwxyz", "") {
-		all = append(all, of(t, "command-"+name, name, "echo "+name+" {{key}}"))
+		all = append(all, of("command-"+name, name, "echo "+name+" $ELECTOP_KEY"))
 	}
 	x := open(t, unchanged, all...)
 	x.shows("long", "command-a", "more lines of this command", "[ Run ]")
 	x.press("G")
-	x.shows("command-z", "$ echo z service/billing/leader", "[ Run ]")
+	x.shows("command-z", "$ echo z $ELECTOP_KEY", "[ Run ]")
 	for _, size := range [][2]int{{40, 10}, {60, 16}, {200, 50}} {
 		x.m, _ = x.m.Update(scene.Resized{Rect: kit.Rect{W: size[0], H: size[1]}}, x.s)
 		lines := slices.Repeat([]string{strings.Repeat(" ", size[0])}, size[1])
@@ -285,7 +279,7 @@ func TestEverythingFits(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	x := open(t, unchanged, of(t, "a", "", "echo {{key}}"))
+	x := open(t, unchanged, of("a", "", "echo $ELECTOP_KEY"))
 	past := *x.s
 	past.Past = &scene.Past{}
 	if _, a := x.m.Update(commands.Open{Election: x.selected()}, &past); !strings.Contains(a.(scene.Say).Text, "This is the past: commands are disabled") {
@@ -304,7 +298,7 @@ func TestRefusals(t *testing.T) {
 
 func TestExampleIsShownWithoutACommand(t *testing.T) {
 	x := open(t, unchanged)
-	x.shows("No command is configured", "/etc/electop.yaml", "- name: uptime", "command: ssh -- {{node}} uptime", "[ Close ]")
+	x.shows("No command is configured", "/etc/electop.yaml", "- name: uptime", `command: ssh -- "$ELECTOP_NODE" uptime`, "[ Close ]")
 	if x.press("enter") != "closed " {
 		t.Error("enter does not close the menu")
 	}

@@ -96,7 +96,7 @@ const staleText = "Consul does not respond or rejects the query: these fields ma
 // stale reports whether the fields may be stale.
 func (m *Model) stale(s *scene.Scene) bool {
 	if m.about.session != "" {
-		return s.In(m.values["datacenter"]).Stale
+		return s.In(m.values["ELECTOP_DATACENTER"]).Stale
 	}
 	part := s.Of(s.Live.Find(m.about.election))
 	return part.Stale || part.PartStale()
@@ -129,7 +129,7 @@ func clean(text string) string {
 // example is the template that the menu suggests if there are no commands.
 const example = `commands:
   - name: uptime
-    command: ssh -- {{node}} uptime`
+    command: ssh -- "$ELECTOP_NODE" uptime`
 
 func (m *Model) writeHowTo(page *kit.Page) {
 	page.Para(kit.Text, "No command is configured. Add one to "+scene.OneLine(m.tools.File, 200)+":")
@@ -138,7 +138,7 @@ func (m *Model) writeHowTo(page *kit.Page) {
 		page.Indented(2, kit.Span{kit.Accent, strings.TrimSuffix(line, "\n")})
 	}
 	page.Blank()
-	page.Para(kit.Quiet, "Fields: "+shell.FieldNames()+". docs/settings.md describes them.")
+	page.Para(kit.Quiet, "Variables: "+shell.FieldNames()+". docs/settings.md describes them.")
 }
 
 // View draws the menu over the drawn lines, which are width cells wide.

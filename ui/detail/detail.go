@@ -39,12 +39,15 @@ func ledDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
 	failureDetail(d, s, e)
 	riskDetail(d, s, e)
 	d.Field("Leader", append([]kit.Span{{kit.Strong, e.Leader}}, termSpans(d.Sym, e)...)...)
-	since := []kit.Span{{kit.Text, kit.Clock(e.Since, s.Now)}, {kit.Quiet, "  for " + kit.Duration(s.AsOf.Sub(e.Since))}}
-	if !e.SinceKnown {
-		since = []kit.Span{{kit.Text, kit.Clock(e.Since, s.Now) + " or earlier"},
-			{kit.Quiet, "  " + d.Sym.AtLeast + kit.Duration(s.AsOf.Sub(e.Since)) + "; " + unseenText(e)}}
+	current := election.Term{Start: e.Since, StartKnown: e.SinceKnown}
+	if n := len(e.Terms); n > 0 {
+		current.NotBefore = e.Terms[n-1].NotBefore
 	}
-	d.Field("Since", since...)
+	since := "for " + kit.Duration(s.AsOf.Sub(e.Since))
+	if !e.SinceKnown {
+		since = d.Sym.AtLeast + kit.Duration(s.AsOf.Sub(e.Since)) + "; the start was not observed"
+	}
+	d.Field("Since", kit.Span{kit.Text, current.From(s.Now, clock(s))}, kit.Span{kit.Quiet, "  " + since})
 	sessionDetail(d, s, e)
 	nextDetail(d, s, e)
 	valueDetail(d, s, e)
@@ -58,12 +61,8 @@ func termSpans(sym *kit.Symbols, e *election.Election) []kit.Span {
 	return []kit.Span{{kit.Quiet, "  term "}, scene.TermSpan(e, sym)}
 }
 
-// unseenText explains why the start of the current term is not known.
-func unseenText(e *election.Election) string {
-	if e.LastTerm() != nil {
-		return "the term began during a gap in observation"
-	}
-	return "the start was not observed"
+func clock(s *scene.Scene) func(time.Time) string {
+	return func(at time.Time) string { return kit.Clock(at, s.Now) }
 }
 
 func sessionDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
@@ -156,17 +155,8 @@ func lastTermDetail(d *kit.Page, s *scene.Scene, last *election.Term) {
 	}
 	who = append(who, kit.Span{kit.Quiet, ", term " + scene.TermNumber(last.Number) + ", led for " + scene.Held(d.Sym, last.Held(s.AsOf), last.HeldKnown())})
 	d.Field("Last leader", who...)
-	d.Field("Lost at", kit.Span{kit.Text, endText(s, last)})
+	d.Field("Lost at", kit.Span{kit.Text, last.To(s.Now, clock(s))})
 	d.Field("Lost because", causeSpans(s, last)...)
-}
-
-// endText formats the end of a term. If the end was not observed, the text contains the earliest and the latest
-// possible time.
-func endText(s *scene.Scene, t *election.Term) string {
-	if t.SeenUntil.IsZero() {
-		return kit.Clock(t.End, s.Now)
-	}
-	return "between " + kit.Clock(t.SeenUntil, s.Now) + " and " + kit.Clock(t.End, s.Now) + ", during a gap in observation"
 }
 
 // causeWait is the maximum expected time to find a cause.

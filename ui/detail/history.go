@@ -51,14 +51,14 @@ func gapsSince(d *kit.Page, s *scene.Scene, gaps []history.Range, at time.Time) 
 	for n := len(gaps) - 1; n >= 0 && !gaps[n].Since.Before(at); n-- {
 		gap := gaps[n]
 		d.Add(kit.Span{kit.Faint, kit.PadTo("", 9)}, kit.Span{kit.Delay, d.Sym.Unknown + " no observer for " + kit.Duration(gap.Until.Sub(gap.Since))},
-			kit.Span{kit.Quiet, "  " + dated(d, s, gap.Since) + " " + d.Sym.Arrow + " " + dated(d, s, gap.Until)})
+			kit.Span{kit.Quiet, "  " + dated(d, s)(gap.Since) + " " + d.Sym.Arrow + " " + dated(d, s)(gap.Until)})
 		gaps = gaps[:n]
 	}
 	return gaps
 }
 
-func dated(d *kit.Page, s *scene.Scene, at time.Time) string {
-	return kit.Dated(at, s.Now, d.Width >= secondsWidth)
+func dated(d *kit.Page, s *scene.Scene) func(at time.Time) string {
+	return func(at time.Time) string { return kit.Dated(at, s.Now, d.Width >= secondsWidth) }
 }
 
 // secondsWidth is the minimum width of a page that shows times with both date and seconds.
@@ -90,19 +90,12 @@ func vacancyLine(d *kit.Page, length time.Duration, known, lasting bool) {
 }
 
 func termLines(d *kit.Page, s *scene.Scene, t *history.Term) {
-	end, sign, r := "now", d.Sym.Led, kit.Led
+	end, sign, r, at := "now", d.Sym.Led, kit.Led, dated(d, s)
 	if s.Past != nil {
-		end = dated(d, s, s.Past.At)
+		end = at(s.Past.At)
 	}
 	if t.Over() {
-		end, sign, r = dated(d, s, t.End), d.Sym.Dot, kit.Quiet
-	}
-	if !t.SeenUntil.IsZero() {
-		end = "by " + end
-	}
-	start := dated(d, s, t.Start)
-	if !t.StartKnown {
-		start = "before " + start
+		end, sign, r = t.To(s.Now, at), d.Sym.Dot, kit.Quiet
 	}
 	line := []kit.Span{
 		{kit.Quiet, kit.PadTo("term "+scene.TermNumber(t.Number), 9)}, {r, sign + " "}, {kit.Strong, scene.Clean(t.Leader)},
@@ -116,7 +109,7 @@ func termLines(d *kit.Page, s *scene.Scene, t *history.Term) {
 	}
 	line = append(line,
 		kit.Span{kit.Text, "  " + lasted},
-		kit.Span{kit.Quiet, "  " + start + " " + d.Sym.Arrow + " " + end})
+		kit.Span{kit.Quiet, "  " + t.From(s.Now, at) + " " + d.Sym.Arrow + " " + end})
 	d.Add(line...)
 	if t.Over() {
 		d.Indented(11, append([]kit.Span{{kit.Quiet, "lost because "}}, lossSpans(s, t)...)...)
@@ -139,8 +132,8 @@ func eventsOfElection(d *kit.Page, s *scene.Scene, e *election.Election) {
 	d.Head("Events")
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		ev := &e.Events[i]
-		spans := append([]kit.Span{{scene.EventRole(ev), kit.PadTo(scene.EventWord(ev), scene.EventWordWidth)}}, scene.EventSpans(d.Sym, ev)...)
-		d.Add(append([]kit.Span{{kit.Quiet, dated(d, s, ev.Time) + "  "}}, spans...)...)
+		spans := append([]kit.Span{{scene.EventRole(ev), kit.PadTo(scene.EventWord(ev), scene.EventWordWidth)}}, scene.EventSpans(d.Sym, ev, s.Now)...)
+		d.Add(append([]kit.Span{{kit.Quiet, dated(d, s)(ev.Time) + "  "}}, spans...)...)
 	}
 }
 

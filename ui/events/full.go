@@ -88,7 +88,7 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 		}
 	}
 	text("Time", ev.Time.In(s.Now.Location()).Format("2006-01-02 15:04:05.000 MST"))
-	page.Field("Event", append([]kit.Span{{Role: scene.EventRole(ev), Text: scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, ev)...)...)
+	page.Field("Event", append([]kit.Span{{Role: scene.EventRole(ev), Text: scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, ev, s.Now)...)...)
 	if ev.Election != "" {
 		page.Field("Election", kit.Span{Role: kit.Strong, Text: sanitize.Text(ev.Election)})
 	}
@@ -102,8 +102,8 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 	if ev.Limit > 0 {
 		text("Holders", strconv.Itoa(ev.Holders)+" of "+strconv.Itoa(ev.Limit))
 	}
-	if !ev.SeenUntil.IsZero() {
-		text("Ended", "between "+kit.Dated(ev.SeenUntil, s.Now, true)+" and "+kit.Dated(ev.Time, s.Now, true)+", during a gap in observation")
+	if between := ev.Between(s.Now); between != "" {
+		text("Happened", between+", during a gap in observation")
 	} else if ev.Gap {
 		text("Observed", "late; the change happened at an unknown earlier time")
 	}

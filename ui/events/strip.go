@@ -76,5 +76,5 @@ func drawEvent(l *kit.Line, s *scene.Scene, el scene.EventLine, c columns) {
 	l.Cell(kit.Strong, sanitize.Text(el.Ev.Election), room-where)
 	l.Gap(kit.ColumnGap)
 	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(12, l.Width/6)))
-	l.Texts(scene.LineSpans(l.Sym, el, l.Width < termsWidth)...)
+	l.Texts(scene.LineSpans(l.Sym, el, l.Width < termsWidth, s.Now)...)
 }

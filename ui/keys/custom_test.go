@@ -53,22 +53,21 @@ func TestInvalidKeys(t *testing.T) {
 		action, text string
 	}{
 		{map[string][]string{"jump": {"x"}}, "jump", "unknown action"},
-		{map[string][]string{"wide": {}}, "wide", "the list of keys is empty"},
-		{map[string][]string{"wide": {"q"}}, "wide", `"q" is already bound to quit`},
-		{map[string][]string{"quit": {"w"}}, "quit", `"w" is already bound to wide`},
-		{map[string][]string{"wide": {"ctrl+c"}}, "wide", `"ctrl+c" is already bound to quit`},
-		{map[string][]string{"wide": {"esc"}}, "wide", `"esc" is already bound to back`},
-		{map[string][]string{"wide": {"f"}}, "wide", `"f" is already bound to fix`},
-		{map[string][]string{"scan": {"w"}}, "scan", `"w" is already bound to wide`},
+		{map[string][]string{"sort": {}}, "sort", "the list of keys is empty"},
+		{map[string][]string{"sort": {"q"}}, "sort", `"q" is already bound to quit`},
+		{map[string][]string{"quit": {"s"}}, "quit", `"s" is already bound to sort`},
+		{map[string][]string{"sort": {"ctrl+c"}}, "sort", `"ctrl+c" is already bound to quit`},
+		{map[string][]string{"sort": {"esc"}}, "sort", `"esc" is already bound to back`},
+		{map[string][]string{"sort": {"f"}}, "sort", `"f" is already bound to fix`},
 		{map[string][]string{"down": {"y"}}, "down", `"y" has a fixed meaning in dialogs`},
-		{map[string][]string{"wide": {"shift+b"}}, "wide", `use the upper-case letter`},
-		{map[string][]string{"wide": {"ctrl+B"}}, "wide", `use a lower-case letter`},
-		{map[string][]string{"wide": {"ctrl+i"}}, "wide", `do not distinguish "ctrl+i" from "tab"`},
-		{map[string][]string{"wide": {"ww"}}, "wide", `"ww" is not a key`},
-		{map[string][]string{"wide": {" "}}, "wide", `is not a key`},
-		{map[string][]string{"wide": {""}}, "wide", `is not a key`},
-		{map[string][]string{"wide": {"\x1b"}}, "wide", `is not a key`},
-		{map[string][]string{"wide": {"f13"}}, "wide", `is not a key`},
+		{map[string][]string{"sort": {"shift+b"}}, "sort", `use the upper-case letter`},
+		{map[string][]string{"sort": {"ctrl+B"}}, "sort", `use a lower-case letter`},
+		{map[string][]string{"sort": {"ctrl+i"}}, "sort", `do not distinguish "ctrl+i" from "tab"`},
+		{map[string][]string{"sort": {"ww"}}, "sort", `"ww" is not a key`},
+		{map[string][]string{"sort": {" "}}, "sort", `is not a key`},
+		{map[string][]string{"sort": {""}}, "sort", `is not a key`},
+		{map[string][]string{"sort": {"\x1b"}}, "sort", `is not a key`},
+		{map[string][]string{"sort": {"f13"}}, "sort", `is not a key`},
 	} {
 		_, err := keys.Parse(c.custom)
 		var problem *keys.Error
@@ -80,12 +79,12 @@ func TestInvalidKeys(t *testing.T) {
 
 func TestValidKeys(t *testing.T) {
 	for _, name := range []string{"b", "B", "é", "*", "ctrl+g", "ctrl+alt+b", "alt+B", "shift+f3", "f12", "ctrl++", "shift+enter", "0"} {
-		if _, err := keys.Parse(map[string][]string{"wide": {name}}); err != nil {
+		if _, err := keys.Parse(map[string][]string{"sort": {name}}); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	// Two actions exchange their keys.
-	if _, err := keys.Parse(map[string][]string{"sort": {"w"}, "wide": {"s"}}); err != nil {
+	if _, err := keys.Parse(map[string][]string{"reverse": {"s"}, "sort": {"S"}}); err != nil {
 		t.Error(err)
 	}
 }

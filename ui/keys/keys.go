@@ -12,7 +12,7 @@ type Map struct {
 	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
 	NextTrouble, PrevTrouble                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
-	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
+	Filter, Sort, Reverse, Pause, Mark, Copy, Command         key.Binding
 	Release, Destroy, Fix, Results, Scan, Report, Run         key.Binding
 	Drain, MarkAll, Invert, MarkRange, Unmark                 key.Binding
 	Elections, Events, Sessions                               key.Binding
@@ -24,7 +24,7 @@ type Map struct {
 
 // FixedKeys are the keys with a fixed meaning in dialogs, panels and prompts.
 type FixedKeys struct {
-	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, AllowDestroy, CopyCommand key.Binding
+	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop, Recall, Select, Exclude, AllowDestroy, CopyCommand, WatchAll key.Binding
 }
 
 // action is a binding with its name in the settings.
@@ -41,7 +41,7 @@ func (k *Map) named() []action {
 		{"next-problem", &k.NextTrouble}, {"previous-problem", &k.PrevTrouble},
 		{"open", &k.Open}, {"back", &k.Back}, {"next-tab", &k.NextTab}, {"previous-tab", &k.PrevTab},
 		{"pane-up", &k.PaneUp}, {"pane-down", &k.PaneDown},
-		{"filter", &k.Filter}, {"sort", &k.Sort}, {"reverse", &k.Reverse}, {"wide", &k.Wide}, {"pause", &k.Pause},
+		{"filter", &k.Filter}, {"sort", &k.Sort}, {"reverse", &k.Reverse}, {"pause", &k.Pause},
 		{"mark", &k.Mark}, {"mark-all", &k.MarkAll}, {"mark-range", &k.MarkRange}, {"invert-marks", &k.Invert}, {"unmark", &k.Unmark},
 		{"copy", &k.Copy}, {"command", &k.Command}, {"release", &k.Release}, {"destroy", &k.Destroy}, {"fix", &k.Fix},
 		{"drain", &k.Drain}, {"results", &k.Results}, {"scan", &k.Scan}, {"report", &k.Report}, {"run", &k.Run},
@@ -72,7 +72,7 @@ func Default(ascii bool) Map {
 		NextTab: bind("tab", "next page", "tab"), PrevTab: bind("S-tab", "previous page", "shift+tab"),
 		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane down", "J", "shift+down"),
 		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort order", "S"),
-		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
+		Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
 		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
 		Fix:     bind("f", fix, "f"),
@@ -96,7 +96,7 @@ func Default(ascii bool) Map {
 			Scan: bind("f", "scan all keys", "f"), Stop: bind("x", "stop", "x"),
 			Recall: bind("up", "earlier", "up", "down"), Select: bind("ctrl-n", "next row", "ctrl+n", "ctrl+p"),
 			Exclude: bind("space", "exclude", "space"), AllowDestroy: bind("x", "allow destroy", "x"),
-			CopyCommand: bind("c", "copy the command", "c"),
+			CopyCommand: bind("c", "copy the command", "c"), WatchAll: bind("w", "watch all", "w"),
 		},
 	}
 }

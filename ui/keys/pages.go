@@ -29,7 +29,7 @@ func (k Map) Pages() []Page {
 		{"Elections", []Group{
 			{"Move", append(moves(k.Top), k.NextTrouble, k.PrevTrouble)},
 			{"Look", []key.Binding{
-				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.LongerLane, "longer lanes, up to 30 days"), says(k.ShorterLane, "shorter lanes, min. 5 minutes"), says(k.Copy, "copy a field or a command"), k.Report,
+				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, says(k.LongerLane, "longer lanes, up to 30 days"), says(k.ShorterLane, "shorter lanes, min. 1 minute"), says(k.Copy, "copy a field or a command"), k.Report,
 			}},
 			marks,
 			{"Act", []key.Binding{k.Release, k.Destroy, says(k.Fix, "explain and fix a vacancy"), k.Run}},
@@ -42,7 +42,7 @@ func (k Map) Pages() []Page {
 		}},
 		{"Sessions", []Group{
 			{"Move", moves(k.Top)},
-			{"Look", []key.Binding{k.Open, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.Copy, "copy a field or a command"), k.Scan}},
+			{"Look", []key.Binding{k.Open, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, says(k.Copy, "copy a field or a command"), k.Scan}},
 			{"Act", []key.Binding{k.Mark, says(k.Destroy, "destroy the session"), k.Run}},
 			always,
 		}},
@@ -58,7 +58,7 @@ func (k Map) Pages() []Page {
 			{"Drain in progress", []key.Binding{says(k.Fixed.Stop, "stop the drain")}},
 			{"Configured commands", []key.Binding{says(k.Fixed.Enter, "run the command"), says(k.Fixed.Confirm, "confirm and run the command")}},
 			{"Doctor", []key.Binding{says(k.Fixed.Refresh, "run the checks again")}},
-			{"Discovered locks", []key.Binding{says(k.Wide, "watch all discovered locks")}},
+			{"Discovered locks", []key.Binding{says(k.Fixed.WatchAll, "watch all discovered locks")}},
 			{"Filter and command", []key.Binding{
 				says(k.Fixed.Tab, "complete; again: next completion"), says(k.Fixed.Recall, "earlier line; down: later line"),
 				says(k.Fixed.Select, "next row while filtering; ctrl-p: previous row"), says(k.Fixed.Enter, "keep the filter, or run the command"),

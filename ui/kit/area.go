@@ -15,7 +15,7 @@ type Item uint8
 const (
 	NoItem Item = iota
 	Row
-	Column
+	Heading
 	Tab
 )
 

@@ -147,3 +147,12 @@ func Thousands(n int64) string {
 	}
 	return text
 }
+
+// Age formats a duration in its largest unit: 45s, 12m, 3h, 2d.
+func Age(d time.Duration) string {
+	text := Duration(d)
+	if i := strings.IndexAny(text, "smhd"); i >= 0 {
+		return text[:i+1]
+	}
+	return text
+}

@@ -1,3 +1,5 @@
+// Package kit contains what is needed to draw the screen and does not depend on elections: lines, styles, symbols, boxes,
+// tables, lists and text input.
 package kit
 
 import (

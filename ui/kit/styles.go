@@ -22,8 +22,7 @@ const (
 	Vacant
 	Delay
 	Bad
-	TermA
-	TermB
+	Lane // a leader in a lane
 	Key
 	Badge
 	Alarm
@@ -43,7 +42,6 @@ const (
 	toneSelected
 	Stale // stale data: all text is grey
 	toneStaleSelected
-	toneChanged
 	toneCount
 )
 
@@ -53,14 +51,6 @@ func (t Tone) Selected() Tone {
 		return toneStaleSelected
 	}
 	return toneSelected
-}
-
-// Changed returns the background of a line that changed recently. Stale and selected lines keep their background.
-func (t Tone) Changed() Tone {
-	if t == Plain {
-		return toneChanged
-	}
-	return t
 }
 
 // depth is the colour depth of the terminal.
@@ -106,7 +96,6 @@ func NewStyles(theme Theme, dark bool, profile string) *Styles {
 		s.inks[Plain][r] = opening(plain)
 		s.inks[toneSelected][r] = opening(selected(t, d, r, plain))
 		s.inks[Stale][r] = opening(staleStyle(t, d, r, plain))
-		s.inks[toneChanged][r] = opening(changed(t, d, r, plain))
 		s.inks[toneStaleSelected][r] = opening(selected(t, d, Quiet, staleStyle(t, d, r, plain)))
 	}
 	return s
@@ -135,10 +124,8 @@ func roleStyle(t palette, d depth, r Role) lipgloss.Style {
 		return s.Foreground(t.delay).Bold(true)
 	case Bad:
 		return s.Foreground(t.bad).Bold(true)
-	case TermA:
-		return s.Foreground(t.termA)
-	case TermB:
-		return s.Foreground(t.termB)
+	case Lane:
+		return s.Foreground(t.lane)
 	case Key:
 		return s.Foreground(t.accent)
 	default:
@@ -184,18 +171,6 @@ func selected(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 		return plain.Foreground(t.selectedProblems)
 	}
 	return plain
-}
-
-// changed highlights a role in a line that changed recently. It uses a background or, if the terminal has too few
-// colours, bold text.
-func changed(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
-	switch {
-	case r.block():
-		return plain
-	case d == depthNone, t.changed == nil:
-		return plain.Bold(true)
-	}
-	return plain.Background(t.changed)
 }
 
 // staleStyle makes a role grey. Roles with their own background keep their colours, because their text describes

@@ -29,10 +29,9 @@ func Themes() []Theme {
 type palette struct {
 	quiet, faint, line, accent      color.Color
 	led, vacant, delay, bad         color.Color
-	termA, termB, onBadge           color.Color
+	lane, onBadge                   color.Color
 	selection, selectedText         color.Color
 	selectedQuiet, selectedProblems color.Color // nil keeps the colours of the role
-	changed                         color.Color // nil makes the row bold
 }
 
 // newPalette returns the colours of a theme on a dark or light background.
@@ -54,9 +53,9 @@ func newPalette(t Theme, dark bool, d depth) palette {
 		quiet: of("#585858", "#a8a8a8"), faint: of("#6c6c6c", "#949494"), line: of("#b2b2b2", "#585858"),
 		accent: of("#005fd7", "#5fafff"), led: of("#005f5f", "#87d787"), vacant: of("#af0000", "#ff875f"),
 		delay: of("#875f00", "#ffd75f"), bad: of("#af005f", "#ff87af"),
-		termA: of("#5f875f", "#5faf87"), termB: of("#5f87af", "#5f87d7"), onBadge: of("#ffffff", "#1c1c1c"),
+		lane: of("#5f875f", "#5faf87"), onBadge: of("#ffffff", "#1c1c1c"),
 		selection: of("#e4e4e4", "#3a3a3a"), selectedText: of("#121212", "#ffffff"),
-		selectedQuiet: of("#4e4e4e", "#bcbcbc"), changed: of("#ffffd7", "#00005f"),
+		selectedQuiet: of("#4e4e4e", "#bcbcbc"),
 	}
 }
 
@@ -67,9 +66,8 @@ func highContrast(of func(light, dark string) color.Color) palette {
 		quiet: of("#262626", "#e4e4e4"), faint: of("#3a3a3a", "#d0d0d0"), line: of("#585858", "#a8a8a8"),
 		accent: of("#0000d7", "#87d7ff"), led: of("#005f00", "#87ffaf"), vacant: of("#af0000", "#ffaf5f"),
 		delay: of("#5f005f", "#ffff5f"), bad: of("#87005f", "#ffafd7"),
-		termA: of("#005f00", "#87ffaf"), termB: of("#00005f", "#87afff"), onBadge: ground,
+		lane: of("#005f00", "#87ffaf"), onBadge: ground,
 		selection: ink, selectedText: ground, selectedQuiet: ground, selectedProblems: ground,
-		changed: of("#ffffaf", "#00005f"),
 	}
 }
 
@@ -78,7 +76,7 @@ func terminalColours(of func(light, dark string) color.Color) palette {
 	return palette{
 		quiet: of("8", "7"), faint: of("8", "7"), line: of("7", "8"), accent: of("4", "14"), led: of("2", "2"),
 		vacant: of("1", "11"), delay: of("3", "3"), bad: of("1", "9"),
-		termA: of("2", "2"), termB: of("6", "6"), onBadge: of("15", "0"),
+		lane: of("2", "2"), onBadge: of("15", "0"),
 		selection: of("7", "8"), selectedText: of("0", "15"), selectedQuiet: of("0", "15"),
 	}
 }
@@ -88,7 +86,7 @@ func contrast16(of func(light, dark string) color.Color) palette {
 	ink, ground := of("0", "15"), of("15", "0")
 	return palette{
 		quiet: ink, faint: ink, line: ink, accent: of("4", "14"), led: of("0", "10"), vacant: of("1", "11"),
-		delay: of("5", "11"), bad: of("1", "9"), termA: of("0", "10"), termB: of("4", "14"), onBadge: ground,
+		delay: of("5", "11"), bad: of("1", "9"), lane: of("0", "10"), onBadge: ground,
 		selection: ink, selectedText: ground, selectedQuiet: ground, selectedProblems: ground,
 	}
 }

@@ -121,7 +121,7 @@ func textRoles() map[string]kit.Role {
 func tones() map[string]kit.Tone {
 	return map[string]kit.Tone{
 		"plain": kit.Plain, "selected": kit.Plain.Selected(), "stale": kit.Stale,
-		"stale and selected": kit.Stale.Selected(), "changed": kit.Plain.Changed(),
+		"stale and selected": kit.Stale.Selected(),
 	}
 }
 
@@ -150,11 +150,9 @@ func TestContrastOfTheThemes(t *testing.T) {
 						}
 					}
 				}
-				for name, role := range map[string]kit.Role{"one term of a lane": kit.TermA, "the next": kit.TermB} {
-					fg, bg := ink(t, styles.Ink(kit.Plain, role), hex(t, text), hex(t, ground))
-					if got := contrast(fg, bg); got < 3 { // graphics
-						t.Errorf("%s, dark %v, on %s: %s has %.2f:1, want 3:1", theme, dark, ground, name, got)
-					}
+				fg, bg := ink(t, styles.Ink(kit.Plain, kit.Lane), hex(t, text), hex(t, ground))
+				if got := contrast(fg, bg); got < 3 { // graphics
+					t.Errorf("%s, dark %v, on %s: a lane has %.2f:1, want 3:1", theme, dark, ground, got)
 				}
 			}
 		}
@@ -202,23 +200,5 @@ func TestThemesOfTerminalsWithFewColours(t *testing.T) {
 		if got := kit.NewStyles(kit.ThemeTerminal, true, "TrueColor").Ink(kit.Plain, role); strings.Contains(got, "8;") {
 			t.Errorf("the terminal's own colours contain %q", got)
 		}
-	}
-}
-
-// A changed line differs from others with and without colours, and a selected line from both.
-func TestChangedLinesAreHighlighted(t *testing.T) {
-	for _, theme := range kit.Themes() {
-		for _, profile := range []string{"TrueColor", "ANSI", "Ascii"} {
-			for _, dark := range []bool{true, false} {
-				styles := kit.NewStyles(theme, dark, profile)
-				plain, changed, selected := styles.Ink(kit.Plain, kit.Text), styles.Ink(kit.Plain.Changed(), kit.Text), styles.Ink(kit.Plain.Selected(), kit.Text)
-				if plain == changed || changed == selected || plain == selected {
-					t.Errorf("%s, %s, dark %v: plain %q, changed %q, selected %q", theme, profile, dark, plain, changed, selected)
-				}
-			}
-		}
-	}
-	if kit.Stale.Changed() != kit.Stale || kit.Plain.Selected().Changed() != kit.Plain.Selected() {
-		t.Error("a stale or selected line is highlighted")
 	}
 }

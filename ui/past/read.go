@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/ui/scene"
@@ -106,7 +105,7 @@ func (r reader) read(ctx context.Context, q *request, at time.Time, ev *election
 		return nil, err
 	}
 	past := &scene.Past{
-		At: at.In(q.now.Location()), Event: ev, Observed: st.observed, Gap: st.gap, Blind: st.blind, Lanes: st.lanes,
+		At: at.In(q.now.Location()), Event: ev, Observed: st.observed, Gap: st.gap, Blind: st.blind, Patterns: q.Texts,
 		Snapshot: &election.Snapshot{
 			At: at, Datacenter: q.name(), Elections: st.elections, Events: events, Loaded: true,
 			Connection: election.Connection{State: election.Live, Since: at, LastContact: at},
@@ -143,18 +142,17 @@ type state struct {
 	observed  bool
 	gap       history.Range
 	blind     map[string]history.Range
-	lanes     *scene.Lanes
 }
 
-// leastWindow is the minimum window of a read, because [election.Election.Changes] counts the changes in this period.
-const leastWindow = query.ChangesWindow
+// gapWithin is the period before a moment in which the read of a moment searches for gaps in observation.
+const gapWithin = time.Hour
 
 func (r reader) state(ctx context.Context, q *request, at time.Time) (state, error) {
-	stored, err := r.source.State(ctx, history.StateQuery{At: at, Window: max(q.window, leastWindow)})
+	stored, err := r.source.State(ctx, history.StateQuery{At: at})
 	if err != nil {
 		return state{}, err
 	}
-	all := history.Range{Since: at.Add(-q.window)}
+	all := history.Range{Since: at.Add(-gapWithin)}
 	if last := stored.LastObserved; !last.IsZero() && last.Before(all.Since) {
 		all.Since = last
 	}
@@ -162,8 +160,7 @@ func (r reader) state(ctx context.Context, q *request, at time.Time) (state, err
 	if err != nil {
 		return state{}, err
 	}
-	elections := q.shown(stored.Elections)
-	st := state{elections: elections, lanes: lanesOf(elections, observed, at, q)}
+	st := state{elections: q.shown(stored.Elections)}
 	if st.gap, st.observed = gapAt(observed, all.Since, at, q.now); st.observed && len(q.Datacenters) > 1 {
 		st.blind = blindAt(observed, all.Since, at, q)
 	}
@@ -238,14 +235,43 @@ func gapAt(observed []history.Observation, since, at, now time.Time) (gap histor
 	return history.Range{}, true
 }
 
-func lanesOf(elections []*election.Election, observed []history.Observation, at time.Time, q *request) *scene.Lanes {
-	l := &scene.Lanes{
-		At: at, Window: q.window, Patterns: q.Texts, Terms: make(map[election.ID][]election.Term, len(elections)), Observed: make(map[election.ID]history.Periods, len(elections)),
+// laneTerms is the maximum number of terms in one read of the lanes. Earlier terms are shown as not observed.
+const laneTerms = 10_000
+
+// lanes reads the terms of some elections in the window before a moment, or before now.
+func (r reader) lanes(ctx context.Context, q *request) (*scene.Lanes, error) {
+	l := &scene.Lanes{At: q.at, Moment: q.at, Window: q.window, Terms: map[election.ID][]election.Term{}, Observed: map[election.ID]history.Periods{}}
+	if q.at.IsZero() {
+		l.At = q.now
 	}
-	coverage := history.NewCoverage(observed, history.Range{Since: at.Add(-q.window), Until: at})
-	for _, e := range elections {
-		id := e.ID()
-		l.Terms[id], l.Observed[id] = e.Terms, coverage.Of(e.Datacenter, e.Key())
+	period := history.Range{Since: l.At.Add(-q.window), Until: l.At}
+	observed, err := r.observations(ctx, q, period)
+	if err != nil {
+		return nil, err
 	}
-	return l
+	type place struct{ datacenter, key string }
+	ids, keys := make(map[place]election.ID, len(q.lanes)), make([]string, len(q.lanes))
+	for i, e := range q.lanes {
+		ids[place{e.Datacenter, e.Key()}], keys[i] = e.ID(), e.Key()
+	}
+	page, err := r.source.Terms(ctx, history.TermQuery{Filter: history.Filter{Range: period, Names: keys}, Limit: laneTerms})
+	if err != nil && !errors.Is(err, history.ErrNoElection) {
+		return nil, err
+	}
+	if n := len(page.Terms); page.More {
+		period.Since = page.Terms[n-1].Start
+	}
+	coverage := history.NewCoverage(observed, period)
+	for at, id := range ids {
+		l.Observed[id] = coverage.Of(at.datacenter, at.key)
+	}
+	for _, t := range slices.Backward(page.Terms) {
+		if t.End.After(l.At) {
+			t.End, t.SeenUntil = time.Time{}, time.Time{}
+		}
+		if id, asked := ids[place{t.Datacenter, t.Key}]; asked {
+			l.Terms[id] = append(l.Terms[id], t.Term)
+		}
+	}
+	return l, nil
 }

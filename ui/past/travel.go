@@ -42,21 +42,21 @@ type request struct {
 	// the listed elections.
 	listed []*election.Election
 	ids    map[election.ID]bool
-	window time.Duration
 	now    time.Time
 	// Watched selects the keys of the board.
 	scene.Watched
 	// event is the event to which the user stepped, or nil if there is none.
 	event *election.Event
+	// lanes are the elections whose lanes are read, and window is the period of the lanes.
+	lanes  []*election.Election
+	window time.Duration
 }
 
-func newRequest(s *scene.Scene, window time.Duration) *request {
-	return &request{window: window, now: s.Now, Watched: s.Watched()}
-}
+func newRequest(s *scene.Scene) *request { return &request{now: s.Now, Watched: s.Watched()} }
 
 // Step moves to the nearest event before (-1) or after (1) the displayed moment. listed contains the elections that
 // match the filter. It is nil without a filter. During a read, Step does nothing.
-func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election, window time.Duration) tea.Cmd {
+func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election) tea.Cmd {
 	switch {
 	case t.Busy():
 		return nil
@@ -65,7 +65,7 @@ func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election, w
 	case step > 0 && s.Past == nil:
 		return t.say("The board shows the present: there is no later event.")
 	}
-	q := newRequest(s, window)
+	q := newRequest(s)
 	q.step, q.at, q.listed, q.ids = step, s.AsOf, listed, make(map[election.ID]bool, len(listed))
 	for _, e := range listed {
 		q.ids[e.ID()] = true
@@ -74,7 +74,7 @@ func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election, w
 }
 
 // Jump moves to the moment that the user typed.
-func (t *Traveler) Jump(text string, s *scene.Scene, window time.Duration) tea.Cmd {
+func (t *Traveler) Jump(text string, s *scene.Scene) tea.Cmd {
 	if text == "now" {
 		return t.Leave()
 	}
@@ -82,7 +82,7 @@ func (t *Traveler) Jump(text string, s *scene.Scene, window time.Duration) tea.C
 	if err != nil {
 		return t.say(err.Error() + ".")
 	}
-	q := newRequest(s, window)
+	q := newRequest(s)
 	q.at = at
 	return t.read(q)
 }
@@ -99,7 +99,7 @@ func (t *Traveler) Cancel() { t.visit.Cancel() }
 // Busy reports whether a read of a moment is in progress.
 func (t *Traveler) Busy() bool { return t.visit.Running() }
 
-// readTime is the timeout of a read. A read of 30 days of a large history takes several seconds.
+// readTime is the timeout of a read.
 const readTime = 30 * time.Second
 
 // read reads a moment and shows it. It replaces a read in progress.
@@ -138,8 +138,8 @@ func noEvent(q *request) string {
 	return "The history contains no later event" + of + ". Press esc to return to now."
 }
 
-// refreshEvery returns the interval between reads of the lanes. Between reads, the lanes show new terms from the
-// snapshot, which contains only the latest terms. A read of 10,000 elections takes about 100 ms.
+// refreshEvery returns the interval between reads of the same lanes. Between reads, the lanes show new terms from the
+// snapshot, which contains only the latest terms.
 func refreshEvery(window time.Duration) time.Duration {
 	return max(time.Minute, min(window/15, 10*time.Minute))
 }
@@ -147,39 +147,43 @@ func refreshEvery(window time.Duration) time.Duration {
 // retryAfter is the delay before a failed read of the same lanes is retried.
 const retryAfter = 10 * time.Second
 
-// Lanes returns the command that reads the lanes, or nil if no read is due. A read is due if the window or the patterns
-// have changed or, in the present, after refreshEvery. In the past, the command reads the displayed moment again.
-// There is no read before the first response from Consul, because it would delay the first complete table.
-func (t *Traveler) Lanes(s *scene.Scene, window time.Duration) (cmd tea.Cmd) {
+// Lanes returns the command that reads the lanes, or nil if no read is due. A read is due if the lane of a visible
+// election was not read for the window and the moment or, in the present, after refreshEvery. It reads the elections
+// near the visible ones too. If the patterns of a past moment have changed, the command reads the moment again. There
+// is no read before the first response from Consul, because it would delay the first complete table.
+func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*election.Election) (cmd tea.Cmd) {
+	q := newRequest(s)
+	q.at, q.window, q.lanes = s.Past.Moment(), window, near
+	moved := s.Past != nil && !slices.Equal(s.Past.Patterns, s.Patterns)
 	switch l := s.Lanes; {
-	case t.source == nil, t.Busy(), t.lanes.Running(), t.isRecent(s, window):
+	case t.source == nil, t.Busy(), t.lanes.Running(), t.isRecent(q, visible):
 		return nil
-	case l != nil && l.Window == window && slices.Equal(l.Patterns, s.Patterns) && (s.Past != nil || s.Now.Sub(l.At) < refreshEvery(window)):
-		return nil
-	case s.Past == nil && (len(s.Live.Elections) == 0 || s.Live.Connection.State == election.Connecting):
-		return nil
-	}
-	q := newRequest(s, window)
-	if s.Past != nil {
-		q.at, q.event = s.Past.At, s.Past.Event
+	case moved:
+		q.event = s.Past.Event
 		return t.read(q)
+	case len(visible) == 0, s.Past == nil && s.Live.Connection.State == election.Connecting:
+		return nil
+	case l != nil && l.Window == window && (s.Past != nil || s.Now.Sub(l.At) < refreshEvery(window)) &&
+		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
+		return nil
 	}
 	t.latest = q
 	t.lanes, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ func(int, int)) (*scene.Lanes, error) {
-		st, err := reader{t.source}.state(ctx, q, q.now)
-		return st.lanes, err
+		return reader{t.source}.lanes(ctx, q)
 	}, t.showLanes)
 	return cmd
 }
 
 // isRecent reports whether the latest request was for the same lanes and less than retryAfter ago.
-func (t *Traveler) isRecent(s *scene.Scene, window time.Duration) bool {
-	q := t.latest
-	if q == nil || q.window != window || !q.at.Equal(s.Past.Moment()) || !slices.Equal(q.Texts, s.Patterns) {
+func (t *Traveler) isRecent(q *request, visible []*election.Election) bool {
+	l := t.latest
+	if l == nil || q.window != l.window || !q.at.Equal(l.at) || !slices.Equal(q.Texts, l.Texts) {
 		return false
 	}
-	age := s.Now.Sub(q.now)
-	return age >= 0 && age < retryAfter
+	age := q.now.Sub(l.now)
+	return age >= 0 && age < retryAfter && !slices.ContainsFunc(visible, func(e *election.Election) bool {
+		return !slices.ContainsFunc(l.lanes, func(read *election.Election) bool { return read.ID() == e.ID() })
+	})
 }
 
 func (t *Traveler) showLanes(l *scene.Lanes, err error) tea.Cmd {

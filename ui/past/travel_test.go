@@ -64,7 +64,7 @@ func TestMomentsThatUsersType(t *testing.T) {
 		"2h":                        "2026-11-20 10:01:09",
 		"2026-11-20T03:12:05+01:00": "2026-11-20 03:12:05",
 	} {
-		moment, note := visit(t, uitest.Incident(), func(tr *past.Traveler) tea.Cmd { return tr.Jump(text, s, time.Hour) })
+		moment, note := visit(t, uitest.Incident(), func(tr *past.Traveler) tea.Cmd { return tr.Jump(text, s) })
 		got := note
 		if moment != nil {
 			got = moment.At.Format(time.DateTime)
@@ -104,7 +104,7 @@ func TestTimesWithoutAnObserver(t *testing.T) {
 	} {
 		source := uitest.Incident()
 		source.Observed = c.observed
-		moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Jump(c.at, s, time.Hour) })
+		moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Jump(c.at, s) })
 		if moment == nil {
 			t.Fatal(note)
 		}
@@ -135,7 +135,7 @@ func TestADatacenterThatWasNotObserved(t *testing.T) {
 	}
 	source := uitest.Incident()
 	source.Observed = []history.Observation{period("dc1", "02:00:00", "12:00:00"), period("dc2", "02:00:00", "03:30:00")}
-	moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Jump("03:45", s, time.Hour) })
+	moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Jump("03:45", s) })
 	if moment == nil {
 		t.Fatal(note)
 	}
@@ -165,7 +165,7 @@ func TestStepsOfManyElections(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"many": append(many, "service/billing/leader"), "few": {"service/billing/leader"}, "one unknown": {"service/billing/leader", "service/new/leader"},
 	} {
-		moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, listed(keys), time.Hour) })
+		moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, listed(keys)) })
 		if moment == nil || moment.Event.Key != "service/billing/leader" || moment.Event.Type != election.Elected {
 			t.Errorf("%s: %s %+v", name, note, moment)
 		}
@@ -203,7 +203,7 @@ func TestEventsAtOneTimeAreOneStep(t *testing.T) {
 	}
 	steps := 0
 	for {
-		moment, _ := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, nil, time.Hour) })
+		moment, _ := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, nil) })
 		if moment == nil {
 			break
 		}
@@ -227,7 +227,7 @@ func TestThePastOfTwoDatacenters(t *testing.T) {
 		}
 	}
 	s := uitest.Scene(uitest.Federated(), uitest.Now())
-	moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Jump("03:15", s, time.Hour) })
+	moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Jump("03:15", s) })
 	if moment == nil {
 		t.Fatal(note)
 	}
@@ -244,7 +244,7 @@ func TestThePastOfTwoDatacenters(t *testing.T) {
 	shop := []*election.Election{{Datacenter: "dc2", Pair: election.Pair{Key: "service/shop/leader"}}}
 	elsewhere := []*election.Election{{Datacenter: "dc1", Pair: election.Pair{Key: "service/shop/leader"}}}
 	step := func(listed []*election.Election) *scene.Past {
-		moment, _ := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, listed, time.Hour) })
+		moment, _ := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, listed) })
 		return moment
 	}
 	if moment := step(shop); moment == nil || moment.Event.Datacenter != "dc2" {
@@ -253,4 +253,59 @@ func TestThePastOfTwoDatacenters(t *testing.T) {
 	if moment := step(elsewhere); moment != nil {
 		t.Errorf("a step to an event of another datacenter: %+v", moment.Event)
 	}
+}
+
+// The lanes read only the elections near the screen, once a minute, and no state of the board.
+func TestLanesReadTheRowsOnTheScreen(t *testing.T) {
+	source := &counted{Moments: uitest.Incident()}
+	var shown *scene.Lanes
+	tr := past.NewTraveler(context.Background(), source, func(a scene.Action) tea.Cmd {
+		shown = a.(scene.ShowLanes).Lanes
+		return nil
+	})
+	s := uitest.Scene(uitest.Mixed(), uitest.Now())
+	rows := listed([]string{"service/auth/leader", "service/billing/leader", "service/shop/leader"})
+	read := func(visible, near []*election.Election) bool {
+		s.Lanes = shown
+		cmd := tr.Lanes(s, 12*time.Hour, visible, near)
+		if cmd != nil {
+			cmd().(kit.TaskMsg).Apply()
+		}
+		return cmd != nil
+	}
+	for _, c := range []struct {
+		visible []*election.Election
+		read    bool
+		after   time.Duration
+	}{{rows[:1], true, 0}, {rows[:1], false, time.Second}, {rows[1:2], false, 0}, {rows[2:], true, 0}, {rows[2:], true, time.Hour}} {
+		s.Now = s.Now.Add(c.after)
+		if got := read(c.visible, rows[:2]); got != c.read {
+			t.Errorf("%s: read %v", c.visible[0].Key(), got)
+		}
+	}
+	for _, names := range source.names {
+		if !slices.Equal(names, []string{"service/auth/leader", "service/billing/leader"}) || source.states > 0 {
+			t.Errorf("the lanes read %q and %d states", names, source.states)
+		}
+	}
+	if terms, observed, known := shown.Of(rows[1]); !known || len(terms) != 2 || len(observed) != 2 || terms[0].Leader != "billing-1" {
+		t.Errorf("%v %v %v", known, observed, terms)
+	}
+}
+
+// counted is a history that counts the reads of terms and states.
+type counted struct {
+	*uitest.Moments
+	names  [][]string
+	states int
+}
+
+func (c *counted) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
+	c.names = append(c.names, q.Names)
+	return c.Moments.Terms(ctx, q)
+}
+
+func (c *counted) State(ctx context.Context, q history.StateQuery) (history.State, error) {
+	c.states++
+	return c.Moments.State(ctx, q)
 }

@@ -51,7 +51,6 @@ func Commands() []Usage {
 		{"report", "[SINCE]", APeriod, "write an incident report about the election or the listed events"},
 		{Name: "history", About: "show the history of the election"},
 		{Name: "pause", About: "pause or resume the board"},
-		{Name: "wide", About: "turn the wide table on or off"},
 		{"release", "[FILTER]", AFilter, "release the selected, marked or matching elections"},
 		{"destroy", "[FILTER]", AFilter, "like :release, but destroy the sessions"},
 		{"drain", "[NODE]", ANode, "move every leader off a node"},

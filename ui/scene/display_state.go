@@ -59,7 +59,7 @@ func (s DisplayState) Sign(sym *kit.Symbols) (string, kit.Role) {
 	case StateVacant:
 		return sym.Vacant, kit.Vacant
 	case StateSemaphore:
-		return sym.Semaphore, kit.TermB
+		return sym.Semaphore, kit.Accent
 	case StateUnsearched:
 		return sym.Vacant, kit.Quiet
 	case StateIdle:

@@ -127,18 +127,22 @@ func EventRole(ev *election.Event) kit.Role {
 
 // EventSpans describes an event. The description omits the time, the election and the type, which have their own
 // columns.
-func EventSpans(sym *kit.Symbols, ev *election.Event) []kit.Span {
-	return LineSpans(sym, EventLine{Ev: ev}, false)
+func EventSpans(sym *kit.Symbols, ev *election.Event, now time.Time) []kit.Span {
+	return LineSpans(sym, EventLine{Ev: ev}, false, now)
 }
 
 // LineSpans describes an event with its cause. The cause precedes the length of the term, because a narrow window
 // cuts the end of the line. A brief description omits the number of the term.
-func LineSpans(sym *kit.Symbols, el EventLine, brief bool) []kit.Span {
+func LineSpans(sym *kit.Symbols, el EventLine, brief bool, now time.Time) []kit.Span {
 	who := leaderSpans(el.Ev)
 	if brief {
 		who = who[:min(1, len(who))]
 	}
-	return describe(sym, el, who)
+	spans := describe(sym, el, who)
+	if between := el.Ev.Between(now); between != "" {
+		spans = append(spans, kit.Span{kit.Quiet, " " + sym.Dot + " " + between})
+	}
+	return spans
 }
 
 func describe(sym *kit.Symbols, el EventLine, who []kit.Span) []kit.Span {
@@ -210,6 +214,13 @@ func whySpans(sym *kit.Symbols, ev *election.Event) []kit.Span {
 		spans = append(spans, kit.Span{kit.Quiet, ": " + OneLine(ev.Evidence, 240)})
 	}
 	return spans
+}
+
+// SameTerm reports whether two observations are of the same term. Terms of one session on one key never overlap. A
+// number of 0 is unknown.
+func SameTerm(a, b *election.Term) bool {
+	precedes := func(a, b *election.Term) bool { return a.Over() && a.End.Before(b.Start) }
+	return a.Session == b.Session && a.CreateIndex == b.CreateIndex && (a.Number == b.Number || a.Number == 0 || b.Number == 0) && !precedes(a, b) && !precedes(b, a)
 }
 
 // SameEvent reports whether events of two snapshots are the same event.

@@ -53,9 +53,6 @@ type GoTo struct {
 // is no such key, the component shows the valid keys.
 type SortBy struct{ Text string }
 
-// Widen toggles the wide table.
-type Widen struct{}
-
 // Choose requests [Ask] for the chosen targets. If Filter is not empty, the targets are all rows that match it. If
 // there is no valid target, the component returns [Say] with the reason.
 type Choose struct {

@@ -230,7 +230,8 @@ type Past struct {
 	Blind map[string]history.Range
 	// Begins is the time of the oldest stored event. It is set only if no election was known at At.
 	Begins time.Time
-	Lanes  *Lanes
+	// Patterns are the patterns of the elections.
+	Patterns []string
 }
 
 // Moment returns At, or the zero time for the present.
@@ -244,19 +245,18 @@ func (p *Past) Moment() time.Time {
 // Unobserved reports whether p is a moment of the past at which no observer was running.
 func (p *Past) Unobserved() bool { return p != nil && !p.Observed }
 
-// Lanes holds the recorded terms and observations for the period of the lanes. It is immutable.
+// Lanes holds the recorded terms and observations of some elections for the period of the lanes. It is immutable.
 type Lanes struct {
-	// At is the end of the period, and Window is its length. Patterns are the patterns of the elections.
-	At       time.Time
-	Window   time.Duration
-	Patterns []string
+	// At is the end of the period, and Window is its length. Moment is zero if the period ends in the present.
+	At, Moment time.Time
+	Window     time.Duration
 	// The keys of Terms and Observed are values of [election.Election.ID].
 	Terms    map[election.ID][]election.Term
 	Observed map[election.ID]history.Periods
 }
 
-// Of returns the terms of an election and the periods in which it was observed until At. known is false if the
-// history does not contain the election.
+// Of returns the terms of an election and the periods in which it was observed until At. known is false if they
+// were not read.
 func (l *Lanes) Of(e *election.Election) (terms []election.Term, observed history.Periods, known bool) {
 	if l == nil {
 		return nil, nil, false

@@ -68,7 +68,7 @@ func heldDoc(d *kit.Page, s *scene.Scene, r *row, scan *scanResult) {
 			kit.Span{kit.Text, "  term "}, scene.TermSpan(e, d.Sym), kit.Span{kit.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)})
 	}
 	for _, e := range r.slots {
-		d.Beside([]kit.Span{{kit.TermB, d.Sym.Semaphore + " "}}, 2, kit.Span{kit.Strong, sanitize.Text(e.Name)},
+		d.Beside([]kit.Span{{kit.Accent, d.Sym.Semaphore + " "}}, 2, kit.Span{kit.Strong, sanitize.Text(e.Name)},
 			kit.Span{kit.Quiet, "  " + sanitize.Text(e.Key())}, kit.Span{kit.Text, "  a slot of the semaphore"})
 	}
 	if !r.scanned {

@@ -28,7 +28,6 @@ type Model struct {
 	marks  map[string]bool
 	filter query.Filter
 	sort   sorting
-	wide   bool
 	// open is set while the session under the cursor is shown in full. top is the first visible line.
 	open bool
 	top  int

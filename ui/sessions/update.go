@@ -87,8 +87,6 @@ func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 		v.moveTo(v.at.Index + msg.Step)
 	case scene.Moved:
 		v.moveTo(v.at.Index + msg.Step)
-	case scene.Widen:
-		return v.widen()
 	case scene.SortBy:
 		return v.sortBy(msg, s)
 	case scene.Choose:
@@ -99,17 +97,9 @@ func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// widen shows or hides the full session IDs.
-func (v *Model) widen() scene.Action {
-	if v.wide = !v.wide; v.wide && v.widths(v.rect.W)[colID] < fullID {
-		return scene.Say{Role: kit.Quiet, Text: "The window is too narrow for the full session IDs; press enter to show the session."}
-	}
-	return nil
-}
-
 // clicked selects the clicked session, or sorts by the clicked column. A second click on a column reverses the order.
 func (v *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
-	if at.Item != kit.Column {
+	if at.Item != kit.Heading {
 		v.moveTo(at.Index)
 		return nil
 	}
@@ -171,8 +161,6 @@ func (v *Model) listKey(msg tea.KeyPressMsg, r *row, s *scene.Scene) scene.Actio
 		return v.resort(sorting{key: (v.sort.key + 1) % len(SortKeys())}, s)
 	case key.Matches(msg, k.Reverse):
 		return v.resort(sorting{key: v.sort.key, reverse: !v.sort.reverse}, s)
-	case key.Matches(msg, k.Wide):
-		return v.widen()
 	}
 	return nil
 }

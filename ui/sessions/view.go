@@ -63,7 +63,7 @@ func (v *Model) widths(width int) [columns]int {
 		room += w[c] + kit.ColumnGap
 		w[c] = 0
 	}
-	if v.wide && w[colID] > 0 && room >= fullID-w[colID] {
+	if w[colID] > 0 && room >= fullID-w[colID] {
 		room -= fullID - w[colID]
 		w[colID] = fullID
 	}
@@ -156,7 +156,7 @@ func (v *Model) head(p *kit.Painter, widths [columns]int, width int) string {
 			continue
 		}
 		l.To(x)
-		l.Area(kit.Area{Item: kit.Column, Index: c})
+		l.Area(kit.Area{Item: kit.Heading, Index: c})
 		if id == colName {
 			l.Gap(2)
 		}

@@ -1,3 +1,4 @@
+// Package shell writes commands for a POSIX shell: those that the user copies, and those of the settings. It does no I/O.
 package shell
 
 import (
@@ -129,6 +130,16 @@ func operands(texts ...string) []string {
 		words = append(words, Quote(text))
 	}
 	return words
+}
+
+// Quote returns a text as one word of a POSIX shell. The text must not contain a NUL byte, because no argument can
+// contain one.
+func Quote(text string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+"
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 func line(words []string) string { return strings.Join(words, " ") }

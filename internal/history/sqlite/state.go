@@ -23,9 +23,6 @@ const maxTerms = 50_000
 
 // State returns the state at a given time.
 func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, error) {
-	if q.Window <= 0 {
-		q.Window = time.Hour
-	}
 	st := history.State{At: q.At}
 	seen, err := list(ctx, f.reading, scanOne[int64], `SELECT ifnull(max(s), 0) FROM (SELECT max(min(seen, ?1)) AS s FROM observations WHERE started <= ?1)`, nanos(q.At))
 	if err != nil {
@@ -89,7 +86,7 @@ func (r reading) board(ctx context.Context, datacenter string, at time.Time) (*h
 	return b, err
 }
 
-// addTerms adds the earlier terms that overlap the window. A board contains only the latest terms of its elections.
+// addTerms adds the earlier terms of [history.StateTerms]. A board contains only the latest terms of its elections.
 func (f *File) addTerms(ctx context.Context, q history.StateQuery, elections []*election.Election) error {
 	byIdent := make(map[string]*election.Election, len(elections))
 	for _, e := range elections {
@@ -107,7 +104,7 @@ func (f *File) addTerms(ctx context.Context, q history.StateQuery, elections []*
 	all, err := list(ctx, f.reading, scan, selectTermColumns+`, e.datacenter, e.ident FROM terms t CROSS JOIN elections e ON e.id = t.election WHERE t.id IN (
 		SELECT id FROM (SELECT id FROM terms WHERE started BETWEEN ?2 AND ?1 ORDER BY started DESC LIMIT ?3)
 		UNION ALL SELECT (SELECT id FROM terms WHERE election = x.id AND started < ?2 ORDER BY started DESC, id DESC LIMIT 1) FROM elections x)
-		ORDER BY t.started DESC, t.id DESC`, nanos(q.At), nanos(q.At.Add(-q.Window)), maxTerms)
+		ORDER BY t.started DESC, t.id DESC`, nanos(q.At), nanos(q.At.Add(-history.StateTerms)), maxTerms)
 	if err != nil {
 		return err
 	}

@@ -206,7 +206,9 @@ func (c *Client) Stats(ctx context.Context, f history.Filter) (st history.Stats,
 
 // State returns the state of all elections at a given time.
 func (c *Client) State(ctx context.Context, q history.StateQuery) (st history.State, err error) {
-	err = c.getObject(ctx, pathState, stateValues(q), &st)
+	v := url.Values{}
+	setTime(v, "at", q.At)
+	err = c.getObject(ctx, pathState, v, &st)
 	for _, e := range st.Elections {
 		for i := range e.Terms {
 			word(&e.Terms[i].Cause)

@@ -62,7 +62,7 @@ func TestARecorderGivesWhatItsFileGives(t *testing.T) {
 		same(t, "stats, "+name, s.file.Stats, c.Stats, f)
 	}
 	for _, n := range []int{0, 1, 17, 18, 59, 1000} {
-		st := same(t, fmt.Sprint("state ", n), s.file.State, c.State, history.StateQuery{At: at(n), Window: time.Minute})
+		st := same(t, fmt.Sprint("state ", n), s.file.State, c.State, history.StateQuery{At: at(n)})
 		if len(st.Elections) != 4 {
 			t.Errorf("%d elections", len(st.Elections))
 		}

@@ -5,7 +5,6 @@ package web
 
 import (
 	"context"
-	"time"
 
 	"electop/internal/history"
 )
@@ -43,8 +42,6 @@ const (
 	maxBody   = 128 << 20
 	maxAction = 16 << 10
 	maxQuery  = 256 << 10
-	// maxWindow is the maximum window of a state.
-	maxWindow = 31 * 24 * time.Hour
 )
 
 // Error codes that a client must distinguish.

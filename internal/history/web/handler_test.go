@@ -110,7 +110,6 @@ func TestAccess(t *testing.T) {
 		"unknown cause":                   {open, "/v1/terms?cause=fire", nil, 400},
 		"terms with a type":               {open, "/v1/terms?type=elected", nil, 400},
 		"invalid cursor":                  {open, "/v1/events?before=x", nil, 400},
-		"invalid window":                  {open, "/v1/state?window=x", nil, 400},
 		"no such election":                {open, "/v1/terms?name=none", nil, 404},
 		"invalid escape":                  {open, "/v1/events?since=%zz", nil, 400},
 		"days":                            {open, "/v1/events?since=7d", nil, 200},
@@ -314,15 +313,4 @@ type many struct{ web.Source }
 
 func (many) Observations(context.Context, history.Range) ([]history.Observation, error) {
 	return make([]history.Observation, 100_000), nil
-}
-
-func TestTheWindowOfAStateIsLimited(t *testing.T) {
-	s := serve(t, nil)
-	for window, want := range map[string]int{"744h": http.StatusOK, "2200h": http.StatusBadRequest} {
-		response, err := http.Get(s.URL + "/v1/state?window=" + window)
-		if err != nil || response.StatusCode != want {
-			t.Fatalf("%s: %v %v", window, response, err)
-		}
-		response.Body.Close()
-	}
 }

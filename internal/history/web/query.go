@@ -81,18 +81,6 @@ func (q *query) limit() int {
 	return n
 }
 
-func (q *query) window() time.Duration {
-	text := q.get("window")
-	if text == "" {
-		return 0
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 || d > maxWindow {
-		q.fail(queryErrorf("window %q: must be a duration such as 1h, at most 744h", sanitize.Line(text, 40)))
-	}
-	return d
-}
-
 // wordsOf parses a parameter that can be repeated and has a fixed set of values.
 func wordsOf[T ~string](q *query, name string, allowed []T) (all []T) {
 	q.known = append(q.known, name)
@@ -133,7 +121,7 @@ func (q *query) terms() (history.TermQuery, error) {
 }
 
 func (q *query) state() (history.StateQuery, error) {
-	s := history.StateQuery{At: q.time("at"), Window: q.window()}
+	s := history.StateQuery{At: q.time("at")}
 	if s.At.IsZero() {
 		s.At = q.now
 	}
@@ -193,14 +181,5 @@ func termValues(q history.TermQuery) url.Values {
 	setText(v, "before", string(q.Before))
 	setText(v, "after", string(q.After))
 	setLimit(v, q.Limit)
-	return v
-}
-
-func stateValues(q history.StateQuery) url.Values {
-	v := url.Values{}
-	setTime(v, "at", q.At)
-	if q.Window > 0 {
-		v.Set("window", min(q.Window, maxWindow).String())
-	}
 	return v
 }

@@ -1,0 +1,127 @@
+package kit
+
+import "slices"
+
+// ColumnGap is the number of cells between columns. LeadIn is the number of cells before the first column. These
+// cells show the cursor. LeadOut is the number of cells after the last column.
+const (
+	ColumnGap = 2
+	LeadIn    = 1
+	LeadOut   = 1
+)
+
+// Column is a column of a table whose rows have the type R.
+type Column[R any] struct {
+	// Name is the name in the settings. Sort is the sort key of the column, or "" if there is none.
+	Name, Sort string
+	// Title is the heading. Short replaces it if it does not fit.
+	Title, Short string
+	// The minimum, the usual and the maximum width, in cells. A column without a maximum is hidden.
+	Least, Want, Most int
+	// Rank is the order in which a narrow window hides columns, lowest first. A column without a rank is never hidden.
+	Rank int
+	// Whole is set if the column grows to its maximum at once or not at all.
+	Whole bool
+	Right bool // the heading is aligned to the right
+	// Indent is the number of cells of the heading that belong to a sign at the beginning of each cell.
+	Indent int
+	// Cell draws a row into exactly width cells.
+	Cell func(r R, l *Line, width int)
+
+	width int
+}
+
+// Table is a list of columns.
+type Table[R any] []Column[R]
+
+// Fit returns the columns that fit into a width, with their widths.
+func (t Table[R]) Fit(width int) Table[R] {
+	shown := slices.DeleteFunc(slices.Clone(t), func(c Column[R]) bool { return c.Most == 0 })
+	room := width - LeadIn - LeadOut + ColumnGap
+	for i := range shown {
+		shown[i].width = shown[i].Least
+		room -= shown[i].Least + ColumnGap
+	}
+	for room < 0 {
+		least := -1
+		for i, c := range shown {
+			if c.Rank > 0 && (least < 0 || c.Rank < shown[least].Rank) {
+				least = i
+			}
+		}
+		if least < 0 { // the window is narrower than the sum of the minimum widths
+			shown[0].width = max(6, shown[0].width+room)
+			break
+		}
+		room += shown[least].width + ColumnGap
+		shown = slices.Delete(shown, least, least+1)
+	}
+	grow := func(c *Column[R], to int) {
+		if n := min(to-c.width, room); n > 0 && (c.width+n == to || !c.Whole) {
+			c.width, room = c.width+n, room-n
+		}
+	}
+	for i := range shown {
+		if c := &shown[i]; c.Want == c.Least+1 { // one cell more or less decides whether a text is cut
+			grow(c, c.Want)
+		}
+	}
+	for i := range shown {
+		grow(&shown[i], shown[i].Want)
+	}
+	for i := range shown {
+		grow(&shown[i], shown[i].Most)
+	}
+	return shown
+}
+
+// Head draws the headings. The heading of the column with the sort key by has a sign, which may use the gap after the
+// column. If no column has this key, the sign is in the indentation of the first heading. keys lists all sort keys.
+func (t Table[R]) Head(p *Painter, width int, keys []string, by string, up bool) string {
+	l := NewLine(p, width)
+	marker := p.Sym.Down
+	if up {
+		marker = p.Sym.Up
+	}
+	none := !slices.ContainsFunc(t, func(c Column[R]) bool { return c.Sort == by })
+	x := LeadIn
+	for i, c := range t {
+		end := x + c.width
+		l.To(x)
+		if key := slices.Index(keys, c.Sort); key >= 0 {
+			l.Area(Area{Item: Heading, Index: key})
+		}
+		if i == 0 && none && c.Indent > 0 && by != "" {
+			l.Text(Accent, marker)
+		}
+		l.To(x + c.Indent)
+		title := c.Title
+		if Width(title) > end-l.Used && c.Short != "" {
+			title = c.Short
+		}
+		if c.Right {
+			l.To(end - Width(title))
+		}
+		l.Cell(Head, title, min(Width(title), end-l.Used))
+		if c.Sort == by && by != "" {
+			if l.Used < end {
+				l.Gap(1)
+			}
+			l.Text(Accent, marker)
+		}
+		l.To(end)
+		l.Area(Area{})
+		x = end + ColumnGap
+	}
+	return l.Done()
+}
+
+// Row draws the cells of a row.
+func (t Table[R]) Row(l *Line, r R) {
+	x := LeadIn
+	for _, c := range t {
+		l.To(x)
+		c.Cell(r, l, c.width)
+		x += c.width + ColumnGap
+	}
+}
