@@ -62,7 +62,7 @@ func TestOneDialogActsInOneDatacenter(t *testing.T) {
 	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters)
 	d.filter("billing")
 	d.keys("a", "r")
-	if d.m.dialog != nil {
+	if d.m.overlay != nil {
 		t.Fatal("a dialog about two datacenters is open")
 	}
 	d.wants("The chosen rows are in dc1, dc2.")
@@ -83,12 +83,12 @@ func TestALostDatacenterGreysOutOnlyItsRows(t *testing.T) {
 	d.filter("dc:dc2 billing")
 	d.keys("r")
 	d.wants("Unavailable while Consul is unreachable")
-	if d.m.dialog != nil {
+	if d.m.overlay != nil {
 		t.Fatal("a dialog about a lost datacenter is open")
 	}
 	d.filter("dc:dc1 billing")
 	d.keys("r")
-	if d.m.dialog == nil {
+	if d.m.overlay == nil {
 		t.Fatalf("no dialog:\n%s", d.text())
 	}
 }
@@ -261,7 +261,7 @@ func TestADialogBelowManyBannersIsReadToItsEnd(t *testing.T) {
 		hidden := 0
 		for ; d.below(); hidden++ {
 			d.keys("y")
-			if len(d.op.destroyed) > 0 || d.m.dialog == nil {
+			if len(d.op.destroyed) > 0 || d.m.overlay == nil {
 				t.Fatalf("%v: confirmed before the end was on the screen:\n%s", size, d.text())
 			}
 			if text := d.screen(); !strings.Contains(text, "[ Cancel ]") || !strings.Contains(text, "(Destroy)") {

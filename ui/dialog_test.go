@@ -59,7 +59,7 @@ func TestShrinkingCancelsADialog(t *testing.T) {
 		d.wants("[ ")
 		d.resize(30, 8)
 		d.wants("electop needs 40x10")
-		if d.keys("y"); d.m.dialog != nil {
+		if d.keys("y"); d.m.overlay != nil {
 			t.Errorf("%v: the dialog is still open", open)
 		}
 		d.now = d.now.Add(noteTime * 2) // the note is shown when the window is large enough again
@@ -73,7 +73,7 @@ func TestShrinkingCancelsADialog(t *testing.T) {
 	d.keys("g", "x")
 	d.keys("f")
 	d.resize(120, 9)
-	if d.m.focus.mode != modeBoard {
+	if d.m.overlay != nil {
 		t.Error("a dialog with a running scan was not cancelled")
 	}
 }
@@ -119,7 +119,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	d.wants("scroll down to enable Destroy", "(Destroy)", "[ Cancel ]")
 	d.keys("y", "tab", "y")
 	d.nothingDone("before the end of the text was visible")
-	if d.keys("enter"); d.m.dialog != nil {
+	if d.keys("enter"); d.m.overlay != nil {
 		t.Fatal("tab moved to a disabled button")
 	}
 	d.keys("x", "G", "y") // these keys scroll by at most a page
@@ -196,7 +196,7 @@ func TestKeysWhileConnecting(t *testing.T) {
 // targets lists the names of the targets of the open dialog.
 func (d *driver) targets() string {
 	var names []string
-	for _, t := range d.m.dialog.Targets() {
+	for _, t := range d.m.overlay.Targets() {
 		names = append(names, t.Label())
 	}
 	return strings.Join(names, " ")

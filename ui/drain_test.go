@@ -181,12 +181,12 @@ func TestTheNodeOfTheRowIsDrained(t *testing.T) {
 func TestAPlanIsNotConfirmedAtTheMomentItAppears(t *testing.T) {
 	d, _ := planned(t, &fakeDrain{}, 80, 14)
 	d.wants("(Drain)", "more lines below")
-	if d.keys("y"); d.m.log.Draining() != "" {
+	if d.keys("y"); d.m.log.Draining() {
 		t.Fatal("y confirmed the drain before the user could notice the plan")
 	}
 	d.keys("G") // scrolling changes no text
 	d.confirmDrain()
-	if d.m.log.Draining() != "node-2" {
+	if !d.m.log.Draining() {
 		t.Error("the drain was not confirmed")
 	}
 }
@@ -217,7 +217,7 @@ func TestAPlanWithoutElectionsIsNotConfirmed(t *testing.T) {
 	d.keys("space", "j", "space", "j", "space", "j", "space")
 	d.wants("All elections are excluded.")
 	d.keys("y", "tab", "enter")
-	if d.m.log.Draining() != "" {
+	if d.m.log.Draining() {
 		t.Fatal("a drain without elections was confirmed")
 	}
 	d.wants("Cancelled: nothing was changed.")
@@ -231,7 +231,7 @@ func TestDestroyIsAllowedInThePlan(t *testing.T) {
 	d.lacks("Lock-delay 15s")
 	d.keys("x")
 	d.wants("Destroy is allowed. If a session on node-2 leads an election after 20 releases", "Lock-delay 15s: no candidate can acquire the key", "x destroy: allowed", "(Drain)")
-	if d.keys("y"); d.m.log.Draining() != "" {
+	if d.keys("y"); d.m.log.Draining() {
 		t.Fatal("y confirmed the drain although the plan had just changed")
 	}
 	d.notice()
@@ -266,7 +266,7 @@ func TestALongPlanIsConfirmedWithTheNumberOfElections(t *testing.T) {
 	d.confirmDrain()
 	d.wants("Type 1003 to drain 1003 elections", "> _")
 	d.keys("'1004", "enter")
-	if d.m.log.Draining() != "" {
+	if d.m.log.Draining() {
 		t.Fatal("another number confirmed the drain")
 	}
 	d.keys("esc")
@@ -277,7 +277,7 @@ func TestALongPlanIsConfirmedWithTheNumberOfElections(t *testing.T) {
 	d.lacks("Type 1003")
 	d.confirmDrain()
 	d.keys("'1003", "enter")
-	if d.m.log.Draining() != "node-2" {
+	if !d.m.log.Draining() {
 		t.Error("the drain was not confirmed")
 	}
 }
@@ -452,7 +452,7 @@ func TestADrainIsRefused(t *testing.T) {
 	d, _ := planned(t, &fakeDrain{}, 120, 36)
 	d.send(snapshotMsg{lostSnapshot()})
 	d.notice()
-	if d.keys("y"); d.m.log.Draining() != "" {
+	if d.keys("y"); d.m.log.Draining() {
 		t.Error("y confirmed the drain without a connection")
 	}
 	d.wants("Unavailable while Consul is unreachable")
@@ -465,7 +465,7 @@ func TestAWindowThatIsTooSmallCancelsAPlan(t *testing.T) {
 	d.keys("y")
 	d.resize(120, 36)
 	d.wants("Cancelled: the window became too small.")
-	if d.m.log.Draining() != "" {
+	if d.m.log.Draining() {
 		t.Error("y confirmed the drain in a window that is too small")
 	}
 }

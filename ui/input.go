@@ -5,7 +5,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/commands"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/pages"
@@ -39,10 +38,8 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 		return m.promptKey(msg)
 	case modeCopy:
 		return copyKey(m, msg)
-	case modeBoard:
-		return m.boardKey(msg)
 	default:
-		return toOverlay(m, msg)
+		return m.boardKey(msg)
 	}
 }
 
@@ -101,7 +98,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Later):
 		return m.out.travel.Step(1, m.scene, m.board.Listed()), true
 	case key.Matches(msg, k.Results):
-		return send(m, &m.log, scene.ListActions{}), true
+		return m.log.Show(), true
 	case key.Matches(msg, k.Drain):
 		return openDrain(m, selectedNode(m)), true
 	case key.Matches(msg, k.Back) && m.focus.view == viewEvents && m.events.Covered():
@@ -141,11 +138,11 @@ func openCopyMenu(m *Model) tea.Cmd {
 
 // openCommands opens the command menu for the selected election or session.
 func openCommands(m *Model) tea.Cmd {
-	about := commands.Open{Election: m.scene.Selected}
+	all := pages.Commands{All: m.opts.Commands, Run: m.opts.Command, File: m.opts.ConfigFile}
 	if m.focus.view == viewSessions {
-		about = commands.Open{Session: m.sessions.Selected()}
+		return m.do(pages.Menu(all, nil, m.sessions.Selected(), m.keys, m.scene))
 	}
-	return send(m, &m.focus.commands, about)
+	return m.do(pages.Menu(all, m.scene.Selected, nil, m.keys, m.scene))
 }
 
 // copyItems lists what the copy menu can copy.
@@ -217,7 +214,7 @@ func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
 		m.overlay.Wheel(msg.(scene.Wheeled).Step)
 		return nil
 	case m.focus.mode != modeBoard:
-		return toOverlay(m, msg)
+		return nil
 	case pane && m.focus.view == viewElections:
 		return send(m, &m.detail, msg)
 	}

@@ -132,11 +132,11 @@ func TestEarlierKeysConfirmNothing(t *testing.T) {
 		return s
 	}()})
 	d.wants("[(Release)]")
-	if d.keys("enter"); d.m.dialog == nil {
+	if d.keys("enter"); d.m.overlay == nil {
 		t.Error("enter on the disabled action closed the dialog")
 	}
 	d.nothingDone("enter after a change of the text")
-	if d.keys("esc"); d.m.dialog != nil {
+	if d.keys("esc"); d.m.overlay != nil {
 		t.Error("esc does not cancel")
 	}
 }

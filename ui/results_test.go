@@ -53,7 +53,7 @@ func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
 	d := drive(t, mixedSnapshot(), w, h, change...)
 	d.mark("auth", "billing", "orders", "shop", "users")
 	d.keys("r")
-	for d.m.dialog != nil && !d.ready() {
+	for d.m.overlay != nil && !d.ready() {
 		d.keys("j")
 	}
 	cmd := d.keys("y")
@@ -213,7 +213,7 @@ func TestManyResultsScroll(t *testing.T) {
 		d.keys("space")
 	}
 	d.keys("r")
-	for d.m.dialog != nil && !d.ready() {
+	for d.m.overlay != nil && !d.ready() {
 		d.keys("pgdown")
 	}
 	d.answers(d.keys("y"), nil)

@@ -38,13 +38,13 @@ func TestRefreshKeepsTheElection(t *testing.T) {
 func TestRefreshKeepsTheSession(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, studies)
 	d.keys("3", "/", "'users", "enter", "x")
-	id := d.m.dialog.Targets()[0].Session
+	id := d.m.overlay.Targets()[0].Session
 	gone := studiedSnapshot("")
 	gone.SessionList.Sessions = slices.DeleteFunc(slices.Clone(gone.SessionList.Sessions), func(s *election.Session) bool { return s.ID == id })
 	d.filter("")
 	d.send(snapshotMsg{gone})
 	d.keys("r")
-	if d.m.dialog == nil || len(d.m.dialog.Targets()) != 1 || d.m.dialog.Targets()[0].Session != id {
+	if d.m.overlay == nil || len(d.m.overlay.Targets()) != 1 || d.m.overlay.Targets()[0].Session != id {
 		t.Fatal("the dialog does not show the session that ended")
 	}
 	d.wants("the session no longer exists", "[ Close ]")

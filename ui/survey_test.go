@@ -138,7 +138,7 @@ func TestTheActionWaitsForTheCheck(t *testing.T) {
 		d.keys("tab", "y")
 		d.nothingDone(what)
 		d.wants("Nothing was done: electop is still reading sibling keys and sessions.")
-		if d.keys("enter"); d.m.dialog != nil { // Cancel has the focus
+		if d.keys("enter"); d.m.overlay != nil { // Cancel has the focus
 			t.Errorf("%s: enter confirms", what)
 		}
 		open(d)
@@ -164,7 +164,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 		d.mark("auth")
 		late := d.keys("r")
 		d.keys(key)
-		if d.m.dialog != nil {
+		if d.m.overlay != nil {
 			t.Fatalf("%s does not close the dialog", key)
 		}
 		d.wants("Cancelled: nothing was changed.")

@@ -323,7 +323,7 @@ func TestCopyFromSessions(t *testing.T) {
 		}
 		d.wants(want)
 	}
-	if d.keys("c", "x"); d.m.dialog != nil {
+	if d.keys("c", "x"); d.m.overlay != nil {
 		t.Error("a key of the menu opened a dialog")
 	}
 }

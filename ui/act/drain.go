@@ -30,7 +30,7 @@ type Planner func(ctx context.Context, datacenter, node string, progress func(do
 // drain is the dialog about the drain of a node: electop reads the plan, and the user confirms it.
 type drain struct {
 	scene.Overlay
-	s     *scene.Scene // of the node's datacenter
+	s     *scene.Scene    // of the node's datacenter
 	ctx   context.Context //nolint:containedctx // ends the read with the program
 	plans Planner
 

@@ -17,6 +17,7 @@ import (
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
+	"electop/ui/shell"
 )
 
 // Operator executes actions. A method does nothing if the hold in the target has changed.
@@ -27,20 +28,22 @@ type Operator interface {
 	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
 }
 
-// Program is what the log needs of the dashboard. Its methods run on the event loop.
-type Program interface {
-	Scene() *scene.Scene
+// Program contains what the log needs of the dashboard. The functions run on the event loop.
+type Program struct {
+	Scene func() *scene.Scene
 	// Do carries out an action. Changed announces the result of an action.
-	Do(scene.Action) tea.Cmd
-	Changed() tea.Cmd
+	Do      func(scene.Action) tea.Cmd
+	Changed func() tea.Cmd
+	// Cluster holds the connection settings for the commands that the user copies, by datacenter.
+	Cluster func(datacenter string) shell.Cluster
 }
 
 // Log contains the operator's actions in this run. Only the event loop may use it, except for Unfinished.
 type Log struct {
-	ctx     context.Context //nolint:containedctx // ends the calls with the program
-	op      Operator
-	keys    keys.Map
-	program Program
+	ctx  context.Context //nolint:containedctx // ends the calls with the program
+	op   Operator
+	keys keys.Map
+	Program
 	batches []batch // oldest first
 	newest  map[election.ID]*action
 	// table is the open list of results. It is nil if none is open.
@@ -94,13 +97,13 @@ const (
 
 // NewLog returns an empty log. Cancelling ctx cancels the calls to op.
 func NewLog(ctx context.Context, op Operator, k keys.Map, p Program) *Log {
-	return &Log{ctx: ctx, op: op, keys: k, program: p, newest: map[election.ID]*action{}}
+	return &Log{ctx: ctx, op: op, keys: k, Program: p, newest: map[election.ID]*action{}}
 }
 
 // Start runs the confirmed actions one after the other and destroys each session once. If there are several actions,
 // it opens their results.
 func (l *Log) Start(c scene.Confirm) tea.Cmd {
-	s := l.program.Scene()
+	s := l.Scene()
 	var b batch
 	for _, t := range withElections(c.Targets, s.Live) {
 		b = append(b, &action{
@@ -170,7 +173,7 @@ func (l *Log) run(groups []batch) tea.Cmd {
 		return o, nil
 	}, func(o insight.Outcome, _ error) tea.Cmd {
 		cmd := l.answered(group, o)
-		return tea.Batch(cmd, l.run(groups[1:]))
+		return tea.Batch(l.run(groups[1:]), cmd)
 	})
 	return cmd
 }
@@ -188,7 +191,7 @@ func (l *Log) begin(group batch) bool {
 // answered stores the outcome of a write. For a target without a key, it is final. The board changes only with the next
 // snapshot.
 func (l *Log) answered(group batch, o insight.Outcome) tea.Cmd {
-	now := l.program.Scene().Now
+	now := l.Scene().Now
 	var cmds []tea.Cmd
 	for _, a := range group {
 		o.Action, o.Target = a.Action, a.Target
@@ -198,7 +201,7 @@ func (l *Log) answered(group batch, o insight.Outcome) tea.Cmd {
 			cmds = append(cmds, l.notify(a))
 		}
 	}
-	return tea.Batch(append(cmds, l.program.Changed())...)
+	return tea.Batch(append(cmds, l.Changed())...)
 }
 
 // Settle looks for the awaited next leaders in the newest snapshot.
@@ -206,7 +209,7 @@ func (l *Log) Settle() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, b := range l.batches {
 		for _, a := range b {
-			if a.follow(l.program.Scene()) {
+			if a.follow(l.Scene()) {
 				cmds = append(cmds, l.notify(a))
 			}
 		}
@@ -238,14 +241,14 @@ func (a *action) follow(s *scene.Scene) bool {
 // notify shows the outcome of a single action in the footer. For a batch it shows the summary after the last outcome,
 // unless the table is open.
 func (l *Log) notify(a *action) tea.Cmd {
-	s := l.program.Scene()
+	s := l.Scene()
 	i := slices.IndexFunc(l.batches, func(b batch) bool { return slices.Contains(b, a) })
 	switch {
 	case i < 0:
 	case len(l.batches[i]) == 1:
-		return l.program.Do(scene.Say{Role: a.look(s.Sym).Role, Text: a.name + ": " + a.words(s)})
+		return l.Do(scene.Say{Role: a.look(s.Sym).Role, Text: a.name + ": " + a.words(s)})
 	case l.table == nil && l.batches[i].waiting() == 0:
-		return l.program.Do(scene.Say{Role: l.batches[i].worst().look(s.Sym).Role, Text: l.batches[i].summary() + l.hint(s)})
+		return l.Do(scene.Say{Role: l.batches[i].worst().look(s.Sym).Role, Text: l.batches[i].summary() + l.hint(s)})
 	}
 	return nil
 }
@@ -276,7 +279,7 @@ func (l *Log) StartDrain(c scene.Drain) tea.Cmd {
 	d := &drainRun{node: c.Plan.NodesText(), run: c.Plan.Start(c.Destroy)}
 	var b batch
 	for _, i := range c.Plan.Items {
-		b = append(b, d.action(i, l.program.Scene().Now))
+		b = append(b, d.action(i, l.Scene().Now))
 	}
 	l.add(b)
 	return tea.Batch(l.next(d), l.open(b))
@@ -317,7 +320,7 @@ func (l *Log) stepped(d *drainRun, changes []engine.Result) {
 		i := slices.IndexFunc(b, func(a *action) bool { return a.Target.Key == r.Item.Target.Key })
 		if i < 0 { // the node acquired this election during the drain
 			i = len(b)
-			b = append(b, d.action(r.Item, l.program.Scene().Now))
+			b = append(b, d.action(r.Item, l.Scene().Now))
 		}
 		b[i].step, b[i].over = r, r.Status.Final()
 	}
@@ -326,7 +329,7 @@ func (l *Log) stepped(d *drainRun, changes []engine.Result) {
 
 // drained ends a drain.
 func (l *Log) drained(d *drainRun) tea.Cmd {
-	s, b := l.program.Scene(), l.batchOf(d)
+	s, b := l.Scene(), l.batchOf(d)
 	d.over = true
 	if unverified := d.run.Unverified(); unverified != "" {
 		d.unverified = "not verified whether " + d.node + " leads an election: " + unverified
@@ -341,7 +344,7 @@ func (l *Log) drained(d *drainRun) tea.Cmd {
 	if d.unverified != "" {
 		role, text = kit.Bad, text+"; "+d.unverified
 	}
-	return l.program.Do(scene.Say{Role: role, Text: text + l.hint(s)})
+	return l.Do(scene.Say{Role: role, Text: text + l.hint(s)})
 }
 
 // batchOf returns the elections of a drain.

@@ -110,6 +110,9 @@ func (s *Sheet) Chosen() int {
 	return -1
 }
 
+// Select moves the cursor to an item.
+func (s *Sheet) Select(item int) { s.moveTo(slices.Index(s.items, item)) }
+
 // Top scrolls to the first line, or to the first item of a menu.
 func (s *Sheet) Top() { s.text.Offset, s.line = 0, -1 }
 
