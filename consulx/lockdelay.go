@@ -22,11 +22,11 @@ const NoSession = "00000000-0000-0000-0000-000000000000"
 
 // ProbeResult is the result of [ProbeLockDelay].
 type ProbeResult struct {
-	State LockState
+	State LockState `json:"state"`
 	// Exists is set if the key exists. A deleted key can have a lock-delay too.
-	Exists bool
+	Exists bool `json:"exists"`
 	// Session is the ID of the session that holds the key. It is empty unless State is LockHeld.
-	Session string
+	Session string `json:"session,omitempty"`
 }
 
 // ProbeLockDelay reports whether a lock-delay is active. Reads do not show a lock-delay, so the probe tries to acquire

@@ -34,7 +34,7 @@ type Model struct {
 	board    *board.Model
 	detail   detail.Model
 	events   events.Model
-	sessions sessions.Model
+	sessions *sessions.Model
 	log      *act.Log
 	note     note
 	overlay  *scene.Overlay // nil if none is open

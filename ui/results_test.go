@@ -43,9 +43,7 @@ func keyOf(name string) string { return "service/" + name + "/leader" }
 func (d *driver) answers(cmd tea.Cmd, fails map[string]insight.Outcome) {
 	d.t.Helper()
 	d.op.ends = fails
-	for _, c := range sequence(d.t, cmd()) {
-		d.send(c())
-	}
+	d.perform(cmd)
 }
 
 // batchResults releases five elections with five different results.
@@ -53,9 +51,6 @@ func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
 	d := drive(t, mixedSnapshot(), w, h, change...)
 	d.mark("auth", "billing", "orders", "shop", "users")
 	d.keys("r")
-	for d.m.overlay != nil && !d.ready() {
-		d.keys("j")
-	}
 	cmd := d.keys("y")
 	d.answers(cmd, map[string]insight.Outcome{
 		"shop":  {Kind: insight.OutcomeChanged, Reason: "service/shop/leader is held by another session"},

@@ -40,7 +40,6 @@ func TestWithoutOptionalFunctions(t *testing.T) {
 	d.keys("tab")
 	d.wants("Candidates are not read.")
 	d.keys("3")
-	d.wants("This dashboard cannot list sessions.")
 	d.keys("x")
 	d.wants("There is no session to destroy.")
 	d.keys("1", "g", "x")

@@ -3,6 +3,7 @@ package discovery
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"path"
 	"slices"
@@ -49,27 +50,41 @@ func lockShaped(p *election.Pair) bool {
 
 // Result contains the locks of a store, grouped by pattern.
 type Result struct {
-	Groups []Group
+	Groups []Group `json:"groups"`
 	// Locks is the number of discovered elections. Unwatched is the number of elections that no watched pattern
 	// selects. The keys of Patroni's members are not elections.
-	Locks, Unwatched int
+	Locks     int `json:"locks"`
+	Unwatched int `json:"unwatched"`
 }
 
 // Group contains the locks that one pattern selects.
 type Group struct {
 	// Pattern selects the keys of the group. Excluded contains one "!" pattern for each other key that Pattern
 	// matches.
-	Pattern  string
-	Excluded []string
+	Pattern  string   `json:"pattern"`
+	Excluded []string `json:"excluded,omitempty"`
 	// Members is set for a group of Patroni member keys, which are locked but are not elections.
-	Members bool
+	Members bool `json:"-"`
 	// Locked, Unlocked and Semaphores count the keys by state. Watched counts the keys that the watched patterns
 	// select.
-	Locked, Unlocked, Semaphores, Watched int
+	Locked     int `json:"locked"`
+	Unlocked   int `json:"unlocked"`
+	Semaphores int `json:"semaphores"`
+	Watched    int `json:"watched"`
 	// Software counts the keys by the software that locks them.
-	Software map[string]int
-	Presets  []string
-	Keys     []string
+	Software map[string]int `json:"software"`
+	Presets  []string       `json:"presets,omitempty"`
+	Keys     []string       `json:"keys"`
+}
+
+// MarshalJSON adds the fields election and flags.
+func (g Group) MarshalJSON() ([]byte, error) {
+	type fields Group
+	return json.Marshal(struct {
+		fields
+		Election bool     `json:"election"`
+		Flags    []string `json:"flags"`
+	}{fields(g), !g.Members, append([]string{}, g.Flags()...)})
 }
 
 // Flags returns the command-line flags that watch exactly the keys of the group. It returns nil for Patroni member

@@ -196,6 +196,8 @@ func (o Outcome) headline() string {
 // doneText describes a completed action. It does not name the next leader, because no later term was observed.
 func (o Outcome) doneText() string {
 	switch {
+	case o.Action == election.ActionRelease && o.Reason != "":
+		return " was released"
 	case o.Action == election.ActionRelease:
 		return " was released; it may already lead again"
 	case o.Target.Key == "":

@@ -40,7 +40,7 @@ func facts() act.Facts {
 			ledBy(pair("service/web/leader", "w1"), nil),
 		}},
 		Sessions: []*election.Session{web, web2, mail, db},
-		Held:     []election.Pair{slot, pair("lock/backup", "m1"), pair("service/web/leader", "w1"), pair("other/key", "w2")},
+		Held:     []election.Pair{slot, pair("lock/backup", "M1"), pair("service/web/leader", "W1"), pair("other/key", "w2")},
 	}
 }
 

@@ -3,6 +3,7 @@ package act_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -211,22 +212,6 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 	})
 }
 
-func TestAnElectionStaysAfterTheLastRound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.add("web", "node-2", always("node-2"))
-		w.add("mail", "node-2", always("node-3"))
-		got := w.run(t.Context())
-		r := got["web"]
-		if r.Status != act.Stayed || r.Rounds != 20 || !r.Here || r.Reason != "a session on node-2 led again after each of 20 releases" {
-			t.Errorf("%+v", r)
-		}
-		if got["mail"].Status != act.Moved {
-			t.Errorf("%+v", got["mail"])
-		}
-	})
-}
-
 // A client that polls every 5 s until two reads are equal competes again only if the leader remains for 10 s.
 func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -262,108 +247,6 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 		// During a pause, other elections must move.
 		if took := time.Since(start); took < 16*time.Second || took > 18*time.Second || w.most > act.Parallel {
 			t.Errorf("the drain took %s; at most %d concurrent writes", took, w.most)
-		}
-	})
-}
-
-// If no candidate on another node is likely, there must be no pause.
-func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.add("web", "node-2", always("node-2"))
-		start := time.Now()
-		if r := w.run(t.Context())["web"]; r.Status != act.Stayed || r.Rounds != 20 || time.Since(start) > time.Second {
-			t.Errorf("%+v after %s", r, time.Since(start))
-		}
-	})
-}
-
-// After releases that Consul did not confirm, the reason must not state that the leader led again after each release.
-func TestAReasonCountsUnconfirmedReleases(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.add("web", "node-2", always("node-2")).fails = func(n int) insight.OutcomeKind {
-			if n <= 3 {
-				return insight.OutcomeFailed
-			}
-			return insight.OutcomeDone
-		}
-		r := w.run(t.Context())["web"]
-		if r.Status != act.Stayed || r.Reason != "a session on node-2 leads after 20 releases, of which Consul did not confirm 3" {
-			t.Errorf("%+v", r)
-		}
-	})
-}
-
-func TestDestroyIsTheLastResort(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.add("web", "node-2", after(20))
-		w.add("mail", "node-2", always("node-2"))
-		refused := w.add("chat", "node-2", always("node-2"))
-		refused.fails = func(n int) insight.OutcomeKind {
-			if n > 20 {
-				return insight.OutcomeRefused
-			}
-			return insight.OutcomeDone
-		}
-		got := w.run(t.Context(), func(r *act.Runner) { r.Destroy = true })
-		if r := got["web"]; r.Status != act.Moved || r.Rounds != 20 || !r.Destroyed {
-			t.Errorf("%+v", r)
-		}
-		if r := got["mail"]; r.Status != act.Stayed || !r.Destroyed ||
-			r.Reason != "a session on node-2 led again after each of 20 releases and after its session was destroyed" {
-			t.Errorf("%+v", r)
-		}
-		if r := got["chat"]; r.Status != act.Stayed || r.Destroyed ||
-			r.Reason != "a session on node-2 led again after each of 20 releases, and its session was not destroyed: the reason" {
-			t.Errorf("%+v", r)
-		}
-	})
-}
-
-func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.add("web", "node-2", always(""))
-		start := time.Now()
-		r := w.run(t.Context())["web"]
-		if r.Status != act.Vacant || r.Rounds != 1 || r.Reason != "no candidate acquired the key within 15s" || r.Leader.Session != "" || r.VacancyKnown {
-			t.Errorf("%+v", r)
-		}
-		if took := time.Since(start); took != latency+15*time.Second {
-			t.Errorf("took %s", took)
-		}
-	})
-}
-
-// Elections without a candidate must not delay each other.
-func TestManyElectionsWithoutACandidateAreVacantTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		for i := range 100 {
-			w.add(fmt.Sprintf("web%02d", i), "node-2", always(""))
-		}
-		start := time.Now()
-		for name, r := range w.run(t.Context()) {
-			if r.Status != act.Vacant {
-				t.Errorf("%s: %+v", name, r)
-			}
-		}
-		if took := time.Since(start); took > 16*time.Second || w.most > act.Parallel {
-			t.Errorf("the drain took %s; at most %d concurrent writes", took, w.most)
-		}
-	})
-}
-
-// Wait limits only the time without a leader. The observation of a release may take longer.
-func TestAReleaseThatIsObservedLateDidNotFail(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.lag = 20 * time.Second
-		w.add("web", "node-2", always(""))
-		if r := w.run(t.Context(), func(r *act.Runner) { r.Wait = 10 * time.Millisecond })["web"]; r.Status != act.Vacant {
-			t.Errorf("%+v", r)
 		}
 	})
 }
@@ -440,59 +323,6 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestADeniedReleaseFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.add("web", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind { return insight.OutcomeDenied }
-		w.add("mail", "node-2", always("node-3"))
-		got := w.run(t.Context())
-		r := got["web"]
-		if r.Status != act.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "the reason" || r.Rounds != 1 || !r.Here {
-			t.Errorf("%+v", r)
-		}
-		if got["mail"].Status != act.Moved {
-			t.Errorf("%+v", got["mail"])
-		}
-	})
-}
-
-func TestAReleaseThatWasNotConfirmedWaitsForItsResult(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		k := w.add("web", "node-2", always("node-3"))
-		k.fails = func(int) insight.OutcomeKind {
-			time.AfterFunc(time.Second, func() { w.elect(k.hold.Key, "node-3") })
-			return insight.OutcomeUnknown
-		}
-		if r := w.run(t.Context())["web"]; r.Status != act.Moved || r.Rounds != 1 {
-			t.Errorf("%+v", r)
-		}
-	})
-}
-
-// While Consul has no leader, a release fails or is not confirmed.
-func TestAReleaseThatWasNotAppliedIsRepeated(t *testing.T) {
-	for _, kind := range []insight.OutcomeKind{insight.OutcomeUnknown, insight.OutcomeFailed} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newFakeConsul()
-			w.add("web", "node-2", always("node-3")).fails = func(n int) insight.OutcomeKind {
-				if n < 3 {
-					return kind
-				}
-				return insight.OutcomeDone
-			}
-			w.add("mail", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind { return kind }
-			got := w.run(t.Context())
-			if r := got["web"]; r.Status != act.Moved || r.Rounds != 3 || r.Reason != "" {
-				t.Errorf("%s: %+v", kind, r)
-			}
-			if r := got["mail"]; r.Status != act.Failed || r.Rounds != 20 || r.Failure != kind || r.Reason != "the reason" {
-				t.Errorf("%s: %+v", kind, r)
-			}
-		})
-	}
-}
-
 func TestSkippedElectionsAreNotReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -530,20 +360,6 @@ func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
 		}
 		if w.most > act.Parallel || most > act.Parallel || w.most < 2 {
 			t.Errorf("at most %d writes and %d elections at the same time", w.most, most)
-		}
-	})
-}
-
-func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.add("web", "node-2", always(""))
-		time.AfterFunc(time.Second, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionLost}}) })
-		time.AfterFunc(time.Minute, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionRestored}}) })
-		start := time.Now()
-		r := w.run(t.Context())["web"]
-		if took := time.Since(start); r.Status != act.Vacant || took != 75*time.Second {
-			t.Errorf("%s %+v", took, r)
 		}
 	})
 }
@@ -615,28 +431,142 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 	}
 }
 
-// A read of the wall clock in an event may be from before the clock was set back. Waits follow the monotonic clock.
-func TestWaitsDoNotFollowAClockThatIsSet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.ahead = time.Hour
-		w.add("web", "node-2", always("node-3"))
-		w.add("mail", "node-2", always(""))
-		start := time.Now()
-		got := w.run(t.Context())
-		if took := time.Since(start); took > 16*time.Second || got["web"].Status != act.Moved || got["mail"].Status != act.Vacant {
-			t.Errorf("after %s: %+v", took, got)
+// failsUntil returns outcomes of the given kind for the first n writes.
+func failsUntil(n int, kind insight.OutcomeKind) func(int) insight.OutcomeKind {
+	return func(writes int) insight.OutcomeKind {
+		if writes <= n {
+			return kind
 		}
-	})
+		return insight.OutcomeDone
+	}
 }
 
-// A session on the node in another spelling is on the node.
-func TestTheSpellingOfANodeDoesNotMatter(t *testing.T) {
+func TestDrain(t *testing.T) {
+	const stayed = "stayed after 20: a session on node-2 led again after each of 20 releases"
+	const vacant = "vacant after 1: no candidate acquired the key within 15s"
+	for name, tt := range map[string]struct {
+		setup  func(w *fakeConsul)
+		change func(*act.Runner)
+		want   map[string]string // by election
+		took   time.Duration
+	}{
+		"without a pause if no candidate on another node is likely": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always("node-2"))
+				w.add("mail", "node-2", always("node-3"))
+			}, nil, map[string]string{"web": stayed, "mail": "moved after 1"}, 4*time.Millisecond + 5*time.Second,
+		},
+		"a reason counts unconfirmed releases": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always("node-2")).fails = failsUntil(3, insight.OutcomeFailed)
+			}, nil, map[string]string{"web": "stayed after 20: a session on node-2 leads after 20 releases, of which Consul did not confirm 3"}, 0,
+		},
+		"a destroy is the last resort": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", after(20))
+				w.add("mail", "node-2", always("node-2"))
+				w.add("chat", "node-2", always("node-2")).fails = func(n int) insight.OutcomeKind {
+					if n > 20 {
+						return insight.OutcomeRefused
+					}
+					return insight.OutcomeDone
+				}
+			}, func(r *act.Runner) { r.Destroy = true }, map[string]string{
+				"web": "moved after 20 destroyed", "mail": "stayed after 20 destroyed: a session on node-2 led again after each of 20 releases and after its session was destroyed",
+				"chat": stayed + ", and its session was not destroyed: the reason",
+			}, 0,
+		},
+		"vacant": {func(w *fakeConsul) { w.add("web", "node-2", always("")) }, nil, map[string]string{"web": vacant}, latency + 15*time.Second},
+		"Wait does not limit the observation of a release": {
+			func(w *fakeConsul) {
+				w.lag = 20 * time.Second
+				w.add("web", "node-2", always(""))
+			}, func(r *act.Runner) { r.Wait = 10 * time.Millisecond }, map[string]string{"web": "vacant after 1: no candidate acquired the key within 10ms"}, 0,
+		},
+		"denied": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always("node-3")).fails = failsUntil(1, insight.OutcomeDenied)
+				w.add("mail", "node-2", always("node-3"))
+			}, nil, map[string]string{"web": "failed (denied) after 1: the reason", "mail": "moved after 1"}, 0,
+		},
+		"a release that was not confirmed has its effect later": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind {
+					time.AfterFunc(time.Second, func() { w.elect("service/web/leader", "node-3") })
+					return insight.OutcomeUnknown
+				}
+			}, nil, map[string]string{"web": "moved after 1"}, 0,
+		},
+		"releases without effect are repeated": { // Consul has no leader
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always("node-3")).fails = failsUntil(2, insight.OutcomeUnknown)
+				w.add("mail", "node-2", always("node-3")).fails = failsUntil(2, insight.OutcomeFailed)
+				w.add("chat", "node-2", always("node-3")).fails = failsUntil(99, insight.OutcomeUnknown)
+			}, nil, map[string]string{"web": "moved after 3", "mail": "moved after 3", "chat": "failed (unknown) after 20: the reason"}, 0,
+		},
+		"no conclusion while the connection is lost": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", always(""))
+				for at, kind := range map[time.Duration]election.EventType{time.Second: election.ConnectionLost, time.Minute: election.ConnectionRestored} {
+					time.AfterFunc(at, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: kind}}) })
+				}
+			}, nil, map[string]string{"web": vacant}, 75 * time.Second,
+		},
+		"waits follow the monotonic clock": { // the times of events are from before the clock was set back
+			func(w *fakeConsul) {
+				w.ahead = time.Hour
+				w.add("web", "node-2", always("node-3"))
+				w.add("mail", "node-2", always(""))
+			}, nil, map[string]string{"web": "moved after 1", "mail": vacant}, latency + 15*time.Second,
+		},
+		"the spelling of a node": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", func(n int) string { return []string{"", "NODE-2", "Node-2", "node-3"}[n] })
+			}, nil, map[string]string{"web": "moved after 3"}, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newFakeConsul()
+				tt.setup(w)
+				if tt.change == nil {
+					tt.change = func(*act.Runner) {}
+				}
+				start, got := time.Now(), map[string]string{}
+				for name, r := range w.run(t.Context(), tt.change) {
+					text := string(r.Status)
+					if r.Failure != "" {
+						text += " (" + string(r.Failure) + ")"
+					}
+					text += fmt.Sprintf(" after %d", r.Rounds)
+					if r.Destroyed {
+						text += " destroyed"
+					}
+					if r.Reason != "" {
+						text += ": " + r.Reason
+					}
+					if got[name] = text; r.Here != (r.Leader.Node == "node-2") {
+						t.Errorf("%+v", r)
+					}
+				}
+				if took := time.Since(start); !maps.Equal(got, tt.want) || tt.took != 0 && took != tt.took {
+					t.Errorf("after %s: %q", took, got)
+				}
+			})
+		})
+	}
+}
+
+// Elections without a candidate must not delay each other.
+func TestManyElectionsWithoutACandidateAreVacantTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
-		w.add("web", "node-2", func(n int) string { return []string{"", "NODE-2", "Node-2", "node-3"}[n] })
-		if r := w.run(t.Context())["web"]; r.Status != act.Moved || r.Rounds != 3 {
-			t.Errorf("%+v", r)
+		for i := range 100 {
+			w.add(fmt.Sprintf("web%02d", i), "node-2", always(""))
+		}
+		start := time.Now()
+		if w.run(t.Context()); time.Since(start) > 16*time.Second || w.most > act.Parallel {
+			t.Errorf("the drain took %s; at most %d concurrent writes", time.Since(start), w.most)
 		}
 	})
 }

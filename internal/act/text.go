@@ -12,6 +12,14 @@ import (
 // Name returns the name of the election, safe to print.
 func (i *Item) Name() string { return sanitize.Line(i.Target.Election, 100) }
 
+// Title returns the name of the election, marked if no pattern matches its key.
+func (i *Item) Title() string {
+	if i.Watched {
+		return i.Name()
+	}
+	return i.Name() + " (not watched)"
+}
+
 // nextShown is the maximum number of candidates that a row of the plan names.
 const nextShown = 2
 

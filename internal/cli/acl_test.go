@@ -91,7 +91,7 @@ func TestCommandsWithLimitedTokens(t *testing.T) {
 	reads := token(t, w.client, "reads", reading)
 
 	r := w.run("show", "db", "-k", p+"/*/leader", "--token", keys).must(t, exitOK)
-	has(t, r.out, "sessions: not readable with this token", "pg2 (holds "+p+"/db/members/pg2)", "Software ", "Patroni")
+	has(t, r.out, "sessions: not readable with this token", "holds "+p+"/db/members/pg2", "Software ", "Patroni")
 	r = w.run("list", "--advice", "-k", p+"/*/leader", "--token", keys).must(t, exitOK)
 	has(t, r.errOut, "cannot read all sessions")
 	r = w.run("doctor", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
@@ -107,7 +107,7 @@ func TestCommandsWithLimitedTokens(t *testing.T) {
 	}
 	w.run("doctor", "-k", p+"/*/leader", "--token", reads).must(t, exitOK)
 	r = w.run("show", "db", "--probe", "-k", p+"/*/leader", "--token", reads).must(t, exitDenied)
-	has(t, r.out, "Leader            pg1") // readable data is still shown
+	has(t, r.out, "Leader       pg1") // readable data is still shown
 	r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "db", "-k", p+"/*/leader", "--token", reads).must(t, exitDenied)
 	has(t, r.errOut, `this token lacks session "node-1" { policy = "write" }`)
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/election"
 	"electop/election/insight"
+	"electop/internal/act"
 )
 
 // plan runs an action, answers its confirmation with no, and returns the plan.
@@ -116,7 +116,7 @@ func TestOnePlanAndOneConfirmationForSeveralElections(t *testing.T) {
 	}
 	text := plan(t, w, "release", "web", "mail")
 	has(t, text, "Release web (key service/web/leader).\n  leader    web-1, term 1, session ", "Release mail (key service/mail/leader).\n",
-		"For each election:\n", "Release 2 elections? [y/N] ")
+		"Release 2 elections? [y/N] ")
 	if strings.Count(text, "  holder    ") != 1 || strings.Count(text, "[y/N]") != 1 {
 		t.Errorf("equal effects are not grouped: %s", text)
 	}
@@ -136,23 +136,6 @@ func TestScanWithYesShowsThePlan(t *testing.T) {
 	if strings.Contains(r.errOut, "\r") || w.get("hidden").Session != "" {
 		t.Errorf("%q", r.errOut)
 	}
-}
-
-// With --session, destroy shows the keys of the session even if --yes skips the confirmation.
-func TestDestroyOfASessionListsItsKeysWithYes(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		s := w.session(nil)
-		for i := range 12 {
-			w.acquire(fmt.Sprintf("%s/%02d", p, i), s, "x")
-		}
-		r := w.run("destroy", "--session", s, "--yes").must(t, exitOK)
-		has(t, unwrapped(r.errOut), "  searched ", "holds 12 keys:", p+"/09 (not watched)", "and 2 more")
-		r = w.run("destroy", "--session", w.session(nil), "--yes", "--no-scan").must(t, exitOK)
-		if strings.Contains(r.errOut, "searched") {
-			t.Errorf("%s", r.errOut)
-		}
-	})
 }
 
 // stopper cancels a command when it writes a word.
@@ -218,44 +201,13 @@ func TestPlanForThreeElectionsFitsAScreen(t *testing.T) {
 }
 
 func TestPlanWritesSharedEffectsOnce(t *testing.T) {
-	effect := func(holder string) insight.Effect {
-		return insight.Effect{Key: "The key.", Holder: holder, Delay: "The delay."}
+	effect := func(name, holder string) act.NamedEffect {
+		return act.NamedEffect{Name: name, Effect: insight.Effect{Key: "The key.", Holder: holder, Delay: "The delay."}}
 	}
-	lines := effectLines([]string{"a", "b", "c"}, []insight.Effect{effect("One."), effect("Two."), effect("One.")})
+	lines := effectLines([]act.NamedEffect{effect("a", "One."), effect("b", "Two."), effect("c", "One.")})
 	got := strings.Join(lines, "\n")
-	want := "For each election:\n  key       The key.\n  delay     The delay.\nFor a, c:\n  holder    One.\nFor b:\n  holder    Two."
+	want := "  key       The key.\n  holder    a, c: One.\n  holder    b: Two.\n  delay     The delay."
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
-	}
-}
-
-// JSON has the whole value.
-func TestTextsTruncateALongLeader(t *testing.T) {
-	w := onMemory(t)
-	value := strings.Repeat("leader-of-web", 9)
-	s := w.session(nil)
-	w.acquire("service/web/leader", s, value)
-	lacks := func(text string) {
-		t.Helper()
-		if has(t, text, value[:60]+"…"); strings.Contains(text, value[:61]) {
-			t.Errorf("%s", text)
-		}
-	}
-	lacks(plan(t, w, "release", "web"))
-	lacks(w.run("release", "web", "--yes").must(t, exitOK).out)
-	w.acquire("service/web/leader", s, value)
-	lacks(w.run("release", "web", "--yes", "--wait", "1ms").must(t, exitFailed).out)
-	w.acquire("service/web/leader", s, value)
-	has(t, w.run("release", "web", "--yes", "-o", "json").must(t, exitOK).out, value)
-}
-
-func TestPlanNamesANodeOnce(t *testing.T) {
-	for leader, want := range map[string]string{
-		"sleep 3000 on node-1": "sleep 3000 on node-1, term 1, session s",
-		"web-1":                "web-1, term 1, session s on node-1",
-	} {
-		if got := holderText(election.Target{Leader: leader, Term: 1, Session: "s", Node: "node-1"}); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,26 +32,21 @@ func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {
 		{errors.New("other"), "k", insight.OutcomeFailed, exitFailed},
 	} {
 		o := outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: election.Target{Key: tt.key}}, tt.err)
-		if o.Kind != tt.kind || outcomeExit(o, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
-			t.Errorf("%v: %+v, exit code %d", tt.err, o, outcomeExit(o, false))
+		if o.Kind != tt.kind || exitOf(o.Kind, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
+			t.Errorf("%v: %+v, exit code %d", tt.err, o, exitOf(o.Kind, false))
 		}
 	}
 }
 
 func TestTheMostSevereExitCodeWins(t *testing.T) {
-	// One outcome per exit code, the most severe first.
-	var outcomes []insight.Outcome
-	for _, kind := range []insight.OutcomeKind{
-		insight.OutcomeUnknown, insight.OutcomeDenied, insight.OutcomeChanged, insight.OutcomeNoLeader,
-		insight.OutcomeReturned, insight.OutcomeMoved,
-	} {
-		outcomes = append(outcomes, insight.Outcome{Kind: kind})
-	}
-	for i, want := range []int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK} {
-		rest := slices.Clone(outcomes[i:])
-		slices.Reverse(rest)
-		if code := reportError(io.Discard, worstExit(rest, false)); code != want {
-			t.Errorf("%v: exit code %d, want %d", rest, code, want)
+	all := bySeverity()
+	for i, want := range all {
+		codes := map[int]bool{}
+		for _, code := range all[i:] {
+			codes[code] = true
+		}
+		if code := reportError(io.Discard, worstOf(codes)); code != want {
+			t.Errorf("%v: exit code %d, want %d", codes, code, want)
 		}
 	}
 }
@@ -63,7 +57,7 @@ func TestExitCodesOfAWait(t *testing.T) {
 		insight.OutcomeDone: exitFailed, insight.OutcomeVacant: exitFailed, insight.OutcomeUnknown: exitFailed,
 		insight.OutcomeRefused: exitFailed, insight.OutcomeMoved: exitOK, insight.OutcomeReturned: exitSameLeader,
 	} {
-		if got := outcomeExit(insight.Outcome{Kind: kind}, true); got != want {
+		if got := exitOf(kind, true); got != want {
 			t.Errorf("%s: exit code %d, want %d", kind, got, want)
 		}
 	}
@@ -84,12 +78,12 @@ func TestTheLastLineOfTheSummaryDescribesTheExitCode(t *testing.T) {
 		{"web", ""},
 		{"db", ""}, // a single election gets no summary line
 	} {
-		var outcomes []insight.Outcome
-		for _, name := range strings.Fields(tt.names) {
-			outcomes = append(outcomes, insight.Outcome{Kind: kinds[name], Target: election.Target{Election: name, Key: name}})
-		}
 		var b strings.Builder
-		writeSummary(&b, outcomes, true)
+		a := action{engine: engine{wait: 1, lookup: lookup{stderr: &b}}}
+		for _, name := range strings.Fields(tt.names) {
+			a.items = append(a.items, &item{Outcome: insight.Outcome{Kind: kinds[name], Target: election.Target{Election: name, Key: name}}})
+		}
+		_ = a.result()
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if last := strings.TrimPrefix(lines[len(lines)-1], "electop: "); last != tt.last {
 			t.Errorf("%s: %q, want %q", tt.names, last, tt.last)

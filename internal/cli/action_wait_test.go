@@ -154,25 +154,6 @@ func TestAnInterruptedWaitReportsTheAction(t *testing.T) {
 	}
 }
 
-// Before the confirmation, the leader changes and changes back to the same session: the term in the plan has ended.
-func TestAReturnBeforeTheActionIsNotReportedAsItsResult(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		key := p + "/web/leader"
-		s := w.session(nil)
-		w.acquire(key, s, "web-1")
-		stdin := &confirmation{answer: strings.NewReader("y\n"), before: func() {
-			w.unlock(key, s)
-			w.acquire(key, s, "web-1")
-		}}
-		r := w.runWith(deps{stdin: stdin, interactive: true}, "release", "web", "--wait", "30s", "-o", "json", "-k", p+"/*/leader").must(t, exitChanged)
-		l := resultLines(t, r.out)
-		if len(l) != 1 || l[0].Result != "changed" || l[0].New != nil || w.get(key).Session != s {
-			t.Errorf("%s", r.out)
-		}
-	})
-}
-
 func TestResultLineIsStableJSON(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)

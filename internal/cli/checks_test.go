@@ -25,9 +25,9 @@ func TestAFailedLeaderIsReported(t *testing.T) {
 		w.acquire(p+"/web/leader", lasting, "web-1")
 		w.acquire(p+"/mail/leader", expiring, "mail-1")
 		for _, args := range [][]string{{"show", "web", k}, {"show", "mail", k}, {"list", "--advice", k}} {
-			has(t, w.run(args...).must(t, exitOK).out, "leader_failed", node+" has failed (serfHealth is critical)")
+			has(t, w.run(args...).must(t, exitOK).out, node+" has failed (serfHealth is critical)")
 		}
-		if out := w.run("show", "alone", k).must(t, exitOK).out; strings.Contains(out, "leader_failed") {
+		if out := w.run("show", "alone", k).must(t, exitOK).out; strings.Contains(out, "has failed") {
 			t.Errorf("show reports a failed leader, although the leader is healthy: %s", out)
 		}
 		if out := w.run("list", "--filter", "advice:leader_failed", k).must(t, exitOK).out; strings.Count(out, node[:20]) != 2 || strings.Contains(out, "alone") {

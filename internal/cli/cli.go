@@ -26,7 +26,7 @@ type deps struct {
 	interactive bool
 	// left describes what may remain after a second signal. It is nil if signals have no effect on the context.
 	left *leftover
-	// seen is how long rescue must see that a node check is critical, or 0 for [rescue.Seen].
+	// seen is how long rescue must see that a node check is critical, or 0 for [failureSeen].
 	seen time.Duration
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -20,7 +21,6 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/internal/source"
@@ -59,7 +59,7 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	warnings := &lateWarnings{log: log}
 	all := make([]*datacenter, len(ls.all))
 	for i, l := range ls.all {
-		all[i] = &datacenter{lookup: l, recorder: o.record(l.client, warnings.add)}
+		all[i] = &datacenter{lookup: l, writer: writer{recorder: o.record(l.client, warnings.add)}}
 	}
 	err = openDashboard(ctx, d, dashboard{
 		datacenters: all, patterns: ls.all[0].patterns, log: log, history: o.historySource(all[0].client),
@@ -133,6 +133,9 @@ func (b dashboard) checkHistory() (check func(context.Context) string, every tim
 	return nil, 0
 }
 
+// startTime is the time after which the first reads of the dashboard have ended.
+const startTime = 10 * time.Second
+
 // openDashboard runs the observers and the screen until one of them ends.
 func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -140,6 +143,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	if b.history != nil {
 		defer b.history.Close()
 	}
+	defer time.AfterFunc(startTime, debug.FreeOSMemory).Stop() // the start allocates several times what the dashboard keeps
 	shared := newSharedActions(b.history)
 	places := b.observe(shared)
 	g, ctx := errgroup.WithContext(ctx)
@@ -241,12 +245,12 @@ func keepSignals() (restore func()) {
 // reportUnfinished writes a line for each action whose result the dashboard did not observe. It returns the exit code
 // that release and destroy return for these outcomes.
 func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
-	outcomes := make([]insight.Outcome, len(unfinished))
-	for i, u := range unfinished {
-		outcomes[i] = u.Outcome
+	codes := map[int]bool{}
+	for _, u := range unfinished {
+		codes[exitOf(u.Outcome.Kind, false)] = true
 		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
 	}
-	return worstExit(outcomes, false)
+	return worstOf(codes)
 }
 
 func uiOptions(b dashboard, group *source.Group, drains ui.DrainPlanner) ui.Options {

@@ -151,12 +151,8 @@ func (b dashboard) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 // doctor checks one datacenter. Its error is one line without secrets.
 func (c *datacenter) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 	report, err := consulx.Doctor(ctx, c.client, c.observer.Patterns())
-	rows := make([]ui.DoctorRow, len(report.Rows))
-	for i, r := range report.Rows {
-		rows[i] = ui.DoctorRow{Subject: r.Subject, Status: ui.DoctorStatus(r.Status), Detail: r.Detail, Rule: r.Rule}
-	}
 	if err != nil {
 		err = errors.New(c.client.Redact(consulx.Describe(err)))
 	}
-	return rows, err
+	return doctorRows(report), err
 }

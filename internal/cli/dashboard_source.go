@@ -9,7 +9,6 @@ import (
 	"electop/consulx/nearby"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/source"
 	"electop/ui"
 )
@@ -17,17 +16,16 @@ import (
 // datacenter is one datacenter of Consul. It implements [source.Source] for the dashboard.
 type datacenter struct {
 	lookup
-	recorder *historyRecorder // nil if no history is used
 	observer *observe.Observer
-	operator *consulx.Operator
+	writer
 }
 
 var _ source.Source = (*datacenter)(nil)
 
-// observe creates the observer and the operator.
+// observe creates the observer and the operator, which acts and records.
 func (c *datacenter) observe(o observe.Options) {
 	c.observer = newObserved(c.client, c.recorder, o)
-	c.operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
+	c.Operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
 		if c.recorder != nil {
 			a.By = c.recorder.by
 		}
@@ -52,25 +50,6 @@ func (c *datacenter) WatchSessions(on bool) { c.observer.WatchSessions(on) }
 
 // SetPatterns implements [source.Source].
 func (c *datacenter) SetPatterns(ps election.Patterns) { c.observer.SetPatterns(ps) }
-
-// Release releases the key that the target names, and records the outcome.
-func (c *datacenter) Release(ctx context.Context, t election.Target) insight.Outcome {
-	outcome := outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, c.operator.Release(ctx, t))
-	c.recorder.action(outcome)
-	return outcome
-}
-
-// DestroySession destroys a session, and records the outcome.
-func (c *datacenter) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
-	outcome := outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: d.Target}, c.operator.DestroySession(ctx, d))
-	c.recorder.action(outcome)
-	return outcome
-}
-
-// Rights implements [source.Source].
-func (c *datacenter) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
-	return c.operator.Rights(ctx, t)
-}
 
 // Survey implements [source.Source].
 func (c *datacenter) Survey(ctx context.Context, keys []string) []election.Surroundings {

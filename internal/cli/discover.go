@@ -3,9 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -16,6 +14,8 @@ import (
 	"electop/election/discovery"
 	"electop/election/sanitize"
 	"electop/internal/output"
+	"electop/ui/kit"
+	"electop/ui/pages"
 )
 
 func newDiscoverCommand(d deps, o *options) *cobra.Command {
@@ -59,199 +59,119 @@ then 5.`,
 	return cmd
 }
 
+// runDiscover searches the datacenters one after the other, because a search is expensive. It writes each section as
+// soon as it is complete.
 func runDiscover(ctx context.Context, d deps, o *options, prefix, format string) error {
 	ls, err := o.open(ctx, d)
 	if err != nil {
 		return err
 	}
-	s := &lockSearch{d: d, prefix: prefix, json: format == "json"}
-	if ls.several {
-		return s.everywhere(ctx, ls.all)
-	}
-	found, err := s.in(ctx, ls.all[0])
-	if err != nil {
-		return err
-	}
-	s.warn(found, "")
-	if s.json {
-		return writeDiscoveredJSON(d.stdout, newDiscoveredJSON(found))
-	}
-	return writeDiscovered(d.stdout, found, nil)
-}
-
-// lockSearch is a run of discover.
-type lockSearch struct {
-	d        deps
-	prefix   string
-	json     bool
-	sections int // number of sections written
-}
-
-// in searches one datacenter, and shows the progress.
-func (s *lockSearch) in(ctx context.Context, l lookup) (discovered, error) {
-	p := &progress{w: s.d.stderr, terminal: s.d.interactive, where: l.where}
-	found, err := discoverLocks(ctx, l.client, strings.TrimPrefix(s.prefix, "/"), l.patterns, p.update)
-	if p.total > 0 {
-		p.end()
-	}
-	if ctx.Err() != nil {
-		return found, errors.New("the search was interrupted")
-	}
-	return found, err
-}
-
-// everywhere searches the datacenters one after the other, because a search is expensive. It writes each section as
-// soon as it is complete.
-func (s *lockSearch) everywhere(ctx context.Context, all []lookup) error {
-	results := make([]discoveredJSON, len(all))
+	results := make([]discovered, len(ls.all))
 	var worst error
-	for i, l := range all {
-		found, err := s.in(ctx, l)
-		if ctx.Err() != nil {
-			return err
+	sections := 0
+	for i, l := range ls.all {
+		p := &progress{w: d.stderr, terminal: d.interactive, where: l.where}
+		found, err := discoverLocks(ctx, l.client, strings.TrimPrefix(prefix, "/"), l.patterns, p.update)
+		if p.total > 0 {
+			p.end()
 		}
-		results[i] = newDiscoveredJSON(found)
-		results[i].Datacenter = l.config.Datacenter
+		if ctx.Err() != nil {
+			return errors.New("the search was interrupted")
+		}
+		results[i] = found
+		if ls.several {
+			results[i].Datacenter = l.config.Datacenter
+		}
 		if err != nil {
 			results[i].Error = l.client.Redact(consulx.Describe(err))
-			worst = mostSevere(worst, exitError(reportError(s.d.stderr, l.fail(err))))
+			worst = mostSevere(worst, exitError(reportError(d.stderr, l.fail(err))))
 			continue
 		}
-		s.warn(found, l.where)
-		if err := s.section(found, sanitize.Line(l.config.Datacenter, 60)); err != nil {
+		if found.Incomplete {
+			l.warn("this token cannot read all keys: locks may be missing; see electop doctor")
+		}
+		if found.SessionsErr != "" {
+			l.warn("%s: electop may recognise less software", found.SessionsErr)
+		}
+		if format == "json" {
+			continue
+		}
+		if len(found.Groups) == 0 {
+			l.warn("no locks found%s", map[bool]string{true: " under " + sanitize.Line(prefix, 200)}[prefix != ""])
+			continue
+		}
+		page := o.page(d.stdout)
+		if sections++; sections > 1 {
+			page.Blank()
+		}
+		if err := results[i].write(d.stdout, page); err != nil {
 			return err
 		}
 	}
-	if s.json {
-		return cmp.Or(writeDiscoveredJSON(s.d.stdout, results), worst)
+	switch {
+	case format != "json":
+		return worst
+	case ls.several:
+		return cmp.Or(output.WriteIndented(d.stdout, results), worst)
+	case worst != nil:
+		return worst
 	}
-	return worst
-}
-
-// section writes the table of one datacenter. It writes nothing for JSON, or if the datacenter has no locks.
-func (s *lockSearch) section(found discovered, datacenter string) error {
-	if s.json || len(found.Groups) == 0 {
-		return nil
-	}
-	if s.sections++; s.sections > 1 {
-		fmt.Fprintln(s.d.stdout)
-	}
-	fmt.Fprintf(s.d.stdout, "Datacenter %s\n", datacenter)
-	return writeDiscovered(s.d.stdout, found, []string{"--datacenter", datacenter})
-}
-
-// warn warns if a search may have missed locks or software, or found no locks. Each line begins with where.
-func (s *lockSearch) warn(found discovered, where string) {
-	if found.Incomplete {
-		s.d.warn(where + "this token cannot read all keys: locks may be missing; see electop doctor")
-	}
-	if found.SessionsErr != "" {
-		s.d.warn(where + found.SessionsErr + ": electop may recognise less software")
-	}
-	if len(found.Groups) == 0 && !s.json {
-		s.d.warn(where + "no locks found" + map[bool]string{true: " under " + sanitize.Line(s.prefix, 200)}[s.prefix != ""])
-	}
+	return output.WriteIndented(d.stdout, results[0])
 }
 
 // discovered is the result of a search for locks.
 type discovered struct {
+	// Datacenter is set only if there are several. Error is the reason why the search failed.
+	Datacenter  string   `json:"datacenter,omitempty"`
+	Error       string   `json:"error,omitempty"`
+	Scanned     int      `json:"scanned"`    // number of keys
+	Incomplete  bool     `json:"incomplete"` // the token cannot read all keys
+	SessionsErr string   `json:"-"`          // reason why sessions could not be read, in a few words
+	Flags       []string `json:"flags"`      // with which electop watches every group
 	discovery.Result
-	Scanned     int    // number of keys
-	Incomplete  bool   // the token cannot read all keys
-	SessionsErr string // reason why sessions could not be read, in a few words
 }
 
 // discoverLocks searches the keys under a prefix for locks.
 func discoverLocks(
 	ctx context.Context, client *consulx.Client, prefix string, ps election.Patterns, progress func(done, total int),
 ) (found discovered, err error) {
+	found.Flags, found.Groups = []string{}, []discovery.Group{}
 	names, err := client.ListKeys(ctx, prefix)
 	if found.Incomplete = errors.Is(err, consulx.ErrPartly); err != nil && !found.Incomplete {
 		return found, err
 	}
-	var locks discovery.Collector
-	hidden, err := consulx.Scan(ctx, client, names, progress, locks.Add)
+	var collected discovery.Collector
+	hidden, err := consulx.Scan(ctx, client, names, progress, collected.Add)
 	if err != nil {
 		return found, err
 	}
 	sessions, err := client.AllSessions(client.Read(ctx))
 	found.SessionsErr = consulx.ReadProblem("sessions", err)
 	found.Scanned, found.Incomplete = len(names), found.Incomplete || hidden
-	found.Result = locks.Groups(names, sessions, ps)
+	found.Result = collected.Groups(names, sessions, ps)
+	found.Groups = append([]discovery.Group{}, found.Groups...) // [] in JSON
+	for i := range found.Groups {
+		found.Flags = append(found.Flags, found.Groups[i].Flags()...)
+	}
 	return found, nil
 }
 
-// listedKeys is the maximum number of keys that the table shows for each group.
-const listedKeys = 2
-
-// writeDiscovered writes a table and the command that watches all locks. where contains the flags of the command that
-// select the datacenter.
-func writeDiscovered(w io.Writer, found discovered, where []string) error {
-	if len(found.Groups) == 0 {
-		return nil
+// write writes the groups and the command that watches all locks.
+func (found discovered) write(w io.Writer, page *kit.Page) error {
+	var where []string
+	if found.Datacenter != "" {
+		where = []string{"--datacenter", sanitize.Line(found.Datacenter, 60)}
+		page.Add(kit.Span{Role: kit.Strong, Text: "Datacenter " + where[1]})
 	}
-	tw := output.NewTable(w)
-	fmt.Fprintln(tw, "PATTERN\tLOCKED\tUNLOCKED\tSEMAPHORES\tWATCHED\tSOFTWARE\tPRESET\tKEYS")
 	for i := range found.Groups {
-		g := &found.Groups[i]
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", groupName(g), g.Locked, g.Unlocked, g.Semaphores, watchedText(g),
-			strings.Join(g.SoftwareNames(), ", "), dashIfEmpty(strings.Join(g.Presets, " ")), keysText(g.Keys))
+		pages.WriteGroup(page, &found.Groups[i])
 	}
-	if err := tw.Flush(); err != nil {
-		return err
+	if len(found.Flags) > 0 {
+		page.Head("Flags that watch all of them:")
+		page.Add(kit.Span{Role: kit.Text, Text: "  electop " + shellWords(append(where, found.Flags...))})
 	}
-	flags := allFlags(found)
-	if len(flags) == 0 {
-		return nil
-	}
-	_, err := fmt.Fprintf(w, "\nFlags that watch all of them:\n  electop %s\n", shellWords(append(where, flags...)))
+	_, err := io.WriteString(w, page.Plain())
 	return err
-}
-
-// groupName returns the pattern of a group. If the group has no pattern, it returns the key of the group.
-func groupName(g *discovery.Group) string {
-	text := g.Pattern
-	if text == "" {
-		text = g.Keys[0]
-	}
-	return sanitize.Line(strings.Join(append([]string{text}, g.Excluded...), " "), 120)
-}
-
-func watchedText(g *discovery.Group) string {
-	switch {
-	case g.Members:
-		return "no election"
-	case g.Pattern == "":
-		return "no pattern"
-	}
-	return fmt.Sprintf("%d of %d", g.Watched, len(g.Keys))
-}
-
-func dashIfEmpty(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
-
-func keysText(keys []string) string {
-	var shown []string
-	for _, key := range keys[:min(len(keys), listedKeys)] {
-		shown = append(shown, sanitize.Line(key, 80))
-	}
-	if more := len(keys) - listedKeys; more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(shown, ", ")
-}
-
-// allFlags returns the flags with which electop watches every group.
-func allFlags(found discovered) []string {
-	flags := []string{}
-	for i := range found.Groups {
-		flags = append(flags, found.Groups[i].Flags()...)
-	}
-	return flags
 }
 
 // shellWords quotes and joins arguments for a shell.
@@ -264,55 +184,4 @@ func shellWords(args []string) string {
 		}
 	}
 	return strings.Join(quoted, " ")
-}
-
-type lockGroupJSON struct {
-	Pattern    string         `json:"pattern"`
-	Excluded   []string       `json:"excluded,omitempty"`
-	Election   bool           `json:"election"`
-	Locked     int            `json:"locked"`
-	Unlocked   int            `json:"unlocked"`
-	Semaphores int            `json:"semaphores"`
-	Watched    int            `json:"watched"`
-	Software   map[string]int `json:"software"`
-	Presets    []string       `json:"presets,omitempty"`
-	Flags      []string       `json:"flags"`
-	Keys       []string       `json:"keys"`
-}
-
-type discoveredJSON struct {
-	// Datacenter and Error are set only if several datacenters are searched. Error is the reason why the search failed.
-	Datacenter string          `json:"datacenter,omitempty"`
-	Error      string          `json:"error,omitempty"`
-	Scanned    int             `json:"scanned"`
-	Incomplete bool            `json:"incomplete"`
-	Locks      int             `json:"locks"`
-	Unwatched  int             `json:"unwatched"`
-	Flags      []string        `json:"flags"`
-	Groups     []lockGroupJSON `json:"groups"`
-}
-
-func newDiscoveredJSON(found discovered) discoveredJSON {
-	j := discoveredJSON{
-		Scanned: found.Scanned, Incomplete: found.Incomplete, Locks: found.Locks, Unwatched: found.Unwatched,
-		Flags: allFlags(found), Groups: []lockGroupJSON{},
-	}
-	for i := range found.Groups {
-		g := &found.Groups[i]
-		j.Groups = append(j.Groups, lockGroupJSON{
-			Pattern: g.Pattern, Excluded: g.Excluded, Election: !g.Members, Locked: g.Locked, Unlocked: g.Unlocked,
-			Semaphores: g.Semaphores, Watched: g.Watched, Software: g.Software, Presets: g.Presets,
-			Flags: append([]string{}, g.Flags()...), Keys: g.Keys,
-		})
-	}
-	return j
-}
-
-// writeDiscoveredJSON writes one result or several.
-func writeDiscoveredJSON(w io.Writer, results any) error {
-	text, err := json.Marshal(results)
-	if err != nil {
-		return err
-	}
-	return output.WriteIndented(w, text)
 }

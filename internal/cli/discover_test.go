@@ -128,7 +128,7 @@ func TestDiscoverNamesEveryKindOfLock(t *testing.T) {
 			t.Errorf("the flags select %d keys, want %d: %q", len(all), found.Locks, found.Flags)
 		}
 		text := w.run("discover").must(t, exitOK)
-		has(t, text.out, "PATTERN", "Patroni", "no election", "Flags that watch all of them:", "-k "+p+"/vault/core/lock")
+		has(t, text.out, "Patroni", "not elections", "Flags that watch all of them:", "-k "+p+"/vault/core/lock")
 		has(t, text.errOut, "searched")
 		if strings.Contains(text.out+text.errOut, "unrelated") {
 			t.Errorf("the output contains unrelated keys: %s", text.out)
@@ -265,12 +265,12 @@ func TestDiscoverInSeveralDatacenters(t *testing.T) {
 	onFederations(t, func(t *testing.T, f *federation) {
 		f.both()
 		r := f.run("discover", "--datacenter", "dc1,dc2").must(t, exitOK)
-		first, second, found := strings.Cut(r.out, "\n\nDatacenter dc2\nPATTERN ")
-		if !found || !strings.HasPrefix(first, "Datacenter dc1\nPATTERN ") {
+		first, second, found := strings.Cut(r.out, "\n\nDatacenter dc2\n●")
+		if !found || !strings.HasPrefix(first, "Datacenter dc1\n●") {
 			t.Fatal(r.out)
 		}
-		has(t, first, "service/only-dc1/leader", "\n  electop --datacenter dc1 -k 'service/*/leader'")
-		has(t, second, "service/only-dc2/leader", "\n  electop --datacenter dc2 -k 'service/*/leader'")
+		has(t, first, "service/*/leader", "\n  electop --datacenter dc1 -k 'service/*/leader'")
+		has(t, second, "service/*/leader", "\n  electop --datacenter dc2 -k 'service/*/leader'")
 		has(t, r.errOut, "  datacenter dc1: searched 2 of 2 keys\n", "  datacenter dc2: searched 2 of 2 keys\n")
 		search := func(code int, value string) (all []discoveredIn) {
 			r := f.run("discover", "-o", "json", "--datacenter", value).must(t, code)

@@ -3,14 +3,22 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 	"electop/internal/act"
+	"electop/internal/output"
 )
 
 // drainCommand is one drain of the command line.
@@ -126,13 +134,13 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	if c.dryRun {
-		write := c.planText
+		write := c.writePlan
 		if c.output == "json" {
-			write = c.planJSON
+			write = c.writePlanJSON
 		}
 		return cmp.Or(write(c.d.stdout), drainExit(nil, c.complete(ctx)))
 	}
-	_ = c.planText(c.d.stderr) // a failed write of the plan must not stop the drain
+	_ = c.writePlan(c.d.stderr) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder
 	if planned := len(c.plan.Planned()); planned > 0 {
 		if !c.yes {
@@ -140,8 +148,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 				return err
 			}
 		}
-		recorder = c.o.record(c.client, c.d.warn)
-		recorder.observes(c.snapshot.Datacenter)
+		recorder = c.o.recordActions(c.d, c.lookup)
 	}
 	started := time.Now()
 	results, unverified := c.execute(ctx, recorder, c.changed(), c.connection)
@@ -167,4 +174,240 @@ func (c *drainCommand) validate(nodes []string) error {
 		return err
 	}
 	return c.d.canAsk()
+}
+
+// countElections returns "1 election", "2 elections" and so on.
+func countElections(n int) string {
+	return election.Plural(uint64(n), "election") //nolint:gosec // not negative
+}
+
+// writePlan writes the elections as a table, then the effects and the skipped elections.
+func (c *drainCommand) writePlan(w io.Writer) error {
+	planned := c.plan.Planned()
+	var lines []string
+	var releases, destroys []act.NamedEffect
+	table := output.NewTable(w)
+	fmt.Fprintf(table, "Drain %s: %s to move, %d skipped.\n", c.plan.NodesText(), countElections(len(planned)), len(c.plan.Items)-len(planned))
+	if len(planned) > 0 {
+		fmt.Fprintln(table, "  ELECTION\tLEADER\tNODE\tNEXT, ON OTHER NODES")
+	}
+	for _, i := range planned {
+		t := i.Target
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", i.Title(), election.ShortLeader(t.Leader), sanitize.Line(t.Node, 60), i.NextText())
+		releases = append(releases, act.NamedEffect{Name: i.Name(), Effect: i.Effect})
+		destroys = append(destroys, act.NamedEffect{Name: i.Name(), Effect: i.Last})
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	lines = effectLines(releases)
+	if c.Destroy && len(planned) > 0 {
+		lines = append(lines, "After "+act.Releases(c.Rounds)+" without success, electop destroys the leader's session:")
+		lines = append(lines, effectLines(destroys)...)
+	}
+	for _, i := range c.plan.Items {
+		if i.Skip == "" {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("Skipped %s: %s", i.Title(), sanitize.Line(i.Skip, 1000)))
+		if i.Effect.Better != "" && i.Failure == insight.OutcomeRefused {
+			lines = append(lines, commandLabel+i.Effect.Better)
+		}
+	}
+	if c.noScan {
+		lines = append(lines, "Keys that match no pattern were not searched (--no-scan).")
+	}
+	if c.plan.Incomplete != "" {
+		lines = append(lines, c.plan.Incomplete)
+	}
+	return writePlanLines(w, lines)
+}
+
+// drainJSON is one election of a plan or of the results.
+type drainJSON struct {
+	Election  string          `json:"election"`
+	Key       string          `json:"key"`
+	Result    act.Status      `json:"result"`
+	Rounds    int             `json:"rounds"`
+	Destroyed bool            `json:"destroyed,omitempty"`
+	Old       insight.Holder  `json:"old"`
+	New       *insight.Holder `json:"new,omitempty"`
+	VacancyMS *int64          `json:"vacancy_ms,omitempty"`
+	Watched   bool            `json:"watched"`
+	Next      []drainNextJSON `json:"next,omitzero"`
+	Warnings  []string        `json:"warnings,omitempty"`
+	Better    string          `json:"better,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+}
+
+type drainNextJSON struct {
+	Leader string `json:"leader"`
+	Node   string `json:"node"`
+	Reason string `json:"reason"`
+	Weak   bool   `json:"weak"`
+}
+
+func newDrainJSON(i *act.Item, result act.Status, reason string) drainJSON {
+	old := insight.Outcome{Target: i.Target}.Old()
+	return drainJSON{Election: i.Target.Election, Key: i.Target.Key, Result: result, Old: old, Watched: i.Watched, Reason: reason}
+}
+
+// writePlanJSON writes one object per election, and a summary.
+func (c *drainCommand) writePlanJSON(w io.Writer) error {
+	for _, i := range c.plan.Items {
+		j := newDrainJSON(i, "planned", i.Skip)
+		j.Next, j.Better, j.Warnings = []drainNextJSON{}, i.Effect.Better, i.Effect.Warnings
+		if i.Skip != "" {
+			j.Result, j.Warnings = act.Skipped, nil
+		}
+		for _, next := range i.Next {
+			j.Next = append(j.Next, drainNextJSON{next.Name, next.Session.Node, next.Reason, next.Weak})
+		}
+		if err := writeJSONLine(w, j); err != nil {
+			return err
+		}
+	}
+	planned := len(c.plan.Planned())
+	return writeJSONLine(w, map[string]any{
+		"summary": true, "dry_run": true, "nodes": c.plan.Nodes, "elections": planned, "skipped": len(c.plan.Items) - planned,
+		"complete": c.plan.Incomplete == "" && !c.noScan,
+	})
+}
+
+// writeJSONLine writes a value as one line, safe to show.
+func writeJSONLine(w io.Writer, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", sanitize.JSON(text))
+	return err
+}
+
+// changed returns a function that writes a line when the status of an election changes.
+func (c *drainCommand) changed() func(act.Result) {
+	last := map[*act.Item]act.Status{}
+	return func(r act.Result) {
+		before := last[r.Item]
+		last[r.Item] = r.Status
+		switch {
+		case r.Status == before:
+		case r.Status.Final():
+			c.line(r)
+		case r.Status == act.Moving && c.output != "json":
+			fmt.Fprintf(c.d.stderr, "%s: moving, %s\n", r.Item.Name(), r.Progress())
+		}
+	}
+}
+
+// connection writes that the connection was lost, with the reason err, or that it was restored if err is "".
+func (c *drainCommand) connection(err string) {
+	text := "connection to Consul restored"
+	if err != "" {
+		text = "connection to Consul lost: " + err + "; the drain continues when the connection is restored"
+	}
+	c.d.warn(text)
+}
+
+// line reports one election: JSON to stdout, or text. The text of a failed or unfinished election goes to stderr, other
+// text to stdout. The plan contains the text of a skipped election.
+func (c *drainCommand) line(r act.Result) {
+	var err error
+	switch text := r.Item.Name() + ": " + r.Text(); {
+	case c.output == "json":
+		j := newDrainJSON(r.Item, r.Status, r.Reason)
+		j.Rounds, j.Destroyed = r.Rounds, r.Destroyed
+		if r.Leader.Session != "" && r.Status != act.Skipped && r.Status != act.Waiting {
+			j.New = &r.Leader
+		}
+		if ms := r.Vacancy.Milliseconds(); r.VacancyKnown {
+			j.VacancyMS = &ms
+		}
+		if !r.Status.Final() {
+			j.Reason = "interrupted"
+		} else if r.Status == act.Skipped {
+			j.Better = r.Item.Effect.Better
+		}
+		err = writeJSONLine(c.d.stdout, j)
+	case r.Status == act.Skipped && slices.Contains(c.plan.Items, r.Item):
+	case r.Status == act.Failed || r.Status == act.Skipped || !r.Status.Final():
+		c.d.warn(text)
+	default:
+		_, err = fmt.Fprintln(c.d.stdout, text)
+	}
+	c.written = cmp.Or(c.written, err)
+}
+
+// finish reports the interrupted elections and the summary. It returns an error with the exit code.
+func (c *drainCommand) finish(results []act.Result, unverified error, elapsed time.Duration) error {
+	const unfinished = act.Status("unfinished")
+	n, releases := map[act.Status]int{}, 0
+	for _, r := range results {
+		releases += r.Rounds
+		if !r.Status.Final() {
+			c.line(r)
+			r.Status = unfinished
+		}
+		n[r.Status]++
+	}
+	elections := len(results) - n[act.Skipped]
+	texts := []string{fmt.Sprintf("%d moved", n[act.Moved])}
+	summary := map[string]any{
+		"summary": true, "nodes": c.plan.Nodes, "elections": elections, "moved": n[act.Moved],
+		"releases": releases, "elapsed_ms": elapsed.Milliseconds(), "verified": unverified == nil,
+	}
+	for _, status := range []act.Status{act.Stayed, act.Vacant, act.Failed, unfinished, act.Skipped} {
+		if summary[string(status)] = n[status]; n[status] > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", n[status], status))
+		}
+	}
+	if c.output == "json" {
+		c.written = cmp.Or(c.written, writeJSONLine(c.d.stdout, summary))
+	}
+	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", c.verdict(results, unverified), countElections(elections),
+		strings.Join(texts, ", "), act.Releases(releases), election.FormatDuration(elapsed)))
+	return cmp.Or(drainExit(results, unverified), c.written)
+}
+
+// verdict describes whether sessions on the nodes still lead elections of the drain.
+func (c *drainCommand) verdict(results []act.Result, unverified error) string {
+	leads := 0
+	for _, r := range results {
+		if r.Here && (r.Status != act.Skipped || r.Failure != "") {
+			leads++
+		}
+	}
+	nodes, lead := c.plan.NodesText(), "leads"
+	if len(c.plan.Nodes) > 1 {
+		lead = "lead"
+	}
+	text := fmt.Sprintf("%s still %s %s", nodes, lead, countElections(leads))
+	switch {
+	case leads > 0 && unverified != nil:
+		return text + "; not verified whether more: " + consulx.Describe(unverified)
+	case leads > 0:
+		return text
+	case unverified != nil:
+		return fmt.Sprintf("not verified whether %s %s an election: %s", nodes, lead, consulx.Describe(unverified))
+	}
+	return nodes + " " + lead + " no election of the drain"
+}
+
+// drainExit returns an error with the most severe exit code, or nil if the drain succeeded and this was verified.
+func drainExit(results []act.Result, unverified error) error {
+	codes := map[int]bool{exitFailed: unverified != nil}
+	if errors.Is(unverified, consulx.ErrDenied) {
+		codes = map[int]bool{exitDenied: true}
+	}
+	for _, r := range results {
+		switch {
+		case r.Failure != "":
+			codes[exitOf(r.Failure, true)] = true
+		case r.Status == act.Stayed:
+			codes[exitSameLeader] = true
+		case !r.Status.Final():
+			codes[exitFailed] = true
+		}
+	}
+	return worstOf(codes)
 }

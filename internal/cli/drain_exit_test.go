@@ -16,37 +16,6 @@ import (
 
 // The exit code 0 of a drain means that the node can be rebooted: `electop drain node-2 && reboot`.
 
-// Consul compares node names without case, and a session keeps the spelling of the client that created it.
-func TestDrainFindsSessionsWhateverTheSpellingOfTheNode(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		a, b, _ := threeNodes(t, w)
-		loud := strings.ToUpper(a)
-		w.acquire(p+"/web/leader", w.sessionOn(loud), "web-1")
-		contend(t, w, p+"/web/leader", w.sessionOn(loud), "web-2") // the next leader is on the node as well
-		r := w.run("drain", a, "--yes", "--rounds", "2", "--settle", "100ms", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
-		if lines, _ := drainLines(t, r.out); lines["web"].Rounds != 2 || lines["web"].Result != "stayed" {
-			t.Errorf("%s", r.out)
-		}
-		w.acquire(p+"/mail/leader", w.sessionOn(b), "mail-1")
-		w.run("release", "--node", strings.ToUpper(b), "--yes", "-k", p+"/*/leader").must(t, exitOK)
-	})
-}
-
-// A key keeps the spelling of the session's ID with which it was acquired.
-func TestDrainFindsSessionsWhateverTheSpellingOfTheirID(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		a, _, _ := threeNodes(t, w)
-		w.acquire(p+"/web/leader", strings.ToUpper(w.sessionOn(a)), "web-1")
-		w.acquire(p+"-locks/backup", strings.ToUpper(w.sessionOn(a)), "backup-1")
-		r := w.run("drain", a, "--yes", "--wait", "100ms", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
-		if _, summary := drainLines(t, r.out); summary.Vacant != 2 {
-			t.Errorf("%s", r.out)
-		}
-	})
-}
-
 // afterRelease returns the address of a proxy that calls hook, once at a time, before it forwards a request. released is
 // set after the first release.
 func afterRelease(t *testing.T, addr string, hook func(released bool, w http.ResponseWriter, r *http.Request) (handled bool)) string {
@@ -243,17 +212,6 @@ func TestDrainOfWhatTheTokenCannotSee(t *testing.T) {
 			t.Errorf("%q: exit code %d: %s%s", args, r.code, r.out, r.errOut)
 		}
 	}
-}
-
-// --no-scan skips a key that no pattern matches, even if --include names it.
-func TestDrainDoesNotIncludeWhatItDoesNotRead(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		a, _, _ := threeNodes(t, w)
-		w.acquire(p+"-locks/backup", w.sessionOn(a), "backup-1")
-		r := w.run("drain", a, "--yes", "--no-scan", "--include", p+"-locks/backup", "-k", p+"/*/leader").must(t, exitNoElection)
-		has(t, r.errOut, "no pattern selects it; use -k "+p+"-locks/backup")
-	})
 }
 
 // Consul accepts a key with a leading "/" beside the key without it.

@@ -1,34 +1,35 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/internal/output"
 )
 
 // maxDrills bounds --times, and therefore the size of the result.
 const maxDrills = 1000
 
-// drill releases an election repeatedly and measures each failover. Its batch has one item: the current release.
+// drill releases an election repeatedly and measures each failover. Its engine has one item: the current release.
 type drill struct {
-	*batch
+	action
 	times int
 	pause time.Duration
 	// failovers are the results of the releases, in order.
 	failovers []insight.Outcome
-	last      *election.Snapshot // the latest snapshot that was observed
-	// problem is the reason why the drill stopped early, or "" if it did not stop early. code is the exit code of the
-	// problem.
-	problem string
+	// stopped is the reason why the drill stopped early, or "" if it did not stop early. code is its exit code.
+	stopped string
 	code    int
 }
 
@@ -67,7 +68,8 @@ Exit codes:
   7  the election had no leader at the start; nothing was written`
 
 func newDrillCommand(d deps, o *options) *cobra.Command {
-	r := &drill{batch: &batch{action: &action{d: d, o: o, kind: election.ActionRelease}}}
+	r := &drill{action: action{d: d, o: o, kind: election.ActionRelease}}
+	r.report = func(*item) {} // rounds reports each failover
 	cmd := &cobra.Command{
 		Use:               "drill NAME",
 		Short:             "Step the leader down repeatedly and measure each failover",
@@ -75,7 +77,7 @@ func newDrillCommand(d deps, o *options) *cobra.Command {
 		Example:           "  electop drill web\n  electop drill web --times 10 --pause 30s --yes -o json",
 		Args:              exactName,
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
-		RunE:              func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args[0]) },
+		RunE:              func(cmd *cobra.Command, names []string) error { return r.run(cmd.Context(), names) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
@@ -103,128 +105,63 @@ func (r *drill) validate() error {
 	return nil
 }
 
-func (r *drill) run(ctx context.Context, name string) error {
+func (r *drill) run(ctx context.Context, names []string) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
-	l, err := r.o.openOne(r.d)
-	if err != nil {
+	var err error
+	if r.lookup, err = r.o.readOne(ctx, r.d, nil); err != nil {
 		return err
 	}
-	if err := l.read(ctx, nil); err != nil {
+	if err := r.choose(ctx, names); err != nil {
 		return err
 	}
-	r.lookup = l
-	if err := r.choose(ctx, []string{name}); err != nil {
-		return err
+	r.assess(ctx)
+	r.checkPermissions(ctx)
+	if first := r.items[0]; first.Kind != "" {
+		r.stop(first.Kind, first.Reason)
+		return r.writeResult()
 	}
-	if err := r.prepare(ctx); err != nil {
-		return err
-	}
-	if r.problem == "" {
-		if err := r.observeAndDrill(ctx); err != nil {
+	if r.showPlan(!r.yes); !r.yes {
+		if err := r.d.confirm(ctx, fmt.Sprintf("Release %s %d times, %s apart", r.items[0].name(), r.times, r.pause)); err != nil {
 			return err
 		}
 	}
-	if err := r.writeResult(); err != nil {
-		return err
-	}
-	if r.code != exitOK {
-		return exitError(r.code)
-	}
-	return nil
+	recorder := r.o.recordActions(r.d, r.lookup)
+	defer recorder.finish()
+	err = r.observing(ctx, func(observer *observe.Observer) {
+		r.rounds(ctx, observer.Snapshots(), writer{consulx.NewOperator(r.client, observer.Note), recorder})
+	})
+	return cmp.Or(err, r.writeResult())
 }
 
-// prepare shows the plan and asks for confirmation. It stops the drill if the first release cannot succeed.
-func (r *drill) prepare(ctx context.Context) error {
-	r.assess(ctx)
-	r.checkPermissions(ctx)
-	first := r.items[0]
-	if !first.pending() {
-		r.stop(first.outcome, first.outcome.Reason)
-		return nil
-	}
-	if r.yes {
-		r.showWarnings()
-		return nil
-	}
-	r.showPlan()
-	return r.d.confirm(ctx, fmt.Sprintf("Release %s %d times, %s apart", first.name(), r.times, r.pause))
-}
-
-// stop ends the drill because of a problem with one outcome.
-func (r *drill) stop(o insight.Outcome, problem string) {
-	r.problem, r.code = problem, outcomeExit(o, true)
-	if r.code == exitOK {
-		r.code = exitFailed
-	}
-}
-
-func (r *drill) observeAndDrill(ctx context.Context) error {
-	r.recorder = r.o.record(r.client, r.d.warn)
-	defer r.recorder.finish()
-	r.recorder.observes(r.snapshot.Datacenter)
-	ps := exactPatterns(r.items)
-	observer := observe.New(r.client, observe.Options{Patterns: ps})
-	octx, cancel := context.WithCancel(ctx)
-	var g errgroup.Group
-	g.Go(func() error { return observer.Run(octx) })
-	_, err := awaitSnapshot(ctx, r.client, ps, observer.Snapshots())
-	if err == nil {
-		r.rounds(ctx, observer)
-	}
-	cancel()
-	return errors.Join(err, g.Wait())
+// stop ends the drill because of a problem.
+func (r *drill) stop(kind insight.OutcomeKind, problem string) {
+	r.stopped, r.code = problem, cmp.Or(exitOf(kind, true), exitFailed)
 }
 
 // rounds repeats the release and the measurement. It stops after the last failover or at the first problem.
-func (r *drill) rounds(ctx context.Context, observer *observe.Observer) {
-	operator := consulx.NewOperator(r.client, observer.Note)
-	target := r.items[0].target()
-	for {
-		o := r.failover(ctx, operator, observer.Snapshots(), target)
-		r.failovers = append(r.failovers, o)
+func (r *drill) rounds(ctx context.Context, snapshots <-chan *election.Snapshot, w writer) {
+	for target := r.items[0].Target; ; {
+		s := &item{Outcome: insight.Outcome{Action: election.ActionRelease, Target: target}}
+		r.items = []*item{s}
+		r.apply(ctx, w)
+		r.follow(ctx, snapshots)
+		r.failovers = append(r.failovers, s.Outcome)
 		n := len(r.failovers)
-		fmt.Fprintf(r.d.stderr, "%*d of %d  %s\n", len(fmt.Sprint(r.times)), n, r.times, o.Summary())
-		if problem := drillProblem(o); problem != "" {
-			r.stop(o, problem)
+		fmt.Fprintf(r.d.stderr, "%*d of %d  %s\n", len(fmt.Sprint(r.times)), n, r.times, s.Summary())
+		problem := drillProblem(s.Outcome)
+		if problem == "" && n == r.times {
 			return
 		}
-		if n == r.times {
-			return
+		if problem == "" {
+			target, problem = r.hold(ctx, snapshots, s.Outcome)
 		}
-		next, problem := r.hold(ctx, observer.Snapshots(), o)
 		if problem != "" {
-			r.stop(o, problem)
+			r.stop(s.Kind, problem)
 			return
 		}
-		target = next
 	}
-}
-
-// failover releases the lock and waits for the next leader.
-func (r *drill) failover(
-	ctx context.Context, operator *consulx.Operator, snapshots <-chan *election.Snapshot, target election.Target,
-) insight.Outcome {
-	s := &item{outcome: insight.Outcome{Action: election.ActionRelease, Target: target}}
-	r.items = []*item{s}
-	interrupted := ctx.Err() != nil
-	r.apply(ctx, operator, s)
-	if !interrupted {
-		r.recorder.action(s.outcome)
-	}
-	wctx, cancel := context.WithTimeout(ctx, r.wait)
-	defer cancel()
-	for !s.outcome.Settled() {
-		snapshot, ok := nextSnapshot(wctx, snapshots)
-		if !ok {
-			s.outcome = waitEnded(s.outcome, r.last, r.wait, ctx.Err() != nil)
-			break
-		}
-		r.last = snapshot
-		s.outcome = s.outcome.Follow(snapshot.Find(election.KeyID(target.Key)))
-	}
-	return s.outcome
 }
 
 // drillProblem returns why a drill must stop after an outcome. It returns "" if the drill may continue.
@@ -247,18 +184,17 @@ func (r *drill) hold(ctx context.Context, snapshots <-chan *election.Snapshot, o
 	first, problem := holdOf(r.last, o)
 	pctx, cancel := context.WithTimeout(ctx, r.pause)
 	defer cancel()
-	for problem == "" {
-		s, ok := nextSnapshot(pctx, snapshots)
-		switch {
-		case ctx.Err() != nil:
-			return first, "interrupted"
-		case !ok:
-			return first, ""
-		}
-		r.last = s
-		if _, problem = holdOf(s, o); problem == "" && !first.SameHold(s.Find(election.KeyID(first.Key)).Pair) {
-			problem = "the new leader lost the lock during the pause and leads again"
-		}
+	if problem == "" {
+		awaitState(pctx, snapshots, func(now *election.Snapshot) bool {
+			r.last = now
+			if _, problem = holdOf(now, o); problem == "" && !first.SameHold(now.Find(election.KeyID(first.Key)).Pair) {
+				problem = "the new leader lost the lock during the pause and leads again"
+			}
+			return problem != ""
+		})
+	}
+	if ctx.Err() != nil {
+		problem = "interrupted"
 	}
 	return first, problem
 }
@@ -280,4 +216,154 @@ func holdOf(s *election.Snapshot, o insight.Outcome) (election.Target, string) {
 	t := e.Target()
 	t.Election = o.Target.Election
 	return t, ""
+}
+
+// winner is a leader and the number of failovers after which this leader led.
+type winner struct {
+	Leader string `json:"leader"`
+	Count  int    `json:"count"`
+}
+
+// bucket counts the vacancies that are longer than the bound of the previous bucket, but not longer than its own.
+type bucket struct {
+	UpToMS *int64 `json:"up_to_ms"` // null for the bucket without a bound
+	Count  int    `json:"count"`
+}
+
+// summary contains the measurements of a drill. A failover whose vacancy is unknown counts only for its new leader.
+type summary struct {
+	vacancies []time.Duration // sorted
+	winners   []winner        // the most frequent first
+}
+
+func (r *drill) summarize() summary {
+	s := summary{winners: []winner{}}
+	for _, o := range r.failovers {
+		if o.VacancyKnown {
+			s.vacancies = append(s.vacancies, o.Vacancy)
+		}
+		if o.New.Session == "" {
+			continue
+		}
+		i := slices.IndexFunc(s.winners, func(w winner) bool { return w.Leader == o.New.Leader })
+		if i < 0 {
+			i, s.winners = len(s.winners), append(s.winners, winner{Leader: o.New.Leader})
+		}
+		s.winners[i].Count++
+	}
+	slices.SortStableFunc(s.winners, func(a, b winner) int { return cmp.Compare(b.Count, a.Count) })
+	slices.Sort(s.vacancies)
+	return s
+}
+
+// rank returns the smallest vacancy v such that at least p percent of the vacancies are at most v.
+func (s summary) rank(p int) time.Duration { return s.vacancies[(len(s.vacancies)*p+99)/100-1] }
+
+// histogram returns the buckets without empty buckets at both ends.
+func (s summary) histogram() []bucket {
+	var all []bucket
+	for decade := int64(1); decade <= 10_000; decade *= 10 {
+		for _, n := range []int64{1, 2, 5} {
+			ms := n * decade
+			all = append(all, bucket{UpToMS: &ms})
+		}
+	}
+	all = append(all, bucket{})
+	for _, v := range s.vacancies {
+		all[slices.IndexFunc(all, func(b bucket) bool { return b.UpToMS == nil || v <= time.Duration(*b.UpToMS)*time.Millisecond })].Count++
+	}
+	for len(all) > 0 && all[0].Count == 0 {
+		all = all[1:]
+	}
+	for len(all) > 0 && all[len(all)-1].Count == 0 {
+		all = all[:len(all)-1]
+	}
+	return all
+}
+
+type drillJSON struct {
+	Election   string            `json:"election"`
+	Key        string            `json:"key"`
+	Datacenter string            `json:"datacenter"`
+	Times      int               `json:"times"`
+	Result     string            `json:"result"`
+	Reason     string            `json:"reason,omitempty"`
+	Failovers  []insight.Outcome `json:"failovers"`
+	P50MS      *int64            `json:"p50_ms,omitempty"`
+	P95MS      *int64            `json:"p95_ms,omitempty"`
+	MaxMS      *int64            `json:"max_ms,omitempty"`
+	Winners    []winner          `json:"winners"`
+	Histogram  []bucket          `json:"histogram"`
+}
+
+// writeResult writes the measurements and why the drill stopped. It returns the exit code.
+func (r *drill) writeResult() error {
+	var err error
+	s := r.summarize()
+	switch {
+	case r.output == "json":
+		err = r.writeJSON(s)
+	case len(r.failovers) > 0:
+		_, err = fmt.Fprint(r.d.stdout, r.text(s))
+	}
+	if r.output == "text" && r.stopped != "" {
+		r.d.printMessage(fmt.Sprintf("electop: drill of %s stopped after %d of %d: %s",
+			r.items[0].name(), len(r.failovers), r.times, sanitize.Line(r.stopped, 1000)))
+		if better := r.items[0].effect.Better; len(r.failovers) == 0 && better != "" {
+			fmt.Fprintln(r.d.stderr, "  instead   "+better)
+		}
+	}
+	if err == nil && r.code != exitOK {
+		err = exitError(r.code)
+	}
+	return err
+}
+
+func (r *drill) writeJSON(s summary) error {
+	t := r.items[0].Target
+	j := drillJSON{
+		Election: t.Election, Key: t.Key, Datacenter: r.snapshot.Datacenter, Times: r.times, Result: "done", Reason: r.stopped,
+		Failovers: append([]insight.Outcome{}, r.failovers...), Winners: s.winners, Histogram: s.histogram(),
+	}
+	if r.stopped != "" {
+		j.Result = "stopped"
+	}
+	if len(s.vacancies) > 0 {
+		p50, p95, most := s.rank(50).Milliseconds(), s.rank(95).Milliseconds(), s.rank(100).Milliseconds()
+		j.P50MS, j.P95MS, j.MaxMS = &p50, &p95, &most
+	}
+	return output.WriteIndented(r.d.stdout, j)
+}
+
+// barWidth is the length of the longest bar of the histogram.
+const barWidth = 40
+
+func (r *drill) text(s summary) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s measured", r.items[0].name(), election.Plural(uint64(len(s.vacancies)), "failover"))
+	if len(s.vacancies) > 0 {
+		fmt.Fprintf(&b, "; vacancy p50 %s, p95 %s, max %s",
+			election.FormatDuration(s.rank(50)), election.FormatDuration(s.rank(95)), election.FormatDuration(s.rank(100)))
+	}
+	b.WriteString("\n")
+	for _, w := range s.winners {
+		fmt.Fprintf(&b, "  won    %4d  %s\n", w.Count, election.ShortLeader(w.Leader))
+	}
+	mark, upTo, most := "█", "≤ ", 0
+	if r.o.ascii {
+		mark, upTo = "#", "<= "
+	}
+	rows := s.histogram()
+	for _, row := range rows {
+		most = max(most, row.Count)
+	}
+	for _, row := range rows {
+		label := "longer"
+		if row.UpToMS != nil {
+			label = upTo + (time.Duration(*row.UpToMS) * time.Millisecond).String()
+		}
+		line := fmt.Sprintf("  %-8s %3d  %s", label, row.Count, strings.Repeat(mark, (row.Count*barWidth+most-1)/most))
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
 }

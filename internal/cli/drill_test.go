@@ -7,11 +7,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/consul/api"
-
-	"electop/election"
-	"electop/election/insight"
-	"electop/internal/history"
-	"electop/internal/history/sqlite"
 )
 
 // alternate acquires the key whenever it is free, for each session in turn.
@@ -137,14 +132,6 @@ func TestDrillStopsIfTheLeaderChangesDuringAPause(t *testing.T) {
 	has(t, r.errOut, "electop: drill of web stopped after 1 of 3: the ", " during the pause")
 }
 
-func TestDrillDoesNotReportALostLockIfTheKeyIsUnreadable(t *testing.T) {
-	e := &election.Election{Name: "web", Pair: election.Pair{Key: "service/web/leader", Session: "a"}, Exists: true, Unreadable: true}
-	s := &election.Snapshot{Elections: []*election.Election{e}}
-	if _, problem := holdOf(s, insight.Outcome{Target: e.Target()}); problem != "this token can no longer read the key" {
-		t.Error(problem)
-	}
-}
-
 func TestDrillAsksBeforeAndRefuses(t *testing.T) {
 	w := onMemory(t)
 	p := "service"
@@ -173,20 +160,4 @@ func TestDrillThatIsInterruptedWritesItsResult(t *testing.T) {
 	eventually(t, "failover", func() bool { return strings.Contains(drill.errOut.String(), "1 of 3") })
 	r := drill.stop().must(t, exitFailed)
 	has(t, r.errOut, "drill of web stopped after 1 of 3: interrupted")
-}
-
-func TestDrillStoresItsActions(t *testing.T) {
-	w := onMemory(t)
-	db := historyFile(t)
-	alternate(t, w, "service/web/leader", w.session(nil), w.session(nil))
-	w.run("--history", db, "drill", "web", "--yes", "-n", "3", "--pause", "1ms").must(t, exitOK)
-	f, err := sqlite.OpenFile(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	actions, err := f.Actions(t.Context(), history.Range{})
-	if err != nil || len(actions) != 3 || actions[2].Kind != election.ActionRelease || actions[2].Key != "service/web/leader" || actions[2].Result != history.ResultDone {
-		t.Errorf("%v %+v", err, actions)
-	}
 }

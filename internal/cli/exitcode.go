@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"electop/consulx"
+	"electop/election/insight"
 )
 
 // Exit codes. The help of electop describes them.
@@ -19,6 +20,44 @@ const (
 	exitSameLeader = 6
 	exitNoLeader   = 7
 )
+
+// bySeverity returns the exit codes of results, the most severe first.
+func bySeverity() [6]int {
+	return [...]int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK}
+}
+
+// worstOf returns an error with the most severe of the exit codes, or nil if all mean success.
+func worstOf(codes map[int]bool) error {
+	for _, code := range bySeverity() {
+		if code != exitOK && codes[code] {
+			return exitError(code)
+		}
+	}
+	return nil
+}
+
+// exitOf returns the exit code of a result. With waited, an action whose next leader was not observed has failed.
+func exitOf(kind insight.OutcomeKind, waited bool) int {
+	switch kind {
+	case insight.OutcomeDone:
+		if waited {
+			return exitFailed
+		}
+		return exitOK
+	case insight.OutcomeMoved, resultProposed, resultLed:
+		return exitOK
+	case insight.OutcomeReturned:
+		return exitSameLeader
+	case insight.OutcomeNoLeader, resultWaiting, resultManual:
+		return exitNoLeader
+	case insight.OutcomeChanged:
+		return exitChanged
+	case insight.OutcomeDenied:
+		return exitDenied
+	default:
+		return exitFailed
+	}
+}
 
 // usageError reports an invalid command line.
 type usageError struct{ text string }

@@ -77,11 +77,16 @@ func rounded(s history.Seconds) string {
 	return d.Round(time.Second).String()
 }
 
+// availability formats the share of the time with a leader: one number, or the range of the possible ones.
 func availability(s *history.Summary) string {
-	if s.Availability == nil {
+	if s.AvailabilityMin == nil || s.AvailabilityMax == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(100**s.Availability, 'f', 3, 64) + "%"
+	least, most := fmt.Sprintf("%.3f%%", 100**s.AvailabilityMin), fmt.Sprintf("%.3f%%", 100**s.AvailabilityMax)
+	if least == most {
+		return least
+	}
+	return least + " to " + most
 }
 
 // causeCounts lists the causes, the most frequent first.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"electop/election"
+	"electop/election/tracker"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -275,30 +279,92 @@ func TestActionsAreRecordedAndExplainTheLoss(t *testing.T) {
 	has(t, r.out, "operator_release by "+userAtHost(), "operator_destroy by "+userAtHost())
 }
 
-// A gap follows the last event before it.
-func TestHistoryPrintsGapsBetweenEvents(t *testing.T) {
-	w := onMemory(t)
-	file := historyFile(t)
-	watched(w, file, 4, failover(w))
-	db, err := sql.Open("sqlite", file)
+// noon is a time of a recorded story.
+func noon(clock string) time.Time {
+	at, err := time.ParseInLocation(time.DateTime, "2026-11-20 "+clock, time.Local)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+// killed writes a history: web-1 led from 01:00 until after 01:44:36, when its observer was killed. At 01:45:53, another
+// observer found the leader web-2, and observed until 02:00.
+func killed(t *testing.T) (file string) {
+	t.Helper()
+	file = historyFile(t)
+	ps, err := election.ParsePatterns(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	// Move the first observation back by an hour and remove its end, as if its observer had been killed.
-	_, err = db.ExecContext(t.Context(), `UPDATE events SET time = time - 3600000000000; UPDATE checkpoints SET at = at - 3600000000000;
-		UPDATE observations SET started = started - 3600000000000, ended = NULL, ending = NULL, seen = (SELECT max(time) FROM events)`)
-	if err != nil {
-		t.Fatal(err)
+	read := func(at time.Time, session string, lock uint64) election.KeysRead {
+		p := election.Pair{Key: "service/web/leader", Value: []byte(session), Session: session, CreateIndex: 7, LockIndex: lock, ModifyIndex: 10 * lock}
+		return election.KeysRead{At: at, Range: election.PrefixRange("service/"), Pairs: []election.Pair{p}}
 	}
-	watched(w, file, 3, func() { w.client.KV().Delete("service/web/leader", nil) })
-	r := w.run("history", "--since", "2h", "--history", file).must(t, exitOK)
-	var types []string
-	for line := range strings.Lines(r.out) {
-		types = append(types, strings.Fields(line)[3])
+	for _, run := range []struct {
+		from, to string
+		reads    []election.KeysRead
+	}{
+		{"01:00:00", "01:44:36", []election.KeysRead{read(noon("01:00:00"), "", 0), read(noon("01:10:00"), "web-1", 1)}},
+		{"01:45:53", "02:00:00", []election.KeysRead{read(noon("01:45:53"), "web-2", 2)}},
+	} {
+		w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := tracker.New(tracker.Options{Patterns: ps})
+		observe := func(o election.Observation) { w.Record(tr.Observe(o)) }
+		if run.from != "01:00:00" {
+			source := &lazyHistory{path: file}
+			past, err := history.Recall(t.Context(), source, noon(run.from))
+			if err = errors.Join(err, source.Close()); err != nil {
+				t.Fatal(err)
+			}
+			observe(past)
+		}
+		observe(election.DatacenterRead{At: noon(run.from), Datacenter: "dc1"})
+		observe(election.SessionsRead{At: noon(run.from), Sessions: []*election.Session{{ID: "web-1", Name: "web-1", Node: "n"}, {ID: "web-2", Name: "web-2", Node: "n"}}})
+		for i, r := range run.reads {
+			observe(r)
+			if i == 0 {
+				w.Mark(tr.Snapshot(r.At), ps)
+			}
+		}
+		observe(election.Clock{At: noon(run.to)})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		db, dbErr := sql.Open("sqlite", file)
+		err = errors.Join(w.Run(ctx), dbErr)
+		if err == nil { // the writer uses the real time
+			_, err = db.ExecContext(t.Context(), "UPDATE observations SET seen = ?1, ended = ?1 WHERE started = ?2", noon(run.to).UnixNano(), noon(run.from).UnixNano())
+		}
+		if err = errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	// explained may precede elected
-	if got := strings.Join(types, " "); !strings.HasPrefix(got, "DETAIL unobserved vacated e") || !strings.Contains(got, "ed unobserved vacated deleted") {
-		t.Errorf("%s\n%s", got, r.out)
+	return file
+}
+
+// Every view tells between which times a failover without an observer happened, and none invents what happened.
+func TestAFailoverWithoutAnObserver(t *testing.T) {
+	file, w := killed(t), newTestConsul(t, "127.0.0.1:1")
+	const between = "between 01:44:36 and 01:45:53"
+	for _, tt := range []struct {
+		args string
+		want []string
+	}{
+		{"history", []string{"01:10:00.000  web               elected       web-1, term 1, n", "2026-11-20 01:44:36.000  -                 unobserved    no observer was running for 1m17s",
+			"vacated       web-1, term 1 · led for at least 34m36s · " + between, "elected       web-2, term 2, n · " + between}},
+		{"history -o json", []string{`"type":"vacated"`, `"gap":true`, `"seen_until":"` + election.FormatTime(noon("01:44:36")) + `"`}},
+		{"history --terms", []string{"  between 2026-11-20 01:44:36 and 01:45:53  >= 34m36s  ", "  web-2   n     2     between 2026-11-20 01:44:36 and 01:45:53  -  "}},
+		{"history --terms -o json", []string{`"seen_until":"`, `"not_before":"`}},
+		// 10 of 60 minutes were vacant, and 77 s are unknown.
+		{"history --stats", []string{"81.194% to 83.333%", " 0+1 ", "Observed for 58m43s of 1h0m0s; longest gap between two observations 1m17s."}},
+		{"history --stats -o json", []string{`"availability_min":0.81`, `"availability_max":0.83`, `"vacancies":0`, `"vacancies_unmeasured":1`}},
+		{"report web", []string{"1. **between 2026-11-20 01:44:36 and 01:45:53**: web-1 on n (term 1) was lost after at least 34m36s.", "The next observed leader was web-2 on n (term 2).",
+			"the leader was web-2 on n (term 2). Its term began between 2026-11-20 01:44:36 and 01:45:53.", "| vacated | web-1, term 1 · led for at least 34m36s · " + between, "(1m17s)"}},
+	} {
+		args := append(strings.Fields(tt.args), "--since", noon("01:00:00").Format(time.RFC3339), "--until", noon("02:00:00").Format(time.RFC3339), "--history", file)
+		has(t, w.run(args...).must(t, exitOK).out, tt.want...)
 	}
 }

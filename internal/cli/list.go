@@ -23,8 +23,7 @@ func newListCommand(d deps, o *options) *cobra.Command {
 		Long: `List the current state of the elections. With --advice, list the risks of their
 configuration instead, and the leaders that have failed but whose session still
 holds the key. Risks that need observation over time, such as flapping, are not
-listed. If the terminal is too narrow for the table, each piece of advice is one
-paragraph that names all elections with this advice.
+listed. Each piece of advice names all elections that have it.
 
 With --datacenter dc1,dc2 or all, the elections of several datacenters are
 listed. If electop cannot read a datacenter, it reports the error and exits with
@@ -47,7 +46,7 @@ code 1.`,
 				return err
 			}
 			if advice {
-				err = listAdvice(cmd.Context(), d, ls, shown.sort(ls, chosen), format)
+				err = listAdvice(cmd.Context(), d, o, ls, shown.sort(ls, chosen), format)
 			} else {
 				err = writeElections(d, ls, shown.sort(ls, chosen), format)
 			}

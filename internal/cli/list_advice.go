@@ -11,6 +11,8 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/output"
+	"electop/ui/kit"
+	"electop/ui/scene"
 )
 
 // electionAdvice is one piece of advice about an election.
@@ -22,7 +24,7 @@ type electionAdvice struct {
 }
 
 // listAdvice writes the advice for the chosen elections.
-func listAdvice(ctx context.Context, d deps, ls lookups, chosen []*election.Election, format string) error {
+func listAdvice(ctx context.Context, d deps, o *options, ls lookups, chosen []*election.Election, format string) error {
 	ls.readChecks(ctx)
 	boards := map[string]*insight.Board{} // by datacenter
 	for _, l := range ls.all {
@@ -47,30 +49,14 @@ func listAdvice(ctx context.Context, d deps, ls lookups, chosen []*election.Elec
 	if len(all) == 0 {
 		fmt.Fprintln(d.stderr, "electop: no advice for these elections")
 	}
-	return writeAdvice(d.stdout, terminalWidth(d.stdout), all, ls.several)
+	page := o.page(d.stdout)
+	writeAdvice(page, all, ls.several)
+	_, err := io.WriteString(d.stdout, page.Plain())
+	return err
 }
 
-// writeAdvice writes a table. If the table is wider than the terminal, it writes one record per piece of advice
-// instead. A width of 0 means that stdout is not a terminal.
-func writeAdvice(w io.Writer, width int, all []electionAdvice, several bool) error {
-	tw := output.NewTable(w)
-	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tCODE\tURGENT\tWHY\tDO")
-	for _, a := range all {
-		urgent := "-"
-		if a.Urgent {
-			urgent = "urgent"
-		}
-		fmt.Fprintf(tw, "%s%s\t%s\t%s\t%s\t%s\n", inDatacenter(a.Datacenter, several), sanitize.Line(a.Election, 80), a.Code, urgent,
-			sanitize.Line(a.Why, 300), sanitize.Line(a.Do, 300))
-	}
-	if width > 0 && !tw.Fits(width) {
-		return output.WriteRecords(w, width, adviceRecords(all, several))
-	}
-	return tw.Flush()
-}
-
-// adviceRecords returns one record for each distinct piece of advice. A record names all elections with its advice.
-func adviceRecords(all []electionAdvice, several bool) []output.Record {
+// writeAdvice writes each distinct piece of advice with the names of all elections that have it.
+func writeAdvice(page *kit.Page, all []electionAdvice, several bool) {
 	var order []insight.Advice
 	names := map[insight.Advice][]string{}
 	for _, a := range all {
@@ -83,15 +69,14 @@ func adviceRecords(all []electionAdvice, several bool) []output.Record {
 		}
 		names[a.Advice] = append(names[a.Advice], name)
 	}
-	records := make([]output.Record, 0, len(order))
 	for _, a := range order {
 		title := a.Code
 		if a.Urgent {
 			title += ", urgent"
 		}
-		records = append(records, output.Record{Title: title, Fields: []output.Field{
-			{Label: "elections", Text: strings.Join(names[a], ", ")}, {Label: "why", Text: sanitize.Line(a.Why, 300)}, {Label: "do", Text: sanitize.Line(a.Do, 300)},
-		}})
+		page.Head(title)
+		for _, f := range [][2]string{{"Elections", strings.Join(names[a], ", ")}, {"Why", a.Why}, {"Do", a.Do}} {
+			page.Field(f[0], kit.Span{Role: kit.Text, Text: scene.OneLine(f[1], 2000)})
+		}
 	}
-	return records
 }

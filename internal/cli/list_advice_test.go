@@ -39,12 +39,17 @@ func TestListAdvice(t *testing.T) {
 			t.Errorf("%v, want %v", codes, want)
 		}
 		table := w.run("list", "--advice", "bad", "-k", p+"/*/leader").must(t, exitOK)
-		has(t, table.out, "ELECTION", "URGENT", "overwritten", "urgent")
+		has(t, table.out, "overwritten, urgent\nElections    bad\nWhy  ", "\n\nshort_lock_delay\n")
 		if strings.Contains(table.out, "good") {
 			t.Errorf("the table contains an election that was not selected: %s", table.out)
 		}
 	})
 	w := onMemory(t)
+	for _, name := range []string{"auth", "mail"} {
+		w.acquire("service/"+name+"/leader", w.session(nil), "x")
+	}
+	has(t, w.run("list", "--advice").must(t, exitOK).out, "no_checks, urgent\nElections    auth, mail\n") // equal advice is written once
+	w = onMemory(t)
 	if r := w.run("list", "--advice", "-o", "json").must(t, exitOK); r.out != "[]\n" {
 		t.Errorf("%q", r.out)
 	}

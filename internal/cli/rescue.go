@@ -1,37 +1,27 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
-	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/output"
-	"electop/internal/rescue"
 )
 
 // rescueCommand finds elections that have no leader or whose leader has failed, and applies the fixes.
 type rescueCommand struct {
-	lookup
-	d        deps
-	o        *options
-	yes      bool
-	dryRun   bool
-	wait     time.Duration
-	output   string
-	recorder *historyRecorder
-	items    []*rescueItem
+	engine
+	d      deps
+	o      *options
+	yes    bool
+	dryRun bool
+	output string
 }
 
 const rescueHelp = `Show every election that has no leader or whose leader's node has failed, with
@@ -95,6 +85,7 @@ Exit codes, the first that applies:
 
 func newRescueCommand(d deps, o *options) *cobra.Command {
 	r := &rescueCommand{d: d, o: o}
+	r.report = func(*item) {} // finish reports all items in their order
 	cmd := &cobra.Command{
 		Use:               "rescue [NAME…]",
 		Short:             "Show why elections have no leader; end sessions of failed nodes",
@@ -111,53 +102,56 @@ func newRescueCommand(d deps, o *options) *cobra.Command {
 	return cmd
 }
 
-// showsOnly reports whether the command shows the fixes without applying them.
-func (r *rescueCommand) showsOnly() bool { return r.dryRun || r.o.readOnly }
-
 func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if r.wait < 0 {
 		return usagef("--wait %s: must be 0 or more", r.wait)
 	}
 	r.o.consul.Stale = false // no fix may depend on stale data
-	l, err := r.o.openOne(r.d)
-	if err != nil {
+	var err error
+	if r.lookup, err = r.o.readOne(ctx, r.d, r.o.recorded(r.d)); err != nil { // includes elections whose key was deleted
 		return err
 	}
-	if err := l.read(ctx, r.o.recorded(r.d)); err != nil { // includes elections whose key was deleted
-		return err
-	}
-	r.lookup = l
 	chosen, err := r.elections(ctx, names)
 	if err != nil {
 		return err
 	}
 	r.inspect(ctx, chosen)
-	slices.SortStableFunc(r.items, certainFirst)
 	if len(names) == 0 {
-		r.items = slices.DeleteFunc(r.items, (*rescueItem).ended)
+		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
+		r.items = slices.DeleteFunc(r.items, func(s *item) bool { return !s.election.Exists && s.problem.Problem == insight.ProblemNoCandidate })
 	}
-	if r.showsOnly() {
+	if r.dryRun || r.o.readOnly {
 		return r.propose()
 	}
 	if err := r.confirmPlan(ctx); err != nil {
 		return err
 	}
-	r.recorder = r.o.record(r.client, r.d.warn)
-	defer r.recorder.finish()
-	r.recorder.observes(r.snapshot.Datacenter)
-	if r.wait > 0 && slices.ContainsFunc(r.items, func(i *rescueItem) bool { return !i.uncertain() }) {
-		err = r.applyAndWait(ctx)
-	} else {
-		r.applyAll(ctx, nil)
-	}
-	err = r.finish(err)
-	if err == nil && len(names) == 0 {
-		hidden, readErr := l.warnSilent(ctx)
-		if err = readErr; hidden {
-			err = r.d.unverified()
+	for _, s := range r.items {
+		switch {
+		case s.problem.Problem == insight.ProblemLockDelay:
+			s.Kind = resultWaiting
+		case !s.fixable():
+			s.Kind = resultManual
 		}
 	}
-	return err
+	if len(r.pending()) > 0 || r.wait > 0 && len(r.unsettled()) > 0 {
+		recorder := r.o.recordActions(r.d, r.lookup)
+		defer recorder.finish()
+		r.awaitReady(ctx)
+		if err := r.engine.run(ctx, recorder); err != nil {
+			return err
+		}
+	}
+	return r.finish(ctx, len(names) == 0)
+}
+
+// inspect finds the problems with the chosen elections. Those whose leader may be healthy come last.
+func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	all := inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.d.seen}.inspect(ctx, chosen)
+	uncertain := slices.DeleteFunc(slices.Clone(all), func(s *item) bool { return !s.uncertain() })
+	r.items = append(slices.DeleteFunc(all, (*item).uncertain), uncertain...)
 }
 
 // confirmPlan shows the problems, and requests confirmation if a fix writes to Consul. --yes skips both.
@@ -165,18 +159,13 @@ func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 	if r.yes {
 		return nil
 	}
-	n := 0
-	for _, i := range r.items {
-		if i.Writes() {
-			n++
-		}
-	}
+	n := len(r.fixable())
 	if n > 0 {
 		if err := r.d.canAsk(); err != nil {
 			return err
 		}
 	}
-	r.writePlan(r.d.stderr)
+	_ = r.writePlan(r.d.stderr) // a failed write of the plan must not stop the fixes
 	switch n {
 	case 0:
 		return nil
@@ -186,26 +175,18 @@ func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 	return r.d.confirm(ctx, fmt.Sprintf("Apply %d fixes", n))
 }
 
-// applyAll applies each fix in turn.
-func (r *rescueCommand) applyAll(ctx context.Context, note func(election.OperatorAction)) {
-	operator := consulx.NewOperator(r.client, note)
-	r.awaitReady(ctx)
-	for _, i := range r.items {
-		r.apply(ctx, operator, i)
-	}
+func (r *rescueCommand) fixable() []*item {
+	return slices.DeleteFunc(slices.Clone(r.items), func(s *item) bool { return !s.fixable() })
 }
 
 // awaitReady waits until electop has seen for long enough that the nodes of the leaders have failed.
 func (r *rescueCommand) awaitReady(ctx context.Context) {
 	var ready time.Time
 	var nodes []string
-	for _, i := range r.items {
-		if !i.Writes() {
-			continue
-		}
-		nodes = append(nodes, sanitize.Line(i.Election.Session.Node, election.LabelLength))
-		if i.Ready.After(ready) {
-			ready = i.Ready
+	for _, s := range r.fixable() {
+		nodes = append(nodes, s.election.Session.Node)
+		if s.problem.ready.After(ready) {
+			ready = s.problem.ready
 		}
 	}
 	wait := time.Until(ready)
@@ -214,196 +195,50 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 	}
 	slices.Sort(nodes)
 	fmt.Fprintf(r.d.stderr, "the node check of %s is critical; electop waits %s to see that it stays so\n",
-		shortNames(slices.Compact(nodes)), wait.Round(time.Second))
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+		lineNames(slices.Compact(nodes)), wait.Round(time.Second))
 	select {
-	case <-timer.C:
+	case <-time.After(wait):
 	case <-ctx.Done():
 	}
 }
 
-// apply applies the fix of one item and of the other items with the same session, unless the state has changed since it
-// was read.
-func (r *rescueCommand) apply(ctx context.Context, operator *consulx.Operator, i *rescueItem) {
-	switch {
-	case i.result != "": // applied with an earlier item
-	case i.Fix.Problem == insight.ProblemLockDelay:
-		i.result = resultWaiting
-	case !i.Writes():
-		i.result = resultManual
-	case ctx.Err() != nil:
-		i.fail(insight.OutcomeFailed, "interrupted before the fix")
-	default:
-		err := operator.DestroySession(ctx, i.Destroy)
-		for _, other := range r.items {
-			if other.Writes() && other.Destroy.Session == i.Destroy.Session {
-				r.recorder.action(other.outcome(err))
-			}
-		}
-	}
-}
-
-// inspect finds the problems with the chosen elections. It keeps the order of the elections.
-func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	in := rescue.Inspector{Client: r.client, Elections: r.snapshot.Elections, Now: r.snapshot.At, Probe: !r.o.readOnly, Seen: r.d.seen}
-	for _, i := range in.Inspect(ctx, chosen) {
-		r.items = append(r.items, &rescueItem{Item: i})
-	}
-}
-
-// finish reports the items and returns the exit code.
-func (r *rescueCommand) finish(err error) error {
-	codes := map[int]bool{}
-	for _, i := range r.items {
-		codes[i.exitCode(r.wait > 0)] = true
-		if i.result == "" { // electop failed before it applied anything
-			continue
-		}
-		if written := r.report(i); err == nil {
-			err = written
-		}
-	}
-	return cmp.Or(err, worstOf(codes))
-}
-
-// applyAndWait applies the fixes and observes the elections until each election has a leader or --wait expires.
-func (r *rescueCommand) applyAndWait(ctx context.Context) error {
-	var ps election.Patterns
-	var names []string
-	for _, i := range r.items {
-		ps = append(ps, election.KeyPattern(i.Election.Key()))
-		if !i.uncertain() {
-			names = append(names, i.name())
-		}
-	}
-	observer := observe.New(r.client, observe.Options{Patterns: ps})
-	octx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var g errgroup.Group
-	g.Go(func() error { return observer.Run(octx) })
-	if _, err := awaitSnapshot(ctx, r.client, ps, observer.Snapshots()); err != nil {
-		cancel()
-		return errors.Join(err, g.Wait())
-	}
-	r.applyAll(ctx, observer.Note)
-	fmt.Fprintf(r.d.stderr, "waiting up to %s for a leader of %s\n", r.wait, shortNames(names))
-	wctx, stop := context.WithTimeout(ctx, r.wait)
-	defer stop()
-	for slices.ContainsFunc(r.items, (*rescueItem).awaitsLeader) {
-		s, ok := nextSnapshot(wctx, observer.Snapshots())
-		if !ok {
-			break
-		}
-		for _, i := range r.items {
-			i.follow(s)
-		}
-	}
-	cancel()
-	return g.Wait()
-}
-
-// Results of an item. If a fix failed, the result is the kind of its outcome instead.
+// Results of a rescue in addition to those of an action.
 const (
-	resultProposed = "proposed" // the fix was not applied, because of --dry-run or --read-only
-	resultApplied  = "applied"
-	resultWaiting  = "waiting" // waiting for the end of a lock-delay
-	resultManual   = "manual"  // electop cannot fix the problem
-	resultLed      = "led"     // a leader was observed later, with or without a fix
+	resultProposed insight.OutcomeKind = "proposed" // the fix was not applied, because of --dry-run or --read-only
+	resultWaiting  insight.OutcomeKind = "waiting"  // waiting for the end of a lock-delay
+	resultManual   insight.OutcomeKind = "manual"   // electop cannot fix the problem
+	resultLed      insight.OutcomeKind = "led"      // a leader was observed later, with or without a fix
 )
 
-// rescueItem is one election with a problem.
-type rescueItem struct {
-	*rescue.Item
-	result string
-	reason string // why the fix was not applied
-	leader string // set if the result is resultLed
-}
-
-func (i *rescueItem) name() string { return sanitize.Line(i.Election.Name, 100) }
-
-// ended reports whether the key was deleted and no candidate was seen. This state is normal, for example after the
-// end of a job.
-func (i *rescueItem) ended() bool {
-	return !i.Election.Exists && i.Fix.Problem == insight.ProblemNoCandidate
-}
-
-func (i *rescueItem) fail(kind insight.OutcomeKind, reason string) {
-	i.result, i.reason = string(kind), reason
-}
-
-// outcome returns the outcome of the write, and sets the result.
-func (i *rescueItem) outcome(err error) insight.Outcome {
-	o := outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: i.Election.Target()}, err)
-	i.fail(o.Kind, o.Reason)
-	if err == nil {
-		i.result = resultApplied
-	}
-	return o
-}
-
 // uncertain reports whether the election has a leader, but electop cannot tell whether that leader has failed.
-func (i *rescueItem) uncertain() bool {
-	return i.Fix.Problem == insight.ProblemUnknown && i.Election.Pair.Held()
-}
-
-// certainFirst orders items whose leader may be healthy after all other items.
-func certainFirst(a, b *rescueItem) int {
-	switch {
-	case a.uncertain() == b.uncertain():
-		return 0
-	case b.uncertain():
-		return -1
-	}
-	return 1
+func (s *item) uncertain() bool {
+	return s.problem.Problem == insight.ProblemUnknown && s.election.Pair.Held()
 }
 
 // awaitsLeader reports whether the election may still get a leader.
-func (i *rescueItem) awaitsLeader() bool {
-	return !i.uncertain() && slices.Contains([]string{resultApplied, resultWaiting, resultManual}, i.result)
+func (s *item) awaitsLeader() bool {
+	return !s.uncertain() && slices.Contains([]insight.OutcomeKind{insight.OutcomeDone, resultWaiting, resultManual}, s.Kind)
 }
 
-// follow sets the result if the election has a new leader.
-func (i *rescueItem) follow(s *election.Snapshot) {
-	e := s.Find(election.KeyID(i.Election.Key()))
-	if _, stale := s.StaleSince(i.Election.Key()); stale || e == nil || !i.awaitsLeader() {
+// seeLeader sets the result if the election has a new leader.
+func (s *item) seeLeader(now *election.Snapshot) {
+	was, is := s.election, now.Find(election.KeyID(s.Target.Key))
+	if _, stale := now.StaleSince(s.Target.Key); stale || is == nil {
 		return
 	}
-	problem := i.Election.Pair
-	if e.State(s.At) == election.Led && (!i.Election.Exists || !problem.Held() || e.Pair.Session != problem.Session) {
-		i.result, i.leader = resultLed, e.Leader
-	}
-}
-
-func (i *rescueItem) exitCode(waited bool) int {
-	switch i.result {
-	case resultProposed, resultLed:
-		return exitOK
-	case resultApplied:
-		if waited {
-			return exitNoLeader
-		}
-		return exitOK
-	case resultWaiting, resultManual:
-		return exitNoLeader
-	default:
-		return outcomeExit(insight.Outcome{Kind: insight.OutcomeKind(i.result)}, false)
+	if is.State(now.At) == election.Led && (!was.Exists || !was.Pair.Held() || is.Pair.Session != was.Pair.Session) {
+		s.Kind, s.New.Leader = resultLed, is.Leader
 	}
 }
 
 // propose reports the problems and their fixes without applying the fixes.
 func (r *rescueCommand) propose() error {
-	for _, i := range r.items {
-		i.result = resultProposed
-	}
 	if r.output == "text" {
-		r.writePlan(r.d.stdout)
-		return nil
+		return r.writePlan(r.d.stdout)
 	}
-	for _, i := range r.items {
-		if err := r.report(i); err != nil {
+	for _, s := range r.items {
+		s.Kind = resultProposed
+		if err := r.write(s); err != nil {
 			return err
 		}
 	}
@@ -411,75 +246,104 @@ func (r *rescueCommand) propose() error {
 }
 
 // writePlan writes each election with its problem and the fix.
-func (r *rescueCommand) writePlan(w io.Writer) {
+func (r *rescueCommand) writePlan(w io.Writer) error {
 	if len(r.items) == 0 {
-		fmt.Fprintln(r.d.stderr, "electop: found no elections without a leader and no failed leaders")
+		r.d.warn("found no elections without a leader and no failed leaders")
 	}
-	width := cmp.Or(terminalWidth(w), output.DefaultWidth)
-	for _, i := range r.items {
-		for _, line := range []string{
-			fmt.Sprintf("%s (key %s)", i.name(), sanitize.Line(i.Election.Key(), 200)),
-			"  problem   " + string(i.Fix.Problem),
-			"  why       " + i.Fix.Why,
-			"  fix       " + i.Fix.Do,
-		} {
-			fmt.Fprintln(w, output.Wrap(line, width))
+	var lines []string
+	for _, s := range r.items {
+		lines = append(lines, fmt.Sprintf("%s (key %s)", s.name(), sanitize.Line(s.Target.Key, 200)),
+			"  problem   "+string(s.problem.Problem), "  why       "+s.problem.Why, "  fix       "+s.problem.Do)
+	}
+	return writePlanLines(w, lines)
+}
+
+// finish reports the items and returns the exit code. With all elections chosen, success needs that the token can read
+// all of them.
+func (r *rescueCommand) finish(ctx context.Context, all bool) error {
+	codes := map[int]bool{}
+	var err error
+	for _, s := range r.items {
+		code := exitOf(s.Kind, false)
+		if s.Kind == insight.OutcomeDone && r.wait > 0 {
+			code = exitNoLeader
+		}
+		codes[code] = true
+		if written := r.write(s); err == nil {
+			err = written
 		}
 	}
+	if err == nil {
+		err = worstOf(codes)
+	}
+	if err == nil && all {
+		hidden, readErr := r.warnSilent(ctx)
+		if err = readErr; hidden {
+			err = r.d.unverified()
+		}
+	}
+	return err
 }
 
 type rescueJSON struct {
-	Election       string          `json:"election"`
-	Key            string          `json:"key"`
-	Datacenter     string          `json:"datacenter"`
-	Problem        insight.Problem `json:"problem"`
-	Why            string          `json:"why"`
-	Fix            string          `json:"fix"`
-	Do             string          `json:"do"`
-	Keys           []string        `json:"keys,omitempty"`
-	LockDelayUntil string          `json:"lock_delay_until,omitempty"`
-	Session        string          `json:"session,omitempty"`
-	Result         string          `json:"result"`
-	Reason         string          `json:"reason,omitempty"`
-	Leader         string          `json:"leader,omitempty"`
+	Election       string              `json:"election"`
+	Key            string              `json:"key"`
+	Datacenter     string              `json:"datacenter"`
+	Problem        insight.Problem     `json:"problem"`
+	Why            string              `json:"why"`
+	Fix            string              `json:"fix"`
+	Do             string              `json:"do"`
+	Keys           []string            `json:"keys,omitempty"`
+	LockDelayUntil string              `json:"lock_delay_until,omitempty"`
+	Session        string              `json:"session,omitempty"`
+	Result         insight.OutcomeKind `json:"result"`
+	Reason         string              `json:"reason,omitempty"`
+	Leader         string              `json:"leader,omitempty"`
 }
 
-// report writes the result of one item: results and JSON to stdout, failures to stderr.
-func (r *rescueCommand) report(i *rescueItem) error {
+// write writes the result of one item: results and JSON to stdout, failures to stderr.
+func (r *rescueCommand) write(s *item) error {
+	p := s.problem
 	if r.output == "json" {
-		return r.reportJSON(i)
+		j := rescueJSON{
+			Election: s.Target.Election, Key: s.Target.Key, Datacenter: s.election.Datacenter, Problem: p.Problem, Why: p.Why, Fix: s.fixName(), Do: p.Do,
+			Keys: s.destroy.Keys, LockDelayUntil: election.FormatTime(p.Until), Result: s.Kind, Reason: s.Reason, Leader: s.New.Leader,
+		}
+		if s.Kind == insight.OutcomeDone {
+			j.Result = "applied"
+		}
+		if p.Problem == insight.ProblemNodeGone {
+			j.Session = s.Target.Session
+		}
+		return writeJSONLine(r.d.stdout, j)
 	}
-	switch i.result {
-	case resultApplied:
-		_, err := fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", i.name(), i.Kind(), i.Fix.Problem)
-		return err
+	var err error
+	switch s.Kind {
+	case insight.OutcomeDone:
+		_, err = fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", s.name(), s.fixName(), p.Problem)
 	case resultLed:
-		_, err := fmt.Fprintf(r.d.stdout, "%s: %s leads\n", i.name(), election.ShortLeader(i.leader))
-		return err
+		_, err = fmt.Fprintf(r.d.stdout, "%s: %s leads\n", s.name(), election.ShortLeader(s.New.Leader))
 	case resultWaiting, resultManual:
-		if i.uncertain() {
-			fmt.Fprintf(r.d.stderr, "electop: %s: %s %s\n", i.name(), i.Fix.Why, i.Fix.Do)
-			return nil
+		why := string(p.Problem) + "."
+		if s.uncertain() {
+			why = p.Why
 		}
-		fmt.Fprintf(r.d.stderr, "electop: %s: %s. %s\n", i.name(), i.Fix.Problem, i.Fix.Do)
+		r.d.warn(fmt.Sprintf("%s: %s %s", s.name(), why, p.Do))
+	case insight.OutcomeUnknown:
+		r.d.warn(fmt.Sprintf("%s: %s may have been applied (%s): %s", s.name(), s.fixName(), s.Kind, sanitize.Line(s.Reason, 1000)))
 	default:
-		applied := "was not applied"
-		if i.result == string(insight.OutcomeUnknown) {
-			applied = "may have been applied"
-		}
-		fmt.Fprintf(r.d.stderr, "electop: %s: %s %s (%s): %s\n", i.name(), i.Kind(), applied, i.result, sanitize.Line(i.reason, 1000))
+		r.d.warn(fmt.Sprintf("%s: %s was not applied (%s): %s", s.name(), s.fixName(), s.Kind, sanitize.Line(s.Reason, 1000)))
 	}
-	return nil
+	return err
 }
 
-func (r *rescueCommand) reportJSON(i *rescueItem) error {
-	e := i.Election
-	j := rescueJSON{
-		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Problem: i.Fix.Problem, Why: i.Fix.Why, Fix: i.Kind(), Do: i.Fix.Do, Keys: i.Destroy.Keys,
-		LockDelayUntil: election.FormatTime(i.Fix.Until), Result: i.result, Reason: i.reason, Leader: i.leader,
+// fixName returns "wait", "manual" or "destroy_session".
+func (s *item) fixName() string {
+	switch {
+	case s.problem.Problem == insight.ProblemLockDelay:
+		return "wait"
+	case s.fixable():
+		return "destroy_session"
 	}
-	if i.Fix.Problem == insight.ProblemNodeGone {
-		j.Session = e.Pair.Session
-	}
-	return writeJSONLine(r.d.stdout, j)
+	return "manual"
 }

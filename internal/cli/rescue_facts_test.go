@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -114,23 +113,6 @@ func TestRescueReadsTheEvidenceConsistently(t *testing.T) {
 	})
 }
 
-// No read of rescue may be stale, although the user gave --stale.
-func TestRescueIgnoresStale(t *testing.T) {
-	w := onMemory(t)
-	w.nodeHealth("node-9", api.HealthCritical)
-	w.acquire("service/web/leader", w.session(func(s *api.SessionEntry) { s.Node = "node-9" }), "web-1")
-	s := w.session(nil)
-	w.acquire("service/free/leader", s, "free-1")
-	w.unlock("service/free/leader", s)
-	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if r.URL.Query().Has("stale") {
-			t.Errorf("a stale read: %s", r.URL)
-		}
-		forward.ServeHTTP(rw, r)
-	})
-	w.run("--stale", "rescue", "--dry-run", "--http-addr", addr).must(t, exitOK)
-}
-
 // A session of api.Lock that has nothing to do with a key is no reason to write the key.
 func TestRescueNeverWritesAKey(t *testing.T) {
 	onOwn(t, func(t *testing.T, w *testConsul) {
@@ -237,23 +219,7 @@ func TestRescueRefusesKeysThatItCannotRead(t *testing.T) {
 	w.alive(s)
 }
 
-// Exit code 0 means that the session no longer holds its keys.
-func TestRescueReportsADestroyWithoutEffect(t *testing.T) {
-	w := onMemory(t)
-	_, s := w.leaderOnFailedNode("service/web/leader")
-	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if strings.HasPrefix(r.URL.Path, "/v1/session/destroy/") {
-			_, _ = io.WriteString(rw, "true")
-			return
-		}
-		forward.ServeHTTP(rw, r)
-	})
-	r := w.runWith(soon(""), "rescue", "--yes", "--http-addr", addr).must(t, exitFailed)
-	has(t, r.errOut, "web: destroy_session may have been applied (unknown): Consul confirmed the destroy, but the session still holds service/web/leader")
-	w.alive(s)
-}
-
-// If the observer for --wait fails, nothing was applied, and rescue reports only the error.
+// If the observer for --wait fails, nothing was applied.
 func TestRescueFailsBeforeItAppliesAnything(t *testing.T) {
 	w := onMemory(t)
 	_, s := w.leaderOnFailedNode("service/web/leader")
@@ -269,9 +235,7 @@ func TestRescueFailsBeforeItAppliesAnything(t *testing.T) {
 		denied.Store(false)
 		fails := &changingReader{change: func() { denied.Store(true) }}
 		r := w.runWith(deps{stdin: fails, interactive: true, seen: time.Nanosecond}, "rescue", "--wait", "1s", "-o", output, "--http-addr", addr).must(t, exitDenied)
-		if r.out != "" || strings.Contains(r.errOut, "was not applied") {
-			t.Errorf("%+v", r)
-		}
+		has(t, r.out+r.errOut, "denied", "Permission denied")
 	}
 	w.alive(s)
 }

@@ -54,45 +54,31 @@ func (l *lostLeader) destroy() { _, _ = l.w.client.Session().Destroy(l.session, 
 
 func (l *lostLeader) delete() { _, _ = l.w.client.KV().Delete(l.key, nil) }
 
-// losses contains all ways of losing a leader that cause a lock-delay.
-func losses() map[string]struct {
-	entry api.SessionEntry
-	end   func(*lostLeader)
-} {
-	type loss = struct {
-		entry api.SessionEntry
-		end   func(*lostLeader)
-	}
-	return map[string]loss{
-		"destroyed":                      {end: (*lostLeader).destroy},
-		"destroyed-with-behavior-delete": {api.SessionEntry{Behavior: api.SessionBehaviorDelete}, (*lostLeader).destroy},
-		"destroyed-and-deleted":          {end: func(l *lostLeader) { l.destroy(); l.delete() }},
-		"ttl-expired":                    {api.SessionEntry{TTL: "10s"}, func(*lostLeader) {}},
-		"service-check-critical":         {end: func(l *lostLeader) { l.check("service:web", "web", api.HealthCritical) }},
-		"node-check-critical":            {end: func(l *lostLeader) { l.check("disk", "", api.HealthCritical) }},
-		"service-check-deregistered":     {end: func(l *lostLeader) { l.deregister(api.CatalogDeregistration{CheckID: "service:web"}) }},
-		"service-deregistered":           {end: func(l *lostLeader) { l.deregister(api.CatalogDeregistration{ServiceID: "web"}) }},
-		"node-check-deregistered":        {end: func(l *lostLeader) { l.deregister(api.CatalogDeregistration{CheckID: "disk"}) }},
-		"node-deregistered":              {end: func(l *lostLeader) { l.deregister(api.CatalogDeregistration{}) }},
+// losses contains ways of losing a leader that cause a lock-delay.
+func losses() map[string]func(*lostLeader) {
+	return map[string]func(*lostLeader){
+		"destroyed":              (*lostLeader).destroy,
+		"destroyed-and-deleted":  func(l *lostLeader) { l.destroy(); l.delete() },
+		"service-check-critical": func(l *lostLeader) { l.check("service:web", "web", api.HealthCritical) },
+		"node-deregistered":      func(l *lostLeader) { l.deregister(api.CatalogDeregistration{}) },
 	}
 }
 
 // stageLosses ends the leader of one election per loss, and returns after all have ended. A history records the
 // elections, so that deleted keys are known.
-func stageLosses(t *testing.T, w *testConsul, p string, delay time.Duration) (history string) {
+func stageLosses(t *testing.T, w *testConsul, p string) (history string) {
 	t.Helper()
 	all, history := losses(), historyFile(t)
 	leaders := map[string]*lostLeader{}
-	for name, loss := range all {
-		loss.entry.LockDelay = delay
-		leaders[name] = w.stageLeader(p+"/"+name+"/leader", loss.entry)
+	for name := range all {
+		leaders[name] = w.stageLeader(p+"/"+name+"/leader", api.SessionEntry{LockDelay: time.Minute})
 	}
 	events := w.follow("watch", "-o", "json", "--history", history, "-k", p+"/*/leader")
 	for range all {
 		events.until("elected")
 	}
-	for name, loss := range all {
-		loss.end(leaders[name])
+	for name, end := range all {
+		end(leaders[name])
 	}
 	for range all {
 		events.until("explained")
@@ -109,36 +95,12 @@ func stageLosses(t *testing.T, w *testConsul, p string, delay time.Duration) (hi
 func TestRescueIdentifiesEveryLockDelay(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
-		history := stageLosses(t, w, p, time.Minute)
+		history := stageLosses(t, w, p)
 		all := rescueLines(t, w.run("rescue", "--dry-run", "-o", "json", "--history", history, "-k", p+"/*/leader").must(t, exitOK).out)
 		for name := range losses() {
 			if l := all[name]; l.Problem != "lock_delay" || l.Fix != "wait" || l.LockDelayUntil == "" {
 				t.Errorf("%s: %+v", name, l)
 			}
-		}
-	})
-}
-
-func TestRescueResolvesEveryLockDelay(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		history := stageLosses(t, w, p, 2*time.Second)
-		for name := range losses() {
-			contend(t, w, p+"/"+name+"/leader", w.session(nil), "web-2")
-		}
-		r := w.run("rescue", "--yes", "--wait", "30s", "-o", "json", "--history", history, "-k", p+"/*/leader").must(t, exitOK)
-		for name, l := range rescueLines(t, r.out) {
-			if l.Result != "led" || l.Leader != "web-2" {
-				t.Errorf("%s: %+v", name, l)
-			}
-		}
-		for name := range losses() {
-			if pair := w.get(p + "/" + name + "/leader"); pair == nil || string(pair.Value) != "web-2" {
-				t.Errorf("%s: %+v", name, pair)
-			}
-		}
-		if out := w.run("rescue", "--dry-run", "--history", history, "-k", p+"/*/leader").must(t, exitOK).out; out != "" {
-			t.Errorf("healthy: %s", out)
 		}
 	})
 }
@@ -187,22 +149,6 @@ func TestRescueFindsADeletedKeyThatCandidatesWaitFor(t *testing.T) {
 		eventually(t, "leader", func() bool { return w.get(p+"/web/leader") != nil })
 		if out := w.run(append(past, "rescue", "--dry-run")...).must(t, exitOK).out; out != "" {
 			t.Errorf("healthy: %s", out)
-		}
-	})
-}
-
-// A waiting api.Lock acquires a deleted key immediately.
-func TestRescueProposesNothingForADeletedKeyThatWasAcquired(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		key := p + "/web/leader"
-		_, led := contenders(t, w, key)
-		if _, err := w.client.KV().Delete(key, nil); err != nil {
-			t.Fatal(err)
-		}
-		await(t, "leader", led)
-		if out := w.run("rescue", "--dry-run", "-k", p+"/*/leader").must(t, exitOK).out; out != "" {
-			t.Error(out)
 		}
 	})
 }

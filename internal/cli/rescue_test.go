@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -93,32 +97,6 @@ func TestRescueNamesElectionsWithoutACandidate(t *testing.T) {
 	})
 }
 
-func TestRescueProposesNothingForHealthyElections(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		cluster(w, p)
-		w.acquire(p+"/ttl/leader", w.session(func(s *api.SessionEntry) { s.TTL = "20s" }), "ttl-1")
-		w.acquire(p+"/bare/leader", w.session(nil), "bare-1")
-		opts := &api.SemaphoreOptions{Prefix: p + "/jobs", Limit: 1}
-		sem, err := w.client.SemaphoreOpts(opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := sem.Acquire(nil); err != nil {
-			t.Fatal(err)
-		}
-		defer sem.Release()
-		r := w.run("rescue", "--yes", "-k", p+"/**").must(t, exitOK)
-		if r.out != "" {
-			t.Errorf("%+v", r)
-		}
-		all := rescueLines(t, w.run("rescue", "--dry-run", "-o", "json", "-k", p+"/*/leader", "-k", p+"/*/members/*", "-k", p+"/*/.lock").must(t, exitOK).out)
-		if len(all) != 0 {
-			t.Errorf("%+v", all)
-		}
-	})
-}
-
 // leaderOnFailedNode creates elections with one leader, and then the node of the leader fails.
 func (w *testConsul) leaderOnFailedNode(keys ...string) (node, session string) {
 	w.t.Helper()
@@ -183,5 +161,42 @@ func TestRescueWaitsForTheNextLeader(t *testing.T) {
 	r = w.runWith(soon(""), "rescue", "--yes", "--wait", "1ms", "-o", "json").must(t, exitNoLeader)
 	if l := rescueLines(t, r.out)["mail"]; l.Result != "applied" {
 		t.Errorf("%+v", l)
+	}
+}
+
+// The evidence refuses the destroy until it is complete.
+func TestTheEvidenceNeedsTime(t *testing.T) {
+	w := onMemory(t)
+	client, err := consulx.NewClient(consulx.Config{Address: w.addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	node := &api.CatalogRegistration{Node: "node-9", Address: "10.0.0.9", Check: &api.AgentCheck{Node: "node-9", CheckID: "serfHealth", Status: "critical"}}
+	if _, err := client.API().Catalog().Register(node, nil); err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := client.API().Session().CreateNoChecks(&api.SessionEntry{Node: "node-9"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, _, err := client.API().KV().Acquire(&api.KVPair{Key: "leader", Session: s}, nil); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	ps, err := election.ParsePatterns([]string{"leader"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := observe.Once(t.Context(), client, ps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := inspector{client: client, elections: snapshot.Elections, now: time.Now()}.inspect(t.Context(), snapshot.Elections)
+	if len(items) != 1 || !items[0].fixable() || time.Until(items[0].problem.ready) < failureSeen-5*time.Second {
+		t.Fatalf("%+v", items)
+	}
+	err = consulx.NewOperator(client, nil).DestroySession(t.Context(), items[0].destroy)
+	if entry, _, infoErr := client.API().Session().Info(s, nil); !errors.Is(err, consulx.ErrRefused) || infoErr != nil || entry == nil {
+		t.Errorf("%v; the session is %v (%v)", err, entry, infoErr)
 	}
 }

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"io"
 	"strings"
 
 	"electop/election/sanitize"
+	"electop/internal/output"
 	"electop/ui"
+	"electop/ui/kit"
 )
 
 // screenSettings contains the settings of the dashboard's screen.
@@ -32,6 +35,18 @@ func (o *options) screen() screenSettings {
 		commands: o.file.commands, configFile: o.configPath(), tokenFile: o.consul.TokenFile,
 		context: o.context, contexts: o.file.contextNames(),
 	}
+}
+
+// pipeWidth is the width of a page that is not written to a terminal.
+const pipeWidth = 1000
+
+// page returns an empty page of the dashboard, for the command line.
+func (o *options) page(w io.Writer) *kit.Page {
+	page := &kit.Page{Width: cmp.Or(output.TerminalWidth(w), pipeWidth), Sym: kit.Unicode()}
+	if o.ascii {
+		page.Sym = kit.ASCII()
+	}
+	return page
 }
 
 // themeFlag is the value of --theme.

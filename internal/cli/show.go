@@ -1,15 +1,23 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/internal/output"
+	"electop/ui/detail"
+	"electop/ui/kit"
+	"electop/ui/scene"
 )
 
 type show struct {
@@ -58,22 +66,32 @@ func (s *show) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	s.readChecks(ctx, l, e)
-	a := assess(ctx, l.client, l.snapshot, e)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	l.readChecks(ctx, []*election.Election{e})
+	around := consulx.Survey(ctx, l.client, e.Key())
+	l.snapshot.Surroundings = &around
+	page := s.o.page(s.d.stdout)
+	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Studies: true, Selected: e, Sym: page.Sym}
+	view.Look(&scene.InsightCache{})
+	var probe *consulx.ProbeResult
 	var probeErr error // the error is reported after the election is shown
 	if s.probe {
-		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-		defer cancel()
 		found, err := consulx.ProbeLockDelay(ctx, l.client, e.Key())
-		if err == nil {
-			a.applyProbe(found)
+		if probeErr = err; err == nil {
+			probe = &found
+			view.Insight(e).LockDelay = map[consulx.LockState]insight.ProbedDelay{
+				consulx.LockDelayed: insight.DelayActive, consulx.LockFree: insight.DelayNone,
+			}[found.State]
 		}
-		probeErr = err
 	}
-	if err := s.write(l.snapshot, e, a); err != nil {
-		return err
+	if s.output == "json" {
+		err = writeElectionJSON(s.d.stdout, view, probe)
+	} else {
+		writeElection(page, view, probe)
+		_, err = io.WriteString(s.d.stdout, page.Plain())
 	}
-	return cmp.Or(probeErr, ls.result())
+	return cmp.Or(err, probeErr, ls.result())
 }
 
 // election returns the only election with this name, and its datacenter.
@@ -92,16 +110,71 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 	return in, e, err
 }
 
-// readChecks reads the checks of the leader's node.
-func (s *show) readChecks(ctx context.Context, l lookup, e *election.Election) {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	l.readChecks(ctx, []*election.Election{e})
+// writeElection writes the pages of the dashboard about the selected election, and what each action does.
+func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
+	e := s.Selected
+	field := func(label, text string) { page.Field(label, kit.Span{Role: kit.Text, Text: scene.OneLine(text, 2000)}) }
+	field("Election", e.Name)
+	field("Key", e.Key())
+	field("Datacenter", e.Datacenter)
+	field("State", string(e.State(s.AsOf)))
+	if probe != nil {
+		field("Probe", probeText(*probe))
+	}
+	in := s.Insight(e)
+	if software := insight.DetectSoftware(e, in.Around); software != nil {
+		field("Software", software.Name)
+	}
+	if e.Exists && e.Pair.Held() {
+		release := insight.EffectOf(election.ActionRelease, e, in.Around, in.Likely())
+		destroy := insight.EffectOf(election.ActionDestroy, e, in.Around, in.Likely())
+		field("Release", cmp.Or(release.Refusal, release.Delay+" "+release.Key+" "+release.Holder))
+		field("Destroy", cmp.Or(destroy.Refusal, strings.TrimSuffix(destroy.Delay+" "+destroy.Key+" "+destroy.Holder, " "+release.Holder)))
+		if better := cmp.Or(release.Better, destroy.Better); better != "" {
+			field("Step down", better)
+		}
+	}
+	page.Blank()
+	detail.Write(page, s)
 }
 
-func (s *show) write(snap *election.Snapshot, e *election.Election, a assessment) error {
-	if s.output == "json" {
-		return writeElectionJSON(s.d.stdout, e, a, snap.At)
+func probeText(p consulx.ProbeResult) string {
+	switch p.State {
+	case consulx.LockHeld:
+		return "held by session " + sanitize.Line(p.Session, 40)
+	case consulx.LockDelayed:
+		return "a lock-delay is active: Consul rejects every acquire"
+	case consulx.LockFree:
+		if !p.Exists {
+			return "free: no lock-delay is active; the next candidate that acquires the key creates it and leads"
+		}
+		return "free: no lock-delay is active; the next candidate that acquires the key leads"
 	}
-	return writeElection(s.d.stdout, e, snap.ChecksOf(e), a, snap.At)
+	return string(p.State)
+}
+
+// writeElectionJSON writes the object of `list -o json` with more fields.
+func writeElectionJSON(w io.Writer, s *scene.Scene, probe *consulx.ProbeResult) error {
+	e, in := s.Selected, s.Insight(s.Selected)
+	text, err := e.JSON(s.AsOf)
+	if err != nil {
+		return err
+	}
+	more, err := json.Marshal(struct {
+		WhyVacant  string               `json:"why_vacant,omitempty"`
+		Candidates []insight.Candidate  `json:"candidates"`
+		Semaphore  *election.Semaphore  `json:"semaphore,omitempty"`
+		Software   *insight.Software    `json:"software,omitempty"`
+		Advice     []insight.Advice     `json:"advice"`
+		Unread     []string             `json:"unread,omitempty"`
+		Probe      *consulx.ProbeResult `json:"probe,omitempty"`
+	}{
+		insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: s.Live.Connection, Candidates: in.Likely(), LockDelay: in.LockDelay}),
+		append([]insight.Candidate{}, in.Candidates...), in.Semaphore, insight.DetectSoftware(e, in.Around),
+		append([]insight.Advice{}, in.Advice...), in.Around.Unread(), probe,
+	})
+	if err != nil {
+		return err
+	}
+	return output.WriteIndented(w, json.RawMessage(append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)))
 }

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 	"electop/consulx/observe"
@@ -104,11 +104,8 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		limited, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
-	l, err := w.o.openOne(w.d)
+	l, err := w.o.readOne(limited, w.d, w.o.recorded(w.d))
 	if err != nil {
-		return err
-	}
-	if err := l.readExisting(limited, w.o.recorded(w.d)); err != nil {
 		return err
 	}
 	state, err := w.find(ctx, l, name)
@@ -175,39 +172,17 @@ func (w *waitCommand) reached(s waited) bool {
 
 // observe follows the key until the state is reached or ctx ends.
 func (w *waitCommand) observe(ctx context.Context, client *consulx.Client, s waited) (waited, error) {
-	octx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	observer := observe.New(client, observe.Options{Patterns: election.Patterns{election.KeyPattern(s.key)}})
-	var g errgroup.Group
-	g.Go(func() error { return observer.Run(octx) })
-	for s.election == nil || s.election.State(s.at) != election.OfSemaphore {
-		snapshot, ok := nextSnapshot(octx, observer.Snapshots())
-		if !ok {
-			break
-		}
-		if s = s.update(snapshot); s.denied || w.reached(s) {
-			break
-		}
+	o := observe.Options{Patterns: election.Patterns{election.KeyPattern(s.key)}}
+	err := observing(ctx, client, o, func(observer *observe.Observer) {
+		awaitState(ctx, observer.Snapshots(), func(now *election.Snapshot) bool {
+			s = s.update(now)
+			return s.denied || w.reached(s) || s.election != nil && s.election.State(s.at) == election.OfSemaphore
+		})
+	})
+	if err == nil && s.election != nil {
+		_, err = newWaited(s.election, s.at)
 	}
-	cancel()
-	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		return s, err
-	}
-	if s.election != nil {
-		_, err := newWaited(s.election, s.at)
-		return s, err
-	}
-	return s, nil
-}
-
-// nextSnapshot waits for a snapshot. It returns false if ctx or the observer ends first.
-func nextSnapshot(ctx context.Context, snapshots <-chan *election.Snapshot) (*election.Snapshot, bool) {
-	select {
-	case <-ctx.Done():
-		return nil, false
-	case s, ok := <-snapshots:
-		return s, ok
-	}
+	return s, err
 }
 
 // update returns the state according to a later snapshot of the same key.
@@ -253,7 +228,7 @@ func (w *waitCommand) write(s waited) error {
 	if err != nil {
 		return err
 	}
-	return output.WriteIndented(w.d.stdout, text)
+	return output.WriteIndented(w.d.stdout, json.RawMessage(text))
 }
 
 // text describes the state in one line.

@@ -30,9 +30,11 @@ type Summary struct {
 	Unmeasured int `json:"vacancies_unmeasured"`
 	// Causes counts the causes of the terms that ended.
 	Causes map[election.Cause]int `json:"causes"`
-	// Availability is the share of the observed time with a leader, or nil if no time was observed. Terms that began or
-	// ended while no observer was running do not change it.
-	Availability *float64 `json:"availability,omitempty"`
+	// AvailabilityMin and AvailabilityMax are the least and the greatest possible share of the time with a leader, from
+	// the first observation of the election: whether it had a leader during a gap in observation is unknown, unless one
+	// term lasted for the whole gap. They are nil if no time was observed.
+	AvailabilityMin *float64 `json:"availability_min,omitempty"`
+	AvailabilityMax *float64 `json:"availability_max,omitempty"`
 }
 
 // Stats contains the summaries of the elections in a time range, sorted by key.

@@ -20,7 +20,7 @@ var (
 		"election", "key", "leader", "node")
 	descLed = desc("electop_election_has_leader",
 		"1 if the election has a leader, otherwise 0. Semaphores, and keys whose state is unknown, have no series.", "election", "key")
-	descChanges = desc("electop_election_changes_total", "Terms that began while the election was observed.", "election", "key")
+	descChanges = desc("electop_election_changes_total", "Terms whose beginning was noticed; some may have begun while the connection was lost.", "election", "key")
 	descWithout = desc("electop_election_without_leader_seconds_total", "Observed time without a leader.", "election", "key")
 	descStates  = desc("electop_elections", "Elections by state.", "state")
 	descOmitted = desc("electop_elections_omitted", "Elections without separate series, because of the limit or because several elections have equal labels.")

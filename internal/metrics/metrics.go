@@ -97,7 +97,7 @@ func (m *Metrics) Observe(datacenter string, snapshot func() *election.Snapshot)
 func newObserved() *Observed {
 	d := &Observed{
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "electop_terms_ended_total", Help: "Terms that ended while they were observed, by cause.",
+			Name: "electop_terms_ended_total", Help: "Terms whose end was noticed, by cause; some may have ended while the connection was lost.",
 		}, []string{"cause"}),
 		vacancies: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "electop_vacancy_seconds", Help: "Duration of the vacancies whose beginning and end were observed.",

@@ -32,12 +32,16 @@ func WriteArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)) er
 }
 
 // WriteIndented writes a value as indented JSON, safe to print.
-func WriteIndented(w io.Writer, text []byte) error {
+func WriteIndented(w io.Writer, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, sanitize.JSON(text), "", "  "); err != nil {
 		return err
 	}
 	b.WriteByte('\n')
-	_, err := w.Write(b.Bytes())
+	_, err = w.Write(b.Bytes())
 	return err
 }

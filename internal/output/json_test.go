@@ -27,7 +27,7 @@ func TestWriteArray(t *testing.T) {
 
 func TestWriteIndentedEscapesControlCharacters(t *testing.T) {
 	var b strings.Builder
-	if err := output.WriteIndented(&b, []byte("{\"a\":\"\u202e\"}")); err != nil || b.String() != "{\n  \"a\": \"\\u202e\"\n}\n" {
+	if err := output.WriteIndented(&b, json.RawMessage("{\"a\":\"\u202e\"}")); err != nil || b.String() != "{\n  \"a\": \"\\u202e\"\n}\n" {
 		t.Errorf("%v %q", err, b.String())
 	}
 }

@@ -158,9 +158,9 @@ func (i *Incident) ending() string {
 	}
 	t := &i.Terms[len(i.Terms)-1]
 	if !i.endedWithin(t) {
-		return fmt.Sprintf("%s, %s had been the leader since %s.", when, leader(t), began(t))
+		return fmt.Sprintf("%s, the leader was %s. Its term began %s.", when, leader(t), began(t))
 	}
-	return fmt.Sprintf("%s, there had been no leader since %s.", when, t.To(time.Time{}.Local(), moment))
+	return fmt.Sprintf("%s, there was no leader. The last term ended %s.", when, t.To(time.Time{}.Local(), moment))
 }
 
 func (i *Incident) writeTerms(b *bytes.Buffer) {

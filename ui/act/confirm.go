@@ -615,7 +615,7 @@ func (d *confirm) write(page *kit.Page) {
 		d.writeMany(page)
 	}
 	if d.searchTask.Running() {
-		d.Foot = [][]kit.Span{d.search.ProgressSpans()}
+		d.Foot = [][]kit.Span{d.search.ProgressSpans("f")}
 	}
 }
 

@@ -145,7 +145,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 	if live.LastContact.IsZero() {
 		link.LastContact = time.Time{}
 	}
-	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely()})
+	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely(), LockDelay: s.Insight(e).LockDelay})
 }
 
 func lastTermDetail(d *kit.Page, s *scene.Scene, last *election.Term) {

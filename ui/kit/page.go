@@ -47,6 +47,19 @@ type Page struct {
 	Sym   *Symbols
 }
 
+// Plain returns the page as plain text.
+func (d *Page) Plain() string {
+	var b strings.Builder
+	for _, spans := range d.Lines {
+		line := ""
+		for _, s := range spans {
+			line += s.Text
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
 // LabelWidth is the width of the label column, in cells.
 const LabelWidth = 13
 

@@ -62,7 +62,7 @@ func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, t
 			page.Para(kit.Bad, "The check failed: "+scene.OneLine(failure.Error(), textLength))
 			page.Blank()
 		}
-		writeChecks(page, checks)
+		WriteChecks(page, checks)
 	}
 	return o, start()
 }
@@ -77,7 +77,8 @@ const (
 	textLength = 300
 )
 
-func writeChecks(page *kit.Page, checks []Check) {
+// WriteChecks writes the checks as a table, or as paragraphs if the page is too narrow.
+func WriteChecks(page *kit.Page, checks []Check) {
 	subject := 0
 	for _, c := range checks {
 		subject = max(subject, min(subjectWidth, kit.Width(scene.OneLine(c.Subject, textLength))))

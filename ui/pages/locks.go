@@ -62,7 +62,7 @@ func Locks(ctx context.Context, search Search, datacenter, where string, k keys.
 			page.Para(kit.Text, "No locks were found among "+kit.Thousands(int64(found.Scanned))+" keys.")
 		}
 		for i := range found.Groups {
-			writeGroup(page, &found.Groups[i])
+			WriteGroup(page, &found.Groups[i])
 		}
 	}
 	return o, cmd
@@ -84,8 +84,8 @@ func watchAll(found *Found) any {
 	return scene.All{scene.Close{}, scene.Watch{Patterns: texts}}
 }
 
-// writeGroup writes the pattern, the key counts, the software and the state of a group.
-func writeGroup(page *kit.Page, g *discovery.Group) {
+// WriteGroup writes the pattern, the key counts, the software and the state of a group.
+func WriteGroup(page *kit.Page, g *discovery.Group) {
 	name := g.Pattern
 	if name == "" {
 		name = g.Keys[0]

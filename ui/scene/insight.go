@@ -104,6 +104,8 @@ type Assessment struct {
 	Advice     []insight.Advice
 	// Fix is nil if no problem is known.
 	Fix *insight.Fix
+	// LockDelay is the result of a probe by the command line.
+	LockDelay insight.ProbedDelay
 }
 
 // Likely returns the number of likely candidates, or -1 if it is unknown.

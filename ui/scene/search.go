@@ -99,11 +99,11 @@ func (s *Search) Far() string {
 	return kit.Thousands(s.done.Load()) + " of " + kit.Thousands(s.Total.Load()) + " keys"
 }
 
-// ProgressSpans shows the progress of a running search.
-func (s *Search) ProgressSpans() []kit.Span {
+// ProgressSpans shows the progress of a running search, and the key that stops it.
+func (s *Search) ProgressSpans(stop string) []kit.Span {
 	word := "Scanning: "
 	if s.Stopped {
 		word = "Stopping: "
 	}
-	return []kit.Span{{kit.Accent, word}, {kit.Text, s.Far()}, {kit.Text, "   "}, {kit.Key, "f"}, {kit.Quiet, " stops"}}
+	return []kit.Span{{kit.Accent, word}, {kit.Text, s.Far()}, {kit.Text, "   "}, {kit.Key, stop}, {kit.Quiet, " stops"}}
 }

@@ -9,7 +9,8 @@ import (
 	"electop/ui/scene"
 )
 
-func (v *Model) drawOpen(p *kit.Painter, s *scene.Scene, r *row, width, height int) []string {
+func (v *Model) drawOpen(p *kit.Painter, s *scene.Scene, r *row) []string {
+	width, height := v.rect.W, v.rect.H
 	sign := r.sign(p.Sym)
 	name := scene.Clean(r.ses.Name)
 	if name == "" {
@@ -26,13 +27,13 @@ func (v *Model) drawOpen(p *kit.Painter, s *scene.Scene, r *row, width, height i
 func (v *Model) document(s *scene.Scene, r *row, width int) *kit.Page {
 	d := &kit.Page{Width: width - 2, Sym: s.Sym}
 	if v.scan.running() {
-		d.Lines = append(kit.Flow(v.scan.run.ProgressSpans(), d.Width), nil)
+		d.Lines = append(kit.Flow(v.scan.run.ProgressSpans(v.keys.Scan.Help().Key), d.Width), nil)
 	}
-	describe(d, s, r, &v.scan.result)
+	v.describe(d, s, r)
 	return d
 }
 
-func describe(d *kit.Page, s *scene.Scene, r *row, scan *scanResult) {
+func (v *Model) describe(d *kit.Page, s *scene.Scene, r *row) {
 	if r.state == orphan {
 		d.Para(kit.Delay, "Probably an orphan: "+kit.Plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
 			"no known key. A program that restarts may leave its sessions behind.")
@@ -54,12 +55,13 @@ func describe(d *kit.Page, s *scene.Scene, r *row, scan *scanResult) {
 	d.Field(label, kit.Span{kit.Text, kit.Clock(r.seen, s.Now)}, kit.Span{kit.Quiet, "  " + r.age(d.Sym, s) + note})
 	scene.SessionSettings(d, s, r.ses)
 	d.Head("Holds")
-	heldDoc(d, s, r, scan)
+	v.writeHeld(d, s, r)
 }
 
-func heldDoc(d *kit.Page, s *scene.Scene, r *row, scan *scanResult) {
+func (v *Model) writeHeld(d *kit.Page, s *scene.Scene, r *row) {
+	scan := &v.scan.result
 	if r.known() == 0 {
-		d.Para(kit.Quiet, kit.Capital(r.nothing())+r.unknown(scan)+" The session may be a candidate: Consul does not record waiters.")
+		d.Para(kit.Quiet, kit.Capital(r.nothing())+v.unknown(r)+" The session may be a candidate: Consul does not record waiters.")
 		return
 	}
 	for _, e := range r.holds {
@@ -72,7 +74,7 @@ func heldDoc(d *kit.Page, s *scene.Scene, r *row, scan *scanResult) {
 			kit.Span{kit.Quiet, "  " + sanitize.Text(e.Key())}, kit.Span{kit.Text, "  a slot of the semaphore"})
 	}
 	if !r.scanned {
-		d.Para(kit.Quiet, strings.TrimPrefix(r.unknown(scan), ". "))
+		d.Para(kit.Quiet, strings.TrimPrefix(v.unknown(r), ". "))
 		return
 	}
 	d.Head("Unwatched keys, as of " + kit.ClockTime(scan.at) + ", " + kit.Duration(s.Now.Sub(scan.at)) + " ago")
@@ -95,12 +97,13 @@ func heldDoc(d *kit.Page, s *scene.Scene, r *row, scan *scanResult) {
 const shownOthers = 1000
 
 // unknown returns the end of a sentence: the time of the scan, or the key that starts a scan.
-func (r *row) unknown(scan *scanResult) string {
+func (v *Model) unknown(r *row) string {
+	scan, scans := &v.scan.result, v.keys.Scan.Help().Key
 	switch {
 	case r.scanned:
 		return ", as of " + kit.ClockTime(scan.at) + "."
 	case !scan.at.IsZero():
-		return ". The session is newer than the latest scan: it may hold keys outside the patterns (f scans again)."
+		return ". The session is newer than the latest scan: it may hold keys outside the patterns (" + scans + " scans again)."
 	}
-	return ". The session may hold keys outside the patterns (f scans the whole store)."
+	return ". The session may hold keys outside the patterns (" + scans + " scans the whole store)."
 }

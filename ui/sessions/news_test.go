@@ -25,7 +25,7 @@ func TestAPartialListIsMarked(t *testing.T) {
 func TestADatacenterWithoutAListIsNamed(t *testing.T) {
 	one, two := uitest.Studied(""), &election.Snapshot{At: uitest.Now(), Datacenter: "dc2"}
 	d := drive(t, source.Join(one, two), nil)
-	d.wants("Datacenter dc2: the sessions have not been read yet.", "20, 9 hold a watched key")
+	d.wants("dc2: The sessions have not been read yet.", "20, 9 hold a watched key")
 	listed := *two
 	listed.SessionList = &election.SessionList{At: uitest.Now()}
 	d.show(source.Join(one, &listed))
@@ -54,24 +54,24 @@ func TestProblemsNameTheirDatacenters(t *testing.T) {
 	one.Datacenter, current.Datacenter = "dc1", "dc2"
 	unreadable := &election.SessionList{At: old, Until: old, Err: "sessions: not readable with this token", Denied: true}
 	d := drive(t, source.Join(one, part("dc2", unreadable), part("dc3", unreadable)), nil)
-	d.wants(`Datacenters dc2, dc3: sessions: not readable with this token. Listing sessions requires session_prefix ""`, "20, 9 hold a watched key")
+	d.wants(`dc2, dc3: Sessions: not readable with this token. Listing sessions requires session_prefix ""`, "20, 9 hold a watched key")
 	d.lacks(" old.")
 	outdated := &election.SessionList{At: old, Until: old, Err: "sessions: request timed out", Sessions: []*election.Session{current}}
 	partial := &election.SessionList{At: uitest.Now(), Partial: true}
 	rejected := part("dc4", unreadable)
 	rejected.Connection.Refused = true
 	d.show(source.Join(one, part("dc2", outdated), part("dc3", partial), rejected))
-	d.wants("Datacenter dc2: sessions: request timed out. This part of the list is 2h10m old.",
-		"Datacenter dc3: this token cannot read all sessions: some are not listed.",
-		"Datacenter dc4: Consul rejects this token: the sessions cannot be read.")
+	d.wants("dc2: Sessions: request timed out. This list is 2h10m old.",
+		"dc3: This token cannot read all sessions: some are not listed.",
+		"dc4: Consul rejects this token. The sessions were not read.")
 	lost := part("dc2", &election.SessionList{At: old, Until: old, Err: "sessions: connection refused"})
 	lost.Connection.State = election.Live // only the read of the sessions fails
 	d.show(source.Join(one, lost))
-	d.wants("Datacenter dc2: sessions: connection refused.")
+	d.wants("dc2: Sessions: connection refused.")
 	d.lacks("session_prefix")
 	lost.Connection.State = election.Lost
 	d.show(source.Join(one, lost))
-	d.wants("Datacenter dc2: unreachable; the sessions were not read.")
+	d.wants("dc2: Unreachable. The sessions were not read.")
 	d.lacks("session_prefix")
 	d.filter("no-such-session")
 	d.wants("No session matches the filter.")
@@ -89,6 +89,6 @@ func TestUnreachableDatacentersShareALine(t *testing.T) {
 		all = append(all, &election.Snapshot{At: uitest.Now(), Datacenter: name, SessionList: list, Connection: election.Connection{State: election.Lost}})
 	}
 	d := drive(t, source.Join(all...), nil)
-	d.wants("Datacenters dc2, dc3, dc4: unreachable. This part of the list is 1m00s old.")
+	d.wants("dc2, dc3, dc4: Unreachable. This list is 1m00s old.")
 	d.lacks("refused")
 }

@@ -1,8 +1,8 @@
 package sessions
 
 import (
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,12 +10,10 @@ import (
 	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/query"
+	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
-
-// tally counts the sessions by state.
-type tally struct{ all, holding, orphans int }
 
 // state is the state of a session, inferred from its known keys.
 type state uint8
@@ -49,48 +47,37 @@ type row struct {
 	created bool
 }
 
-// measure computes the maximum column widths.
-func (v *Model) measure() {
-	v.name, v.node, v.hold, v.datacenter = 0, 0, 0, 0
-	for i := range v.rows {
-		r := &v.rows[i]
-		v.name = max(v.name, kit.Width(scene.Clean(r.ses.Name)))
-		v.node = max(v.node, kit.Width(scene.Clean(r.ses.Node)))
-		if r.state != idle {
-			v.hold = max(v.hold, kit.Width(r.holdsText().Text))
-		}
-	}
-}
-
-func (v *Model) build(snap *election.Snapshot) {
-	v.rows, v.tally = nil, tally{}
-	if v.list == nil {
-		return
+// build returns a row for each session of a snapshot.
+func build(snap *election.Snapshot, scan scanResult) (c content) {
+	c.sessions, c.elections, c.scanned = snap.SessionList, snap.Elections, scan
+	if c.sessions == nil {
+		return c
 	}
 	holds, slots := scene.Led(snap.Elections), slotsOf(snap.Elections)
 	programs := map[insight.Program]int{}
-	v.rows = make([]row, 0, len(v.list.Sessions))
-	for _, s := range v.list.Sessions {
+	c.rows = make([]row, 0, len(c.sessions.Sessions))
+	for _, s := range c.sessions.Sessions {
 		r := row{ses: s, datacenter: snap.In(s.Datacenter).Datacenter, state: holding, holds: holds[s.ID], slots: slots[s.ID]}
-		r.setSeen(v.list.FirstSeen[s.ID])
-		v.addScanned(&r, snap)
-		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
+		r.setSeen(c.sessions.FirstSeen[s.ID])
+		r.scanned, r.partly = scan.of[s.ID], scan.partial
+		for _, p := range scan.keys[s.ID] {
+			if snap.In(s.Datacenter).Find(election.KeyID(p.Key)) == nil { // the snapshot has newer data about watched keys
+				r.others = append(r.others, p.Key)
+			}
+		}
+		if r.known() == 0 {
 			r.state = idle
 			if s.TTL == 0 && s.Name != "" { // sessions with a TTL expire and cannot become orphans
 				programs[insight.ProgramOf(s)]++
 			}
 		}
-		v.rows = append(v.rows, r)
+		c.rows = append(c.rows, r)
 	}
-	v.count(programs, snap.Elections)
-	v.measure()
+	c.count(programs)
 	for _, part := range snap.Parts {
-		v.datacenter = max(v.datacenter, 2, kit.Width(scene.Clean(part.Datacenter)))
+		c.datacenter = max(c.datacenter, 2, kit.Width(scene.Clean(part.Datacenter)))
 	}
-	v.marks = maps.Clone(v.marks)
-	maps.DeleteFunc(v.marks, func(id string, _ bool) bool {
-		return !slices.ContainsFunc(v.list.Sessions, func(s *election.Session) bool { return s.ID == id })
-	})
+	return c
 }
 
 // setSeen sets the earliest known time of the session: when it was first listed, or when its oldest term began if
@@ -104,36 +91,27 @@ func (r *row) setSeen(first election.Seen) {
 	}
 }
 
-// addScanned adds the keys of the latest scan. It omits watched keys, because the snapshot has newer data about them.
-func (v *Model) addScanned(r *row, snap *election.Snapshot) {
-	r.scanned, r.partly = v.scan.result.of[r.ses.ID], v.scan.result.partial
-	own := snap.In(r.ses.Datacenter)
-	for _, p := range v.scan.result.keys[r.ses.ID] {
-		if own.Find(election.KeyID(p.Key)) == nil {
-			r.others = append(r.others, p.Key)
-		}
-	}
-}
-
-// count finds the orphans and counts the rows by state.
-func (v *Model) count(programs map[insight.Program]int, es []*election.Election) {
-	v.tally.all = len(v.rows)
+// count finds the orphans, counts the rows by state and computes the widths.
+func (c *content) count(programs map[insight.Program]int) {
 	var waiting *waiters
-	for i := range v.rows {
-		r := &v.rows[i]
-		if r.state == holding {
-			v.tally.holding++
-			continue
-		}
-		if n := programs[insight.ProgramOf(r.ses)]; n >= insight.ManyOrphans && r.ses.TTL == 0 {
+	for i := range c.rows {
+		r := &c.rows[i]
+		if n := programs[insight.ProgramOf(r.ses)]; r.state == idle && n >= insight.ManyOrphans && r.ses.TTL == 0 {
 			if waiting == nil {
-				waiting = newWaiters(es)
+				waiting = newWaiters(c.elections)
 			}
-			if waiting.mayWait(r.ses) {
-				continue
+			if !waiting.mayWait(r.ses) {
+				r.state, r.alike = orphan, n
+				c.orphans++
 			}
-			r.state, r.alike = orphan, n
-			v.tally.orphans++
+		}
+		c.name = max(c.name, kit.Width(scene.Clean(r.ses.Name)))
+		c.node = max(c.node, kit.Width(scene.Clean(r.ses.Node)))
+		if r.state == holding {
+			c.holding++
+		}
+		if r.state != idle {
+			c.hold = max(c.hold, kit.Width(r.holdsText().Text))
 		}
 	}
 }
@@ -204,4 +182,67 @@ func matchWord(w *query.Word, r *row) bool {
 		return slices.ContainsFunc(r.holds, match) || slices.ContainsFunc(r.slots, match)
 	}
 	return w.In(r.ses.Name) || w.In(r.ses.Node) || w.In(r.ses.ID) || held(name) || other
+}
+
+func (r *row) sign(sym *kit.Symbols) kit.Span {
+	switch {
+	case r.failure != nil:
+		return kit.Span{kit.Bad, sym.Critical}
+	case r.state == holding:
+		return kit.Span{kit.Led, sym.Led}
+	case r.state == orphan:
+		return kit.Span{kit.Delay, sym.Warning}
+	default:
+		return kit.Span{kit.Quiet, sym.Idle}
+	}
+}
+
+func (r *row) nothing() string {
+	switch {
+	case !r.scanned:
+		return "no watched keys"
+	case r.partly:
+		return "no readable keys"
+	}
+	return "no keys"
+}
+
+// holdsText names the watched elections of a session and counts all keys that a scan found.
+func (r *row) holdsText() kit.Span {
+	switch r.state {
+	case orphan:
+		return kit.Span{kit.Delay, "orphan? " + strconv.Itoa(r.alike) + " alike"}
+	case idle:
+		return kit.Span{kit.Quiet, r.nothing()}
+	default:
+	}
+	names := make([]string, 0, 4)
+	for _, e := range r.holds[:min(len(r.holds), 3)] {
+		names = append(names, sanitize.Text(e.Name))
+	}
+	for _, e := range r.slots[:min(len(r.slots), 3)] {
+		names = append(names, "a slot of "+sanitize.Text(e.Name))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(r.holds) + len(r.slots) - len(names); more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	if !r.scanned {
+		return kit.Span{kit.Text, text}
+	}
+	count := kit.Plural(len(r.holds)+len(r.others), "key")
+	switch {
+	case len(r.others) == 0 && len(r.holds) == 0:
+		return kit.Span{kit.Text, text}
+	case text == "":
+		return kit.Span{kit.Text, count + ", none watched"}
+	case len(r.others) > 0:
+		text += ", " + strconv.Itoa(len(r.others)) + " unwatched"
+	}
+	return kit.Span{kit.Text, count + ": " + text}
+}
+
+// age returns the age of the session. It is a lower bound unless electop observed the creation.
+func (r *row) age(sym *kit.Symbols, s *scene.Scene) string {
+	return kit.AtLeast(sym, kit.Duration(s.AsOf.Sub(r.seen)), r.created)
 }

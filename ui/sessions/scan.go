@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"electop/election"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -61,7 +63,7 @@ func (r *scanResult) covers(sessions []string) bool {
 
 // Earlier returns the keys of sessions from the latest scan. It returns nil if the scan does not cover all of the
 // sessions.
-func (v Model) Earlier(sessions []string) *scene.Search {
+func (v *Model) Earlier(sessions []string) *scene.Search {
 	r := &v.scan.result
 	if len(sessions) == 0 || !r.covers(sessions) {
 		return nil
@@ -76,13 +78,13 @@ func (v Model) Earlier(sessions []string) *scene.Search {
 
 // spans returns the lines about the scan: its progress or error, and the age of the result. Before the first scan it
 // returns nil.
-func (s *storeScan) spans(now time.Time) [][]kit.Span {
+func (s *storeScan) spans(now time.Time, stop string) [][]kit.Span {
 	var lines [][]kit.Span
 	switch run := s.run; {
 	case run == nil:
 		return nil
 	case !run.Over:
-		lines = append(lines, run.ProgressSpans())
+		lines = append(lines, run.ProgressSpans(stop))
 	case run.Stopped:
 		lines = append(lines, []kit.Span{{kit.Delay, "The scan was stopped after " + run.Far() + "."}})
 	case run.Err != nil:
@@ -98,4 +100,32 @@ func (s *storeScan) spans(now time.Time) [][]kit.Span {
 		text = append(text, kit.Span{kit.Delay, "; this token cannot read all keys"})
 	}
 	return append(lines, text)
+}
+
+// toggleScan starts or stops a scan of the store for keys of all listed sessions.
+func (v *Model) toggleScan(s *scene.Scene) scene.Action {
+	refusal := ""
+	switch {
+	case v.scan.running():
+		v.scan.run.Stop()
+		return nil
+	case v.search == nil:
+		refusal = "Unavailable: this dashboard cannot scan the store."
+	case s.Live.Connection.State != election.Live:
+		refusal = scene.StaleText(s.Live.Connection)
+	case len(v.rows) == 0:
+		refusal = "No scan is possible: no sessions are listed."
+	}
+	if refusal != "" {
+		return scene.Say{Role: kit.Delay, Text: refusal}
+	}
+	ids := make([]string, 0, len(v.rows))
+	v.scan.asked = make(map[string]bool, len(v.rows))
+	for i := range v.rows {
+		id := v.rows[i].ses.ID
+		ids, v.scan.asked[id] = append(ids, id), true
+	}
+	var search tea.Cmd
+	v.scan.run, search = v.search(ids, s.Now)
+	return scene.Run{Cmd: tea.Batch(search, v.scan.run.Ticked())}
 }

@@ -23,7 +23,7 @@ import (
 // driver sends messages to the view.
 type driver struct {
 	t    *testing.T
-	m    sessions.Model
+	m    *sessions.Model
 	s    *scene.Scene
 	rect kit.Rect
 }

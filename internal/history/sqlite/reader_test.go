@@ -183,7 +183,7 @@ func TestTermsAndStats(t *testing.T) {
 	}
 	s := st.Elections[0]
 	hour := history.Seconds(time.Hour)
-	if lost := history.Seconds(15 * time.Second); s.Terms != 2 || s.Observed != hour || s.Led != hour-lost || s.Availability == nil || *s.Availability < 0.99 || *s.Availability > 0.996 ||
+	if lost := history.Seconds(15 * time.Second); s.Terms != 2 || s.Observed != hour || s.Led != hour-lost || s.AvailabilityMin == nil || *s.AvailabilityMin < 0.99 || *s.AvailabilityMax > 0.996 ||
 		s.Vacancies != 1 || s.VacancyP50 != lost || s.VacancyP95 != lost || s.VacancyMax != lost || s.Causes[election.Unknown] != 1 {
 		t.Errorf("%+v", s)
 	}

@@ -101,7 +101,7 @@ func (f *File) addTerms(ctx context.Context, q history.StateQuery, elections []*
 		t, err := scanTerm(rows, &datacenter, &ident)
 		return row{t.Term, datacenter + "\x00" + ident}, err
 	}
-	all, err := list(ctx, f.reading, scan, selectTermColumns+`, e.datacenter, e.ident FROM terms t CROSS JOIN elections e ON e.id = t.election WHERE t.id IN (
+	all, err := list(ctx, f.reading, scan, selectTermColumns+`, e.datacenter, e.ident FROM terms t CROSS JOIN elections e ON e.id = t.election WHERE t.ended IS NOT NULL AND t.id IN (
 		SELECT id FROM (SELECT id FROM terms WHERE started BETWEEN ?2 AND ?1 ORDER BY started DESC LIMIT ?3)
 		UNION ALL SELECT (SELECT id FROM terms WHERE election = x.id AND started < ?2 ORDER BY started DESC, id DESC LIMIT 1) FROM elections x)
 		ORDER BY t.started DESC, t.id DESC`, nanos(q.At), nanos(q.At.Add(-history.StateTerms)), maxTerms)

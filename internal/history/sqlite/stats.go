@@ -30,7 +30,7 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	if len(ids) > 0 {
 		only = " AND e.id IN (" + joined(ids) + ")"
 	}
-	elections, err := f.summaries(ctx, only, cover)
+	elections, err := f.summaries(ctx, q, only, cover)
 	if err != nil {
 		return st, err
 	}
@@ -59,18 +59,28 @@ type summing struct {
 	vacancies           []int64
 	firstSeen, lastSeen time.Time
 	observed            history.Periods
+	// known is the time between firstSeen and lastSeen, and led is the part of it in terms.
+	known, led time.Duration
 }
 
 // summaries returns the elections, with the time for which each was observed.
-func (f *File) summaries(ctx context.Context, only string, cover *history.Coverage) (map[int64]*summing, error) {
+func (f *File) summaries(ctx context.Context, q history.Filter, only string, cover *history.Coverage) (map[int64]*summing, error) {
 	found := map[int64]*summing{}
 	scan := func(rows *sql.Rows) (none struct{}, err error) {
 		var id, first int64
 		s := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
 		err = rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &first)
 		s.firstSeen, s.observed = moment(first), cover.Of(s.Datacenter, s.Key)
+		if q.Since.After(s.firstSeen) {
+			s.firstSeen = q.Since
+		}
 		s.lastSeen = s.observed.End()
 		s.Observed = history.Seconds(s.observed.Within(s.firstSeen, s.lastSeen))
+		end := s.lastSeen
+		if !q.Until.IsZero() && q.Until.Sub(end) >= history.AliveWithin {
+			end = q.Until // nothing is known about the time after the last observation
+		}
+		s.known = max(0, end.Sub(s.firstSeen))
 		found[id] = s
 		return none, err
 	}
@@ -116,6 +126,7 @@ func (s *summing) term(from, to time.Time) {
 		from = s.firstSeen
 	}
 	s.Led += history.Seconds(s.observed.Within(from, to))
+	s.led += max(0, to.Sub(from))
 }
 
 func (s *summing) end(cause []byte, vacancy sql.NullInt64) {
@@ -151,6 +162,8 @@ func (s *summing) add(o *summing) {
 	s.Longest = max(s.Longest, o.Longest)
 	s.Observed += o.Observed
 	s.Led += o.Led
+	s.known += o.known
+	s.led += o.led
 	s.vacancies = append(s.vacancies, o.vacancies...)
 	s.Unmeasured += o.Unmeasured
 	for cause, n := range o.Causes {
@@ -170,7 +183,8 @@ func (s *summing) finish() {
 		s.VacancyMax = history.Seconds(s.vacancies[s.Vacancies-1])
 	}
 	if s.Observed > 0 {
-		s.Availability = new(float64(s.Led) / float64(s.Observed))
+		s.AvailabilityMin = new(min(1, float64(s.led)/float64(s.known)))
+		s.AvailabilityMax = new(max(*s.AvailabilityMin, 1-float64(s.Observed-s.Led)/float64(s.known)))
 	}
 	s.vacancies, s.observed = nil, nil
 }

@@ -15,7 +15,7 @@ import (
 const commandsConfig = `commands:
   - name: value
     description: print the value
-    command: printf 'value <%s>\n' {{value}}; exit 3
+    command: printf 'value <%s>\n' "$ELECTOP_VALUE"; exit 3
   - name: wait
     key: w
     confirm: true
@@ -55,6 +55,7 @@ func (term *shell) times(text string, n int) {
 }
 
 func TestCommandOfTheSettings(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	canary := filepath.Join(t.TempDir(), "canary")
 	value := "$(touch " + canary + ")';touch " + canary + ";'"
@@ -75,6 +76,7 @@ func TestCommandOfTheSettings(t *testing.T) {
 }
 
 func TestCtrlCEndsTheCommandOnly(t *testing.T) {
+	t.Parallel()
 	term := openCommands(t, newStage(t))
 	startWaiting(term, 1)
 	term.keys("C-c")
@@ -93,6 +95,7 @@ func TestCtrlCEndsTheCommandOnly(t *testing.T) {
 
 // The shell stops and continues electop together with the command.
 func TestCtrlZStopsTheCommand(t *testing.T) {
+	t.Parallel()
 	term := openCommands(t, newStage(t))
 	startWaiting(term, 1)
 	term.keys("C-z")
@@ -113,6 +116,7 @@ func TestCtrlZStopsTheCommand(t *testing.T) {
 }
 
 func TestSIGTERMEndsTheCommandToo(t *testing.T) {
+	t.Parallel()
 	term := openCommands(t, newStage(t))
 	term.keys("!", "w", "Enter")
 	term.await("run this command")
@@ -131,6 +135,7 @@ func TestSIGTERMEndsTheCommandToo(t *testing.T) {
 }
 
 func TestDoctorInTheDashboard(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	term := s.open(80, 24)
 	term.await("1 led")

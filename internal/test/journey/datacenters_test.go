@@ -42,56 +42,56 @@ func holder(t *testing.T, a *consultest.Agent) string {
 }
 
 func TestTwoDatacentersOnOneBoard(t *testing.T) {
-	sizes(t, func(t *testing.T, width, height int) {
-		file := filepath.Join(t.TempDir(), "h.db")
-		agents, sessions, term := federated(t, width, height, "--history", file)
-		term.keys("/")
-		term.write("dc:dc2")
-		term.await("1 of 2 elections")
-		term.keys("Enter", "r")
-		term.await("Release web in dc2", "y release")
-		term.keys("y")
-		term.await("1 vacant", "no leader")
-		if holder(t, agents[0]) != sessions[0] || holder(t, agents[1]) != "" {
-			t.Fatal("want the release in dc2 only")
-		}
-		term.keys("3")
-		term.await("web-dc1", "web-dc2")
-		term.keys("1")
-		term.await("1 of 2 elections")
-		term.keys("Escape")
-		term.await("web-in-dc1")
-		if err := agents[1].Kill(); err != nil {
-			t.Fatal(err)
-		}
-		screen := term.await("dc2 is unreachable", "dc1", "lost", "web-in-dc1")
-		if one := row(screen, "web-in-dc1"); strings.Contains(one, "stale") {
-			t.Errorf("the row of dc1 is stale:\n%s", screen)
-		}
-		if err := agents[1].Restart(); err != nil { // it loses its data, which was in memory
-			t.Fatal(err)
-		}
-		term.gone("dc2 is unreachable")
-		term.keys("q")
-		term.await("left with 0")
-		terms := history(t, file, "history", "--terms", "-o", "json")
-		if !strings.Contains(terms, "dc1") || !strings.Contains(terms, "dc2") || strings.Count(terms, "operator_release") != 1 {
-			t.Errorf("want terms of both datacenters, and one release:\n%s", terms)
-		}
-		if table := history(t, file, "history", "--terms"); !strings.HasPrefix(table, "DC ") {
-			t.Errorf("the table has no column of datacenters:\n%s", table)
-		}
-		if report := history(t, file, "report", "web", "--datacenter", "dc2"); !strings.Contains(report, "Datacenter: `dc2`") || strings.Contains(report, "web-in-dc1") {
-			t.Errorf("want a report about dc2 only:\n%s", report)
-		}
-		out, err := exec.Command(program, "report", "web", "--history", file).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "exists in the datacenters dc1, dc2; choose one with --datacenter") {
-			t.Errorf("%v: %s", err, out)
-		}
-	})
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "h.db")
+	agents, sessions, term := federated(t, 80, 24, "--history", file)
+	term.keys("/")
+	term.write("dc:dc2")
+	term.await("1 of 2 elections")
+	term.keys("Enter", "r")
+	term.await("Release web in dc2", "y release")
+	term.keys("y")
+	term.await("1 vacant", "no leader")
+	if holder(t, agents[0]) != sessions[0] || holder(t, agents[1]) != "" {
+		t.Fatal("want the release in dc2 only")
+	}
+	term.keys("3")
+	term.await("web-dc1", "web-dc2")
+	term.keys("1")
+	term.await("1 of 2 elections")
+	term.keys("Escape")
+	term.await("web-in-dc1")
+	if err := agents[1].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	screen := term.await("dc2 is unreachable", "dc1", "lost", "web-in-dc1")
+	if one := row(screen, "web-in-dc1"); strings.Contains(one, "stale") {
+		t.Errorf("the row of dc1 is stale:\n%s", screen)
+	}
+	if err := agents[1].Restart(); err != nil { // it loses its data, which was in memory
+		t.Fatal(err)
+	}
+	term.gone("dc2 is unreachable")
+	term.keys("q")
+	term.await("left with 0")
+	terms := history(t, file, "history", "--terms", "-o", "json")
+	if !strings.Contains(terms, "dc1") || !strings.Contains(terms, "dc2") || strings.Count(terms, "operator_release") != 1 {
+		t.Errorf("want terms of both datacenters, and one release:\n%s", terms)
+	}
+	if table := history(t, file, "history", "--terms"); !strings.HasPrefix(table, "DC ") {
+		t.Errorf("the table has no column of datacenters:\n%s", table)
+	}
+	if report := history(t, file, "report", "web", "--datacenter", "dc2"); !strings.Contains(report, "Datacenter: `dc2`") || strings.Contains(report, "web-in-dc1") {
+		t.Errorf("want a report about dc2 only:\n%s", report)
+	}
+	out, err := exec.Command(program, "report", "web", "--history", file).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "exists in the datacenters dc1, dc2; choose one with --datacenter") {
+		t.Errorf("%v: %s", err, out)
+	}
 }
 
 func TestADrainWorksInTheDatacenterOfTheRow(t *testing.T) {
+	t.Parallel()
 	agents, sessions, term := federated(t, 120, 36)
 	term.keys("/")
 	term.write("dc:dc2")

@@ -26,6 +26,7 @@ func history(t *testing.T, file string, args ...string) string {
 }
 
 func TestDashboardRecordsEventsAndActions(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	file := filepath.Join(t.TempDir(), "state", "h.db")
 	term := s.open(120, 36, "--history", file)
@@ -50,6 +51,7 @@ func TestDashboardRecordsEventsAndActions(t *testing.T) {
 }
 
 func TestDashboardContinuesWithoutAHistory(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	file := filepath.Join(t.TempDir(), "h.db")
 	if err := os.WriteFile(file, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
@@ -66,6 +68,7 @@ func TestDashboardContinuesWithoutAHistory(t *testing.T) {
 
 // The dashboard shows a write error above the board while the error lasts.
 func TestDashboardShowsAHistoryThatFails(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	file := filepath.Join(t.TempDir(), "h.db")
 	term := s.open(120, 36, "--history", file)
@@ -93,6 +96,7 @@ func TestDashboardShowsAHistoryThatFails(t *testing.T) {
 
 // If the history file of a running dashboard is moved, the dashboard continues without history.
 func TestDashboardContinuesWhenItsHistoryIsMoved(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	file := filepath.Join(t.TempDir(), "h.db")
 	term := s.open(120, 36, "--history", file)
@@ -111,6 +115,7 @@ func TestDashboardContinuesWhenItsHistoryIsMoved(t *testing.T) {
 
 // A dashboard beside a recorder stores nothing, and takes over when the recorder is killed.
 func TestDashboardBesideARecorder(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	file := filepath.Join(t.TempDir(), "h.db")
 	recorder := exec.Command(program, "record", "--http-addr", s.agent.Addr(), "-k", s.prefix+"/*/leader", "--history", file)
@@ -179,6 +184,7 @@ func recorded(t *testing.T, s *stage) (file string) {
 }
 
 func TestDashboardOpenedDuringAnOutage(t *testing.T) {
+	t.Parallel()
 	for name, address := range map[string]string{"Consul is up": "", "Consul is down": "127.0.0.1:1"} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
@@ -205,6 +211,7 @@ func outage(t *testing.T, s *stage, address, history string) (screen string) {
 }
 
 func TestDashboardContinuesTheHistory(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	file := recorded(t, s)
 	s.acquire("web", s.b, "web-b")
@@ -248,35 +255,34 @@ func yesterday(t *testing.T, s *stage, file string) {
 }
 
 func TestDashboardShowsYesterdayAfterARestart(t *testing.T) {
-	sizes(t, func(t *testing.T, width, height int) {
-		s := newStage(t)
-		file := filepath.Join(t.TempDir(), "h.db")
-		yesterday(t, s, file)
-		lost := time.Now().Add(-24 * time.Hour).Format("Jan 02 15")
-		for range 2 { // the event must stay visible after the first dashboard has stored its events
-			term := s.open(width, height, "--history", file)
-			term.await("1 led", "web-a")
-			term.keys("2")
-			screen := term.await("vacated", "web-old, term 1", lost)
-			if n := strings.Count(screen, "vacated"); n != 1 {
-				t.Errorf("the screen shows the vacated event %d times, want 1:\n%s", n, screen)
-			}
-			term.keys("1")
-			term.await("web-a")
-			term.keys("Enter", "Tab", "Tab")
-			term.await("web-old on node-9", "lost because a check of its session went critical", "no leader for at most")
-			term.keys("2")
-			term.await("web-old, term 1")
-			for _, r := range ":since 1h" {
-				term.keys(string(r))
-			}
-			term.keys("Enter")
-			term.await("line", "since")
-			term.gone("web-old")
-			term.keys("q")
-			term.await("left with 0")
+	t.Parallel()
+	s := newStage(t)
+	file := filepath.Join(t.TempDir(), "h.db")
+	yesterday(t, s, file)
+	lost := time.Now().Add(-24 * time.Hour).Format("Jan 02 15")
+	for range 2 { // the event must stay visible after the first dashboard has stored its events
+		term := s.open(80, 24, "--history", file)
+		term.await("1 led", "web-a")
+		term.keys("2")
+		screen := term.await("vacated", "web-old, term 1", lost)
+		if n := strings.Count(screen, "vacated"); n != 1 {
+			t.Errorf("the screen shows the vacated event %d times, want 1:\n%s", n, screen)
 		}
-	})
+		term.keys("1")
+		term.await("web-a")
+		term.keys("Enter", "Tab", "Tab")
+		term.await("web-old on node-9", "lost because a check of its session went critical", "no leader for at most")
+		term.keys("2")
+		term.await("web-old, term 1")
+		for _, r := range ":since 1h" {
+			term.keys(string(r))
+		}
+		term.keys("Enter")
+		term.await("line", "since")
+		term.gone("web-old")
+		term.keys("q")
+		term.await("left with 0")
+	}
 }
 
 func TestReportKeyWritesAFile(t *testing.T) {

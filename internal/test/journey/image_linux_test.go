@@ -24,6 +24,7 @@ import (
 // The environment, user and paths are those of the Dockerfile. The root folder contains only the static program, the
 // CA certificates and the folder for the history, and the user is not root.
 func TestTheStaticProgramRecordsInAnEmptyRoot(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		consultest.LeaveOut(t, "root", "only root may change the root folder")
 	}
@@ -96,7 +97,7 @@ type image struct {
 
 func readDockerfile(t *testing.T) (im image) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "Dockerfile"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "Dockerfile"))
 	if err != nil {
 		t.Fatal(err)
 	}

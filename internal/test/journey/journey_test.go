@@ -3,6 +3,7 @@
 package journey
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -25,6 +26,10 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	// Most tests mainly wait, so many tests run in parallel. A flag on the command line takes precedence.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
 	}
 	code := consultest.Wrap(m).Run()
 	_ = os.RemoveAll(dir)
@@ -91,176 +96,123 @@ func (s *stage) open(width, height int, args ...string) *terminal {
 	return open(s.t, width, height, nil, command...)
 }
 
-// sizes runs a journey at each supported window size.
-func sizes(t *testing.T, journey func(t *testing.T, width, height int)) {
-	for _, size := range [][2]int{{80, 24}, {120, 36}} {
-		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
-			t.Parallel()
-			journey(t, size[0], size[1])
-		})
-	}
-}
-
 func TestBoardShowsAFailover(t *testing.T) {
-	sizes(t, func(t *testing.T, width, height int) {
-		s := newStage(t)
-		term := s.open(width, height)
-		term.await("1 led", "web-a")
-		if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
-			t.Fatal(err)
-		}
-		term.await("vacated")
-		s.acquire("web", s.b, "web-b")
-		screen := term.await("1 led", "web-b", "elected")
-		if !strings.Contains(row(screen, "● web"), "web-b") {
-			t.Errorf("the board does not show the new leader:\n%s", screen)
-		}
-		term.keys("q")
-		term.await("left with 0")
-	})
+	t.Parallel()
+	s := newStage(t)
+	term := s.open(80, 24)
+	term.await("1 led", "web-a")
+	if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
+		t.Fatal(err)
+	}
+	term.await("vacated", "No leader for", "Lost because", "expired or was destroyed")
+	term.keys("Tab")
+	term.await("web-b", "Consul does not record waiters")
+	s.acquire("web", s.b, "web-b")
+	screen := term.await("1 led", "web-b", "elected")
+	if !strings.Contains(row(screen, "● web"), "web-b") {
+		t.Errorf("the board does not show the new leader:\n%s", screen)
+	}
+	term.keys("q")
+	term.await("left with 0")
 }
 
 func TestReleaseWithR(t *testing.T) {
-	sizes(t, func(t *testing.T, width, height int) {
-		s := newStage(t)
-		term := s.open(width, height)
-		term.await("1 led")
-		term.keys("r")
-		term.await("Release web", s.key("web"), "Cancel")
-		term.keys("Enter")
-		term.gone("Release web")
-		if pair := s.get("web"); pair.Session != s.a {
-			t.Fatal("Cancel released the key")
-		}
-		term.keys("r")
-		term.await("Release web", "y release")
-		term.keys("y")
-		term.await("1 vacant", "no leader")
-		if pair := s.get("web"); pair.Session != "" || string(pair.Value) != "web-a" {
-			t.Errorf("%+v", pair)
-		}
-		s.acquire("web", s.b, "web-b")
-		term.await("web-a → web-b")
-		term.keys("q")
-		term.await("left with 0")
-	})
+	t.Parallel()
+	s := newStage(t)
+	term := s.open(80, 24)
+	term.await("1 led")
+	term.keys("r")
+	term.await("Release web", s.key("web"), "Cancel")
+	term.keys("Enter")
+	term.gone("Release web")
+	if pair := s.get("web"); pair.Session != s.a {
+		t.Fatal("Cancel released the key")
+	}
+	term.keys("r")
+	term.await("Release web", "y release")
+	term.keys("y")
+	term.await("1 vacant", "no leader")
+	if pair := s.get("web"); pair.Session != "" || string(pair.Value) != "web-a" {
+		t.Errorf("%+v", pair)
+	}
+	s.acquire("web", s.b, "web-b")
+	term.await("web-a → web-b")
+	term.keys("q")
+	term.await("left with 0")
 }
 
 func TestDestroyWithX(t *testing.T) {
-	sizes(t, func(t *testing.T, width, height int) {
-		s := newStage(t)
-		s.a = s.named(api.SessionEntry{Name: "mail-a", LockDelay: 10 * time.Second, TTL: "3600s"})
-		for _, name := range []string{"mail", "shop"} {
-			s.acquire(name, s.a, name+"-a")
-		}
-		term := s.open(width, height)
-		term.await("3 led")
-		term.keys("x")
-		term.await("Destroy", "mail", "y destroy")
-		term.keys("y")
-		term.await("2 lock-delay")
-		if e, _, err := s.agent.Client().Session().Info(s.a, nil); err != nil || e != nil {
-			t.Errorf("the session was not destroyed: %v", err)
-		}
-		s.acquire("mail", s.b, "mail-b")
-		term.await("mail-b")
-		term.keys("C-c")
-		term.await("left with 0")
-	})
-}
-
-func TestCauseAndCandidatesAreShown(t *testing.T) {
-	sizes(t, func(t *testing.T, width, height int) {
-		s := newStage(t)
-		term := s.open(width, height)
-		term.await("1 led")
-		if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
-			t.Fatal(err)
-		}
-		term.await("No leader for", "Lost because", "expired or was destroyed")
-		term.keys("Tab")
-		term.await("web-b", "Consul does not record waiters")
-		term.keys("q")
-		term.await("left with 0")
-	})
+	t.Parallel()
+	s := newStage(t)
+	s.a = s.named(api.SessionEntry{Name: "mail-a", LockDelay: 10 * time.Second, TTL: "3600s"})
+	for _, name := range []string{"mail", "shop"} {
+		s.acquire(name, s.a, name+"-a")
+	}
+	term := s.open(120, 36)
+	term.await("3 led")
+	term.keys("x")
+	term.await("Destroy", "mail", "y destroy")
+	term.keys("y")
+	term.await("2 lock-delay")
+	if e, _, err := s.agent.Client().Session().Info(s.a, nil); err != nil || e != nil {
+		t.Errorf("the session was not destroyed: %v", err)
+	}
+	s.acquire("mail", s.b, "mail-b")
+	term.await("mail-b")
+	term.keys("C-c")
+	term.await("left with 0")
 }
 
 func TestSessionsViewDestroysAnOrphan(t *testing.T) {
-	sizes(t, func(t *testing.T, width, height int) {
-		s := newStage(t)
-		orphan := "orphan-" + fmt.Sprint(width)
-		id := s.session(orphan)
-		term := s.open(width, height)
-		term.await("1 led")
-		term.keys("3")
-		term.keys("/")
-		term.write(orphan)
-		term.await("no watched key")
-		term.keys("Enter", "x")
-		term.await("Destroy", id, "y destroy")
-		term.keys("y")
-		term.until("the end of the session", func(string) bool {
-			e, _, err := s.agent.Client().Session().Info(id, nil)
-			return err == nil && e == nil
-		})
-		term.keys("1")
-		term.await("● web")
-		term.keys("q")
-		term.await("left with 0")
-	})
-}
-
-func TestReadOnlyRefusesARelease(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
-	term := s.open(120, 36, "--read-only")
+	orphan := "orphan-" + "80"
+	id := s.session(orphan)
+	term := s.open(80, 24)
 	term.await("1 led")
-	term.keys("r")
-	term.await("read-only")
-	term.keys("x")
-	term.await("read-only")
-	if pair := s.get("web"); pair.Session != s.a {
-		t.Error("--read-only released the key")
-	}
+	term.keys("3")
+	term.keys("/")
+	term.write(orphan)
+	term.await("no watched key")
+	term.keys("Enter", "x")
+	term.await("Destroy", id, "y destroy")
+	term.keys("y")
+	term.until("the end of the session", func(string) bool {
+		e, _, err := s.agent.Client().Session().Info(id, nil)
+		return err == nil && e == nil
+	})
+	term.keys("1")
+	term.await("● web")
+	term.keys("q")
+	term.await("left with 0")
 }
 
 func TestFilterHelpAndQuit(t *testing.T) {
-	sizes(t, func(t *testing.T, width, height int) {
-		s := newStage(t)
-		s.acquire("mail", s.b, "mail-b")
-		term := s.open(width, height)
-		term.await("2 led", "mail-b", "web-a")
-		term.keys("/")
-		term.write("mail")
-		term.until("the filter to hide web", func(screen string) bool { return !strings.Contains(screen, "● web") })
-		term.keys("Enter")
-		term.keys("Escape")
-		term.await("● web", "● mail")
-		term.keys("?")
-		term.await("─ Help")
-		term.keys("Escape")
-		term.gone("─ Help") // after escape, a key without a pause would be part of an escape sequence
-		term.keys("2")
-		term.await("elected")
-		term.keys("1")
-		term.await("● web")
-		term.keys("q")
-		term.await("left with 0", "echo")
-	})
-}
-
-func TestSmallWindowAndBack(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
-	term := s.open(120, 36)
-	term.await("1 led")
-	term.resize(40, 10)
-	term.await("web")
-	term.resize(30, 6)
-	term.await("40x10")
-	term.resize(200, 50)
-	term.await("1 led", "web-a")
+	s.acquire("mail", s.b, "mail-b")
+	term := s.open(80, 24)
+	term.await("2 led", "mail-b", "web-a")
+	term.keys("/")
+	term.write("mail")
+	term.until("the filter to hide web", func(screen string) bool { return !strings.Contains(screen, "● web") })
+	term.keys("Enter")
+	term.keys("Escape")
+	term.await("● web", "● mail")
+	term.keys("?")
+	term.await("─ Help")
+	term.keys("Escape")
+	term.gone("─ Help") // after escape, a key without a pause would be part of an escape sequence
+	term.keys("2")
+	term.await("elected")
+	term.keys("1")
+	term.await("● web")
+	term.keys("q")
+	term.await("left with 0", "echo")
 }
 
 func TestHostileTextIsEscaped(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	id := s.session("name \x1b[2J\u009b31m\u202e")
 	s.acquire("evil", id, "\x1b]0;owned\x07\x1b[2Jvalue\u202e\nsecond")
@@ -276,6 +228,7 @@ func TestHostileTextIsEscaped(t *testing.T) {
 }
 
 func TestBoardShowsStaleDataAfterConsulEnds(t *testing.T) {
+	t.Parallel()
 	agent := consultest.Server(t)
 	id, _, err := agent.Client().Session().CreateNoChecks(&api.SessionEntry{Name: "web"}, nil)
 	if err != nil {
@@ -299,6 +252,7 @@ func TestBoardShowsStaleDataAfterConsulEnds(t *testing.T) {
 }
 
 func TestDemoRunsWithoutConsul(t *testing.T) {
+	t.Parallel()
 	term := open(t, 120, 36, []string{"CONSUL_HTTP_ADDR=127.0.0.1:1", "CONSUL_HTTP_SSL=true"}, program, "demo", "--every", "1s")
 	term.await("DEMO", " led")
 	term.await("vacated")

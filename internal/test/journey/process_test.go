@@ -171,6 +171,7 @@ func crasher(t *testing.T) string {
 
 // After a panic, the terminal is restored, and the report contains neither the token of Consul nor that of the history.
 func TestPanicInAnyGoroutine(t *testing.T) {
+	t.Parallel()
 	const token, historyToken = "5ec2e7aa-0000-4000-8000-abadcafe0001", "history-5ec2e7bb"
 	program, file := crasher(t), filepath.Join(t.TempDir(), "crash")
 	st := newStage(t)
@@ -190,6 +191,7 @@ func TestPanicInAnyGoroutine(t *testing.T) {
 
 // The terminal is not restored after a fatal error of the Go runtime, but crash.log contains the stack traces.
 func TestFatalErrorIsInTheCrashLog(t *testing.T) {
+	t.Parallel()
 	s := openShell(t)
 	pid := s.board("", program)
 	s.kill(pid, syscall.SIGSEGV)
@@ -205,9 +207,9 @@ func TestFatalErrorIsInTheCrashLog(t *testing.T) {
 }
 
 func TestTerminalIsRestoredAfterASignal(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
-			t.Parallel()
 			s := openShell(t)
 			s.kill(s.board("", program), sig)
 			s.await("left with 0")
@@ -218,6 +220,7 @@ func TestTerminalIsRestoredAfterASignal(t *testing.T) {
 
 // If the dashboard cannot open, electop reports the error like that of a command.
 func TestErrorsOfTheDashboardAreShown(t *testing.T) {
+	t.Parallel()
 	s := openShell(t)
 	for args, want := range map[string]string{
 		"--ca-file /does/not/exist": "electop: TLS settings: Error loading CA File: open /does/not/exist: no such file or directory",
@@ -234,6 +237,7 @@ func TestErrorsOfTheDashboardAreShown(t *testing.T) {
 }
 
 func TestSuspendAndContinue(t *testing.T) {
+	t.Parallel()
 	s := openShell(t)
 	pid := s.board("", program)
 	for range 3 {
@@ -267,6 +271,7 @@ func TestSuspendAndContinue(t *testing.T) {
 
 // If no shell can continue electop, ctrl-z does not stop it.
 func TestSuspendWithoutAShell(t *testing.T) {
+	t.Parallel()
 	term := open(t, 120, 36, nil, program, "demo", "--every", "60s")
 	term.await("8 led")
 	term.keys("C-z")
@@ -276,6 +281,7 @@ func TestSuspendWithoutAShell(t *testing.T) {
 }
 
 func TestDashboardEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
 	s := openShell(t)
 	pid := s.board("", program)
 	s.tmux("kill-server")

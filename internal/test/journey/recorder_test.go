@@ -107,6 +107,7 @@ func TestDashboardUsesARecordersHistory(t *testing.T) {
 }
 
 func TestDashboardContinuesWithoutItsRecorder(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	term := s.open(120, 36, "--history", "http://127.0.0.1:1")
 	term.await("1 led", "web-a", "! history at http://127.0.0.1:1: connection refused")

@@ -8,6 +8,7 @@ import (
 
 // The dashboard of one operator shows actions that another operator performed with a command.
 func TestDashboardShowsWhoReleased(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	file := filepath.Join(t.TempDir(), "h.db")
 	term := s.open(160, 40, "--history", file)

@@ -21,6 +21,7 @@ import (
 
 // While `electop watch` is stopped, it does not observe, so it must not report durations that include this time.
 func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
+	t.Parallel()
 	agent := consultest.Dev(t)
 	client := agent.Client()
 	session := func() string {
@@ -99,6 +100,7 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 
 // Connections may be dead after a suspension, so watch does not wait for pending responses.
 func TestAStoppedWatchSendsItsQueriesAgain(t *testing.T) {
+	t.Parallel()
 	agent := consultest.Dev(t)
 	client := agent.Client()
 	if _, err := client.KV().Put(&api.KVPair{Key: "service/web/leader"}, nil); err != nil {

@@ -3,14 +3,13 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
-
-	"electop/election"
 )
 
 // canAsk returns a usage error unless stdin and stderr are terminals. Results may be
@@ -28,13 +27,8 @@ func (d deps) canAsk() error {
 	return nil
 }
 
-// confirm requests confirmation, unless --yes is set.
-func (b *batch) confirm(ctx context.Context) error {
-	if b.yes {
-		return nil
-	}
-	return b.d.confirm(ctx, b.question())
-}
+// errDeclined reports that the user did not confirm.
+var errDeclined = errors.New("nothing was done")
 
 // confirm requests one confirmation. The default answer is no.
 func (d deps) confirm(ctx context.Context, question string) error {
@@ -44,19 +38,6 @@ func (d deps) confirm(ctx context.Context, question string) error {
 		return nil
 	}
 	return errDeclined
-}
-
-func (b *batch) question() string {
-	pending, sessions := b.pending(), b.sessions()
-	switch {
-	case b.kind == election.ActionDestroy && len(sessions) == 1:
-		return "Destroy session " + election.ShortID(sessions[0].Session)
-	case b.kind == election.ActionDestroy:
-		return fmt.Sprintf("Destroy %d sessions", len(sessions))
-	case len(pending) == 1:
-		return "Release " + pending[0].name()
-	}
-	return fmt.Sprintf("Release %d elections", len(pending))
 }
 
 // readLine reads one line, or returns "" when ctx ends. A read from a terminal cannot

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"time"
 
-	"electop/consulx"
 	"electop/election"
 )
 
@@ -28,27 +25,6 @@ func (h *heldKeys) of(session string) []election.Pair {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(h.pairs), func(p election.Pair) bool { return !p.HeldBy(session) })
-}
-
-// searchStore searches the whole KV store for keys of the sessions to destroy. If the search is interrupted, the
-// command ends: the user must not confirm an incomplete plan.
-func (b *batch) searchStore(ctx context.Context) error {
-	p := &progress{w: b.d.stderr, terminal: b.d.interactive}
-	var ids []string
-	for _, t := range b.sessions() {
-		ids = append(ids, t.Session)
-	}
-	pairs, err := consulx.Holdings(ctx, b.client.Consistently(), ids, p.update)
-	p.end()
-	incomplete := errors.Is(err, consulx.ErrIncomplete)
-	switch {
-	case err == nil, incomplete:
-		b.held = &heldKeys{pairs: pairs, at: time.Now(), incomplete: incomplete}
-		return nil
-	case ctx.Err() != nil:
-		return fmt.Errorf("the search was interrupted: %w", errDeclined)
-	}
-	return err
 }
 
 // progress updates one line of a terminal. If w is not a terminal, it writes only the last count.

@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/failure"
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/ui"
+)
+
+// failureSeen is how long electop must see that a node check is critical before it destroys a session: Consul does not
+// report since when a check is critical, and a short loss of the network is no failure.
+const failureSeen = 15 * time.Second
+
+// problem is what is wrong with an election, and what to do.
+type problem struct {
+	*insight.Fix
+	// facts contains the data from which the fix was inferred. The checks were read at the time read.
+	facts insight.FixFacts
+	// ready is when the evidence for a destroy is complete.
+	ready time.Time
+}
+
+// fixable reports whether electop can apply the fix, which destroys the session of the election's leader.
+func (s *item) fixable() bool { return len(s.destroy.Keys) > 0 }
+
+// inspector finds elections without an effective leader at the time now. All its reads are consistent.
+type inspector struct {
+	client    *consulx.Client
+	elections []*election.Election // all that are known at the time now
+	now       time.Time
+	probe     bool          // probe for lock-delays, which requires write permission on the keys
+	seen      time.Duration // replaces failureSeen if it is not 0
+}
+
+// inspect returns the chosen elections that have a problem, in the order of chosen.
+func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []*item {
+	in.client = in.client.Consistently()
+	var vacant, held []*election.Election
+	for _, e := range chosen {
+		switch insight.FixNeeds(e, in.now) {
+		case insight.NeedsSurroundings:
+			vacant = append(vacant, e)
+		case insight.NeedsChecks:
+			held = append(held, e)
+		default:
+		}
+	}
+	facts, sessions := in.readVacant(ctx, vacant)
+	ready := in.readNodes(ctx, held, facts)
+	board := insight.NewBoard(in.elections, sessions)
+	var items []*item
+	for _, e := range chosen {
+		if f := facts[e]; f != nil {
+			if fix := board.Fix(e, *f); fix != nil {
+				o := insight.Outcome{Action: election.ActionDestroy, Target: e.Target()}
+				items = append(items, &item{election: e, Outcome: o, problem: &problem{fix, *f, ready[e]}})
+			}
+		}
+	}
+	in.plan(ctx, items)
+	return items
+}
+
+// readVacant reads the facts about elections without a leader, and all sessions. It probes each election for a
+// lock-delay; if the probe fails, for example because a permission is missing, the lock-delay remains unknown. It omits
+// an election that a session has acquired.
+func (in inspector) readVacant(ctx context.Context, vacant []*election.Election) (facts map[*election.Election]*insight.FixFacts, sessions []*election.Session) {
+	facts = map[*election.Election]*insight.FixFacts{}
+	if len(vacant) == 0 {
+		return facts, nil
+	}
+	keys := make([]string, len(vacant))
+	for i, e := range vacant {
+		keys[i] = e.Key()
+	}
+	taken := make([]bool, len(vacant))
+	var g errgroup.Group
+	g.SetLimit(consulx.Parallel)
+	for i, around := range consulx.Surveys(ctx, in.client, keys) {
+		e, f := vacant[i], &insight.FixFacts{Now: in.now, Around: &around}
+		facts[e], sessions = f, around.Sessions // all elections share one list of sessions
+		if !in.probe || e.Unaddressable || e.Unreadable {
+			continue
+		}
+		g.Go(func() error {
+			found, err := consulx.ProbeLockDelay(ctx, in.client, e.Key())
+			switch {
+			case err != nil:
+				f.DelayErr = consulx.Describe(err)
+			case found.State == consulx.LockDelayed:
+				f.Delay = insight.DelayActive
+			case found.State == consulx.LockFree:
+				f.Delay = insight.DelayNone
+			default:
+				taken[i] = true
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // the facts contain the errors
+	for i, e := range vacant {
+		if taken[i] {
+			delete(facts, e)
+		}
+	}
+	return facts, sessions
+}
+
+// readNodes reads the checks of the leaders' nodes. It returns when the evidence about each leader is complete.
+func (in inspector) readNodes(ctx context.Context, held []*election.Election, facts map[*election.Election]*insight.FixFacts) map[*election.Election]time.Time {
+	var nodes []string
+	for _, e := range held {
+		if e.Session != nil {
+			nodes = append(nodes, e.Session.Node)
+		}
+	}
+	checks, ready := consulx.NodesChecks(ctx, in.client, nodes), map[*election.Election]time.Time{}
+	for _, e := range held {
+		facts[e] = &insight.FixFacts{Now: in.now, Unread: "its session could not be read"}
+		if e.Session != nil {
+			read := checks[e.Session.Node]
+			facts[e].Checks, facts[e].Unread = read.Checks, unread(e, read)
+			ready[e] = read.At.Add(cmp.Or(in.seen, failureSeen))
+		}
+	}
+	return ready
+}
+
+// unread returns the reason why it is unknown whether the leader's node has failed, or "" if the checks were read. A token
+// that can read any check of a node can read its node checks.
+func unread(e *election.Election, read election.NodeChecks) string {
+	if read.Err == "" {
+		return ""
+	}
+	return fmt.Sprintf("the checks of %s could not be read (%s)", sanitize.Line(e.Session.Node, election.LabelLength), sanitize.Line(read.Err, 200))
+}
+
+// plan adds the keys that each fix affects: every key in the store that the session holds. A fix is manual if the
+// session may hold a key that has no problem of its own.
+func (in inspector) plan(ctx context.Context, items []*item) {
+	diagnosed := map[string][]string{} // keys by session
+	gone := slices.DeleteFunc(slices.Clone(items), func(s *item) bool { return s.problem.Problem != insight.ProblemNodeGone })
+	for _, s := range gone {
+		id := s.election.Session.ID
+		diagnosed[id] = append(diagnosed[id], s.Target.Key)
+	}
+	if len(gone) == 0 {
+		return
+	}
+	shown := time.Now()
+	pairs, err := consulx.Holdings(ctx, in.client, slices.Collect(maps.Keys(diagnosed)), nil)
+	for _, s := range gone {
+		var held, others []string
+		for _, p := range pairs {
+			if strings.EqualFold(p.Session, s.election.Session.ID) { // a key keeps the spelling with which it was acquired
+				held = append(held, p.Key)
+				if !slices.Contains(diagnosed[s.election.Session.ID], p.Key) {
+					others = append(others, p.Key)
+				}
+			}
+		}
+		reason := ""
+		switch {
+		case err != nil:
+			reason = "the search for the session's keys failed (" + consulx.Describe(err) + ")"
+		case !slices.Contains(held, s.Target.Key):
+			s.problem.Do = "Run the diagnosis again: the session no longer holds the key."
+			continue
+		case len(others) > 0:
+			reason = "the session also holds " + lineNames(others) + ", which this diagnosis does not include"
+		default:
+			s.destroy = election.Destroy{Target: s.Target, Keys: held, Shown: shown, Evidence: in.evidence(s)}
+			continue
+		}
+		s.problem.Do += " electop does not apply this fix: " + reason + ". electop destroy --session " + s.election.Pair.Session + " shows its keys."
+	}
+}
+
+// evidence returns a function that reads the checks of the leader's node again. The function fails unless electop has
+// seen for long enough that the node has failed.
+func (in inspector) evidence(s *item) func(context.Context) error {
+	e, node, name := s.election, s.election.Session.Node, sanitize.Line(s.election.Session.Node, election.LabelLength)
+	return func(ctx context.Context) error {
+		known := consulx.NodeChecks(ctx, in.client, node)
+		if reason := unread(e, known); reason != "" {
+			return consulx.Fail(consulx.ErrRefused, "%s", reason)
+		}
+		was := failure.Of(e, map[string]election.NodeChecks{node: {Checks: s.problem.facts.Checks}})
+		is := failure.Of(e, map[string]election.NodeChecks{node: known})
+		switch {
+		case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
+			return consulx.Fail(consulx.ErrMoved, "the node check of %s changed", name)
+		case known.At.Before(s.problem.ready):
+			return consulx.Fail(consulx.ErrRefused, "electop has not seen for long enough that the node check of %s is critical", name)
+		}
+		return nil
+	}
+}
+
+// diagnose finds the problem with an election of a snapshot, as electop rescue does. A fix destroys a session, so the
+// diagnosis includes all elections that the session leads.
+func (b dashboard) diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) ui.Diagnosis {
+	c := b.in(e.Datacenter)
+	if c == nil {
+		return ui.Diagnosis{}
+	}
+	chosen := []*election.Election{e}
+	for _, other := range s.Elections {
+		if other.ID() != e.ID() && e.Pair.Held() && other.Pair.HeldBy(e.Pair.Session) {
+			chosen = append(chosen, other)
+		}
+	}
+	for _, i := range (inspector{client: c.client, elections: s.Elections, now: time.Now(), probe: !b.readOnly}).inspect(ctx, chosen) {
+		if i.election == e {
+			return ui.Diagnosis{Fix: i.problem.Fix, Facts: i.problem.facts, Destroy: i.destroy, Ready: i.problem.ready}
+		}
+	}
+	return ui.Diagnosis{}
+}

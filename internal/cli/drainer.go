@@ -1,0 +1,382 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/internal/act"
+)
+
+// drainer plans and carries out one drain, for the command and for the dashboard. The reads of its client are
+// consistent.
+type drainer struct {
+	lookup
+	act.Options
+	noScan           bool
+	include, exclude []string // names of elections
+	// searching begins a search of the store. It returns the functions that receive its progress and its end.
+	searching func() (update func(done, total int), end func())
+	// note receives every action, as does the observer of the drain.
+	note func(election.OperatorAction)
+
+	found              act.Facts // the latest
+	plan               act.Plan
+	included, excluded map[string]bool // the keys of include and exclude
+}
+
+var errInterrupted = fmt.Errorf("interrupted: %w", errDeclined)
+
+// makePlan reads everything that the plan needs, and makes the plan.
+func (d *drainer) makePlan(ctx context.Context, nodes []string) error {
+	unknown, err := d.checkNodes(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	d.found, err = d.facts(ctx, nodes)
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	if err != nil {
+		return err
+	}
+	d.snapshot = d.found.Snapshot
+	for _, node := range unknown {
+		if !slices.ContainsFunc(d.found.Sessions, func(s *election.Session) bool { return election.SameNode(s.Node, node) }) {
+			return consulx.Fail(consulx.ErrDenied, "no sessions were found on node %s; check the name, because this token cannot read all nodes", sanitize.Line(node, 60))
+		}
+	}
+	if d.included, err = d.keysOf(ctx, d.include); err != nil {
+		return err
+	}
+	if d.excluded, err = d.keysOf(ctx, d.exclude); err != nil {
+		return err
+	}
+	var keys []string
+	for _, e := range d.found.Elections() {
+		keys = append(keys, e.Key())
+	}
+	d.plan = act.NewPlan(d.found, d.surroundings(ctx, keys), d.unselected)
+	d.plan.Options = d.Options
+	return d.checkPermissions(ctx)
+}
+
+// unselected returns why --include and --exclude do not select an election. It returns "" if the election is selected.
+func (d *drainer) unselected(e *election.Election) string {
+	switch {
+	case d.excluded[e.Key()]:
+		return "excluded by --exclude"
+	case len(d.included) > 0 && !d.included[e.Key()]:
+		return "not selected by --include"
+	}
+	return ""
+}
+
+// checkNodes fails if a node does not exist. It returns the nodes of which the token cannot read whether they exist.
+func (d *drainer) checkNodes(ctx context.Context, nodes []string) (unknown []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	known, err := consulx.Nodes(ctx, d.client)
+	partly := errors.Is(err, consulx.ErrIncomplete) || errors.Is(err, consulx.ErrDenied)
+	if err != nil && !partly {
+		return nil, err
+	}
+	for _, node := range nodes {
+		switch {
+		case act.Among(node, known):
+		case partly:
+			unknown = append(unknown, node)
+		default:
+			slices.Sort(known)
+			return nil, &missingError{name: node, text: fmt.Sprintf("no such node: %s; Consul's nodes are %s", sanitize.Line(node, 60), lineNames(known))}
+		}
+	}
+	return unknown, nil
+}
+
+// factTries is the maximum number of reads of the keys whose holders have changed.
+const factTries = 3
+
+// facts reads which keys sessions on the nodes hold. It fails if the node of an election's leader is unknown.
+func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) {
+	f := act.Facts{Nodes: nodes, Patterns: d.patterns}
+	addHeld := func(p election.Pair) {
+		if p.Held() {
+			f.Held = append(f.Held, p)
+		}
+	}
+	partly, err := d.readSessions(ctx, &f)
+	if err != nil {
+		return f, err
+	}
+	hidden := false
+	if !d.noScan && (partly || slices.ContainsFunc(f.Sessions, func(s *election.Session) bool { return act.Among(s.Node, nodes) })) {
+		update, end := d.searching()
+		err := consulx.ScanStore(ctx, d.client, update, addHeld)
+		end()
+		if hidden = errors.Is(err, consulx.ErrIncomplete); err != nil && !hidden {
+			return f, err
+		}
+	}
+	var unread []string
+	for range factTries {
+		if partly, err = d.readLeaders(ctx, &f); err != nil {
+			return f, err
+		}
+		f.Incomplete = incomplete(hidden || f.Snapshot.Filtered, partly)
+		elections, keys := f.Unread()
+		switch {
+		case partly && len(elections) > 0:
+			return f, fmt.Errorf("%w: this token cannot read the sessions of these elections' leaders, so their nodes are unknown (see electop doctor): %s",
+				consulx.ErrDenied, lineNames(elections))
+		case partly, len(elections)+len(keys) == 0:
+			return f, nil
+		}
+		unread = slices.Concat(elections, keys)
+		f.Held = slices.DeleteFunc(f.Held, func(p election.Pair) bool { return slices.Contains(keys, p.Key) })
+		unreadable, err := consulx.Scan(ctx, d.client, keys, nil, addHeld)
+		if err != nil {
+			return f, err
+		}
+		hidden = hidden || unreadable
+	}
+	return f, fmt.Errorf("the leaders of these elections changed while electop read them; try again: %s", lineNames(unread))
+}
+
+// incomplete returns the reason why keys may be missing, or "" if neither keys nor sessions are hidden.
+func incomplete(keys, sessions bool) string {
+	what := "keys"
+	switch {
+	case !keys && !sessions:
+		return ""
+	case keys && sessions:
+		what = "keys and sessions"
+	case sessions:
+		what = "sessions"
+	}
+	return "This token cannot read all " + what + ": keys that sessions on the node hold may be missing."
+}
+
+// readLeaders reads the elections, and then all sessions.
+func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
+	rctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	if f.Snapshot, err = observe.Once(rctx, d.client, d.patterns); err != nil {
+		return false, err
+	}
+	return d.readSessions(ctx, f)
+}
+
+// readSessions reads all sessions. partly is set if Consul may hide sessions.
+func (d *drainer) readSessions(ctx context.Context, f *act.Facts) (partly bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	f.Sessions, err = consulx.Sessions(ctx, d.client)
+	if errors.Is(err, consulx.ErrIncomplete) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return d.client.OmitsSilently(ctx)
+}
+
+// keysOf returns the keys for names. An unknown name is an error: with a misspelled name in --exclude, the drain would
+// release an election that the user protects.
+func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, error) {
+	keys := map[string]bool{}
+	for _, name := range names {
+		key, err := d.keyOf(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		keys[key] = true
+	}
+	return keys, nil
+}
+
+// keyOf returns the key for a name. The name selects an election that a pattern matches, or any other key in the store.
+func (d *drainer) keyOf(ctx context.Context, name string) (string, error) {
+	e, err := findElection(d.snapshot, name)
+	if err == nil {
+		return e.Key(), nil
+	}
+	if !errors.Is(err, errNoElection) {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	if !d.noScan { // otherwise the plan contains no other key
+		keys := []string{name, strings.TrimPrefix(name, "/")} // Consul accepts keys with a leading "/"
+		holders, readErr := consulx.Holders(ctx, d.client, slices.Compact(keys))
+		for _, key := range keys {
+			if _, exists := holders[key]; exists && readErr == nil {
+				return key, nil
+			}
+		}
+	}
+	return "", d.explainError(ctx, err)
+}
+
+// checkPermissions skips the elections that the token may not release, so that the user does not confirm an action that
+// Consul will deny.
+func (d *drainer) checkPermissions(ctx context.Context) error {
+	planned := d.plan.Planned()
+	targets := make([]election.Target, len(planned))
+	for i, item := range planned {
+		targets[i] = item.Target
+	}
+	rules, err := d.missingRules(ctx, election.ActionRelease, targets)
+	for i, item := range planned {
+		if rules[i] != "" {
+			item.Skip, item.Failure = rules[i], insight.OutcomeDenied
+		}
+	}
+	return err
+}
+
+// execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
+// is nil if this was verified. changed receives each changed result; connection receives the reason when the connection
+// is lost, and "" when it is restored. execute never calls them concurrently.
+func (d *drainer) execute(
+	ctx context.Context, recorder *historyRecorder, changed func(act.Result), connection func(string),
+) (results []act.Result, unverified error) {
+	if len(d.plan.Planned()) == 0 {
+		results = act.NewRunner(d.plan, nil).Results()
+		for _, r := range results {
+			changed(r)
+		}
+		return results, d.complete(ctx)
+	}
+	results, err := d.move(ctx, recorder, changed, connection)
+	if err != nil {
+		return results, err
+	}
+	if d.found, err = d.facts(ctx, d.plan.Nodes); err != nil {
+		return results, err
+	}
+	checked := act.Check(results, act.NewPlan(d.found, nil, d.unselected))
+	for i, r := range checked {
+		if i >= len(results) || r.Status != results[i].Status {
+			changed(r)
+		}
+	}
+	return checked, d.complete(ctx)
+}
+
+// complete returns an error if keys may be missing from the latest plan. With --include, only these keys and their
+// holders' sessions must be readable.
+func (d *drainer) complete(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	hidden := d.found.Incomplete != "" && len(d.included) == 0
+	_, unread := d.found.Unread()
+	for key := range d.included {
+		isHidden, err := consulx.Hidden(ctx, d.client, key)
+		if err != nil {
+			return err
+		}
+		hidden = hidden || isHidden || slices.Contains(unread, key)
+	}
+	if hidden {
+		return consulx.Fail(consulx.ErrDenied, "%s", cmp.Or(d.found.Incomplete, incomplete(true, false)))
+	}
+	return nil
+}
+
+// watchedExactly is the maximum number of elections that a drain watches key by key. For more elections it watches
+// the patterns, which needs fewer queries.
+const watchedExactly = 32
+
+// move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
+func (d *drainer) move(
+	ctx context.Context, recorder *historyRecorder, changed func(act.Result), connection func(string),
+) ([]act.Result, error) {
+	planned := d.plan.Planned()
+	all := len(planned) > watchedExactly
+	operator := &drainOperator{writer: writer{recorder: recorder}, planned: map[string]bool{}}
+	var ps election.Patterns
+	if all {
+		ps = slices.Clone(d.patterns)
+	}
+	for _, item := range planned {
+		operator.planned[item.Target.Key] = true
+		if !all || !item.Watched {
+			ps = append(ps, election.KeyPattern(item.Target.Key))
+		}
+	}
+	runner := act.NewRunner(d.plan, operator)
+	runner.OnResult, runner.OnConnection = changed, connection
+	var seen sync.WaitGroup
+	var err error
+	_ = observing(ctx, d.client, observe.Options{Patterns: ps, OnEvents: runner.Observe}, func(observer *observe.Observer) {
+		operator.find = observer.Election
+		operator.Operator = consulx.NewOperator(d.client, func(a election.OperatorAction) {
+			observer.Note(a)
+			d.note(a)
+		})
+		var first *election.Snapshot
+		if first, err = awaitSnapshot(ctx, d.client, ps, observer.Snapshots()); err != nil {
+			return
+		}
+		runner.See(first)
+		seen.Go(func() {
+			for s := range observer.Snapshots() {
+				runner.See(s)
+			}
+		})
+		runner.Run(ctx)
+	})
+	seen.Wait()
+	return runner.Results(), cmp.Or(err, ctx.Err())
+}
+
+// drainOperator carries out the actions of a drain.
+type drainOperator struct {
+	writer
+	find    func(key string) *election.Election
+	planned map[string]bool
+}
+
+// Release unlocks the key of one hold. It uses the latest observation, because another read would give the candidates
+// on the drained node more time to acquire the key again.
+func (o *drainOperator) Release(ctx context.Context, t election.Target) insight.Outcome {
+	e := o.find(t.Key)
+	if e == nil || !t.SameHold(e.Pair) {
+		return o.writer.Release(ctx, t)
+	}
+	outcome := insight.Outcome{Action: election.ActionRelease, Target: t}
+	o.carryOut(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+		defer cancel()
+		return o.ReleaseObserved(ctx, e)
+	}, &outcome)
+	return outcome
+}
+
+// Destroy destroys the session of one hold, unless the session holds a key that is not part of the drain.
+func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.Outcome {
+	outcome := insight.Outcome{Action: election.ActionDestroy, Target: t}
+	o.carryOut(ctx, func() error {
+		asked := time.Now()
+		held, _, err := o.HeldBy(ctx, t.Session, asked)
+		if other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] }); other >= 0 {
+			err = consulx.Fail(consulx.ErrRefused, "it also holds %s, which is not part of the drain", sanitize.Line(held[other], 200))
+		}
+		if err != nil {
+			return err
+		}
+		return o.Operator.DestroySession(ctx, election.Destroy{Target: t, Keys: held, Shown: asked}) // it refuses if keys are hidden
+	}, &outcome)
+	return outcome
+}

@@ -1,0 +1,373 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+)
+
+// writeTimeout bounds one release.
+const writeTimeout = 15 * time.Second
+
+// writer carries out actions in one datacenter, and records them in the history.
+type writer struct {
+	*consulx.Operator
+	recorder *historyRecorder // nil if no history is used
+}
+
+// Release unlocks the key of one hold.
+func (w writer) Release(ctx context.Context, t election.Target) insight.Outcome {
+	o := insight.Outcome{Action: election.ActionRelease, Target: t}
+	w.carryOut(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+		defer cancel()
+		return w.Operator.Release(ctx, t)
+	}, &o)
+	return o
+}
+
+// DestroySession destroys a session.
+func (w writer) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
+	o := insight.Outcome{Action: election.ActionDestroy, Target: d.Target}
+	w.carryOut(ctx, func() error { return w.Operator.DestroySession(ctx, d) }, &o)
+	return o
+}
+
+// carryOut sends one action to Consul, unless ctx has ended, and sets its outcomes.
+func (w writer) carryOut(ctx context.Context, send func() error, all ...*insight.Outcome) {
+	sent := ctx.Err() == nil
+	err := fmt.Errorf("interrupted before the %s", all[0].Action)
+	if sent {
+		err = send()
+	}
+	for _, o := range all {
+		if *o = outcomeOf(*o, err); sent {
+			w.recorder.action(*o)
+		}
+	}
+}
+
+// outcomeOf sets the kind and the reason of an outcome from the error of the action.
+func outcomeOf(o insight.Outcome, err error) insight.Outcome {
+	// The kind of the outcome already says that nothing was written.
+	o.Reason = strings.TrimSuffix(consulx.Describe(err), "; nothing was written")
+	switch {
+	case err == nil:
+		o.Kind = insight.OutcomeDone
+	case errors.Is(err, consulx.ErrMoved), errors.Is(err, consulx.ErrNoSession) && o.Target.Key != "":
+		o.Kind = insight.OutcomeChanged
+	case errors.Is(err, consulx.ErrDenied):
+		o.Kind = insight.OutcomeDenied
+	case errors.Is(err, consulx.ErrRefused):
+		o.Kind = insight.OutcomeRefused
+	case errors.Is(err, consulx.ErrUnknown):
+		o.Kind = insight.OutcomeUnknown
+	default:
+		o.Kind = insight.OutcomeFailed
+	}
+	return o
+}
+
+// item is one election or session of a plan, with its outcome. Its effect and everything else that is inferred is only
+// shown.
+type item struct {
+	insight.Outcome                    // pending while Kind is empty
+	election        *election.Election // nil if the session leads no watched election
+	session         *election.Session  // set if election is nil and the token can read the session
+	effect          insight.Effect
+	next            string // the likely next leaders
+	// destroy is what the user was shown about the session to destroy.
+	destroy election.Destroy
+	problem *problem // set if the command is rescue
+}
+
+// name returns the name of the election or the session, safe to show.
+func (s *item) name() string {
+	if s.Target.Key == "" {
+		return "session " + sanitize.Line(s.Target.Session, 40)
+	}
+	return sanitize.Line(s.Target.Election, 100)
+}
+
+// settled reports whether no later observation can change the outcome.
+func (s *item) settled() bool {
+	if s.problem != nil {
+		return !s.awaitsLeader()
+	}
+	return s.Settled()
+}
+
+// see applies an observation after the action.
+func (s *item) see(now *election.Snapshot) {
+	if s.problem != nil {
+		s.seeLeader(now)
+		return
+	}
+	s.Outcome = s.Follow(now.Find(election.KeyID(s.Target.Key)))
+}
+
+// engine carries out a plan: it acts on each pending item once, and follows each election until its next leader.
+type engine struct {
+	lookup
+	items []*item
+	// wait is how long to wait for the next leaders; 0 does not wait.
+	wait time.Duration
+	// report receives each item when its outcome is final.
+	report func(*item)
+	last   *election.Snapshot // the latest observation of follow
+}
+
+// pending returns the items that have no outcome yet.
+func (e *engine) pending() []*item {
+	return slices.DeleteFunc(slices.Clone(e.items), func(s *item) bool { return s.Kind != "" })
+}
+
+func (e *engine) unsettled() []*item {
+	return slices.DeleteFunc(slices.Clone(e.items), (*item).settled)
+}
+
+// fail finishes all pending items with an error, and reports them.
+func (e *engine) fail(err error) {
+	for _, s := range e.pending() {
+		s.Outcome = outcomeOf(s.Outcome, err)
+		e.report(s)
+	}
+}
+
+// run carries out the plan. With wait, it observes the elections before, during and after the writes. Therefore it can
+// measure the vacancy, and never reports an earlier term as the next term.
+func (e *engine) run(ctx context.Context, recorder *historyRecorder) error {
+	if e.wait == 0 {
+		e.apply(ctx, writer{consulx.NewOperator(e.client, nil), recorder})
+		return nil
+	}
+	err := e.observing(ctx, func(observer *observe.Observer) {
+		e.apply(ctx, writer{consulx.NewOperator(e.client, observer.Note), recorder})
+		if waiting := e.unsettled(); len(waiting) > 0 {
+			fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, itemNames(waiting))
+			e.follow(ctx, observer.Snapshots())
+		}
+	})
+	if len(e.pending()) > 0 { // the observation failed, and nothing was written
+		e.fail(err)
+		return nil
+	}
+	return err
+}
+
+// observing observes the keys of the items while do runs. It fails without do if the keys cannot be observed.
+func (e *engine) observing(ctx context.Context, do func(*observe.Observer)) (err error) {
+	var ps election.Patterns
+	for _, s := range e.items {
+		if s.Target.Key != "" {
+			ps = append(ps, election.KeyPattern(s.Target.Key))
+		}
+	}
+	ended := observing(ctx, e.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
+		if _, err = awaitSnapshot(ctx, e.client, ps, observer.Snapshots()); err == nil {
+			do(observer)
+		}
+	})
+	return errors.Join(err, ended)
+}
+
+// observing runs an observer until do returns. The end of ctx does not end the observer: an interrupted command waits
+// for its writes in progress.
+func observing(ctx context.Context, client *consulx.Client, o observe.Options, do func(*observe.Observer)) error {
+	observer := observe.New(client, o)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var g errgroup.Group
+	g.Go(func() error { return observer.Run(ctx) })
+	do(observer)
+	cancel()
+	return g.Wait()
+}
+
+// awaitState passes snapshots to done until it returns true or ctx ends. It returns the last snapshot.
+func awaitState(ctx context.Context, snapshots <-chan *election.Snapshot, done func(*election.Snapshot) bool) (last *election.Snapshot) {
+	for {
+		select {
+		case <-ctx.Done():
+			return last
+		case s, ok := <-snapshots:
+			if !ok {
+				return last
+			}
+			if last = s; done(s) {
+				return last
+			}
+		}
+	}
+}
+
+// apply acts on each pending item in turn, and reports the outcomes that are final. It destroys a session once for all
+// elections that the session leads.
+func (e *engine) apply(ctx context.Context, w writer) {
+	for {
+		group := e.pending()
+		if len(group) == 0 {
+			return
+		}
+		first := group[0]
+		if first.Action == election.ActionRelease {
+			group = group[:1]
+			first.Outcome = w.Release(ctx, first.Target)
+		} else {
+			group = slices.DeleteFunc(group, func(s *item) bool { return !strings.EqualFold(s.Target.Session, first.Target.Session) })
+			e.destroy(ctx, w, group)
+		}
+		for _, s := range group {
+			if e.wait == 0 || s.settled() {
+				e.report(s)
+			}
+		}
+	}
+}
+
+func (e *engine) destroy(ctx context.Context, w writer, group []*item) {
+	d := group[0].destroy
+	var outcomes []*insight.Outcome
+	others := slices.Clone(d.Keys)
+	for _, s := range group {
+		outcomes = append(outcomes, &s.Outcome)
+		others = slices.DeleteFunc(others, func(key string) bool { return key == s.Target.Key })
+	}
+	w.carryOut(ctx, func() error { return w.Operator.DestroySession(ctx, d) }, outcomes...)
+	for _, o := range outcomes {
+		if o.Kind == insight.OutcomeDone && len(others) > 0 {
+			o.Note = "the session also lost " + lineNames(slices.Clone(others))
+		}
+	}
+}
+
+// follow waits until the next leader of each item is observed, or wait has passed.
+func (e *engine) follow(ctx context.Context, snapshots <-chan *election.Snapshot) {
+	wctx, cancel := context.WithTimeout(ctx, e.wait)
+	defer cancel()
+	if len(e.unsettled()) > 0 {
+		awaitState(wctx, snapshots, func(now *election.Snapshot) bool {
+			e.last = now
+			for _, s := range e.unsettled() {
+				if s.see(now); s.settled() {
+					e.report(s)
+				}
+			}
+			return len(e.unsettled()) == 0
+		})
+	}
+	for _, s := range e.unsettled() {
+		if s.problem == nil {
+			s.Outcome = waitEnded(s.Outcome, e.last, e.wait, ctx.Err() != nil)
+		}
+		e.report(s)
+	}
+}
+
+// waitEnded returns the outcome of an item whose next term was not observed during the wait.
+func waitEnded(o insight.Outcome, last *election.Snapshot, wait time.Duration, interrupted bool) insight.Outcome {
+	var e *election.Election
+	stale := false
+	if last != nil {
+		e = last.Find(election.KeyID(o.Target.Key))
+		_, stale = last.StaleSince(o.Target.Key)
+	}
+	reason := ""
+	switch {
+	case interrupted:
+		reason = "interrupted while waiting for the next leader"
+	case e == nil || stale:
+		reason = "Consul did not respond; the current leader is unknown"
+	case e.State(last.At) == election.Led:
+		reason = "no later term was observed within " + wait.String()
+	case o.Kind == insight.OutcomeUnknown:
+		reason = "the election has no leader"
+	default:
+		o.Kind, reason = insight.OutcomeVacant, "no candidate acquired the key within "+wait.String()
+		if left := time.Until(e.LockDelayUntil).Round(time.Second); left > 0 {
+			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", left)
+		}
+	}
+	if o.Kind == insight.OutcomeUnknown {
+		reason = o.Reason + "; " + reason
+	}
+	o.Reason = reason
+	return o
+}
+
+// readOne opens the datacenter of a command that works in one, and reads its elections.
+func (o *options) readOne(ctx context.Context, d deps, past pastReader) (lookup, error) {
+	l, err := o.openOne(d)
+	if err == nil {
+		err = l.read(ctx, past)
+	}
+	return l, err
+}
+
+// recordActions starts a recorder for the actions of a command. It returns nil if no history is used.
+func (o *options) recordActions(d deps, l lookup) *historyRecorder {
+	r := o.record(l.client, d.warn)
+	r.observes(l.snapshot.Datacenter)
+	return r
+}
+
+// surroundings reads the surroundings of keys.
+func (l lookup) surroundings(ctx context.Context, keys []string) map[string]election.Surroundings {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	all := map[string]election.Surroundings{}
+	if len(keys) > 0 {
+		for _, read := range consulx.Surveys(ctx, l.client, keys) {
+			all[read.Key] = read
+		}
+	}
+	return all
+}
+
+// missingRules returns the ACL rule that this token lacks for the action on each target, or "".
+func (l lookup) missingRules(ctx context.Context, kind election.ActionKind, targets []election.Target) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	operator, rules := consulx.NewOperator(l.client, nil), make([]string, len(targets))
+	var g errgroup.Group
+	g.SetLimit(consulx.Parallel)
+	for i, t := range targets {
+		g.Go(func() error {
+			rights, err := operator.Rights(ctx, t)
+			if missing, rule := rights.Missing(kind); missing {
+				rules[i] = "this token lacks " + rule
+			}
+			return err
+		})
+	}
+	return rules, g.Wait()
+}
+
+func itemNames(all []*item) string {
+	texts := make([]string, len(all))
+	for i, s := range all {
+		texts[i] = s.name()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// shownNames is the maximum number of names or keys that a line contains.
+const shownNames = 10
+
+// lineNames joins names, safe to print.
+func lineNames(names []string) string {
+	for i := range names {
+		names[i] = sanitize.Line(names[i], 200)
+	}
+	return election.NameList(names, shownNames)
+}
