@@ -170,11 +170,15 @@ func TestTheNodeOfTheRowIsDrained(t *testing.T) {
 }
 
 func TestAPlanIsNotConfirmedAtTheMomentItAppears(t *testing.T) {
-	d, _ := planned(t, &fakeDrain{}, 80, 14)
+	d := drive(t, mixedSnapshot(), 80, 14, drains(&fakeDrain{}, new([]string)))
+	d.hasty = true
+	d.keys("g")
+	d.send(firstOf(t, d.keys("D")))
 	d.wants("(Drain)", "more lines below")
 	if d.keys("y"); d.m.log.Draining() {
 		t.Fatal("y confirmed the drain before the user could notice the plan")
 	}
+	d.settle()
 	d.keys("G") // scrolling changes no text
 	d.confirmDrain()
 	if !d.m.log.Draining() {
@@ -185,13 +189,13 @@ func TestAPlanIsNotConfirmedAtTheMomentItAppears(t *testing.T) {
 func TestElectionsAreExcludedInThePlan(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()}
 	d, _ := planned(t, run, 120, 36)
-	d.wants("▌ [✓] auth", "space exclude", "x destroy: not allowed", "y drain  ")
+	d.wants("▌ [✓] auth", "space exclude", "x allow destroy", "y drain 4 elections")
 	d.keys("j", "space")
-	d.wants("▌ [ ] billing", "y drain 3 of 4")
+	d.wants("▌ [ ] billing", "y drain 3 of 4 elections")
 	d.keys("space", "space", "j", "j", "space")
 	d.wants("[ ] lock/shop")
 	d.keys("j", "space") // the next line is not an election
-	d.wants("y drain 2 of 4")
+	d.wants("y drain 2 of 4 elections")
 	d.keys("y")
 	if keys := run.excluded(); !slices.Equal(keys, []string{keyOf("billing"), keyOf("shop")}) || run.destroy {
 		t.Errorf("%q", keys)
@@ -215,11 +219,13 @@ func TestDestroyIsAllowedInThePlan(t *testing.T) {
 	d, _ := planned(t, run, 120, 36)
 	d.wants("The drain destroys no sessions; x allows it to destroy sessions.")
 	d.lacks("Lock-delay 15s")
+	d.hasty = true
 	d.keys("x")
-	d.wants("Destroy is allowed. If a session on node-2 leads an election after 20 releases", "Lock-delay 15s: no candidate can acquire the key", "x destroy: allowed", "(Drain)")
+	d.wants("Destroy is allowed. If a session on node-2 leads an election after 20 releases", "Lock-delay 15s: no candidate can acquire the key", "x forbid destroy", "(Drain)")
 	if d.keys("y"); d.m.log.Draining() {
 		t.Fatal("y confirmed the drain although the plan had just changed")
 	}
+	d.settle()
 	d.keys("y")
 	if !run.destroy || len(run.excluded()) > 0 {
 		t.Errorf("%q", run.excluded())
@@ -249,7 +255,7 @@ func TestALongPlanIsConfirmedWithTheNumberOfElections(t *testing.T) {
 	d.wants("1004 elections to move, 1 skipped", "job-006")
 	d.keys("space")
 	d.confirmDrain()
-	d.wants("Type 1003 to drain 1003 elections", "> _")
+	d.wants("Type 1003 to drain 1003 of 1004 elections > _")
 	d.keys("'1004", "enter")
 	if d.m.log.Draining() {
 		t.Fatal("another number confirmed the drain")
@@ -285,15 +291,16 @@ func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	d, _ := planned(t, run, 120, 36)
 	next := d.send(firstOf(t, d.confirmDrain()))
 	d.keys("x")
-	d.wants("Stop the drain?", "y stop", "n continue")
+	d.wants("Stop the drain?", "y yes", "n no")
 	d.keys("n")
 	d.lacks("Stop the drain?")
-	d.keys("esc", "j")
-	d.lacks("Stop the drain?")
+	d.keys("esc")
+	d.wants("The drain continues; u shows it.")
+	d.keys("u")
 	if run.stopped {
 		t.Fatal("the drain was stopped without a confirmation")
 	}
-	d.keys("esc", "y")
+	d.keys("x", "y")
 	if d.wants("stopping"); !run.stopped {
 		t.Fatal("y did not stop the drain")
 	}

@@ -50,11 +50,6 @@ func (d *driver) diagnose() {
 	d.send(firstOf(d.t, d.keys("f")))
 }
 
-// notices sends the message that the visible text was visible long enough.
-func (d *driver) notices() {
-	d.send(d.m.focus.fix.Awaits())
-}
-
 // fixed opens the dialog about an election and presses keys. Some words are not keys but change the data.
 func fixed(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
@@ -114,9 +109,11 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 	d.now = d.now.Add(15 * time.Second)
 	d.send(tickMsg(d.now))
 	d.wants("y apply")
+	d.hasty = true
 	d.send(firstOf(t, d.keys("esc", "f")))
 	d.keys("y") // pressed before the text was visible long enough
 	d.wants("Nothing was done: the text appeared or changed only a moment ago.")
+	d.hasty = false
 	d.keys("enter") // Cancel has the focus
 	d.wants("Cancelled: nothing was changed.")
 	d.diagnose()
@@ -137,6 +134,7 @@ func TestFixDependsOnTheDiagnosedState(t *testing.T) {
 	d := openFailed(t)
 	d.diagnose()
 	d.now = d.now.Add(15 * time.Second)
+	d.send(tickMsg(d.now))
 	d.wants("y apply")
 	d.send(snapshotMsg{released(uitest.Failed(""), keyOf("ledger"), false)})
 	d.wants("The key was changed after it was read.", "[ Close ]", "r diagnose again")
@@ -160,6 +158,7 @@ func TestFixCommand(t *testing.T) {
 	d := openFailed(t)
 	d.send(firstOf(t, d.keys(":", "'fix", "enter")))
 	d.now = d.now.Add(15 * time.Second)
+	d.send(tickMsg(d.now))
 	d.perform(d.keys("y"))
 	d.keys("u")
 	d.wants("destroy  :fix  ")
@@ -231,9 +230,6 @@ func TestFixIsDisabled(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, newDiagnosis().option, func(o *Options) { o.ReadOnly = true })
 	d.keys("f")
 	d.wants("Read-only: fix is disabled (--read-only).")
-	d = drive(t, mixedSnapshot(), 120, 36)
-	d.keys("f")
-	d.wants("Unavailable: this dashboard cannot apply fixes.")
 	d = recall(t, uitest.Yesterday(), 120, 36, newDiagnosis().option)
 	d.travels("[")
 	d.keys("f")

@@ -12,7 +12,6 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/dialog"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -47,12 +46,6 @@ func (d *driver) mark(names ...string) {
 	d.m.layOut(d.m.scene)
 }
 
-func (d *driver) readOn() {
-	for d.below() {
-		d.keys("j")
-	}
-}
-
 func TestPatroniIsRecognisedBySiblingKeys(t *testing.T) {
 	for _, c := range []struct {
 		marks []string
@@ -74,7 +67,6 @@ func TestPatroniIsRecognisedBySiblingKeys(t *testing.T) {
 		d = drive(t, hiddenPatroni(), 120, 50, searches)
 		d.mark(c.marks...)
 		d.keys("x")
-		d.readOn()
 		d.wants("causes two writable primaries", "patronictl switchover pg", "y destroy")
 	}
 }
@@ -95,7 +87,6 @@ func TestCandidatesOfEveryTargetAreChecked(t *testing.T) {
 		d := drive(t, studiedSnapshot(""), 120, 46, searches)
 		d.mark("auth", "billing", "users")
 		d.keys(action)
-		d.readOn()
 		d.wants("! auth, users: No other candidate was seen", "billing-3  term 18, 4f5af946, next likely billing-3 (node-3)")
 		d.lacks("not checked")
 	}
@@ -141,10 +132,8 @@ func TestTheActionWaitsForTheCheck(t *testing.T) {
 		if d.keys("enter"); d.m.overlay != nil { // Cancel has the focus
 			t.Errorf("%s: enter confirms", what)
 		}
-		open(d)
 		d.unanswered = false
-		d.send(tickMsg(d.now))
-		d.readOn()
+		open(d)
 		if d.lacks("Checking "); d.keys("y") == nil {
 			t.Errorf("%s: y does nothing after the survey", what)
 		}
@@ -193,7 +182,6 @@ func TestAFailedCheckIsReported(t *testing.T) {
 			d.keys(action)
 			d.wants(c.want)
 			d.lacks("No other candidate", "Likely next")
-			d.readOn()
 			if d.keys("y") == nil {
 				t.Errorf("%s %v is not possible", action, c.marks)
 			}
@@ -201,46 +189,45 @@ func TestAFailedCheckIsReported(t *testing.T) {
 	}
 }
 
-// A survey fails after its timeout.
+// A survey ends after its timeout, and the dialog shows what is missing.
 func TestTheCheckHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, run := dialog.NewSurveyor(t.Context(), func(ctx context.Context, _ string, keys []string) []election.Surroundings {
-			<-ctx.Done()
-			return []election.Surroundings{{Key: keys[0], SiblingsErr: "sibling keys: timeout"}}
-		}, "")([]string{"a"})
-		began := time.Now()
-		if msg := run().(dialog.Surveyed); len(msg.Found) != 1 || time.Since(began) != 10*time.Second {
-			t.Errorf("%v after %s", msg.Found, time.Since(began))
+		d := drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) {
+			o.Survey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
+				<-ctx.Done()
+				return []election.Surroundings{{Key: keys[0], SiblingsErr: "sibling keys: timeout"}}
+			}
+		})
+		d.unanswered = true
+		d.mark("auth")
+		cmd, began := d.keys("r"), time.Now()
+		for d.m.overlay.Task.Running() {
+			cmd = d.send(firstOf(t, cmd))
+		}
+		if d.wants("sibling keys: timeout"); time.Since(began) != 10*time.Second {
+			t.Errorf("ended after %s", time.Since(began))
 		}
 	})
 }
 
-// One survey covers all targets of the dialog.
+// One survey covers all targets of the dialog, and fewer targets need no new one.
 func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	var asked [][]string
-	count := func(o *Options) {
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
 		o.Survey = func(_ context.Context, _ string, keys []string) []election.Surroundings {
 			asked = append(asked, keys)
 			return nil
 		}
-	}
-	d := drive(t, mixedSnapshot(), 120, 36, count)
+	})
 	d.unanswered = true
 	d.mark("auth", "billing", "users")
 	d.keys("/", "'b", "enter")
-	firstOf(t, d.keys("r"))
-	d.keys("space")
-	d.send(tickMsg(d.now))
-	before, _ := d.awaited()
-	got := before.Keys
-	if want := []string{keyOf("auth"), keyOf("billing"), keyOf("users")}; !slices.Equal(got, want) {
-		t.Errorf("surveyed %v, want %v", got, want)
+	for _, key := range []string{"r", "space", "space"} {
+		for cmd := d.keys(key); d.m.overlay.Task.Running(); {
+			cmd = d.send(firstOf(t, cmd))
+		}
 	}
-	d.keys("space")
-	if after, _ := d.awaited(); after != before {
-		t.Error("a new survey started for fewer targets")
-	}
-	if len(asked) == 0 || !slices.Equal(asked[0], []string{keyOf("billing")}) {
+	if want := [][]string{{keyOf("billing")}, {keyOf("auth"), keyOf("billing"), keyOf("users")}}; !slices.EqualFunc(asked, want, slices.Equal) {
 		t.Errorf("asked %v", asked)
 	}
 }
@@ -251,7 +238,6 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	d := drive(t, s, 120, 40, searches)
 	d.mark("billing")
 	d.keys("x")
-	d.readOn()
 	d.wants("y destroy")
 	n := studiedSnapshot("")
 	auth, billing := n.Find(election.KeyID(keyOf("auth"))), n.Find(election.KeyID(keyOf("billing")))
@@ -300,13 +286,11 @@ func TestALongListCanBeShownInFull(t *testing.T) {
 	d.keys("3")
 	d.performSearch()
 	d.keys("/", "'"+sessionID(200), "enter", "x")
-	d.readOn()
 	d.wants("and 242 more keys", "a shows all keys and names", "y destroy")
 	d.keys("a")
 	d.lacks("y destroy", "more keys")
 	d.keys("y")
 	d.nothingDone("unseen keys")
-	d.readOn()
 	d.wants("locks/251 is released", "a shortens the lists", "y destroy")
 	d.keys("a", "g")
 	d.wants("and 242 more keys")
@@ -329,7 +313,6 @@ func TestLongListsOfNamesCanBeShown(t *testing.T) {
 	d.keys("a")
 	d.wants("zz-m, zz-n.")
 	d.keys("space")
-	d.readOn()
 	d.wants("zz-n: No other candidate")
 }
 
@@ -339,16 +322,14 @@ func TestALostConnectionEndsTheCheck(t *testing.T) {
 	d.unanswered = true
 	d.mark("auth")
 	d.keys("r")
-	first, _ := d.awaited()
 	lost := studiedSnapshot("")
 	lost.Connection = lostSnapshot().Connection
 	d.send(snapshotMsg{lost})
 	d.wants("The connection to Consul is lost")
-	d.send(dialog.Surveyed{Of: first, Found: []election.Surroundings{{Key: keyOf("auth"), SiblingsErr: "cannot reach Consul"}}})
 	d.send(snapshotMsg{studiedSnapshot("")})
 	d.wants("sibling keys of 1 election")
 	d.unanswered = false
-	d.send(tickMsg(d.now))
+	d.keys("esc", "r")
 	d.wants("y release")
 	d.lacks("Some data could not be read")
 }

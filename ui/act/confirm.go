@@ -938,9 +938,13 @@ func (d *confirm) allAffected() []affectedKey {
 // writeSearch shows how a search ended and what it found. listed is the number of known keys.
 func writeSearch(page *kit.Page, s *scene.Search, listed int, now time.Time) {
 	when := ", as of " + kit.ClockTime(s.At)
-	if age := now.Sub(s.At); s.Earlier && age < time.Hour { // without seconds: each change of the text disables the action
+	switch age := now.Sub(s.At); { // without seconds: each change of the text disables the action
+	case !s.Earlier:
+	case age < time.Minute:
+		when += ", <1m ago"
+	case age < time.Hour:
 		when += ", " + strconv.Itoa(int(age/time.Minute)) + "m ago"
-	} else if s.Earlier {
+	default:
 		when += ", " + kit.Duration(age) + " ago"
 	}
 	count := kit.Plural(listed, "key") + " in all"

@@ -186,7 +186,7 @@ func (d *drain) buttons() []kit.Button {
 		{Key: "a", Hint: details, Do: func() any { d.full = !d.full; return nil }}, refresh,
 	}
 	if d.kept() == 0 {
-		all[0], all = closes, slices.Delete(all, 1, 2)
+		all[0].Label, all = "Close", slices.Delete(all, 1, 2)
 		d.State = []kit.Span{{Role: kit.Delay, Text: "All elections are excluded."}}
 	}
 	return all

@@ -41,6 +41,7 @@ type Sheet struct {
 
 	text    Reader
 	items   []int // the item of each line, or -1
+	written []int // the items of the text that Write writes
 	line    int   // position of the cursor in the text
 	focus   int   // position of the focus among the buttons with a label
 	changed time.Time
@@ -97,8 +98,8 @@ type SettledMsg struct{}
 
 // Row makes the lines since the last call the item i of a menu. A negative item is text.
 func (s *Sheet) Row(page *Page, i int) {
-	for len(s.items) < len(page.Lines) {
-		s.items = append(s.items, i)
+	for len(s.written) < len(page.Lines) {
+		s.written = append(s.written, i)
 	}
 }
 
@@ -135,15 +136,19 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 		page.Width -= menuGutter
 	}
 	title := s.Title
-	s.Head, s.Foot, s.items = nil, nil, nil
+	s.Head, s.Foot, s.written = nil, nil, nil
 	s.Write(page)
 	s.Row(page, -1)
+	s.items = s.written
 	rows := s.Height - len(s.Head) - len(s.Foot)
 	if len(page.Lines) > rows || s.Width > 0 {
 		rows-- // for the scroll position
 	}
 	if s.text.Show(page.Lines, w, max(1, rows)) || s.Title != title || s.changed.IsZero() {
-		s.changed, s.settled, s.asking, s.typed = now, false, "", nil
+		s.changed, s.settled = now, false
+		if s.typed != nil { // the number was typed for another text
+			s.asking, s.typed = "", nil
+		}
 	}
 	if s.line < 0 {
 		s.line = max(0, slices.IndexFunc(s.items, func(i int) bool { return i >= 0 }))
@@ -266,6 +271,8 @@ func (s *Sheet) press(b *Button) any {
 	case b.Ask != "":
 		s.asking = b.Key
 		return nil
+	case b.Do == nil:
+		return Close{}
 	}
 	return b.Do()
 }
@@ -318,24 +325,24 @@ func (s *Sheet) Footer() []key.Binding {
 	if s.Menu {
 		all[0].SetHelp(move.Help().Key, "move")
 	}
-	switch {
-	case len(s.Tabs) > 0:
+	if len(s.Tabs) > 0 {
 		all = append(all, say("tab", "next page"))
-	case slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts }):
-		all = append(all, say("tab", "choose"), say("enter", "press the button"))
 	}
 	leave := "close"
 	for _, b := range s.Buttons {
 		switch {
 		case b.Key == "esc" && b.Hint != "":
 			leave = b.Hint
-		case b.Hint != "" && !b.Off && b.Key != "esc":
+		case b.Hint != "" && !b.Off && b.Key != "esc" && (!b.Acts || s.settled):
 			n := say(b.Key, b.Hint)
 			if b.Sign != "" {
 				n.SetHelp(b.Sign, b.Hint)
 			}
 			all = append(all, n)
 		}
+	}
+	if slices.ContainsFunc(s.Buttons, s.ready) {
+		all = append(all, say("tab", "choose a button"))
 	}
 	return append(all, say("esc", leave))
 }
