@@ -13,34 +13,16 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/wire"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
 )
 
-func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
-	b := newBudget(0)
-	var allowed int
-	b.OnChange(func(n int) { allowed = n })
-	if allowed != maxChecks {
-		t.Errorf("without keys, the checks of %d nodes can be watched, want %d", allowed, maxChecks)
-	}
-	b.Use(b.ForKeys())
-	if allowed != leastChecks {
-		t.Errorf("with the maximum number of queries for keys, the checks of %d nodes can be watched, want %d", allowed, leastChecks)
-	}
-	b.Use(-b.ForKeys())
-	if allowed != maxChecks {
-		t.Errorf("after the end of the queries for keys, the checks of %d nodes can be watched, want %d", allowed, maxChecks)
-	}
-}
-
+// Queries for keys, sessions and checks must fit the connections for blocking queries.
 func TestBlockingQueriesFitTheirConnections(t *testing.T) {
-	for conns := leastConns; conns <= defaultConns; conns++ {
-		b := newBudget(conns)
-		b.Use(b.ForKeys())
-		if all := b.ForKeys() + sessionListConns + b.checks(); all > b.blocking {
-			t.Errorf("%d connections: %d blocking queries for %d connections", conns, all, b.blocking)
+	for conns := LeastConnections; conns <= DefaultConnections; conns++ {
+		c := newClient(t, Config{Address: "consul.test", MaxConnections: conns})
+		if all := c.KeyQueries() + sessionListConns + c.CheckQueries(c.KeyQueries()); all > c.blocking {
+			t.Errorf("%d connections: %d blocking queries for %d connections", conns, all, c.blocking)
 		}
 	}
 }
@@ -48,7 +30,7 @@ func TestBlockingQueriesFitTheirConnections(t *testing.T) {
 // Even if blocking queries use all their connections and more wait for one, the probe, short reads and the operator's
 // actions are sent at once.
 func TestOtherRequestsDoNotWaitForBlockingQueries(t *testing.T) {
-	for _, conns := range []int{24, defaultConns} {
+	for _, conns := range []int{LeastConnections, DefaultConnections} {
 		t.Run(fmt.Sprint(conns), func(t *testing.T) {
 			consul, err := memconsul.Start(memconsul.Config{})
 			if err != nil {
@@ -79,7 +61,7 @@ func TestOtherRequestsDoNotWaitForBlockingQueries(t *testing.T) {
 			}
 			defer queries.Wait()
 			defer cancel()
-			for range b.client.Budget().blocking {
+			for range b.client.blocking {
 				<-blocked
 			}
 			limited, end := context.WithTimeout(ctx, patience)
@@ -90,7 +72,7 @@ func TestOtherRequestsDoNotWaitForBlockingQueries(t *testing.T) {
 			if _, _, err := b.client.KeyNames("", b.client.Read(limited)); err != nil {
 				t.Errorf("read: %v", err)
 			}
-			if err := NewOperator(b.client, nil).Release(limited, targetOf(wire.Pair(b.Get(t, key)))); err != nil {
+			if err := NewOperator(b.client, nil).Release(limited, targetOf(PairOf(b.Get(t, key)))); err != nil {
 				t.Errorf("release: %v", err)
 			}
 		})

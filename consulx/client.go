@@ -5,11 +5,16 @@
 package consulx
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"electop/election/sanitize"
+	"electop/internal/redact"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,10 +24,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
-
-	"electop/consulx/internal/transport"
-	"electop/election/sanitize"
-	"electop/internal/redact"
 )
 
 // Config contains the address and the credentials. If a field is empty, Consul's environment variable for it applies,
@@ -42,7 +43,7 @@ type Config struct {
 	Partition     string
 	// Stale allows any server to respond to reads for the board. Reads for an explanation or an action are never stale.
 	Stale bool
-	// MaxConnections limits the concurrent connections. The minimum is 13; 0 means 64.
+	// MaxConnections limits the concurrent connections. The minimum is [LeastConnections]; 0 means [DefaultConnections].
 	MaxConnections int
 	// Transport, if not nil, sends all requests. Otherwise, electop opens network connections.
 	Transport http.RoundTripper
@@ -53,7 +54,7 @@ type Client struct {
 	*clients
 	api        *api.Client // client of Consul's library; uses the same connections
 	http       *http.Client
-	transport  *transport.Transport
+	transport  *agentTransport
 	endpoint   *url.URL
 	token      string
 	auth       *api.HttpBasicAuth
@@ -79,7 +80,7 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	conf := api.DefaultConfig()
-	target, err := transport.ParseAddress(cmp.Or(cfg.Address, conf.Address), conf.Scheme)
+	target, err := parseAddress(cmp.Or(cfg.Address, conf.Address), conf.Scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -106,10 +107,9 @@ func NewClient(cfg Config) (*Client, error) {
 		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets, outside: endpointOf(target, conf),
 	}
-	large := make(chan struct{}, 1)
-	return c.openClients(newBudget(cfg.MaxConnections), func(view *Client, conns int) (err error) {
-		view.transport = transport.New(target, tlsConfig.Clone(), conns, cfg.Transport, large)
-		view.http = &http.Client{Transport: view.transport, CheckRedirect: transport.RefuseRedirect}
+	return c.openClients(cfg.MaxConnections, func(view *Client, conns int) (err error) {
+		view.transport = newAgentTransport(target, tlsConfig.Clone(), conns, cfg.Transport)
+		view.http = &http.Client{Transport: view.transport, CheckRedirect: refuseRedirect}
 		own := *conf
 		own.HttpClient = view.http
 		view.api, err = api.NewClient(&own)
@@ -134,7 +134,7 @@ type Endpoint struct {
 // variables.
 func (c *Client) Endpoint() Endpoint { return c.outside }
 
-func endpointOf(target transport.Address, conf *api.Config) Endpoint {
+func endpointOf(target agentAddress, conf *api.Config) Endpoint {
 	t := &conf.TLSConfig
 	return Endpoint{
 		URL: target.Outside(), Namespace: conf.Namespace, Partition: conf.Partition,
@@ -326,7 +326,7 @@ func proxyAuths() []*api.HttpBasicAuth {
 	var all []*api.HttpBasicAuth
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
 		// ParseAddress may return credentials even if it fails.
-		t, _ := transport.ParseAddress(os.Getenv(name), "http")
+		t, _ := parseAddress(os.Getenv(name), "http")
 		all = append(all, t.Auth())
 	}
 	return all
@@ -353,4 +353,117 @@ func fill(conf *api.Config, cfg Config) {
 	t.CertFile = cmp.Or(cfg.ClientCert, t.CertFile)
 	t.KeyFile = cmp.Or(cfg.ClientKey, t.KeyFile)
 	t.Address = cmp.Or(cfg.TLSServerName, t.Address)
+}
+
+// clusterTimeout bounds the read of the cluster's identity.
+const clusterTimeout = 5 * time.Second
+
+// Cluster returns the identity of the cluster: the trust domain of its service mesh, which every token can read. It is
+// empty if the service mesh is disabled or Consul does not respond.
+func (c *Client) Cluster(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	var roots struct{ TrustDomain string }
+	if _, err := c.api.Raw().Query("/v1/connect/ca/roots", &roots, c.Read(ctx)); err != nil {
+		return ""
+	}
+	return sanitize.Line(c.Redact(roots.TrustDomain), 100)
+}
+
+// Get sends a read and passes the response to decode, unless the response is a 404. decode must not keep a reference
+// to text.
+func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode func(text []byte) error) (*api.QueryMeta, error) {
+	if q.AllowStale {
+		params.Set("stale", "")
+	}
+	if q.RequireConsistent {
+		params.Set("consistent", "")
+	}
+	if q.WaitIndex > 0 {
+		params.Set("index", strconv.FormatUint(q.WaitIndex, 10))
+		params.Set("wait", strconv.FormatInt(q.WaitTime.Milliseconds(), 10)+"ms")
+	}
+	header, err := c.request(q.Context(), http.MethodGet, path, params, nil, decode)
+	if err != nil {
+		return nil, c.Wrap(err)
+	}
+	meta := &api.QueryMeta{
+		KnownLeader:           header.Get("X-Consul-Knownleader") == "true",
+		DefaultACLPolicy:      header.Get("X-Consul-Default-Acl-Policy"),
+		ResultsFilteredByACLs: header.Get("X-Consul-Results-Filtered-By-Acls") == "true",
+	}
+	meta.LastIndex, _ = strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64) // the transport has already checked the index
+	return meta, nil
+}
+
+// keptBody is the size of the largest buffer that is reused: several times the size of a list of 10,000 elections. The
+// buffer of a larger response is not kept, because it would occupy memory permanently.
+const keptBody = 16 << 20
+
+// post sends a POST request. The raw API of Consul's library can send a body only with PUT.
+func (c *Client) post(ctx context.Context, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	_, err = c.request(ctx, http.MethodPost, path, url.Values{}, bytes.NewReader(body), func(text []byte) error {
+		return json.Unmarshal(text, out)
+	})
+	return c.Wrap(err)
+}
+
+// request sends a request and passes the response to decode, unless the response is a 404 to a read.
+func (c *Client) request(
+	ctx context.Context, method, path string, params url.Values, in io.Reader, decode func(text []byte) error,
+) (http.Header, error) {
+	r, err := c.newRequest(ctx, method, path, params, in)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode == http.StatusNotFound && method == http.MethodGet {
+		return response.Header, nil
+	}
+	body, ok := c.bodies.Get().(*bytes.Buffer)
+	if !ok {
+		body = new(bytes.Buffer)
+	}
+	defer func() {
+		if body.Cap() <= keptBody {
+			c.bodies.Put(body)
+		}
+	}()
+	body.Reset()
+	if _, err := body.ReadFrom(response.Body); err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(body.String())}
+	}
+	return response.Header, decode(body.Bytes())
+}
+
+func (c *Client) newRequest(ctx context.Context, method, path string, params url.Values, body io.Reader) (*http.Request, error) {
+	for name, value := range map[string]string{"dc": c.datacenter, "ns": c.namespace, "partition": c.partition} {
+		if value != "" {
+			params.Set(name, value)
+		}
+	}
+	u := *c.endpoint
+	u.Path, u.RawQuery = u.Path+path, params.Encode()
+	r, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	if c.token != "" {
+		r.Header.Set("X-Consul-Token", c.token)
+	}
+	if c.auth != nil {
+		r.SetBasicAuth(c.auth.Username, c.auth.Password)
+	}
+	return r, nil
 }

@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"io"
 	"log"
 	"math/big"
@@ -15,7 +14,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
@@ -66,57 +64,6 @@ func selfSigned(t *testing.T) (cert, key string) {
 	writePEM(t, cert, "CERTIFICATE", der)
 	writePEM(t, key, "EC PRIVATE KEY", keyDER)
 	return cert, key
-}
-
-// In TLS 1.3 the server's alert races with the request, so one run is not enough.
-func TestServerThatRequiresAClientCertificate(t *testing.T) {
-	const runs = 40
-	cert, key := selfSigned(t)
-	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		for _, http2 := range []bool{false, true} {
-			address, ca, _ := mutualTLS(t, tls.RequireAndVerifyClientCert, version, http2)
-			for range runs {
-				_, none := newClient(t, Config{Address: address, CAFile: ca}).ConsensusLeader(t.Context())
-				_, looked := Sessions(t.Context(), newClient(t, Config{Address: address, CAFile: ca}))
-				for _, err := range []error{none, looked} {
-					if text := Describe(err); !errors.Is(err, ErrUnreachable) || !strings.Contains(text, "requested a client certificate") ||
-						!strings.Contains(text, "--client-cert") {
-						t.Fatalf("without a certificate, %s: got %s, want an error that names --client-cert", tls.VersionName(version), text)
-					}
-				}
-				_, wrong := newClient(t, Config{Address: address, CAFile: ca, ClientCert: cert, ClientKey: key}).ConsensusLeader(t.Context())
-				if text := Describe(wrong); !strings.Contains(text, "client certificate") {
-					t.Fatalf("with a wrong certificate, %s: got %s, want an error about the client certificate", tls.VersionName(version), text)
-				}
-			}
-		}
-	}
-}
-
-// The first write of a client must return the same clear error, whatever its length.
-func TestWriteToAServerThatRequiresAClientCertificate(t *testing.T) {
-	address, ca, _ := mutualTLS(t, tls.RequireAndVerifyClientCert, tls.VersionTLS13, false)
-	for range 40 {
-		c := newClient(t, Config{Address: address, CAFile: ca})
-		_, err := c.api.Raw().Write("/v1/session/create", strings.Repeat("x", 300_000), nil, c.Write(t.Context()))
-		if text := Describe(c.Wrap(err)); !strings.Contains(text, "requested a client certificate") {
-			t.Fatalf("got %s", text)
-		}
-	}
-}
-
-// A server that requests a certificate without requiring it also responds without a certificate. Later errors have
-// other causes.
-func TestServerThatOnlyAsksForAClientCertificate(t *testing.T) {
-	address, ca, s := mutualTLS(t, tls.RequestClientCert, tls.VersionTLS13, false)
-	c := newClient(t, Config{Address: address, CAFile: ca})
-	if _, err := c.ConsensusLeader(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.Close()
-	if _, err := c.ConsensusLeader(t.Context()); err == nil || strings.Contains(Describe(err), "certificate") {
-		t.Errorf("got %v", err)
-	}
 }
 
 // The client sends its configured certificate.

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"electop/consulx/internal/transport"
 	"electop/election"
 	"electop/election/sanitize"
 )
@@ -132,7 +131,7 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 	var done bool
 	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.Write(ctx))
 	if err == nil && !done {
-		err = transport.NotConsul("it does not confirm the destroy")
+		err = NotConsul("it does not confirm the destroy")
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -27,7 +25,7 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 		p := b.Prefix(t)
 		one, two := p+"one", p+"two"
 		b.Acquire(t, api.KVPair{Key: one, Session: s})
-		d := shown(targetOf(wire.Pair(b.Get(t, one))))
+		d := shown(targetOf(PairOf(b.Get(t, one))))
 		op := NewOperator(b.client, nil)
 		refused := func(want string, d election.Destroy) {
 			t.Helper()
@@ -96,7 +94,7 @@ func TestDestroysShareOneSearch(t *testing.T) {
 		for range 8 {
 			key, s := b.Prefix(t)+"leader", b.Session(t, &api.SessionEntry{})
 			b.Acquire(t, api.KVPair{Key: key, Session: s})
-			all = append(all, shown(targetOf(wire.Pair(b.Get(t, key)))))
+			all = append(all, shown(targetOf(PairOf(b.Get(t, key)))))
 		}
 		op := NewOperator(newClient(t, Config{Address: addr, Stale: true}), nil)
 		var actions sync.WaitGroup
@@ -145,59 +143,6 @@ func TestDestroyRefusesASearchThatMissedTheKey(t *testing.T) {
 	})
 }
 
-// A faulty proxy must not crash electop or make it act.
-func TestNullInResponses(t *testing.T) {
-	for path, body := range map[string]string{
-		"/v1/session/list": "[null]", "/v1/health/node/n": "[null]", "/v1/catalog/nodes": "[null]",
-		"/v1/txn": `{"Results":[null],"Errors":[null]}`,
-	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("X-Consul-Index", "1")
-			w.Header().Set("X-Consul-Knownleader", "true")
-			if r.URL.Path == path {
-				_, _ = w.Write([]byte(body))
-				return
-			}
-			_, _ = w.Write([]byte("[]"))
-		}))
-		t.Cleanup(server.Close)
-		client := newClient(t, Config{Address: server.URL})
-		ctx := t.Context()
-		switch path {
-		case "/v1/session/list":
-			if _, err := Sessions(ctx, client); err == nil {
-				t.Error("a list of sessions with null is not an error")
-			}
-		case "/v1/health/node/n":
-			if read := NodeChecks(ctx, client, "n"); len(read.Checks) != 0 || read.Err == "" {
-				t.Errorf("%+v", read)
-			}
-		case "/v1/catalog/nodes":
-			if names, _ := Nodes(ctx, client); len(names) != 0 {
-				t.Errorf("%q", names)
-			}
-		default:
-			if _, err := client.ReadKey(ctx, "k"); err == nil {
-				t.Error("ReadKey returned no error")
-			}
-			if _, err := Holders(ctx, client, []string{"k"}); err == nil {
-				t.Error("Holders returned no error")
-			}
-			if err := NewOperator(client, nil).client.release(ctx, &election.Pair{Key: "k", Session: "s", ModifyIndex: 1}); !errors.Is(err, ErrUnknown) {
-				t.Errorf("a write with an invalid response: %v", err)
-			}
-		}
-	}
-}
-
-// Consul lists the checks of a node without checks as [].
-func TestNullIsNoListOfChecks(t *testing.T) {
-	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, 200, 7, "null"), nil }))
-	if read := NodeChecks(t.Context(), client, "n"); read.Err == "" {
-		t.Errorf("%+v, want an error", read)
-	}
-}
-
 // A destroy has succeeded only if a read afterwards shows it.
 func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
 	onBoth(t, func(b backend) {
@@ -227,7 +172,7 @@ func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
 				}
 			})
 			op := NewOperator(newClient(t, Config{Address: addr}), nil)
-			err := op.DestroySession(t.Context(), shown(targetOf(wire.Pair(b.Get(t, key)))))
+			err := op.DestroySession(t.Context(), shown(targetOf(PairOf(b.Get(t, key)))))
 			if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), c.want) {
 				t.Errorf("%s: %v", name, err)
 			}

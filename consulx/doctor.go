@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"electop/consulx/internal/acl"
-	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/election/sanitize"
 )
@@ -100,7 +98,7 @@ func (d *doctor) fails(subject, rule string, err error) {
 // agent reports the agent's version and node.
 func (d *doctor) agent(info Info, err error) {
 	if info.Version == "" {
-		rule := acl.Rule("agent_prefix", "", "read")
+		rule := aclRule("agent_prefix", "", "read")
 		d.add("agent", StatusLimited, rule, "version and node are not readable with this token; no other function of electop requires them")
 	} else {
 		d.add("agent", StatusOK, "", "Consul %s on node %s", info.Version, info.Node)
@@ -193,9 +191,9 @@ func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
 // KeyRule returns the ACL rule for the keys of a pattern.
 func KeyRule(p election.Pattern, policy string) string {
 	if p.Exact() {
-		return acl.Rule("key", p.Prefix(), policy)
+		return aclRule("key", p.Prefix(), policy)
 	}
-	return acl.Rule("key_prefix", p.Prefix(), policy)
+	return aclRule("key_prefix", p.Prefix(), policy)
 }
 
 // keys adds a row about the read permission for the keys of a pattern.
@@ -205,7 +203,7 @@ func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 		d.add(subject, StatusOK, "", "not watched")
 		return
 	}
-	keys, meta, err := d.client.KeyNames(wire.LiteralPrefix(p.Prefix()), d.client.Read(d.ctx))
+	keys, meta, err := d.client.KeyNames(LiteralPrefix(p.Prefix()), d.client.Read(d.ctx))
 	if err != nil {
 		d.fails(subject, rule, err)
 		return
@@ -233,7 +231,7 @@ func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 }
 
 func (d *doctor) sessions() {
-	rule := acl.Rule("session_prefix", "", "read")
+	rule := aclRule("session_prefix", "", "read")
 	all, err := d.client.AllSessions(d.client.Read(d.ctx))
 	allowed, known := d.may("session", "", "read")
 	found := election.Plural(uint64(len(all)), "session")
@@ -253,7 +251,7 @@ func (d *doctor) sessions() {
 func (d *doctor) catalog() {
 	const without = "; losses caused by a check or a node cannot be explained"
 	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.Read(d.ctx))
-	rule := acl.Rule("node_prefix", "", "read")
+	rule := aclRule("node_prefix", "", "read")
 	allowed, known := d.may("node", "", "read")
 	found := election.Plural(uint64(len(nodes)), "node")
 	switch {
@@ -266,7 +264,7 @@ func (d *doctor) catalog() {
 	default:
 		d.add("nodes and their checks", StatusOK, "", "%s", found)
 	}
-	rule = acl.Rule("service_prefix", "", "read")
+	rule = aclRule("service_prefix", "", "read")
 	switch allowed, known := d.may("service", "", "read"); {
 	case !known:
 		d.add("service checks", StatusUnknown, "", "Consul does not report this permission; the required rule is %s", rule)
@@ -283,7 +281,7 @@ func (d *doctor) actions(ps election.Patterns) {
 		d.action("release "+p.String(), KeyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
 			"requires write permission on the key", narrower(p.Exact(), "keys"))
 	}
-	d.action("destroy", acl.Rule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},
+	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},
 		"requires session write permission for the name of the session's node", narrower(false, "nodes"))
 }
 

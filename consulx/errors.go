@@ -19,7 +19,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/transport"
 	"electop/election/sanitize"
 )
 
@@ -249,11 +248,8 @@ func innermost(err error) string {
 		unknown x509.UnknownAuthorityError
 		netw    net.Error
 		asked   *url.Error
-		cert    *transport.CertificateError
 	)
 	switch {
-	case errors.As(err, &cert):
-		return cert.Error()
 	case cutShort(err):
 		return "the connection was closed"
 	case errors.As(err, &errno):

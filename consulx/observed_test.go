@@ -8,7 +8,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -16,12 +15,12 @@ import (
 // observed returns an election in the state in which an observer would report it.
 func observed(b backend, t *testing.T, key string) *election.Election {
 	t.Helper()
-	p := wire.Pair(b.Get(t, key))
+	p := PairOf(b.Get(t, key))
 	s, _, err := b.API.Session().Info(p.Session, nil)
 	if err != nil || s == nil {
 		t.Fatal(s, err)
 	}
-	return &election.Election{Exists: true, Pair: p, Session: wire.Session(s, "")}
+	return &election.Election{Exists: true, Pair: p, Session: sessionOf(s, "")}
 }
 
 func TestAnObservedHoldIsReleasedWithOneRequest(t *testing.T) {

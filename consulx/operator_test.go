@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -39,7 +38,7 @@ func TestReleaseKeepsValueAndFlagsAndTheNextLockSucceeds(t *testing.T) {
 			waiter <- err
 		}()
 		op := NewOperator(b.client, nil)
-		target := targetOf(wire.Pair(before))
+		target := targetOf(PairOf(before))
 		if err := op.Release(t.Context(), target); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +118,7 @@ func TestReleaseOfAHolderThatWrites(t *testing.T) {
 		key := b.Prefix(t) + "web/leader"
 		s := b.Session(t, &api.SessionEntry{})
 		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
-		target := targetOf(wire.Pair(b.Get(t, key)))
+		target := targetOf(PairOf(b.Get(t, key)))
 		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new"), Flags: 7})
 		if err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
 			t.Fatal(err)
@@ -153,10 +152,10 @@ func TestNothingIsDoneWhenTheLockStateChanged(t *testing.T) {
 		}
 		refused("no key", election.Target{Key: key, Session: one, ModifyIndex: 5}, true)
 		b.Acquire(t, api.KVPair{Key: key, Session: one})
-		target := targetOf(wire.Pair(b.Get(t, key)))
+		target := targetOf(PairOf(b.Get(t, key)))
 		b.Put(t, key, "written without the lock")
 		refused("overwritten", target, false)
-		target = targetOf(wire.Pair(b.Get(t, key)))
+		target = targetOf(PairOf(b.Get(t, key)))
 		if _, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +225,7 @@ func TestOperatorUnderACLs(t *testing.T) {
 	s := root.Session(t, &api.SessionEntry{})
 	root.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("v")})
 	before := root.Get(t, key)
-	target := targetOf(wire.Pair(before))
+	target := targetOf(PairOf(before))
 	reader := root.Token(t, `key_prefix "test/" { policy = "read" } session_prefix "" { policy = "read" }`)
 	for name, token := range map[string]string{
 		"reader": reader, "nobody": root.Token(t, ""), "anonymous": "", "unknown": "e1ec0709-0000-4000-8000-00000000dead",

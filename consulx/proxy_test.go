@@ -26,7 +26,7 @@ func isDestroy(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1
 // hooked returns a client of addr. A hook handles its requests first.
 func hooked(t *testing.T, addr string) (*Client, *consultest.Hook) {
 	t.Helper()
-	transport := &http.Transport{MaxIdleConnsPerHost: defaultConns}
+	transport := &http.Transport{MaxIdleConnsPerHost: DefaultConnections}
 	t.Cleanup(transport.CloseIdleConnections)
 	hook := &consultest.Hook{Next: transport}
 	return newClient(t, Config{Address: addr, Transport: hook}), hook

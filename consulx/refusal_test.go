@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -32,7 +31,7 @@ func TestReleaseRefusesPatroniKeys(t *testing.T) {
 			b.Acquire(t, api.KVPair{Key: p + "members/pg-1", Session: s, Value: []byte(`{"conn_url":"postgres://10.0.0.1/","api_url":"http://10.0.0.1:8008"}`)})
 			b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("pg-1")})
 			before := b.Get(t, key)
-			target := targetOf(wire.Pair(before))
+			target := targetOf(PairOf(before))
 			op := NewOperator(b.client, nil)
 			err := op.Release(t.Context(), target)
 			if !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), "patronictl switchover") ||
@@ -59,7 +58,7 @@ func TestReleaseOfKeysThatOnlyLookLikePatroni(t *testing.T) {
 		} {
 			key := p + name + "/leader"
 			b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, entry), Value: []byte("web-1")})
-			if err := NewOperator(b.client, nil).Release(t.Context(), targetOf(wire.Pair(b.Get(t, key)))); err != nil {
+			if err := NewOperator(b.client, nil).Release(t.Context(), targetOf(PairOf(b.Get(t, key)))); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -96,7 +95,7 @@ func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 		}
 		token := root.Token(t, `key "`+key+`" { policy = "write" } `+c.rules)
 		op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
-		if err := op.Release(t.Context(), targetOf(wire.Pair(root.Get(t, key)))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+		if err := op.Release(t.Context(), targetOf(PairOf(root.Get(t, key)))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s readable, Patroni %t: got error %v, want %v", c.name, c.patroni, err, c.want)
 		}
 		if _, err := root.API.Session().Destroy(s, nil); err != nil {
@@ -110,7 +109,7 @@ func TestOtherKeysCostNoFurtherRequest(t *testing.T) {
 		t := b.T
 		key := b.Prefix(t) + "web/.lock"
 		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{})})
-		target := targetOf(wire.Pair(b.Get(t, key)))
+		target := targetOf(PairOf(b.Get(t, key)))
 		client, hook := hooked(t, b.client.Address())
 		var sent []string
 		hook.Before = func(r *http.Request) { sent = append(sent, r.URL.Path) }

@@ -1,18 +1,13 @@
 package consulx
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/consul/api"
 
 	"electop/internal/consultest"
 )
@@ -105,32 +100,6 @@ func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
 	}
 }
 
-// For keys, a 404 means that there are none. Consul never sends it for a list of sessions.
-func TestA404IsNoListOfSessions(t *testing.T) {
-	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, 404, 7, ""), nil }))
-	if sessions, err := client.AllSessions(client.Read(t.Context())); err == nil || !strings.Contains(err.Error(), "404") {
-		t.Errorf("%v, %v; want an error", sessions, err)
-	}
-}
-
-// Consul's library treats every response that contains "true" as a successful acquire or release.
-func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {
-	for body, want := range map[string]string{
-		"true": "true <nil>", "false\n": "false <nil>",
-		`<html><script async="true">`: "the response is not Consul's", "": "the response is not Consul's", "null": "the response is not Consul's",
-	} {
-		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, 200, 0, body), nil }))
-		for name, write := range map[string]func(*api.KVPair, *api.WriteOptions) (bool, *api.WriteMeta, error){
-			"acquire": client.api.KV().Acquire, "release": client.api.KV().Release,
-		} {
-			ok, _, err := write(&api.KVPair{Key: "k", Session: "s"}, nil)
-			if got := fmt.Sprint(ok, " ", err); !strings.Contains(got, want) {
-				t.Errorf("%s with the response %q: %s, want %s", name, body, got, want)
-			}
-		}
-	}
-}
-
 func TestDenialsAreNotFoundInTheNamesOfKeys(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Permission denied: token with AccessorID 'x' lacks permission 'key:write' on \"a\"": true,
@@ -141,44 +110,6 @@ func TestDenialsAreNotFoundInTheNamesOfKeys(t *testing.T) {
 	} {
 		if got := denial(text); got != want {
 			t.Errorf("denial(%q) = %t, want %t", text, got, want)
-		}
-	}
-}
-
-func TestTheBufferOfALargeResponseIsFreed(t *testing.T) {
-	const size = 64 << 20
-	allocated := func() uint64 {
-		runtime.GC()
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		return stats.HeapAlloc
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X-Consul-Index", "7")
-		space := bytes.Repeat([]byte(" "), 1<<20)
-		for range size / len(space) {
-			_, _ = w.Write(space)
-		}
-		_, _ = io.WriteString(w, "[]")
-	}))
-	defer server.Close()
-	client := newClient(t, Config{Address: server.Listener.Addr().String()})
-	before := allocated()
-	if _, _, err := client.KeyNames("", client.Read(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	if after := allocated(); after > before+size/2 {
-		t.Errorf("%d MB remain in use after a response of %d MB, want at most half", (after-before)>>20, size>>20)
-	}
-	runtime.KeepAlive(client)
-}
-
-// Consul lists the keys of an empty store as [].
-func TestNullAndA404AreNoListOfAllKeys(t *testing.T) {
-	for status, body := range map[int]string{200: "null", 404: ""} {
-		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, status, 7, body), nil }))
-		if keys, err := client.ListKeys(t.Context(), ""); err == nil {
-			t.Errorf("%d %s: %q, want an error", status, body, keys)
 		}
 	}
 }

@@ -2,12 +2,12 @@ package consulx
 
 import (
 	"context"
+	"electop/election"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
-
-	"electop/consulx/internal/acl"
-	"electop/election"
 )
 
 // authorizePath is an internal endpoint that Consul's web interface uses. electop must also work without it.
@@ -52,9 +52,9 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	}
 	wanted := []right{{Resource: "key", Segment: t.Key, Access: "write"}}
 	// If the node is unknown, the token needs write on all sessions.
-	rule := acl.Rule("session_prefix", "", "write")
+	rule := aclRule("session_prefix", "", "write")
 	if t.Node != "" {
-		rule = acl.Rule("session", t.Node, "write")
+		rule = aclRule("session", t.Node, "write")
 	}
 	wanted = append(wanted, right{Resource: "session", Segment: t.Node, Access: "write"})
 	answers, err := op.client.authorize(ctx, wanted)
@@ -68,10 +68,21 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	}
 	rights := election.Rights{Known: true, Release: answers[0].Allow, Destroy: answers[1].Allow}
 	if !rights.Release {
-		rights.ReleaseRule = acl.Rule("key", t.Key, "write")
+		rights.ReleaseRule = aclRule("key", t.Key, "write")
 	}
 	if !rights.Destroy {
 		rights.DestroyRule = rule
 	}
 	return rights, nil
+}
+
+// aclRule formats one rule like `consul acl policy read`.
+func aclRule(resource, segment, policy string) string {
+	return resource + " " + quoteHCL(segment) + ` { policy = "` + policy + `" }`
+}
+
+// quoteHCL returns text as an HCL string that is safe to print. It escapes HCL's templates and all characters that are
+// not printable ASCII.
+func quoteHCL(text string) string {
+	return strings.ReplaceAll(strconv.QuoteToASCII(text), "${", `\u0024{`)
 }

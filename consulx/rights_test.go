@@ -69,20 +69,6 @@ func TestPermissionsAreRarelyReadWhileACLsAreOff(t *testing.T) {
 	})
 }
 
-// A proxy that requires a login also responds with 401.
-func TestAnotherUnauthorizedResponseIsNotRemembered(t *testing.T) {
-	status, body := http.StatusUnauthorized, "<html>login required</html>"
-	c, _ := answering(t, &status, &body)
-	op := consulx.NewOperator(c, nil)
-	if known(t, op) {
-		t.Error("the permissions are known")
-	}
-	status, body = http.StatusOK, allowed
-	if !known(t, op) {
-		t.Error("the permissions are unknown although Consul reports them")
-	}
-}
-
 // ACLs may have been enabled since an earlier request.
 func TestDoctorAlwaysReadsWhetherACLsAreOn(t *testing.T) {
 	status, body := http.StatusUnauthorized, "ACL support disabled"

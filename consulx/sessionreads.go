@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/consul/api"
 	"golang.org/x/sync/errgroup"
 
-	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/crash"
@@ -85,7 +84,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 			case err != nil:
 				return err
 			case entry != nil:
-				found = append(found, wire.Session(entry, c.datacenter))
+				found = append(found, sessionOf(entry, c.datacenter))
 			default:
 				hidden = hidden || c.Filtered(meta)
 			}
@@ -128,5 +127,5 @@ func (c *Client) session(ctx context.Context, id string) (*election.Session, err
 	case entry == nil:
 		return nil, Fail(ErrNoSession, "session %s does not exist", sanitize.Line(id, 40))
 	}
-	return wire.Session(entry, c.datacenter), nil
+	return sessionOf(entry, c.datacenter), nil
 }

@@ -2,18 +2,15 @@ package consulx
 
 import (
 	"context"
+	"electop/election"
+	"electop/internal/crash"
 	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/hashicorp/consul/api"
 	"golang.org/x/sync/errgroup"
-
-	"electop/consulx/internal/wire"
-	"electop/election"
-	"electop/internal/crash"
 )
 
 // Survey reads the surroundings of an election once: all sessions, and at most 64 keys under the same parent. If there
@@ -56,8 +53,8 @@ func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pai
 	switch {
 	case parent == "":
 		return nil, false, nil
-	case wire.LiteralPrefix(parent) != parent:
-		return c.oddSiblings(ctx, key, parent)
+	case LiteralPrefix(parent) != parent:
+		return nil, false, Fail(nil, "Consul normalizes the path %s, so its keys cannot be listed", parent)
 	}
 	keys, err := c.ListKeys(ctx, parent)
 	if err != nil && !errors.Is(err, ErrPartly) {
@@ -72,30 +69,6 @@ func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pai
 		err = ErrPartly
 	}
 	return pairs, cut, err
-}
-
-// oddSiblings reads keys under a parent that a URL cannot address, such as "a//b/". It uses a transaction, which
-// returns all values; such trees are rare and small.
-func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []election.Pair, cut bool, err error) {
-	ops := api.TxnOps{{KV: c.kvOp(api.KVGetTree, parent)}}
-	ok, answer, _, err := c.readTxn(ops, c.Read(ctx))
-	switch {
-	case err != nil:
-		return nil, false, c.Wrap(err)
-	case !ok:
-		return nil, false, c.readKeyError(answer.Errors)
-	}
-	all := map[string]election.Pair{}
-	keys := make([]string, 0, len(answer.Results))
-	for _, p := range txnPairs(answer.Results) {
-		all[p.Key] = p
-		keys = append(keys, p.Key)
-	}
-	chosen, cut := chooseSiblings(keys, key, parent)
-	for _, k := range chosen {
-		pairs = append(pairs, all[k])
-	}
-	return pairs, cut, nil
 }
 
 // chooseSiblings returns at most TxnReads keys, those of likely contenders first. cut is set if it omitted keys.
@@ -139,7 +112,7 @@ func isUUID(text string) bool {
 // NodeChecks reads the health checks of a node once. The result is empty if the node does not exist.
 func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks {
 	checks, meta, err := c.api.Health().Node(node, c.Read(ctx))
-	read := election.NodeChecks{At: time.Now(), Checks: wire.Checks(checks)}
+	read := election.NodeChecks{At: time.Now(), Checks: ChecksOf(checks)}
 	switch {
 	case err != nil:
 		read.Err = Describe(c.Wrap(err))
@@ -184,4 +157,74 @@ func Nodes(ctx context.Context, c *Client) (names []string, err error) {
 		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all nodes")
 	}
 	return names, c.Wrap(err)
+}
+
+// Hidden reports whether a key exists and the token may not read it.
+func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
+	_, hidden, err := c.readPairs(ctx, []string{key})
+	return hidden, err
+}
+
+// ErrIncomplete reports that a result may be incomplete. A function returns it together with the result.
+var ErrIncomplete = errors.New("may be incomplete")
+
+// Holdings searches the whole KV store for keys that these sessions hold. progress, if not nil, receives the number of
+// searched keys and the number of all keys. ErrIncomplete reports that the token cannot read all keys.
+func Holdings(
+	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
+) ([]election.Pair, error) {
+	wanted := make(map[string]bool, len(sessions))
+	for _, id := range sessions {
+		wanted[strings.ToLower(id)] = true
+	}
+	var held []election.Pair
+	err := ScanStore(ctx, c, progress, func(p election.Pair) {
+		if wanted[strings.ToLower(p.Session)] {
+			held = append(held, p)
+		}
+	})
+	return held, err
+}
+
+// ScanStore is like [Scan] for all keys of the store. ErrIncomplete reports that some are not readable.
+func ScanStore(ctx context.Context, c *Client, progress func(done, total int), visit func(election.Pair)) error {
+	keys, err := c.ListKeys(ctx, "")
+	incomplete := IsDenied(err) || errors.Is(err, ErrPartly)
+	if err != nil && !incomplete {
+		return err
+	}
+	silent, err := c.OmitsSilently(ctx)
+	if err != nil {
+		return err
+	}
+	hidden, err := Scan(ctx, c, keys, progress, visit)
+	if err == nil && (incomplete || silent || hidden) {
+		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all keys")
+	}
+	return err
+}
+
+// Scan reads keys and passes each readable key to visit. progress, if not nil, receives the number of keys read and the
+// number of all keys. hidden is set if some keys are not readable.
+func Scan(
+	ctx context.Context, c *Client, keys []string, progress func(done, total int), visit func(election.Pair),
+) (hidden bool, err error) {
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	progress(0, len(keys))
+	done := 0
+	for some := range slices.Chunk(keys, TxnReads) {
+		pairs, unreadable, err := c.readPairs(ctx, some)
+		if err != nil {
+			return hidden, err
+		}
+		for _, p := range pairs {
+			visit(p)
+		}
+		hidden = hidden || unreadable || slices.ContainsFunc(some, func(key string) bool { return !election.Addressable(key) })
+		done += len(some)
+		progress(done, len(keys))
+	}
+	return hidden, nil
 }

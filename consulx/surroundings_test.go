@@ -47,25 +47,6 @@ func TestSurvey(t *testing.T) {
 	})
 }
 
-// A URL cannot contain these keys.
-func TestSurveyOfOddKeys(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		p := b.Prefix(t) + "odd//../"
-		var ops api.TxnOps
-		for _, key := range []string{"leader", "x//y", "\x1b[2J"} {
-			ops = append(ops, &api.TxnOp{KV: &api.KVTxnOp{Verb: api.KVSet, Key: p + key}})
-		}
-		if ok, r, _, err := b.API.Txn().Txn(ops, nil); err != nil || !ok {
-			t.Fatal(ok, r, err)
-		}
-		found := Survey(t.Context(), b.client, p+"leader")
-		if got := keysOf(found.Siblings); !slices.Equal(got, []string{p + "\x1b[2J", p + "x//y"}) || found.SiblingsErr != "" {
-			t.Fatalf("siblings %q, %s", got, found.SiblingsErr)
-		}
-	})
-}
-
 func TestSurveyOfManySiblingsPrefersContenders(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -99,16 +80,4 @@ func TestKeysDeletedDuringTheReadAreOmitted(t *testing.T) {
 			b.T.Fatal(pairs, hidden, err)
 		}
 	})
-}
-
-func TestUUIDs(t *testing.T) {
-	for text, want := range map[string]bool{
-		"695bfbd0-6350-7587-addf-a18084928f3c": true, "695BFBD0-6350-7587-ADDF-A18084928F3C": true,
-		"695bfbd0-6350-7587-addf-a18084928f3": false, "695bfbd0x6350-7587-addf-a18084928f3c": false,
-		"695bfbd0-6350-7587-addf-a18084928f3g": false, "": false,
-	} {
-		if got := isUUID(text); got != want {
-			t.Errorf("%q is a UUID: got %t, want %t", text, got, want)
-		}
-	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -151,7 +150,7 @@ func writes(b backend) []write {
 		t.Helper()
 		key := b.Prefix(t) + "web/leader"
 		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: value})
-		return targetOf(wire.Pair(b.Get(t, key)))
+		return targetOf(PairOf(b.Get(t, key)))
 	}
 	release := func(value []byte) func(t *testing.T, f fault) (string, error) {
 		return func(t *testing.T, f fault) (string, error) {
@@ -206,7 +205,7 @@ func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 					then(key)
 					status(500, leadershipLost)(w, r)
 				}}
-				target := targetOf(wire.Pair(b.Get(t, key)))
+				target := targetOf(PairOf(b.Get(t, key)))
 				err := f.meet(t, b.client.Address(), action.is, func(ctx context.Context, c *Client) error {
 					return action.do(ctx, NewOperator(c, nil), target)
 				})
@@ -224,7 +223,7 @@ func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 		t := b.T
 		key := b.Prefix(t) + "web/.lock"
 		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: []byte(strings.Repeat("v", 500))})
-		target, failures := targetOf(wire.Pair(b.Get(t, key))), 0
+		target, failures := targetOf(PairOf(b.Get(t, key))), 0
 		addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 			switch {
 			case isRelease(r):
@@ -243,13 +242,4 @@ func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 			t.Errorf("%d failures left, error %v; want ErrUnknown and the current state of the key after the last failure", failures, err)
 		}
 	})
-}
-
-// An agent that has stopped cannot have received the write.
-func TestWriteToAnAgentThatIsGone(t *testing.T) {
-	c := newClient(t, Config{Address: "127.0.0.1:1"})
-	err := c.release(t.Context(), &election.Pair{Key: "a", Session: "s"})
-	if errors.Is(err, ErrUnknown) || !errors.Is(err, ErrUnreachable) {
-		t.Errorf("got %v", err)
-	}
 }

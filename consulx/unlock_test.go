@@ -12,7 +12,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/wire"
 	"electop/internal/consultest"
 )
 
@@ -36,7 +35,7 @@ func TestReleaseRefusesValuesThatAreTooLargeForATransaction(t *testing.T) {
 		key := b.Prefix(t) + "web/leader"
 		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: bytesOf(size), Flags: 1<<64 - 1})
 		before := b.Get(t, key)
-		err := NewOperator(b.client, nil).Release(t.Context(), targetOf(wire.Pair(before)))
+		err := NewOperator(b.client, nil).Release(t.Context(), targetOf(PairOf(before)))
 		after := b.Get(t, key)
 		if refused = errors.Is(err, ErrRefused); refused && after.ModifyIndex != before.ModifyIndex || !refused && (err != nil || after.Session != "") {
 			t.Errorf("%d bytes: %v; the key is held by %q", size, err, after.Session)
@@ -80,13 +79,13 @@ func TestAReleaseIsDoneOnlyIfTheResponseShowsIt(t *testing.T) {
 		})
 		op := NewOperator(newClient(t, Config{Address: addr}), nil)
 		b.Acquire(t, api.KVPair{Key: key, Session: s})
-		if err := op.Release(t.Context(), targetOf(wire.Pair(b.Get(t, key)))); err != nil {
+		if err := op.Release(t.Context(), targetOf(PairOf(b.Get(t, key)))); err != nil {
 			t.Fatal(err)
 		}
 		b.Acquire(t, api.KVPair{Key: key, Session: s})
 		for _, lie := range []string{body, `{"Results":[{}]}`, `{"Results":[{"KV":{"Key":"other","ModifyIndex":9999999}}]}`} {
 			body = lie
-			err := op.Release(t.Context(), targetOf(wire.Pair(b.Get(t, key))))
+			err := op.Release(t.Context(), targetOf(PairOf(b.Get(t, key))))
 			if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now held by session") {
 				t.Errorf("%s: %v", lie, err)
 			}

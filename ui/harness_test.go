@@ -130,8 +130,13 @@ func (d *driver) survey(cmd tea.Cmd) {
 	}
 	run(cmd)
 	for o := d.m.overlay; o.Task.Running(); {
-		_, next := d.m.Update(<-results)
-		run(next)
+		select {
+		case msg := <-results:
+			_, next := d.m.Update(msg)
+			run(next)
+		case <-time.After(10 * time.Second):
+			d.t.Fatal("the survey does not end")
+		}
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"electop/ui/internal/uitest"
 )
 
@@ -17,19 +15,12 @@ func remembers(p *uitest.Past) func(*Options) {
 	return func(o *Options) { o.History = p }
 }
 
-// reads runs a read of the history and the reads that it causes.
-func (d *driver) reads(cmd tea.Cmd) {
-	for cmd != nil {
-		cmd = d.send(firstOf(d.t, cmd))
-	}
-}
-
 // stored returns a scene with a history. It presses keys and completes the reads after each.
 func stored(p func() *uitest.Past, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		d := drive(t, mixedSnapshot(), w, h, remembers(p()))
 		for _, name := range keys {
-			d.reads(d.keys(name))
+			d.run(d.keys(name))
 		}
 		return d
 	}
@@ -41,13 +32,13 @@ func brokenHistory() *uitest.Past {
 
 func TestSinceCommand(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, remembers(uitest.Yesterday()))
-	d.reads(d.keys(":", "'since 2d", "enter"))
+	d.run(d.keys(":", "'since 2d", "enter"))
 	d.wants("since Nov 18 12:01:09, newest first", "Nov 19 16:01:07")
 	d.lacks("Nov 17")
-	d.reads(d.keys(":", "'since all", "enter"))
+	d.run(d.keys(":", "'since all", "enter"))
 	d.wants("Nov 17")
 	d.lacks("lines since")
-	d.reads(d.keys(":", "'since soon", "enter"))
+	d.run(d.keys(":", "'since soon", "enter"))
 	d.wants(":since: must be a duration before now (24h, 7d) or a time (2026-11-20T03:12).")
 }
 
@@ -81,10 +72,10 @@ func TestReportKey(t *testing.T) {
 	d.keys("esc")
 	d.open("service/auth/leader") // view 2 covers this row: a report must not be about it
 	d.keys("esc")
-	d.reads(d.keys("2"))
+	d.run(d.keys("2"))
 	d.keys("/")
 	for _, r := range "election:billing" {
-		d.reads(d.keys(string(r)))
+		d.run(d.keys(string(r)))
 	}
 	d.keys("enter")
 	err = nil
@@ -113,7 +104,7 @@ func TestHistoryTabReadsTheHistory(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, remembers(uitest.Yesterday()))
 	d.open("service/billing/leader")
 	d.keys("tab")
-	d.reads(d.keys("tab"))
+	d.run(d.keys("tab"))
 	d.keys("enter")
 	d.wants("ana@bastion released the lock with electop", "no observer for 17h00m")
 }

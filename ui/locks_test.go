@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"electop/election"
-	"electop/election/discovery"
+	"electop/election/insight"
 )
 
 // discovers sets a search that finds several groups of locks.
 func discovers(o *Options) {
 	o.Discover = func(_ context.Context, _ string, progress func(done, total int)) (DiscoveredLocks, error) {
 		progress(10_040, 10_040)
-		return DiscoveredLocks{Scanned: 10_040, Result: discovery.Result{
-			Locks: 11, Unwatched: 4, Groups: []discovery.Group{
+		return DiscoveredLocks{Scanned: 10_040, FoundLocks: insight.FoundLocks{
+			Locks: 11, Unwatched: 4, Groups: []insight.LockGroup{
 				{Pattern: "jobs/*/.lock", Locked: 2, Unlocked: 1, Software: map[string]int{"consul lock": 3}, Keys: []string{"jobs/a/.lock", "jobs/b/.lock", "jobs/c/.lock"}, Excluded: []string{"!jobs/x/.lock"}},
 				{Pattern: "service/*/leader", Locked: 6, Unlocked: 1, Watched: 7, Software: map[string]int{"Consul guide": 4, "Patroni": 3}, Keys: make([]string, 7)},
 				{Pattern: "service/*/members/*", Members: true, Locked: 6, Software: map[string]int{"Patroni member": 6}, Keys: make([]string, 6)},

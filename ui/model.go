@@ -25,6 +25,7 @@ type Model struct {
 	ctx    context.Context //nolint:containedctx // ends the reads with the program
 	opts   Options
 	keys   keys.Map
+	table  []action
 	look   look
 	window window
 	feed   feed
@@ -32,8 +33,8 @@ type Model struct {
 	// scene is the input of all drawing. It is rebuilt at the end of each update.
 	scene    *scene.Scene
 	board    *board.Model
-	detail   detail.Model
-	events   events.Model
+	detail   *detail.Model
+	events   *events.Model
 	sessions *sessions.Model
 	log      *act.Log
 	note     note
@@ -115,7 +116,8 @@ func New(ctx context.Context, opts Options) *Model {
 	if opts.ASCII || kit.Width(sym.Led) > 1 { // RUNEWIDTH_EASTASIAN
 		opts.ASCII, sym = true, kit.ASCII()
 	}
-	now, k := opts.Now(), keys.Default(opts.ASCII).With(opts.Keys)
+	bindings, table := newKeys(opts.ASCII, opts.Keys)
+	now, k := opts.Now(), *bindings
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), warning: nextWarning(ctx, opts.Warnings),
@@ -135,7 +137,7 @@ func New(ctx context.Context, opts Options) *Model {
 		theme:   kit.Theme(opts.Theme),
 	}
 	m := &Model{
-		ctx: ctx, opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
+		ctx: ctx, opts: opts, keys: k, table: table, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Holdings, "")),
 	}
 	m.log = act.NewLog(ctx, opts.Operator, k, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})

@@ -15,7 +15,6 @@ import (
 	"electop/internal/history"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
-	"electop/ui/past"
 )
 
 // recall shows the mixed board with a history whose lanes were read.
@@ -39,7 +38,7 @@ func (d *driver) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.run(c)
 		}
-	case kit.TaskMsg, past.EventsRead, past.TermsRead:
+	case kit.TaskMsg:
 		d.run(d.send(msg))
 	}
 }

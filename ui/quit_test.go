@@ -13,6 +13,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/kit"
 )
 
 func TestQuittingReportsRunningWrites(t *testing.T) {
@@ -45,7 +46,7 @@ func TestQuittingReportsRunningWrites(t *testing.T) {
 			got = append(got, u.Name+": "+u.Outcome.Summary())
 		}
 		want := []string{
-			"auth: auth-2 was released; it may already lead again",
+			"auth: auth-2 on node-2 was released; it may already lead again",
 			"billing: nothing was changed: not started, because the dashboard ended",
 		}
 		if !slices.Equal(got, want) {
@@ -114,10 +115,11 @@ func TestEarlierKeysConfirmNothing(t *testing.T) {
 		d.wants("(Release)")
 		d.keys("y")
 		d.wants("Release billing", "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again.")
-		msg := open()
+		msg := firstOf(t, open)
 		if since := time.Since(began); since != 300*time.Millisecond {
 			t.Errorf("the action was enabled after %s, want 300ms", since)
 		}
+		d.now = d.now.Add(kit.Settled)
 		d.send(msg)
 	})
 	d.wants("y release")
@@ -154,7 +156,7 @@ func TestElectionsThatShareASession(t *testing.T) {
 	if len(d.op.destroyed) != 1 || len(d.actions()) != 3 {
 		t.Errorf("destroyed %v, actions %v", d.op.destroyed, d.actions())
 	}
-	d.wants("Results: destroy the session of 3 elections", "auth-2: its session", "billing-3: its session", "orders-1: its session")
+	d.wants("Results: destroy the session of 3 elections", "auth-2 on node-2: its session", "billing-3 on node-2: its session", "orders-1 on node-2: its session")
 }
 
 // A confirmation removes the marks of the targets and no others, even if the filter has changed.

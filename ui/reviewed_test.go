@@ -118,7 +118,7 @@ func TestDestroyListsSiblingKeys(t *testing.T) {
 	d.keys("3", "/", "'pg-pg1", "enter", "x")
 	d.lacks("members/pg1")
 	d.unanswered = false
-	d.send(tickMsg(d.now))
+	d.keys("esc", "x")
 	d.wants("service/pg/members/pg1 is deleted with its value, not watched", "service/pg/leader is deleted")
 	d.lacks("members/pg2")
 }

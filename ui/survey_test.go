@@ -87,7 +87,7 @@ func TestCandidatesOfEveryTargetAreChecked(t *testing.T) {
 		d := drive(t, studiedSnapshot(""), 120, 46, searches)
 		d.mark("auth", "billing", "users")
 		d.keys(action)
-		d.wants("! auth, users: No other candidate was seen", "billing-3  term 18, 4f5af946, next likely billing-3 (node-3)")
+		d.wants("! auth, users: No other candidate was seen", "billing-3 on node-3; next: billing-3 (node-3)")
 		d.lacks("not checked")
 	}
 }
@@ -253,7 +253,7 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 func TestADestroyWarnsOfUnsearchedKeys(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
 	d.keys("g", "x")
-	d.wants("! "+insight.MayHoldMore, "f scans the whole store")
+	d.wants("! "+insight.MayHoldMore, "f scan all keys")
 	d.performSearch()
 	d.wants("locks/nightly is released, not watched")
 	d.lacks(insight.MayHoldMore)
@@ -267,7 +267,7 @@ func TestAScanServesTheFirstView(t *testing.T) {
 	d.keys("3")
 	d.performSearch()
 	d.keys("1", "g", "x")
-	d.wants("locks/nightly is released, not watched", "2 keys in all, as of 12:01:09, <1m ago", "f scans the store again", insight.MayHoldMore)
+	d.wants("locks/nightly is released, not watched", "2 keys in all, as of 12:01:09, <1m ago", "f scan all keys", insight.MayHoldMore)
 	d.keys("esc")
 	s := studiedSnapshot("") // two elections of one session
 	auth, billing := s.Find(election.KeyID(keyOf("auth"))), s.Find(election.KeyID(keyOf("billing")))
@@ -280,18 +280,20 @@ func TestAScanServesTheFirstView(t *testing.T) {
 	}
 }
 
-// A long list can be shown in full. The user can confirm the action only after all lines were visible.
+// A long list can be shown in full.
 func TestALongListCanBeShownInFull(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3")
 	d.performSearch()
 	d.keys("/", "'"+sessionID(200), "enter", "x")
-	d.wants("and 242 more keys", "a shows all keys and names", "y destroy")
+	d.wants("and 242 more keys", "a details", "y destroy")
 	d.keys("a")
-	d.lacks("y destroy", "more keys")
-	d.keys("y")
-	d.nothingDone("unseen keys")
-	d.wants("locks/251 is released", "a shortens the lists", "y destroy")
+	d.lacks("more keys")
+	d.wants("a fewer details", "y destroy")
+	for strings.Contains(d.text(), "below") {
+		d.keys("pgdown")
+	}
+	d.wants("locks/251 is released")
 	d.keys("a", "g")
 	d.wants("and 242 more keys")
 }
@@ -309,7 +311,7 @@ func TestLongListsOfNamesCanBeShown(t *testing.T) {
 	d.filter("auth")
 	d.mark(names...)
 	d.keys("r")
-	d.wants("zz-k and 3 more", "a shows all keys and names")
+	d.wants("zz-k and 3 more", "a details")
 	d.keys("a")
 	d.wants("zz-m, zz-n.")
 	d.keys("space")
@@ -347,9 +349,9 @@ func TestNamesBeforeAWarningCanBeShown(t *testing.T) {
 	d := drive(t, s, 120, 46, searches)
 	d.mark("users")
 	d.keys("x")
-	d.wants("! zz-a, zz-b, zz-c and 2 more: No other candidate", "a shows all keys and names")
+	d.wants("! zz-a, zz-b, zz-c and 2 more: No other candidate", "a details")
 	d.keys("a")
-	d.wants("! zz-a, zz-b, zz-c, zz-d, zz-e: No other candidate", "a shortens the lists")
+	d.wants("! zz-a, zz-b, zz-c, zz-d, zz-e: No other candidate", "a fewer details")
 	d.keys("a")
 	d.wants("and 2 more: No other candidate")
 }

@@ -4,7 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/ui/kit"
-	"electop/ui/past"
 	"electop/ui/scene"
 )
 
@@ -43,13 +42,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case hintMsg:
 		return hint(m, msg)
 	case kit.TaskMsg:
-		return msg.Apply()
-	case past.EventsRead:
-		return send(m, &m.events, msg)
-	case past.TermsRead:
-		return send(m, &m.detail, msg)
-	case past.Slow:
-		return tea.Batch(send(m, &m.events, msg), send(m, &m.detail, msg))
+		return tea.Batch(msg.Apply(), m.toView(scene.Changed{Before: m.scene}))
 	case tea.PasteMsg:
 		if m.overlay != nil {
 			m.overlay.Paste(msg.Content)

@@ -123,7 +123,10 @@ func TestEventsView(t *testing.T) {
 func TestReleaseIsBoundToItsTarget(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "r")
-	d.wants("Release billing", "service/billing/leader", "billing-3", "term 18", sessionID(1), "[ Cancel ]")
+	d.wants("Release billing", "service/billing/leader", "billing-3", "term 18", "[ Cancel ]")
+	d.lacks(sessionID(1) + " ")
+	d.keys("a")
+	d.wants(sessionID(1), "a fewer details")
 	d.keys("enter") // Cancel is the default
 	d.lacks("Release billing")
 	if len(d.op.released) > 0 {
@@ -137,10 +140,10 @@ func TestReleaseIsBoundToItsTarget(t *testing.T) {
 	if len(d.op.released) != 1 || d.op.released[0] != want {
 		t.Fatalf("released %+v, want %+v", d.op.released, want)
 	}
-	d.wants("billing: billing-3 was released; it may already lead again")
+	d.wants("billing: billing-3 on node-3 was released; it may already lead again")
 	d.now = d.now.Add(time.Second)
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
-	d.wants("billing: billing-3 → billing-9 after 1.3s")
+	d.wants("billing: billing-3 on node-3 → billing-9 on node-9 after 1.3s")
 }
 
 func TestChangedHoldIsRefused(t *testing.T) {
@@ -188,14 +191,16 @@ func TestDestroyListsAffectedKeys(t *testing.T) {
 	orders.Session.Behavior = election.BehaviorDelete
 	d := drive(t, s, 120, 36)
 	d.keys("j", "x")
-	d.wants("service/users/leader is deleted", "service/orders/leader is deleted", "every key that it holds is deleted")
+	d.wants("service/users/leader is deleted", "service/orders/leader is deleted")
+	d.keys("a")
+	d.wants("every key that it holds is deleted")
 	d.keys("esc", "g", "j", "j", "j", "space", "j", "j", "space", "x")
 	d.wants("Destroy the session of 2 elections", "orders-1", "users-1")
 	d.perform(d.keys("y"))
 	if len(d.op.destroyed) != 1 {
 		t.Errorf("one session was destroyed %d times", len(d.op.destroyed))
 	}
-	d.wants("Results: destroy the session of 2 elections", "orders-1: its session was destroyed", "users-1: its session was destroyed")
+	d.wants("Results: destroy the session of 2 elections", "orders-1 on node-1: its session was destroyed", "users-1 on node-1: its session was destroyed")
 }
 
 func TestActionErrorsAreShown(t *testing.T) {

@@ -10,8 +10,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
-	"electop/consulx/internal/wire"
 	"electop/election"
 )
 
@@ -21,12 +19,12 @@ const callLimit = 30 * time.Second
 
 // campaign retries until the candidate leads or until no retry can succeed.
 func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
-	var b blocking.Backoff
+	var b consulx.Backoff
 	for ctx.Err() == nil {
 		c.pace(ctx)
 		start := time.Now()
 		l, err := c.attempt(ctx)
-		if err == nil || time.Since(start) > blocking.MaxBackoff {
+		if err == nil || time.Since(start) > consulx.MaxBackoff {
 			b.Reset()
 		}
 		switch {
@@ -37,7 +35,7 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 			return nil, err
 		default:
 			c.o.Logger.Debug("campaign failed", "key", c.o.Key, "error", consulx.Describe(err))
-			blocking.Sleep(ctx, b.Next())
+			consulx.Sleep(ctx, b.Next())
 		}
 	}
 	return nil, ctx.Err()
@@ -46,8 +44,8 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 // pace waits until the next attempt is due. It also delays the retry after contradictory responses, or after a term
 // that ended immediately.
 func (c *Candidate) pace(ctx context.Context) {
-	blocking.Sleep(ctx, time.Until(c.next))
-	c.next = time.Now().Add(c.o.Retry*4/5 + blocking.Jitter(c.o.Retry*2/5))
+	consulx.Sleep(ctx, time.Until(c.next))
+	c.next = time.Now().Add(c.o.Retry*4/5 + consulx.Jitter(c.o.Retry*2/5))
 }
 
 // attempt tries to acquire the lock once. If another session holds the lock, attempt waits until the lock is free. If
@@ -57,7 +55,7 @@ func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	if err != nil {
 		return nil, err
 	}
-	actx, leave := blocking.Join(ctx, lease.ctx)
+	actx, leave := consulx.Join(ctx, lease.ctx)
 	defer leave()
 	l, err := c.tryWith(actx, lease)
 	if l == nil && ctx.Err() == nil && lease.ctx.Err() != nil {
@@ -101,10 +99,10 @@ const followWait = 5 * time.Second
 func (c *Candidate) follow(ctx context.Context, goOn func(election.Pair) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := blocking.NewEpochs(ctx)
+	r := consulx.NewEpochs(ctx)
 	defer r.Stop()
 	q := &keyPoller{c: c, goOn: goOn, stop: cancel}
-	l := &blocking.Loop{Poller: q, Wait: followWait, Epochs: r, Client: c.client, Consistent: true}
+	l := &consulx.Loop{Poller: q, Wait: followWait, Epochs: r, Client: c.client, Consistent: true}
 	l.Run(ctx)
 	return q.denied
 }
@@ -119,19 +117,19 @@ type keyPoller struct {
 	denied error
 }
 
-func (f *keyPoller) Poll(q blocking.Query) (*api.QueryMeta, error) {
-	pair, meta, err := f.c.client.Reader(q.Reserved).API().KV().Get(f.c.o.Key, q.QueryOptions)
+func (f *keyPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+	pair, meta, err := f.c.client.Reader(q).API().KV().Get(f.c.o.Key, q)
 	if err != nil {
 		return nil, f.c.client.Wrap(err)
 	}
 	f.answer = election.Pair{Key: f.c.o.Key}
 	if pair != nil {
-		f.answer = wire.Pair(pair)
+		f.answer = consulx.PairOf(pair)
 	}
 	return meta, nil
 }
 
-func (f *keyPoller) Accept(context.Context, blocking.Answer) (bool, error) {
+func (f *keyPoller) Accept(context.Context, consulx.Answer) (bool, error) {
 	changed := f.answer.ModifyIndex != f.last
 	f.last = f.answer.ModifyIndex
 	if !f.goOn(f.answer) {

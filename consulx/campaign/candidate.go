@@ -14,8 +14,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
-	"electop/consulx/internal/wire"
 	"electop/election"
 )
 
@@ -80,14 +78,14 @@ func New(c *consulx.Client, o Options) *Candidate {
 // continues after lock-delays and lost sessions, and, once Consul has created a session, after failures. It ends when ctx
 // ends, Close begins or Consul denies a read, an acquire or a renewal (ErrDenied).
 func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
-	if !wire.Literal(c.o.Key) {
+	if !consulx.Literal(c.o.Key) {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: a URL cannot contain this key", c.o.Key)
 	}
 	if hold := c.o.Session.Hold(); c.o.StopTime >= hold {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than %s, the time for which a read guarantees the lock",
 			c.o.Key, c.o.StopTime, hold)
 	}
-	joined, leave := blocking.Join(ctx, c.life)
+	joined, leave := consulx.Join(ctx, c.life)
 	defer leave()
 	select {
 	case c.turn <- struct{}{}:

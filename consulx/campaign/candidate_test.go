@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
 	"electop/election"
 	"electop/internal/memconsul"
 )
@@ -251,12 +250,12 @@ func TestCandidateRenewsItsSession(t *testing.T) {
 		b := backend{client: over(t, cut)}
 		c := New(b.client, Options{Key: "k", Session: SessionOptions{TTL: 10 * time.Second, LockDelay: -1}})
 		l := campaign(t, c)
-		blocking.Sleep(context.Background(), time.Hour)
+		consulx.Sleep(context.Background(), time.Hour)
 		if l.Err() != nil || c.current() != l {
 			t.Fatalf("the leadership was lost within an hour: %v", l.Err())
 		}
 		cut.set(true)
-		blocking.Sleep(context.Background(), 14*time.Second)
+		consulx.Sleep(context.Background(), 14*time.Second)
 		if !unread(l) {
 			t.Fatalf("after Consul was unreachable for 14 s, Err returned %v", l.Err())
 		}
@@ -266,7 +265,7 @@ func TestCandidateRenewsItsSession(t *testing.T) {
 			t.Fatalf("the session still existed, but the term %+v was followed by %+v; want the same term", l.Pair(), again.Pair())
 		}
 		cut.set(true)
-		blocking.Sleep(context.Background(), 21*time.Second)
+		consulx.Sleep(context.Background(), 21*time.Second)
 		cut.set(false)
 		if third := campaign(t, c); third.Session() == l.Session() {
 			t.Fatal("after twice the TTL, the candidate leads with the same session, want a new one")

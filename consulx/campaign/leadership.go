@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
 	"electop/election"
 )
 
@@ -106,7 +105,7 @@ func (c *Candidate) lead(lease *lease, pair election.Pair, sent time.Time) *Lead
 		defer over()
 		for ctx.Err() == nil && !l.over() {
 			_ = c.follow(ctx, l.check) // the reads of keep report a denied access
-			blocking.Sleep(ctx, c.interval())
+			consulx.Sleep(ctx, c.interval())
 		}
 		if cause := context.Cause(lease.ctx); cause != nil {
 			l.lose(cause)

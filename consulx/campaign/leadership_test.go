@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
 	"electop/internal/memconsul"
 )
 
@@ -43,7 +42,7 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 				first := New(over(t, &delayed{to: network, by: tt.latency}), Options{Key: "k", Session: tt.session, StopTime: stop})
 				second := New(over(t, agent), Options{Key: "k", Session: tt.session, StopTime: stop})
 				l := campaign(t, first)
-				blocking.Sleep(context.Background(), 20*time.Minute+1234*time.Millisecond)
+				consulx.Sleep(context.Background(), 20*time.Minute+1234*time.Millisecond)
 				if l.Err() != nil || l.Remaining() <= stop {
 					t.Fatalf("after 20m: error %v, remaining %s; want a leadership with more than %s", l.Err(), l.Remaining(), stop)
 				}
@@ -228,12 +227,12 @@ func TestAForeignResponseToARenewalEndsNoTerm(t *testing.T) {
 				c := New(over(t, f), Options{Key: "k"})
 				l := campaign(t, c)
 				f.on.Store(true)
-				blocking.Sleep(context.Background(), 9*time.Second)
+				consulx.Sleep(context.Background(), 9*time.Second)
 				if l.Err() != nil {
 					t.Errorf("after 9 s without a renewal: %v", l.Err())
 				}
 				f.on.Store(false)
-				blocking.Sleep(context.Background(), time.Hour)
+				consulx.Sleep(context.Background(), time.Hour)
 				if l.Err() != nil {
 					t.Errorf("the leadership was lost within an hour: %v", l.Err())
 				}
@@ -308,7 +307,7 @@ func TestALossIsNoticedOnASilentConnection(t *testing.T) {
 		defer agent.Close()
 		c := New(over(t, silencing{agent}), Options{Key: "k"})
 		l := campaign(t, c)
-		blocking.Sleep(context.Background(), time.Second)
+		consulx.Sleep(context.Background(), time.Second)
 		began := time.Now()
 		if _, _, err := over(t, agent).API().KV().Release(&api.KVPair{Key: "k", Session: l.Session()}, nil); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
 	"electop/internal/memconsul"
 )
 
@@ -94,7 +93,7 @@ func TestALeaderWhoseReadsFailLosesTheLeadership(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					network, agent := fails(t, isRead, respond)
 					l := campaign(t, candidate(t, network, Options{Key: "k", Session: *session, StopTime: 3 * time.Second}))
-					blocking.Sleep(t.Context(), time.Minute+1234*time.Millisecond)
+					consulx.Sleep(t.Context(), time.Minute+1234*time.Millisecond)
 					network.on.Store(true)
 					began := time.Now()
 					if _, _, err := agent.API().KV().Release(&api.KVPair{Key: "k", Session: l.Session()}, nil); err != nil {
@@ -166,7 +165,7 @@ func TestACandidateThatIsDeniedFails(t *testing.T) {
 					_, err := c.Campaign(t.Context())
 					failed <- err
 				}()
-				blocking.Sleep(t.Context(), time.Minute+time.Second)
+				consulx.Sleep(t.Context(), time.Minute+time.Second)
 				network.on.Store(true)
 				began := time.Now()
 				select {

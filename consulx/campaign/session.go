@@ -10,8 +10,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
-	"electop/consulx/internal/transport"
 	"electop/election"
 )
 
@@ -100,7 +98,7 @@ func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 		return nil, c.client.Wrap(err)
 	}
 	if made.ID == "" {
-		return nil, c.client.Wrap(transport.NotConsul("it contains no ID of the new session"))
+		return nil, c.client.Wrap(consulx.NotConsul("it contains no ID of the new session"))
 	}
 	l = &lease{id: made.ID}
 	l.ctx, l.stop = context.WithCancelCause(context.WithoutCancel(c.life))
@@ -141,7 +139,7 @@ func (s SessionOptions) body() map[string]any {
 // candidate does not lead, the session is not usable.
 func (c *Candidate) keep(l *lease) {
 	for pause := c.interval(); ; {
-		blocking.Sleep(l.ctx, pause)
+		consulx.Sleep(l.ctx, pause)
 		if l.ctx.Err() != nil {
 			return
 		}

@@ -10,8 +10,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
-	"electop/consulx/observe/internal/shard"
 	"electop/election"
 )
 
@@ -55,11 +53,11 @@ func BenchmarkDecodeKeys(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer c.Close()
-			k := keyPoller{o: &Observer{client: c}, watch: shard.PrefixWatch("service/"), patterns: ps}
+			k := keyPoller{o: &Observer{client: c}, watch: prefixWatch("service/"), patterns: ps}
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := k.Poll(blocking.Query{QueryOptions: c.Read(b.Context()), Reserved: true}); err != nil {
+				if _, err := k.Poll(c.Read(b.Context())); err != nil {
 					b.Fatal(err)
 				}
 				if k.state.last = k.answer; len(k.answer.Pairs) != n {

@@ -2,15 +2,11 @@ package observe
 
 import (
 	"context"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,8 +14,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/internal/wire"
-	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
@@ -92,10 +86,29 @@ func forward(w http.ResponseWriter, r *http.Request, to http.RoundTripper) {
 	_, _ = io.Copy(w, response.Body)
 }
 
+// An agent accepts 200 connections per client address. Four dashboards on one host must leave half of them.
+func TestFourDashboardsLeaveHalfOfTheConnections(t *testing.T) {
+	agent := memconsul.New(memconsul.Config{})
+	t.Cleanup(agent.Close)
+	b := consultest.Backend{T: t, API: over(t, agent).API()}
+	for i := range 1000 {
+		b.Put(t, fmt.Sprintf("service/%03d/leader", i), "v")
+	}
+	server := newCrowded(t, agent)
+	for range 4 {
+		board := observe(t, newClient(t, consulx.Config{Address: server.Listener.Addr().String()}), election.DefaultPattern)
+		board.o.WatchSessions(true)
+		board.loaded()
+	}
+	if server.exceeds(100) {
+		t.Error("four dashboards keep more than 100 connections")
+	}
+}
+
 // The probe and the operator must always get a connection. The number of connections must never exceed the maximum,
 // regardless of the number of watched elections, nodes and sessions.
 func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
-	for _, conns := range []int{24, 64} {
+	for _, conns := range []int{consulx.LeastConnections, consulx.DefaultConnections} {
 		t.Run(fmt.Sprint(conns), func(t *testing.T) {
 			agent := memconsul.New(memconsul.Config{})
 			t.Cleanup(agent.Close)
@@ -116,7 +129,7 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 			board.o.WatchSessions(true)
 			board.o.Study("service/0001/leader")
 			board.loaded()
-			board.until("all queries to block", func() bool { return server.blocked.Load() >= int64(conns/2) })
+			board.until("all queries to block", func() bool { return server.blocked.Load() >= int64(conns/3) })
 
 			target := board.snapshot().Find("service/0002/leader").Target()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -134,47 +147,5 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 				t.Errorf("the client opened more than %d concurrent connections", conns)
 			}
 		})
-	}
-}
-
-// Over TLS, all queries share a few connections.
-func TestQueriesShareAConnectionOverTLS(t *testing.T) {
-	const queries = 100
-	var waiting sync.WaitGroup
-	waiting.Add(queries)
-	conns := sync.Map{}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("index") != "" {
-			conns.Store(r.RemoteAddr, true)
-			waiting.Done()
-			waiting.Wait() // every query arrives before the first response is sent
-		}
-		w.Header().Set("X-Consul-Index", "7")
-		_, _ = io.WriteString(w, `[{"Key":"a"}]`)
-	}))
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	defer server.Close()
-	authority := filepath.Join(t.TempDir(), "ca.pem")
-	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(authority, block, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := newClient(t, consulx.Config{Address: server.URL, CAFile: authority})
-	var all sync.WaitGroup
-	for range queries {
-		all.Go(func() {
-			q := c.Blocking().Read(t.Context())
-			q.WaitIndex = 5
-			if _, _, err := readKeys(c.Blocking(), shard.PrefixWatch("a"), nil, wire.List{}, false, q); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	n := 0
-	conns.Range(func(any, any) bool { n++; return true })
-	if n == 0 || n > 10 {
-		t.Errorf("%d queries used %d connections, want 1 to 10", queries, n)
 	}
 }

@@ -2,16 +2,13 @@ package observe
 
 import (
 	"context"
+	"electop/consulx"
+	"electop/election"
+	"electop/internal/crash"
 	"maps"
 	"slices"
 	"sync"
 	"time"
-
-	"electop/consulx/internal/blocking"
-	"electop/consulx/internal/wire"
-	"electop/consulx/observe/internal/shard"
-	"electop/election"
-	"electop/internal/crash"
 )
 
 const (
@@ -28,15 +25,15 @@ const (
 // again. See docs/architecture.md.
 type coverage struct {
 	o      *Observer
-	layout shard.Layout
-	epochs *blocking.Epochs
+	layout layout
+	epochs *consulx.Epochs
 	ready  <-chan struct{}
 	first  keyState // initial state of the first shard
 
 	moved   chan struct{} // receives a signal when the keys of a shard change
 	lists   chan listing  // nil if no query reads the names
 	list    listing
-	open    map[shard.Watch]*openShard
+	open    map[watch]*openShard
 	finding context.CancelFunc // cancels the query for the names
 	// answered is the time of the first response. settled is the time of the latest layout.
 	answered, settled time.Time
@@ -49,10 +46,10 @@ type openShard struct {
 	cancel context.CancelFunc
 }
 
-func newCoverage(o *Observer, root shard.Watch, limit int, r *blocking.Epochs, ready <-chan struct{}) *coverage {
+func newCoverage(o *Observer, root watch, limit int, r *consulx.Epochs, ready <-chan struct{}) *coverage {
 	return &coverage{
-		o: o, layout: shard.Layout{Root: root, Limit: limit}, epochs: r, ready: ready,
-		moved: make(chan struct{}, 1), open: map[shard.Watch]*openShard{},
+		o: o, layout: layout{Root: root, Limit: limit}, epochs: r, ready: ready,
+		moved: make(chan struct{}, 1), open: map[watch]*openShard{},
 	}
 }
 
@@ -94,7 +91,7 @@ func (a *coverage) untilSettle() time.Duration {
 }
 
 // notify requests a new layout.
-func (a *coverage) notify() { blocking.Notify(a.moved) }
+func (a *coverage) notify() { consulx.Notify(a.moved) }
 
 // keepNewest sends a list to a channel of capacity 1 and never blocks. The list replaces a list that the receiver has
 // not received yet.
@@ -111,7 +108,7 @@ func keepNewest(lists chan listing, l listing) {
 func (a *coverage) take(l listing) bool {
 	before := a.list
 	a.list = l
-	return before.at.IsZero() || shard.Differ(before.names, l.names)
+	return before.at.IsZero() || differ(before.names, l.names)
 }
 
 // settle changes the layout to match the known keys.
@@ -133,7 +130,7 @@ func (a *coverage) settle(ctx context.Context) {
 		// The last responses of the closed shards may change the layout.
 		retired = append(retired, closed...)
 		for _, r := range closed {
-			delete(states, r.Watch)
+			delete(states, r.watch)
 		}
 	}
 	for _, w := range want {
@@ -145,14 +142,13 @@ func (a *coverage) settle(ctx context.Context) {
 }
 
 // states returns the states of all shards. ok is false if a shard has neither responded nor failed.
-func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
-	states = make(map[shard.Watch]keyState, len(a.open))
+func (a *coverage) states() (states map[watch]keyState, ok bool) {
+	states = make(map[watch]keyState, len(a.open))
 	for w, s := range a.open {
 		state := s.poller.known()
 		if state.phase == opening {
 			return nil, false
 		}
-		a.layout.Fine = a.layout.Fine || state.heavy
 		states[w] = state
 	}
 	return states, true
@@ -160,66 +156,66 @@ func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
 
 // unreadable returns the shards whose latest attempt failed. These shards stay in the layout, because shards that
 // replace them would also fail and report the same failure.
-func unreadable(states map[shard.Watch]keyState) []shard.Watch {
-	var watches []shard.Watch
+func unreadable(states map[watch]keyState) []watch {
+	var watches []watch
 	for w, state := range states {
 		if state.phase == failing {
 			watches = append(watches, w)
 		}
 	}
-	return shard.Disjoint(watches)
+	return disjoint(watches)
 }
 
-func (a *coverage) present() []shard.Watch {
-	watches := make([]shard.Watch, 0, len(a.open))
+func (a *coverage) present() []watch {
+	watches := make([]watch, 0, len(a.open))
 	for w := range a.open {
 		watches = append(watches, w)
 	}
-	return shard.Disjoint(watches)
+	return disjoint(watches)
 }
 
 // keys returns the keys that a shard or the list of names contains.
-func (a *coverage) keys(states map[shard.Watch]keyState, retired []retiredShard) []shard.Key {
-	lists := make([][]shard.Key, 0, 2*(len(states)+len(retired))+1)
+func (a *coverage) keys(states map[watch]keyState, retired []retiredShard) []listedKey {
+	lists := make([][]listedKey, 0, 2*(len(states)+len(retired))+1)
 	for _, state := range states {
 		lists = append(lists, state.keys, state.unseen())
 	}
 	for _, r := range retired {
 		lists = append(lists, r.state.keys, r.state.unseen())
 	}
-	return shard.Unite(append(lists, a.list.names)...)
+	return unite(append(lists, a.list.names)...)
 }
 
 // unseen returns the keys that are no longer readable, each marked as an election.
-func (s keyState) unseen() []shard.Key {
-	keys := make([]shard.Key, len(s.hidden))
+func (s keyState) unseen() []listedKey {
+	keys := make([]listedKey, len(s.hidden))
 	for i, key := range s.hidden {
-		keys[i] = shard.Key{Name: key, Election: true}
+		keys[i] = listedKey{Name: key, Election: true}
 	}
 	return keys
 }
 
 // retiredShard is a closed shard and its last state.
 type retiredShard struct {
-	shard.Watch
+	watch
 	state keyState
 }
 
-func (a *coverage) closeOthers(want []shard.Watch) []retiredShard {
-	wanted := make(map[shard.Watch]bool, len(want))
+func (a *coverage) closeOthers(want []watch) []retiredShard {
+	wanted := make(map[watch]bool, len(want))
 	for _, w := range want {
 		wanted[w] = true
 	}
 	var closed []retiredShard
 	for w, s := range a.open {
 		if !wanted[w] {
-			closed = append(closed, retiredShard{Watch: w, state: a.close(w, s)})
+			closed = append(closed, retiredShard{watch: w, state: a.close(w, s)})
 		}
 	}
 	return closed
 }
 
-func (a *coverage) close(w shard.Watch, s *openShard) keyState {
+func (a *coverage) close(w watch, s *openShard) keyState {
 	state := s.poller.close()
 	s.cancel()
 	delete(a.open, w)
@@ -227,7 +223,7 @@ func (a *coverage) close(w shard.Watch, s *openShard) keyState {
 }
 
 // inherit returns the initial state of a shard that replaces other shards.
-func (a *coverage) inherit(w shard.Watch, retired []retiredShard) keyState {
+func (a *coverage) inherit(w watch, retired []retiredShard) keyState {
 	state := inherit(w, retired)
 	state.next.Gap = state.next.Gap || a.list.gap
 	return state
@@ -235,12 +231,12 @@ func (a *coverage) inherit(w shard.Watch, retired []retiredShard) keyState {
 
 // inherit returns the state of the old shard that read all keys of w. Without such a shard, inherit joins the states
 // of the old shards within w, and the new shard reads all keys again.
-func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
+func inherit(w watch, retired []retiredShard) (state keyState) {
 	for _, r := range retired {
 		if r.Covers(w) || r.within(w) {
 			return r.state.part(w.Range)
 		}
-		if w.Covers(r.Watch) {
+		if w.Covers(r.watch) {
 			state.join(r.state)
 		}
 	}
@@ -252,15 +248,15 @@ func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 
 // part returns the state of a shard that reads only the keys in r.
 func (s keyState) part(r election.Range) keyState {
-	s.last, s.hidden = s.last.part(r), shard.Cut(s.hidden, r, func(key string) string { return key })
-	s.keys, s.heavy, s.phase = s.last.keys(), false, s.phase.inherited()
+	s.last, s.hidden = s.last.part(r), cut(s.hidden, r, func(key string) string { return key })
+	s.keys, s.phase = s.last.keys(), s.phase.inherited()
 	return s
 }
 
 // join adds the keys of another shard. The result has no position to continue at, so the new shard reads all keys
 // again.
 func (s *keyState) join(other keyState) {
-	s.last.List = wire.List{Pairs: append(s.last.Pairs, other.last.Pairs...)}
+	s.last.PairList = consulx.PairList{Pairs: append(s.last.Pairs, other.last.Pairs...)}
 	s.last.others = append(s.last.others, other.last.others...)
 	s.hidden = append(s.hidden, other.hidden...)
 	s.next = s.next.Join(other.next)
@@ -270,23 +266,23 @@ func (s *keyState) join(other keyState) {
 }
 
 // within reports whether w reads a single key that is in the range of r.
-func (r retiredShard) within(w shard.Watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
+func (r retiredShard) within(w watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
 
 // start opens a shard.
-func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
+func (a *coverage) start(ctx context.Context, w watch, state keyState) {
 	poller := &keyPoller{
 		o: a.o, watch: w, patterns: a.o.Patterns(), ready: a.ready, onChange: a.notify, state: state,
 	}
 	a.o.sessions.Holding(w.Name(), holders(state.last.Pairs))
 	ctx, cancel := context.WithCancel(ctx)
 	a.open[w] = &openShard{poller: poller, cancel: cancel}
-	a.o.client.Budget().Use(1)
-	l := &blocking.Loop{
+	a.o.useKeys(1)
+	l := &consulx.Loop{
 		Poller: poller, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), From: state.next, Assigned: true,
 	}
 	crash.Go(&a.loops, func() {
 		defer cancel()
-		defer a.o.client.Budget().Use(-1)
+		defer a.o.useKeys(-1)
 		l.Run(ctx)
 	})
 }
@@ -301,16 +297,16 @@ func (a *coverage) find(ctx context.Context, on bool) {
 		a.lists, a.list = nil, listing{}
 		return
 	}
-	a.o.client.Budget().Use(1)
+	a.o.useKeys(1)
 	ctx, a.finding = context.WithCancel(ctx)
 	lists := make(chan listing, 1)
 	a.lists = lists
 	names := newNamePoller(a.o, a.layout.Root.Prefix, func(l listing) { keepNewest(lists, l) })
-	l := &blocking.Loop{
+	l := &consulx.Loop{
 		Poller: names, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), Rest: names.rest, Assigned: true,
 	}
 	crash.Go(&a.loops, func() {
-		defer a.o.client.Budget().Use(-1)
+		defer a.o.useKeys(-1)
 		l.Run(ctx)
 		names.end()
 	})
@@ -319,7 +315,7 @@ func (a *coverage) find(ctx context.Context, on bool) {
 // compare restarts shards whose keys have differed from the list of names for too long: a recursive delete above a
 // prefix can remove all keys of a shard without ending its query. compare returns the time until the next comparison.
 func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
-	rest = blocking.DefaultWait
+	rest = consulx.DefaultWait
 	for w, s := range maps.Clone(a.open) {
 		switch left, differs := s.poller.compare(a.list); {
 		case !differs:
@@ -336,7 +332,7 @@ func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 
 // watchKeys reads the keys of the patterns until ctx ends. When SetPatterns replaces the patterns, it continues with
 // the new patterns.
-func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}) {
+func (o *Observer) watchKeys(ctx context.Context, r *consulx.Epochs, ready <-chan struct{}) {
 	for before := []retiredShard(nil); ctx.Err() == nil; {
 		areas := o.cover(ctx, r, ready, before)
 		if ctx.Err() != nil {
@@ -352,12 +348,12 @@ func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-ch
 
 // cover reads the keys of all areas until ctx ends or the patterns are replaced. before contains the closed shards
 // whose states the new shards inherit.
-func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}, before []retiredShard) (areas []*coverage) {
+func (o *Observer) cover(ctx context.Context, r *consulx.Epochs, ready <-chan struct{}, before []retiredShard) (areas []*coverage) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer cancel()
-	plan := shard.Plan(o.Patterns(), o.watches)
+	plan := planWatches(o.Patterns(), o.watches)
 	for _, w := range plan {
 		a := newCoverage(o, w, max(1, o.watches/len(plan)-1), r, ready)
 		if before != nil {
@@ -388,9 +384,59 @@ func (s keyState) selected(ps election.Patterns) keyState {
 	unselected := func(key string) bool { _, ok := ps.Match(key); return !ok }
 	pairs := slices.DeleteFunc(slices.Clone(s.last.Pairs), func(p election.Pair) bool { return unselected(p.Key) })
 	first := keyState{
-		last: keySet{List: wire.List{Pairs: pairs}}, hidden: slices.DeleteFunc(slices.Clone(s.hidden), unselected),
+		last: keySet{PairList: consulx.PairList{Pairs: pairs}}, hidden: slices.DeleteFunc(slices.Clone(s.hidden), unselected),
 		at: s.at, next: s.next.Lost(),
 	}
 	first.keys = first.last.keys()
 	return first
+}
+
+// phase is the state of a shard. docs/architecture.md has a diagram.
+type phase int
+
+const (
+	opening    phase = iota // no attempt has ended yet
+	live                    // the latest attempt succeeded
+	mismatched              // the latest attempt succeeded, but the list of names contains different keys
+	failing                 // the latest attempt failed
+	closed                  // other shards have replaced this shard
+)
+
+// occurrence is an event that may change the phase of a shard.
+type occurrence int
+
+const (
+	responded occurrence = iota // the query of the shard succeeded
+	failed                      // the query of the shard failed
+	differed                    // the keys in the list of names differ from those in the response
+	agreed                      // the list of names contains the same keys
+	replaced                    // the layout no longer contains the shard
+)
+
+// after returns the phase after an occurrence.
+func (p phase) after(o occurrence) phase {
+	switch {
+	case p == closed || o == replaced:
+		return closed
+	case o == responded:
+		return live
+	case o == failed:
+		return failing
+	case p == live && o == differed:
+		return mismatched
+	case p == mismatched && o == agreed:
+		return live
+	}
+	return p
+}
+
+// current reports whether the latest attempt succeeded.
+func (p phase) current() bool { return p == live || p == mismatched }
+
+// inherited returns the initial phase of a shard that replaces this shard.
+func (p phase) inherited() phase {
+	if p.current() {
+		return live
+	}
+	return opening
 }

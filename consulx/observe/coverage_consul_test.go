@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,7 +13,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -58,7 +54,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 	// The random layouts cancel many queries, and Consul counts their connections until it detects that they are
 	// closed.
 	agent := consultest.Dev(t, consultest.WithConfig(`limits { http_max_conns_per_client = 1000 }`))
-	b := newBackend(t, consulx.Config{Address: agent.Addr()})
+	b := newBackend(t, consulx.Config{Address: agent.Addr(), MaxConnections: 64})
 	rng := rand.New(rand.NewPCG(3, 3))
 	var names []string
 	for i := range 600 {
@@ -75,7 +71,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 	changes := 0
 	var calm atomic.Bool // if set, layouts remain unchanged for a long time, as in production
 	wild := randomLayouts(rand.New(rand.NewPCG(3, 4)))
-	arrange := func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
+	arrange := func(l layout, keys []listedKey, present []watch) []watch {
 		if calm.Load() {
 			return l.Next(keys, present)
 		}
@@ -219,43 +215,4 @@ func sameBoard(b *board, held api.KVPairs) bool {
 		}
 	}
 	return exists == len(held)
-}
-
-// Many keys on a real Consul must be divided into shards within the limit, and a change of any key must be reported
-// immediately.
-func TestManyElectionsAreSharded(t *testing.T) {
-	agent := consultest.Dev(t)
-	b := newBackend(t, consulx.Config{Address: agent.Addr()})
-	for from := 0; from < 3000; from += 60 {
-		var ops api.TxnOps
-		for i := range 60 {
-			ops = append(ops, &api.TxnOp{KV: &api.KVTxnOp{Verb: api.KVSet, Key: fmt.Sprintf("service/svc-%04d/leader", from+i), Value: []byte("v")}})
-		}
-		if ok, _, _, err := b.API.Txn().Txn(ops, nil); err != nil || !ok {
-			t.Fatal(ok, err)
-		}
-	}
-	client, hook := hooked(t, agent.Addr())
-	var shards sync.Map
-	hook.Before = func(r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/v1/kv/") {
-			shards.Store(r.URL.Path, true)
-		}
-	}
-	board := observe(t, client, "service/*/leader")
-	board.loaded()
-	board.until("shards", func() bool {
-		n := 0
-		shards.Range(func(any, any) bool { n++; return true })
-		return n > 10
-	})
-	s := b.Session(t, &api.SessionEntry{Name: "s"})
-	n := 0
-	for _, i := range []int{0, 999, 1500, 2999} {
-		key := fmt.Sprintf("service/svc-%04d/leader", i)
-		b.Acquire(t, api.KVPair{Key: key, Session: s})
-		_, n = board.event(n, "elected", key)
-	}
-	b.Acquire(t, api.KVPair{Key: "service/a-new-one/leader", Session: s})
-	_, _ = board.event(n, "elected", "service/a-new-one/leader")
 }

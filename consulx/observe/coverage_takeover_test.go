@@ -1,10 +1,8 @@
 package observe
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,9 +12,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/blocking"
-	"electop/consulx/internal/wire"
-	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
@@ -67,8 +62,8 @@ func numberedKey(i int) string { return fmt.Sprintf("service/%03d/leader", i) }
 func (s *fixture) observe() {
 	s.board = observeWith(s.T, over(s.T, s), Options{Patterns: patterns(s.T, "service/**/leader")}, func(o *Observer) {
 		next := o.arrange
-		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
-			var want []shard.Watch
+		o.arrange = func(l layout, keys []listedKey, present []watch) []watch {
+			var want []watch
 			if arrange := s.arrange.Load(); arrange != nil {
 				want = (*arrange)(l, keys, present)
 			} else {
@@ -85,8 +80,8 @@ func (s *fixture) observe() {
 }
 
 // rearrange sets the next layout: these watches, and further watches for the remaining keys.
-func (s *fixture) rearrange(watches ...shard.Watch) {
-	arrange := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
+func (s *fixture) rearrange(watches ...watch) {
+	arrange := arrangement(func(l layout, keys []listedKey, _ []watch) []watch {
 		l.Fixed = watches
 		return l.Next(keys, watches)
 	})
@@ -122,68 +117,8 @@ func (s *fixture) untilStale(n int) {
 	}
 }
 
-func asksNames(r *http.Request) bool { return r.URL.Query().Has("keys") }
-
 func asksPrefix(r *http.Request, prefix string) bool {
 	return r.URL.Query().Has("recurse") && r.URL.Path == "/v1/kv/"+prefix
-}
-
-// A closed watch must report nothing, because other watches read its keys and may have already reported newer states.
-func TestAClosedWatchReportsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fakeConsul{}
-		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader")})
-		ready := make(chan struct{})
-		reports := 0
-		k := &keyPoller{o: o, watch: shard.PrefixWatch("a/"), patterns: o.Patterns(), ready: ready, onChange: func() { reports++ }}
-		k.state.phase = live
-		k.answer = keySet{List: wire.List{Pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}}
-		o.work.Go(func() {
-			if _, err := k.Accept(t.Context(), blocking.Answer{QueryMeta: &api.QueryMeta{LastIndex: 5}}); err != nil {
-				t.Error(err)
-			}
-		})
-		synctest.Wait()
-		if last := k.close(); len(last.last.Pairs) > 0 {
-			t.Errorf("the watch accepted %+v before it was ready", last)
-		}
-		close(ready)
-		o.work.Wait()
-		k.Failed(context.DeadlineExceeded, time.Now())
-		if len(o.Snapshots()) > 0 || reports > 0 || k.known().phase != closed {
-			t.Errorf("a closed watch caused %d snapshots and reported %d times, want 0 of each", len(o.Snapshots()), reports)
-		}
-	})
-}
-
-// The next layout must include the changes that a shard reports between the selection of that layout and the end of
-// the shard. Otherwise, if a key is created in this time, its deletion is never reported.
-func TestTheLastReportOfAShardCounts(t *testing.T) {
-	withFixture(t, 300, func(s *fixture) {
-		s.rearrange(shard.PrefixWatch("service/"))
-		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if asksNames(r) {
-				blocking.Sleep(context.Background(), 100*time.Millisecond)
-			}
-			return send()
-		}
-		s.observe()
-		late := "service/late/leader"
-		settling := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
-			s.arrange.Store(nil)
-			s.Put(s.T, late, "v")
-			s.board.until("the key", func() bool { return s.board.last.Find(election.KeyID(late)) != nil })
-			return l.Next(keys, []shard.Watch{l.Root})
-		})
-		s.arrange.Store(&settling)
-		s.Put(s.T, "service/stir/leader", "v")
-		pass(50 * time.Millisecond)
-		if s.layouts.Load() == 0 {
-			t.Fatal("the keys were not divided into shards")
-		}
-		s.delete(late)
-		s.soon(soonSeen, election.Deleted, late)
-	})
 }
 
 // A recursive delete does not end the queries of the shards that lose all their keys. The list of names must detect
@@ -220,9 +155,9 @@ func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 
 // After a lost connection, a watch that replaces another one must read all keys again and report the gap.
 func TestAGapIsInherited(t *testing.T) {
-	for what, then := range map[string][]shard.Watch{
-		"split":  {shard.PrefixWatch("service/00"), shard.PrefixWatch("service/01"), shard.PrefixWatch("service/02"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2")},
-		"merged": {shard.PrefixWatch("service/")},
+	for what, then := range map[string][]watch{
+		"split":  {prefixWatch("service/00"), prefixWatch("service/01"), prefixWatch("service/02"), prefixWatch("service/1"), prefixWatch("service/2")},
+		"merged": {prefixWatch("service/")},
 	} {
 		t.Run(what, func(t *testing.T) {
 			withFixture(t, 300, func(s *fixture) {
@@ -247,7 +182,7 @@ func TestAGapIsInherited(t *testing.T) {
 					}
 					return answer, err
 				}
-				s.rearrange(shard.PrefixWatch("service/0"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2"))
+				s.rearrange(prefixWatch("service/0"), prefixWatch("service/1"), prefixWatch("service/2"))
 				s.observe()
 				s.Acquire(t, lost)
 				s.soon(soonSeen, election.Elected, lost.Key)
@@ -278,89 +213,6 @@ func TestAGapIsInherited(t *testing.T) {
 	}
 }
 
-// A shard may fail between the selection of the next layout and the end of the shard.
-func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
-	withFixture(t, 300, func(s *fixture) {
-		var failing atomic.Bool
-		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if failing.Load() && asksPrefix(r, "service/0") {
-				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
-			}
-			return send()
-		}
-		s.rearrange(shard.PrefixWatch("service/0"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2"))
-		s.observe()
-		lost := api.KVPair{Key: numberedKey(7), Session: s.Session(t, &api.SessionEntry{})}
-		s.Acquire(t, lost)
-		s.soon(soonSeen, election.Elected, lost.Key)
-		settling := arrangement(func(shard.Layout, []shard.Key, []shard.Watch) []shard.Watch {
-			failing.Store(true)
-			s.Put(t, numberedKey(8), "w") // the write ends the blocking query
-			s.untilStale(100)
-			if ok, _, err := s.API.KV().Release(&lost, nil); err != nil || !ok {
-				t.Error(ok, err)
-			}
-			failing.Store(false)
-			s.rearrange(shard.PrefixWatch("service/00"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2"))
-			return []shard.Watch{shard.PrefixWatch("service/00"), shard.PrefixWatch("service/01"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2")}
-		})
-		s.arrange.Store(&settling)
-		s.Put(t, "service/2/stir/leader", "v")
-		if e := s.soon(soonSeen, election.Vacated, lost.Key); e.HeldKnown {
-			t.Errorf("the duration of a term that ended in a gap is reported as known: %+v", e)
-		}
-	})
-}
-
-// Other shards wait for the first response of a new shard, but they must not wait for a shard that has failed.
-func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
-	withFixture(t, 300, func(s *fixture) {
-		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if asksPrefix(r, "service/a") {
-				hang(r, time.Second)
-				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
-			}
-			return send()
-		}
-		s.observe()
-		session := s.Session(t, &api.SessionEntry{})
-		s.Acquire(t, api.KVPair{Key: "service/a/leader", Session: session})
-		pass(200 * time.Millisecond)
-		s.Acquire(t, api.KVPair{Key: "service/b/leader", Session: session})
-		s.soon(soonFound, election.Elected, "service/b/leader")
-	})
-}
-
-// A shard that reads all keys again must get time to respond, even if its keys already differ from the list of names.
-func TestASlowShardIsNotReplacedEarly(t *testing.T) {
-	withFixture(t, 300, func(s *fixture) {
-		var slow atomic.Bool
-		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if slow.Load() && asksPrefix(r, "service/1") && !r.URL.Query().Has("index") {
-				hang(r, time.Second)
-			}
-			return send()
-		}
-		s.rearrange(shard.PrefixWatch("service/0"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2"))
-		s.observe()
-		s.Acquire(t, api.KVPair{Key: numberedKey(101), Session: s.Session(t, &api.SessionEntry{})})
-		s.soon(soonSeen, election.Elected, numberedKey(101))
-		s.delete(numberedKey(102)) // this tombstone hides the tombstone of a later delete of a shorter prefix
-		s.soon(soonSeen, election.Deleted, numberedKey(102))
-		slow.Store(true)
-		if _, err := s.API.KV().DeleteTree("service/", nil); err != nil {
-			t.Fatal(err)
-		}
-		for i := range 30 {
-			s.Put(t, fmt.Sprintf("service/new%d/leader", i), "v")
-			pass(20 * time.Millisecond)
-		}
-		if e := s.soon(time.Second, election.Vacated, numberedKey(101)); e.HeldKnown {
-			t.Errorf("the duration of a term is reported as known, although the query missed its end: %+v", e)
-		}
-	})
-}
-
 // If the keys of a shard differ from the list of names, the older of the two gets a limited time to be updated. This
 // time restarts when the other of the two becomes the older one.
 func TestAMismatchHasATimeLimit(t *testing.T) {
@@ -368,7 +220,7 @@ func TestAMismatchHasATimeLimit(t *testing.T) {
 		start := time.Now()
 		later := start.Add(time.Millisecond)
 		graceOfList := listGrace + namesRest(1)
-		k := &keyPoller{watch: shard.PrefixWatch("s/"), state: keyState{phase: live, keys: listOf("s/a/leader")}}
+		k := &keyPoller{watch: prefixWatch("s/"), state: keyState{phase: live, keys: listOf("s/a/leader")}}
 		for _, c := range []struct {
 			after          time.Duration
 			answered, list time.Time
@@ -484,75 +336,4 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A panic in one part of the observer must end the program immediately, without waiting for the other queries.
-func TestAPanicInAShardEndsTheProgram(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		agent := memconsul.New(memconsul.Config{})
-		defer agent.Close()
-		b := backend{Backend: consultest.Backend{T: t, API: over(t, agent).API()}}
-		b.Put(t, "service/a/leader", "v")
-		o := New(over(t, agent), Options{Patterns: patterns(t)})
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		o.sessions.Start(ctx)
-		o.arrange = func(shard.Layout, []shard.Key, []shard.Watch) []shard.Watch { panic("a mistake") }
-		ready := make(chan struct{})
-		close(ready)
-		defer func() {
-			if got := recover(); got != "a mistake" {
-				t.Errorf("got %v", got)
-			}
-		}()
-		newCoverage(o, shard.PrefixWatch("service/"), 47, blocking.NewEpochs(ctx), ready).run(ctx)
-	})
-}
-
-// If several lists arrive before the receiver reads one, only the newest list remains. It has a gap if any of the
-// lists has one.
-func TestTheNewestListIsKept(t *testing.T) {
-	lists := make(chan listing, 1)
-	keepNewest(lists, listing{names: listOf("a"), gap: true})
-	keepNewest(lists, listing{names: listOf("a", "b")})
-	if l := <-lists; len(l.names) != 2 || !l.gap {
-		t.Errorf("%+v", l)
-	}
-	a := &coverage{list: listing{names: listOf("a"), at: time.Now()}}
-	if a.take(listing{names: listOf("a"), at: time.Now()}) || !a.take(listing{names: listOf("a", "b"), at: time.Now()}) {
-		t.Error("take must return false for an equal list and true for a changed list")
-	}
-}
-
-// Elections that are no longer readable must still belong to a shard.
-func TestHiddenElectionsKeepTheirShard(t *testing.T) {
-	a := newCoverage(&Observer{}, shard.PrefixWatch("s/"), 47, nil, nil)
-	w := shard.PrefixWatch("s/a")
-	got := a.keys(map[shard.Watch]keyState{w: {hidden: []string{"s/a/leader"}}}, nil)
-	if !slices.Equal(got, listOf("s/a/leader")) {
-		t.Errorf("%+v", got)
-	}
-	if got := a.keys(nil, []retiredShard{{Watch: w, state: keyState{hidden: []string{"s/a/leader"}}}}); len(got) != 1 {
-		t.Errorf("%+v", got)
-	}
-}
-
-// A continual stream of new keys must not delay the division into shards.
-func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
-	withFixture(t, 300, func(s *fixture) {
-		ctx, cancel := context.WithCancel(s.T.Context())
-		var creating sync.WaitGroup
-		creating.Go(func() {
-			for i := 300; ctx.Err() == nil; i++ {
-				s.Put(s.T, numberedKey(i), "v")
-				blocking.Sleep(ctx, 50*time.Millisecond)
-			}
-		})
-		s.observe()
-		cancel()
-		creating.Wait()
-		if s.layouts.Load() == 0 {
-			t.Error("the keys were not divided into shards")
-		}
-	})
 }

@@ -14,8 +14,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/blocking"
-	"electop/consulx/observe/internal/shard"
+	"electop/consulx"
 	"electop/election"
 	"electop/internal/memconsul"
 )
@@ -33,10 +32,10 @@ func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err := half(); err != nil {
 			return nil, err
 		}
-		blocking.Sleep(context.Background(), rand.N(2*time.Millisecond))
+		consulx.Sleep(context.Background(), rand.N(2*time.Millisecond))
 	}
 	answer, err := s.RoundTripper.RoundTrip(r)
-	blocking.Sleep(context.Background(), rand.N(2*time.Millisecond))
+	consulx.Sleep(context.Background(), rand.N(2*time.Millisecond))
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -119,7 +118,7 @@ func (s *workload) step(deletes float64) {
 }
 
 // changeOneOf changes a key that one of these watches reads.
-func (s *workload) changeOneOf(watches []shard.Watch) {
+func (s *workload) changeOneOf(watches []watch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.paused {
@@ -128,7 +127,7 @@ func (s *workload) changeOneOf(watches []shard.Watch) {
 	from := s.rng.IntN(len(s.names))
 	for i := range s.names {
 		key := s.names[(from+i)%len(s.names)]
-		if slices.ContainsFunc(watches, func(w shard.Watch) bool { return w.Range.Contains(key) }) && s.stepOf(key, 0.1) {
+		if slices.ContainsFunc(watches, func(w watch) bool { return w.Range.Contains(key) }) && s.stepOf(key, 0.1) {
 			return
 		}
 	}
@@ -236,32 +235,31 @@ func TestNoChangeIsLostBetweenTwoLayouts(t *testing.T) {
 
 // randomLayouts returns an arrangement that selects any valid layout.
 func randomLayouts(rng *rand.Rand) arrangement {
-	return func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
+	return func(l layout, keys []listedKey, present []watch) []watch {
 		if rng.IntN(3) == 0 {
 			return l.Next(keys, present)
 		}
 		l.Limit = 1 + rng.IntN(l.Limit)
-		l.Fine = rng.IntN(4) > 0
-		return l.Next(keys, []shard.Watch{l.Root})
+		return l.Next(keys, []watch{l.Root})
 	}
 }
 
-// arrangement selects layouts, like shard.Layout.Next.
-type arrangement func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
+// arrangement selects layouts, like layout.Next.
+type arrangement func(l layout, keys []listedKey, present []watch) []watch
 
 // changeRetired changes keys of watches that are about to be closed, and then waits for at most 2 ms.
 func changeRetired(s *workload, arrange arrangement, changes *int) func(*Observer) {
 	return func(o *Observer) {
-		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
+		o.arrange = func(l layout, keys []listedKey, present []watch) []watch {
 			want := arrange(l, keys, present)
-			retired := slices.DeleteFunc(slices.Clone(present), func(w shard.Watch) bool { return slices.Contains(want, w) })
+			retired := slices.DeleteFunc(slices.Clone(present), func(w watch) bool { return slices.Contains(want, w) })
 			if len(retired) > 0 {
 				if len(present) > 1 {
 					*changes++
 				}
 				for i := range 3 {
 					s.changeOneOf(retired)
-					blocking.Sleep(context.Background(), time.Duration(2-i)*time.Millisecond)
+					consulx.Sleep(context.Background(), time.Duration(2-i)*time.Millisecond)
 				}
 			}
 			return want
@@ -282,7 +280,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	changes, enough := 0, 100
 	arrange := randomLayouts(rand.New(rand.NewPCG(seed, 2)))
 	if seed%2 == 1 { // as in production, layouts remain unchanged for a long time
-		arrange, enough = shard.Layout.Next, 3
+		arrange, enough = layout.Next, 3
 	}
 	s := newWorkload(t, direct.API(), rand.New(rand.NewPCG(seed, 1)), names)
 	b := observeWith(t, over(t, slowly{agent}), Options{Patterns: patterns(t, "service/**/leader"), Wait: time.Minute},
@@ -291,16 +289,16 @@ func runWorkload(t *testing.T, seed uint64) {
 	for round := range 12 {
 		deletes := []float64{0.02, 0.6, 0.05, 0.9}[round%4]
 		for range 500 {
-			blocking.Sleep(context.Background(), time.Duration(rng.Int64N(int64(4*time.Millisecond))))
+			consulx.Sleep(context.Background(), time.Duration(rng.Int64N(int64(4*time.Millisecond))))
 			s.step(deletes)
 		}
 		if round%3 == 0 {
-			blocking.Sleep(context.Background(), quiet)
+			consulx.Sleep(context.Background(), quiet)
 			s.deleteTree([]string{"service/a", "service/b1/", "service/", "service/c"}[rng.IntN(4)])
 		}
 	}
 	s.pause(true)
-	blocking.Sleep(context.Background(), 5*time.Second)
+	consulx.Sleep(context.Background(), 5*time.Second)
 	synctest.Wait()
 	b.stop()
 	s.reported(b)

@@ -2,11 +2,12 @@ package observe
 
 import (
 	"context"
-	"slices"
-	"time"
-
-	"electop/consulx/observe/internal/evidence"
+	"electop/consulx"
 	"electop/election"
+	"electop/internal/crash"
+	"slices"
+	"sync"
+	"time"
 )
 
 const (
@@ -19,21 +20,21 @@ const (
 )
 
 // losses returns the terms that ended according to events. answer is the observation that caused the events.
-func (o *Observer) losses(events []election.Event, answer election.Observation) []evidence.Loss {
-	var all []evidence.Loss
+func (o *Observer) losses(events []election.Event, answer election.Observation) []Loss {
+	var all []Loss
 	read, _ := answer.(election.KeysRead)
 	for _, e := range events {
 		if e.Type != election.Vacated || e.Initial {
 			continue
 		}
 		_, exists := slices.BinarySearchFunc(read.Pairs, election.Pair{Key: e.Key}, byKey)
-		all = append(all, evidence.Loss{Event: e, Session: o.sessions.Get(e.Session), Deleted: !exists})
+		all = append(all, Loss{Event: e, Session: o.sessions.Get(e.Session), Deleted: !exists})
 	}
 	return all
 }
 
 // investigate sends the evidence for every loss to the tracker.
-func (o *Observer) investigate(ctx context.Context, all []evidence.Loss) {
+func (o *Observer) investigate(ctx context.Context, all []Loss) {
 	ctx, cancel := context.WithTimeout(ctx, investigationLimit)
 	defer cancel()
 	select {
@@ -41,5 +42,171 @@ func (o *Observer) investigate(ctx context.Context, all []evidence.Loss) {
 		defer func() { <-o.investigations }()
 	case <-ctx.Done():
 	}
-	o.send(true, evidence.Find(ctx, o.client, all)...)
+	o.send(true, findEvidence(ctx, o.client, all)...)
+}
+
+// Loss is a term that ended, with the state before the end.
+type Loss struct {
+	Event   election.Event
+	Session *election.Session // nil if the session was never read
+	Deleted bool              // set if the key no longer exists
+}
+
+// findEvidence reads the sessions that held the keys, their health checks and the tombstones of deleted keys. It returns the
+// evidence for every loss. If ctx ends first, the evidence contains the error.
+func findEvidence(ctx context.Context, client *consulx.Client, all []Loss) []election.Observation {
+	i := &investigation{client: client}
+	fates := gather(all, func(l Loss) string { return l.Event.Session }, func(id string) sessionFate {
+		return i.session(ctx, id)
+	})
+	var gone []Loss
+	for _, l := range all {
+		if fate := fates[l.Event.Session]; fate.read && !fate.exists && l.Session != nil {
+			gone = append(gone, l)
+		}
+	}
+	nodes := gather(gone, func(l Loss) string { return l.Session.Node }, func(node string) nodeState {
+		return i.node(ctx, node)
+	})
+	deleted := gather(withDeletedKey(gone), func(l Loss) string { return l.Event.Key }, func(key string) uint64 {
+		return i.deleteIndex(ctx, key)
+	})
+	found := make([]election.Observation, 0, len(all))
+	for _, l := range all {
+		ev := combine(l, fates, nodes)
+		ev.DeleteIndex = deleted[l.Event.Key]
+		found = append(found, election.TermEvidence{At: time.Now(), Event: l.Event, Outcome: ev})
+	}
+	return found
+}
+
+func withDeletedKey(all []Loss) []Loss {
+	return slices.DeleteFunc(slices.Clone(all), func(l Loss) bool { return !l.Deleted })
+}
+
+// gather calls read once for each distinct key, with at most consulx.Parallel concurrent calls.
+func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[string]T {
+	answers := map[string]T{}
+	var (
+		mu sync.Mutex
+		wg sync.WaitGroup
+	)
+	slots := make(chan struct{}, consulx.Parallel)
+	for _, l := range all {
+		k := key(l)
+		mu.Lock()
+		_, asked := answers[k]
+		if !asked {
+			var none T
+			answers[k] = none
+		}
+		mu.Unlock()
+		if asked {
+			continue
+		}
+		slots <- struct{}{}
+		crash.Go(&wg, func() {
+			defer func() { <-slots }()
+			answer := read(k)
+			mu.Lock()
+			defer mu.Unlock()
+			answers[k] = answer
+		})
+	}
+	wg.Wait()
+	return answers
+}
+
+type investigation struct{ client *consulx.Client }
+
+// sessionFate is the result of reading a session.
+type sessionFate struct {
+	read, exists bool
+	index        uint64
+	err          string
+}
+
+func (i *investigation) session(ctx context.Context, id string) sessionFate {
+	entry, meta, err := i.client.API().Session().Info(id, i.client.Consistent(ctx))
+	switch {
+	case err != nil:
+		return sessionFate{err: consulx.Describe(i.client.Wrap(err))}
+	case entry == nil && i.client.Filtered(meta):
+		return sessionFate{err: "sessions cannot be read with this token"}
+	}
+	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
+}
+
+// deleteIndex returns the Raft index of a key's deletion, or 0 if the index is unknown. If no key has the prefix, the
+// index of a list of names is the index of the latest tombstone under the prefix.
+func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
+	if !askable(key) {
+		return 0
+	}
+	names, meta, err := i.client.API().KV().Keys(key, "", i.client.Consistent(ctx))
+	if err != nil || len(names) > 0 || i.client.Filtered(meta) {
+		return 0
+	}
+	return meta.LastIndex
+}
+
+// nodeState is the result of reading a node and its checks.
+type nodeState struct {
+	read, exists bool
+	filtered     bool
+	checks       []election.Check
+	index        uint64
+	err          string
+}
+
+func (i *investigation) node(ctx context.Context, name string) nodeState {
+	checks, meta, err := i.client.API().Health().Node(name, i.client.Consistent(ctx))
+	if err != nil {
+		return nodeState{err: consulx.Describe(i.client.Wrap(err))}
+	}
+	state := nodeState{read: true, exists: true, filtered: i.client.Filtered(meta), checks: consulx.ChecksOf(checks), index: meta.LastIndex}
+	if len(checks) > 0 {
+		return state
+	}
+	// Consul gives the same response for a node without checks and for a node that does not exist.
+	node, meta, err := i.client.API().Catalog().Node(name, i.client.Consistent(ctx))
+	switch {
+	case err != nil:
+		return nodeState{err: consulx.Describe(i.client.Wrap(err))}
+	case node == nil && (state.filtered || i.client.Filtered(meta)):
+		return nodeState{err: "nodes cannot be read with this token"}
+	}
+	state.exists = node != nil
+	return state
+}
+
+func combine(l Loss, fates map[string]sessionFate, nodes map[string]nodeState) election.Evidence {
+	fate := fates[l.Event.Session]
+	found := election.Evidence{
+		SessionRead: fate.read, SessionExists: fate.exists, SessionsIndex: fate.index, Err: fate.err,
+	}
+	if !fate.read || fate.exists || l.Session == nil {
+		return found
+	}
+	state := nodes[l.Session.Node]
+	if state.read && state.filtered && !suffices(l.Session, state.checks) {
+		state = nodeState{err: "its checks cannot be read with this token"}
+	}
+	found.ChecksRead, found.NodeExists = state.read, state.exists
+	found.Checks, found.ChecksIndex, found.Err = state.checks, state.index, state.err
+	return found
+}
+
+// suffices reports whether a list of health checks can explain the end of a session even if ACLs filtered the list: a
+// check of the session is critical, or all its checks are present.
+func suffices(s *election.Session, checks []election.Check) bool {
+	all := true
+	for _, id := range s.Checks() {
+		i := slices.IndexFunc(checks, func(c election.Check) bool { return election.SameCheck(c.ID, id) })
+		if i >= 0 && checks[i].Status == election.StatusCritical {
+			return true
+		}
+		all = all && i >= 0
+	}
+	return all
 }

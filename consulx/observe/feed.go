@@ -2,13 +2,13 @@ package observe
 
 import (
 	"context"
+	"electop/consulx"
+	"electop/election"
+	"electop/election/tracker"
+	"errors"
 	"slices"
 	"sync"
 	"time"
-
-	"electop/consulx/observe/internal/evidence"
-	"electop/election"
-	"electop/election/tracker"
 )
 
 // snapshotGap limits snapshots to 30 a second.
@@ -21,12 +21,12 @@ type feed struct {
 	tracker    *tracker.Tracker
 	delivery   delivery
 	publisher  publisher
-	clock      *time.Timer           // timer for the tracker's deadline
-	ended      bool                  // the feed drops later observations
-	lookInto   func([]evidence.Loss) // starts the search for the causes of ended terms; must not block
-	beat       time.Time             // latest time at which this process is known to have run
-	restart    func()                // restarts all queries
-	onComplete func()                // called when every key has been read; the caller holds the mutex; must not block
+	clock      *time.Timer  // timer for the tracker's deadline
+	ended      bool         // the feed drops later observations
+	lookInto   func([]Loss) // starts the search for the causes of ended terms; must not block
+	beat       time.Time    // latest time at which this process is known to have run
+	restart    func()       // restarts all queries
+	onComplete func()       // called when every key has been read; the caller holds the mutex; must not block
 	// marking is set if onMark must receive the next complete snapshot. marked are the patterns of the tracker.
 	marking bool
 	marked  election.Patterns
@@ -279,4 +279,46 @@ func (d *delivery) deliver(to func([]election.Event), mark func(*election.Snapsh
 		d.mu.Lock()
 	}
 	d.active = false
+}
+
+// link tracks whether one source of data responds.
+type link struct {
+	o      *Observer
+	source string
+	part   election.Part
+	lost   bool
+	at     time.Time // time of the latest response
+}
+
+func (l *link) lose(err error, retryAt time.Time) {
+	l.lost = true
+	l.o.log.Debug("query failed", "query", l.source, "error", consulx.Describe(err))
+	l.o.send(true, lossOf(l.source, l.part, err, l.at, retryAt))
+}
+
+func (l *link) restore(a consulx.Answer) {
+	l.at = time.Now()
+	if l.lost && !a.Rejected {
+		l.lost = false
+		l.o.send(true, election.LinkUp{At: l.at, Source: l.source})
+	}
+}
+
+// end clears a reported failure.
+func (l *link) end() {
+	if l.lost {
+		l.o.send(true, election.LinkUp{At: time.Now(), Source: l.source})
+	}
+}
+
+// lossOf describes the failure of a source. seen is the time of the latest response of the source. After a timeout,
+// the data counts as stale since seen, because the connection may have failed at any time after that response.
+func lossOf(source string, part election.Part, err error, seen, retryAt time.Time) election.LinkLost {
+	lost := election.LinkLost{
+		At: time.Now(), Source: source, Part: part, Error: consulx.Describe(err), RetryAt: retryAt, Refused: errors.Is(err, consulx.ErrDenied),
+	}
+	if consulx.Overdue(err) {
+		lost.Since = seen
+	}
+	return lost
 }

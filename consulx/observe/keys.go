@@ -3,28 +3,25 @@ package observe
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"electop/consulx"
+	"electop/election"
+	"errors"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/consul/api"
-
-	"electop/consulx"
-	"electop/consulx/internal/blocking"
-	"electop/consulx/observe/internal/shard"
-	"electop/election"
-	"electop/election/sanitize"
 )
 
 // keyPoller reads the keys of one shard. It sends each response to the tracker as one election.KeysRead.
 type keyPoller struct {
 	o        *Observer
-	watch    shard.Watch
+	watch    watch
 	patterns election.Patterns
 	ready    <-chan struct{} // channel that is closed when the tracker can receive responses
-	onChange func()          // callback when keys were added or deleted, heavy changed, or queries began to fail or to succeed
+	onChange func()          // callback when keys were added or deleted, or queries began to fail or to succeed
 
 	askedAt time.Time
 	answer  keySet
@@ -39,22 +36,21 @@ type keyPoller struct {
 type keyState struct {
 	phase phase
 	last  keySet      // the keys that were last sent to the tracker
-	keys  []shard.Key // names of the keys in last
+	keys  []listedKey // names of the keys in last
 	// hidden are keys that were read before and are no longer readable.
 	hidden []string
 	at     time.Time // time of the latest response
-	next   blocking.Position
-	heavy  bool // set if a large response consists mostly of keys that are not elections
+	next   consulx.Position
 }
 
-func (k *keyPoller) Poll(q blocking.Query) (meta *api.QueryMeta, err error) {
+func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
 	k.askedAt = time.Now()
 	before := k.known()
-	k.answer, meta, err = readKeys(k.o.client.Reader(q.Reserved), k.watch, k.patterns, before.last.List, before.heavy, q.QueryOptions)
+	k.answer, meta, err = readKeys(k.o.client.Reader(q), k.watch, k.patterns, before.last.PairList, q)
 	return meta, err
 }
 
-func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error) {
+func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) {
 	at, before := time.Now(), k.known()
 	got := k.answer
 	k.answer = keySet{}
@@ -65,8 +61,7 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 		return false, err
 	}
 	next := keyState{
-		last: got, hidden: hidden, at: at, heavy: before.heavy || got.heavy(),
-		next: a.Next,
+		last: got, hidden: hidden, at: at, next: a.Next,
 	}
 	first := !before.phase.current()
 	var batch []election.Observation
@@ -110,11 +105,10 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	k.o.fold(news, batch...)
 	if news {
 		k.o.sessions.Holding(k.watch.Name(), holders(next.last.Pairs))
-		k.o.permissions.learned(k.watch.Name(), next.last.Pairs, next.hidden)
 	}
 	k.mu.Unlock()
 	k.o.deliver()
-	if moved || !before.phase.current() || next.heavy != before.heavy {
+	if moved || !before.phase.current() {
 		k.onChange()
 	}
 }
@@ -131,7 +125,6 @@ func (k *keyPoller) close() keyState {
 		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
 	}
 	k.o.sessions.Released(k.watch.Name())
-	k.o.permissions.forget(k.watch.Name())
 	return state
 }
 
@@ -147,7 +140,7 @@ func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s := &k.state
-	if !s.phase.current() || !shard.Differ(s.keys, shard.Cut(list.names, k.watch.Range, shard.KeyName)) {
+	if !s.phase.current() || !differ(s.keys, cut(list.names, k.watch.Range, keyName)) {
 		s.phase = s.phase.after(agreed)
 		return 0, false
 	}
@@ -186,43 +179,12 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	k.o.fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
 }
 
-// recheckHidden returns the keys that exist but are not in the response. It returns ErrReadAgain if one of these keys
-// is readable.
-func (k *keyPoller) recheckHidden(
-	ctx context.Context, pairs []election.Pair, before, vanished []string, at time.Time,
-) (hidden []string, err error) {
-	missing := slices.DeleteFunc(slices.Clone(before), func(key string) bool {
-		_, there := slices.BinarySearchFunc(pairs, election.Pair{Key: key}, byKey)
-		return there
-	})
-	due := at.Sub(k.hiddenAt) >= hiddenRest(len(missing))
-	if !due {
-		hidden, missing = missing, nil
-	}
-	if missing = append(missing, vanished...); len(missing) == 0 {
-		return hidden, nil
-	}
-	found, readable, err := checkKeys(ctx, k.o.client, missing)
-	if err != nil {
-		return nil, err
-	}
-	if len(readable) > 0 {
-		return nil, fmt.Errorf("%w: %s", blocking.ErrReadAgain, sanitize.Line(readable[0], shownKey))
-	}
-	if due {
-		k.hiddenAt = at
-	}
-	hidden = append(hidden, found...)
-	slices.Sort(hidden)
-	return hidden, nil
-}
-
 // shownKey is the maximum length of a key in an error, in runes.
 const shownKey = 100
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
 
-// comparePairs compares two sorted responses. vanished omits keys that a transaction cannot address.
+// comparePairs compares two sorted responses.
 func comparePairs(before, after []election.Pair) (changed []election.Pair, vanished []string) {
 	if len(before) == 0 {
 		return after, nil
@@ -244,7 +206,7 @@ func comparePairs(before, after []election.Pair) (changed []election.Pair, vanis
 	for ; i < len(before); i++ {
 		vanished = append(vanished, before[i].Key)
 	}
-	return changed, slices.DeleteFunc(vanished, func(key string) bool { return !election.Addressable(key) })
+	return changed, vanished
 }
 
 // samePair reports whether a key is unchanged. Equal indexes are not sufficient, because after a restore the same
@@ -270,4 +232,159 @@ func appendHolders(ids []string, pairs []election.Pair) []string {
 		}
 	}
 	return ids
+}
+
+// keySet is the result of one query for keys.
+type keySet struct {
+	consulx.PairList          // the elections, sorted by key
+	others           []string // keys that are not elections, sorted
+}
+
+// newKeySet separates elections from other keys. It reuses the memory of list.
+func newKeySet(list consulx.PairList, ps election.Patterns) keySet {
+	got := keySet{PairList: list}
+	got.Keep(func(p *election.Pair) bool {
+		if _, ok := ps.Match(p.Key); !ok {
+			got.others = append(got.others, p.Key)
+			return false
+		}
+		return true
+	})
+	got.sort()
+	return got
+}
+
+// sort sorts the keys. The order of Consul's response differs only for keys that are not UTF-8. Several of them may look
+// the same; only the first is kept.
+func (a *keySet) sort() {
+	if !slices.IsSortedFunc(a.Pairs, byKey) {
+		a.PairList = consulx.PairList{Pairs: a.Pairs}
+		slices.SortStableFunc(a.Pairs, byKey)
+	}
+	for i := 1; i < len(a.Pairs); i++ {
+		if a.Pairs[i].Key == a.Pairs[i-1].Key {
+			a.PairList = consulx.PairList{Pairs: slices.CompactFunc(a.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })}
+		}
+	}
+	if !slices.IsSorted(a.others) {
+		slices.Sort(a.others)
+	}
+}
+
+// keys returns all keys, sorted.
+func (a keySet) keys() []listedKey {
+	keys := make([]listedKey, 0, len(a.Pairs)+len(a.others))
+	i := 0
+	for _, p := range a.Pairs {
+		for ; i < len(a.others) && a.others[i] < p.Key; i++ {
+			keys = append(keys, listedKey{Name: a.others[i]})
+		}
+		keys = append(keys, listedKey{Name: p.Key, Election: true})
+	}
+	for ; i < len(a.others); i++ {
+		keys = append(keys, listedKey{Name: a.others[i]})
+	}
+	return keys
+}
+
+// sameKeys reports whether two responses contain the same keys.
+func (a keySet) sameKeys(b keySet) bool {
+	return slices.Equal(a.others, b.others) &&
+		slices.EqualFunc(a.Pairs, b.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
+}
+
+// part returns the keys in a range.
+func (a keySet) part(r election.Range) keySet {
+	from, _ := slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.From}, byKey)
+	to := len(a.Pairs)
+	if r.To != "" {
+		to, _ = slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.To}, byKey)
+	}
+	return keySet{PairList: a.Part(from, to), others: cut(a.others, r, func(s string) string { return s })}
+}
+
+// readKeys reads all keys of a shard. before is the result of the previous read.
+func readKeys(c *consulx.Client, w watch, ps election.Patterns, before consulx.PairList, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
+	params := url.Values{}
+	if !w.Exact {
+		params.Set("recurse", "")
+	}
+	var got keySet
+	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, func(text []byte) error {
+		list, err := consulx.DecodePairs(text, before)
+		if err == nil && (len(list.Pairs) == 0 || slices.ContainsFunc(list.Pairs, func(p election.Pair) bool { return p.Key == "" })) {
+			err = errors.New("the list of keys is empty or contains null") // Consul sends a 404 instead of an empty list
+		}
+		got = newKeySet(list, ps)
+		return err
+	})
+	return got, meta, err
+}
+
+// readNames lists the keys under a prefix, sorted.
+func readNames(c *consulx.Client, prefix string, ps election.Patterns, q *api.QueryOptions) ([]listedKey, *api.QueryMeta, error) {
+	keys, meta, err := c.KeyNames(prefix, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	names := make([]listedKey, len(keys))
+	for i, key := range keys {
+		_, ok := ps.Match(key)
+		names[i] = listedKey{Name: key, Election: ok}
+	}
+	return unite(names), meta, nil
+}
+
+const (
+	// A list of names is as expensive as several reads of a shard, so these constants limit how often the names are
+	// listed, depending on the number of names.
+	namesPace    = 60 * time.Microsecond
+	namesPaceMin = 50 * time.Millisecond
+	namesPaceMax = 3 * time.Second
+)
+
+// listing contains the names of all keys under a prefix.
+type listing struct {
+	names []listedKey
+	at    time.Time // time of the read
+	gap   bool      // set if the connection was lost before this read, so the list may be old
+}
+
+// namePoller lists all names. It detects keys that no shard reads, and deletions that did not end the query of a
+// shard.
+type namePoller struct {
+	link
+	prefix string
+	tell   func(listing)
+	names  []listedKey
+}
+
+func newNamePoller(o *Observer, prefix string, tell func(listing)) *namePoller {
+	part := election.Part{Kind: election.PartNames, Range: election.PrefixRange(prefix)}
+	return &namePoller{link: link{o: o, source: "names under " + prefix, part: part}, prefix: prefix, tell: tell}
+}
+
+func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+	names, meta, err := readNames(n.o.client.Reader(q), n.prefix, n.o.Patterns(), q)
+	if err == nil {
+		n.names = names
+	}
+	return meta, err
+}
+
+func (n *namePoller) Accept(_ context.Context, a consulx.Answer) (bool, error) {
+	n.restore(a)
+	n.tell(listing{names: n.names, at: time.Now(), gap: a.Gap})
+	return true, nil
+}
+
+func (n *namePoller) Failed(err error, retryAt time.Time) {
+	n.lose(err, retryAt)
+}
+
+// rest returns the pause between two lists of names.
+func (n *namePoller) rest() time.Duration { return namesRest(len(n.names)) }
+
+func namesRest(names int) time.Duration {
+	return min(max(time.Duration(names)*namesPace, namesPaceMin), namesPaceMax)
 }

@@ -54,7 +54,7 @@ func newLimited(t *testing.T) *limited {
 		b.until("enough shards", func() bool {
 			b.o.checks.mu.Lock()
 			defer b.o.checks.mu.Unlock()
-			return b.o.checks.limit <= 5
+			return b.o.checks.limit <= 8
 		})
 		l.boards = append(l.boards, b)
 	}

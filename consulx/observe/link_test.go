@@ -15,10 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/consul/api"
-
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
 	"electop/election"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
@@ -69,44 +66,6 @@ func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 			t.Errorf("a stale part caused the event %s: %s; want no event", e.Type, e.Error)
 		}
 	})
-}
-
-// The same test over real connections: a proxy does not forward the responses for one prefix.
-func TestProxyThatSilencesOneShard(t *testing.T) {
-	consul, err := memconsul.Start(memconsul.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = consul.Close() })
-	b := newBackend(t, consulx.Config{Address: consul.Addr()})
-	session := b.Session(t, &api.SessionEntry{Name: "s"})
-	for _, key := range []string{"mail/leader", "web/leader"} {
-		b.Acquire(t, api.KVPair{Key: key, Session: session})
-	}
-	var dead atomic.Bool
-	addr := consultest.ReverseProxy(t, consul.Addr(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if dead.Load() && strings.HasPrefix(r.URL.Path, "/v1/kv/mail/") {
-			<-r.Context().Done()
-			return
-		}
-		forward.ServeHTTP(w, r)
-	})
-	board := observeWith(t, newClient(t, consulx.Config{Address: addr}), Options{
-		Patterns: patterns(t, "mail/*", "web/*"), Wait: 500 * time.Millisecond,
-	})
-	board.loaded()
-	dead.Store(true)
-	board.until("a stale part", func() bool {
-		_, mail := board.last.StaleSince("mail/leader")
-		_, web := board.last.StaleSince("web/leader")
-		return mail && !web && board.last.Connection.State == election.Live && board.last.CountStale() == 1
-	})
-	n := board.count()
-	b.Acquire(t, api.KVPair{Key: "web/other", Session: session})
-	_, _ = board.event(n, election.Elected, "web/other")
-	for _, e := range board.of("") {
-		t.Errorf("a stale part caused the event %s: %s; want no event", e.Type, e.Error)
-	}
 }
 
 type transportFunc func(*http.Request) (*http.Response, error)
@@ -189,7 +148,7 @@ func TestOverdue(t *testing.T) {
 		asked(context.Canceled): false,
 		consulx.NoQuorum():      false,
 	} {
-		if got := blocking.Overdue(err); got != want {
+		if got := consulx.Overdue(err); got != want {
 			t.Errorf("%v: %v", err, got)
 		}
 	}

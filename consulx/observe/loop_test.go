@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"electop/consulx/internal/blocking"
+	"electop/consulx"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -118,7 +118,7 @@ func inBubbleWith(t *testing.T, f *fakeConsul, o Options, test func(b *board)) {
 }
 
 func pass(d time.Duration) {
-	blocking.Sleep(context.Background(), d)
+	consulx.Sleep(context.Background(), d)
 	synctest.Wait()
 }
 
@@ -356,7 +356,7 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 		if n >= 1000 {
 			hang(r, time.Hour)
 		}
-		blocking.Sleep(context.Background(), time.Millisecond)
+		consulx.Sleep(context.Background(), time.Millisecond)
 		return 200, n + 1, strings.ReplaceAll(oneKey, `"ModifyIndex":5`, fmt.Sprintf(`"ModifyIndex":%d`, n+5))
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -387,7 +387,7 @@ func TestTheFirstCompleteBoardIsNotDelayed(t *testing.T) {
 	for _, eventsOnly := range []bool{false, true} {
 		f := &fakeConsul{}
 		f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
-			blocking.Sleep(context.Background(), time.Millisecond) // the probe must succeed first
+			consulx.Sleep(context.Background(), time.Millisecond) // the probe must succeed first
 			if n > 1 {
 				hang(r, time.Hour)
 			}

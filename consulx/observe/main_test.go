@@ -9,7 +9,6 @@ import (
 	"go.uber.org/goleak"
 
 	"electop/consulx"
-	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -49,7 +48,7 @@ func newClient(t *testing.T, cfg consulx.Config) *consulx.Client {
 // over returns a client that sends every request through rt.
 func over(t *testing.T, rt http.RoundTripper) *consulx.Client {
 	t.Helper()
-	return newClient(t, consulx.Config{Address: "consul.test", Transport: rt})
+	return newClient(t, consulx.Config{Address: "consul.test", Transport: rt, MaxConnections: 64})
 }
 
 func patterns(t *testing.T, texts ...string) election.Patterns {
@@ -79,24 +78,4 @@ func targetOf(p election.Pair) election.Target {
 
 func hasSession(all []*election.Session, id string) bool {
 	return slices.ContainsFunc(all, func(s *election.Session) bool { return s.ID == id })
-}
-
-func shownLayout(ws []shard.Watch) string {
-	shown := make([]string, len(ws))
-	for i, w := range shard.Disjoint(slices.Clone(ws)) {
-		if w.Exact {
-			shown[i] = "="
-		}
-		shown[i] += w.Prefix
-	}
-	return strings.Join(shown, " ")
-}
-
-// listOf returns keys. Those that end in "leader" are elections.
-func listOf(keys ...string) []shard.Key {
-	all := make([]shard.Key, len(keys))
-	for i, key := range keys {
-		all[i] = shard.Key{Name: key, Election: strings.HasSuffix(key, "leader")}
-	}
-	return shard.Unite(all)
 }

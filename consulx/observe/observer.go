@@ -12,10 +12,6 @@ import (
 	"time"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
-	"electop/consulx/observe/internal/evidence"
-	"electop/consulx/observe/internal/sessioncache"
-	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/crash"
@@ -68,9 +64,10 @@ type Observer struct {
 	probeEvery time.Duration
 	wait       time.Duration
 	recall     func(ctx context.Context) election.HistoryRead
-	watches    int // maximum number of blocking queries for keys
+	watches    int          // maximum number of blocking queries for keys
+	keyQueries atomic.Int64 // running blocking queries for keys
 	// arrange computes the next layout. Only tests replace this function.
-	arrange  func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
+	arrange  func(l layout, keys []listedKey, present []watch) []watch
 	patience time.Duration // sessionPatience, unless a test replaces it
 
 	feed
@@ -79,8 +76,7 @@ type Observer struct {
 	checks         *checkWatches
 	study          *study
 	sessionList    *toggle
-	sessions       *sessioncache.Cache
-	permissions    *permissions
+	sessions       *sessionCache
 	investigations chan struct{}
 	work           sync.WaitGroup // short-lived goroutines: session reads, investigations
 }
@@ -97,18 +93,18 @@ func New(c *consulx.Client, o Options) *Observer {
 		o.Probe = defaultProbe
 	}
 	if o.Wait <= 0 {
-		o.Wait = blocking.DefaultWait
+		o.Wait = consulx.DefaultWait
 	}
 	observer := &Observer{
 		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, onMark: o.OnMark, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
-		watches: c.Budget().ForKeys(), arrange: shard.Layout.Next, patience: sessionPatience, feed: newFeed(o),
-		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
+		watches: c.KeyQueries(), arrange: layout.Next, patience: sessionPatience, feed: newFeed(o),
+		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.patterns.Store(&o.Patterns)
 	if name := c.Datacenter(); name != "" { // every snapshot must contain the datacenter's name
 		observer.tracker.Observe(election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 	}
-	observer.sessions = sessioncache.New(c, observer.work.Go, func(late []*election.Session) {
+	observer.sessions = newSessionCache(c, observer.work.Go, func(late []*election.Session) {
 		observer.send(true, election.SessionsRead{At: time.Now(), Sessions: late})
 	})
 	return observer
@@ -140,13 +136,16 @@ func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 // connections are free. Each call replaces the nodes.
 func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
 
+// useKeys adds n to the number of running queries for keys. Queries for checks use the remaining connections.
+func (o *Observer) useKeys(n int64) { o.checks.allow(o.client.CheckQueries(int(o.keyQueries.Add(n)))) }
+
 // SetPatterns replaces the patterns and returns immediately. Elections that match both old and new patterns remain. The
 // other elections are removed without events.
 func (o *Observer) SetPatterns(ps election.Patterns) {
 	o.nextMu.Lock()
 	defer o.nextMu.Unlock()
 	o.next = ps
-	blocking.Notify(o.replaced)
+	consulx.Notify(o.replaced)
 }
 
 // Patterns returns the current patterns.
@@ -161,7 +160,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	defer close(o.publisher.snapshots)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := blocking.NewEpochs(ctx)
+	r := consulx.NewEpochs(ctx)
 	defer r.Stop()
 	o.sessions.Start(ctx)
 	if slices.ContainsFunc(o.Patterns(), func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {
@@ -174,9 +173,9 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	o.mu.Unlock()
 	o.searchIdle(ctx)
-	o.lookInto = func(lost []evidence.Loss) { crash.Go(&o.work, func() { o.investigate(ctx, lost) }) }
+	o.lookInto = func(lost []Loss) { crash.Go(&o.work, func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
-	o.client.Budget().OnChange(o.checks.allow)
+	o.useKeys(0)
 	crash.Go(&loops, func() { o.watchAll(ctx, r) })
 	o.keepTime(ctx)
 	cancel()
@@ -186,7 +185,7 @@ func (o *Observer) Run(ctx context.Context) error {
 }
 
 // watchAll runs all queries until ctx ends.
-func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
+func (o *Observer) watchAll(ctx context.Context, r *consulx.Epochs) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	crash.Go(&all, func() { o.probe(ctx, r) })
@@ -223,12 +222,12 @@ func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) 
 
 // nameDatacenter reads the datacenter's name. It closes named when the first read ends or datacenterPatience has
 // passed.
-func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named chan<- struct{}) {
+func (o *Observer) nameDatacenter(ctx context.Context, r *consulx.Epochs, named chan<- struct{}) {
 	release := sync.OnceFunc(func() { close(named) })
 	defer release()
 	patience := time.AfterFunc(datacenterPatience, release)
 	defer patience.Stop()
-	var b blocking.Backoff
+	var b consulx.Backoff
 	for name := o.client.Datacenter(); ctx.Err() == nil; {
 		if name != "" {
 			o.send(true, election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
@@ -238,7 +237,7 @@ func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named
 		if name = info.Datacenter; err != nil || name == "" {
 			release()
 			epoch, _ := r.Current()
-			blocking.Sleep(epoch, b.Next())
+			consulx.Sleep(epoch, b.Next())
 		}
 	}
 }

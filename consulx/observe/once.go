@@ -8,8 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
-	"electop/consulx/internal/wire"
-	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/tracker"
@@ -23,7 +21,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*electi
 
 // OnceAfter is like Once, but adds the elections of a history. It includes elections whose key no longer exists.
 func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
-	watches := shard.Plan(ps, c.Budget().ForKeys())
+	watches := planWatches(ps, c.KeyQueries())
 	reads := make([]election.KeysRead, len(watches))
 	var info consulx.Info
 	start := time.Now()
@@ -78,8 +76,8 @@ func readHolders(ctx context.Context, c *consulx.Client, reads []election.KeysRe
 }
 
 // readOnce reads the keys of one shard.
-func readOnce(ctx context.Context, c *consulx.Client, w shard.Watch, ps election.Patterns) (election.KeysRead, error) {
-	got, meta, err := readKeys(c.Blocking(), w, ps, wire.List{}, false, c.Read(ctx))
+func readOnce(ctx context.Context, c *consulx.Client, w watch, ps election.Patterns) (election.KeysRead, error) {
+	got, meta, err := readKeys(c.Blocking(), w, ps, consulx.PairList{}, c.Read(ctx))
 	if err != nil {
 		return election.KeysRead{}, err
 	}

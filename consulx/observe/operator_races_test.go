@@ -16,7 +16,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -174,7 +173,7 @@ func (x *race) cleanUp() {
 func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, interfere func(*race), destroy bool) {
 	beforeWrite := x.r.IntN(3) > 0
 	other := x.Get(x.T, x.otherKey)
-	target := targetOf(wire.Pair(x.last()))
+	target := targetOf(consulx.PairOf(x.last()))
 	read := len(x.record) - 1 // the state at the operator's latest read before its write
 	done, wrote := false, false
 	hook.Before = func(r *http.Request) {
@@ -225,7 +224,7 @@ func isUnlock(r *http.Request) bool {
 
 func (x *race) checkRelease(what string, target election.Target, err error) {
 	last, now := x.last(), x.Get(x.T, x.key)
-	if last == nil || !target.SameHold(wire.Pair(last)) {
+	if last == nil || !target.SameHold(consulx.PairOf(last)) {
 		if !errors.Is(err, consulx.ErrMoved) || !reflect.DeepEqual(now, last) {
 			x.T.Errorf("%s: got error %v, want ErrMoved; the key was %+v and is %+v, want no change", what, err, last, now)
 		}

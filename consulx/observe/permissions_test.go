@@ -1,14 +1,10 @@
 package observe
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/hashicorp/consul/api"
@@ -96,30 +92,6 @@ func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	board.unreadable(10)
 	s.allow(boardRules)
 	board.unreadable(0)
-	s.noneVacated(board)
-}
-
-// Keys that are no longer readable must be checked in batches, because separate checks would overload Consul's
-// leader.
-func TestHiddenKeysAreCheckedInBatches(t *testing.T) {
-	s := newACLStage(t, 200)
-	var transactions, reads atomic.Int64
-	addr := consultest.ReverseProxy(t, s.root.Addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if r.URL.Path == "/v1/txn" {
-			body, _ := io.ReadAll(r.Body)
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			transactions.Add(1)
-			reads.Add(int64(bytes.Count(body, []byte(`"Verb":"get"`))))
-		}
-		forward.ServeHTTP(w, r)
-	})
-	board := observe(t, newClient(t, consulx.Config{Address: addr, Token: s.token}))
-	board.loaded()
-	s.allow(`session_prefix "" { policy = "read" }`)
-	board.unreadable(len(s.keys))
-	if n, all := transactions.Load(), reads.Load(); all < int64(len(s.keys)) || all < 8*n {
-		t.Errorf("%d transactions read %d keys, want at least 8 in each", n, all)
-	}
 	s.noneVacated(board)
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
 	"electop/election"
 )
 
@@ -14,26 +13,25 @@ const (
 	defaultProbe = time.Second
 	probeLimit   = 3 * time.Second
 	probeSource  = "probe"
-	// Every tokenEvery-th probe uses the token, because a blocked query does not detect a revoked token or changed
-	// permissions.
+	// Every tokenEvery-th probe uses the token, because a blocked query does not detect a revoked token.
 	tokenEvery = 5
 )
 
 // probe polls Consul's leader until ctx ends, because a blocked query detects neither a lost quorum nor a lost
 // network.
-func (o *Observer) probe(ctx context.Context, epochs *blocking.Epochs) {
+func (o *Observer) probe(ctx context.Context, epochs *consulx.Epochs) {
 	p := &prober{o: o, epochs: epochs}
 	for n := 0; ctx.Err() == nil; n++ {
 		start := time.Now()
 		p.probe(ctx, n%tokenEvery == 0)
-		blocking.Sleep(ctx, atFullSecond(o.probeEvery-time.Since(start)))
+		consulx.Sleep(ctx, atFullSecond(o.probeEvery-time.Since(start)))
 	}
 }
 
 // prober stores the result of the latest probe.
 type prober struct {
 	o       *Observer
-	epochs  *blocking.Epochs
+	epochs  *consulx.Epochs
 	err     error
 	lost    bool          // a probe has failed since the latest epoch began
 	index   uint64        // index of Consul's keys at the latest probe
@@ -61,7 +59,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 			Refused: errors.Is(err, consulx.ErrDenied),
 		})
 		return
-	case p.restored(ctx) || p.lost || withToken && p.o.permissions.changed(ctx, p.o.client):
+	case p.restored(ctx) || p.lost:
 		p.lost = false
 		p.epochs.Next()
 	}

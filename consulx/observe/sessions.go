@@ -2,16 +2,15 @@ package observe
 
 import (
 	"context"
+	"electop/consulx"
+	"electop/election"
+	"electop/internal/crash"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/consul/api"
-
-	"electop/consulx"
-	"electop/consulx/internal/blocking"
-	"electop/election"
-	"electop/internal/crash"
 )
 
 // sessionListGap limits the lists of all sessions to two per second, because every change to the datacenter's sessions
@@ -37,7 +36,7 @@ func (t *toggle) set(on bool) {
 		return
 	}
 	t.on = on
-	blocking.Notify(t.change)
+	consulx.Notify(t.change)
 }
 
 func (t *toggle) wanted() bool {
@@ -68,10 +67,10 @@ func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 }
 
 // watchSessions polls all sessions until ctx ends, and then marks the list as outdated.
-func (o *Observer) watchSessions(ctx context.Context, r *blocking.Epochs) {
+func (o *Observer) watchSessions(ctx context.Context, r *consulx.Epochs) {
 	q := &sessionsPoller{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
 	defer q.end()
-	l := &blocking.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
+	l := &consulx.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
 	l.Run(ctx)
 	o.send(true, election.SessionListUnwatched{At: time.Now()})
 }
@@ -86,17 +85,17 @@ type sessionsPoller struct {
 	problem string
 }
 
-func (s *sessionsPoller) Poll(q blocking.Query) (meta *api.QueryMeta, err error) {
-	s.answer, meta, err = s.o.client.Reader(q.Reserved).ListSessions(q.QueryOptions)
+func (s *sessionsPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
+	s.answer, meta, err = s.o.client.Reader(q).ListSessions(q)
 	return meta, err
 }
 
-func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error) {
+func (s *sessionsPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) {
 	at, meta := time.Now(), a.QueryMeta
 	if len(s.answer) == 0 && len(s.last) > 0 && s.o.client.MayOmit(meta) {
 		// A blocked query whose token was revoked returns one empty list. A new query returns the error.
 		var err error
-		if meta, err = s.Poll(blocking.Query{QueryOptions: s.o.client.Consistent(ctx)}); err != nil {
+		if meta, err = s.Poll(s.o.client.Consistent(ctx)); err != nil {
 			return false, err
 		}
 	}
@@ -114,7 +113,7 @@ func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, e
 		read.Err, read.Denied = problem, consulx.LacksRule(err)
 	}
 	s.o.send(true, read)
-	blocking.Sleep(ctx, sessionListGap-time.Since(at))
+	consulx.Sleep(ctx, sessionListGap-time.Since(at))
 	return true, nil
 }
 
@@ -122,4 +121,134 @@ func (s *sessionsPoller) Failed(err error, retryAt time.Time) {
 	s.asked = false
 	s.lose(err, retryAt)
 	s.o.send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err), Denied: consulx.LacksRule(err)})
+}
+
+// checkWatches runs one blocking query for each requested node, up to limit nodes.
+type checkWatches struct {
+	mu     sync.Mutex
+	asked  []string // requested nodes, the most important first
+	limit  int
+	nodes  []string // watched nodes, sorted
+	change chan struct{}
+}
+
+func newCheckWatches() *checkWatches { return &checkWatches{change: make(chan struct{}, 1)} }
+
+// set replaces the requested nodes.
+func (w *checkWatches) set(nodes []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = slices.Clone(nodes)
+	w.choose()
+}
+
+// allow sets the maximum number of watched nodes.
+func (w *checkWatches) allow(limit int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit = limit
+	w.choose()
+}
+
+// choose notifies run if the set of watched nodes changed. The caller holds the mutex.
+func (w *checkWatches) choose() {
+	wanted := slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
+	if slices.Equal(w.nodes, wanted) {
+		return
+	}
+	w.nodes = wanted
+	consulx.Notify(w.change)
+}
+
+func (w *checkWatches) wanted() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.nodes
+}
+
+// run starts and ends queries when the set of watched nodes changes. When ctx ends, it waits for all queries.
+func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, node string)) {
+	running := map[string]func(){} // each function ends a query and waits until it has ended
+	defer func() { endAll(running, nil) }()
+	for {
+		wanted := w.wanted()
+		endAll(running, wanted)
+		for _, node := range wanted {
+			if running[node] == nil && node != "" {
+				nctx, cancel := context.WithCancel(ctx)
+				done := make(chan struct{})
+				running[node] = func() { cancel(); <-done }
+				go func() {
+					defer close(done)
+					start(nctx, node)
+				}()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.change:
+		}
+	}
+}
+
+// endAll ends the queries for nodes that are no longer requested, and waits until these queries have ended. Otherwise
+// a late report could mark a node that is requested again as unwatched.
+func endAll(running map[string]func(), wanted []string) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for node, end := range running {
+		if !slices.Contains(wanted, node) {
+			wg.Go(end)
+			delete(running, node)
+		}
+	}
+}
+
+// watchChecks polls the health checks of one node until ctx ends, and then marks them as outdated.
+func (o *Observer) watchChecks(ctx context.Context, node string, r *consulx.Epochs) {
+	part := election.Part{Kind: election.PartChecks, Node: node}
+	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
+	defer q.end()
+	l := &consulx.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
+	l.Run(ctx)
+	o.send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
+}
+
+// checkPoller reads the health checks of one node.
+type checkPoller struct {
+	link
+	node   string
+	answer []election.Check
+	last   []election.Check
+	asked  bool
+}
+
+func (k *checkPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+	checks, meta, err := k.o.client.Reader(q).API().Health().Node(k.node, q)
+	if err != nil {
+		return nil, k.o.client.Wrap(err)
+	}
+	k.answer = consulx.ChecksOf(checks)
+	return meta, nil
+}
+
+func (k *checkPoller) Accept(_ context.Context, a consulx.Answer) (bool, error) {
+	k.restore(a)
+	if k.asked && !a.Gap && slices.Equal(k.answer, k.last) {
+		return false, nil
+	}
+	read := election.ChecksRead{At: time.Now(), Node: k.node, Checks: k.answer, Partial: k.o.client.Filtered(a.QueryMeta)}
+	if len(k.answer) == 0 && (k.o.client.Filtered(a.QueryMeta) || len(k.last) > 0 && k.o.client.MayOmit(a.QueryMeta)) {
+		read.Err = "not readable with this token"
+	}
+	k.last, k.asked = k.answer, true
+	k.o.send(true, read)
+	return true, nil
+}
+
+func (k *checkPoller) Failed(err error, retryAt time.Time) {
+	k.asked = false
+	k.lose(err, retryAt)
+	k.o.send(true, election.ChecksRead{At: time.Now(), Node: k.node, Err: consulx.Describe(err)})
 }

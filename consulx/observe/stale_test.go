@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -125,12 +124,12 @@ func TestTheNewestIndexIsInherited(t *testing.T) {
 			}
 			return send()
 		}
-		s.rearrange(shard.PrefixWatch("service/0"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2"))
+		s.rearrange(prefixWatch("service/0"), prefixWatch("service/1"), prefixWatch("service/2"))
 		s.observe()
 		s.Acquire(t, held)
 		s.soon(soonSeen, election.Elected, held.Key)
 		old.on.Store(true)
-		s.rearrange(shard.PrefixWatch("service/"))
+		s.rearrange(prefixWatch("service/"))
 		s.delete(numberedKey(250)) // the deletion requests a new layout
 		s.board.until("an outdated response", old.used.Load)
 		pass(100 * time.Millisecond)

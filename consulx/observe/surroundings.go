@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"electop/consulx"
-	"electop/consulx/internal/blocking"
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/crash"
@@ -50,7 +49,7 @@ func (s *study) set(key string) {
 	}
 	s.key = key
 	s.cancel()
-	blocking.Notify(s.wake)
+	consulx.Notify(s.wake)
 }
 
 // happened requests a read if an event belongs to the election.
@@ -58,7 +57,7 @@ func (s *study) happened(events []election.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.key != "" && slices.ContainsFunc(events, func(e election.Event) bool { return e.Key == s.key }) {
-		blocking.Notify(s.wake)
+		consulx.Notify(s.wake)
 	}
 }
 
@@ -105,7 +104,7 @@ type surveyor struct {
 // visit reads the surroundings once. It returns the time until the next read.
 func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	if key == v.last.Key {
-		blocking.Sleep(ctx, studyGap-time.Since(v.last.At))
+		consulx.Sleep(ctx, studyGap-time.Since(v.last.At))
 	}
 	ctx, cancel := context.WithTimeout(ctx, studyLimit)
 	defer cancel()

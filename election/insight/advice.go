@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/sanitize"
 )
 
@@ -86,7 +85,7 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 
 // adviseFailure detects a leader that has failed. electop rescue and the dashboard offer the fix if its session has no
 // TTL.
-func adviseFailure(f *failure.Failure) *Advice {
+func adviseFailure(f *Failure) *Advice {
 	if !f.Current() {
 		return nil
 	}
@@ -233,7 +232,7 @@ func adviseChecks(s *election.Session) *Advice {
 }
 
 // mayWatchProcess reports whether a node check is not serfHealth. Such a check may monitor the leader's process.
-func mayWatchProcess(check string) bool { return check != failure.NodeCheck }
+func mayWatchProcess(check string) bool { return check != NodeCheck }
 
 func adviseLockDelay(s *election.Session) *Advice {
 	if s.Behavior == election.BehaviorDelete || s.LockDelay >= shortLockDelay {

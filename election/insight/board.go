@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"electop/election"
-	"electop/election/failure"
 )
 
 // Board indexes all elections and all sessions, so that evaluating every election takes linear time. It is immutable.
@@ -18,13 +17,13 @@ type Board struct {
 	orphans  map[Program]int
 	// usualLead is the median number of elections per leading session.
 	usualLead int
-	failed    failure.Nodes // nodes with critical checks, or nil if unknown
+	failed    FailedNodes // nodes with critical checks, or nil if unknown
 }
 
 // WithChecks returns a copy that also uses the known health checks of the datacenter, by node.
 func (b *Board) WithChecks(checks map[string]election.NodeChecks) *Board {
 	n := *b
-	n.failed = failure.NewNodes(checks)
+	n.failed = NewFailedNodes(checks)
 	return &n
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/sanitize"
 )
 
@@ -132,7 +131,7 @@ func fixHeld(e *election.Election, f FixFacts) *Fix {
 	if !e.Pair.HeldBy(s.ID) || s.TTL > 0 {
 		return nil
 	}
-	if found := failure.Of(e, map[string]election.NodeChecks{s.Node: {Checks: f.Checks}}); found != nil {
+	if found := FailureOf(e, map[string]election.NodeChecks{s.Node: {Checks: f.Checks}}); found != nil {
 		ends := "every lock that it holds"
 		if s.Behavior == election.BehaviorDelete {
 			ends = "every key that it holds, which Consul deletes with its value (behavior delete)"

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 )
@@ -46,7 +45,7 @@ type Order struct {
 type Facts struct {
 	At     time.Time
 	Checks func(e *election.Election) map[string]election.NodeChecks
-	failed map[string]failure.Nodes // nodes with critical checks, by datacenter; set while sorting
+	failed map[string]insight.FailedNodes // nodes with critical checks, by datacenter; set while sorting
 }
 
 // reverseWord after a property reverses the order.
@@ -197,19 +196,19 @@ func (f Facts) checks(e *election.Election) map[string]election.NodeChecks {
 
 // index finds the nodes with critical checks in each datacenter.
 func (f *Facts) index(es []*election.Election) {
-	f.failed = map[string]failure.Nodes{}
+	f.failed = map[string]insight.FailedNodes{}
 	for _, e := range es {
 		if _, found := f.failed[e.Datacenter]; !found {
-			f.failed[e.Datacenter] = failure.NewNodes(f.checks(e))
+			f.failed[e.Datacenter] = insight.NewFailedNodes(f.checks(e))
 		}
 	}
 }
 
-func (f Facts) failedNodes(e *election.Election, checks map[string]election.NodeChecks) failure.Nodes {
+func (f Facts) failedNodes(e *election.Election, checks map[string]election.NodeChecks) insight.FailedNodes {
 	if f.failed != nil {
 		return f.failed[e.Datacenter]
 	}
-	return failure.NewNodes(checks)
+	return insight.NewFailedNodes(checks)
 }
 
 // ledRank returns the rank of an election with a leader. It ignores the time at which checks stopped being current, as

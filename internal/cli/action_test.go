@@ -53,7 +53,7 @@ func TestReleaseKeepsValueAndFlagsAndTheWaiterLeads(t *testing.T) {
 		r := w.run("release", "web", "--yes", "--wait", "30s", "-k", p+"/*/leader").must(t, exitOK)
 		await(t, "loss of the leadership", lost)
 		await(t, "leadership of the waiter", led)
-		if !strings.HasPrefix(r.out, "web: ") || !followed(r.out, " → second") || strings.Count(r.out, "\n") != 1 {
+		if !strings.HasPrefix(r.out, "web: ") || !followed(r.out, " → second on node-1") || strings.Count(r.out, "\n") != 1 {
 			t.Errorf("out %q", r.out)
 		}
 		vacated := events.until("vacated")
@@ -133,7 +133,7 @@ func TestDestroyEndsTheSessionAndReportsTheLockDelay(t *testing.T) {
 		if !strings.Contains(r.errOut, p+"/mail/leader") {
 			t.Errorf("the plan does not list every key: %q", r.errOut)
 		}
-		has(t, r.out, "web: web-1: its session was destroyed; the session also lost ", "ock-delay")
+		has(t, r.out, "web: web-1 on node-1: its session was destroyed; the session also lost ", "ock-delay")
 		if e, _, _ := w.client.Session().Info(s, nil); e != nil {
 			t.Error("the session still exists")
 		}
@@ -169,7 +169,7 @@ func TestBatchSkipsElectionsWithoutALeader(t *testing.T) {
 		w.acquire(p+"/mail/leader", s, "mail-1")
 		w.unlock(p+"/mail/leader", s)
 		r := w.run("release", "mail", "web", "web", p+"/web/leader", "--yes", "-k", p+"/*/leader").must(t, exitNoLeader)
-		if r.out != "web: web-1 was released; it may already lead again\n" {
+		if r.out != "web: web-1 on node-1 was released; it may already lead again\n" {
 			t.Errorf("out %q", r.out)
 		}
 		has(t, r.errOut, "electop: mail: nothing was changed: the election has no leader")
@@ -237,17 +237,17 @@ func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
 		w.acquire(p+"/post/leader", second, "post-1")
 		w.acquire(p+"/chat/leader", here, "chat-1")
 		r := w.run("release", "web", "chat", "--node", node, "--yes", k).must(t, exitOK)
-		if r.out != "web: web-1 was released; it may already lead again\n" {
+		if r.out != "web: web-1 on "+node+" was released; it may already lead again\n" {
 			t.Errorf("out %q", r.out)
 		}
 		r = w.run("release", "--node", node, "--yes", k).must(t, exitOK)
-		if r.out != "mail: mail-1 was released; it may already lead again\npost: post-1 was released; it may already lead again\n" {
+		if r.out != "mail: mail-1 on "+node+" was released; it may already lead again\npost: post-1 on "+node+" was released; it may already lead again\n" {
 			t.Errorf("out %q", r.out)
 		}
 		w.acquire(p+"/mail/leader", first, "mail-1")
 		w.acquire(p+"/post/leader", second, "post-1")
 		r = w.run("destroy", "--node", node, "--yes", k).must(t, exitOK)
-		if !strings.HasPrefix(r.out, "mail: mail-1: its session was destroyed. ") || !strings.Contains(r.out, "\npost: post-1: its session was destroyed. ") || strings.Count(r.out, "\n") != 2 {
+		if !strings.HasPrefix(r.out, "mail: mail-1 on "+node+": its session was destroyed. ") || !strings.Contains(r.out, "\npost: post-1 on "+node+": its session was destroyed. ") || strings.Count(r.out, "\n") != 2 {
 			t.Errorf("out %q", r.out)
 		}
 		if w.get(p+"/chat/leader").Session != here {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +19,7 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/procgroup"
+	"electop/internal/supervise"
 )
 
 type campaign struct {
@@ -54,7 +58,7 @@ ended the campaign; 126 if CMD cannot be run, 127 if it is not found (both are
 checked before competing); 1 if the leadership was lost while CMD ran or --try
 expired; 5 if Consul denies a request before CMD runs; otherwise those of
 electop --help. A failed release is a warning that says what is left. A second
-signal ends electop without waiting for Consul and CMD.`, stopGrace),
+signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
 		Example: `  electop campaign web
   electop campaign backup --value "$(hostname)" -- ./backup.sh
   electop campaign backup --try 30s -- ./backup.sh`,
@@ -92,8 +96,8 @@ func (c *campaign) run(ctx context.Context, name string, program []string) error
 		c.value = host
 	}
 	if len(program) > 0 {
-		if err := findProgram(c.d.stderr, program[0]); err != nil {
-			return err
+		if _, err := exec.LookPath(program[0]); err != nil {
+			return cannotRun(c.d.stderr, program[0], err)
 		}
 	}
 	tryCtx, cancel := ctx, context.CancelFunc(func() {})
@@ -153,10 +157,10 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	defer closeLog()
 	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s", c.session.Name, key, 2*c.session.TTL)
 	if c.d.left.set(left); len(program) > 0 {
-		c.d.left.set(left + "; the supervisor stops the program within " + signalGrace.String())
+		c.d.left.set(left + "; the supervisor stops the program within " + supervise.SignalGrace.String())
 	}
 	candidate := candidacy.New(l.client, candidacy.Options{
-		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: stopGrace, Logger: log,
+		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: supervise.StopGrace, Logger: log,
 	})
 	err = c.lead(ctx, tryCtx, candidate, key, program)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
@@ -220,4 +224,105 @@ func (c *campaign) lead(ctx, tryCtx context.Context, candidate *candidacy.Candid
 
 func (c *campaign) printf(format string, args ...any) {
 	fmt.Fprintln(c.d.stderr, sanitize.Line(fmt.Sprintf(format, args...), 400))
+}
+
+// Exit codes for a program that cannot be run, as in shells and env(1).
+const (
+	exitCannotRun = 126
+	exitNotFound  = 127
+)
+
+// newSuperviseCommand returns the hidden command that campaign runs as the parent process of its program.
+func newSuperviseCommand(d deps) *cobra.Command {
+	return &cobra.Command{
+		Use: supervise.Command, Hidden: true, DisableFlagParsing: true,
+		// All arguments are arguments of the program: electop's flags and config file do not apply.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(_ *cobra.Command, program []string) error {
+			if !procgroup.Supported || len(program) == 0 {
+				return usagef("%s is an internal command; use electop campaign", supervise.Command)
+			}
+			err := supervise.Run(program, d.programStreams())
+			if errors.Is(err, supervise.ErrStart) {
+				return cannotRun(d.stderr, program[0], err)
+			}
+			return programExit(err)
+		},
+	}
+}
+
+func (d deps) programStreams() supervise.Streams {
+	return supervise.Streams{Stdin: d.stdin, Stdout: d.stdout, Stderr: d.stderr}
+}
+
+// extendInterval is the time between two extensions of the deadlines. It is short compared with SessionOptions.Hold.
+const extendInterval = 500 * time.Millisecond
+
+// runProgram runs the program until the program ends, the leadership is lost or a signal arrives. When runProgram
+// returns, every process in the program's process group has ended or has been sent SIGKILL.
+func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key string, program []string) error {
+	var lostAt, signalledAt time.Time
+	deadlines := func() supervise.Deadlines {
+		return supervise.NewDeadlines(time.Now(), l.Remaining(), lostAt, signalledAt)
+	}
+	env := []string{"CONSUL_LOCK_HELD=true", "ELECTOP_KEY=" + key, "ELECTOP_SESSION=" + l.Session()}
+	client, err := supervise.Start(program, env, c.d.programStreams(), deadlines())
+	if err != nil {
+		return err
+	}
+	lost, signalled := l.Lost(), ctx.Done()
+	tick := time.NewTicker(extendInterval)
+	defer tick.Stop()
+	for running := true; running; {
+		select {
+		case <-client.Done():
+			running = false
+			continue
+		case <-lost:
+			lost, lostAt = nil, time.Now()
+		case <-signalled:
+			signalled, signalledAt = nil, time.Now()
+		case <-tick.C:
+		}
+		client.Extend(deadlines())
+	}
+	exited, err := client.Result()
+	switch {
+	case !lostAt.IsZero():
+		return fmt.Errorf("lost the lock on %s while the program was running: %s", sanitize.Line(key, 200), consulx.Describe(l.Err()))
+	case !signalledAt.IsZero():
+		return ctx.Err()
+	case !exited:
+		return fmt.Errorf("stopped the program: its supervisor ended (%w)", err)
+	}
+	return programExit(err)
+}
+
+// cannotRun reports why the program cannot be run, and returns its exit code.
+func cannotRun(w io.Writer, name string, err error) error {
+	why := err
+	if lookup := (*exec.Error)(nil); errors.As(err, &lookup) {
+		why = lookup.Err
+	}
+	if path := (*os.PathError)(nil); errors.As(why, &path) {
+		why = path.Err
+	}
+	fmt.Fprintf(w, "electop: cannot run %s: %s\n", sanitize.Line(name, 200), sanitize.Line(why.Error(), 200))
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+		return exitError(exitNotFound)
+	}
+	return exitError(exitCannotRun)
+}
+
+// programExit returns the exit code of a program that has ended: its own, or 128 + N
+// if signal N ended it. It returns other errors unchanged.
+func programExit(err error) error {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exitError(128 + int(status.Signal()))
+	}
+	return exitError(exit.ExitCode())
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"electop/consulx"
-	candidacy "electop/consulx/campaign"
 	"electop/internal/supervise"
 )
 
@@ -280,32 +277,4 @@ func TestAProgramWithAFrozenSupervisorEndsAtItsDeadline(t *testing.T) {
 		client.Extend(supervise.Deadlines{Term: now, Grace: hour, Kill: time.Now()}) // never overdue
 		return len(running(t, pgid)) == 0
 	})
-}
-
-func TestDeadlinesStopTheProgramInTime(t *testing.T) {
-	w := onMemory(t)
-	client, err := consulx.NewClient(consulx.Config{Address: w.addr})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	c := candidacy.New(client, candidacy.Options{Key: "service/job/leader", StopTime: stopGrace})
-	defer c.Close(context.Background())
-	l, err := c.Campaign(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now()
-	r := programRun{leadership: l}
-	if d := r.deadlines(now); !d.Term.Add(stopGrace).Equal(d.Kill) || d.Kill.After(now.Add(13*time.Second)) || !d.Term.After(now) {
-		t.Errorf("while leading: SIGTERM in %s, SIGKILL in %s", d.Term.Sub(now), d.Kill.Sub(now))
-	}
-	r.signalled = now
-	if d := r.deadlines(now); !d.Term.Equal(now) || d.Grace != signalGrace || d.Kill.After(now.Add(13*time.Second)) {
-		t.Errorf("after a signal: SIGTERM in %s, SIGKILL in %s", d.Term.Sub(now), d.Kill.Sub(now))
-	}
-	r.lost = now
-	if d := r.deadlines(now); !d.Term.Equal(now) || d.Kill.After(now.Add(stopGrace)) {
-		t.Errorf("after the loss: SIGTERM in %s, SIGKILL in %s", d.Term.Sub(now), d.Kill.Sub(now))
-	}
 }

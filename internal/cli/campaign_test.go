@@ -107,31 +107,29 @@ func TestCampaignRefusesPatroni(t *testing.T) {
 }
 
 func TestCampaignGivesUpWhenTryEnds(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		w.acquire(p+"/job/leader", w.session(nil), "another")
-		for _, program := range [][]string{nil, {"--", "true"}} {
-			args := append([]string{"campaign", "job", "-k", p + "/*/leader", "--try", "2s"}, program...)
-			r := w.run(args...).must(t, exitFailed)
-			if !strings.Contains(r.errOut, "job was not acquired within 2s (--try)") {
-				t.Errorf("err %q", r.errOut)
-			}
-			if left := w.campaigns(); len(left) > 0 {
-				t.Errorf("a session remains: %+v", left[0])
-			}
+	w := onMemory(t)
+	p := prefix(t)
+	w.acquire(p+"/job/leader", w.session(nil), "another")
+	for _, program := range [][]string{nil, {"--", "true"}} {
+		args := append([]string{"campaign", "job", "-k", p + "/*/leader", "--try", "2s"}, program...)
+		r := w.run(args...).must(t, exitFailed)
+		if !strings.Contains(r.errOut, "job was not acquired within 2s (--try)") {
+			t.Errorf("err %q", r.errOut)
 		}
-		w.run("campaign", "free", "-k", p+"/*/leader", "--try", "30s", "--", "true").must(t, exitOK)
-	})
+		if left := w.campaigns(); len(left) > 0 {
+			t.Errorf("a session remains: %+v", left[0])
+		}
+	}
+	w.run("campaign", "free", "-k", p+"/*/leader", "--try", "30s", "--", "true").must(t, exitOK)
 }
 
 func TestCampaignWithBehaviorDeleteDeletesItsKey(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		w.run("campaign", "job", "-k", p+"/*/leader", "--behavior", "delete", "--", "true").must(t, exitOK)
-		if pair := w.get(p + "/job/leader"); pair != nil {
-			t.Errorf("the key still exists: %+v", pair)
-		}
-	})
+	w := onMemory(t)
+	p := prefix(t)
+	w.run("campaign", "job", "-k", p+"/*/leader", "--behavior", "delete", "--", "true").must(t, exitOK)
+	if pair := w.get(p + "/job/leader"); pair != nil {
+		t.Errorf("the key still exists: %+v", pair)
+	}
 }
 
 func TestCampaignRefusesSemaphores(t *testing.T) {

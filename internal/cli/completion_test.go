@@ -57,38 +57,36 @@ func completes(offered func() bool) bool {
 }
 
 func TestCompletionOfElections(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		s := w.session(nil)
-		for _, name := range []string{"mail", "web", "web-2", "$(reboot)", "a b", "-rf", "x;y"} {
-			w.acquire(p+"/"+name+"/leader", s, "x")
-		}
-		key := "--key=" + p + "/*/leader"
-		for _, command := range []string{"list", "show", "watch", "release", "destroy", "campaign", "wait", "drill", "rescue"} {
-			w.offers([]string{"web", "web-2"}, noFiles, key, command, "w")
-		}
-		w.offers([]string{"mail", "web", "web-2"}, noFiles, key, "list", "")
-		w.offers([]string{"mail", "web-2"}, noFiles, key, "list", "web", "")
-		w.offers(nil, noFiles, key, "show", "web", "")
-		w.offers(nil, files, key, "campaign", "web", "--", "./ba")
-		w.offers([]string{"web", "web-2"}, noFiles, key, "drain", "node-1", "--exclude", "w")
-		w.offers([]string{"web", "web-2"}, noFiles, key, "drain", "--include", "w")
-	})
+	w := onMemory(t)
+	p := prefix(t)
+	s := w.session(nil)
+	for _, name := range []string{"mail", "web", "web-2", "$(reboot)", "a b", "-rf", "x;y"} {
+		w.acquire(p+"/"+name+"/leader", s, "x")
+	}
+	key := "--key=" + p + "/*/leader"
+	for _, command := range []string{"list", "show", "watch", "release", "destroy", "campaign", "wait", "drill", "rescue"} {
+		w.offers([]string{"web", "web-2"}, noFiles, key, command, "w")
+	}
+	w.offers([]string{"mail", "web", "web-2"}, noFiles, key, "list", "")
+	w.offers([]string{"mail", "web-2"}, noFiles, key, "list", "web", "")
+	w.offers(nil, noFiles, key, "show", "web", "")
+	w.offers(nil, files, key, "campaign", "web", "--", "./ba")
+	w.offers([]string{"web", "web-2"}, noFiles, key, "drain", "node-1", "--exclude", "w")
+	w.offers([]string{"web", "web-2"}, noFiles, key, "drain", "--include", "w")
 }
 
 func TestCompletionOfNodes(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t) + "-"
-		for _, name := range []string{p + "b", p + "a", p + "`c`"} {
-			if _, err := w.client.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "127.0.0.1"}, nil); err != nil {
-				t.Fatal(err)
-			}
+	w := onMemory(t)
+	p := prefix(t) + "-"
+	for _, name := range []string{p + "b", p + "a", p + "`c`"} {
+		if _, err := w.client.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "127.0.0.1"}, nil); err != nil {
+			t.Fatal(err)
 		}
-		w.offers([]string{p + "a", p + "b"}, noFiles, "drain", p)
-		w.offers([]string{p + "b"}, noFiles, "drain", p+"a", p)
-		w.offers([]string{p + "a", p + "b"}, noFiles, "release", "--node", p)
-		w.offers([]string{p + "a", p + "b"}, noFiles, "destroy", "--node", p)
-	})
+	}
+	w.offers([]string{p + "a", p + "b"}, noFiles, "drain", p)
+	w.offers([]string{p + "b"}, noFiles, "drain", p+"a", p)
+	w.offers([]string{p + "a", p + "b"}, noFiles, "release", "--node", p)
+	w.offers([]string{p + "a", p + "b"}, noFiles, "destroy", "--node", p)
 }
 
 func TestCompletionReadsTheConfigFile(t *testing.T) {

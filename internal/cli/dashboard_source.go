@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"electop/consulx"
-	"electop/consulx/nearby"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/source"
@@ -72,14 +71,14 @@ func (c *datacenter) discover(ctx context.Context, progress func(done, total int
 	if found.Incomplete {
 		problem = "This token cannot read all keys: locks may be missing. See electop doctor."
 	}
-	return ui.DiscoveredLocks{Result: found.Result, Scanned: found.Scanned, Problem: problem}, err
+	return ui.DiscoveredLocks{FoundLocks: found.FoundLocks, Scanned: found.Scanned, Problem: problem}, err
 }
 
 // nearby counts the locks that no pattern selects or excludes. It does not count the keys of Patroni's members. It
 // ignores errors, because the result is only a hint.
 func (c *datacenter) nearby(ctx context.Context) (locks int, complete bool) {
 	patterns := c.observer.Patterns()
-	found, _ := nearby.Find(ctx, c.client, patterns, func(key string) bool {
+	found, _ := consulx.FindNearby(ctx, c.client, patterns, func(key string) bool {
 		folder, member := strings.CutSuffix(election.Parent(key), "members/")
 		_, watched := patterns.Match(folder + "leader")
 		return member && watched || patterns.Exclude(key)

@@ -131,29 +131,27 @@ func TestListShowsSeveralDatacenters(t *testing.T) {
 }
 
 func TestListWithoutOneDatacenter(t *testing.T) {
-	onFederations(t, func(t *testing.T, f *federation) {
-		f.both()
-		f.lose()
-		r := f.run("list", "--datacenter", "dc1,dc2", "-o", "json").must(t, exitFailed)
-		if !strings.Contains(r.errOut, "datacenter dc2: ") || !strings.Contains(r.out, "web-in-dc1") || strings.Contains(r.out, `"dc2"`) {
-			t.Error(r)
-		}
-	})
+	f := memoryFederation(t)
+	f.both()
+	f.lose()
+	r := f.run("list", "--datacenter", "dc1,dc2", "-o", "json").must(t, exitFailed)
+	if !strings.Contains(r.errOut, "datacenter dc2: ") || !strings.Contains(r.out, "web-in-dc1") || strings.Contains(r.out, `"dc2"`) {
+		t.Error(r)
+	}
 }
 
 // Both datacenters have the same key. An action needs the name of one datacenter, and reaches only that one.
 func TestActionsReachOneDatacenter(t *testing.T) {
-	onFederations(t, func(t *testing.T, f *federation) {
-		f.both()
-		f.run("release", "--yes", "web", "--datacenter", "dc1,dc2").must(t, exitUsage)
-		f.run("release", "--yes", "web", "--datacenter", "dc2").must(t, exitOK)
-		if f.get("service/web/leader").Session == "" || f.dc2.get("service/web/leader").Session != "" {
-			t.Fatal("the release did not change exactly dc2")
-		}
-		r := f.run("show", "web", "--datacenter", "all").must(t, exitUsage)
-		has(t, r.errOut, `"web" exists in the datacenters dc1, dc2; choose one with --datacenter`)
-		has(t, f.run("show", "only-dc2", "--datacenter", "all").must(t, exitOK).out, "Datacenter  ", "dc2")
-	})
+	f := memoryFederation(t)
+	f.both()
+	f.run("release", "--yes", "web", "--datacenter", "dc1,dc2").must(t, exitUsage)
+	f.run("release", "--yes", "web", "--datacenter", "dc2").must(t, exitOK)
+	if f.get("service/web/leader").Session == "" || f.dc2.get("service/web/leader").Session != "" {
+		t.Fatal("the release did not change exactly dc2")
+	}
+	r := f.run("show", "web", "--datacenter", "all").must(t, exitUsage)
+	has(t, r.errOut, `"web" exists in the datacenters dc1, dc2; choose one with --datacenter`)
+	has(t, f.run("show", "only-dc2", "--datacenter", "all").must(t, exitOK).out, "Datacenter  ", "dc2")
 }
 
 func TestWatchSeveralDatacenters(t *testing.T) {
@@ -204,7 +202,7 @@ func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
 // observedDatacenters returns a dashboard of all datacenters, whose observers are idle.
 func observedDatacenters(t *testing.T, addr string) dashboard {
 	t.Helper()
-	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: defaultMaxWatches}}
+	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: consulx.DefaultConnections}}
 	ls, err := o.open(t.Context(), deps{})
 	if err != nil || len(ls.all) != 2 || ls.all[0].client.Datacenter() != "dc1" || ls.all[1].client.Datacenter() != "dc2" {
 		t.Fatal(ls, err)
@@ -214,7 +212,7 @@ func observedDatacenters(t *testing.T, addr string) dashboard {
 	for _, l := range ls.all {
 		c := &datacenter{lookup: l}
 		all = append(all, c)
-		if n := c.client.Budget().ForKeys(); n > defaultMaxWatches/2 {
+		if n := c.client.KeyQueries(); n > consulx.DefaultConnections/2 {
 			t.Errorf("the client of %s may use %d connections, more than its share of --max-watches", c.Datacenter(), n)
 		}
 		c.observe(observe.Options{Patterns: l.patterns, OnEvents: func([]election.Event) {}})
@@ -324,9 +322,9 @@ func TestAgentWithoutDatacenters(t *testing.T) {
 // The connections of all datacenters together must not exceed --max-watches.
 func TestDatacentersShareTheConnections(t *testing.T) {
 	f := memoryFederation(t)
-	r := f.run("list", "--datacenter", "all", "--max-watches", "24").must(t, exitUsage)
-	has(t, r.errOut, "2 datacenters need --max-watches 26 or more")
-	f.run("list", "--datacenter", "all", "--max-watches", "26").must(t, exitOK)
+	r := f.run("list", "--datacenter", "all", "--max-watches", "15").must(t, exitUsage)
+	has(t, r.errOut, "2 datacenters need --max-watches 16 or more")
+	f.run("list", "--datacenter", "all", "--max-watches", "16").must(t, exitOK)
 	r = f.run("list", "--datacenter", "a,b,c,d,e").must(t, exitUsage)
-	has(t, r.errOut, "5 datacenters need --max-watches 65 or more")
+	has(t, r.errOut, "5 datacenters need --max-watches 40 or more")
 }

@@ -13,7 +13,6 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui"
@@ -197,8 +196,8 @@ func (in inspector) evidence(s *item) func(context.Context) error {
 		if reason := unread(e, known); reason != "" {
 			return consulx.Fail(consulx.ErrRefused, "%s", reason)
 		}
-		was := failure.Of(e, map[string]election.NodeChecks{node: {Checks: s.problem.facts.Checks}})
-		is := failure.Of(e, map[string]election.NodeChecks{node: known})
+		was := insight.FailureOf(e, map[string]election.NodeChecks{node: {Checks: s.problem.facts.Checks}})
+		is := insight.FailureOf(e, map[string]election.NodeChecks{node: known})
 		switch {
 		case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
 			return consulx.Fail(consulx.ErrMoved, "the node check of %s changed", name)

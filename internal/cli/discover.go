@@ -11,7 +11,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/discovery"
+	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/output"
 	"electop/ui/kit"
@@ -128,19 +128,19 @@ type discovered struct {
 	Incomplete  bool     `json:"incomplete"` // the token cannot read all keys
 	SessionsErr string   `json:"-"`          // reason why sessions could not be read, in a few words
 	Flags       []string `json:"flags"`      // with which electop watches every group
-	discovery.Result
+	insight.FoundLocks
 }
 
 // discoverLocks searches the keys under a prefix for locks.
 func discoverLocks(
 	ctx context.Context, client *consulx.Client, prefix string, ps election.Patterns, progress func(done, total int),
 ) (found discovered, err error) {
-	found.Flags, found.Groups = []string{}, []discovery.Group{}
+	found.Flags, found.Groups = []string{}, []insight.LockGroup{}
 	names, err := client.ListKeys(ctx, prefix)
 	if found.Incomplete = errors.Is(err, consulx.ErrPartly); err != nil && !found.Incomplete {
 		return found, err
 	}
-	var collected discovery.Collector
+	var collected insight.LockCollector
 	hidden, err := consulx.Scan(ctx, client, names, progress, collected.Add)
 	if err != nil {
 		return found, err
@@ -148,8 +148,8 @@ func discoverLocks(
 	sessions, err := client.AllSessions(client.Read(ctx))
 	found.SessionsErr = consulx.ReadProblem("sessions", err)
 	found.Scanned, found.Incomplete = len(names), found.Incomplete || hidden
-	found.Result = collected.Groups(names, sessions, ps)
-	found.Groups = append([]discovery.Group{}, found.Groups...) // [] in JSON
+	found.FoundLocks = collected.Groups(names, sessions, ps)
+	found.Groups = append([]insight.LockGroup{}, found.Groups...) // [] in JSON
 	for i := range found.Groups {
 		found.Flags = append(found.Flags, found.Groups[i].Flags()...)
 	}

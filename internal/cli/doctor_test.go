@@ -65,38 +65,37 @@ func diagnose(t *testing.T, r result) (all []diagnosed) {
 }
 
 func TestDoctorOfSeveralDatacenters(t *testing.T) {
-	onFederations(t, func(t *testing.T, f *federation) {
-		for _, value := range []string{"dc1,dc2", "all"} {
-			r := f.run("doctor", "--datacenter", value).must(t, exitOK)
-			_, second, found := strings.Cut(r.out, "\n\nDatacenter dc2\naddress")
-			if !strings.HasPrefix(r.out, "Datacenter dc1\naddress") || !found {
-				t.Error(r.out)
-			}
-			has(t, second, "consensus leader", "keys service/*/leader")
-		}
-		all := diagnose(t, f.run("doctor", "-o", "json", "--datacenter", "dc2,dc1").must(t, exitOK))
-		if len(all) != 2 || all[0].Datacenter != "dc2" || all[1].Datacenter != "dc1" {
-			t.Fatalf("%+v", all)
-		}
-		for _, r := range all {
-			if r.ConsensusLeader == "" || len(r.Rows) < 6 || r.Error != "" {
-				t.Errorf("%+v", r)
-			}
-		}
-		if one := diagnose(t, f.run("doctor", "-o", "json", "--datacenter", "dc2,dc2").must(t, exitOK)); len(one) != 1 || one[0].Datacenter != "dc2" {
-			t.Errorf("%+v", one)
-		}
-		f.lose()
-		r := f.run("doctor", "--datacenter", "dc1,dc2").must(t, exitFailed)
-		has(t, r.errOut, "electop: datacenter dc2: ")
-		if !strings.HasPrefix(r.out, "Datacenter dc1\n") || strings.Contains(r.out, "Datacenter dc2") {
+	f := memoryFederation(t)
+	for _, value := range []string{"dc1,dc2", "all"} {
+		r := f.run("doctor", "--datacenter", value).must(t, exitOK)
+		_, second, found := strings.Cut(r.out, "\n\nDatacenter dc2\naddress")
+		if !strings.HasPrefix(r.out, "Datacenter dc1\naddress") || !found {
 			t.Error(r.out)
 		}
-		all = diagnose(t, f.run("doctor", "-o", "json", "--datacenter", "dc1,dc2").must(t, exitFailed))
-		if len(all) != 2 || len(all[0].Rows) < 6 || all[1].Rows == nil || all[1].Error == "" || all[1].Datacenter != "dc2" {
-			t.Errorf("%+v", all)
+		has(t, second, "consensus leader", "keys service/*/leader")
+	}
+	all := diagnose(t, f.run("doctor", "-o", "json", "--datacenter", "dc2,dc1").must(t, exitOK))
+	if len(all) != 2 || all[0].Datacenter != "dc2" || all[1].Datacenter != "dc1" {
+		t.Fatalf("%+v", all)
+	}
+	for _, r := range all {
+		if r.ConsensusLeader == "" || len(r.Rows) < 6 || r.Error != "" {
+			t.Errorf("%+v", r)
 		}
-	})
+	}
+	if one := diagnose(t, f.run("doctor", "-o", "json", "--datacenter", "dc2,dc2").must(t, exitOK)); len(one) != 1 || one[0].Datacenter != "dc2" {
+		t.Errorf("%+v", one)
+	}
+	f.lose()
+	r := f.run("doctor", "--datacenter", "dc1,dc2").must(t, exitFailed)
+	has(t, r.errOut, "electop: datacenter dc2: ")
+	if !strings.HasPrefix(r.out, "Datacenter dc1\n") || strings.Contains(r.out, "Datacenter dc2") {
+		t.Error(r.out)
+	}
+	all = diagnose(t, f.run("doctor", "-o", "json", "--datacenter", "dc1,dc2").must(t, exitFailed))
+	if len(all) != 2 || len(all[0].Rows) < 6 || all[1].Rows == nil || all[1].Error == "" || all[1].Datacenter != "dc2" {
+		t.Errorf("%+v", all)
+	}
 }
 
 func TestDoctorOfSeveralDatacentersReturnsTheMostSevereCode(t *testing.T) {

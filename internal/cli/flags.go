@@ -11,7 +11,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/discovery"
+	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui"
 )
@@ -69,7 +69,7 @@ func (o *options) connectionFlags() *pflag.FlagSet {
 	}
 	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter, a list such as dc1,dc2, or all (default: the agent's own)")
 	f.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
-	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per client address")
+	f.IntVar(&c.MaxConnections, "max-watches", consulx.DefaultConnections, "maximum number of connections to the agent, 8 to 150; an agent accepts 200 per client address")
 	f.StringVar(&o.historyTokenFile, "history-token-file", "", "file that contains the bearer token for the URL of --history ("+historyTokenEnv+")")
 	f.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: the CA certificates of the system)")
 	return f
@@ -92,13 +92,8 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }
 
-// The default and the bounds of --max-watches: queries other than those for keys need some connections, and other tools
-// on the host share the agent's limit.
-const (
-	defaultMaxWatches = 64
-	minMaxWatches     = 24
-	maxMaxWatches     = 150
-)
+// maxMaxWatches leaves connections of the agent to other programs on the host.
+const maxMaxWatches = 150
 
 // environment returns the environment variable of a flag, or "" if the flag has none. The variable overrides the config
 // file.
@@ -114,7 +109,7 @@ func environment(name string) string {
 // presetNames lists the presets.
 func presetNames() string {
 	var names []string
-	for _, p := range discovery.Presets() {
+	for _, p := range insight.Presets() {
 		names = append(names, p.Name)
 	}
 	return strings.Join(names, ", ")
@@ -123,7 +118,7 @@ func presetNames() string {
 // presetTable returns a table of all presets for a help text.
 func presetTable() string {
 	var b strings.Builder
-	for _, p := range discovery.Presets() {
+	for _, p := range insight.Presets() {
 		fmt.Fprintf(&b, "  %-16s %s\n%19s%s\n", p.Name, strings.Join(p.Patterns, " "), "", p.About)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -144,7 +139,7 @@ func (o *options) toWrite(command string) error {
 
 // parsePatterns parses -k and --preset. An invalid pattern is a usage error.
 func (o *options) parsePatterns() (election.Patterns, error) {
-	added, unknown := discovery.PresetPatterns(o.presets)
+	added, unknown := insight.PresetPatterns(o.presets)
 	if unknown != "" {
 		return nil, usagef("--preset %q is unknown; the presets are %s", sanitize.Line(unknown, 40), presetNames())
 	}
@@ -160,8 +155,8 @@ func (o *options) validate() error {
 	if _, err := o.level(); err != nil {
 		return err
 	}
-	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
-		return usagef("--max-watches %d: must be from %d to %d", n, minMaxWatches, maxMaxWatches)
+	if n := o.consul.MaxConnections; n < consulx.LeastConnections || n > maxMaxWatches {
+		return usagef("--max-watches %d: must be from %d to %d", n, consulx.LeastConnections, maxMaxWatches)
 	}
 	_, err := o.parsePatterns()
 	return err

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -150,35 +148,6 @@ func plant(t *testing.T, addr, key, value, text string, flags uint64) {
 	_, _, _, _ = client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: key + "/" + session, Value: []byte(value), Flags: flags, Session: session}}}, nil)
 }
 
-// FuzzCommandsOnErrors runs commands on arbitrary responses of a server that is not Consul.
-func FuzzCommandsOnErrors(f *testing.F) {
-	for i, seed := range hostile() {
-		f.Add(seed, seed, uint16(200), uint8(i))
-		f.Add(seed, seed, uint16(403), uint8(i))
-		f.Add("Permission denied: "+seed, seed, uint16(500+i%5), uint8(i))
-		f.Add(fmt.Sprintf(`[{"Key":%q,"Value":%q,"Session":%q}]`, seed, seed, seed), seed, uint16(200), uint8(i))
-	}
-	f.Fuzz(func(t *testing.T, body, header string, status uint16, command uint8) {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("X-Consul-Index", "1")
-			w.Header().Set("X-Consul-Default-Acl-Policy", strings.Map(printable, header))
-			w.Header().Set("Location", strings.Map(printable, header))
-			w.WriteHeader(200 + int(status)%400)
-			_, _ = io.WriteString(w, body)
-		}))
-		defer server.Close()
-		lines := commandLines("service/web/leader", "node-1")
-		checkCommand(t, server.Listener.Addr().String(), append(lines[int(command)%len(lines)], "-k", "service/*/leader")...)
-	})
-}
-
-func printable(r rune) rune {
-	if r < ' ' || r == 0x7f {
-		return -1
-	}
-	return r
-}
-
 // FuzzArguments runs electop with arbitrary arguments.
 func FuzzArguments(f *testing.F) {
 	for i, seed := range hostile() {
@@ -202,49 +171,4 @@ func FuzzArguments(f *testing.F) {
 		}
 		checkCommand(t, "127.0.0.1:1", forms[int(form)%len(forms)]...)
 	})
-}
-
-// FuzzEnvironment runs electop with arbitrary environment variables and config files.
-func FuzzEnvironment(f *testing.F) {
-	for i, seed := range hostile() {
-		f.Add(seed, uint8(i), uint8(i))
-		f.Add("http://"+seed, uint8(i+7), uint8(i))
-	}
-	f.Fuzz(func(t *testing.T, text string, name, command uint8) {
-		names := []string{
-			"CONSUL_HTTP_ADDR", "CONSUL_HTTP_TOKEN", "CONSUL_HTTP_TOKEN_FILE", "CONSUL_HTTP_SSL", "CONSUL_HTTP_SSL_VERIFY", "CONSUL_CACERT", "CONSUL_CAPATH",
-			"CONSUL_CLIENT_CERT", "CONSUL_CLIENT_KEY", "CONSUL_TLS_SERVER_NAME", "CONSUL_NAMESPACE", "CONSUL_PARTITION", "CONSUL_HTTP_AUTH", "HTTP_PROXY",
-			"XDG_CONFIG_HOME", "HOME", "TERM", "config",
-		}
-		if strings.ContainsRune(text, 0) {
-			t.Skip("no variable can contain NUL")
-		}
-		args := commandLines("service/web/leader", "node-1")[int(command)%15]
-		args = append([]string{"--http-addr", "127.0.0.1:1"}, args...)
-		switch name := names[int(name)%len(names)]; name {
-		case "config":
-			args = append([]string{"--config", writeFile(t, text)}, args...)
-		case "CONSUL_HTTP_ADDR":
-			args = args[2:]
-			text = "127.0.0.1:1/" + text // electop must not connect to another host
-			t.Setenv(name, text)
-		default:
-			t.Setenv(name, text)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), commandTime)
-		defer cancel()
-		var out, errOut buffer
-		run(ctx, deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}, args)
-		checkOutput(t, fmt.Sprintf("%q", args), strings.ReplaceAll(out.String(), "\t", ""))
-		checkOutput(t, fmt.Sprintf("%q on standard error", args), errOut.String())
-	})
-}
-
-func writeFile(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"electop/consulx"
-	"electop/consulx/nearby"
 	"electop/election"
 	"electop/election/sanitize"
 )
@@ -98,7 +97,7 @@ func (l lookup) unselected(ctx context.Context, key string) string {
 
 // explainEmpty explains why no election was found, and lists nearby keys with a lock.
 func (l lookup) explainEmpty(ctx context.Context) {
-	found, err := nearby.Find(ctx, l.client, l.patterns, nil)
+	found, err := consulx.FindNearby(ctx, l.client, l.patterns, nil)
 	if ctx.Err() != nil {
 		return
 	}

@@ -22,7 +22,7 @@ func lacks(t *testing.T, text string, parts ...string) {
 }
 
 func TestPatternThatMatchesNothingIsExplained(t *testing.T) {
-	w := newTestConsul(t, consultest.Dev(t).Addr())
+	w := onMemory(t)
 	r := w.run("list", "-o", "json").must(t, exitOK)
 	if r.out != "[]\n" {
 		t.Errorf("with an empty store, list printed %q", r.out)
@@ -111,24 +111,23 @@ func TestWatchExplainsThatNothingMatches(t *testing.T) {
 }
 
 func TestKeyOutsideThePatternsIsExplained(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		w.acquire(p+"/core/lock", w.session(nil), "vault-1")
-		w.acquire(p+"/web/leader", w.session(nil), "web-1")
-		for _, command := range []string{"show", "list", "wait"} {
-			args := []string{command, p + "/core/lock", "-k", p + "/*/leader"}
-			if command == "wait" {
-				args = append(args, "--led")
-			}
-			r := w.run(args...).must(t, exitNoElection)
-			has(t, r.errOut, "no such election", "no pattern selects it", "-k "+p+"/core/lock")
+	w := onMemory(t)
+	p := prefix(t)
+	w.acquire(p+"/core/lock", w.session(nil), "vault-1")
+	w.acquire(p+"/web/leader", w.session(nil), "web-1")
+	for _, command := range []string{"show", "list", "wait"} {
+		args := []string{command, p + "/core/lock", "-k", p + "/*/leader"}
+		if command == "wait" {
+			args = append(args, "--led")
 		}
-		r := w.run("show", "/"+p+"/core/lock", "-k", p+"/*/leader").must(t, exitNoElection)
-		has(t, r.errOut, "no pattern selects it")
-		r = w.run("show", p+"/web/leader", "-k", p+"/*/leader", "-k", "!"+p+"/web/*").must(t, exitNoElection)
-		has(t, r.errOut, "a pattern excludes it")
-		r = w.run("show", p+"/none/leader", "-k", p+"/*/leader").must(t, exitNoElection)
-		lacks(t, r.errOut, "no pattern selects it")
-		w.run("show", p+"/core/lock", "-k", p+"/core/lock").must(t, exitOK)
-	})
+		r := w.run(args...).must(t, exitNoElection)
+		has(t, r.errOut, "no such election", "no pattern selects it", "-k "+p+"/core/lock")
+	}
+	r := w.run("show", "/"+p+"/core/lock", "-k", p+"/*/leader").must(t, exitNoElection)
+	has(t, r.errOut, "no pattern selects it")
+	r = w.run("show", p+"/web/leader", "-k", p+"/*/leader", "-k", "!"+p+"/web/*").must(t, exitNoElection)
+	has(t, r.errOut, "a pattern excludes it")
+	r = w.run("show", p+"/none/leader", "-k", p+"/*/leader").must(t, exitNoElection)
+	lacks(t, r.errOut, "no pattern selects it")
+	w.run("show", p+"/core/lock", "-k", p+"/core/lock").must(t, exitOK)
 }

@@ -20,9 +20,6 @@ import (
 // allDatacenters is the value of --datacenter that selects every datacenter that the agent lists.
 const allDatacenters = "all"
 
-// leastWatches is the minimum number of connections of one [consulx.Client]. Each datacenter has its own client.
-const leastWatches = 13
-
 // opened holds the clients that a command opens, and closes them at its end. It knows the secrets of the command.
 type opened struct {
 	mu      sync.Mutex
@@ -94,13 +91,13 @@ func (o *options) open(ctx context.Context, d deps) (lookups, error) {
 		return o.openEach(d, o.consul)
 	}
 	names, err := o.datacenterNames(ctx)
-	least := len(names) * leastWatches
+	least := len(names) * consulx.LeastConnections
 	switch {
 	case err != nil:
 		return lookups{}, err
 	case least > maxMaxWatches:
 		return lookups{}, usagef("--datacenter %s selects %d datacenters; electop supports at most %d, because an agent limits its connections",
-			sanitize.Line(o.consul.Datacenter, 80), len(names), maxMaxWatches/leastWatches)
+			sanitize.Line(o.consul.Datacenter, 80), len(names), maxMaxWatches/consulx.LeastConnections)
 	case least > o.consul.MaxConnections:
 		return lookups{}, usagef("--datacenter %s: %d datacenters need --max-watches %d or more", sanitize.Line(o.consul.Datacenter, 80), len(names), least)
 	}

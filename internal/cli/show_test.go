@@ -51,69 +51,66 @@ func show1(t *testing.T, w *testConsul, args ...string) shown {
 }
 
 func TestShowRecognisesPatroni(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		_, replica := cluster(w, p)
-		s := show1(t, w, "db", "-k", p+"/*/leader")
-		if len(s.Candidates) != 1 || s.Candidates[0].Name != "pg2" || s.Candidates[0].Session.ID != replica || s.Candidates[0].Weak {
-			t.Errorf("%+v", s.Candidates)
-		}
-		if s.Software == nil || s.Software.Name != "Patroni" || len(s.Advice) != 0 || s.WhyVacant != "" {
-			t.Errorf("%+v %+v %q", s.Software, s.Advice, s.WhyVacant)
-		}
-		if s.Session == nil || s.Leader != "pg1" {
-			t.Errorf("show lacks members that list has: %+v", s)
-		}
-		r := w.run("show", "db", "-k", p+"/*/leader").must(t, exitOK)
-		has(t, r.out, "Likely next", "holds "+p+"/db/members/pg2", "\nStep down    patronictl switchover db", "\nRelease      ", "\nDestroy      Lock-delay ")
-	})
+	w := onMemory(t)
+	p := prefix(t)
+	_, replica := cluster(w, p)
+	s := show1(t, w, "db", "-k", p+"/*/leader")
+	if len(s.Candidates) != 1 || s.Candidates[0].Name != "pg2" || s.Candidates[0].Session.ID != replica || s.Candidates[0].Weak {
+		t.Errorf("%+v", s.Candidates)
+	}
+	if s.Software == nil || s.Software.Name != "Patroni" || len(s.Advice) != 0 || s.WhyVacant != "" {
+		t.Errorf("%+v %+v %q", s.Software, s.Advice, s.WhyVacant)
+	}
+	if s.Session == nil || s.Leader != "pg1" {
+		t.Errorf("show lacks members that list has: %+v", s)
+	}
+	r := w.run("show", "db", "-k", p+"/*/leader").must(t, exitOK)
+	has(t, r.out, "Likely next", "holds "+p+"/db/members/pg2", "\nStep down    patronictl switchover db", "\nRelease      ", "\nDestroy      Lock-delay ")
 }
 
 func TestShowExplainsAVacancy(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		key := p + "/billing/leader"
-		s := w.session(func(s *api.SessionEntry) { s.Name = "something else" })
-		w.acquire(key, s, "billing-1")
-		w.unlock(key, s)
-		got := show1(t, w, "billing", "-k", p+"/*/leader")
-		has(t, got.WhyVacant, "No leader when electop started", "No candidate was seen.")
-		w.session(func(s *api.SessionEntry) { s.Name = "billing-2" })
-		got = show1(t, w, "billing", "-k", p+"/*/leader")
-		has(t, got.WhyVacant, "A lock-delay may still be active.", "1 likely candidate seen")
-		r := w.run("show", "billing", "-k", p+"/*/leader").must(t, exitOK)
-		has(t, r.out, "A lock-delay may still be active.", "billing-2 ", "named after the election: billing-2")
-	})
+	w := onMemory(t)
+	p := prefix(t)
+	key := p + "/billing/leader"
+	s := w.session(func(s *api.SessionEntry) { s.Name = "something else" })
+	w.acquire(key, s, "billing-1")
+	w.unlock(key, s)
+	got := show1(t, w, "billing", "-k", p+"/*/leader")
+	has(t, got.WhyVacant, "No leader when electop started", "No candidate was seen.")
+	w.session(func(s *api.SessionEntry) { s.Name = "billing-2" })
+	got = show1(t, w, "billing", "-k", p+"/*/leader")
+	has(t, got.WhyVacant, "A lock-delay may still be active.", "1 likely candidate seen")
+	r := w.run("show", "billing", "-k", p+"/*/leader").must(t, exitOK)
+	has(t, r.out, "A lock-delay may still be active.", "billing-2 ", "named after the election: billing-2")
 }
 
 func TestShowDescribesSemaphores(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		held, err := w.client.SemaphorePrefix(p+"/gpu", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := held.Acquire(nil); err != nil {
-			t.Fatal(err)
-		}
-		defer held.Release()
-		waiter := w.session(func(s *api.SessionEntry) { s.Name, s.Behavior = "waiter", api.SessionBehaviorDelete })
-		w.acquire(p+"/gpu/"+waiter, waiter, "")
-		got := show1(t, w, p+"/gpu/.lock", "-k", p+"/*/.lock")
-		s := got.Semaphore
-		if s == nil || s.Limit != 1 || len(s.Holders) != 1 || s.Holders[0].Gone || len(s.Waiters) != 1 || s.Waiters[0].Session != waiter {
-			t.Fatalf("%+v", s)
-		}
-		if len(got.Candidates) != 1 || got.Candidates[0].Session.ID != waiter {
-			t.Errorf("%+v", got.Candidates)
-		}
-		has(t, got.WhyVacant, "1 of 1 slots are taken")
-		if _, err := w.client.KV().DeleteTree(p+"/gpu/"+s.Holders[0].Session, nil); err != nil {
-			t.Fatal(err)
-		}
-		r := w.run("show", "gpu", "-k", p+"/*/.lock").must(t, exitOK)
-		has(t, r.out, "1 of 1 slot taken  1 by a holder whose session ended  1 waiting", "session ended: a contender can take the slot", waiter)
-	})
+	w := onMemory(t)
+	p := prefix(t)
+	held, err := w.client.SemaphorePrefix(p+"/gpu", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Acquire(nil); err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	waiter := w.session(func(s *api.SessionEntry) { s.Name, s.Behavior = "waiter", api.SessionBehaviorDelete })
+	w.acquire(p+"/gpu/"+waiter, waiter, "")
+	got := show1(t, w, p+"/gpu/.lock", "-k", p+"/*/.lock")
+	s := got.Semaphore
+	if s == nil || s.Limit != 1 || len(s.Holders) != 1 || s.Holders[0].Gone || len(s.Waiters) != 1 || s.Waiters[0].Session != waiter {
+		t.Fatalf("%+v", s)
+	}
+	if len(got.Candidates) != 1 || got.Candidates[0].Session.ID != waiter {
+		t.Errorf("%+v", got.Candidates)
+	}
+	has(t, got.WhyVacant, "1 of 1 slots are taken")
+	if _, err := w.client.KV().DeleteTree(p+"/gpu/"+s.Holders[0].Session, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := w.run("show", "gpu", "-k", p+"/*/.lock").must(t, exitOK)
+	has(t, r.out, "1 of 1 slot taken  1 by a holder whose session ended  1 waiting", "session ended: a contender can take the slot", waiter)
 }
 
 func TestShowProbesTheLockDelay(t *testing.T) {

@@ -10,45 +10,44 @@ import (
 )
 
 func TestListFiltersAndSorts(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		for _, name := range []string{"auth", "mail", "web"} {
-			w.acquire(p+"/"+name+"/leader", w.session(nil), name+"-1")
+	w := onMemory(t)
+	p := prefix(t)
+	for _, name := range []string{"auth", "mail", "web"} {
+		w.acquire(p+"/"+name+"/leader", w.session(nil), name+"-1")
+	}
+	released := w.session(nil)
+	w.acquire(p+"/old/leader", released, "old-1")
+	w.unlock(p+"/old/leader", released)
+	for _, c := range []struct{ args, want string }{
+		{"", "auth mail old web"},
+		{"--filter state:led", "auth mail web"},
+		{"--filter !state:led", "old"},
+		{"--filter /^(auth|web)$/", "auth web"},
+		{"--filter leader:web", "web"},
+		{"--filter advice:no_checks_x", "usage"},
+		{"--filter nothing", ""},
+		{"--filter state:foo", "usage"},
+		{"--filter /[/", "usage"},
+		{"--sort state", "auth mail web old"}, // old is idle: no candidate is known
+		{"--sort problems", "auth mail old web"},
+		{"--sort leader", "old auth mail web"},
+		{"--sort checks", "usage"},
+		{"--sort bogus", "usage"},
+		{"--filter state:led mail web", "mail web"},
+	} {
+		args := append([]string{"list", "-o", "json", "-k", p + "/*/leader"}, strings.Fields(c.args)...)
+		if c.want == "usage" {
+			w.run(args...).must(t, exitUsage)
+			continue
 		}
-		released := w.session(nil)
-		w.acquire(p+"/old/leader", released, "old-1")
-		w.unlock(p+"/old/leader", released)
-		for _, c := range []struct{ args, want string }{
-			{"", "auth mail old web"},
-			{"--filter state:led", "auth mail web"},
-			{"--filter !state:led", "old"},
-			{"--filter /^(auth|web)$/", "auth web"},
-			{"--filter leader:web", "web"},
-			{"--filter advice:no_checks_x", "usage"},
-			{"--filter nothing", ""},
-			{"--filter state:foo", "usage"},
-			{"--filter /[/", "usage"},
-			{"--sort state", "auth mail web old"}, // old is idle: no candidate is known
-			{"--sort problems", "auth mail old web"},
-			{"--sort leader", "old auth mail web"},
-			{"--sort checks", "usage"},
-			{"--sort bogus", "usage"},
-			{"--filter state:led mail web", "mail web"},
-		} {
-			args := append([]string{"list", "-o", "json", "-k", p + "/*/leader"}, strings.Fields(c.args)...)
-			if c.want == "usage" {
-				w.run(args...).must(t, exitUsage)
-				continue
-			}
-			var names []string
-			for _, e := range list(t, w, args[3:]...) {
-				names = append(names, e.Election)
-			}
-			if got := strings.Join(names, " "); got != c.want {
-				t.Errorf("%s: %q, want %q", c.args, got, c.want)
-			}
+		var names []string
+		for _, e := range list(t, w, args[3:]...) {
+			names = append(names, e.Election)
 		}
-	})
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.args, got, c.want)
+		}
+	}
 }
 
 // The settings apply to the dashboard only: list prints all elections. An invalid setting is a usage error.

@@ -1,12 +1,18 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"os/exec"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +22,7 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/procgroup"
 )
 
 type watch struct {
@@ -25,7 +32,9 @@ type watch struct {
 	exec   string
 	// execTimeout bounds the run time of one command of --exec. 0 means no limit.
 	execTimeout time.Duration
-	filter      eventFilter
+	types       []string // selects events by type; nil selects all
+	noInitial   bool
+	names       []string // selects elections; nil selects all
 }
 
 const watchHelp = `Write every event as soon as it is known, one per line.
@@ -48,13 +57,13 @@ command ends when all processes of its process group have ended. After
 the command for the next event starts. When watch ends, a running command is
 stopped in the same way.
 
-The command gets the event as JSON on standard input, and in environment
-variables, which are empty if they do not apply:
-
-` + execEnvHelp + `
-Services choose these values: use the variables in double quotes, as in
-"$ELECTOP_LEADER". Each value is one line without control characters, cut at
-1000 characters; the JSON has the exact values.`
+The command gets the event as JSON on standard input, and each field of it in an
+environment variable: ELECTOP_TYPE, ELECTOP_TIME, ELECTOP_ELECTION, ELECTOP_KEY,
+ELECTOP_LEADER, ELECTOP_NODE, ELECTOP_CAUSE, ELECTOP_VACANCY_MS and so on. A
+field that the event does not have is unset. Services choose these values: use
+the variables in double quotes, as in "$ELECTOP_LEADER". Each value is one line
+without control characters, cut at 1000 characters; the JSON has the exact
+values.`
 
 func newWatchCommand(d deps, o *options) *cobra.Command {
 	w := &watch{d: d, o: o}
@@ -68,27 +77,29 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
   electop watch --type vacated --no-initial --exec 'notify-send "$ELECTOP_ELECTION has no leader"'`,
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			if err := w.validate(cmd); err != nil {
+			switch {
+			case w.execTimeout < 0:
+				return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
+			case cmd.Flags().Changed("type") && len(w.types) == 0: // an unset shell variable
+				return usagef("--type is empty")
+			}
+			if err := wantWords("--type", w.types, words(election.EventTypes())); err != nil {
 				return err
 			}
-			return w.run(cmd.Context(), names)
+			w.names = names
+			return w.run(cmd.Context())
 		},
 	}
-	w.filter.flags(cmd)
 	outputFlag(cmd, &w.output, "text", "json")
-	cmd.Flags().StringVar(&w.exec, "exec", "", "shell command to run for each event, with the event's JSON on standard input")
-	cmd.Flags().DurationVar(&w.execTimeout, "exec-timeout", 30*time.Second, "time limit for one command of --exec; 0 for no limit")
+	f := cmd.Flags()
+	f.StringSliceVar(&w.types, "type", nil, "only events of these types, separated by commas: "+strings.Join(words(election.EventTypes()), ", "))
+	f.BoolVar(&w.noInitial, "no-initial", false, "omit the events that describe the state at the start")
+	f.StringVar(&w.exec, "exec", "", "shell command to run for each event, with the event's JSON on standard input")
+	f.DurationVar(&w.execTimeout, "exec-timeout", 30*time.Second, "time limit for one command of --exec; 0 for no limit")
 	return cmd
 }
 
-func (w *watch) validate(cmd *cobra.Command) error {
-	if w.execTimeout < 0 {
-		return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
-	}
-	return w.filter.validate(cmd)
-}
-
-func (w *watch) run(ctx context.Context, names []string) error {
+func (w *watch) run(ctx context.Context) error {
 	ls, err := w.o.open(ctx, w.d)
 	if err != nil {
 		return err
@@ -98,11 +109,11 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		return err
 	}
 	defer closeLog()
-	return w.follow(ctx, names, ls, log)
+	return w.follow(ctx, ls, log)
 }
 
 // follow observes and writes events until ctx ends or the output is closed.
-func (w *watch) follow(ctx context.Context, names []string, ls lookups, log *slog.Logger) error {
+func (w *watch) follow(ctx context.Context, ls lookups, log *slog.Logger) error {
 	source := w.o.historySource(ls.all[0].client) // the history contains all datacenters
 	if source != nil {
 		defer source.Close()
@@ -127,20 +138,21 @@ func (w *watch) follow(ctx context.Context, names []string, ls lookups, log *slo
 	g.Go(func() error { return shared.run(gctx, noteIn(observers)) })
 	execQueue := newEventQueue()
 	if w.exec != "" {
-		r := &execRunner{d: w.d, command: w.exec, timeout: w.execTimeout, queue: execQueue}
-		g.Go(func() error { return r.run(gctx) })
+		g.Go(func() error { return w.runCommands(gctx, execQueue) })
 	}
 	g.Go(func() error {
 		if err := ls.await(gctx, observers); err != nil {
 			return err
 		}
-		if len(names) == 0 {
+		if len(w.names) == 0 {
 			g.Go(func() error { _, err := ls.elections(gctx, nil); return err }) // the warnings of this call must not delay the events
 		}
-		if err := w.choose(gctx, ls, names); err != nil {
-			return err
+		for _, name := range w.names {
+			if _, err := ls.elections(gctx, []string{name}); err != nil && !errors.Is(err, errUnread) {
+				return err
+			}
 		}
-		return w.write(gctx, queue, execQueue)
+		return w.write(gctx, ls.several, queue, execQueue)
 	})
 	if err := g.Wait(); !interrupted(ctx, err) {
 		return err
@@ -170,41 +182,21 @@ func noteIn(observers []*observe.Observer) func(election.OperatorAction) {
 	}
 }
 
-// choose limits the events to the elections with these names, if there are names. If a datacenter could not be read
-// yet, later events of this datacenter are compared with the names.
-func (w *watch) choose(ctx context.Context, found lookups, names []string) error {
-	w.filter.several = found.several
-	if len(names) == 0 {
-		return nil
-	}
-	w.filter.keys = map[watchedKey]bool{}
-	for _, name := range names {
-		chosen, err := found.elections(ctx, []string{name})
-		if err != nil && !errors.Is(err, errUnread) {
-			return err
-		}
-		for _, e := range slices.Concat(chosen...) {
-			w.filter.keys[w.filter.keyIn(e.Datacenter, e.Key())] = true
-		}
-	}
-	if found.failed != nil {
-		w.filter.names = names
-		for _, l := range found.all {
-			w.filter.read = append(w.filter.read, l.client.Datacenter())
-		}
-	}
-	return nil
-}
-
-// write writes the selected events, then queues them for --exec.
-func (w *watch) write(ctx context.Context, queue, execQueue *eventQueue) error {
+// write writes events until ctx ends, and passes them to execQueue.
+func (w *watch) write(ctx context.Context, several bool, queue, execQueue *eventQueue) error {
 	for {
 		events, err := queue.pop(ctx)
 		if err != nil {
 			return err
 		}
-		events = w.filter.selected(events)
-		if err := w.writeEvents(events); err != nil {
+		events = slices.DeleteFunc(events, func(e election.Event) bool { return !w.selects(e) })
+		err = writeLines(w.d.stdout, events, func(e election.Event) ([]byte, error) {
+			if w.output == "text" {
+				return []byte(eventLine(e, several)), nil
+			}
+			return jsonLine(e)
+		})
+		if err != nil {
 			return err
 		}
 		if w.exec != "" {
@@ -213,13 +205,17 @@ func (w *watch) write(ctx context.Context, queue, execQueue *eventQueue) error {
 	}
 }
 
+// selects reports whether the command writes an event. Events about connections have no key and belong to every name.
+func (w *watch) selects(e election.Event) bool {
+	return !(w.noInitial && e.Initial) && (len(w.types) == 0 || slices.Contains(w.types, string(e.Type))) &&
+		(len(w.names) == 0 || e.Key == "" || slices.ContainsFunc(w.names, func(name string) bool {
+			short := strings.TrimPrefix(name, "/")
+			return e.Election == name || e.Election == short || e.Key == name || e.Key == short
+		}))
+}
+
 // writeSize is the size of the buffer, in bytes, at which writeLines writes it.
 const writeSize = 64 << 10
-
-// writeEvents writes events in the format of the command.
-func (w *watch) writeEvents(events []election.Event) error {
-	return writeLines(w.d.stdout, events, w.format)
-}
 
 // writeLines writes several lines with one call, because the initial events of all elections arrive together.
 func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) error {
@@ -238,13 +234,6 @@ func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) e
 		}
 	}
 	return nil
-}
-
-func (w *watch) format(e election.Event) ([]byte, error) {
-	if w.output == "text" {
-		return []byte(eventLine(e, w.filter.several)), nil
-	}
-	return jsonLine(e)
 }
 
 // jsonLine formats an event as one line of JSON that is safe to show.
@@ -267,4 +256,118 @@ func eventLine(e election.Event, several bool) string {
 		name = "-"
 	}
 	return fmt.Sprintf("%s  %s%-16s  %-12s  %s\n", e.Time.Local().Format(eventTime), where, name, e.Type, e.Summary())
+}
+
+// execGrace is the time from SIGTERM to SIGKILL.
+const execGrace = 2 * time.Second
+
+// runCommands runs the command of --exec for every event of the queue until ctx ends. The queue is unbounded, so that a
+// slow command delays only other commands and no event is skipped. After a failure, the command may succeed for the next
+// event.
+func (w *watch) runCommands(ctx context.Context, queue *eventQueue) error {
+	var waiting []election.Event
+	for ctx.Err() == nil {
+		if len(waiting) == 0 {
+			waiting, _ = queue.pop(ctx) // the only error is that ctx has ended
+			continue
+		}
+		e := waiting[0]
+		waiting = waiting[1:]
+		if err := w.runCommand(ctx, e); err != nil && ctx.Err() == nil {
+			about := strings.TrimSpace(string(e.Type) + " " + sanitize.Line(e.Election, 40))
+			w.d.warn("--exec for " + about + ": " + sanitize.Line(err.Error(), 200))
+		}
+	}
+	if n := len(waiting) + len(queue.take()); n > 0 {
+		w.d.warn("--exec was not run for the last " + election.Plural(uint64(n), "event"))
+	}
+	return ctx.Err()
+}
+
+func (w *watch) runCommand(ctx context.Context, e election.Event) error {
+	event, err := jsonLine(e)
+	if err != nil {
+		return err
+	}
+	env, err := execEnv(event)
+	if err != nil {
+		return err
+	}
+	if w.execTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.execTimeout)
+		defer cancel()
+	}
+	cmd := exec.Command("sh", "-c", w.exec) //nolint:noctx // procgroup.Run stops the whole group
+	cmd.Env = env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.d.stdout, w.d.stderr
+	err = procgroup.Run(ctx, cmd, execGrace)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("the command did not end within %s and was stopped", w.execTimeout)
+	}
+	return err
+}
+
+// execEnvLength bounds the length of a variable. The kernel does not start a command if a variable exceeds its limit
+// (128 KiB on Linux), and a key may be longer.
+const execEnvLength = 1000
+
+// execEnv returns the environment of a command of --exec. The command inherits no variable about an event from an outer
+// electop.
+func execEnv(event []byte) ([]string, error) {
+	const prefix = "ELECTOP_"
+	all := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, prefix) && !strings.HasPrefix(v, contextEnv+"=") && !strings.HasPrefix(v, historyTokenEnv+"=")
+	})
+	var fields map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(event))
+	decoder.UseNumber()
+	err := decoder.Decode(&fields)
+	for name, value := range fields {
+		all = append(all, prefix+strings.ToUpper(name)+"="+sanitize.Line(fmt.Sprint(value), execEnvLength))
+	}
+	return all, err
+}
+
+// eventQueue passes events from the observer, which must not block, to a consumer
+// that may be slow. It is unbounded, because no event may be skipped.
+type eventQueue struct {
+	mu     sync.Mutex
+	events []election.Event
+	filled chan struct{} // receives a value after events were pushed
+}
+
+func newEventQueue() *eventQueue { return &eventQueue{filled: make(chan struct{}, 1)} }
+
+func (q *eventQueue) push(events []election.Event) {
+	q.mu.Lock()
+	q.events = append(q.events, events...)
+	q.mu.Unlock()
+	select {
+	case q.filled <- struct{}{}:
+	default:
+	}
+}
+
+// pop waits for events and removes all of them.
+func (q *eventQueue) pop(ctx context.Context) ([]election.Event, error) {
+	for {
+		if events := q.take(); len(events) > 0 {
+			return events, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-q.filled:
+		}
+	}
+}
+
+// take removes and returns the queued events without waiting.
+func (q *eventQueue) take() []election.Event {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	events := q.events
+	q.events = nil
+	return events
 }

@@ -177,7 +177,10 @@ func (b *Board) Apply(ev *election.Event) bool {
 		return b.applyPrefix(ev)
 	}
 	e := b.elections[ev.Ident()]
-	if e == nil {
+	switch {
+	case e == nil && ev.Type == election.Explained:
+		return false
+	case e == nil:
 		e = &election.Election{
 			Name: ev.Election, Datacenter: ev.Datacenter, Pair: election.Pair{Key: ev.Key},
 			VacantSince: ev.Time, VacantSinceKnown: !ev.Gap, Unaddressable: !election.Addressable(ev.Key), Exists: ev.Type != election.Deleted,

@@ -17,6 +17,33 @@ type Deadlines struct {
 	Asked bool
 }
 
+const (
+	// StopGrace is the time from SIGTERM to SIGKILL when the leadership is lost. The session must still protect the key
+	// during this time.
+	StopGrace = 3 * time.Second
+	// SignalGrace is the time from SIGTERM to SIGKILL when a signal ends the campaign. It is longer, because electop
+	// still leads.
+	SignalGrace = 10 * time.Second
+)
+
+// NewDeadlines returns the deadlines of a campaign whose session protects the key for remaining. lost and signalled are
+// the times at which the leadership was lost and at which a signal ended the campaign, or zero.
+func NewDeadlines(now time.Time, remaining time.Duration, lost, signalled time.Time) Deadlines {
+	d := Deadlines{Grace: StopGrace, Kill: now.Add(remaining)}
+	switch {
+	case !lost.IsZero():
+		d.Asked, d.Term = true, lost
+		if kill := lost.Add(StopGrace); kill.Before(d.Kill) {
+			d.Kill = kill
+		}
+	case !signalled.IsZero():
+		d.Asked, d.Term, d.Grace = true, signalled, SignalGrace
+	default:
+		d.Term = d.Kill.Add(-StopGrace)
+	}
+	return d
+}
+
 // encode returns the deadlines as one line of wall clock times. A time remains correct if the line arrives late; a
 // duration would become too long.
 func (d Deadlines) encode() string {

@@ -21,3 +21,24 @@ func TestDeadlinesDoNotMoveWhenTheyArriveLate(t *testing.T) {
 		t.Error("reached does not detect one hour of suspension")
 	}
 }
+
+func TestDeadlinesStopTheProgramInTime(t *testing.T) {
+	now, remaining, never := time.Now(), 13*time.Second, time.Time{}
+	for _, c := range []struct {
+		lost, signalled, term time.Time
+		grace, kill           time.Duration
+	}{
+		{never, never, now.Add(remaining - StopGrace), StopGrace, remaining},
+		{never, now, now, SignalGrace, remaining},
+		{now, now, now, StopGrace, StopGrace},
+		{now, never, now, StopGrace, StopGrace},
+	} {
+		d := NewDeadlines(now, remaining, c.lost, c.signalled)
+		if !d.Term.Equal(c.term) || d.Grace != c.grace || !d.Kill.Equal(now.Add(c.kill)) || d.Asked != d.Term.Equal(now) {
+			t.Errorf("%+v: %+v", c, d)
+		}
+	}
+	if d := NewDeadlines(now, time.Second, now, never); !d.Kill.Equal(now.Add(time.Second)) {
+		t.Errorf("the program may run %s longer than the session protects the key", d.Kill.Sub(now)-time.Second)
+	}
+}

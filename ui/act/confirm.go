@@ -824,12 +824,15 @@ func (d *confirm) writeEffect(page *kit.Page) {
 			page.Beside([]kit.Span{{Role: kit.Quiet, Text: page.Sym.Dot + " "}}, 2, kit.Span{Role: kit.Text, Text: text})
 		}
 	}
+	key := func(f insight.Effect) []string { return []string{f.Key} }
 	if d.kind == election.ActionDestroy {
-		d.writeAffected(page)
+		if d.writeAffected(page) == 0 && !d.full {
+			bullets(key)
+		}
 		bullets(func(f insight.Effect) []string { return []string{f.Delay} })
 	}
 	if d.full {
-		bullets(func(f insight.Effect) []string { return []string{f.Key} })
+		bullets(key)
 		bullets(func(f insight.Effect) []string { return []string{f.Holder} })
 		if d.kind == election.ActionRelease {
 			bullets(func(f insight.Effect) []string { return []string{f.Delay} })
@@ -886,8 +889,9 @@ func (d *confirm) names(names []string, limit int) string {
 	return election.NameList(names, limit)
 }
 
-// writeAffected lists the keys that lose their locks, and the result of the search for unwatched ones.
-func (d *confirm) writeAffected(page *kit.Page) {
+// writeAffected lists the keys that lose their locks, and the result of the search for unwatched ones. It returns the
+// number of keys.
+func (d *confirm) writeAffected(page *kit.Page) int {
 	affected, behavior := d.allAffected(), map[string]string{}
 	for _, t := range d.targets {
 		behavior[t.Session] = t.Behavior
@@ -918,6 +922,7 @@ func (d *confirm) writeAffected(page *kit.Page) {
 	case len(affected) == 0:
 		page.Add(kit.Span{Role: kit.Quiet, Text: "  no watched keys"})
 	}
+	return len(affected)
 }
 
 // allAffected returns the known keys and those that the search found.

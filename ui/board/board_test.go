@@ -12,9 +12,9 @@ import (
 
 	"electop/election"
 	"electop/election/query"
+	"electop/ui"
 	"electop/ui/board"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -30,7 +30,7 @@ type driver struct {
 func drive(t testing.TB, snap *election.Snapshot, w, h int) *driver {
 	t.Helper()
 	d := &driver{
-		t: t, m: board.New(keys.Default(false)), rect: kit.Rect{W: w, H: h},
+		t: t, m: board.New(ui.NewKeys(false, ui.Keys{})), rect: kit.Rect{W: w, H: h},
 		s: uitest.Scene(&election.Snapshot{At: uitest.Now()}, uitest.Now()),
 	}
 	d.send(scene.Resized{Rect: d.rect})

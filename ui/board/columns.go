@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/query"
 	"electop/election/sanitize"
@@ -156,9 +155,9 @@ func (r *row) describeLed() {
 	if e.Overwritten() {
 		r.tone, r.extra, r.short = kit.Delay, kit.Span{kit.Delay, "overwritten"}, "!"
 	}
-	if failure.Of(e, checks).Current() {
+	if insight.FailureOf(e, checks).Current() {
 		alarm()
-		r.extra, r.short = kit.Span{kit.Bad, failure.Brief}, r.s.Sym.Critical
+		r.extra, r.short = kit.Span{kit.Bad, insight.FailureBrief}, r.s.Sym.Critical
 	}
 }
 

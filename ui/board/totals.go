@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/kit"
@@ -44,7 +43,7 @@ func computeTotals(s *scene.Scene) (c totals) {
 
 // add adds the elections of one datacenter.
 func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
-	failing, failed := map[string]bool{}, failure.NewNodes(snap.Checks)
+	failing, failed := map[string]bool{}, insight.NewFailedNodes(snap.Checks)
 	for node, known := range snap.Checks {
 		failing[node] = known.Current() && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing })
 	}

@@ -85,7 +85,7 @@ func (c candidateColumns) line(d *kit.Page, sign kit.Span, cells [3]string, reas
 	d.Indented(2, reason)
 }
 
-func nextDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
+func writeNext(d *kit.Page, s *scene.Scene, e *election.Election) {
 	in := s.Insight(e)
 	if in.Around == nil {
 		return

@@ -1,43 +1,54 @@
 package detail
 
 import (
+	"bytes"
+	"encoding/json"
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
-// detailDoc writes the state of an election, its cause and the session that holds the key.
-func detailDoc(d *kit.Page, s *scene.Scene, e *election.Election) {
+// Write writes the pages Detail, Candidates and Raw of the selected election.
+func Write(d *kit.Page, s *scene.Scene) {
+	e := s.Selected
+	writeState(d, s, e)
+	if !e.IsSemaphore() {
+		d.Head("Candidates")
+		candidatesDoc(d, s, e)
+	}
+	d.Head("Raw")
+	d.Lines = append(d.Lines, rawLines(s, e, d.Width)...)
+}
+
+// writeState writes the state of an election: first what is wrong and what to do, then the facts, then the value. s is
+// the scene of this election.
+func writeState(d *kit.Page, s *scene.Scene, e *election.Election) {
 	if e.Unaddressable {
 		d.Para(kit.Delay, "This key is not valid UTF-8 and Consul replaces the invalid bytes. electop cannot act on this key; other keys may look the same.")
 	}
-	staleDetail(d, s, e)
-	switch scene.DisplayStateOf(e, s.AsOf) {
+	writeStale(d, s, e)
+	switch state := scene.DisplayStateOf(e, s.AsOf); state {
 	case scene.StateLed:
-		ledDetail(d, s, e)
+		writeRisk(d, s, e)
+		writeAdvice(d, s, e, true)
+		writeLed(d, s, e)
 	case scene.StateUnreadable:
 		d.Para(kit.Delay, "This token can no longer read the key: this data is stale.")
 		d.Field("Last read", append([]kit.Span{{kit.Text, e.Leader}}, termSpans(d.Sym, e)...)...)
-		valueDetail(d, s, e)
 	case scene.StateSemaphore:
-		semaphoreDetail(d, s, e)
+		writeAdvice(d, s, e, true)
+		writeSemaphore(d, s, e)
 	default:
-		vacantDetail(d, s, e)
+		writeVacant(d, s, e, state)
 	}
-	adviceDetail(d, s.Insight(e))
+	writeAdvice(d, s, e, false)
+	writeValue(d, s, e)
 }
 
-func ledDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
-	if e.Overwritten() {
-		d.Para(kit.Delay, "A client wrote this key without the lock while a session holds it (LockIndex is 0): "+
-			"the value may not come from the leader.")
-	}
-	failureDetail(d, s, e)
-	riskDetail(d, s, e)
+func writeLed(d *kit.Page, s *scene.Scene, e *election.Election) {
 	d.Field("Leader", append([]kit.Span{{kit.Strong, e.Leader}}, termSpans(d.Sym, e)...)...)
 	current := election.Term{Start: e.Since, StartKnown: e.SinceKnown}
 	if n := len(e.Terms); n > 0 {
@@ -48,12 +59,11 @@ func ledDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
 		since = d.Sym.AtLeast + kit.Duration(s.AsOf.Sub(e.Since)) + "; the start was not observed"
 	}
 	d.Field("Since", kit.Span{kit.Text, current.From(s.Now, clock(s))}, kit.Span{kit.Quiet, "  " + since})
-	sessionDetail(d, s, e)
-	nextDetail(d, s, e)
-	valueDetail(d, s, e)
+	writeSession(d, s, e)
+	writeNext(d, s, e)
 	if last := e.LastTerm(); last != nil {
 		d.Head("Before")
-		lastTermDetail(d, s, last)
+		writeLastTerm(d, s, last)
 	}
 }
 
@@ -65,9 +75,13 @@ func clock(s *scene.Scene) func(time.Time) string {
 	return func(at time.Time) string { return kit.Clock(at, s.Now) }
 }
 
-func sessionDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
+func writeSession(d *kit.Page, s *scene.Scene, e *election.Election) {
 	if e.Recorded() || s.Past != nil {
-		recordedSession(d, e)
+		d.Field("Session", kit.Span{kit.Text, scene.Clean(e.Pair.Session)}, kit.Span{kit.Quiet, "  settings " + scene.NotStored})
+		if node := e.Node(); node != "" {
+			d.Field("Node", kit.Span{kit.Text, scene.Clean(node)})
+		}
+		d.Field("Checks", kit.Span{kit.Quiet, scene.NotStored})
 		return
 	}
 	if e.Session == nil {
@@ -86,15 +100,6 @@ func sessionDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
 	scene.SessionSettings(d, s, ses)
 }
 
-// recordedSession shows the recorded fields of the holder's session: its ID and its node.
-func recordedSession(d *kit.Page, e *election.Election) {
-	d.Field("Session", kit.Span{kit.Text, scene.Clean(e.Pair.Session)}, kit.Span{kit.Quiet, "  settings " + scene.NotStored})
-	if node := e.Node(); node != "" {
-		d.Field("Node", kit.Span{kit.Text, scene.Clean(node)})
-	}
-	d.Field("Checks", kit.Span{kit.Quiet, scene.NotStored})
-}
-
 // sessionWait is the maximum expected time to read the session of a new leader.
 const sessionWait = 2 * time.Second
 
@@ -110,28 +115,32 @@ func whyUnread(s *scene.Scene, e *election.Election) string {
 	return scene.NotReadable
 }
 
-func vacantDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
-	r := kit.Vacant
-	switch scene.DisplayStateOf(e, s.AsOf) {
+func writeVacant(d *kit.Page, s *scene.Scene, e *election.Election, state scene.DisplayState) {
+	r := kit.Text
+	switch state {
 	case scene.StateLockDelay:
 		r = kit.Delay
-	case scene.StateUnsearched:
-		r = kit.Text
+	case scene.StateVacant:
+		r = kit.Vacant
 	case scene.StateIdle:
-		r = kit.Text
 		d.Para(kit.Quiet, "Idle: no leader since electop started, and no candidate was seen. This is typical of a finished job.")
 	default:
 	}
 	d.Para(r, whyVacant(s, e))
-	fixDetail(d, s, e)
+	// The fix is that of the fix dialog. The text above describes an estimated lock-delay.
+	if fix := s.Insight(e).Fix; fix != nil && fix.Problem != insight.ProblemLockDelay && !s.Stale && !s.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
+		scene.ProblemField(d, fix)
+		if fix.Problem == insight.ProblemLockFlags || fix.Problem == insight.ProblemPatroni { // the other reasons are in the text above
+			d.Field("Why", kit.Span{kit.Text, fix.Why})
+		}
+		scene.FixField(d, fix, s.AsOf)
+	}
+	writeAdvice(d, s, e, true)
 	if last := e.LastTerm(); last != nil {
 		d.Blank()
-		lastTermDetail(d, s, last)
+		writeLastTerm(d, s, last)
 	}
-	nextDetail(d, s, e)
-	if e.Exists {
-		valueDetail(d, s, e)
-	}
+	writeNext(d, s, e)
 }
 
 func whyVacant(s *scene.Scene, e *election.Election) string {
@@ -148,7 +157,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely(), LockDelay: s.Insight(e).LockDelay})
 }
 
-func lastTermDetail(d *kit.Page, s *scene.Scene, last *election.Term) {
+func writeLastTerm(d *kit.Page, s *scene.Scene, last *election.Term) {
 	who := append(make([]kit.Span, 0, 3), kit.Span{kit.Strong, last.Leader})
 	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
 		who = append(who, kit.Span{kit.Text, " on " + scene.Clean(last.Node)})
@@ -183,47 +192,45 @@ func operatorSpans(by string, c election.Cause) []kit.Span {
 	return []kit.Span{{kit.Text, by + " released the lock with electop"}}
 }
 
-// valueLines is the maximum number of lines of a value in the detail. The Raw page shows all lines.
-const valueLines = 24
+// valueLimit is the maximum length of a value on the Detail page, in runes. The Raw page shows all of it.
+const valueLimit = 600
 
-func valueDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
+func writeValue(d *kit.Page, s *scene.Scene, e *election.Election) {
 	v := e.Pair.Value
+	text, isText := plainText(v[:min(len(v), 16<<10)])
 	switch {
+	case !e.Exists && !e.Recorded() && s.Past == nil:
 	case e.Recorded(), s.Past != nil:
 		d.Field("Value", kit.Span{kit.Quiet, scene.NotStored})
-		return
 	case len(v) == 0:
 		d.Field("Value", kit.Span{kit.Quiet, "empty"})
-		return
-	case len(v) > valueLimit:
-		d.Field("Value", kit.Span{kit.Text, kit.Size(len(v))}, kit.Span{kit.Quiet, "  see Raw"})
-		return
-	}
-	if lines, ok := jsonFields(v); ok {
-		kind := "JSON"
-		if !e.Pair.Held() {
-			kind += ", left by the last leader"
+	case !isText:
+		d.Field("Value", kit.Span{kit.Text, kit.Size(len(v)) + " of binary data"}, kit.Span{kit.Quiet, "  see Raw"})
+	default:
+		if compact := new(bytes.Buffer); json.Compact(compact, v[:min(len(v), 16<<10)]) == nil {
+			text = compact.String()
 		}
-		d.Field("Value", kit.Span{kit.Quiet, kind})
-		for i, l := range lines {
-			if i == valueLines {
-				d.Add(kit.Span{kit.Quiet, kit.Plural(len(lines)-i, "more line") + ", see Raw"})
-				break
-			}
-			d.Field(l.label(), kit.Span{kit.Text, l.Value})
+		spans := []kit.Span{{kit.Text, scene.OneLine(text, valueLimit)}}
+		if len(v) > valueLimit {
+			spans = append(spans, kit.Span{kit.Quiet, "  " + kit.Size(len(v)) + ", see Raw"})
 		}
-		return
+		if !e.Pair.Held() && e.LastTerm() != nil {
+			spans = append(spans, kit.Span{kit.Quiet, "  left by the last leader"})
+		}
+		d.Field("Value", spans...)
 	}
-	if text, ok := plainText(v); ok {
-		d.Field("Value", kit.Span{kit.Text, scene.OneLine(text, 600)})
-		return
-	}
-	d.Field("Value", kit.Span{kit.Text, kit.Size(len(v)) + " of binary data"}, kit.Span{kit.Quiet, "  see Raw"})
 }
 
-// riskDetail warns that Consul may invalidate the leader's session.
-func riskDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
-	switch critical, warning := insight.TallyChecks(e.Session, s.Shown.ChecksOf(e)).Risk(); {
+// writeRisk shows why the leader has failed and the fix, or warns that Consul may invalidate the leader's session.
+func writeRisk(d *kit.Page, s *scene.Scene, e *election.Election) {
+	checks := s.Shown.ChecksOf(e)
+	if f := insight.FailureOf(e, checks); f.Current() {
+		d.Para(kit.Bad, d.Sym.Critical+" "+f.Why())
+		if fix := s.Insight(e).Fix; fix != nil {
+			scene.FixField(d, fix, s.AsOf)
+		}
+	}
+	switch critical, warning := insight.TallyChecks(e.Session, checks).Risk(); {
 	case critical:
 		d.Para(kit.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul invalidates the session, which ends the term.")
 	case warning:
@@ -231,34 +238,30 @@ func riskDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// failureDetail shows why the leader has failed, and the fix.
-func failureDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
-	f := failure.Of(e, s.Shown.ChecksOf(e))
-	if !f.Current() {
-		return
-	}
-	d.Para(kit.Bad, d.Sym.Critical+" "+f.Why())
-	if fix := s.Insight(e).Fix; fix != nil {
-		scene.FixField(d, fix, s.AsOf)
+// writeAdvice writes the urgent or the other risks of an election, each with its remedy. It omits the failure of a
+// leader if the text above contains this failure and the fix.
+func writeAdvice(d *kit.Page, s *scene.Scene, e *election.Election, urgent bool) {
+	in := s.Insight(e)
+	head := !urgent
+	for _, a := range in.Advice {
+		if a.Urgent != urgent || in.Fix != nil && a.Code == insight.LeaderFailed {
+			continue
+		}
+		if head {
+			d.Head("Advice")
+			head = false
+		}
+		sign, why := kit.Span{kit.Quiet, d.Sym.Idle + " "}, kit.Text
+		if urgent {
+			sign, why = kit.Span{kit.Delay, d.Sym.Urgent + " "}, kit.Delay
+		}
+		d.Beside([]kit.Span{sign}, 2, kit.Span{why, scene.Clean(a.Why)})
+		d.Beside(nil, 2, kit.Span{kit.Quiet, d.Sym.Arrow + " " + scene.Clean(a.Do)})
 	}
 }
 
-// fixDetail shows the problem with an election without a leader, and the fix, as the fix dialog does. It omits an
-// estimated lock-delay, which the text above describes.
-func fixDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
-	state, fix := scene.DisplayStateOf(e, s.AsOf), s.Insight(e).Fix
-	if fix == nil || fix.Problem == insight.ProblemLockDelay || s.Stale || s.PartStale() || state != scene.StateVacant && state != scene.StateLockDelay {
-		return
-	}
-	scene.ProblemField(d, fix)
-	if fix.Problem == insight.ProblemLockFlags || fix.Problem == insight.ProblemPatroni { // the other reasons are in the text above
-		d.Field("Why", kit.Span{kit.Text, fix.Why})
-	}
-	scene.FixField(d, fix, s.AsOf)
-}
-
-// staleDetail shows the age of an election's data if the data is stale or from the history.
-func staleDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
+// writeStale shows the age of an election's data if the data is stale or from the history.
+func writeStale(d *kit.Page, s *scene.Scene, e *election.Election) {
 	switch {
 	case e.Recorded():
 		d.Para(kit.Delay, "From the history, observed until "+kit.Clock(e.RecordedUntil, s.Now)+"; not read from Consul yet:")

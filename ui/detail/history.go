@@ -149,12 +149,12 @@ func (m *Model) keepHistory(before, s *scene.Scene) {
 	}
 	then := *before
 	then.AsOf, then.Now = s.AsOf, s.Now // the same times make the lines of both snapshots comparable
-	was, _ := m.lines(&then, old, m.rect.W-2)
+	was := m.lines(&then, old, m.rect.W-2)
 	if m.offset >= len(was) {
 		return
 	}
 	top := was[m.offset:min(len(was), m.offset+historyMark)]
-	lines, _ := m.lines(s, e, m.rect.W-2)
+	lines := m.lines(s, e, m.rect.W-2)
 	for i := m.offset; i+len(top) <= len(lines); i++ {
 		if slices.EqualFunc(lines[i:i+len(top)], top, slices.Equal) {
 			m.offset = i

@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/keys"
@@ -45,15 +44,16 @@ type Model struct {
 }
 
 // New returns the pages with the detail page open.
-func New(k keys.Map, r past.Reader) Model { return Model{keys: k, stored: storedTerms{past: r}} }
+func New(k keys.Map, r past.Reader) *Model { return &Model{keys: k, stored: storedTerms{past: r}} }
 
 // Update handles a message. It limits the offset to the page, and resets the offset if another
 // election is selected. While the history is shown, it reads the stored terms.
-func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+func (m *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
 	if m.past != s.Past {
 		m.past = s.Past
-		m.stored.forget(m.of)
+		m.stored.forget()
 	}
+	m.stored.take(s.Selected)
 	m.update(msg, s)
 	m.settle(s)
 	if cmd := m.load(s); cmd != nil {
@@ -66,7 +66,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	switch msg := msg.(type) {
 	case scene.Resized:
 		m.rect = msg.Rect
-	case scene.Opened, scene.Back:
+	case scene.Back:
 		m.offset = 0
 	case scene.OpenHistory:
 		m.turn(tabHistory - m.tab + tabCount)
@@ -80,10 +80,6 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 				m.turn(t - m.tab + tabCount)
 			}
 		}
-	case past.TermsRead:
-		m.stored.read(msg, s)
-	case past.Slow:
-		m.stored.slow = m.stored.slow || msg.Of == m.stored.req
 	case tea.KeyPressMsg:
 		m.pressed(msg)
 	}
@@ -94,9 +90,9 @@ func (m *Model) load(s *scene.Scene) tea.Cmd {
 	if m.tab != tabHistory || m.rect.H <= 1 || s.Selected == nil {
 		return nil
 	}
-	nearEnd := m.stored.asked
+	nearEnd := m.stored.task != nil
 	if nearEnd && !m.stored.full() {
-		text, _ := m.lines(s, s.Selected, m.rect.W-2)
+		text := m.lines(s, s.Selected, m.rect.W-2)
 		nearEnd = m.offset+2*m.rect.H >= len(text)
 	}
 	return m.stored.load(s, nearEnd)
@@ -122,7 +118,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) {
 func (m *Model) turn(pages tab) {
 	m.tab = (m.tab + pages) % tabCount
 	m.offset = 0
-	m.stored.forget(m.of) // terms may have been stored since the tab was last open
+	m.stored.forget() // terms may have been stored since the tab was last open
 }
 
 func (m *Model) scroll(step int) {
@@ -140,7 +136,7 @@ func (m *Model) settle(s *scene.Scene) {
 	}
 	if id := e.ID(); id != m.of {
 		m.of, m.offset = id, 0
-		m.stored.forget(id)
+		m.stored.forget()
 	}
 	width := m.rect.W - 2
 	switch {
@@ -150,13 +146,13 @@ func (m *Model) settle(s *scene.Scene) {
 		m.raw = rawText{of: e, width: width, lines: rawLines(s, e, width)}
 	}
 	if m.offset != 0 && m.rect.H > 1 {
-		text, _ := m.lines(s, e, width)
+		text := m.lines(s, e, width)
 		m.offset = max(0, min(m.offset, len(text)-(m.rect.H-1)))
 	}
 }
 
-// lines returns all lines of the page. advice is the line where the advice begins, or 0 if there is no advice.
-func (m Model) lines(s *scene.Scene, e *election.Election, width int) (lines [][]kit.Span, advice int) {
+// lines returns all lines of the page.
+func (m *Model) lines(s *scene.Scene, e *election.Election, width int) [][]kit.Span {
 	s = s.Of(e)
 	d := &kit.Page{Width: width, Sym: s.Sym, Lines: make([][]kit.Span, 0, 40)}
 	switch m.tab {
@@ -166,17 +162,17 @@ func (m Model) lines(s *scene.Scene, e *election.Election, width int) (lines [][
 		historyDoc(d, s, e, &m.stored)
 	case tabRaw:
 		if m.raw.of == e && m.raw.width == width {
-			return m.raw.lines, 0
+			return m.raw.lines
 		}
-		return rawLines(s, e, width), 0
+		return rawLines(s, e, width)
 	default:
-		detailDoc(d, s, e)
+		writeState(d, s, e)
 	}
-	return d.Lines, d.Mark
+	return d.Lines
 }
 
 // View draws the title and the visible part of the page.
-func (m Model) View(s *scene.Scene, p *kit.Painter) []string {
+func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	r := m.rect
 	if r.H <= 0 {
 		return nil
@@ -191,8 +187,8 @@ func (m Model) View(s *scene.Scene, p *kit.Painter) []string {
 	if e == nil || r.H == 1 {
 		return p.Pad(lines, r.W, r.H)
 	}
-	text, advice := m.lines(s, e, r.W-2)
-	return p.Pad(p.Text(lines, text, m.offset, r.H-1, r.W, advice), r.W, r.H)
+	text := m.lines(s, e, r.W-2)
+	return p.Pad(p.Text(lines, text, m.offset, r.H-1, r.W), r.W, r.H)
 }
 
 // sign returns the symbol of an election in the same colour as in the table.
@@ -204,7 +200,7 @@ func sign(s *scene.Scene, e *election.Election) kit.Span {
 	}
 	checks := s.Shown.ChecksOf(e)
 	switch critical, warning := insight.TallyChecks(e.Session, checks).Risk(); {
-	case critical || failure.Of(e, checks).Current():
+	case critical || insight.FailureOf(e, checks).Current():
 		r = kit.Bad
 	case warning || e.Overwritten():
 		r = kit.Delay
@@ -212,7 +208,7 @@ func sign(s *scene.Scene, e *election.Election) kit.Span {
 	return kit.Span{r, text}
 }
 
-func (m Model) title(p *kit.Painter, s *scene.Scene, width int) string {
+func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
 	left, right := make([]kit.Span, 0, 3), make([]kit.Control, 0, 2*tabCount)
 	if e := s.Selected; e != nil {
 		left = append(left, sign(s, e), kit.Span{kit.Strong, " " + sanitize.Text(e.Name)})

@@ -43,7 +43,7 @@ func rawLines(s *scene.Scene, e *election.Election, width int) [][]kit.Span {
 		return d.Lines
 	}
 	kind, lines := valueText(p.Value, width)
-	d.Field("Value", kit.Span{kit.Text, kit.Size(len(p.Value))}, kit.Span{kit.Quiet, kind})
+	d.Field("Value", kit.Span{kit.Text, kit.Size(len(p.Value))}, kit.Span{kit.Quiet, "  " + kind})
 	d.Blank()
 	for _, l := range lines {
 		d.Add(kit.Span{kit.Text, l})
@@ -64,20 +64,16 @@ func flagsWords(flags uint64) string {
 // valueText formats a value as JSON, text or a hex dump.
 func valueText(v []byte, width int) (kind string, lines []string) {
 	if len(v) == 0 {
-		return "  empty", nil
+		return "empty", nil
 	}
-	if pretty := new(bytes.Buffer); looksLikeJSON(v) && json.Indent(pretty, v, "", "  ") == nil {
-		return "  JSON", textLines(pretty.String(), width)
+	trimmed, pretty := bytes.TrimSpace(v), new(bytes.Buffer)
+	if len(trimmed) > 1 && (trimmed[0] == '{' || trimmed[0] == '[') && json.Indent(pretty, v, "", "  ") == nil {
+		return "JSON", textLines(pretty.String(), width)
 	}
 	if text, ok := plainText(v); ok {
-		return "  text", textLines(text, width)
+		return "text", textLines(text, width)
 	}
-	return "  binary", hexLines(v, width)
-}
-
-func looksLikeJSON(v []byte) bool {
-	v = bytes.TrimSpace(v)
-	return len(v) > 1 && (v[0] == '{' || v[0] == '[')
+	return "binary", hexLines(v, width)
 }
 
 // plainText returns a value as text if it is valid UTF-8 with few control characters.

@@ -8,12 +8,11 @@ import (
 	"electop/ui/scene"
 )
 
-// semaphoreDetail writes the state of a semaphore, which is a key with several holders by design.
-func semaphoreDetail(d *kit.Page, s *scene.Scene, e *election.Election) {
+// writeSemaphore writes the state of a semaphore, which is a key with several holders by design.
+func writeSemaphore(d *kit.Page, s *scene.Scene, e *election.Election) {
 	sem := s.Insight(e).Semaphore
 	if sem == nil {
 		d.Para(kit.Delay, "The key belongs to a semaphore, which has holders and no leader. The holders are unknown, because the value of the key is unavailable or invalid.")
-		valueDetail(d, s, e)
 		return
 	}
 	spans := []kit.Span{{kit.Strong, strconv.Itoa(len(sem.Holders)) + " of " + kit.Plural(sem.Limit, "slot") + " taken"}}

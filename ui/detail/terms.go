@@ -22,66 +22,58 @@ const (
 
 // storedTerms holds the recorded terms of one election, latest first.
 type storedTerms struct {
-	past past.Reader
-	of   election.ID
-	// asked is set after the first page has been requested.
-	asked bool
+	past  past.Reader
 	terms []history.Term
 	older history.Cursor
 	end   bool
 	gaps  []history.Range
-	req   *past.Request
-	slow  bool
-	err   error
+	// task is the latest read. It is nil before the first one. got is its result until it is applied.
+	task *kit.Task
+	got  *past.Read[history.TermPage]
+	err  error
 }
 
-// forget discards the terms. The next load reads the terms of election id.
-func (t *storedTerms) forget(id election.ID) {
-	if t.req != nil {
-		t.req.Cancel()
-	}
-	*t = storedTerms{past: t.past, of: id, req: t.req}
+// forget discards the terms.
+func (t *storedTerms) forget() {
+	t.task.Cancel()
+	*t = storedTerms{past: t.past}
 }
 
 // load returns the command that reads the first page or, near the end of the text, the next page. It returns nil if no
 // read is needed.
-func (t *storedTerms) load(s *scene.Scene, nearEnd bool) tea.Cmd {
-	if !t.past.On() || t.req != nil || t.err != nil || t.full() || t.asked && !nearEnd {
+func (t *storedTerms) load(s *scene.Scene, nearEnd bool) (cmd tea.Cmd) {
+	if !t.past.On() || t.task.Running() || t.err != nil || t.full() || t.task != nil && !nearEnd {
 		return nil
 	}
 	now := time.Time{}
-	if !t.asked {
+	if t.task == nil {
 		now = s.Now
 	}
-	t.asked = true
-	var cmd tea.Cmd
-	t.req, cmd = t.past.Terms(s.Selected, s.Past.Moment(), t.older, termsPage, now)
+	t.task, cmd = t.past.Terms(s.Selected, s.Past.Moment(), t.older, termsPage, now, func(got past.Read[history.TermPage]) { t.got = &got })
 	return cmd
 }
 
 // full reports whether all terms were read, or the limit keptTerms was reached.
 func (t *storedTerms) full() bool { return t.end || len(t.terms) >= keptTerms }
 
-func (t *storedTerms) read(msg past.TermsRead, s *scene.Scene) {
-	if msg.Of != t.req {
+// take applies the result of a read about an election.
+func (t *storedTerms) take(e *election.Election) {
+	got := t.got
+	if t.got = nil; got == nil || e == nil {
 		return
 	}
-	t.req, t.slow = nil, false
-	if msg.Of.Cancelled {
-		return
-	}
-	if t.err = msg.Err; t.err != nil || s.Selected == nil {
+	if t.err = got.Err; t.err != nil {
 		return
 	}
 	if t.older == "" {
-		t.gaps = msg.Gaps
+		t.gaps = got.Gaps
 	}
-	for _, term := range msg.Page.Terms {
-		if sameElection(s.Selected, &term) {
+	for _, term := range got.Page.Terms {
+		if sameElection(e, &term) {
 			t.terms = append(t.terms, term)
 		}
 	}
-	t.older, t.end = msg.Page.Older, !msg.Page.More
+	t.older, t.end = got.Page.Older, !got.Page.More
 }
 
 // sameElection reports whether a recorded term with the same key belongs to the election: the history may contain
@@ -98,7 +90,7 @@ func (t *storedTerms) merged(e *election.Election, at *scene.Past) []history.Ter
 	stored := slices.DeleteFunc(slices.Clone(t.terms), func(old history.Term) bool { return at != nil && old.Start.After(at.At) })
 	for i := len(e.Terms) - 1; i >= 0; i-- {
 		term := history.Term{Term: e.Terms[i]}
-		n := slices.IndexFunc(stored, func(old history.Term) bool { return sameTerm(&old.Term, &term.Term) })
+		n := slices.IndexFunc(stored, func(old history.Term) bool { return scene.SameTerm(&old.Term, &term.Term) })
 		if n >= 0 {
 			if at == nil || term.Cause != "" {
 				term = completed(term.Term, stored[n])
@@ -124,11 +116,6 @@ func (t *storedTerms) merged(e *election.Election, at *scene.Past) []history.Ter
 	return all
 }
 
-func sameTerm(a, b *election.Term) bool {
-	precedes := func(a, b *election.Term) bool { return a.Over() && a.End.Before(b.Start) }
-	return a.Session == b.Session && a.Number == b.Number && a.CreateIndex == b.CreateIndex && !precedes(a, b) && !precedes(b, a)
-}
-
 // completed adds to a term of the snapshot the fields that only the history contains.
 func completed(live election.Term, stored history.Term) history.Term {
 	t := stored
@@ -149,9 +136,9 @@ func (t *storedTerms) state(sym *kit.Symbols) []kit.Span {
 	switch {
 	case t.err != nil:
 		return []kit.Span{{kit.Delay, past.Text(t.err)}}
-	case t.slow:
+	case t.task.Slow():
 		return []kit.Span{{kit.Quiet, "loading" + sym.Ellipsis}}
-	case t.asked && !t.end && len(t.terms) >= keptTerms:
+	case !t.end && len(t.terms) >= keptTerms:
 		return []kit.Span{{kit.Quiet, "Older terms: electop history --terms"}}
 	}
 	return nil

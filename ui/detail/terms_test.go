@@ -9,9 +9,9 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/ui"
 	"electop/ui/detail"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/past"
 	"electop/ui/scene"
@@ -20,7 +20,7 @@ import (
 // remember drives the pages with a history. The History tab is open.
 func remember(t testing.TB, snap *election.Snapshot, key string, source history.Source) *driver {
 	t.Helper()
-	d := &driver{t: t, m: detail.New(keys.Default(false), past.NewReader(t.Context(), source)), s: look(snap, key)}
+	d := &driver{t: t, m: detail.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), source)), s: look(snap, key)}
 	d.answer(scene.Resized{Rect: kit.Rect{W: 100, H: 30}}, scene.Changed{Before: d.s})
 	d.answer(uitest.Press("tab"), uitest.Press("tab"))
 	return d
@@ -30,16 +30,7 @@ func remember(t testing.TB, snap *election.Snapshot, key string, source history.
 func (d *driver) answer(msgs ...any) (reads int) {
 	d.t.Helper()
 	for _, msg := range msgs {
-		for msg != nil {
-			var action scene.Action
-			d.m, action = d.m.Update(msg, d.s)
-			if read := uitest.Answer(action); read != nil {
-				msg = read
-				reads++
-				continue
-			}
-			msg = nil
-		}
+		reads += uitest.Answer(d.t, d.send(msg), func() scene.Action { return d.send(scene.Changed{Before: d.s}) })
 	}
 	return reads
 }
@@ -124,7 +115,7 @@ func TestScrollingTheHistoryLoadsOlderTerms(t *testing.T) {
 
 func TestStoredTermsAreReadOnlyForTheHistoryTab(t *testing.T) {
 	p := manyTerms(100)
-	d := &driver{t: t, m: detail.New(keys.Default(false), past.NewReader(t.Context(), p)), s: look(uitest.Mixed(), billing)}
+	d := &driver{t: t, m: detail.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), p)), s: look(uitest.Mixed(), billing)}
 	if reads := d.answer(scene.Resized{Rect: kit.Rect{W: 100, H: 30}}, scene.Changed{Before: d.s}, uitest.Press("tab")); reads != 0 {
 		t.Errorf("%d reads before the tab is open, want none", reads)
 	}
@@ -140,23 +131,17 @@ func TestStoredTermsAreReadOnlyForTheHistoryTab(t *testing.T) {
 }
 
 func TestStoredTermsOfAnotherElectionAreDiscarded(t *testing.T) {
-	d := &driver{t: t, m: detail.New(keys.Default(false), past.NewReader(t.Context(), manyTerms(100))), s: look(uitest.Mixed(), billing)}
+	d := &driver{t: t, m: detail.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), manyTerms(100))), s: look(uitest.Mixed(), billing)}
 	d.answer(scene.Resized{Rect: kit.Rect{W: 100, H: 30}}, scene.Changed{Before: d.s}, uitest.Press("tab"))
-	var action scene.Action
-	d.m, action = d.m.Update(uitest.Press("tab"), d.s)
-	read := uitest.Answer(action).(past.TermsRead)
-	d.answer(past.Slow{Of: read.Of})
-	d.wants("loading…")
+	first := uitest.Command(d.send(uitest.Press("tab")))
 	before := d.s
 	d.s = look(uitest.Mixed(), "service/auth/leader")
-	if reads := d.answer(scene.Changed{Before: before}); reads != 0 {
-		t.Errorf("%d reads during another read, want none", reads)
-	}
-	if reads := d.answer(read); reads != 1 {
+	if reads := d.answer(scene.Changed{Before: before}); reads != 1 {
 		t.Errorf("%d reads for the other election, want 1", reads)
 	}
+	first().(kit.TaskMsg).Apply()
+	d.send(scene.Changed{Before: d.s})
 	d.lacks("old-")
-	d.lacks("loading")
 }
 
 func TestAnErrorOfTheHistoryLeavesTheTermsOfTheSnapshot(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui"
 	"electop/ui/events"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/past"
 	"electop/ui/scene"
@@ -21,13 +21,13 @@ import (
 // driver drives the view as the program does.
 type driver struct {
 	t testing.TB
-	m events.Model
+	m *events.Model
 	s *scene.Scene
 }
 
 func drive(t testing.TB, snap *election.Snapshot) *driver {
 	t.Helper()
-	d := &driver{t: t, m: events.New(keys.Default(false), past.NewReader(t.Context(), nil)), s: uitest.Scene(snap, uitest.Now())}
+	d := &driver{t: t, m: events.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), nil)), s: uitest.Scene(snap, uitest.Now())}
 	d.send(scene.Resized{Rect: kit.Rect{W: 80, H: 20}})
 	d.send(scene.Opened{})
 	return d

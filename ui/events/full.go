@@ -26,12 +26,12 @@ const (
 )
 
 // openFull opens the box. The cursor stays on its event while newer events arrive.
-func (m *Model) openFull() { m.full, m.follow = full{line: &m.lines[m.at.Index]}, false }
+func (m *Model) openFull() { m.full, m.follow = full{line: &m.list.Rows[m.list.Index]}, false }
 
 func (m *Model) closeFull() {
 	if m.full.line != nil {
 		m.full = full{}
-		m.moveTo(m.at.Index)
+		m.moveTo(m.list.Index)
 	}
 }
 

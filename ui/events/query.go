@@ -81,8 +81,3 @@ func named(w query.Word, board *election.Snapshot) []string {
 	}
 	return names
 }
-
-// isAboutEvents reports whether a filter selects types or causes. Such a filter hides gaps in observation.
-func isAboutEvents(f query.Filter) bool {
-	return f.Has("type", "cause")
-}

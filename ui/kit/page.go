@@ -6,8 +6,8 @@ import (
 )
 
 // Text appends at most rows lines of text to lines, beginning at line top. The last appended line shows how many
-// lines follow and whether they contain advice. advice is the index of the line where the advice begins.
-func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice int) []string {
+// lines follow.
+func (p *Painter) Text(lines []string, text [][]Span, top, rows, width int) []string {
 	end := min(len(text), top+rows)
 	l := NewLine(p, width)
 	for i := top; i < end; i++ {
@@ -15,7 +15,7 @@ func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice i
 		l.Gap(1)
 		l.Texts(text[i]...)
 		if left := len(text) - end; i == end-1 && left > 0 {
-			l.more(left, advice > end)
+			l.more(left)
 		}
 		lines = append(lines, l.Done())
 	}
@@ -23,12 +23,9 @@ func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice i
 }
 
 // more writes the number of following lines at the end of a line. It writes the longest text that fits.
-func (l *Line) more(left int, advice bool) {
+func (l *Line) more(left int) {
 	few := " " + l.Sym.more + " " + strconv.Itoa(left) + " "
 	full := " " + l.Sym.more + " " + Plural(left, "more line") + " "
-	if advice {
-		few, full = few+l.Sym.Urgent+" ", full+"with advice "
-	}
 	for _, text := range []string{full, few} {
 		if n := Width(text); l.Room() >= n {
 			l.Gap(l.Room() - n)
@@ -41,8 +38,6 @@ func (l *Line) more(left int, advice bool) {
 // Page collects wrapped lines.
 type Page struct {
 	Lines [][]Span
-	// Mark is the index of the first line of the advice, or 0 if there is no advice.
-	Mark  int
 	Width int
 	Sym   *Symbols
 }

@@ -144,7 +144,8 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	if len(page.Lines) > rows || s.Width > 0 {
 		rows-- // for the scroll position
 	}
-	if s.text.Show(page.Lines, w, max(1, rows)) || s.Title != title || s.changed.IsZero() {
+	changes := s.text.Show(page.Lines, w, max(1, rows)) || s.Title != title || s.changed.IsZero()
+	if changes {
 		s.changed, s.settled = now, false
 		if s.typed != nil { // the number was typed for another text
 			s.asking, s.typed = "", nil
@@ -157,10 +158,10 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	if !s.settled && now.Sub(s.changed) >= Settled {
 		s.settled = true
 	}
-	if s.focus > 0 && !slices.ContainsFunc(s.Buttons, s.ready) {
+	if !slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts && !b.Off }) {
 		s.focus = 0
 	}
-	if s.changed != now || !slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts }) {
+	if !changes || !slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts }) {
 		return nil
 	}
 	return tea.Tick(Settled, func(time.Time) tea.Msg { return SettledMsg{} })
@@ -428,6 +429,8 @@ func (s *Sheet) controls() []Control {
 	for i, b := range s.labelled() {
 		text, role := "  "+b.Label+"  ", ButtonIdle
 		switch {
+		case b.Acts && !s.ready(b) && i == s.focus: // the button keeps the focus while it is disabled
+			text, role = "[("+b.Label+")]", Faint
 		case b.Acts && !s.ready(b):
 			text, role = " ("+b.Label+") ", Faint
 		case i == s.focus && b.Acts:

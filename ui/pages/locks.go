@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election/discovery"
+	"electop/election/insight"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -15,7 +15,7 @@ import (
 
 // Found is the result of a search for locks.
 type Found struct {
-	discovery.Result
+	insight.FoundLocks
 	// Scanned is the number of keys that were read.
 	Scanned int
 	// Problem is the reason why locks may be missing, in one line. It is empty if the result is complete.
@@ -85,7 +85,7 @@ func watchAll(found *Found) any {
 }
 
 // WriteGroup writes the pattern, the key counts, the software and the state of a group.
-func WriteGroup(page *kit.Page, g *discovery.Group) {
+func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 	name := g.Pattern
 	if name == "" {
 		name = g.Keys[0]

@@ -19,7 +19,7 @@ func (v *Model) drawOpen(p *kit.Painter, s *scene.Scene, r *row) []string {
 	title := []kit.Span{{sign.Role, sign.Text + " "}, {kit.Strong, name}, {kit.Quiet, "  on " + scene.Clean(r.ses.Node)}}
 	right := []kit.Control{kit.Hint("esc", "all sessions")}
 	lines := append(make([]string, 0, height), p.RuleWith(width, kit.Fit(title, width-24, p.Sym), right))
-	lines = p.Text(lines, v.document(s, r, width).Lines, v.top, height-1, width, 0)
+	lines = p.Text(lines, v.document(s, r, width).Lines, v.top, height-1, width)
 	return p.Pad(lines, width, height)
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/failure"
 	"electop/election/insight"
 	"electop/election/query"
 	"electop/election/sanitize"
@@ -41,7 +40,7 @@ type row struct {
 	scanned, partly bool
 	alike           int // number of similar orphans, including this one
 	// failure is evidence that the leader with this session has failed, or nil if there is none.
-	failure *failure.Failure
+	failure *insight.Failure
 	seen    time.Time
 	// created is set if seen is the time of creation.
 	created bool
@@ -117,10 +116,10 @@ func (c *content) count(programs map[insight.Program]int) {
 }
 
 // failedLeaders maps the sessions of failed leaders to the evidence of the failure.
-func failedLeaders(snap *election.Snapshot) map[string]*failure.Failure {
-	failed := map[string]*failure.Failure{}
+func failedLeaders(snap *election.Snapshot) map[string]*insight.Failure {
+	failed := map[string]*insight.Failure{}
 	for _, part := range snap.Datacenters() {
-		nodes := failure.NewNodes(part.Checks)
+		nodes := insight.NewFailedNodes(part.Checks)
 		for _, e := range part.Elections {
 			if f := nodes.Of(e); f.Current() {
 				failed[e.Session.ID] = f

@@ -8,14 +8,14 @@ import (
 
 // LimitPages limits the size of the file, to simulate a full disk. Call it before Run or on the goroutine of Run.
 func (w *Writer) LimitPages(ctx context.Context, pages int) error {
-	_, err := w.conn.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	_, err := w.db.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
 	return err
 }
 
 // Trim runs retention as at a time. Call it before Run. keep is the retention period, or 0 for that of the file.
 func (w *Writer) Trim(ctx context.Context, now time.Time, keep time.Duration) error {
 	if keep > 0 {
-		if err := w.set(ctx, "keep", keep.String()); err != nil {
+		if err := w.set(ctx, "keep", fmt.Sprint(int64(keep))); err != nil {
 			return err
 		}
 		defer w.exec(ctx, "DELETE FROM settings WHERE name = 'keep'")
@@ -23,7 +23,7 @@ func (w *Writer) Trim(ctx context.Context, now time.Time, keep time.Duration) er
 	w.trimAt = time.Time{}
 	for more := true; more; {
 		var err error
-		if more, err = w.trim(ctx, now); err != nil {
+		if more, err = w.trim(ctx, now); err != nil { // outside of a transaction
 			return err
 		}
 	}

@@ -20,8 +20,7 @@ import (
 
 // Reasons why a file cannot be used.
 var (
-	ErrNewer   = errors.New("a newer version of electop wrote this file")
-	ErrOlder   = errors.New("an older version of electop wrote this file; move it away or select another file with --history")
+	ErrVersion = errors.New("another version of electop wrote this file; move it away or select another file with --history")
 	ErrForeign = errors.New("not an electop history file")
 	ErrCorrupt = errors.New("the file is damaged; move it away")
 	ErrCluster = errors.New("the file belongs to another Consul cluster; select another file with --history")
@@ -142,14 +141,14 @@ func regular(path string) error {
 	return err
 }
 
-// busyTimeout is how long, in ms, a statement waits for another process that writes. It is several times longer than
-// the longest batch and the longest step of retention.
-const busyTimeout = 5000
+// busyTimeout is how long a statement waits for another process that writes. It is several times longer than the longest
+// transaction of a writer.
+const busyTimeout = 5 * time.Second
 
-func openDB(path string, mode url.Values, pragmas ...string) (*sql.DB, error) {
+func openDB(path string, busy time.Duration, mode url.Values, pragmas ...string) (*sql.DB, error) {
 	query := url.Values{"_txlock": {"immediate"}}
 	maps.Copy(query, mode)
-	for _, p := range append([]string{fmt.Sprintf("busy_timeout(%d)", busyTimeout)}, pragmas...) {
+	for _, p := range append([]string{fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())}, pragmas...) {
 		query.Add("_pragma", p)
 	}
 	absolute, err := filepath.Abs(path)
@@ -165,13 +164,12 @@ type conn struct {
 	path     string
 	file     fs.FileInfo
 	db       *sql.DB
-	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
 }
 
 // connect opens the file for writing, and creates it if necessary. synchronous FULL ensures that a power failure does
 // not lose stored data.
-func connect(ctx context.Context, path string) (c *conn, err error) {
+func connect(ctx context.Context, path string, busy time.Duration) (c *conn, err error) {
 	if err := prepare(path); err != nil {
 		return nil, wrap(path, err)
 	}
@@ -179,15 +177,12 @@ func connect(ctx context.Context, path string) (c *conn, err error) {
 	if c.file, err = os.Stat(path); err != nil {
 		return nil, wrap(path, err)
 	}
-	if c.db, err = openDB(path, url.Values{"mode": {"rw"}}, "synchronous(FULL)"); err != nil {
+	if c.db, err = openDB(path, busy, url.Values{"mode": {"rw"}}, "synchronous(FULL)", "recursive_triggers(1)"); err != nil {
 		return nil, wrap(path, err)
 	}
 	c.db.SetMaxOpenConns(1)
 	if err = create(ctx, c.db); err == nil {
-		err = useWAL(ctx, c.db)
-	}
-	if err == nil {
-		c.conn, err = c.db.Conn(ctx)
+		_, err = c.db.ExecContext(ctx, "PRAGMA journal_mode = WAL; "+derive)
 	}
 	if err != nil {
 		c.db.Close() //nolint:gosec // the first error is the one to report
@@ -196,36 +191,11 @@ func connect(ctx context.Context, path string) (c *conn, err error) {
 	return c, nil
 }
 
-// walPause is the pause before useWAL tries again.
-const walPause = 10 * time.Millisecond
-
-// useWAL switches to WAL mode and retries: the switch fails if another process switches at the same time, and SQLite
-// does not apply the busy timeout to the switch.
-func useWAL(ctx context.Context, db *sql.DB) error {
-	ctx, cancel := context.WithTimeout(ctx, busyTimeout*time.Millisecond)
-	defer cancel()
-	var locked error
-	for {
-		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
-		switch {
-		case code(err) == sqlite3.SQLITE_BUSY:
-			locked = err
-		case err != nil && locked != nil && ctx.Err() != nil: // the timeout ended the statement, but the lock was the cause
-			return locked
-		default:
-			return err
-		}
-		if pause(ctx, walPause); ctx.Err() != nil {
-			return locked
-		}
-	}
-}
-
 func (c *conn) close() error {
 	for _, stmt := range c.prepared {
 		stmt.Close() //nolint:gosec // the connection closes with it
 	}
-	return errors.Join(c.conn.Close(), c.db.Close())
+	return c.db.Close()
 }
 
 // transaction runs f in a transaction. If f fails, nothing is stored.
@@ -233,56 +203,49 @@ func (c *conn) transaction(ctx context.Context, f func(context.Context) error) e
 	if now, err := os.Stat(c.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, c.file) {
 		return wrap(c.path, ErrMoved)
 	}
-	if _, err := c.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if _, err := c.db.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return wrap(c.path, err)
 	}
 	err := f(ctx)
 	if err == nil {
-		_, err = c.conn.ExecContext(ctx, "COMMIT")
+		_, err = c.db.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
 		// After some errors SQLite has already rolled back, and this statement fails.
-		c.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck,gosec // see above
+		c.db.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck,gosec // see above
 	}
 	return wrap(c.path, err)
 }
 
 // statement prepares a query, or returns the cached statement.
-func (c *conn) statement(ctx context.Context, query string) (*sql.Stmt, error) {
-	if stmt := c.prepared[query]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := c.conn.PrepareContext(ctx, query)
-	if err == nil {
-		c.prepared[query] = stmt
+func (c *conn) statement(ctx context.Context, query string) (stmt *sql.Stmt, err error) {
+	if stmt = c.prepared[query]; stmt == nil {
+		if stmt, err = c.db.PrepareContext(ctx, query); err == nil {
+			c.prepared[query] = stmt
+		}
 	}
 	return stmt, err
 }
 
-// exec runs a statement and returns the number of changed rows and the latest row ID.
-func (c *conn) exec(ctx context.Context, query string, args ...any) (changed, id int64, err error) {
+// exec runs a statement and returns the number of changed rows.
+func (c *conn) exec(ctx context.Context, query string, args ...any) (changed int64, err error) {
 	stmt, err := c.statement(ctx, query)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	r, err := stmt.ExecContext(ctx, args...)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	changed, err = r.RowsAffected()
-	if err == nil {
-		id, err = r.LastInsertId()
-	}
-	return changed, id, err
+	return r.RowsAffected()
 }
 
 // row reads one row. found is false if there is no row.
 func (c *conn) row(ctx context.Context, query string, args []any, into ...any) (found bool, err error) {
 	stmt, err := c.statement(ctx, query)
-	if err != nil {
-		return false, err
+	if err == nil {
+		err = stmt.QueryRowContext(ctx, args...).Scan(into...)
 	}
-	err = stmt.QueryRowContext(ctx, args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -309,7 +272,7 @@ func openForReading(ctx context.Context, path string) (*sql.DB, error) {
 }
 
 func openMode(ctx context.Context, path string, mode url.Values) (*sql.DB, error) {
-	db, err := openDB(path, mode, "query_only(1)")
+	db, err := openDB(path, busyTimeout, mode, "query_only(1)")
 	if err != nil {
 		return nil, err
 	}

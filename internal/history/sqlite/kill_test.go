@@ -48,7 +48,10 @@ func recordUntilKilled(path, from string) int {
 		}
 		tr.Observe(past)
 	}
+	marks := make(chan bool, 1)
 	w, err := sqlite.OpenWriter(context.Background(), path, sqlite.WriterOptions{
+		Delay: 10 * time.Millisecond, Lease: 200 * time.Millisecond,
+		Mark: func() { marks <- true },
 		OnStored: func(events []election.Event) {
 			for _, e := range events {
 				fmt.Println(e.ModifyIndex, e.Type) //nolint:forbidigo // the test reads it
@@ -62,13 +65,14 @@ func recordUntilKilled(path, from string) int {
 	done := make(chan error, 1)
 	go func() { done <- w.Run(context.Background()) }()
 	tick := time.NewTicker(20 * time.Millisecond)
-	marked := false
+	marks <- true
 	for ; ; i++ {
 		p := election.Pair{Key: "service/web/leader", CreateIndex: 1, LockIndex: i, ModifyIndex: 2 * i, Session: "session-" + strconv.FormatUint(i, 10)}
 		w.Record(tr.Observe(election.KeysRead{At: time.Now(), Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}}))
-		if !marked {
+		select {
+		case <-marks:
 			w.Mark(tr.Snapshot(time.Now()), ps)
-			marked = true
+		default:
 		}
 		p.Session, p.ModifyIndex = "", p.ModifyIndex+1
 		w.Record(tr.Observe(election.KeysRead{At: time.Now(), Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}}))
@@ -106,11 +110,11 @@ func TestStoredEventsSurviveAKill(t *testing.T) {
 		}
 	}
 	periods, err := open(t, path).Observations(t.Context(), history.Range{})
-	if err != nil || len(periods) != kills {
+	if err != nil || len(periods) < 2 {
 		t.Fatalf("error %v, %d periods of observation", err, len(periods))
 	}
 	for i := 1; i < len(periods); i++ {
-		if a, b := periods[i-1], periods[i]; a.Ending != "" || a.To.Before(a.From) || !b.From.After(a.To) {
+		if a, b := periods[i-1], periods[i]; a.To.Before(a.From) || !b.From.After(a.To) {
 			t.Errorf("the periods %+v and %+v have no gap between them", a, b)
 		}
 	}

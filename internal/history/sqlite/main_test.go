@@ -122,6 +122,7 @@ type writer struct {
 func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 	t.Helper()
 	w := &writer{t: t, done: make(chan error, 1), stored: make(chan int, 100_000)}
+	o.Delay, o.Lease = 5*time.Millisecond, 200*time.Millisecond
 	o.OnStored = func(events []election.Event) { w.stored <- len(events) }
 	var err error
 	if w.Writer, err = sqlite.OpenWriter(t.Context(), path, o); err != nil {

@@ -38,8 +38,8 @@ func (x *explainer) QueryContext(ctx context.Context, query string, args ...any)
 			x.t.Fatal(err)
 		}
 		plan = append(plan, detail)
-		// The rows of a page and the terms of a window are few.
-		sorts := strings.HasPrefix(detail, "USE TEMP") && (strings.Contains(query, "id IN (") || strings.Contains(query, "FROM elections") || strings.Contains(query, "FROM observations"))
+		// The rows of a page, elections and observations are few.
+		sorts := strings.HasPrefix(detail, "USE TEMP") && (parent == 0 && strings.Contains(query, ") p CROSS JOIN") || strings.Contains(query, "FROM elections") || strings.Contains(query, "FROM observations"))
 		bad = bad || expensive.MatchString(detail) && !sorts
 	}
 	if bad {
@@ -51,16 +51,16 @@ func (x *explainer) QueryContext(ctx context.Context, query string, args ...any)
 // Every query of the command line and of the dashboard uses an index, with every filter.
 func TestQueriesUseTheirIndexes(t *testing.T) {
 	path := t.TempDir() + "/h.db"
-	c, err := connect(t.Context(), path)
+	c, err := connect(t.Context(), path, busyTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if _, _, err := c.exec(t.Context(), "INSERT INTO elections (datacenter, ident, key, name, found) VALUES ('dc1', ?1, ?1, ?1, 1)", fmt.Sprint("web-", i)); err != nil {
+		if _, err := c.exec(t.Context(), "INSERT INTO elections (datacenter, ident, key, name, found) VALUES ('dc1', ?1, ?1, ?1, 1)", fmt.Sprint("web-", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := c.exec(t.Context(), "INSERT INTO checkpoints (datacenter, at, event, board) VALUES ('dc1', 1, 0, ?)", board(t)); err != nil {
+	if _, err := c.exec(t.Context(), "INSERT INTO checkpoints (datacenter, at, event, board) VALUES ('dc1', 1, 0, ?)", board(t)); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.close(); err != nil {
@@ -146,7 +146,7 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 	if err := w.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	c, err := connect(t.Context(), w.path)
+	c, err := connect(t.Context(), w.path, busyTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,11 +178,5 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 				t.Errorf("%s: %s", query, detail)
 			}
 		}
-	}
-	if terms, err := list(t.Context(), w.reading(), scanOne[string], "SELECT cause || ' ' || by FROM terms"); err != nil || len(terms) != 1 || terms[0] != "operator_release ana" {
-		t.Errorf("%v %v", err, terms)
-	}
-	if n, err := list(t.Context(), w.reading(), scanOne[int], "SELECT count(*) FROM events WHERE cause = 'operator_release'"); err != nil || n[0] != 1 {
-		t.Errorf("%v %v", err, n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -28,26 +29,20 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	}
 	only := ""
 	if len(ids) > 0 {
-		only = " AND e.id IN (" + joined(ids) + ")"
+		only = " AND e.id IN (" + strings.Join(numbers(ids), ",") + ")"
 	}
-	elections, err := f.summaries(ctx, q, only, cover)
+	total := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
+	elections, err := f.summaries(ctx, q, only, cover, total)
+	if err == nil {
+		err = f.sumTerms(ctx, q, only, elections, total)
+	}
 	if err != nil {
 		return st, err
 	}
-	if err := f.sumTerms(ctx, q, only, elections); err != nil {
-		return st, err
-	}
-	if err := f.addMissed(ctx, q, elections); err != nil {
-		return st, err
-	}
-	total := summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
 	for _, s := range elections {
-		total.add(s)
-		s.finish()
-		st.Elections = append(st.Elections, s.Summary)
+		st.Elections = append(st.Elections, s.finish())
 	}
-	total.finish()
-	st.Total = total.Summary
+	st.Total = total.finish()
 	slices.SortFunc(st.Elections, func(a, b history.Summary) int { return cmp.Compare(a.Key, b.Key) })
 	return st, nil
 }
@@ -55,7 +50,7 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 // summing is an unfinished summary.
 type summing struct {
 	history.Summary
-	total               time.Duration
+	held                time.Duration
 	vacancies           []int64
 	firstSeen, lastSeen time.Time
 	observed            history.Periods
@@ -64,13 +59,13 @@ type summing struct {
 }
 
 // summaries returns the elections, with the time for which each was observed.
-func (f *File) summaries(ctx context.Context, q history.Filter, only string, cover *history.Coverage) (map[int64]*summing, error) {
+func (f *File) summaries(ctx context.Context, q history.Filter, only string, cover *history.Coverage, total *summing) (map[int64]*summing, error) {
 	found := map[int64]*summing{}
 	scan := func(rows *sql.Rows) (none struct{}, err error) {
-		var id, first int64
+		var id, first, missed int64
 		s := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
-		err = rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &first)
-		s.firstSeen, s.observed = moment(first), cover.Of(s.Datacenter, s.Key)
+		err = rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &first, &missed)
+		s.firstSeen, s.observed, s.Missed = moment(first), cover.Of(s.Datacenter, s.Key), unsigned(missed)
 		if q.Since.After(s.firstSeen) {
 			s.firstSeen = q.Since
 		}
@@ -81,17 +76,21 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 			end = q.Until // nothing is known about the time after the last observation
 		}
 		s.known = max(0, end.Sub(s.firstSeen))
+		total.known += s.known
+		total.Observed += s.Observed
+		total.Missed += s.Missed
 		found[id] = s
 		return none, err
 	}
-	_, err := list(ctx, f.reading, scan, `SELECT e.id, e.name, e.key, e.datacenter, e.found
-		FROM elections e WHERE e.key <> '' AND (EXISTS (SELECT 1 FROM terms WHERE election = e.id)
-		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ('entered', 'left')))`+only)
+	_, err := list(ctx, f.reading, scan, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = 'missed' AND time BETWEEN ? AND ? GROUP BY election)
+		SELECT e.id, e.name, ifnull(e.key, e.ident), e.datacenter, e.found, ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
+		WHERE e.ident <> '' AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ('entered', 'left')))`+only,
+		since(q.Range), until(q.Range))
 	return found, err
 }
 
 // sumTerms adds the terms that overlap the range.
-func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections map[int64]*summing) error {
+func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections map[int64]*summing, total *summing) error {
 	var id, started int64
 	var ended, seen, vacancy sql.NullInt64
 	var cause sql.RawBytes
@@ -101,13 +100,29 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 		if err != nil || s == nil {
 			return none, err
 		}
-		to := moment(seen.Int64)
+		from, to := moment(started), moment(seen.Int64)
 		if !ended.Valid {
 			to = s.lastSeen
 		}
-		s.term(moment(started), to)
-		if ended.Valid && (q.Until.IsZero() || ended.Int64 <= until(q.Range)) {
-			s.end(cause, vacancy)
+		held := max(0, to.Sub(from))
+		if from.Before(s.firstSeen) {
+			from = s.firstSeen
+		}
+		observed, over := history.Seconds(s.observed.Within(from, to)), ended.Valid && ended.Int64 <= until(q.Range)
+		for _, x := range []*summing{s, total} {
+			x.Terms++
+			x.held += held
+			x.Longest = max(x.Longest, history.Seconds(held))
+			x.Led += observed
+			x.led += max(0, to.Sub(from))
+			if over {
+				x.Causes[cmp.Or(election.Cause(cause), election.Unknown)]++
+			}
+			if over && vacancy.Valid {
+				x.vacancies = append(x.vacancies, vacancy.Int64)
+			} else if over {
+				x.Unmeasured++
+			}
 		}
 		return none, nil
 	}
@@ -117,64 +132,10 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 	return err
 }
 
-func (s *summing) term(from, to time.Time) {
-	s.Terms++
-	held := max(0, to.Sub(from))
-	s.total += held
-	s.Longest = max(s.Longest, history.Seconds(held))
-	if from.Before(s.firstSeen) {
-		from = s.firstSeen
-	}
-	s.Led += history.Seconds(s.observed.Within(from, to))
-	s.led += max(0, to.Sub(from))
-}
-
-func (s *summing) end(cause []byte, vacancy sql.NullInt64) {
-	if c := election.Cause(cause); c != "" {
-		s.Causes[c]++
-	} else {
-		s.Causes[election.Unknown]++
-	}
-	if vacancy.Valid {
-		s.vacancies = append(s.vacancies, vacancy.Int64)
-	} else {
-		s.Unmeasured++
-	}
-}
-
-func (f *File) addMissed(ctx context.Context, q history.Filter, elections map[int64]*summing) error {
-	scan := func(rows *sql.Rows) (none struct{}, err error) {
-		var id, count int64
-		if err = rows.Scan(&id, &count); elections[id] != nil {
-			elections[id].Missed += unsigned(count)
-		}
-		return none, err
-	}
-	_, err := list(ctx, f.reading, scan, "SELECT election, count FROM events WHERE type = 'missed' AND time >= ? AND time <= ?", since(q.Range), until(q.Range))
-	return err
-}
-
-// add adds another unfinished summary.
-func (s *summing) add(o *summing) {
-	s.Terms += o.Terms
-	s.Missed += o.Missed
-	s.total += o.total
-	s.Longest = max(s.Longest, o.Longest)
-	s.Observed += o.Observed
-	s.Led += o.Led
-	s.known += o.known
-	s.led += o.led
-	s.vacancies = append(s.vacancies, o.vacancies...)
-	s.Unmeasured += o.Unmeasured
-	for cause, n := range o.Causes {
-		s.Causes[cause] += n
-	}
-}
-
 // finish computes the values that depend on all terms.
-func (s *summing) finish() {
+func (s *summing) finish() history.Summary {
 	if s.Terms > 0 {
-		s.Mean = history.Seconds(s.total / time.Duration(s.Terms))
+		s.Mean = history.Seconds(s.held / time.Duration(s.Terms))
 	}
 	s.Led = min(s.Led, s.Observed) // the sum is greater than Observed if terms overlap because the clock was set back
 	if s.Vacancies = len(s.vacancies); s.Vacancies > 0 {
@@ -186,7 +147,7 @@ func (s *summing) finish() {
 		s.AvailabilityMin = new(min(1, float64(s.led)/float64(s.known)))
 		s.AvailabilityMax = new(max(*s.AvailabilityMin, 1-float64(s.Observed-s.Led)/float64(s.known)))
 	}
-	s.vacancies, s.observed = nil, nil
+	return s.Summary
 }
 
 // percentile returns the smallest value that is greater than or equal to p percent of the values.

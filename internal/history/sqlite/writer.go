@@ -1,16 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -23,28 +20,20 @@ const (
 	// defaultQueue is the maximum number of queued events. It is sufficient for 20 minutes at 50 changes per second. A
 	// full queue uses 30 MB of memory.
 	defaultQueue = 1 << 16
-	// batchDelay is how long Run collects events for one transaction, because each transaction waits for a write to the
+	// defaultDelay is how long Run collects events for one transaction, because each transaction waits for a write to the
 	// disk.
-	batchDelay = time.Second
+	defaultDelay = time.Second
 	// batchSize is the maximum number of events in a transaction.
 	batchSize = 2000
-	// heartbeat is the interval of heartbeats. If the process is killed, the recorded observation ends at most
-	// heartbeat plus batchDelay too early.
-	heartbeat = 2 * time.Second
-	// leaseFor is how long a lease is valid. Another process takes over when it has expired.
-	leaseFor = history.AliveWithin
-	// standbyFor is the age of the events that a process without the lease keeps: those that a killed writer may not have
-	// stored before its lease expired.
-	standbyFor = leaseFor + 4*heartbeat
-	// retryEvery is the pause after a temporary error of the file.
-	retryEvery = 5 * time.Second
+	// maxActions is the maximum number of actions in a transaction.
+	maxActions = 100
 	// checkpointEvery is the maximum time between two checkpoints.
 	checkpointEvery = 24 * time.Hour
 	// leastEvents is the minimum number of events between two periodic checkpoints.
-	leastEvents = 1000
+	leastEvents = 4000
 	// finishWithin is the timeout of the last write before the process exits.
 	finishWithin = 5 * time.Second
-	// clockTolerance is the change of the clock, relative to the monotonic clock, that counts as a jump.
+	// clockTolerance is the step back of the clock that counts as a gap in observation.
 	clockTolerance = time.Second
 )
 
@@ -58,6 +47,14 @@ type WriterOptions struct {
 	MaxBytes int64
 	// Queue is the maximum number of queued events; 0 means 65,536.
 	Queue int
+	// Delay is how long events are collected for one transaction; 0 means a second. After a temporary error of the file,
+	// the writer waits for five times as long.
+	Delay time.Duration
+	// Lease is how long another process waits for this one before it takes over; 0 means 10 s. A fifth of it is the
+	// interval of heartbeats, and half of it is how long a transaction waits for a lock of the file.
+	Lease time.Duration
+	// Now returns the time; nil means [time.Now].
+	Now func() time.Time
 	// Cluster returns the identity of the Consul cluster, or "" if it is unknown. A file belongs to one cluster.
 	Cluster func(context.Context) string
 	// Mark requests a call of [Writer.Mark]. It must not block.
@@ -87,17 +84,14 @@ type Status struct {
 	OtherSince time.Time
 }
 
-// mark is a complete snapshot in the queue of events. It contains exactly the events before it.
-type mark struct {
+// item is an event, or a mark: a complete snapshot that contains exactly the events before it.
+type item struct {
+	event    election.Event
 	snapshot *election.Snapshot
 	patterns election.Patterns
 }
 
-// item is an event or a mark in the queue.
-type item struct {
-	event election.Event
-	mark  *mark
-}
+func (x item) isMark() bool { return x.snapshot != nil }
 
 // Writer stores events in a file. One process at a time has the lease to store the events of a datacenter; the writers of
 // the others keep the latest events, and take over when the lease expires. The methods except Run never block and are
@@ -112,19 +106,18 @@ type Writer struct {
 
 	*conn
 	writing
-	base   time.Time     // the start of Run, with its monotonic reading
-	offset time.Duration // how far the clock has moved since base, relative to the monotonic clock
-	pulse  time.Time     // when the loop of Run last completed a step
-	beatAt time.Time     // time of the next heartbeat
-	trimAt time.Time
-	// since is when this process, without the lease, began to observe.
-	since   time.Time
-	checked bool // the file belongs to the observed cluster
+	datacenter string
+	checked    bool      // the file belongs to the observed cluster
+	pulse      time.Time // when the loop of Run last completed a step
+	trimAt     time.Time
 
 	mu      sync.Mutex
 	queue   []item
 	actions []history.Action
 	status  Status
+	// named is the observed datacenter, or nil before the first mark.
+	named   *string
+	marking bool // a mark was requested or is in the queue
 	// lost counts dropped events until their number is stored in the file.
 	lost   uint64
 	closed bool
@@ -134,9 +127,7 @@ type Writer struct {
 
 // writing is the state of a writer that a failed transaction must restore.
 type writing struct {
-	datacenter string
-	named      bool // a mark has named the datacenter; the name can be empty
-	leased     bool
+	leased bool
 	// begun is set once a checkpoint of this observer was stored under the current lease.
 	begun    bool
 	patterns string
@@ -145,16 +136,17 @@ type writing struct {
 	// elections is the number of elections in the latest checkpoint. events counts the events since then.
 	elections, events int
 	checkpointAt      time.Time
-	marking           bool // a mark was requested
-	// jumped is set after a jump of the clock, until the next mark.
-	jumped bool
 }
 
 // NewWriter returns a writer. Run opens the file when the first event or action is queued, so that a slow disk does
 // not delay the caller.
 func NewWriter(path string, o WriterOptions) *Writer {
-	if o.Queue <= 0 {
-		o.Queue = defaultQueue
+	o.Queue, o.Delay, o.Lease = cmp.Or(o.Queue, defaultQueue), cmp.Or(o.Delay, defaultDelay), cmp.Or(o.Lease, history.AliveWithin)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Cluster == nil {
+		o.Cluster = func(context.Context) string { return "" }
 	}
 	if o.OnStored == nil {
 		o.OnStored = func([]election.Event) {}
@@ -168,27 +160,7 @@ func NewWriter(path string, o WriterOptions) *Writer {
 	if o.OnOther == nil {
 		o.OnOther = func(string) {}
 	}
-	return &Writer{path: path, o: o, id: writerID(), wake: make(chan struct{}, 1)}
-}
-
-// writerID identifies this process and this writer: the host with its PID namespace, the PID and a random text.
-func writerID() string { return fmt.Sprint(pidNamespace(), " ", os.Getpid(), " ", rand.Text()) }
-
-func pidNamespace() string {
-	host, _ := os.Hostname()                     // without a name, only the lease's expiry shows that its process has ended
-	space, _ := os.Readlink("/proc/self/ns/pid") // exists only on Linux
-	return strings.ReplaceAll(host+space, " ", "")
-}
-
-// ended reports whether a writer is known to be a process of this host that has ended.
-func ended(writer string) bool {
-	var space, random string
-	var pid int
-	if n, err := fmt.Sscan(writer, &space, &pid, &random); n < 3 || err != nil || space != pidNamespace() || pid == os.Getpid() {
-		return false
-	}
-	p, err := os.FindProcess(pid)
-	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+	return &Writer{path: path, o: o, id: rand.Text(), wake: make(chan struct{}, 1)}
 }
 
 // OpenWriter opens or creates the file. The caller must then call Run, which closes the file.
@@ -197,28 +169,25 @@ func OpenWriter(ctx context.Context, path string, o WriterOptions) (*Writer, err
 	return w, w.open(ctx)
 }
 
-func (w *Writer) open(ctx context.Context) (err error) {
-	if w.conn == nil {
-		w.conn, err = connect(ctx, w.path)
-	}
-	return err
-}
+// now returns the time without a monotonic reading, because the monotonic clock stops while the machine is suspended.
+func (w *Writer) now() time.Time { return w.o.Now().Round(0) }
 
 // Record queues events. If the queue is full, it drops events and counts them. It ignores initial events, because a mark
 // contains the state that they report.
 func (w *Writer) Record(events []election.Event) {
-	news := false
 	w.mu.Lock()
 	for i := range events {
-		if !events[i].Initial {
+		switch {
+		case events[i].Initial:
+		case w.closed || len(w.queue) >= w.o.Queue:
+			w.status.Dropped++
+			w.lost++
+		default:
 			w.push(item{event: events[i]})
-			news = true
 		}
 	}
 	w.mu.Unlock()
-	if news {
-		w.notify()
-	}
+	w.notify()
 }
 
 // Mark queues a complete snapshot of the observer, with its patterns. The snapshot must contain exactly the events that
@@ -226,10 +195,8 @@ func (w *Writer) Record(events []election.Event) {
 func (w *Writer) Mark(s *election.Snapshot, ps election.Patterns) {
 	w.mu.Lock()
 	if !w.closed {
-		if len(w.queue) == 0 {
-			w.moved = time.Now()
-		}
-		w.queue = append(w.queue, item{mark: &mark{s, ps}})
+		w.named, w.marking = &s.Datacenter, true
+		w.push(item{snapshot: s, patterns: ps})
 	}
 	w.mu.Unlock()
 	w.notify()
@@ -237,11 +204,6 @@ func (w *Writer) Mark(s *election.Snapshot, ps election.Patterns) {
 
 // push queues an item. The caller holds the mutex.
 func (w *Writer) push(x item) {
-	if w.closed || len(w.queue) >= w.o.Queue {
-		w.status.Dropped++
-		w.lost++
-		return
-	}
 	if len(w.queue) == 0 {
 		w.moved = time.Now()
 	}
@@ -269,7 +231,14 @@ func (w *Writer) Status() Status {
 	return st
 }
 
+// notify wakes Run if there is something to store.
 func (w *Writer) notify() {
+	w.mu.Lock()
+	idle := len(w.queue)+len(w.actions) == 0
+	w.mu.Unlock()
+	if idle {
+		return
+	}
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -279,12 +248,15 @@ func (w *Writer) notify() {
 // Run stores queued events and actions until ctx ends and the queue is empty. It then closes the file. It retries
 // after temporary errors, which it passes to OnError, and returns all other errors.
 func (w *Writer) Run(ctx context.Context) error {
-	if w.conn == nil && !w.awaitFirst(ctx) {
-		return nil
-	}
-	if err := w.openFirst(ctx); err != nil {
-		w.refuse()
-		return err
+	if w.conn == nil {
+		err := error(nil)
+		if some := w.awaitFirst(ctx); some {
+			err = w.open(ctx)
+		}
+		if w.conn == nil {
+			w.refuse()
+			return err
+		}
 	}
 	err := w.loop(ctx)
 	if w.leased && w.events > 0 { // an observer that starts soon has less to read
@@ -296,18 +268,58 @@ func (w *Writer) Run(ctx context.Context) error {
 	for more := true; err == nil && more; {
 		more, err = w.step(last)
 	}
-	if err == nil {
-		err = w.release(last)
+	if err == nil && w.leased {
+		err = w.transaction(last, w.release)
 	}
 	var why *Error
 	if n := w.unstored(); n > 0 && transient(err) && errors.As(err, &why) {
 		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(uint64(n), "event"), why.Reason())}
 	}
 	if errors.Is(err, ErrMoved) { // complete the moved file, and leave no WAL that SQLite would apply to a file that replaces it
-		_, full := w.conn.conn.ExecContext(last, "PRAGMA wal_checkpoint(TRUNCATE)")
+		_, full := w.db.ExecContext(last, "PRAGMA wal_checkpoint(TRUNCATE)")
 		err = errors.Join(err, wrap(w.path, full))
 	}
 	return errors.Join(err, w.close())
+}
+
+// awaitFirst waits for the first event or action. It returns false if ctx ends first.
+func (w *Writer) awaitFirst(ctx context.Context) bool {
+	select {
+	case <-w.wake:
+	case <-ctx.Done():
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.queue)+len(w.actions) > 0
+	}
+	w.notify() // the loop must also receive the notification
+	return true
+}
+
+// open opens the file. While another process keeps it locked, it retries until ctx ends. The first error of
+// another kind is final, so that a command reports it once and continues without a history.
+func (w *Writer) open(ctx context.Context) (err error) {
+	busy, began := w.o.Lease/2, time.Now()
+	for {
+		w.conn, err = connect(context.WithoutCancel(ctx), w.path, busy)
+		if err == nil && w.o.Keep != nil {
+			err = w.transaction(context.WithoutCancel(ctx), func(ctx context.Context) error { return w.set(ctx, "keep", fmt.Sprint(int64(*w.o.Keep))) })
+		}
+		long := time.Since(began) > busy // another process that creates the file locks it for a moment
+		if code(err) != sqlite3.SQLITE_BUSY || long && ctx.Err() != nil {
+			return err
+		}
+		if long {
+			w.report(err)
+		}
+		pause(context.WithoutCancel(ctx), busy/100)
+	}
+}
+
+// refuse drops later events. It counts them.
+func (w *Writer) refuse() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
 }
 
 // unstored returns the number of queued events that this process should have stored.
@@ -315,74 +327,36 @@ func (w *Writer) unstored() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, x := range w.queue {
-		if x.mark == nil && w.status.Other == "" {
+		if !x.isMark() && w.status.Other == "" {
 			n++
 		}
 	}
 	return n
 }
 
-// openFirst opens the file. While another process keeps it locked, it retries until ctx ends. The first error of
-// another kind is final, so that a command reports it once and continues without a history.
-func (w *Writer) openFirst(ctx context.Context) error {
-	for {
-		err := w.open(context.WithoutCancel(ctx))
-		if err == nil && w.o.Keep != nil {
-			err = w.transaction(context.WithoutCancel(ctx), func(ctx context.Context) error { return w.set(ctx, "keep", w.o.Keep.String()) })
-		}
-		if code(err) != sqlite3.SQLITE_BUSY || ctx.Err() != nil {
-			return err
-		}
-		w.report(err)
-		pause(ctx, retryEvery)
-	}
-}
-
-// awaitFirst waits for the first event or action. It returns false if ctx ends first.
-func (w *Writer) awaitFirst(ctx context.Context) bool {
-	select {
-	case <-w.wake:
-		w.notify() // the loop must also receive the notification
-	case <-ctx.Done():
-		w.refuse()
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.queue)+len(w.actions) > 0 || w.lost > 0
-}
-
-// refuse makes the writer drop all later events.
-func (w *Writer) refuse() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = true
-}
-
+// loop runs a step after each event and at each heartbeat, until ctx ends.
 func (w *Writer) loop(ctx context.Context) error {
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTicker(w.o.Lease / 5)
 	defer beat.Stop()
-	w.base = time.Now()
-	w.pulse = w.base
-	more := false
-	for ctx.Err() == nil {
+	for more := false; ctx.Err() == nil; {
 		if !more {
 			select {
 			case <-ctx.Done():
 				return nil
 			case <-w.wake:
-				pause(ctx, batchDelay)
+				pause(ctx, w.o.Delay)
 			case <-beat.C:
 			}
 		}
 		var err error
 		more, err = w.step(context.WithoutCancel(ctx))
 		if retry := w.report(err); retry {
-			pause(ctx, retryEvery)
+			pause(ctx, 5*w.o.Delay)
 			more = true
 		} else if err != nil {
 			return err
 		}
-		w.pulse = time.Now()
+		w.pulse = w.now()
 	}
 	return nil
 }
@@ -401,455 +375,168 @@ func (w *Writer) report(err error) (retry bool) {
 	return retry
 }
 
-// atomically runs f in a transaction. If f fails, it also restores the writer's state in memory.
-func (w *Writer) atomically(ctx context.Context, f func(context.Context) error) error {
-	before := w.writing
-	err := w.transaction(ctx, f)
-	if err != nil {
-		w.writing = before
-	}
-	return err
+// batch is what one transaction stores.
+type batch struct {
+	actions []history.Action
+	items   []item
+	lost    uint64
+	whole   bool // the queue contains nothing else
 }
 
-// step stores actions, a batch of events and a heartbeat, and runs a step of retention. If another process has taken the
-// lease, it stores only the actions.
+// step stores the oldest part of the queue and a heartbeat, and runs a step of retention, in one transaction. What it stores
+// remains in the queue until it is on disk. more is set if there is more to do.
 func (w *Writer) step(ctx context.Context) (more bool, err error) {
-	if more, err = w.write(ctx); errors.Is(err, errNoLease) {
-		w.writing = writing{datacenter: w.datacenter, named: w.named}
+	w.mu.Lock()
+	n := min(len(w.queue), batchSize)
+	b := batch{w.actions[:min(len(w.actions), maxActions)], w.queue[:n], w.lost, n == len(w.queue)}
+	observes := w.named != nil
+	if observes {
+		w.datacenter = *w.named
+	}
+	w.mu.Unlock()
+	if len(b.actions) == 0 && !observes { // the datacenter of the events is not known yet
 		return false, nil
 	}
-	return more, err
-}
-
-func (w *Writer) write(ctx context.Context) (more bool, err error) {
-	if err := w.storeActions(ctx); err != nil {
-		return false, err
-	}
-	if err := w.acquire(ctx); err != nil || !w.leased {
-		return false, err
-	}
-	now := wallNow()
-	if err := w.checkClock(ctx, now); err != nil {
-		return false, err
-	}
-	if more, err = w.batch(ctx, now); err != nil {
-		return false, err
-	}
-	if !w.begun {
-		w.requestMark()
-	}
-	if !now.Before(w.beatAt) {
-		if err := w.atomically(ctx, func(ctx context.Context) error { return w.beat(ctx, now, now) }); err != nil {
+	if observes && !w.checked {
+		if err := w.checkCluster(ctx); err != nil {
 			return false, err
 		}
 	}
-	if due := w.events >= max(leastEvents, w.elections) || w.events > 0 && now.Sub(w.checkpointAt) > checkpointEvery; due && w.begun {
-		w.requestMark()
-	}
-	trim, err := w.trim(ctx, now)
-	return more || trim, err
-}
-
-func (w *Writer) requestMark() {
-	if !w.marking {
-		w.marking = true
-		w.o.Mark()
-	}
-}
-
-// storeActions stores the queued actions in a transaction of their own.
-func (w *Writer) storeActions(ctx context.Context) error {
-	w.mu.Lock()
-	actions := w.actions
-	w.mu.Unlock()
-	if len(actions) == 0 {
-		return nil
-	}
-	err := w.transaction(ctx, func(ctx context.Context) error {
-		for i := range actions {
-			if err := w.action(ctx, &actions[i]); err != nil {
+	before, now := w.writing, w.now()
+	var stored []election.Event
+	var other string
+	err = w.transaction(ctx, func(ctx context.Context) (err error) {
+		for i := range b.actions {
+			if err := w.action(ctx, &b.actions[i]); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.actions = w.actions[len(actions):]
-	return nil
-}
-
-// acquire gets the lease of the datacenter, unless another process has it. Until the datacenter is known from the first
-// mark, there is nothing to store.
-func (w *Writer) acquire(ctx context.Context) error {
-	if w.leased || !w.knowsDatacenter() {
-		return nil
-	}
-	if !w.checked {
-		if err := w.checkCluster(ctx); err != nil {
+		if !observes {
+			return nil
+		}
+		if other, err = w.lease(ctx, now); err != nil || !w.leased {
 			return err
 		}
-		w.checked = true
-	}
-	now, until := wallNow(), int64(0)
-	var holder, other string
-	if _, err := w.row(ctx, "SELECT writer, observer, until FROM leases WHERE datacenter = ?", []any{w.datacenter}, &holder, &other, &until); err != nil {
-		return wrap(w.path, err)
-	}
-	if left := moment(until).Sub(now); holder != "" && left >= 0 && left <= 2*leaseFor && !ended(holder) {
-		w.standBy(now, other)
-		return nil
-	}
-	err := w.atomically(ctx, func(ctx context.Context) error {
-		changed, _, err := w.exec(ctx, `INSERT INTO leases (datacenter, writer, observer, until) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (datacenter)
-			DO UPDATE SET writer = ?2, observer = ?3, until = ?4 WHERE writer = ?5`,
-			w.datacenter, w.id, w.o.Observer, nanos(now.Add(leaseFor)), holder)
-		w.leased, w.begun = changed > 0, false
+		if stored, err = w.store(ctx, b, now); err != nil {
+			return err
+		}
+		more, err = w.trim(ctx, now)
 		return err
 	})
 	if err != nil {
-		return err
+		w.writing = before
+		return false, err
 	}
+	if w.leased {
+		w.dequeue(b, len(stored))
+	} else if observes {
+		w.standBy(b, now, other)
+	}
+	if len(stored) > 0 {
+		w.o.OnStored(stored)
+	}
+	w.requestMark(b, now)
+	return more || !b.whole && w.leased || len(b.actions) == maxActions, nil
+}
+
+// dequeue removes a stored batch from the queue.
+func (w *Writer) dequeue(b batch, stored int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.actions = w.actions[len(b.actions):]
+	if w.queue = w.queue[len(b.items):]; len(w.queue) == 0 {
+		w.queue = nil // release the memory of a large backlog
+	}
+	if len(b.items) > 0 {
+		w.moved = time.Now()
+	}
+	if slices.ContainsFunc(b.items, item.isMark) {
+		w.marking = false
+	}
+	w.lost -= b.lost
+	w.status.Stored += uint64(stored)
 	w.status.Other = ""
-	w.marking = slices.ContainsFunc(w.queue, func(x item) bool { return x.mark != nil })
-	return nil
 }
 
 // standBy keeps only the events that the process with the lease may not store if it is killed.
-func (w *Writer) standBy(now time.Time, other string) {
+func (w *Writer) standBy(b batch, now time.Time, other string) {
 	w.mu.Lock()
+	w.actions = w.actions[len(b.actions):]
 	changed := other != w.status.Other
 	if changed {
 		w.status.Other, w.status.OtherSince = other, now
 	}
-	w.queue = slices.DeleteFunc(w.queue, func(x item) bool {
-		if x.mark != nil && w.since.IsZero() {
-			w.since = x.mark.snapshot.At
-		}
-		return x.mark != nil || now.Sub(x.event.Time) > standbyFor
-	})
+	w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return x.isMark() || now.Sub(x.event.Time) > 2*w.o.Lease })
+	w.marking = false
 	w.mu.Unlock()
 	if changed {
 		w.o.OnOther(other)
 	}
 }
 
-// knowsDatacenter reports whether a mark has named the datacenter.
-func (w *Writer) knowsDatacenter() bool {
+// requestMark requests a mark when a checkpoint is due.
+func (w *Writer) requestMark(b batch, now time.Time) {
+	if !w.leased || w.begun && b.lost == 0 && w.events < max(leastEvents, w.elections) && (w.events == 0 || now.Sub(w.checkpointAt) < checkpointEvery) {
+		return
+	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i := range w.queue {
-		if m := w.queue[i].mark; m != nil && !w.named {
-			w.datacenter, w.named = m.snapshot.Datacenter, true
-		}
+	marking := w.marking
+	w.marking = true
+	w.mu.Unlock()
+	if !marking {
+		w.o.Mark()
 	}
-	return w.named
 }
 
-// checkCluster fails if the file belongs to another cluster. It stores the identity of the cluster in a new file.
-func (w *Writer) checkCluster(ctx context.Context) error {
-	if w.o.Cluster == nil {
-		return nil
-	}
-	cluster := w.o.Cluster(ctx)
-	if cluster == "" {
-		return nil
-	}
-	return w.transaction(ctx, func(ctx context.Context) error {
-		var stored string
-		if found, err := w.row(ctx, "SELECT value FROM settings WHERE name = 'cluster'", nil, &stored); err != nil || found {
-			if err == nil && stored != cluster {
-				err = ErrCluster
-			}
-			return err
+// lease gets or renews the lease of the datacenter. If another process has it, it returns that process's observer.
+func (w *Writer) lease(ctx context.Context, now time.Time) (other string, err error) {
+	until, changed := nanos(now.Add(w.o.Lease)), int64(0)
+	if w.leased {
+		changed, err = w.exec(ctx, "UPDATE leases SET until = ? WHERE datacenter = ? AND writer = ?", until, w.datacenter, w.id)
+		if err != nil || changed > 0 {
+			return "", err
 		}
-		return w.set(ctx, "cluster", cluster)
-	})
-}
-
-func (w *Writer) set(ctx context.Context, name, value string) error {
-	_, _, err := w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value)
-	return err
+		w.writing = writing{} // another process has taken over
+	}
+	changed, err = w.exec(ctx, `INSERT INTO leases (datacenter, writer, observer, until) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (datacenter)
+		DO UPDATE SET writer = ?2, observer = ?3, until = ?4 WHERE until NOT BETWEEN ?5 AND ?6`,
+		w.datacenter, w.id, w.o.Observer, until, nanos(now), nanos(now.Add(2*w.o.Lease)))
+	if w.leased = changed > 0; err != nil || w.leased {
+		return "", err
+	}
+	_, err = w.row(ctx, "SELECT observer FROM leases WHERE datacenter = ?", []any{w.datacenter}, &other)
+	return cmp.Or(other, "another process"), err
 }
 
 // release ends the period of observation and the lease.
 func (w *Writer) release(ctx context.Context) error {
-	if !w.leased {
-		return nil
-	}
-	return w.transaction(ctx, func(ctx context.Context) error {
-		if err := w.stopObserving(ctx, wallNow(), "stopped"); err != nil {
-			return err
-		}
-		_, _, err := w.exec(ctx, "DELETE FROM leases WHERE datacenter = ? AND writer = ?", w.datacenter, w.id)
+	if err := w.stopObserving(ctx, w.now(), "stopped"); err != nil {
 		return err
+	}
+	_, err := w.exec(ctx, "DELETE FROM leases WHERE datacenter = ? AND writer = ?", w.datacenter, w.id)
+	return err
+}
+
+// checkCluster fails if the file belongs to another cluster. It stores the identity of the cluster in a new file.
+func (w *Writer) checkCluster(ctx context.Context) error {
+	cluster, stored := w.o.Cluster(ctx), ""
+	err := w.transaction(ctx, func(ctx context.Context) error {
+		found, err := w.row(ctx, "SELECT value FROM settings WHERE name = 'cluster'", nil, &stored)
+		switch {
+		case err != nil || cluster == "":
+			return err
+		case !found:
+			return w.set(ctx, "cluster", cluster)
+		case stored != cluster:
+			return ErrCluster
+		}
+		return nil
 	})
-}
-
-// checkClock ends the period of observation if the process was stopped, the machine was suspended or the clock was set.
-func (w *Writer) checkClock(ctx context.Context, now time.Time) error {
-	if w.base.IsZero() {
-		return nil
-	}
-	offset := now.Sub(w.base.Round(0)) - time.Since(w.base)
-	jump, idle := offset-w.offset, time.Since(w.pulse)
-	ending, seen := "suspended", now.Add(-max(jump, 0)-idle)
-	switch {
-	case jump < -clockTolerance:
-		ending, seen = "clock_set", time.Time{}
-	case jump < history.AliveWithin && idle < history.AliveWithin:
-		return nil
-	}
-	w.offset = offset
-	w.jumped = true
-	w.requestMark()
-	if w.observation == 0 {
-		return nil
-	}
-	return w.atomically(ctx, func(ctx context.Context) error {
-		if err := w.beat(ctx, now, time.Time{}); err != nil {
-			return err
-		}
-		if err := w.stopObserving(ctx, seen, ending); err != nil {
-			return err
-		}
-		return w.observe(ctx, now)
-	})
-}
-
-// batch stores the oldest part of the queue. Events remain in the queue until they are on disk. more is set if the
-// queue is not empty.
-func (w *Writer) batch(ctx context.Context, now time.Time) (more bool, err error) {
-	w.mu.Lock()
-	items, lost := w.queue[:min(len(w.queue), batchSize)], w.lost
-	w.mu.Unlock()
-	marked := slices.ContainsFunc(items, func(x item) bool { return x.mark != nil })
-	if len(items) == 0 && lost == 0 || !w.begun && !marked && len(items) < batchSize { // wait for the mark
-		return false, nil
-	}
-	var stored []election.Event
-	err = w.atomically(ctx, func(ctx context.Context) error {
-		if stored, err = w.items(ctx, items); err != nil {
-			return err
-		}
-		at := time.Time{}
-		if n := len(stored); n > 0 {
-			at = stored[n-1].Time
-		}
-		if err := w.beat(ctx, now, at); err != nil || lost == 0 {
-			return err
-		}
-		_, _, err := w.exec(ctx, "UPDATE observations SET dropped = dropped + ? WHERE id = ?", index(lost), w.latest)
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	if lost > 0 {
-		w.requestMark() // the next checkpoint contains the effect of the dropped events
-	}
-	w.mu.Lock()
-	if w.queue = w.queue[len(items):]; len(w.queue) == 0 {
-		w.queue = nil // release the memory of a large backlog
-	}
-	w.lost -= lost
-	w.moved = time.Now()
-	w.status.Stored += uint64(len(stored))
-	more = len(w.queue) > 0
-	w.mu.Unlock()
-	if len(stored) > 0 {
-		w.o.OnStored(stored)
-	}
-	return more, nil
-}
-
-// items stores events and marks in order, and returns the stored events. Before the first mark under a lease, it stores
-// only events whose effect the file does not contain.
-func (w *Writer) items(ctx context.Context, items []item) (stored []election.Event, err error) {
-	var before *history.Board
-	for i := range items {
-		if m := items[i].mark; m != nil {
-			if err := w.mark(ctx, m); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		e := &items[i].event
-		if !w.begun {
-			if before == nil {
-				if before, err = w.present(ctx); err != nil {
-					return nil, err
-				}
-			}
-			if !before.Apply(e) {
-				continue
-			}
-		}
-		if err := w.one(ctx, e); err != nil {
-			return nil, err
-		}
-		stored = append(stored, *e)
-	}
-	return stored, nil
-}
-
-func (w *Writer) reading() reading { return reading{path: w.path, q: w.conn.conn} }
-
-// present returns the board of the datacenter according to the file, or an empty board.
-func (w *Writer) present(ctx context.Context) (*history.Board, error) {
-	b, err := w.reading().board(ctx, w.datacenter, wallNow())
-	if b == nil {
-		b = history.NewBoard(&election.Snapshot{Datacenter: w.datacenter}, nil)
-	}
-	b.Settle()
-	return b, err
-}
-
-// mark stores a checkpoint. The first mark under a lease, and a mark with other patterns, also begin a period of
-// observation.
-func (w *Writer) mark(ctx context.Context, m *mark) error {
-	s, patterns := m.snapshot, strings.Join(m.patterns.Strings(), "\n")
-	if w.marking = false; s.Connection.State == election.Lost { // the snapshot is stale
-		return nil
-	}
-	switch {
-	case !w.begun || patterns != w.patterns:
-		w.patterns = patterns
-		if err := w.stopObserving(ctx, s.At, "patterns_changed"); err != nil {
-			return err
-		}
-		if err := w.reconcile(ctx, m); err != nil {
-			return err
-		}
-		began, err := w.began(ctx, s.At)
-		if err != nil {
-			return err
-		}
-		if err := w.observe(ctx, began); err != nil {
-			return err
-		}
-	case w.jumped:
-		if err := w.reconcile(ctx, m); err != nil {
-			return err
-		}
-	}
-	w.jumped = false
-	b := history.NewBoard(s, m.patterns)
-	if err := w.attribute(ctx, b); err != nil {
-		return err
-	}
-	text, err := b.Encode()
-	if err != nil {
-		return err
-	}
-	_, _, err = w.exec(ctx, "INSERT INTO checkpoints (datacenter, at, event, board) SELECT ?, ?, ifnull(max(id), 0), ? FROM events",
-		w.datacenter, nanos(s.At), text)
-	w.begun, w.elections, w.events, w.checkpointAt = true, b.Len(), 0, s.At
+	w.checked = err == nil
 	return err
 }
 
-// attribute adds to a board the operators who ended the terms of the last day: another process may have stored its action
-// when the observer had already explained the loss.
-func (w *Writer) attribute(ctx context.Context, b *history.Board) error {
-	scan := func(rows *sql.Rows) (e election.Event, err error) {
-		var create, number int64
-		err = rows.Scan(&e.Key, &create, &number, &e.Session, &e.Cause, &e.Evidence, &e.By)
-		e.Time, e.Type, e.CreateIndex, e.Term = b.At, election.Explained, unsigned(create), unsigned(number)
-		return e, err
-	}
-	all, err := list(ctx, w.reading(), scan, `SELECT e.key, t.create_index, t.number, t.session, t.cause, t.evidence, t.by
-		FROM terms t INDEXED BY terms_by_end CROSS JOIN elections e ON e.id = t.election WHERE t.ended > ? AND t.by IS NOT NULL AND e.datacenter = ?`,
-		nanos(b.At.Add(-checkpointEvery)), w.datacenter)
-	for i := range all {
-		if b.Find(all[i].Ident()) != nil {
-			b.Apply(&all[i])
-		}
-	}
+func (w *Writer) set(ctx context.Context, name, value string) error {
+	_, err := w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value)
 	return err
 }
-
-// began returns the beginning of the observation of which the mark is a part. A process that took over has observed before,
-// and the file contains the events since the end of the previous observation.
-func (w *Writer) began(ctx context.Context, marked time.Time) (time.Time, error) {
-	if w.begun || w.since.IsZero() {
-		return marked, nil
-	}
-	var seen int64
-	_, err := w.row(ctx, "SELECT ifnull(max(seen), 0) FROM observations WHERE datacenter = ?", []any{w.datacenter}, &seen)
-	for _, at := range []time.Time{moment(seen), marked.Add(-standbyFor)} {
-		if at.After(w.since) {
-			w.since = at
-		}
-	}
-	if w.since.After(marked) {
-		w.since = marked
-	}
-	return w.since, err
-}
-
-// one stores an event. It also begins or ends the period of observation: a period ends when the connection is lost.
-func (w *Writer) one(ctx context.Context, e *election.Event) error {
-	lost := e.Type == election.ConnectionLost
-	if lost || e.Type == election.ConnectionRestored {
-		w.since = e.Time
-	}
-	if w.begun && w.observation == 0 && !lost {
-		if err := w.observe(ctx, e.Time); err != nil {
-			return err
-		}
-	}
-	w.events++
-	if err := w.store(ctx, e); err != nil {
-		return err
-	}
-	if lost {
-		return w.stopObserving(ctx, e.Time, "connection_lost")
-	}
-	return nil
-}
-
-// observe begins a period of observation.
-func (w *Writer) observe(ctx context.Context, at time.Time) error {
-	_, id, err := w.exec(ctx, "INSERT INTO observations (observer, datacenter, patterns, started, seen) VALUES (?,?,?,?,?)",
-		w.o.Observer, w.datacenter, w.patterns, nanos(at), nanos(at))
-	w.observation, w.latest = id, id
-	return err
-}
-
-// errNoLease reports that another process has taken over.
-var errNoLease = errors.New("another process stores the history")
-
-// beat renews the lease, and stores a heartbeat and the time of the latest event.
-func (w *Writer) beat(ctx context.Context, now, event time.Time) error {
-	changed, _, err := w.exec(ctx, "UPDATE leases SET until = ? WHERE datacenter = ? AND writer = ?", nanos(now.Add(leaseFor)), w.datacenter, w.id)
-	if err == nil && changed == 0 {
-		err = errNoLease
-	}
-	if err != nil || w.observation == 0 || event.IsZero() {
-		return err
-	}
-	w.beatAt = now.Add(heartbeat - batchDelay)
-	_, _, err = w.exec(ctx, "UPDATE observations SET seen = max(seen, ?) WHERE id = ?", nanos(event), w.observation)
-	return err
-}
-
-// stopObserving ends the current period at a time, or at its latest heartbeat if the time is zero. It does nothing if
-// there is no current period.
-func (w *Writer) stopObserving(ctx context.Context, at time.Time, ending string) error {
-	if w.observation == 0 {
-		return nil
-	}
-	_, _, err := w.exec(ctx, "UPDATE observations SET seen = max(started, ifnull(?1, seen)), ended = max(started, ifnull(?1, seen)), ending = ?2 WHERE id = ?3",
-		null(nanos(at)), ending, w.observation)
-	w.observation = 0
-	return err
-}
-
-// wallNow returns the time without a monotonic reading, because the monotonic clock stops while the machine is
-// suspended.
-func wallNow() time.Time { return time.Now().Round(0) }

@@ -412,7 +412,7 @@ func TestAWriterThatLosesItsLeaseStoresNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec("PRAGMA busy_timeout = 5000; UPDATE leases SET writer = 'another', observer = 'root@recorder', until = ?", time.Now().Add(15*time.Second).UnixNano()); err != nil {
+	if _, err := db.Exec("PRAGMA busy_timeout = 5000; UPDATE leases SET writer = 'another', observer = 'root@recorder', until = ?", time.Now().Add(300*time.Millisecond).UnixNano()); err != nil {
 		t.Fatal(err)
 	}
 	o.after(time.Minute).read(pair("", 10, 1, 25))

@@ -66,7 +66,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	term.await("Results: release 3 elections", "mail-a → no leader yet", "3 waiting")
 	s.acquire("mail", s.b, "mail-b")
 	s.acquire("shop", s.a, "shop-a")
-	term.await("mail-a → mail-b", "shop-a leads again", "web-a → no leader yet", "1 waiting")
+	term.await("→ mail-b on ", "shop-a on ", " leads again", "→ no leader yet", "1 waiting")
 	term.keys("Escape")
 	term.gone("Results:")
 	term.await("1 moved, 1 stayed, 1 waiting")

@@ -1,6 +1,8 @@
 package uitest
 
 import (
+	"testing"
+
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
@@ -22,6 +25,8 @@ type Past struct {
 	Observed []history.Observation
 	// Err is the error of every read.
 	Err error
+	// Wait is the duration of a read of events.
+	Wait time.Duration
 	// Queries contains all queries for events, including failed queries.
 	Queries []history.EventQuery
 }
@@ -29,6 +34,7 @@ type Past struct {
 // Events returns a page of events. A cursor is the number of older events.
 func (p *Past) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
 	p.Queries = append(p.Queries, q)
+	time.Sleep(p.Wait)
 	page := history.EventPage{Newer: q.After, Older: q.Before}
 	if err := p.failure(ctx); err != nil {
 		return page, err
@@ -166,20 +172,33 @@ func (p *Past) addTerm(name string, k int, start, end time.Time) {
 	}}, p.Held...)
 }
 
-// Answer runs the read of the history that an action requests. It returns the message of the read, or nil if there is
-// no read.
-func Answer(a scene.Action) tea.Msg {
+// Answer completes the reads of the history that an action requests, until further returns no action. It returns the
+// number of reads. further sends the component the message that follows the result of a read.
+func Answer(t testing.TB, a scene.Action, further func() scene.Action) (reads int) {
+	t.Helper()
+	for cmd := Command(a); cmd != nil; cmd = Command(a) {
+		for cmd != nil {
+			cmd = cmd().(kit.TaskMsg).Apply()
+		}
+		if reads++; reads > 200 {
+			t.Fatal("the component does not stop reading")
+		}
+		a = further()
+	}
+	return reads
+}
+
+// Command returns the command of an action, or nil if there is none.
+func Command(a scene.Action) tea.Cmd {
 	switch a := a.(type) {
 	case scene.All:
 		for _, one := range a {
-			if msg := Answer(one); msg != nil {
-				return msg
+			if cmd := Command(one); cmd != nil {
+				return cmd
 			}
 		}
 	case scene.Run:
-		if batch, ok := a.Cmd().(tea.BatchMsg); ok {
-			return batch[0]() // the second command is the tick of past.Slow
-		}
+		return a.Cmd
 	}
 	return nil
 }

@@ -1,0 +1,204 @@
+package consulx
+
+import (
+	"bytes"
+	"electop/election"
+	"encoding/json"
+	"errors"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// PairOf converts a key of Consul's API.
+func PairOf(p *api.KVPair) election.Pair {
+	return election.Pair{
+		Key: p.Key, Value: p.Value, Flags: p.Flags, Session: p.Session, LockIndex: p.LockIndex,
+		CreateIndex: p.CreateIndex, ModifyIndex: p.ModifyIndex,
+	}
+}
+
+// sessionOf converts a session. datacenter is empty for the agent's own datacenter.
+func sessionOf(e *api.SessionEntry, datacenter string) *election.Session {
+	s := &election.Session{
+		ID: e.ID, Name: e.Name, Node: e.Node, Datacenter: datacenter, Behavior: e.Behavior, LockDelay: e.LockDelay,
+		CreateIndex: e.CreateIndex, NodeChecks: slices.Clone(e.NodeChecks),
+	}
+	// An empty TTL means that the session has no TTL. ParseDuration accepts every other TTL that Consul accepts.
+	s.TTL, _ = time.ParseDuration(e.TTL)
+	for _, check := range e.ServiceChecks {
+		s.ServiceChecks = append(s.ServiceChecks, check.ID)
+	}
+	// Clients older than Consul 1.7 set node checks in the field Checks.
+	for _, id := range e.Checks {
+		if !slices.Contains(s.NodeChecks, id) && !slices.Contains(s.ServiceChecks, id) {
+			s.NodeChecks = append(s.NodeChecks, id)
+		}
+	}
+	return s
+}
+
+// ChecksOf converts health checks of Consul's API.
+func ChecksOf(all api.HealthChecks) []election.Check {
+	checks := make([]election.Check, 0, len(all))
+	for _, c := range all {
+		if c == nil { // only a faulty proxy sends null
+			continue
+		}
+		checks = append(checks, election.Check{
+			ID: c.CheckID, Name: c.Name, Node: c.Node, Service: c.ServiceName, Status: c.Status,
+			Output: c.Output, ModifyIndex: c.ModifyIndex,
+		})
+	}
+	return checks
+}
+
+// PairList is a decoded list of keys.
+type PairList struct {
+	Pairs []election.Pair
+	// sums contains the hash of each pair's JSON text. It is empty if the hashes are unknown.
+	sums []uint64
+	seed maphash.Seed
+}
+
+// DecodePairs decodes a list of keys (GET /v1/kv/:prefix?recurse). Pairs with unchanged JSON text are reused from the
+// previous list, because decoding is the most expensive step after a change among 10,000 elections (`make bench`).
+func DecodePairs(text []byte, before PairList) (PairList, error) {
+	if list, ok := decodeEach(text, before); ok {
+		return list, nil
+	}
+	var list PairList
+	err := json.Unmarshal(text, &list.Pairs)
+	return list, err
+}
+
+// shortestPair is less than the number of bytes in the JSON text of a pair. It limits the memory that is allocated for
+// a response with many closing braces in its keys.
+const shortestPair = 80
+
+// decodeEach decodes each pair separately, up to the next closing brace. It returns false if a key contains a closing
+// brace, because the text up to that brace is not valid JSON.
+func decodeEach(text []byte, before PairList) (list PairList, ok bool) {
+	rest, open := bytes.CutPrefix(bytes.Trim(text, jsonSpace), []byte("["))
+	known := len(before.sums)
+	if list.seed = before.seed; known == 0 {
+		list.seed = maphash.MakeSeed()
+	}
+	count := min(bytes.Count(text, []byte("}")), len(text)/shortestPair+1)
+	list.Pairs, list.sums = make([]election.Pair, 0, count), make([]uint64, 0, count)
+	for i := 0; open; {
+		pair, after, complete := bytes.Cut(rest, []byte("}"))
+		if !complete {
+			return PairList{}, false
+		}
+		sum := maphash.Bytes(list.seed, pair)
+		if i < known && before.sums[i] == sum {
+			list.add(before.Pairs[i], sum)
+			i++
+		} else {
+			var p election.Pair
+			if json.Unmarshal(rest[:len(pair)+1], &p) != nil {
+				return PairList{}, false
+			}
+			list.add(p, sum)
+			for i < known && before.Pairs[i].Key <= p.Key {
+				i++
+			}
+		}
+		rest, open = bytes.CutPrefix(bytes.TrimLeft(after, jsonSpace), []byte(","))
+	}
+	return list, len(list.Pairs) > 0 && string(bytes.Trim(rest, jsonSpace)) == "]"
+}
+
+// jsonSpace is the white space that JSON allows. Development agents send indented JSON.
+const jsonSpace = " \t\r\n"
+
+func (l *PairList) add(p election.Pair, sum uint64) {
+	l.Pairs, l.sums = append(l.Pairs, p), append(l.sums, sum)
+}
+
+// Part returns the pairs with the indexes in the half-open range [from, to).
+func (l PairList) Part(from, to int) PairList {
+	l.Pairs = l.Pairs[from:to:to]
+	if len(l.sums) > 0 {
+		l.sums = l.sums[from:to:to]
+	}
+	return l
+}
+
+// Keep deletes the pairs for which keep returns false.
+func (l *PairList) Keep(keep func(*election.Pair) bool) {
+	kept := PairList{Pairs: l.Pairs[:0], sums: l.sums[:0], seed: l.seed}
+	for i := range l.Pairs {
+		switch {
+		case !keep(&l.Pairs[i]):
+		case len(l.sums) == 0:
+			kept.Pairs = append(kept.Pairs, l.Pairs[i])
+		default:
+			kept.add(l.Pairs[i], l.sums[i])
+		}
+	}
+	clear(l.Pairs[len(kept.Pairs):])
+	*l = kept
+}
+
+// LiteralPrefix returns the longest beginning of prefix that Consul's HTTP API does not change. Consul cleans paths:
+// "a//b", "a/./b" and "a/x/../b" address other keys. It rejects paths with characters that are not printable.
+func LiteralPrefix(prefix string) string {
+	if i := strings.IndexFunc(prefix, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		prefix = prefix[:i]
+	}
+	start := 0
+	for {
+		segment, _, more := strings.Cut(prefix[start:], "/")
+		switch {
+		case segment == "." || segment == "..", segment == "" && more:
+			return prefix[:start]
+		case !more:
+			return prefix
+		}
+		start += len(segment) + 1
+	}
+}
+
+// Literal reports whether the HTTP API leaves a key unchanged.
+func Literal(key string) bool { return key != "" && LiteralPrefix(key) == key }
+
+// sessionDecoder decodes lists of sessions (GET /v1/session/list). It keeps the previous list, because an idle dashboard with
+// 10,000 sessions would otherwise decode the same text repeatedly (BenchmarkSessions). It is safe for concurrent use.
+type sessionDecoder struct {
+	mu   sync.Mutex
+	seed maphash.Seed
+	sum  uint64 // hash of the text of list
+	list []*election.Session
+}
+
+// Decode decodes a list of the sessions of a datacenter. The caller may change the slice, but not the sessions.
+func (s *sessionDecoder) Decode(text []byte, datacenter string) ([]*election.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.list == nil {
+		s.seed = maphash.MakeSeed()
+	}
+	sum := maphash.Bytes(s.seed, text)
+	if s.list != nil && sum == s.sum {
+		return slices.Clone(s.list), nil
+	}
+	var entries []*api.SessionEntry
+	if err := json.Unmarshal(text, &entries); err != nil {
+		return nil, err
+	}
+	if slices.Contains(entries, nil) {
+		return nil, errors.New("the list of sessions contains null")
+	}
+	s.sum, s.list = sum, make([]*election.Session, len(entries))
+	for i, entry := range entries {
+		s.list[i] = sessionOf(entry, datacenter)
+	}
+	return slices.Clone(s.list), nil
+}

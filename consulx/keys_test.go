@@ -1,0 +1,119 @@
+package consulx
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+// consulsLists contains lists of keys in the format that Consul writes.
+var consulsLists = []string{
+	`[{"LockIndex":1,"Key":"service/web/leader","Flags":0,"Value":"d2ViLTE=","Session":"695bfbd0-6350-7587-addf-a18084928f3c","CreateIndex":40,"ModifyIndex":13061}]`,
+	`[{"LockIndex":0,"Key":"a","Flags":18446744073709551615,"Value":null,"CreateIndex":1,"ModifyIndex":1},{"LockIndex":0,"Key":"b","Flags":0,"Value":"","CreateIndex":2,"ModifyIndex":2}]`,
+	`[{"LockIndex":0,"Key":"a","Flags":0,"Value":"//+/","Partition":"default","Namespace":"default","CreateIndex":1,"ModifyIndex":1}]`,
+}
+
+// otherLists contains texts in other formats, valid and invalid.
+var otherLists = []string{
+	`]`,
+	`[]`, `null`, ``, ` [ ] `, `[`, `[]x`, `{}`, `[null]`, `[{}]`, `[{},{}]`, `[1]`, `[,]`, `[}]`, `[{"Key":"a"]`, `[{"Key":"a"}}`, `[{]`, `[{,}]`,
+	"[\n    {\n        \"Key\": \"a\",\n        \"Value\": \"eA==\"\n    }\n]\n",
+	`[{"Key":"\u001b[2J\u003cb\u003e\"\\\/","Value":"eA=="}]`,
+	`[{"Key":"` + "\u009b2J\u202e\xff\x7f" + `","Session":"\ud800\udc00\ud800"}]`,
+	`[{"Flags":18446744073709551616}]`, `[{"Flags":-1}]`, `[{"Flags":1.0}]`, `[{"Flags":1e3}]`, `[{"Flags":01}]`, `[{"Flags":"1"}]`, `[{"Flags":}]`,
+	`[{"Key":"a","Key":"b"}]`, `[{"Value":"eA==","Value":null}]`, `[{"Value":"0","Value":null}]`, `[{"Value":"0","Value":"eA=="}]`, `[{"key":"a","VALUE":"eA=="}]`, `[{"Key":null,"Session":null,"Flags":null}]`,
+	`[{"New":{"a":[1,2]},"Key":"a"}]`, `[{"Namespace":1}]`,
+	`[{"Value":"e A=="}]`, `[{"Value":"eA="}]`, `[{"Value":"e\nA=="}]`, "[{\"Value\":\"e\nA==\"}]", "[{\"Value\":\"eA==\r\"}]", `[{"Value":"eB=="}]`,
+	`[{"Value":"eA\u003d="}]`, `[{"Value":nullx}]`, `[{"Value":null1}]`,
+	`[{"Key":"a",}]`, `[{"Key":"a"},]`, `[{"Key" "a"}]`, `[{"Key":"a"} {"Key":"b"}]`, "[{\"Key\":\"a\tb\"}]", `[{"Key":"a\x"}]`, `[{"Key":"a`, `[{"Key":"a"}`,
+	`[{"Key":"b"},{"Key":"a","Value":"eA=="}]`,
+	"[{}\v]", "\f[{}]", "[{}]\u0085", "[{}\u00a0]",
+}
+
+// FuzzPairs compares the result with that of encoding/json, with and without a previous list. Between the two
+// decodings it overwrites the first text, because the next response reuses its buffer.
+func FuzzPairs(f *testing.F) {
+	all := slices.Concat(consulsLists, otherLists)
+	for i, text := range all {
+		f.Add([]byte(text), []byte(all[(i+1)%len(all)]))
+		f.Add([]byte(text), []byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text, earlier []byte) {
+		var want []election.Pair
+		wantErr := json.Unmarshal(text, &want)
+		read := bytes.Clone(earlier)
+		before, _ := DecodePairs(read, PairList{}) // the content of this list does not matter
+		clear(read)
+		read = bytes.Clone(text)
+		got, err := DecodePairs(read, before)
+		clear(read)
+		if (err != nil) != (wantErr != nil) {
+			t.Fatalf("%q: error %v, want %v", text, err, wantErr)
+		}
+		if err == nil && len(got.Pairs)+len(want) > 0 && !reflect.DeepEqual(got.Pairs, want) {
+			t.Fatalf("%q after %q:\n got %+v\nwant %+v", text, earlier, got.Pairs, want)
+		}
+	})
+}
+
+func TestUnchangedPairsAreNotDecodedAgain(t *testing.T) {
+	consultest.OnBoth(t, func(t *testing.T, addr string) {
+		put := func(key, value string) {
+			if code, text := send(t, http.MethodPut, addr, key, value); code != http.StatusOK {
+				t.Fatal(code, text)
+			}
+		}
+		read := func(before PairList) PairList {
+			_, text := send(t, http.MethodGet, addr, "wire/?recurse", "")
+			list, err := DecodePairs([]byte(text), before)
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			return list
+		}
+		for _, key := range []string{"wire/a", "wire/b/leader", "wire/d"} {
+			put(key, "value")
+		}
+		same := func(a, b election.Pair) bool { return &a.Value[0] == &b.Value[0] }
+		first := read(PairList{})
+		put("wire/b/leader", "other")
+		put("wire/c", "value")
+		second := read(first)
+		if got := second.Pairs; len(got) != 4 || !same(got[0], first.Pairs[0]) || !same(got[3], first.Pairs[2]) ||
+			string(got[1].Value) != "other" || string(first.Pairs[1].Value) != "value" {
+			t.Errorf("%+v after %+v", got, first.Pairs)
+		}
+		if code, text := send(t, http.MethodDelete, addr, "wire/a", ""); code != http.StatusOK {
+			t.Fatal(code, text)
+		}
+		if got := read(second).Pairs; len(got) != 3 || !same(got[2], second.Pairs[3]) {
+			t.Errorf("%+v after %+v", got, second.Pairs)
+		}
+	})
+}
+
+func send(t *testing.T, method, addr, key, body string) (code int, text string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+"/v1/kv/"+key, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	all, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(all)
+}

@@ -1,0 +1,62 @@
+package observe
+
+import (
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+func TestFilteredChecksProveOnlyWhatTheyContain(t *testing.T) {
+	s := &election.Session{NodeChecks: []string{"a", "b"}}
+	for _, c := range []struct {
+		checks []election.Check
+		want   bool
+	}{
+		{nil, false},
+		{[]election.Check{{ID: "a", Status: election.StatusPassing}}, false},
+		{[]election.Check{{ID: "a", Status: election.StatusCritical}}, true},
+		{[]election.Check{{ID: "c", Status: election.StatusCritical}}, false},
+		{[]election.Check{{ID: "b"}, {ID: "a"}}, true},
+	} {
+		if got := suffices(s, c.checks); got != c.want {
+			t.Errorf("%+v suffices: %t", c.checks, got)
+		}
+	}
+}
+
+// A key's tombstone has the index of the deletion. Later writes do not change it.
+func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
+	consultest.OnBoth(t, func(t *testing.T, addr string) {
+		client, err := consulx.NewClient(consulx.Config{Address: addr})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		b := consultest.NewBackend(t, client.Address(), client.API())
+		p := b.Prefix(t)
+		key := p + "web/leader"
+		session := b.Session(t, &api.SessionEntry{Behavior: api.SessionBehaviorDelete})
+		b.Acquire(t, api.KVPair{Key: key, Session: session})
+		held := b.Get(t, key).ModifyIndex
+		if _, err := b.API.Session().Destroy(session, nil); err != nil {
+			t.Fatal(err)
+		}
+		b.Put(t, p+"later", "x")
+		later := b.Get(t, p+"later").ModifyIndex
+		i := &investigation{client: client}
+		if got := i.deleteIndex(t.Context(), key); got <= held || got >= later {
+			t.Errorf("index of the deletion %[2]d, want more than %[1]d and less than %[3]d", held, got, later)
+		}
+		b.Put(t, key+"-of-another", "x")
+		if got := i.deleteIndex(t.Context(), key); got != 0 {
+			t.Errorf("another key has the deleted key as a prefix, but deleteIndex returned %d, want 0", got)
+		}
+		if got := i.deleteIndex(t.Context(), p+"w\uFFFDb/leader"); got != 0 {
+			t.Errorf("deleteIndex returned %d for a key that a request cannot address, want 0", got)
+		}
+	})
+}

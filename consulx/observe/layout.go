@@ -1,0 +1,349 @@
+package observe
+
+import (
+	"cmp"
+	"electop/consulx"
+	"electop/election"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// shardKeys is the number of keys that one query should read. A query for fewer keys is hardly faster, because
+	// every response has a fixed cost.
+	shardKeys = 100
+	// shardFrom is the number of keys above which a single query is divided.
+	shardFrom = 2 * shardKeys
+)
+
+// listedKey is an existing key.
+type listedKey struct {
+	Name     string
+	Election bool
+}
+
+// keyName returns the name of a key. Callers pass keyName to [cut].
+func keyName(l listedKey) string { return l.Name }
+
+// shard is a watch with its keys.
+type shard struct {
+	watch
+	keys []listedKey
+}
+
+// layout selects at most Limit disjoint watches that together read every election. Watches in Fixed remain if Limit suffices for the other keys.
+type layout struct {
+	Root  watch
+	Limit int
+	Fixed []watch
+}
+
+// Next returns the layout for sorted keys. It changes the present layout as little as possible, unless another layout
+// is much cheaper. If there are few keys, it returns only Root.
+func (l layout) Next(keys []listedKey, present []watch) []watch {
+	enough := shardFrom
+	if len(present) != 1 || present[0] != l.Root {
+		enough = shardKeys
+	}
+	few := !slices.ContainsFunc(keys, isElection) || len(keys) <= enough
+	if few && len(l.Fixed) == 0 {
+		return []watch{l.Root}
+	}
+	best, ok := l.ideal(keys)
+	if !ok {
+		l.Fixed = nil
+		return l.Next(keys, present)
+	}
+	kept, ok := l.patched(keys, present)
+	if slack := shardKeys * shardKeys; ok && 2*cost(kept) <= 3*cost(best)+slack {
+		best = kept
+	}
+	return watchesOf(best)
+}
+
+func watchesOf(shards []shard) []watch {
+	watches := make([]watch, len(shards))
+	for i, s := range shards {
+		watches[i] = s.watch
+	}
+	return watches
+}
+
+func isElection(l listedKey) bool { return l.Election }
+
+// cost returns the number of keys that Consul sends if every key changes once.
+func cost(all []shard) int {
+	sum := 0
+	for _, s := range all {
+		sum += len(s.keys) * len(s.keys)
+	}
+	return sum
+}
+
+func newShard(w watch, keys []listedKey) shard {
+	return shard{watch: w, keys: cut(keys, w.Range, keyName)}
+}
+
+// ideal repeatedly divides the largest shard, up to Limit. It returns false if the fixed watches leave too few
+// watches for the other keys.
+func (l layout) ideal(keys []listedKey) ([]shard, bool) {
+	var done []shard
+	todo := []shard{newShard(l.Root, keys)}
+	if n := len(l.Fixed); n > 0 {
+		around, ok := l.patched(keys, l.Fixed)
+		if !ok {
+			return nil, false
+		}
+		done, todo = slices.Clip(around[:n]), around[n:]
+	}
+	for len(todo) > 0 {
+		largest := 0
+		for i, s := range todo {
+			if len(s.keys) > len(todo[largest].keys) {
+				largest = i
+			}
+		}
+		s := todo[largest]
+		if len(s.keys) <= shardKeys {
+			break
+		}
+		todo = slices.Delete(todo, largest, largest+1)
+		if parts := s.split(); parts == nil || len(todo)+len(done)+len(parts) > l.Limit {
+			done = append(done, s)
+		} else {
+			todo = append(todo, parts...)
+		}
+	}
+	return append(done, todo...), true
+}
+
+// split divides a shard at the first byte in which its elections differ. Where possible, the parts do not read other
+// keys. It returns nil if the shard cannot be divided.
+func (s shard) split() []shard {
+	own := make([]string, 0, len(s.keys))
+	for _, l := range s.keys {
+		if l.Election {
+			own = append(own, l.Name)
+		}
+	}
+	if s.Exact || len(own) == 0 {
+		return nil
+	}
+	shared := commonPrefix(own[0], own[len(own)-1])
+	var parts []shard
+	for len(own) > 0 {
+		w, ok := partWatch(own, len(shared))
+		if !ok {
+			return nil
+		}
+		rest := own
+		for len(rest) > 0 && w.Range.Contains(rest[0]) {
+			rest = rest[1:]
+		}
+		own = rest
+		parts = append(parts, newShard(w, s.keys))
+	}
+	if len(parts) == 1 && len(parts[0].keys) == len(s.keys) {
+		return nil
+	}
+	return parts
+}
+
+// partWatch returns the widest watch for the first of the sorted keys and for all keys that have the same byte at this
+// offset.
+func partWatch(keys []string, at int) (watch, bool) {
+	first := keys[0]
+	if len(first) == at {
+		return keyWatch(first), askable(first)
+	}
+	end := slices.IndexFunc(keys, func(key string) bool { return key[at] != first[at] })
+	if end < 0 {
+		end = len(keys)
+	}
+	shared := commonPrefix(first, keys[end-1])
+	for n := at + 1; n <= len(shared); n++ {
+		if askable(shared[:n]) {
+			return prefixWatch(shared[:n]), true
+		}
+	}
+	return watch{}, false
+}
+
+// askable reports whether a URL can contain text unchanged. Consul replaces invalid UTF-8 with a replacement
+// character, so text with that character is ambiguous.
+func askable(text string) bool {
+	return consulx.LiteralPrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
+}
+
+// patched changes the present layout: it adds watches for elections that no watch reads, and removes watches that
+// read no election. Fixed watches stay. It returns false if the result exceeds Limit.
+func (l layout) patched(keys []listedKey, present []watch) ([]shard, bool) {
+	var kept []shard
+	for _, w := range present {
+		if s := newShard(w, keys); slices.Contains(l.Fixed, w) || slices.ContainsFunc(s.keys, isElection) {
+			kept = append(kept, s)
+		}
+	}
+	for _, key := range unread(keys, kept) {
+		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
+			continue // a watch that this loop has added reads the key
+		}
+		w, ok := l.widestAround(key, kept)
+		if !ok || len(kept) >= l.Limit {
+			return nil, false
+		}
+		kept = append(kept, newShard(w, keys))
+	}
+	return kept, len(kept) <= l.Limit
+}
+
+// unread returns the elections that no shard reads.
+func unread(keys []listedKey, shards []shard) []string {
+	sorted := slices.SortedFunc(slices.Values(shards), func(a, b shard) int { return strings.Compare(a.Range.From, b.Range.From) })
+	var missing []string
+	for _, k := range keys {
+		for len(sorted) > 0 && sorted[0].Range.To != "" && sorted[0].Range.To <= k.Name {
+			sorted = sorted[1:]
+		}
+		if k.Election && (len(sorted) == 0 || !sorted[0].Range.Contains(k.Name)) {
+			missing = append(missing, k.Name)
+		}
+	}
+	return missing
+}
+
+// widestAround returns the widest watch that reads the key and overlaps no other shard.
+func (l layout) widestAround(key string, others []shard) (watch, bool) {
+	for n := len(l.Root.Prefix); n <= len(key); n++ {
+		w := prefixWatch(key[:n])
+		if askable(key[:n]) && !slices.ContainsFunc(others, func(s shard) bool { return w.Covers(s.watch) }) {
+			return w, true
+		}
+	}
+	return keyWatch(key), askable(key)
+}
+
+// unite merges sorted lists into one sorted list without duplicates.
+func unite(lists ...[]listedKey) []listedKey {
+	var all []listedKey
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	if !slices.IsSortedFunc(all, compareListed) {
+		slices.SortFunc(all, compareListed)
+	}
+	return slices.CompactFunc(all, func(a, b listedKey) bool { return a.Name == b.Name })
+}
+
+func compareListed(a, b listedKey) int { return strings.Compare(a.Name, b.Name) }
+
+// differ reports whether two sorted lists contain different keys.
+func differ(a, b []listedKey) bool {
+	return !slices.EqualFunc(a, b, func(a, b listedKey) bool { return a.Name == b.Name })
+}
+
+// cut returns the elements of a sorted list whose keys are in a range.
+func cut[T any](list []T, r election.Range, key func(T) string) []T {
+	search := func(at string) int {
+		i, _ := slices.BinarySearchFunc(list, at, func(e T, at string) int { return strings.Compare(key(e), at) })
+		return i
+	}
+	from, to := search(r.From), len(list)
+	if r.To != "" {
+		to = search(r.To)
+	}
+	return list[from:to:to]
+}
+
+// watch is one blocking query for keys: all keys under Prefix, or only the key Prefix if Exact is set. Its response
+// is complete for Range.
+type watch struct {
+	Range  election.Range
+	Prefix string
+	Exact  bool
+}
+
+// prefixWatch returns a watch that reads every key under a prefix.
+func prefixWatch(prefix string) watch {
+	return watch{Range: election.PrefixRange(prefix), Prefix: prefix}
+}
+
+// keyWatch returns a watch that reads one key.
+func keyWatch(key string) watch {
+	return watch{Range: election.KeyRange(key), Prefix: key, Exact: true}
+}
+
+// Name returns a name that identifies the watch.
+func (w watch) Name() string {
+	if w.Exact {
+		return "key " + w.Prefix
+	}
+	return "keys under " + w.Prefix
+}
+
+// Covers reports whether w reads all keys that o reads.
+func (w watch) Covers(o watch) bool {
+	if w.Exact {
+		return o.Exact && o.Prefix == w.Prefix
+	}
+	return strings.HasPrefix(o.Prefix, w.Prefix)
+}
+
+// planWatches returns at most limit disjoint watches, sorted, that together read every key of the patterns.
+func planWatches(ps election.Patterns, limit int) []watch {
+	all := make([]watch, 0, len(ps))
+	for _, p := range ps.Selecting() {
+		if prefix := consulx.LiteralPrefix(p.Prefix()); p.Exact() && prefix == p.Prefix() {
+			all = append(all, keyWatch(prefix))
+		} else {
+			all = append(all, prefixWatch(prefix))
+		}
+	}
+	all = disjoint(all)
+	for len(all) > max(limit, 1) {
+		all = disjoint(mergeClosest(all))
+	}
+	return all
+}
+
+// disjoint removes watches that another watch covers. A prefix sorts before all watches that it covers, so each watch
+// is compared only with the last one that was kept.
+func disjoint(all []watch) []watch {
+	slices.SortFunc(all, func(a, b watch) int {
+		return cmp.Or(strings.Compare(a.Prefix, b.Prefix), cmp.Compare(exactness(a), exactness(b)))
+	})
+	kept := all[:0]
+	for _, w := range all {
+		if len(kept) == 0 || !kept[len(kept)-1].Covers(w) {
+			kept = append(kept, w)
+		}
+	}
+	return kept
+}
+
+func exactness(w watch) int {
+	if w.Exact {
+		return 1
+	}
+	return 0
+}
+
+// mergeClosest merges the two neighbours with the longest common prefix.
+func mergeClosest(all []watch) []watch {
+	best, shared := 0, ""
+	for i := 0; i+1 < len(all); i++ {
+		if s := consulx.LiteralPrefix(commonPrefix(all[i].Prefix, all[i+1].Prefix)); i == 0 || len(s) > len(shared) {
+			best, shared = i, s
+		}
+	}
+	return slices.Replace(all, best, best+2, prefixWatch(shared))
+}
+
+func commonPrefix(a, b string) string {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
+}

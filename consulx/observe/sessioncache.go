@@ -1,0 +1,351 @@
+package observe
+
+import (
+	"context"
+	"electop/consulx"
+	"electop/election"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// sessionTries and sessionRetry limit the attempts to read a session. The next response about its key starts new
+	// attempts.
+	sessionTries  = 3
+	sessionRetry  = 250 * time.Millisecond
+	sessionForget = 30 * time.Second
+	sessionPrune  = time.Minute
+	sessionLimit  = 10 * time.Second
+	// listPatience is how long responses about keys are delayed at most to wait for the first list of sessions, so that
+	// the first board is complete.
+	listPatience = time.Second
+)
+
+// sessionCache reads each session once.
+type sessionCache struct {
+	client *consulx.Client
+	spawn  func(func())              // starts a goroutine; the observer waits until the goroutine ends
+	late   func([]*election.Session) // receives sessions that arrive after Await has returned
+	ctx    context.Context           // context that ends the spawned goroutines; Start sets it
+
+	mu      sync.Mutex
+	known   map[string]*election.Session
+	older   map[string]*election.Session // sessions that were known before the latest prune
+	fetches map[string]*fetch
+	absent  map[string]time.Time // time of the failed read, by session ID
+	held    map[string][]string  // sessions that hold the keys of a watch, by name of the watch
+	pruned  time.Time
+
+	first chan struct{} // channel that is closed when the first list has arrived; nil if ReadFirst was not called
+	// missed signals that a session could not be read.
+	missed chan struct{}
+}
+
+// fetch is one attempt to read some sessions.
+type fetch struct {
+	done chan struct{}
+	late bool // Await returned before the attempt ended
+}
+
+// newSessionCache returns an empty cache. spawn starts a goroutine; the caller must wait for it. late receives sessions that
+// arrive after Await has returned.
+func newSessionCache(c *consulx.Client, spawn func(func()), late func([]*election.Session)) *sessionCache {
+	return &sessionCache{
+		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
+		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{}, missed: make(chan struct{}, 1),
+	}
+}
+
+// Start sets the lifetime of spawned goroutines. Call it before every other method.
+func (b *sessionCache) Start(ctx context.Context) { b.ctx = ctx }
+
+// ReadFirst starts a read of all sessions, so that the leaders' sessions arrive with the first keys.
+func (b *sessionCache) ReadFirst() {
+	b.first = make(chan struct{})
+	b.spawn(func() {
+		defer close(b.first)
+		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
+		defer cancel()
+		_, _ = b.List(ctx) // the cache requests missing sessions by ID
+	})
+}
+
+// List reads all sessions. If some are not readable, it returns the readable ones and ErrPartly.
+func (b *sessionCache) List(ctx context.Context) ([]*election.Session, error) {
+	all, err := b.client.AllSessions(b.client.Read(ctx))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pruneIfDue()
+	if len(b.known) == 0 {
+		b.known = make(map[string]*election.Session, len(all))
+	}
+	for i, s := range all {
+		if before := b.find(s.ID); before != nil {
+			all[i] = before // elections refer to this object: a second object would double the memory
+		}
+		b.known[s.ID] = all[i]
+	}
+	return all, err
+}
+
+// Await returns the sessions with these IDs that arrive within patience. The function late receives the sessions that
+// arrive later.
+func (b *sessionCache) Await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
+	if len(ids) == 0 {
+		return nil
+	}
+	timer := time.NewTimer(listPatience)
+	defer timer.Stop()
+	if b.first != nil && len(ids) > consulx.ManySessions {
+		waitsOut(ctx, b.first, timer)
+	}
+	timer.Reset(patience)
+	for _, f := range b.request(ids) {
+		if !waitsOut(ctx, f.done, timer) {
+			break
+		}
+	}
+	return b.collect(ids)
+}
+
+// waitsOut waits for done. It returns false if the timer fires or ctx ends before done is closed.
+func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool {
+	select {
+	case <-done:
+		return true
+	default:
+	}
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// collect returns the known sessions. It marks the attempts to read the other sessions as late.
+func (b *sessionCache) collect(ids []string) []*election.Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sessions := make([]*election.Session, 0, len(ids))
+	for _, id := range ids {
+		if s := b.find(id); s != nil {
+			sessions = append(sessions, s)
+		} else if f := b.fetches[id]; f != nil {
+			f.late = true
+		}
+	}
+	return sessions
+}
+
+func (b *sessionCache) find(id string) *election.Session {
+	if s := b.known[id]; s != nil {
+		return s
+	}
+	return b.older[id]
+}
+
+// Get returns a known session, or nil.
+func (b *sessionCache) Get(id string) *election.Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.find(id)
+}
+
+// request starts a read of the unknown sessions. It returns all attempts that read at least one of the sessions.
+func (b *sessionCache) request(ids []string) (under []*fetch) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := &fetch{done: make(chan struct{})}
+	var unknown []string
+	for _, id := range ids {
+		switch other := b.fetches[id]; {
+		case b.find(id) != nil:
+		case other != nil:
+			if other != f && !slices.Contains(under, other) {
+				under = append(under, other)
+			}
+		case time.Since(b.absent[id]) > sessionForget:
+			unknown = append(unknown, id)
+			b.fetches[id] = f
+		}
+	}
+	if len(unknown) > 0 {
+		under = append(under, f)
+		b.spawn(func() { b.fetch(f, unknown) })
+	}
+	return under
+}
+
+func (b *sessionCache) fetch(f *fetch, ids []string) {
+	ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
+	defer cancel()
+	found, missing := b.awaitFirst(ctx, ids)
+	for try := 0; try < sessionTries && len(missing) > 0 && ctx.Err() == nil; try++ {
+		if try > 0 {
+			consulx.Sleep(ctx, sessionRetry<<try)
+		}
+		read, hidden, _ := b.client.SessionsByID(ctx, missing) // the next attempt retries after an error
+		found = append(found, read...)
+		if missing = without(missing, read); hidden {
+			break
+		}
+	}
+	b.settle(f, ids, found, missing)
+}
+
+// awaitFirst waits for the first list of all sessions. For a few sessions it returns immediately, because reading only
+// these sessions is faster.
+func (b *sessionCache) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
+	if b.first == nil || len(ids) <= consulx.ManySessions {
+		return nil, ids
+	}
+	select {
+	case <-b.first:
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range ids {
+		if s := b.find(id); s != nil {
+			found = append(found, s)
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	return found, missing
+}
+
+// settle stores the results of a read.
+func (b *sessionCache) settle(f *fetch, ids []string, found []*election.Session, missing []string) {
+	b.mu.Lock()
+	for _, s := range found {
+		b.known[s.ID] = s
+	}
+	for _, id := range missing {
+		b.absent[id] = time.Now()
+	}
+	for _, id := range ids {
+		delete(b.fetches, id)
+	}
+	late := f.late
+	close(f.done)
+	b.mu.Unlock()
+	if len(missing) > 0 {
+		consulx.Notify(b.missed)
+	}
+	if late && len(found) > 0 {
+		b.late(found)
+	}
+}
+
+// Holding stores which sessions hold the keys of a shard.
+func (b *sessionCache) Holding(watch string, ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held[watch] = ids
+	b.pruneIfDue()
+}
+
+// Released removes the record of the sessions that hold keys of a closed shard.
+func (b *sessionCache) Released(watch string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.held, watch)
+}
+
+// pruneIfDue runs a prune at most once per sessionPrune. A session that holds no key is dropped by the second prune
+// after its read, not by the first, because it may still acquire a key.
+func (b *sessionCache) pruneIfDue() {
+	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
+		b.pruned = now
+		b.prune()
+	}
+}
+
+func (b *sessionCache) prune() {
+	kept := make(map[string]*election.Session, len(b.known))
+	for _, ids := range b.held {
+		for _, id := range ids {
+			if s := b.find(id); s != nil {
+				kept[id] = s
+			}
+		}
+	}
+	b.known, b.older = kept, b.known
+	for id, at := range b.absent {
+		if time.Since(at) > sessionForget {
+			delete(b.absent, id)
+		}
+	}
+}
+
+func without(ids []string, read []*election.Session) []string {
+	got := make(map[string]bool, len(read))
+	for _, s := range read {
+		got[s.ID] = true
+	}
+	var rest []string
+	for _, id := range ids {
+		if !got[id] {
+			rest = append(rest, id)
+		}
+	}
+	return rest
+}
+
+// Retry rereads the missing sessions of leaders with increasing pauses until ctx ends, because a session may become
+// readable without a change of its key.
+func (b *sessionCache) Retry(ctx context.Context) {
+	var pauses consulx.Backoff
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.missed:
+		}
+		for {
+			consulx.Sleep(ctx, pauses.Next())
+			ids := b.unknown()
+			if len(ids) == 0 || ctx.Err() != nil {
+				break
+			}
+			b.readAgain(ctx, ids)
+		}
+		pauses.Reset()
+	}
+}
+
+// unknown returns the sessions of leaders that have not been read.
+func (b *sessionCache) unknown() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	seen := map[string]bool{}
+	var ids []string
+	for _, held := range b.held {
+		for _, id := range held {
+			if b.find(id) == nil && b.fetches[id] == nil && !seen[id] {
+				seen[id] = true
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// readAgain rereads sessions once and passes those that exist to late.
+func (b *sessionCache) readAgain(ctx context.Context, ids []string) {
+	ctx, cancel := context.WithTimeout(ctx, sessionLimit)
+	defer cancel()
+	found, _, _ := b.client.SessionsByID(ctx, ids) // Retry retries after an error
+	b.mu.Lock()
+	for _, s := range found {
+		b.known[s.ID] = s
+	}
+	b.mu.Unlock()
+	if len(found) > 0 {
+		b.late(found)
+	}
+}

@@ -1,0 +1,217 @@
+package consulx
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+const (
+	// TxnReads is the maximum number of keys per transaction: Consul allows 128 operations, and a value may have up to
+	// 512 KiB.
+	TxnReads = 64
+	// vanishTries is the maximum number of attempts of a transaction that fails because keys were deleted
+	// concurrently.
+	vanishTries = 8
+)
+
+// ErrPartly reports that the token cannot read all of the data. A function returns it together with the readable
+// part.
+var ErrPartly = errors.New("not all readable with this token")
+
+// ReadProblem describes why a read failed, such as "sessions: not readable with this token".
+func ReadProblem(what string, err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case LacksRule(err):
+		return what + ": not readable with this token"
+	case errors.Is(err, ErrDenied):
+		return what + ": " + rejection
+	case errors.Is(err, ErrPartly):
+		return what + ": " + ErrPartly.Error()
+	}
+	return what + ": " + Describe(err)
+}
+
+// LacksRule reports whether a read failed because the token lacks an ACL rule. For an unknown token it returns false,
+// because no rule would help.
+func LacksRule(err error) bool {
+	return errors.Is(err, ErrDenied) && !strings.HasPrefix(err.Error(), rejection)
+}
+
+// readPairs reads at most TxnReads keys in one transaction. hidden is set if some existing keys are not readable.
+func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
+	pairs, exist, err := c.ReadExisting(keys, c.Read(ctx))
+	return pairs, len(pairs) < len(exist), err
+}
+
+// Holders returns the session of each readable key. The read is consistent even with --stale.
+func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, error) {
+	holders := make(map[string]string, len(keys))
+	for some := range slices.Chunk(keys, TxnReads) {
+		pairs, _, err := c.urgent.ReadExisting(some, c.Consistent(ctx))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pairs {
+			holders[p.Key] = p.Session
+		}
+	}
+	return holders, nil
+}
+
+// ReadExisting reads at most TxnReads keys. exist contains the keys that exist. pairs contains the readable keys.
+func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
+	for range vanishTries {
+		if len(keys) == 0 {
+			return nil, nil, nil
+		}
+		ops := make(api.TxnOps, len(keys))
+		for i, key := range keys {
+			ops[i] = &api.TxnOp{KV: c.kvOp(api.KVGet, key)}
+		}
+		ok, answer, err := c.readTxn(ops, q)
+		switch {
+		case err != nil:
+			return nil, nil, c.Wrap(err)
+		case ok:
+			return txnPairs(answer.Results), keys, nil
+		}
+		rest := existing(keys, answer.Errors)
+		if len(rest) == len(keys) {
+			return nil, nil, c.readKeyError(answer.Errors)
+		}
+		keys = rest
+	}
+	return nil, nil, Fail(nil, "keys were deleted while electop read them; try again")
+}
+
+// readTxn runs a transaction that only reads.
+func (c *Client) readTxn(ops api.TxnOps, q *api.QueryOptions) (ok bool, answer *api.TxnResponse, err error) {
+	ok, answer, _, err = c.api.Txn().Txn(ops, q)
+	if err == nil {
+		err = checkTxn(answer)
+	}
+	return ok, answer, err
+}
+
+// checkTxn returns an error for a response with a null element, which Consul never sends.
+func checkTxn(answer *api.TxnResponse) error {
+	if slices.Contains(answer.Results, nil) || slices.Contains(answer.Errors, nil) {
+		return NotConsul("a list in it contains null")
+	}
+	return nil
+}
+
+func txnPairs(results api.TxnResults) []election.Pair {
+	pairs := make([]election.Pair, 0, len(results))
+	for _, r := range results {
+		if r.KV != nil {
+			pairs = append(pairs, PairOf(r.KV))
+		}
+	}
+	return pairs
+}
+
+// existing returns the keys that exist according to a failed transaction.
+func existing(keys []string, all api.TxnErrors) []string {
+	gone := map[int]bool{}
+	for _, e := range all {
+		if strings.HasSuffix(e.What, "doesn't exist") {
+			gone[e.OpIndex] = true
+		}
+	}
+	rest := make([]string, 0, len(keys))
+	for i, key := range keys {
+		if !gone[i] {
+			rest = append(rest, key)
+		}
+	}
+	return rest
+}
+
+// KeyNames reads the names of the keys under a prefix.
+func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, meta *api.QueryMeta, err error) {
+	meta, err = c.Get("/v1/kv/"+prefix, url.Values{"keys": {""}}, q, func(text []byte) error {
+		if err := json.Unmarshal(text, &keys); err != nil || keys != nil {
+			return err
+		}
+		return NotConsul("the list of keys is null")
+	})
+	if err == nil && keys == nil && prefix == "" { // Get does not decode a 404, which Consul never sends here
+		err = c.Wrap(api.StatusError{Code: http.StatusNotFound})
+	}
+	return keys, meta, err
+}
+
+// ListKeys lists every key under a prefix. If some are not readable, it returns the readable ones and ErrPartly.
+func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) {
+	keys, meta, err := c.KeyNames(LiteralPrefix(prefix), c.Read(ctx))
+	keys = slices.DeleteFunc(keys, func(key string) bool { return !strings.HasPrefix(key, prefix) })
+	switch {
+	case err != nil:
+		return nil, err
+	case len(keys) == 0 && c.Filtered(meta):
+		return nil, Fail(ErrDenied, "keys under %s cannot be read with this token", prefix)
+	case c.Filtered(meta):
+		return keys, ErrPartly
+	}
+	return keys, nil
+}
+
+// Parallel is the maximum number of concurrent small reads.
+const Parallel = 8
+
+// kvOp returns one operation of a transaction. Consul reads the operation's namespace and partition from the body,
+// not from the URL.
+func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
+	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
+}
+
+// KeyIndex returns the index of the latest change to any key. It reads a key under prefix that does not exist, because
+// Consul then returns the index of the whole store (measured with 1.22).
+func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
+	_, meta, err := c.api.KV().Get(prefix+"electop/no-such-key", (&api.QueryOptions{}).WithContext(ctx))
+	if err != nil {
+		return 0, c.Wrap(err)
+	}
+	return meta.LastIndex, nil
+}
+
+// ReadKey reads one key in consistent mode. It returns nil if the key does not exist, and ErrDenied if the token may
+// not read it. It uses a transaction, because Consul normalizes keys in URLs.
+func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error) {
+	switch pairs, exist, err := c.ReadExisting([]string{key}, c.Consistent(ctx)); {
+	case err != nil || len(exist) == 0:
+		return nil, err
+	case len(pairs) == 0:
+		return nil, Fail(ErrDenied, "key %s cannot be read with this token", key)
+	default:
+		return &pairs[0], nil
+	}
+}
+
+func (c *Client) readKeyError(all api.TxnErrors) error {
+	text := txnText(all)
+	if txnDenial(all) {
+		return Fail(ErrDenied, "%s", c.Redact(text))
+	}
+	return Fail(nil, "Consul rejected the read: %s", c.Redact(text))
+}
+
+func txnText(all api.TxnErrors) string {
+	texts := make([]string, len(all))
+	for i, e := range all {
+		texts[i] = e.What
+	}
+	return strings.Join(texts, "; ")
+}

@@ -1,0 +1,320 @@
+package consulx
+
+import (
+	"context"
+	"crypto/tls"
+	"electop/election/sanitize"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// The kernel reports a dead connection after 14 s: after 5 s without data, it sends three probes at intervals of 3 s.
+// Behind a proxy, the query's deadline applies.
+const (
+	keepAliveIdle     = 5 * time.Second
+	keepAliveInterval = 3 * time.Second
+	keepAliveCount    = 3
+)
+
+const (
+	dialTimeout  = 5 * time.Second
+	idleTimeout  = 90 * time.Second
+	tlsHandshake = 5 * time.Second
+)
+
+// agentTransport contains the connections of one client.
+type agentTransport struct {
+	to          http.RoundTripper
+	connections *http.Transport
+}
+
+// newAgentTransport opens at most conns connections to an agent. If instead is not nil, it sends all requests.
+func newAgentTransport(a agentAddress, conf *tls.Config, conns int, instead http.RoundTripper) *agentTransport {
+	connections := newTransport(a, conf, conns)
+	if instead == nil {
+		instead = connections
+	}
+	return &agentTransport{instead, connections}
+}
+
+// CloseIdleConnections closes the connections that no request uses.
+func (t *agentTransport) CloseIdleConnections() { t.connections.CloseIdleConnections() }
+
+// refuseRedirect does not follow redirects, so that no other host receives the token. Consul also redirects a path that
+// contains "//" or ".." to a different key.
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// newTransport creates the connections to an agent.
+func newTransport(t agentAddress, tlsConfig *tls.Config, conns int) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
+	}}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		return requestFirst(dialer.DialContext(ctx, network, address))
+	}
+	proxy := http.ProxyFromEnvironment
+	if t.socket != "" {
+		dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return requestFirst(dialer.DialContext(ctx, "unix", t.socket))
+		}
+		proxy = nil
+	}
+	return &http.Transport{
+		Proxy: proxy, DialContext: dial, TLSClientConfig: tlsConfig, TLSHandshakeTimeout: tlsHandshake,
+		// Over loopback, compressing a large response takes longer than sending it uncompressed.
+		DisableCompression: t.loopback(),
+		ForceAttemptHTTP2:  true,
+		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAliveIdle, PingTimeout: keepAliveIdle},
+		MaxConnsPerHost:    conns, MaxIdleConns: conns, MaxIdleConnsPerHost: conns,
+		IdleConnTimeout: idleTimeout,
+	}
+}
+
+// agentAddress is a parsed address of Consul.
+type agentAddress struct {
+	Scheme string // "http" or "https"
+	host   string
+	prefix string // prefix of the path, if a reverse proxy requires one
+	socket string // path of a unix socket
+	user   *url.Userinfo
+}
+
+// parseAddress parses an address like Consul's library. It also accepts user:password@ before the host; the library
+// would treat these credentials as part of the host and show them in errors.
+func parseAddress(address, scheme string) (agentAddress, error) {
+	t := agentAddress{Scheme: scheme}
+	rest := address
+	if before, after, ok := strings.Cut(address, "://"); ok {
+		switch before {
+		case "http": // the scheme http does not override https from CONSUL_HTTP_SSL
+		case "https":
+			t.Scheme = "https"
+		case "unix":
+			t.socket = after
+			return t, nil
+		default:
+			return t, fmt.Errorf("address of Consul: unknown scheme %q; use http, https or unix", sanitize.Line(before, 20))
+		}
+		rest = after
+	}
+	if host, path, ok := strings.Cut(rest, "/"); ok {
+		rest = host
+		if path = strings.TrimSuffix(path, "/"); path != "" {
+			t.prefix = "/" + path
+		}
+	}
+	if i := strings.LastIndex(rest, "@"); i >= 0 {
+		name, password, _ := strings.Cut(rest[:i], ":")
+		t.user, rest = url.UserPassword(unescapePath(name), unescapePath(password)), rest[i+1:]
+	}
+	t.host = rest
+	if probe, err := url.Parse("http://" + t.host); t.host == "" || err != nil || probe.Host != t.host {
+		return t, errors.New("address of Consul must be host:port, http://…, https://… or unix://…")
+	}
+	return t, nil
+}
+
+func unescapePath(text string) string {
+	if plain, err := url.PathUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// Auth returns the credentials before the host, or nil if the address contains no credentials.
+func (t agentAddress) Auth() *api.HttpBasicAuth {
+	if t.user == nil {
+		return nil
+	}
+	password, _ := t.user.Password()
+	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
+}
+
+// Shown returns the address without credentials, for messages.
+func (t agentAddress) Shown() string {
+	if t.socket != "" {
+		return t.socket
+	}
+	return t.host + t.prefix
+}
+
+// URL returns the address for requests.
+func (t agentAddress) URL() *url.URL {
+	if t.socket != "" {
+		return &url.URL{Scheme: "http", Host: "localhost"}
+	}
+	return &url.URL{Scheme: t.Scheme, Host: t.host, Path: t.prefix}
+}
+
+// Outside returns the address for other programs, without credentials. The address of a socket has the scheme unix.
+func (t agentAddress) Outside() string {
+	if t.socket != "" {
+		return "unix://" + t.socket
+	}
+	return t.URL().String()
+}
+
+// loopback reports whether the agent is on this machine.
+func (t agentAddress) loopback() bool {
+	if t.socket != "" {
+		return true
+	}
+	host := (&url.URL{Host: t.host}).Hostname()
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// Limits of a response body after decompression, in bytes.
+const (
+	// bodyLimit is several times the size of a list of 100,000 elections (36 MB).
+	bodyLimit = 256 << 20
+	// errorLimit is far above the size of Consul's error bodies.
+	errorLimit = 64 << 10
+)
+
+// limitedBody is a body of at most left bytes. Reading more fails, or ends the body if cut is set.
+type limitedBody struct {
+	io.ReadCloser
+	left int64
+	cut  bool
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 && b.cut {
+		return 0, io.EOF
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
+	if b.left -= int64(n); b.left < 0 && !b.cut {
+		return 0, fmt.Errorf("the response is larger than %d MB", bodyLimit>>20)
+	}
+	return n, err
+}
+
+// neverSent reports whether an error occurred before the request was sent.
+func neverSent(err error) bool {
+	var (
+		op      *net.OpError
+		dns     *net.DNSError
+		invalid *tls.CertificateVerificationError
+		notTLS  tls.RecordHeaderError
+	)
+	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || errors.As(err, &invalid) ||
+		errors.As(err, &notTLS)
+}
+
+// firstRequest is the maximum delay of the first read. net/http usually sends a request immediately after it has opened
+// a connection. The delay is limited, because net/http must also detect that the server closes an unused connection.
+const firstRequest = 100 * time.Millisecond
+
+// clientFirst delays the first read until the first write, but at most for firstRequest. Consul sends a 429 when it
+// accepts a connection above its limit. If net/http reads this response before it sends a request, it reports a broken
+// connection, which would count as unreachable, and logs to stderr.
+type clientFirst struct {
+	net.Conn
+	started func() // unblocks reads
+	ready   <-chan struct{}
+}
+
+// requestFirst wraps a connection in a clientFirst.
+func requestFirst(conn net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	ready := make(chan struct{})
+	return &clientFirst{conn, sync.OnceFunc(func() { close(ready) }), ready}, nil
+}
+
+func (c *clientFirst) Read(b []byte) (int, error) {
+	select {
+	case <-c.ready:
+	default:
+		timeout := time.NewTimer(firstRequest)
+		defer timeout.Stop()
+		select {
+		case <-c.ready:
+		case <-timeout.C:
+		}
+	}
+	n, err := c.Conn.Read(b)
+	select {
+	case <-c.ready:
+		return n, err
+	default: // no request was sent, so net/http only has to close the connection
+		return 0, io.EOF
+	}
+}
+
+func (c *clientFirst) Write(b []byte) (int, error) {
+	c.started()
+	return c.Conn.Write(b)
+}
+
+func (c *clientFirst) Close() error {
+	defer c.started()
+	return c.Conn.Close()
+}
+
+// RoundTrip sends a request and checks the response. It rejects responses that Consul did not send, and limits the size
+// of every response.
+func (t *agentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.to.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkOrigin(r, response); err != nil {
+		_ = response.Body.Close() // the response is rejected, so its body is not read
+		return nil, err
+	}
+	limited := &limitedBody{ReadCloser: response.Body, left: bodyLimit}
+	if response.StatusCode >= http.StatusBadRequest && response.StatusCode != http.StatusConflict {
+		limited.left, limited.cut = errorLimit, true
+	}
+	response.Body = limited
+	return response, nil
+}
+
+// checkOrigin rejects a response without a valid index. Consul sends an index with every read of keys, sessions,
+// nodes and health checks, even with a 404.
+func checkOrigin(r *http.Request, response *http.Response) error {
+	if r.Method != http.MethodGet || !indexed(r.URL.Path) {
+		return nil
+	}
+	if code := response.StatusCode; code != http.StatusOK && code != http.StatusNotFound {
+		return nil
+	}
+	text := response.Header.Get("X-Consul-Index")
+	if index, err := strconv.ParseUint(text, 10, 64); err == nil && index > 0 {
+		return nil
+	}
+	found := "without X-Consul-Index"
+	if text != "" {
+		found = "with the invalid X-Consul-Index " + strconv.Quote(sanitize.Line(text, 20))
+	}
+	return NotConsul(fmt.Sprintf("HTTP %d %s", response.StatusCode, found))
+}
+
+// NotConsul returns the error for a response that Consul never sends.
+func NotConsul(found string) error {
+	return fmt.Errorf("the response is not Consul's: %s; check for a proxy between electop and Consul", found)
+}
+
+// indexed reports whether the responses of an endpoint contain an index.
+func indexed(path string) bool {
+	for _, endpoint := range []string{"/v1/kv/", "/v1/session/", "/v1/health/", "/v1/catalog/node"} {
+		if strings.Contains(path, endpoint) {
+			return true
+		}
+	}
+	return false
+}

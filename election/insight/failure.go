@@ -1,0 +1,79 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// NodeCheck is the check with which Consul monitors its agent on a node.
+const NodeCheck = "serfHealth"
+
+// FailureBrief describes a failure in two words.
+const FailureBrief = "node failed"
+
+// Failure is a leader whose node has failed although its session still holds the key: [NodeCheck] is critical, and the
+// session does not depend on it.
+type Failure struct {
+	Check   *election.Check
+	Session *election.Session
+	// Until is the time at which the checks stopped being current, or zero if they are current.
+	Until time.Time
+}
+
+// FailureOf returns the failure of an election's leader, or nil if the checks show none. nodes contains the known checks by
+// node. For many elections, use [NewFailedNodes].
+func FailureOf(e *election.Election, nodes map[string]election.NodeChecks) *Failure {
+	if e.Session == nil {
+		return nil
+	}
+	node := e.Session.Node
+	return NewFailedNodes(map[string]election.NodeChecks{node: nodes[node]}).Of(e)
+}
+
+// FailedNodes holds the failed nodes by name. A node can have hundreds of checks.
+type FailedNodes map[string]Failure
+
+// NewFailedNodes returns the failed nodes. checks contains the known checks by node.
+func NewFailedNodes(checks map[string]election.NodeChecks) FailedNodes {
+	nodes := FailedNodes{}
+	for name, known := range checks {
+		i := slices.IndexFunc(known.Checks, func(c election.Check) bool {
+			return c.ID == NodeCheck && c.Service == "" && election.SameNode(c.Node, name)
+		})
+		if i >= 0 && known.Checks[i].Status == election.StatusCritical && known.Err == "" {
+			nodes[name] = Failure{Check: &known.Checks[i], Until: known.Until}
+		}
+	}
+	return nodes
+}
+
+// Of is like the function [FailureOf] for the checks with which ns was created.
+func (ns FailedNodes) Of(e *election.Election) *Failure {
+	s := e.Session
+	if s == nil || !e.Exists || e.Unreadable || !e.Pair.HeldBy(s.ID) || s.DependsOn(NodeCheck) {
+		return nil
+	}
+	f, failed := ns[s.Node]
+	if !failed {
+		return nil
+	}
+	f.Session = s
+	return &f
+}
+
+// Current reports whether the leader's node has failed according to current checks.
+func (f *Failure) Current() bool { return f != nil && f.Until.IsZero() }
+
+// Why describes the failure in one sentence.
+func (f *Failure) Why() string {
+	s, rest := f.Session, " and has no TTL."
+	if s.TTL > 0 {
+		rest = fmt.Sprintf(": it remains until its TTL expires, about %s after the last renewal.", 2*s.TTL)
+	}
+	return fmt.Sprintf("The leader's node %s has failed (%s is critical), but its session is not bound to %s%s",
+		sanitize.Line(s.Node, election.LabelLength), NodeCheck, NodeCheck, rest)
+}
