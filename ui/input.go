@@ -41,7 +41,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // openCopyMenu opens the copy menu for the selected election or session.
-func openCopyMenu(m *Model, _, _ string) tea.Cmd {
+func openCopyMenu(m *Model) tea.Cmd {
 	sessions := m.focus.view == viewSessions
 	switch {
 	case sessions && m.scene.Past != nil:
@@ -56,7 +56,7 @@ func openCopyMenu(m *Model, _, _ string) tea.Cmd {
 }
 
 // openCommands opens the command menu for the selected election or session.
-func openCommands(m *Model, _, _ string) tea.Cmd {
+func openCommands(m *Model) tea.Cmd {
 	all := pages.Commands{All: m.opts.Commands, Run: m.opts.Command, File: m.opts.ConfigFile}
 	if m.focus.view == viewSessions {
 		return m.do(pages.Menu(all, nil, m.sessions.Selected(), m.keys, m.scene))
@@ -157,7 +157,7 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 }
 
 // toggleMouse turns mouse support on or off. While it is off, the user can select text with the terminal.
-func toggleMouse(m *Model, _, _ string) tea.Cmd {
+func toggleMouse(m *Model) tea.Cmd {
 	m.window.noMouse = !m.window.noMouse
 	text := "Mouse support is on."
 	if m.window.noMouse {

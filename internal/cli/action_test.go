@@ -9,63 +9,6 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// contenders starts a holder and a waiter that use Consul's Lock.
-func contenders(t *testing.T, w *testConsul, key string) (held, waiting <-chan struct{}) {
-	t.Helper()
-	opts := func(value string) *api.LockOptions {
-		return &api.LockOptions{
-			Key: key, Value: []byte(value),
-			SessionOpts: &api.SessionEntry{Name: value, LockDelay: time.Second, TTL: "10s", Behavior: "release"},
-		}
-	}
-	first, err := w.client.LockOpts(opts("first\x00\xff"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lost, err := first.Lock(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := w.client.LockOpts(opts("second"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop, led, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		if _, err := second.Lock(stop); err == nil {
-			close(led)
-			<-stop
-			_ = second.Unlock()
-		}
-	}()
-	t.Cleanup(func() { close(stop); <-done; _ = first.Unlock() })
-	return lost, led
-}
-
-func TestReleaseKeepsValueAndFlagsAndTheWaiterLeads(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		key := p + "/web/leader"
-		events := w.follow("watch", "-o", "json", "-k", p+"/*/leader")
-		lost, led := contenders(t, w, key)
-		events.until("elected")
-		r := w.run("release", "web", "--yes", "--wait", "30s", "-k", p+"/*/leader").must(t, exitOK)
-		await(t, "loss of the leadership", lost)
-		await(t, "leadership of the waiter", led)
-		if !strings.HasPrefix(r.out, "web: ") || !followed(r.out, " → second on node-1") || strings.Count(r.out, "\n") != 1 {
-			t.Errorf("out %q", r.out)
-		}
-		vacated := events.until("vacated")
-		if vacated["term"] != 1.0 {
-			t.Errorf("%v", vacated)
-		}
-		if pair := w.get(key); pair.Flags != api.LockFlagValue || string(pair.Value) != "second" {
-			t.Errorf("%+v", pair)
-		}
-	})
-}
-
 // confirmation is a standard input that runs a function before it answers yes.
 type confirmation struct {
 	before func()

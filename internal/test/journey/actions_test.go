@@ -73,11 +73,11 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	s.acquire("web", s.b, "web-b")
 	term.await("2 moved, 1 stayed")
 	term.keys("u")
-	term.await("Actions since electop started", "web-a → web-b", "complete")
+	term.await("Actions since electop started", "→ web-b on ", "complete")
 	term.keys("q")
 	term.gone("Actions since electop started")
 	term.keys("2")
-	term.await("operator", "release: web-a → web-b")
+	term.await("operator", "release: web-a on node-1 → web-b")
 	term.keys("q")
 	term.await("left with 0")
 }
