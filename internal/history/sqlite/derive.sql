@@ -6,6 +6,7 @@ CREATE TEMP VIEW incoming (datacenter, ident, key, name, time, type, create_inde
   AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28;
 
 CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
+  INSERT OR IGNORE INTO types (name) VALUES (NEW.type);
   INSERT INTO elections (datacenter, ident, key, name, found, deleted)
     VALUES (NEW.datacenter, NEW.ident, nullif(NEW.key, NEW.ident), NEW.name, NEW.time, iif(NEW.type = 'deleted', NEW.time, NULL))
     ON CONFLICT (ident, datacenter) DO UPDATE SET deleted = excluded.deleted
@@ -23,7 +24,10 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
     SELECT id, NEW.create_index, NEW.term, NEW.session, NEW.leader, NEW.node, NEW.time, NEW.gap IS NULL, NEW.seen_until
     FROM elections WHERE NEW.type = 'elected' AND ident = NEW.ident AND datacenter = NEW.datacenter;
 
-  -- The label and the node can become known or change during the term.
+  -- The label and the node can become known or change during the term. The event of its beginning keeps the label.
+  UPDATE events SET leader = (SELECT leader FROM terms WHERE id = events.term_id)
+    WHERE NEW.type IN ('updated', 'overwritten') AND leader IS NULL AND term_id IS NOT NULL AND (election, time) = (SELECT t.election, t.started
+      FROM elections e JOIN terms t ON t.id = e.term WHERE e.ident = NEW.ident AND e.datacenter = NEW.datacenter AND NEW.leader NOT IN ('', t.leader));
   UPDATE terms SET leader = coalesce(nullif(NEW.leader, ''), leader), node = coalesce(nullif(NEW.node, ''), node)
     WHERE NEW.type IN ('updated', 'overwritten', 'vacated') AND ended IS NULL AND session = NEW.session
       AND id = (SELECT term FROM elections WHERE ident = NEW.ident AND datacenter = NEW.datacenter);
@@ -34,8 +38,8 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
   -- The event, unless it repeats an explanation or replaces an operator's own action, which is certain.
   INSERT INTO events (time, type, election, term_id, create_index, term, leader, session, node, modify_index, evidence, by, gap, seen_until, restored,
       vacancy, held, held_known, cause, guess, lock_delay_until, count, prefix, holders, slots, error)
-    SELECT NEW.time, NEW.type, e.id, t.id, nullif(NEW.create_index, t.create_index), nullif(NEW.term, t.number),
-      iif(NEW.type = 'elected', NEW.leader, nullif(NEW.leader, t.leader)), nullif(NEW.session, t.session), nullif(NEW.node, t.node),
+    SELECT NEW.time, (SELECT id FROM types WHERE name = NEW.type), e.id, t.id, nullif(NEW.create_index, t.create_index), nullif(NEW.term, t.number),
+      nullif(NEW.leader, t.leader), nullif(NEW.session, t.session), nullif(NEW.node, t.node),
       NEW.modify_index, NEW.evidence, NEW.by, NEW.gap, NEW.seen_until, NEW.restored, NEW.vacancy, NEW.held, NEW.held_known, NEW.cause,
       NEW.guess, NEW.lock_delay_until, NEW.count, NEW.prefix, NEW.holders, NEW.slots, NEW.error
     FROM elections e LEFT JOIN terms t ON t.id = CASE
@@ -64,7 +68,7 @@ CREATE TEMP TRIGGER explain_by_action AFTER INSERT ON actions BEGIN
     FROM attribution WHERE action = NEW.id;
 END;
 
-CREATE TEMP TRIGGER explain_term AFTER INSERT ON events WHEN NEW.type = 'explained' BEGIN
+CREATE TEMP TRIGGER explain_term AFTER INSERT ON events WHEN NEW.cause IS NOT NULL BEGIN
   UPDATE terms SET cause = NEW.cause, explanation = NEW.id WHERE id = NEW.term_id;
   INSERT INTO incoming (type, datacenter, ident, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, cause, evidence)
     SELECT 'explained', datacenter, ident, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, cause, evidence

@@ -277,13 +277,13 @@ func page[T any](ctx context.Context, f reading, s *selection, query string, sca
 	return all, at, more, nil
 }
 
-const selectEvents = `SELECT v.id, v.time, v.type, e.name, ifnull(e.key, e.ident), e.datacenter, coalesce(v.term, t.number, 0), coalesce(v.create_index, t.create_index, 0),
+const selectEvents = `SELECT v.id, v.time, y.name, e.name, ifnull(e.key, e.ident), e.datacenter, coalesce(v.term, t.number, 0), coalesce(v.create_index, t.create_index, 0),
 	v.modify_index, coalesce(v.leader, t.leader, ''), coalesce(v.session, t.session, ''), coalesce(v.node, t.node, ''), v.vacancy, ifnull(v.held, 0),
 	ifnull(v.held_known, 0), ifnull(v.gap, 0), ifnull(v.seen_until, 0), ifnull(v.restored, 0), ifnull(v.by, ''), ifnull(v.cause, ''), ifnull(v.guess, 0),
 	ifnull(v.evidence, ''), ifnull(v.lock_delay_until, 0), ifnull(v.count, 0), ifnull(v.prefix, ''), ifnull(v.holders, 0), ifnull(v.slots, 0), ifnull(v.error, '')
 	FROM `
 
-const joinElections = " CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
+const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
 
 func scanEvent(rows *sql.Rows, at *position) (e election.Event, err error) {
 	var term, create, modify, held, seen, delay, count int64
@@ -330,7 +330,11 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 	}
 	s.choose("election", numbers(ids))
 	s.choose("cause", quoted(q.Causes))
-	s.choose("type", quoted(q.Types))
+	var types []string
+	for _, word := range quoted(q.Types) {
+		types = append(types, "(SELECT id FROM types WHERE name = "+word+")")
+	}
+	s.choose("type", types)
 	s.whole()
 	s.conditions = append(s.conditions, fmt.Sprint("id <= ", newest[0]))
 	var at []position

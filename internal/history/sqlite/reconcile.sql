@@ -10,6 +10,9 @@ UPDATE terms SET ended = max(started, ?2), seen_until = max(started, min(?2, ?3)
   SELECT e.term FROM elections e JOIN terms t ON t.id = e.term LEFT JOIN snapshot s ON s.ident = e.ident
   WHERE e.datacenter = ?1 AND t.ended IS NULL AND (s.session, s.create_index, s.number) IS NOT (t.session, t.create_index, t.number));
 
+UPDATE events SET leader = t.leader
+  FROM snapshot s JOIN elections e ON e.ident = s.ident AND e.datacenter = ?1 JOIN terms t ON t.id = e.term
+  WHERE (s.leader NOT IN ('', t.leader) OR s.start_known AND s.started <> t.started) AND t.ended IS NULL AND events.election = e.id AND events.time = t.started AND events.term_id = t.id AND events.leader IS NULL;
 UPDATE terms SET leader = coalesce(nullif(s.leader, ''), terms.leader), node = coalesce(nullif(s.node, ''), terms.node),
     started = iif(s.start_known, s.started, terms.started), start_known = terms.start_known OR s.start_known
   FROM snapshot s JOIN elections e ON e.ident = s.ident AND e.datacenter = ?1
