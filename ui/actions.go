@@ -50,7 +50,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.ShowResults, scene.ShowCommands:
 		m.focus.mode, m.note = panel(a), note{}
 	case scene.Watch:
-		watch(m, a.Patterns)
+		return watch(m, a.Patterns)
 	case scene.Close:
 		m.closeOverlay(a.Text)
 	case scene.Run:
@@ -95,15 +95,13 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 	}
 	switch {
 	case m.scene.Several() && len(names) != 1:
-		m.say(kit.Delay, "The chosen rows are in "+strings.Join(names, ", ")+". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:"+names[0]+".")
-		return nil
+		return m.refuse("The chosen rows are in " + strings.Join(names, ", ") + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + names[0] + ".")
 	case m.scene.Several(): // hidden rows in other datacenters stay marked, but the dialog cannot include them
 		a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), func(t scene.Target) bool { return scene.OneLine(t.Datacenter, 60) != names[0] })
 	}
 	in := m.scene.In(names[0])
 	if reason := in.Refusal(a.Kind); reason != "" {
-		m.say(kit.Delay, reason)
-		return nil
+		return m.refuse(reason)
 	}
 	m.out.travel.Cancel() // a dialog acts on current data only
 	m.out.rights.forgetOld(m.feed.now)
@@ -160,6 +158,12 @@ func (m *Model) say(r kit.Role, text string) {
 	m.note = note{role: r, text: text, until: now.Add(stay), unseen: m.window.tooSmall, quitUntil: m.note.quitUntil}
 }
 
+// refuse says why a request is not carried out.
+func (m *Model) refuse(text string) tea.Cmd {
+	m.say(kit.Delay, text)
+	return nil
+}
+
 // copyText copies text with the terminal sequence OSC 52. It rejects text with control characters, because a shell
 // could execute them when the user pastes the text.
 func (m *Model) copyText(what, text string) tea.Cmd {
@@ -169,11 +173,9 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 	}
 	switch {
 	case text == "":
-		m.say(kit.Delay, "There is no "+what+" to copy.")
-		return nil
+		return m.refuse("There is no " + what + " to copy.")
 	case sanitize.Text(plain) != plain:
-		m.say(kit.Delay, "The "+what+" contains control or invisible characters: it was not copied.")
-		return nil
+		return m.refuse("The " + what + " contains control or invisible characters: it was not copied.")
 	}
 	shown := 60
 	if strings.HasSuffix(what, "command") {
@@ -204,8 +206,7 @@ func (m *Model) show(v view) tea.Cmd {
 // showElection selects an election in the Elections view. It clears a filter that hides the election.
 func (m *Model) showElection(id string) tea.Cmd {
 	if m.scene.Shown.Find(election.ID(id)) == nil {
-		m.say(kit.Delay, "This election is not on the board.")
-		return nil
+		return m.refuse("This election is not on the board.")
 	}
 	return tea.Batch(m.show(viewElections), send(m, &m.board, scene.GoTo{ID: id, Reveal: true}), send(m, &m.detail, scene.Back{}))
 }
@@ -213,12 +214,13 @@ func (m *Model) showElection(id string) tea.Cmd {
 // pause freezes the board, or resumes it with the newest snapshot.
 func (m *Model) pause(on bool) tea.Cmd {
 	if m.feed.past != nil {
-		m.say(kit.Delay, "This is the past: pause is disabled. Press esc to return to now.")
-		return nil
+		return m.refuse("This is the past: pause is disabled. Press esc to return to now.")
 	}
 	m.feed.pause(on)
 	return m.changed()
 }
+
+func (m *Model) togglePause() tea.Cmd { return m.pause(!m.feed.paused) }
 
 // visit shows the board at a past moment. A nil moment is the present.
 func visit(m *Model, a scene.Visit) tea.Cmd {
@@ -248,7 +250,10 @@ func (m *Model) started(log results.Log, action scene.Action) tea.Cmd {
 
 // openFix opens the fix dialog for the selected election. If a diagnosis is unnecessary or impossible, it shows the
 // reason in the footer.
-func openFix(m *Model, by string) tea.Cmd {
+func openFix(m *Model, by, _ string) tea.Cmd {
+	if m.focus.view != viewElections {
+		return m.refuse(scene.Covered + ".")
+	}
 	in := m.scene
 	if in.Selected != nil {
 		in = in.In(in.Selected.Datacenter)

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/past"
@@ -16,77 +16,57 @@ import (
 	"electop/ui/scene"
 )
 
-// commandNames lists the commands for the error message about an unknown command.
-func commandNames() string { return strings.Join(prompt.CommandUsages(), "  ") }
-
-// commandHelp lists the commands for the help.
-func commandHelp() (all []pages.Usage) {
-	for _, c := range prompt.Commands() {
-		all = append(all, pages.Usage{Usage: c.String(), About: c.About})
+// filter opens the prompt, or sets the filter that the user typed.
+func filter(m *Model, by, text string) tea.Cmd {
+	if by != ":filter" {
+		return openPrompt(m, prompt.Filter)
 	}
-	return all
+	return m.toView(scene.Filtered{Text: text})
 }
 
-// command runs a line typed after ":".
-func (m *Model) command(text string) tea.Cmd {
-	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
-	rest = strings.TrimSpace(rest)
-	switch word {
-	case "":
-	case "q", "quit":
-		return m.quit()
-	case "1", "elections", "2", "events", "3", "sessions":
-		return m.show(viewNamed(word))
-	case "sort":
-		return m.toTable(scene.SortBy{Text: rest})
-	case "filter", "f":
-		return m.toView(scene.Filtered{Text: rest})
-	case "go":
-		return m.goTo(rest)
-	case "since":
-		return m.do(past.ShowSince(rest, m.scene.Now))
-	case "report":
-		if m.focus.view == viewElections {
-			return m.do(past.ReportOn(m.scene.Selected, rest, m.scene.Now))
-		}
-		return m.toView(scene.Report{Since: rest})
-	case "history":
-		return showHistory(m)
-	case "at":
-		return m.out.travel.Jump(rest, m.scene)
-	case "pause":
-		return m.pause(!m.feed.paused)
-	case "fix":
-		if m.focus.view == viewElections {
-			return openFix(m, ":fix")
-		}
-		m.say(kit.Delay, scene.Covered+".")
-	case "release", "destroy":
-		return choose(m, election.ActionKind(word), rest)
-	case "discover":
-		return m.discover()
-	case "watch":
-		watch(m, strings.Fields(rest))
-	case "unwatch":
-		unwatch(m, rest)
-	case "drain":
-		return openDrain(m, cmp.Or(rest, selectedNode(m)))
-	case "doctor":
-		return m.cover(pages.Doctor(m.ctx, m.opts.Doctor, m.keys))
-	case "theme":
-		setTheme(m, rest)
-	case "ctx", "context":
-		return switchContext(m, rest)
-	case "help":
-		return m.openHelp()
-	default:
-		m.say(kit.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames())
+func sort(m *Model, by, order string) tea.Cmd {
+	switch {
+	case by != ":sort":
+		return toFocused(m, keys.Press(by))
+	case m.focus.view == viewEvents:
+		return m.refuse("Events are sorted by time.")
 	}
-	return nil
+	return m.toView(scene.SortBy{Text: order})
+}
+
+func report(m *Model, _, since string) tea.Cmd {
+	if m.focus.view == viewElections {
+		return m.do(past.ReportOn(m.scene.Selected, since, m.scene.Now))
+	}
+	return m.toView(scene.Report{Since: since})
+}
+
+func step(by int) func(*Model, string, string) tea.Cmd {
+	return func(m *Model, _, _ string) tea.Cmd { return m.out.travel.Step(by, m.scene, m.board.Listed()) }
+}
+
+func toDetail(m *Model, by, _ string) tea.Cmd {
+	if m.focus.view == viewElections {
+		return send(m, &m.detail, keys.Press(by))
+	}
+	return m.toView(keys.Press(by))
+}
+
+// back undoes one step.
+func back(m *Model) tea.Cmd {
+	switch {
+	case m.focus.view == viewEvents && m.events.Covered():
+	case m.feed.past != nil || m.out.travel.Busy():
+		return m.out.travel.Leave()
+	case m.focus.zoom:
+		m.focus.zoom = false
+		return send(m, &m.detail, scene.Back{})
+	}
+	return m.toView(scene.Back{})
 }
 
 // discover searches the store of the selected datacenter for locks.
-func (m *Model) discover() tea.Cmd {
+func discover(m *Model) tea.Cmd {
 	datacenter, where := selectedDatacenter(m), ""
 	if m.scene.Several() {
 		where = " in " + scene.OneLine(datacenter, 40)
@@ -96,22 +76,17 @@ func (m *Model) discover() tea.Cmd {
 
 // choose requests an action on the rows that match a filter. Without a filter, it requests the action on the chosen
 // rows, or shows a note if another view hides them.
-func choose(m *Model, kind election.ActionKind, filter string) tea.Cmd {
-	c := scene.Choose{Kind: kind, By: ":" + string(kind), Filter: filter}
+func choose(m *Model, kind election.ActionKind, by, filter string) tea.Cmd {
+	c := scene.Choose{Kind: kind, By: by, Filter: filter}
 	switch {
 	case m.focus.view == viewEvents && filter == "":
-		m.say(kit.Delay, scene.Covered+", or use "+c.By+" FILTER.")
+		return m.refuse(scene.Covered + ", or use :" + string(kind) + " FILTER.")
 	case kind == election.ActionRelease && filter != "": // sessions cannot be released
 		return send(m, &m.board, c)
-	default:
-		return m.toTable(c)
+	case m.focus.view == viewSessions:
+		return send(m, &m.sessions, c)
 	}
-	return nil
-}
-
-// viewNamed returns the view with this number or name, or the Elections view if there is no such view.
-func viewNamed(word string) view {
-	return map[string]view{"2": viewEvents, "events": viewEvents, "3": viewSessions, "sessions": viewSessions}[word]
+	return send(m, &m.board, c)
 }
 
 // showHistory shows the history page of the selected election in the whole window.
@@ -125,53 +100,42 @@ func showHistory(m *Model) tea.Cmd {
 	return tea.Batch(cmd, send(m, &m.detail, scene.OpenHistory{}))
 }
 
-func setTheme(m *Model, name string) {
+func setTheme(m *Model, _, name string) tea.Cmd {
 	theme, known := ThemeNamed(name)
 	if !known {
 		problem := "Usage: :theme NAME."
 		if name != "" {
 			problem = "Unknown theme " + scene.OneLine(name, 40) + "."
 		}
-		m.say(kit.Delay, problem+" Themes: "+strings.Join(Themes(), ", ")+".")
-		return
+		return m.refuse(problem + " Themes: " + strings.Join(Themes(), ", ") + ".")
 	}
 	m.look.theme = kit.Theme(theme)
 	m.look = m.look.on(m.look.dark, m.look.profile)
 	m.say(kit.Led, "Theme "+theme+".")
-}
-
-// switchContext replaces this dashboard with the dashboard of another context.
-func switchContext(m *Model, name string) tea.Cmd {
-	known := "The contexts are " + scene.OneLine(strings.Join(m.opts.Contexts, ", "), 200) + "."
-	switch {
-	case m.opts.SwitchContext == nil || len(m.opts.Contexts) == 0:
-		m.say(kit.Delay, "The config file defines no contexts.")
-	case name == "":
-		m.say(kit.Quiet, known)
-	case !slices.Contains(m.opts.Contexts, name):
-		m.say(kit.Delay, "Unknown context "+scene.OneLine(name, 40)+". "+known)
-	case name == m.opts.Context:
-		m.say(kit.Quiet, "The current context is "+scene.OneLine(name, 40)+".")
-	default:
-		cmd := m.quit()
-		if cmd != nil { // nil means that the user must confirm quitting, because an action is in progress
-			m.opts.SwitchContext(name)
-		}
-		return cmd
-	}
 	return nil
 }
 
-// toTable sends a message to the table of the view. The Events view has no table, so the elections' table receives
-// the message.
-func (m *Model) toTable(msg tea.Msg) tea.Cmd {
-	if m.focus.view == viewSessions {
-		return send(m, &m.sessions, msg)
+// switchContext replaces this dashboard with the dashboard of another context. Without a name, it lists the contexts.
+func switchContext(m *Model, _, name string) tea.Cmd {
+	switch {
+	case m.opts.SwitchContext == nil || len(m.opts.Contexts) == 0:
+		return m.refuse("The config file defines no contexts.")
+	case name == "":
+		return m.cover(contexts(m), nil)
+	case !slices.Contains(m.opts.Contexts, name):
+		return m.refuse("Unknown context " + scene.OneLine(name, 40) + ". The contexts are " + scene.OneLine(strings.Join(m.opts.Contexts, ", "), 200) + ".")
+	case name == m.opts.Context:
+		m.say(kit.Quiet, "The current context is "+scene.OneLine(name, 40)+".")
+		return nil
 	}
-	return send(m, &m.board, msg)
+	cmd := m.quit()
+	if cmd != nil { // nil means that the user must confirm quitting, because an action is in progress
+		m.opts.SwitchContext(name)
+	}
+	return cmd
 }
 
-func (m *Model) goTo(name string) tea.Cmd {
+func goTo(m *Model, _, name string) tea.Cmd {
 	found := m.scene.Shown.Named(name)
 	switch len(found) {
 	case 0:
@@ -188,13 +152,12 @@ func (m *Model) goTo(name string) tea.Cmd {
 	return nil
 }
 
-func watch(m *Model, texts []string) {
+func watch(m *Model, texts []string) tea.Cmd {
 	now := m.look.place.Patterns
 	for _, text := range texts {
 		p, err := election.ParsePattern(text)
 		if err != nil {
-			m.say(kit.Delay, scene.OneLine(err.Error(), 200))
-			return
+			return m.refuse(scene.OneLine(err.Error(), 200))
 		}
 		if !slices.Contains(now, p.String()) {
 			now = append(slices.Clone(now), p.String())
@@ -202,39 +165,36 @@ func watch(m *Model, texts []string) {
 	}
 	if len(now) == len(m.look.place.Patterns) {
 		m.say(kit.Quiet, "Already watched: "+scene.OneLine(strings.Join(now, ", "), 200))
-		return
+		return nil
 	}
-	setPatterns(m, now)
+	return setPatterns(m, now)
 }
 
-func unwatch(m *Model, text string) {
+func unwatch(m *Model, _, text string) tea.Cmd {
 	now := m.look.place.Patterns
 	p, err := election.ParsePattern(text)
 	if err != nil || !slices.Contains(now, p.String()) {
-		m.say(kit.Delay, "Not a watched pattern. Watched: "+scene.OneLine(strings.Join(now, ", "), 200))
-		return
+		return m.refuse("Not a watched pattern. Watched: " + scene.OneLine(strings.Join(now, ", "), 200))
 	}
 	left := slices.DeleteFunc(slices.Clone(now), func(text string) bool { return text == p.String() })
 	if !slices.ContainsFunc(left, func(text string) bool { return !strings.HasPrefix(text, "!") }) {
-		m.say(kit.Delay, "This is the only pattern that selects keys; add another pattern with :watch PATTERN first.")
-		return
+		return m.refuse("This is the only pattern that selects keys; add another pattern with :watch PATTERN first.")
 	}
-	setPatterns(m, left)
+	return setPatterns(m, left)
 }
 
-func setPatterns(m *Model, texts []string) {
+func setPatterns(m *Model, texts []string) tea.Cmd {
 	ps, err := election.ParsePatterns(texts)
 	switch {
 	case err != nil:
-		m.say(kit.Delay, scene.OneLine(err.Error(), 200))
-		return
+		return m.refuse(scene.OneLine(err.Error(), 200))
 	case m.opts.SetPatterns == nil:
-		m.say(kit.Delay, "The patterns of this dashboard cannot be changed.")
-		return
+		return m.refuse("The patterns of this dashboard cannot be changed.")
 	}
 	m.look.place.Patterns = ps.Strings()
 	m.opts.SetPatterns(ps)
 	m.say(kit.Led, "Watching "+scene.OneLine(strings.Join(ps.Strings(), ", "), 200))
+	return nil
 }
 
 // hintMsg is the number of locks found outside the patterns. It is a lower bound unless the search was complete.

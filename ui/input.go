@@ -4,13 +4,9 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election"
 	"electop/ui/commands"
 	"electop/ui/keys"
 	"electop/ui/kit"
-	"electop/ui/pages"
-	"electop/ui/past"
-	"electop/ui/prompt"
 	"electop/ui/scene"
 	"electop/ui/shell"
 )
@@ -46,84 +42,6 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	}
 }
 
-// boardKey handles global keys before the keys of the view.
-func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
-	if cmd, done := m.globalKey(msg); done {
-		return cmd
-	}
-	if key.Matches(msg, m.keys.Copy) && m.focus.view != viewEvents {
-		return openCopyMenu(m)
-	}
-	if key.Matches(msg, m.keys.Run) && m.focus.view != viewEvents {
-		return openCommands(m)
-	}
-	if m.focus.view != viewElections {
-		return m.toView(msg)
-	}
-	switch k := &m.keys; {
-	case key.Matches(msg, k.Release):
-		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease, By: msg.String()})
-	case key.Matches(msg, k.Destroy):
-		return send(m, &m.board, scene.Choose{Kind: election.ActionDestroy, By: msg.String()})
-	case key.Matches(msg, k.Fix):
-		return openFix(m, msg.String())
-	case key.Matches(msg, k.Report):
-		return m.do(past.ReportOn(m.scene.Selected, "", m.scene.Now))
-	case m.focus.zoom, key.Matches(msg, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp):
-		return send(m, &m.detail, msg)
-	}
-	return send(m, &m.board, msg)
-}
-
-// globalKey handles the keys with the same meaning in every view.
-func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
-	switch k := &m.keys; {
-	case key.Matches(msg, k.Quit):
-		return m.quit(), true
-	case key.Matches(msg, k.Help):
-		return m.openHelp(), true
-	case key.Matches(msg, k.Filter):
-		openPrompt(m, prompt.Filter)
-	case key.Matches(msg, k.Command):
-		openPrompt(m, prompt.Command)
-	case key.Matches(msg, k.Elections):
-		return m.show(viewElections), true
-	case key.Matches(msg, k.Events):
-		return m.show(viewEvents), true
-	case key.Matches(msg, k.Sessions):
-		return m.show(viewSessions), true
-	case key.Matches(msg, k.Mouse):
-		m.toggleMouse()
-	case key.Matches(msg, k.Pause):
-		return m.pause(!m.feed.paused), true
-	case key.Matches(msg, k.Earlier):
-		return m.out.travel.Step(-1, m.scene, m.board.Listed()), true
-	case key.Matches(msg, k.Later):
-		return m.out.travel.Step(1, m.scene, m.board.Listed()), true
-	case key.Matches(msg, k.Results):
-		return send(m, &m.log, scene.ListActions{}), true
-	case key.Matches(msg, k.Drain):
-		return openDrain(m, selectedNode(m)), true
-	case key.Matches(msg, k.Back) && m.focus.view == viewEvents && m.events.Covered():
-		return m.toView(scene.Back{}), true
-	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
-		return m.out.travel.Leave(), true
-	case key.Matches(msg, k.Back) && m.focus.zoom: // each press of esc undoes one step
-		m.focus.zoom = false
-		return send(m, &m.detail, scene.Back{}), true
-	case key.Matches(msg, k.Back):
-		return m.toView(scene.Back{}), true
-	default:
-		return nil, false
-	}
-	return nil, true
-}
-
-// openHelp opens the help at the page of the view.
-func (m *Model) openHelp() tea.Cmd {
-	return m.cover(pages.Help(m.keys, commandHelp(), int(m.focus.view)), nil)
-}
-
 // openCopyMenu opens the copy menu for the selected election or session.
 func openCopyMenu(m *Model) tea.Cmd {
 	sessions := m.focus.view == viewSessions
@@ -131,9 +49,9 @@ func openCopyMenu(m *Model) tea.Cmd {
 	case sessions && m.scene.Past != nil:
 		return nil
 	case sessions && m.sessions.Selected() == nil:
-		return m.do(scene.Say{Role: kit.Delay, Text: "No session is selected: there is nothing to copy."})
+		return m.refuse("No session is selected: there is nothing to copy.")
 	case !sessions && m.scene.Selected == nil:
-		return m.do(scene.Say{Role: kit.Delay, Text: "No election is selected: there is nothing to copy."})
+		return m.refuse("No election is selected: there is nothing to copy.")
 	}
 	m.focus.mode, m.focus.copied = modeCopy, m.list().Cursor()
 	return nil
@@ -162,16 +80,16 @@ func copyItems(m *Model) []shell.Item {
 func copyKey(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
 	if m.list().Cursor() != m.focus.copied { // the latest snapshot does not contain the item, or the filter hides it
-		return m.do(scene.Say{Role: kit.Delay, Text: "Nothing was copied: the selection changed."})
+		return m.refuse("Nothing was copied: the selection changed.")
 	}
 	for _, i := range copyItems(m) {
 		switch {
 		case i.Key != msg.String():
 			continue
 		case i.Err != nil:
-			return m.do(scene.Say{Role: kit.Delay, Text: kit.Capital(i.Err.Error()) + "."})
+			return m.refuse(kit.Capital(i.Err.Error()) + ".")
 		case i.What == "value" && m.scene.Past != nil:
-			return m.do(scene.Say{Role: kit.Delay, Text: "The history does not store values."})
+			return m.refuse("The history does not store values.")
 		}
 		return m.copyText(i.What, i.Text)
 	}
@@ -241,11 +159,12 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 }
 
 // toggleMouse turns mouse support on or off. While it is off, the user can select text with the terminal.
-func (m *Model) toggleMouse() {
+func toggleMouse(m *Model) tea.Cmd {
 	m.window.noMouse = !m.window.noMouse
 	text := "Mouse support is on."
 	if m.window.noMouse {
 		text = "Mouse support is off: the terminal selects text. " + m.keys.Mouse.Help().Key + " turns mouse support on."
 	}
 	m.say(kit.Quiet, text)
+	return nil
 }

@@ -29,6 +29,7 @@ type Model struct {
 	ctx    context.Context //nolint:containedctx // ends the reads with the program
 	opts   Options
 	keys   keys.Map
+	table  []action
 	look   look
 	window window
 	feed   feed
@@ -131,7 +132,8 @@ func New(ctx context.Context, opts Options) *Model {
 	if opts.ASCII || kit.Width(sym.Led) > 1 { // RUNEWIDTH_EASTASIAN
 		opts.ASCII, sym = true, kit.ASCII()
 	}
-	now, k := opts.Now(), keys.Default(opts.ASCII).With(opts.Keys)
+	bindings, table := newKeys(opts.ASCII, opts.Keys)
+	now, k := opts.Now(), *bindings
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), warning: nextWarning(ctx, opts.Warnings),
@@ -152,7 +154,7 @@ func New(ctx context.Context, opts Options) *Model {
 		theme:   kit.Theme(opts.Theme),
 	}
 	m := &Model{
-		ctx: ctx, opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
+		ctx: ctx, opts: opts, keys: k, table: table, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Holdings, "")),
 		log: results.New(ctx, opts.Operator, k), focus: focus{
 			drain:    drain.New(ctx, opts.Drain, k),

@@ -14,7 +14,6 @@ import (
 	"electop/ui/commands"
 	"electop/ui/drain"
 	"electop/ui/fix"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/results"
@@ -144,21 +143,6 @@ type (
 	// DoctorStatus is the status of a [DoctorRow].
 	DoctorStatus = pages.Status
 )
-
-// Keys are key bindings that replace the default ones.
-type Keys = keys.Custom
-
-// KeyError is a problem with the keys of one action.
-type KeyError = keys.Error
-
-// KeyAction is an action that has a key.
-type KeyAction = keys.Action
-
-// ParseKeys checks key bindings. custom maps names of [KeyActions] to their keys. An error is a [KeyError].
-func ParseKeys(custom map[string][]string) (Keys, error) { return keys.Parse(custom) }
-
-// KeyActions lists the actions that have keys.
-func KeyActions() []KeyAction { return keys.Actions() }
 
 // Columns lists the columns of the elections' table in their default order.
 func Columns() []string { return board.ColumnNames() }

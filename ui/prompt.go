@@ -1,24 +1,21 @@
 package ui
 
 import (
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election/insight"
 	"electop/election/query"
 	"electop/ui/prompt"
 	"electop/ui/scene"
-	"electop/ui/sessions"
 )
 
 // openPrompt opens a prompt. A filter prompt starts with the current filter of the view.
-func openPrompt(m *Model, kind prompt.Kind) {
+func openPrompt(m *Model, kind prompt.Kind) tea.Cmd {
 	of, text := m.list(), ""
 	if kind == prompt.Filter {
 		text = of.Filter().Text
 	}
 	m.focus.mode, m.focus.prompt = modePrompt, prompt.New(kind, text, of.Cursor(), m.focus.typed[kind])
+	return nil
 }
 
 // promptKey handles the keys that close the prompt and those that move the cursor of the list. Other keys edit the
@@ -59,38 +56,6 @@ func (m *Model) edited(to prompt.Model) tea.Cmd {
 	return nil
 }
 
-// completer returns the completer for the open prompt.
-func completer(m *Model) prompt.Completer {
-	if m.focus.prompt.Kind == prompt.Filter {
-		return prompt.CompleteFilter(m.scene, scope(m))
-	}
-	return prompt.CompleteCommand(prompt.NamesOn(m.scene, scope(m), arguments(m)))
-}
-
-// arguments lists the possible values of the arguments of commands.
-func arguments(m *Model) map[prompt.Argument][]string {
-	watched, orders := m.look.place.Patterns, query.OrderKeys()
-	if m.focus.view == viewSessions {
-		orders = sessions.SortKeys()
-	}
-	return map[prompt.Argument][]string{
-		prompt.AnOrder: orders, prompt.AWatched: watched, prompt.ATheme: Themes(), prompt.AContext: m.opts.Contexts,
-		prompt.APattern: commonPatterns(watched),
-	}
-}
-
-// commonPatterns lists the patterns of all presets, except for the watched ones.
-func commonPatterns(watched []string) (patterns []string) {
-	for _, p := range insight.Presets() {
-		for _, text := range p.Patterns {
-			if !slices.Contains(watched, text) && !slices.Contains(patterns, text) {
-				patterns = append(patterns, text)
-			}
-		}
-	}
-	return patterns
-}
-
 // scope returns the type of items that the view filters.
 func scope(m *Model) query.Scope {
 	return [...]query.Scope{viewElections: query.Elections, viewEvents: query.Events, viewSessions: query.Sessions}[m.focus.view]
@@ -98,7 +63,7 @@ func scope(m *Model) query.Scope {
 
 // drawPrompt draws the line that is being typed.
 func drawPrompt(m *Model, width int) string {
-	b := prompt.Beside{Scope: scope(m)}
+	b := prompt.Beside{Scope: scope(m), Commands: m.keys.Commands()}
 	if m.focus.prompt.Kind == prompt.Filter {
 		b.Result = m.list().Result(m.scene)
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,9 +95,9 @@ func TestCommandsAreCompleted(t *testing.T) {
 
 // Completion and help list exactly the commands that exist.
 func TestEveryCommandExists(t *testing.T) {
-	for _, c := range prompt.Commands() {
+	for _, c := range NewKeys(false, Keys{}).Commands() {
 		d := drive(t, mixedSnapshot(), 200, 50)
-		d.keys(":", "'"+c.Name, "enter")
+		d.keys(":", "'"+c.Word(), "enter")
 		d.lacks("Unknown command")
 	}
 	d := drive(t, mixedSnapshot(), 200, 50)
@@ -114,8 +115,8 @@ func TestHelpHasEveryFieldOfAFilterAndEveryCommand(t *testing.T) {
 	}
 	d := drive(t, mixedSnapshot(), 160, 90)
 	d.keys("?", "shift+tab")
-	for _, c := range prompt.Commands() {
-		d.wants(c.String(), c.About)
+	for _, c := range NewKeys(false, Keys{}).Commands() {
+		d.wants(":"+c.Command, cmp.Or(c.Says, c.About))
 	}
 }
 

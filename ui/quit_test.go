@@ -45,7 +45,7 @@ func TestQuittingReportsRunningWrites(t *testing.T) {
 			got = append(got, u.Name+": "+u.Outcome.Summary())
 		}
 		want := []string{
-			"auth: auth-2 was released; it may already lead again",
+			"auth: auth-2 on node-2 was released; it may already lead again",
 			"billing: nothing was changed: not started, because the dashboard ended",
 		}
 		if !slices.Equal(got, want) {
@@ -157,7 +157,7 @@ func TestElectionsThatShareASession(t *testing.T) {
 	if len(d.op.destroyed) != 1 || len(d.actions()) != 3 {
 		t.Errorf("destroyed %v, actions %v", d.op.destroyed, d.actions())
 	}
-	d.wants("Results: destroy the session of 3 elections", "auth-2: its session", "billing-3: its session", "orders-1: its session")
+	d.wants("Results: destroy the session of 3 elections", "auth-2 on node-2: its session", "billing-3 on node-2: its session", "orders-1 on node-2: its session")
 }
 
 // A confirmation removes the marks of the targets and no others, even if the filter has changed.

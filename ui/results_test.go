@@ -71,22 +71,22 @@ func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
 func TestABatchReportsEveryElection(t *testing.T) {
 	d := batchResults(t, 120, 36)
 	d.wants("Results: release 5 elections",
-		"auth     auth-2 → auth-9 after 1.3s",
-		"billing  billing-3 leads again after 3ms", "same session",
+		"auth     auth-2 on node-2 → auth-9 on node-9 after 1.3s",
+		"billing  billing-3 on node-3 leads again after 3ms", "same session",
 		"orders   orders-1 → no leader yet, 2s",
 		"shop     nothing was changed: service/shop/leader is held by another session",
 		"users    unknown whether the release was applied: no", "users-1 leads now",
 		"2 waiting", "[ Close ]")
 	d.now = d.now.Add(election.MaxLockDelay + 30*time.Second)
 	d.send(tickMsg(d.now))
-	d.wants("orders-1 → no leader: no candidate acquired the key within 1m30s", "complete")
+	d.wants("orders-1 on node-1 → no leader: no candidate acquired the key within 1m30s", "complete")
 	d.keys("j", "x", "r", "y", "space")
 	d.wants("Results: release 5 elections") // the panel stays open until the user closes it
 	d.keys("enter")
 	d.lacks("Results:")
 	d.wants("Closed; u lists the results again.")
 	d.keys("u")
-	d.wants("Actions since electop started", "12:01:09 ● auth     release  r  auth-2 → auth-9 after 1.3s")
+	d.wants("Actions since electop started", "12:01:09 ● auth     release  r  auth-2 on node-2 → auth-9 on node-9 after 1.3s")
 	if cmd := d.keys("q"); cmd != nil {
 		t.Error("q quits instead of closing the results")
 	}
@@ -100,14 +100,14 @@ func TestResultsKeepTheNoteOfARelease(t *testing.T) {
 	noted := insight.Outcome{Kind: insight.OutcomeDone, Note: "the index was not checked"}
 	d.answers(d.keys("y"), map[string]insight.Outcome{"auth": noted, "billing": noted})
 	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), false)})
-	d.wants("auth-2 → auth-9 after 1.3s; the index was not checked", "billing-3 → no leader yet, 0s; the index was not checked")
+	d.wants("auth-2 on node-2 → auth-9 on node-9 after 1.3s; the index was not checked", "billing-3 → no leader yet, 0s; the index was not checked")
 }
 
 func TestResultsThatWereClosedEarly(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "r")
 	d.answers(d.keys("y"), nil)
-	d.wants("auth-2 was released; it may already lead again")
+	d.wants("auth-2 on node-2 was released; it may already lead again")
 	d.keys("esc")
 	d.wants("Release 2 elections: 2 waiting", "u lists the results")
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), keyOf("auth"))})
@@ -123,10 +123,10 @@ func TestASingleReleaseWithTheSameLeader(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "r")
 	d.perform(d.keys("y"))
-	d.wants("billing: billing-3 was released; it may already lead again")
+	d.wants("billing: billing-3 on node-3 was released; it may already lead again")
 	d.lacks("no longer leads", "Results")
 	d.send(snapshotMsg{released(mixedSnapshot(), keyOf("billing"), true)})
-	d.wants("billing: billing-3 leads again after 3ms", "same session")
+	d.wants("billing: billing-3 on node-3 leads again after 3ms", "same session")
 	if d.m.note.role == kit.Led {
 		t.Error("a release after which the same session leads is reported as success")
 	}
@@ -136,7 +136,7 @@ func TestAwaitingALeader(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "x")
 	d.perform(d.keys("y"))
-	d.wants("billing: billing-3: its session was destroyed")
+	d.wants("billing: billing-3 on node-3: its session was destroyed")
 	s := released(mixedSnapshot(), keyOf("billing"), false)
 	s.Find(election.KeyID(keyOf("billing"))).LockDelayUntil = testNow().Add(15 * time.Second)
 	d.now = d.now.Add(4 * time.Second)
@@ -151,13 +151,13 @@ func TestAwaitingALeader(t *testing.T) {
 	}
 	d.send(snapshotMsg{s})
 	d.send(tickMsg(d.now))
-	d.wants("billing: billing-3 → no leader: no candidate acquired the key within 1m30s")
+	d.wants("billing: billing-3 on node-3 → no leader: no candidate acquired the key within 1m30s")
 }
 
 func TestActionsInTheEventsView(t *testing.T) {
 	d := batchResults(t, 160, 45)
 	d.keys("esc", "2")
-	d.wants("operator     release: auth-2 → auth-9 after 1.3s", "operator     release: orders-1 → no leader yet, 2s")
+	d.wants("operator     release: auth-2 on node-2 → auth-9 on node-9 after 1.3s", "operator     release: orders-1 → no leader yet, 2s")
 	d.keys("/", "'type:operator", "enter")
 	d.wants("Events  5 lines")
 	d.lacks("connection refused")
@@ -246,7 +246,7 @@ func TestElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
 	d.now = d.now.Add(2 * time.Second)
 	d.send(snapshotMsg{released(takenOver(studiedSnapshot(""), keyOf("auth")), keyOf("billing"), false)})
 	d.keys("u")
-	d.wants("auth 4f5ada57", "destroyed", "auth-2 → auth-9 after 1.3s", "no leader yet")
+	d.wants("auth 4f5ada57", "destroyed", "auth-2 on node-2 → auth-9 on node-9 after 1.3s", "no leader yet")
 	d.keys("esc")
 	d.now = d.now.Add(noteTime)
 	d.send(tickMsg(d.now))
@@ -271,10 +271,10 @@ func TestShortTermsAreNotZero(t *testing.T) {
 		}
 		d := drive(t, s, 120, 36, studies)
 		d.open(keyOf("mail"))
-		d.wants("led for "+c.want+" ", "term 31, led for "+c.want)
+		d.wants("term 31, led for " + c.want)
 		d.keys("tab", "tab")
 		d.wants(c.want + "  ")
-		d.lacks("0s  ")
+		d.lacks(" 0s  ")
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -127,14 +126,20 @@ func (m *Model) selectedTarget() *election.Target {
 	return &t
 }
 
-// greyed disables the keys of actions that the token does not permit.
-func greyed(k keys.Map, s *scene.Scene, t *election.Target) keys.Map {
-	if t != nil {
-		k.Release.SetEnabled(s.Missing(election.ActionRelease, *t) == "")
-		k.Destroy.SetEnabled(s.Missing(election.ActionDestroy, *t) == "")
+// denied lists the actions that the token does not permit for the selected target. Their keys are grey.
+func (m *Model) denied() (names []string) {
+	t := m.selectedTarget()
+	if t == nil {
+		return nil
+	}
+	if m.scene.Missing(election.ActionDestroy, *t) != "" {
+		names = append(names, "destroy")
+	}
+	if m.scene.Missing(election.ActionRelease, *t) != "" {
+		names = append(names, "release")
 		if t.Key != "" {
-			k.Drain.SetEnabled(s.Missing(election.ActionRelease, *t) == "")
+			names = append(names, "drain")
 		}
 	}
-	return k
+	return names
 }

@@ -136,7 +136,6 @@ func TestContextIsShownAndSwitched(t *testing.T) {
 		t.Errorf("%q", head)
 	}
 	for command, answer := range map[string]string{
-		"ctx":            "The contexts are production, staging.",
 		"ctx test":       "Unknown context test. The contexts are production, staging.",
 		"ctx production": "The current context is production.",
 	} {
@@ -146,7 +145,9 @@ func TestContextIsShownAndSwitched(t *testing.T) {
 	if len(switched) > 0 {
 		t.Errorf("switched to %v", switched)
 	}
-	cmd := d.keys(":", "'ctx staging", "enter")
+	d.keys(":", "'ctx", "enter")
+	d.wants("Connect to another cluster", "production  current", "staging")
+	cmd := d.keys("down", "enter")
 	if _, quits := firstOf(t, cmd).(tea.QuitMsg); !quits || !slices.Equal(switched, []string{"staging"}) {
 		t.Errorf("%v, switched to %v", quits, switched)
 	}

@@ -103,7 +103,7 @@ func TestFilterKeys(t *testing.T) {
 func TestEventsView(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("2")
-	d.wants("Events  8 lines", "led when electop started", "connection refused", "follows the newest")
+	d.wants("Events  8 lines", "initial state", "connection refused", "follows the newest")
 	d.keys("G")
 	d.wants("g follows the newest")
 	d.keys("/", "'type:vac", "enter")
@@ -137,10 +137,10 @@ func TestReleaseIsBoundToItsTarget(t *testing.T) {
 	if len(d.op.released) != 1 || d.op.released[0] != want {
 		t.Fatalf("released %+v, want %+v", d.op.released, want)
 	}
-	d.wants("billing: billing-3 was released; it may already lead again")
+	d.wants("billing: billing-3 on node-3 was released; it may already lead again")
 	d.now = d.now.Add(time.Second)
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
-	d.wants("billing: billing-3 → billing-9 after 1.3s")
+	d.wants("billing: billing-3 on node-3 → billing-9 on node-9 after 1.3s")
 }
 
 func TestChangedHoldIsRefused(t *testing.T) {
@@ -195,7 +195,7 @@ func TestDestroyListsAffectedKeys(t *testing.T) {
 	if len(d.op.destroyed) != 1 {
 		t.Errorf("one session was destroyed %d times", len(d.op.destroyed))
 	}
-	d.wants("Results: destroy the session of 2 elections", "orders-1: its session was destroyed", "users-1: its session was destroyed")
+	d.wants("Results: destroy the session of 2 elections", "orders-1 on node-1: its session was destroyed", "users-1 on node-1: its session was destroyed")
 }
 
 func TestActionErrorsAreShown(t *testing.T) {

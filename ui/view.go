@@ -152,7 +152,7 @@ func joinSides(left []string, bar string, right []string) []string {
 func (m *Model) footer() []string {
 	p, s := m.look.painter, m.scene
 	if m.focus.mode == modeCopy {
-		return chrome.Menu(p, kit.Span{kit.Accent, "Copy:"}, m.keys.CopyMenu(m.focus.view == viewSessions), m.window.w)
+		return chrome.Menu(p, kit.Span{kit.Accent, "Copy:"}, copyKeys(copyItems(m)), m.window.w)
 	}
 	var said []kit.Span
 	if f := m.list().Filter(); f.Err != nil && !f.Unfinished && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {
@@ -173,7 +173,6 @@ func (m *Model) footer() []string {
 }
 
 func (m *Model) footerKeys() []key.Binding {
-	keysFor := func() keys.Map { return greyed(m.keys, m.scene, m.selectedTarget()) }
 	switch {
 	case m.focus.mode == modePrompt:
 		return m.keys.Prompt(m.focus.prompt.Kind == prompt.Filter)
@@ -189,25 +188,33 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.focus.drain.Keys(m.keys)
 	case m.focus.mode == modeCommands:
 		return m.focus.commands.Keys(m.keys)
-	case m.focus.view == viewEvents && m.events.Covered():
-		return m.events.Keys(m.keys)
+	}
+	at, hidden := m.place()
+	return m.keys.Footer(at, hidden, m.denied()...)
+}
+
+// place returns the part of the screen whose keys the footer shows, and the action that is not possible there.
+func (m *Model) place() (at keys.Place, hidden string) {
+	if !offersFix(m) {
+		hidden = "fix"
+	}
+	switch {
+	case m.focus.view == viewEvents && (m.events.Covered() || m.scene.Past == nil):
+		at, leads := m.events.Place()
+		if !leads {
+			hidden = "open"
+		}
+		return at, hidden
 	case m.scene.Past != nil:
-		return m.keys.Past()
-	case m.focus.view == viewEvents:
-		return m.events.Keys(m.keys)
+		return keys.Past, hidden
 	case m.focus.view == viewSessions:
-		return m.sessions.Keys(keysFor())
+		return m.sessions.Place(), hidden
 	case len(m.scene.Shown.Elections) == 0:
-		return m.keys.Empty()
-	case m.focus.zoom && offersFix(m):
-		return keysFor().ZoomVacant()
+		return keys.Empty, hidden
 	case m.focus.zoom:
-		return keysFor().Zoom()
+		return keys.Zoom, hidden
 	}
-	if offersFix(m) {
-		return keysFor().Vacant()
-	}
-	return keysFor().Board()
+	return keys.Elections, hidden
 }
 
 // offersFix reports whether the footer shows the key of a fix: the selected election has no leader, or its leader has

@@ -35,6 +35,15 @@ type Holder struct {
 	Node string `json:"node"`
 }
 
+// Text names the holder and its node: "web-1 on node-1".
+func (h Holder) Text() string {
+	name := election.ShortLeader(h.Leader)
+	if h.Node == "" || election.NamesNode(name, h.Node) {
+		return name
+	}
+	return name + " on " + sanitize.Line(h.Node, 60)
+}
+
 // Outcome is the result of one action on one election.
 type Outcome struct {
 	Action election.ActionKind
@@ -156,7 +165,7 @@ func (o Outcome) Old() Holder {
 // do. Text from Consul in a reason is already truncated.
 const reasonLength = 1000
 
-// Summary describes the outcome in one line, safe to print: "web-1 → web-2 after 1.2s", or why there is no new
+// Summary describes the outcome in one line, safe to print: "web-1 on node-1 → web-2 on node-2 after 1.2s", or why there is no new
 // leader.
 func (o Outcome) Summary() string {
 	text := o.headline()
@@ -170,7 +179,7 @@ func (o Outcome) Summary() string {
 }
 
 func (o Outcome) headline() string {
-	leader, next := election.ShortLeader(o.Target.Leader), election.ShortLeader(o.New.Leader)
+	leader, next := o.Old().Text(), o.New.Text()
 	if o.Target.Key == "" {
 		leader = "session " + election.ShortID(o.Target.Session)
 	}

@@ -34,100 +34,100 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"moved", election.ActionRelease, reads{one(start)},
 			reads{one(web(none, 5, 10, 21, "web-1")), one(web("b", 6, 10, 22, "web-2"))},
-			"moved web-1 → web-2 after 1s",
+			"moved web-1 on n1 → web-2 on n2 after 1s",
 		},
 		{
 			"moved between two reads", election.ActionRelease, reads{one(start)},
 			reads{one(web("b", 6, 10, 22, "web-2"))},
-			"moved web-1 → web-2 immediately",
+			"moved web-1 on n1 → web-2 on n2 immediately",
 		},
 		{
 			"not applied yet", election.ActionRelease, reads{one(start)}, reads{one(start)},
-			"done web-1 was released; it may already lead again",
+			"done web-1 on n1 was released; it may already lead again",
 		},
 		{
 			"vacant so far", election.ActionDestroy, reads{one(start)}, reads{one(web(none, 5, 10, 21, "web-1"))},
-			"done web-1: its session was destroyed",
+			"done web-1 on n1: its session was destroyed",
 		},
 		{
 			"the same session again", election.ActionRelease, reads{one(start)},
 			reads{one(web(none, 5, 10, 21, "web-1")), one(web("a", 6, 10, 22, "web-1"))},
-			"same_leader web-1 leads again after 1s, with the same session",
+			"same_leader web-1 on n1 leads again after 1s, with the same session",
 		},
 		{
 			"the same session between two reads", election.ActionRelease, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1"))},
-			"same_leader web-1 leads again immediately, with the same session",
+			"same_leader web-1 on n1 leads again immediately, with the same session",
 		},
 		{
 			"the first term after the action counts", election.ActionRelease, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1")), one(web("b", 7, 10, 24, "web-2")), one(web("a", 8, 10, 26, "web-1"))},
-			"same_leader web-1 leads again immediately, with the same session",
+			"same_leader web-1 on n1 leads again immediately, with the same session",
 		},
 		{
 			"a much earlier term of the same session", election.ActionRelease,
 			reads{one(web("a", 3, 10, 16, "web-1")), one(web("b", 4, 10, 18, "web-2")), one(start)}, reads{one(start)},
-			"done web-1 was released; it may already lead again",
+			"done web-1 on n1 was released; it may already lead again",
 		},
 		{
 			"several terms passed", election.ActionRelease, reads{one(start)}, reads{one(web("b", 9, 10, 40, "web-2"))},
-			"moved web-1 → web-2: 3 terms not observed",
+			"moved web-1 on n1 → web-2 on n2: 3 terms not observed",
 		},
 		{
 			"the same session after several terms", election.ActionRelease, reads{one(start)}, reads{one(web("a", 7, 10, 40, "web-1"))},
-			"same_leader web-1 leads again, with the same session: 1 term not observed",
+			"same_leader web-1 on n1 leads again, with the same session: 1 term not observed",
 		},
 		{
 			"an overwritten term", election.ActionRelease, reads{one(start), one(web("a", 0, 10, 21, "x"))},
 			reads{one(web(none, 0, 10, 22, "x")), one(web("b", 1, 10, 23, "web-2"))},
-			"moved x → web-2 after 1s",
+			"moved x on n1 → web-2 on n2 after 1s",
 		},
 		{
 			"an overwritten term, the same session again", election.ActionRelease, reads{one(start), one(web("a", 0, 10, 21, "x"))},
 			reads{one(web(none, 0, 10, 22, "x")), one(web("a", 1, 10, 23, "x")), one(web("b", 2, 10, 25, "web-2"))},
-			"same_leader x leads again after 1s, with the same session",
+			"same_leader x on n1 leads again after 1s, with the same session",
 		},
 		{
 			"a term that was overwritten before it was observed", election.ActionRelease, reads{one(web("a", 0, 10, 21, "x"))},
 			reads{one(web(none, 0, 10, 22, "x")), one(web("b", 1, 10, 23, "web-2"))},
-			"moved x → web-2 after 1s",
+			"moved x on n1 → web-2 on n2 after 1s",
 		},
 		{
 			"term numbers that repeat after an overwrite", election.ActionRelease,
 			reads{one(web("a", 1, 10, 16, "web-1")), one(web("b", 2, 10, 18, "web-2")), one(web("b", 0, 10, 19, "web-2")), one(web("a", 1, 10, 22, "web-1"))},
 			reads{one(web("a", 1, 10, 22, "web-1"))},
-			"done web-1 was released; it may already lead again",
+			"done web-1 on n1 was released; it may already lead again",
 		},
 		{
 			"the key deleted and recreated", election.ActionDestroy, reads{one(start)},
 			reads{gone, one(web("b", 1, 30, 30, "web-2"))},
-			"moved web-1 → web-2 after 1s",
+			"moved web-1 on n1 → web-2 on n2 after 1s",
 		},
 		{
 			"recreated between two reads", election.ActionDestroy, reads{one(start)}, reads{one(web("b", 1, 30, 30, "web-2"))},
-			"moved web-1 → web-2 immediately",
+			"moved web-1 on n1 → web-2 on n2 immediately",
 		},
 		{
 			"recreated, several terms passed", election.ActionDestroy, reads{one(start)}, reads{gone, one(web("b", 3, 30, 36, "web-2"))},
-			"moved web-1 → web-2: 2 terms not observed",
+			"moved web-1 on n1 → web-2 on n2: 2 terms not observed",
 		},
 		{
 			"recreated by the same session", election.ActionRelease, reads{one(start)}, reads{gone, one(web("a", 1, 30, 30, "web-1"))},
-			"same_leader web-1 leads again after 1s, with the same session",
+			"same_leader web-1 on n1 leads again after 1s, with the same session",
 		},
 		{
 			"recreated by the same leader with a new session", election.ActionDestroy, reads{one(start)},
 			reads{gone, one(web("a2", 1, 30, 30, "web-1"))},
-			"same_leader web-1 leads again after 1s, with a new session",
+			"same_leader web-1 on n1 leads again after 1s, with a new session",
 		},
 		{
 			"the same leader with a new session, the key kept", election.ActionDestroy, reads{one(start)},
 			reads{one(web(none, 5, 10, 21, "web-1")), one(web("a2", 6, 10, 22, "web-1"))},
-			"same_leader web-1 leads again after 1s, with a new session",
+			"same_leader web-1 on n1 leads again after 1s, with a new session",
 		},
 		{
 			"the same value on another node", election.ActionDestroy, reads{one(start)}, reads{gone, one(web("b", 1, 30, 30, "web-1"))},
-			"moved web-1 → web-1 after 1s",
+			"moved web-1 on n1 → web-1 on n2 after 1s",
 		},
 		{
 			"without a value, two processes of one node look the same", election.ActionDestroy, reads{one(web("a", 5, 10, 20, ""))},
@@ -137,16 +137,16 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"the session led again before it was destroyed", election.ActionDestroy, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1"))},
-			"done web-1: its session was destroyed",
+			"done web-1 on n1: its session was destroyed",
 		},
 		{
 			"another leader after the returned one", election.ActionDestroy, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1")), one(web("c", 7, 10, 24, "web-3"))},
-			"moved web-1 → web-3 immediately",
+			"moved web-1 on n1 → web-3 on n3 immediately",
 		},
 		{
 			"after a release, the session identifies the leader", election.ActionRelease, reads{one(start)}, reads{one(web("a2", 6, 10, 22, "web-1"))},
-			"moved web-1 → web-1 immediately",
+			"moved web-1 on n1 → web-1 on n1 immediately",
 		},
 	}
 	for _, tt := range tests {
@@ -173,8 +173,8 @@ func TestOutcomeFollow(t *testing.T) {
 
 func TestOutcomeAfterAGap(t *testing.T) {
 	for name, want := range map[string]string{
-		"a": "same_leader leads again after at most 10s, with the same session",
-		"b": "moved → web-2 after at most 10s",
+		"a": "same_leader on n1 leads again after at most 10s, with the same session",
+		"b": "moved on n1 → web-2 on n2 after at most 10s",
 	} {
 		s := pastWeb(t)
 		s.read(web("a", 5, 10, 20, "web-1"))
@@ -203,12 +203,12 @@ func TestOutcomeFromAnInitialState(t *testing.T) {
 		pair election.Pair
 		want string
 	}{
-		{"the hold continues", web("a", 5, 10, 20, "web-1"), "web-1 was released; it may already lead again"},
-		{"vacant", web("", 5, 10, 21, "web-1"), "web-1 was released; it may already lead again"},
-		{"another leader", web("b", 6, 10, 22, "web-2"), "web-1 → web-2"},
-		{"the same session", web("a", 6, 10, 22, "web-1"), "web-1 leads again, with the same session"},
-		{"recreated", web("b", 1, 30, 30, "web-2"), "web-1 → web-2"},
-		{"read before the action", web("c", 4, 10, 18, "web-3"), "web-1 was released; it may already lead again"},
+		{"the hold continues", web("a", 5, 10, 20, "web-1"), "web-1 on n1 was released; it may already lead again"},
+		{"vacant", web("", 5, 10, 21, "web-1"), "web-1 on n1 was released; it may already lead again"},
+		{"another leader", web("b", 6, 10, 22, "web-2"), "web-1 on n1 → web-2 on n2"},
+		{"the same session", web("a", 6, 10, 22, "web-1"), "web-1 on n1 leads again, with the same session"},
+		{"recreated", web("b", 1, 30, 30, "web-2"), "web-1 on n1 → web-2 on n2"},
+		{"read before the action", web("c", 4, 10, 18, "web-3"), "web-1 on n1 was released; it may already lead again"},
 	} {
 		s := pastWeb(t)
 		s.read(tt.pair)
@@ -226,7 +226,7 @@ func TestSettledOutcomeDoesNotChange(t *testing.T) {
 	s.read(web("b", 6, 10, 22, "web-2"))
 	moved := s.web()
 	for kind, want := range map[OutcomeKind]string{
-		OutcomeVacant: "web-1 → no leader: why", OutcomeChanged: "nothing was changed: why", OutcomeNoLeader: "nothing was changed: why",
+		OutcomeVacant: "web-1 on n1 → no leader: why", OutcomeChanged: "nothing was changed: why", OutcomeNoLeader: "nothing was changed: why",
 		OutcomeRefused: "nothing was changed: why", OutcomeDenied: "nothing was changed: why", OutcomeFailed: "nothing was changed: why",
 	} {
 		o := Outcome{Action: election.ActionRelease, Target: target, Kind: kind, Reason: "why"}.Follow(moved)
@@ -250,7 +250,7 @@ func TestSettledOutcomeDoesNotChange(t *testing.T) {
 
 // A later leader resolves an unconfirmed write, but the note about the write remains.
 func TestFollowClearsTheReasonAndKeepsTheNote(t *testing.T) {
-	for next, want := range map[string]string{"b": "web-1 → web-2 after 1s; noted", "a": "web-1 leads again after 1s, with the same session; noted"} {
+	for next, want := range map[string]string{"b": "web-1 on n1 → web-2 on n2 after 1s; noted", "a": "web-1 on n1 leads again after 1s, with the same session; noted"} {
 		s := pastWeb(t)
 		s.read(web("a", 5, 10, 20, "web-1"))
 		open := Outcome{Action: election.ActionRelease, Target: s.web().Target(), Kind: OutcomeUnknown, Reason: "no answer", Note: "noted"}

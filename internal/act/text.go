@@ -2,6 +2,7 @@ package act
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"electop/election"
@@ -43,21 +44,12 @@ func (i *Item) NextText() string {
 func candidateNames(all []insight.Candidate) string {
 	names := make([]string, len(all))
 	for i, c := range all {
-		names[i] = onNode(insight.Holder{Leader: c.Name, Node: c.Session.Node})
+		names[i] = insight.Holder{Leader: c.Name, Node: c.Session.Node}.Text()
 		if c.Weak {
 			names[i] = "perhaps " + names[i]
 		}
 	}
 	return election.NameList(names, nextShown)
-}
-
-// onNode names a holder and its node.
-func onNode(h insight.Holder) string {
-	name := election.ShortLeader(h.Leader)
-	if h.Node == "" || election.NamesNode(name, h.Node) {
-		return name
-	}
-	return name + " on " + sanitize.Line(h.Node, 60)
 }
 
 // NodesText joins the names of the nodes, safe to print.
@@ -71,18 +63,18 @@ func (p Plan) NodesText() string {
 
 // Text describes the result of one election in one line.
 func (r Result) Text() string {
-	old := onNode(insight.Outcome{Target: r.Item.Target}.Old())
+	old := insight.Outcome{Target: r.Item.Target}.Old().Text()
 	var text string
 	switch r.Status {
 	case Moved:
-		text = old + " → " + onNode(r.Leader)
+		text = old + " → " + r.Leader.Text()
 		if r.VacancyKnown {
 			text += " " + election.AfterVacancy(r.Vacancy)
 		}
 	case Vacant:
 		text = old + " → no leader"
 	case Stayed:
-		text = "stayed, led by " + onNode(r.Leader)
+		text = "stayed, led by " + r.Leader.Text()
 	case Moving:
 		text = "interrupted, " + r.present()
 	case Waiting:
@@ -105,6 +97,25 @@ func (r Result) Text() string {
 	return text
 }
 
+// WayBack returns the command that moves the leaders back to the drained node, as words, or nil if no election moved. It
+// is no promise: Consul elects the candidate that acquires the key first.
+func WayBack(all []Result) []string {
+	words, names := []string{"electop", "drain"}, []string(nil)
+	for _, r := range all {
+		if r.Status != Moved {
+			continue
+		}
+		if !slices.Contains(words[2:], r.Leader.Node) {
+			words = append(words, r.Leader.Node)
+		}
+		names = append(names, "--include", r.Item.Name())
+	}
+	if names == nil {
+		return nil
+	}
+	return append(words, names...)
+}
+
 // Progress describes the state of an election while the drain runs.
 func (r Result) Progress() string {
 	text := r.present()
@@ -124,7 +135,7 @@ func (r Result) present() string {
 	if r.Leader.Session == "" {
 		return "no leader"
 	}
-	return "led by " + onNode(r.Leader)
+	return "led by " + r.Leader.Text()
 }
 
 // Releases returns "1 release", "2 releases" and so on.

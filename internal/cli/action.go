@@ -115,7 +115,8 @@ the exit code:
   denied                  5  Consul's ACLs denied it; nothing was written
   changed                 4  the lock state changed; nothing was written
   no_leader               7  the election has no leader; nothing was written
-  same_leader             6  done, but the same leader leads again
+  same_leader             6  done, but the same leader leads again; electop
+                             shows the drain that moves the leader
   moved                   0  done; another session leads
   done                    0  done, without --wait: the next leader is unknown`
 
@@ -324,8 +325,10 @@ func (a *action) assess(ctx context.Context) {
 		if s.election == nil {
 			continue
 		}
-		assessed := newAssessment(a.snapshot, s.election, around[s.Target.Key])
-		s.effect, s.next = assessed.effect(a.kind, s.election), assessed.nextText()
+		read := around[s.Target.Key]
+		candidates := insight.Candidates(s.election, &read, a.snapshot.Elections)
+		s.next = nextText(candidates, &read)
+		s.effect = insight.EffectOf(a.kind, s.election, &read, insight.Likely(candidates, &read))
 		if s.effect.Refusal != "" {
 			s.Kind, s.Reason = insight.OutcomeRefused, s.effect.Refusal
 		}
@@ -617,6 +620,9 @@ func (a *action) writeOutcome(s *item) {
 	default:
 		_, err = fmt.Fprintln(a.d.stdout, line)
 	}
+	if s.Kind == insight.OutcomeReturned && a.kind == election.ActionRelease && s.New.Node != "" {
+		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords([]string{"electop", "drain", s.New.Node, "--include", s.name()}))
+	}
 	a.written = cmp.Or(a.written, err)
 }
 
@@ -633,4 +639,23 @@ func (d deps) printMessage(line string) {
 		line = output.Wrap(line, width)
 	}
 	fmt.Fprintln(d.stderr, line)
+}
+
+// nextText names the likely candidates in one line.
+func nextText(candidates []insight.Candidate, around *election.Surroundings) string {
+	if len(candidates) == 0 {
+		return insight.NoCandidate(around)
+	}
+	var names []string
+	for _, c := range candidates[:min(len(candidates), 3)] {
+		if c.Weak {
+			c.Reason = "perhaps: " + c.Reason
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", election.ShortLeader(c.Name), c.Reason))
+	}
+	text := "likely: " + strings.Join(names, ", ")
+	if more := len(candidates) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

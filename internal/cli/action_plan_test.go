@@ -121,7 +121,7 @@ func TestOnePlanAndOneConfirmationForSeveralElections(t *testing.T) {
 		t.Errorf("equal effects are not grouped: %s", text)
 	}
 	r := w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "release", "web", "mail").must(t, exitOK)
-	if r.out != "web: web-1 was released; it may already lead again\nmail: mail-1 was released; it may already lead again\n" {
+	if r.out != "web: web-1 on node-1 was released; it may already lead again\nmail: mail-1 on node-1 was released; it may already lead again\n" {
 		t.Errorf("out %q", r.out)
 	}
 }

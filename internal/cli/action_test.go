@@ -9,63 +9,6 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// contenders starts a holder and a waiter that use Consul's Lock.
-func contenders(t *testing.T, w *testConsul, key string) (held, waiting <-chan struct{}) {
-	t.Helper()
-	opts := func(value string) *api.LockOptions {
-		return &api.LockOptions{
-			Key: key, Value: []byte(value),
-			SessionOpts: &api.SessionEntry{Name: value, LockDelay: time.Second, TTL: "10s", Behavior: "release"},
-		}
-	}
-	first, err := w.client.LockOpts(opts("first\x00\xff"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lost, err := first.Lock(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := w.client.LockOpts(opts("second"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop, led, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		if _, err := second.Lock(stop); err == nil {
-			close(led)
-			<-stop
-			_ = second.Unlock()
-		}
-	}()
-	t.Cleanup(func() { close(stop); <-done; _ = first.Unlock() })
-	return lost, led
-}
-
-func TestReleaseKeepsValueAndFlagsAndTheWaiterLeads(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		key := p + "/web/leader"
-		events := w.follow("watch", "-o", "json", "-k", p+"/*/leader")
-		lost, led := contenders(t, w, key)
-		events.until("elected")
-		r := w.run("release", "web", "--yes", "--wait", "30s", "-k", p+"/*/leader").must(t, exitOK)
-		await(t, "loss of the leadership", lost)
-		await(t, "leadership of the waiter", led)
-		if !strings.HasPrefix(r.out, "web: ") || !followed(r.out, " → second") || strings.Count(r.out, "\n") != 1 {
-			t.Errorf("out %q", r.out)
-		}
-		vacated := events.until("vacated")
-		if vacated["term"] != 1.0 {
-			t.Errorf("%v", vacated)
-		}
-		if pair := w.get(key); pair.Flags != api.LockFlagValue || string(pair.Value) != "second" {
-			t.Errorf("%+v", pair)
-		}
-	})
-}
-
 // confirmation is a standard input that runs a function before it answers yes.
 type confirmation struct {
 	before func()
@@ -133,7 +76,7 @@ func TestDestroyEndsTheSessionAndReportsTheLockDelay(t *testing.T) {
 		if !strings.Contains(r.errOut, p+"/mail/leader") {
 			t.Errorf("the plan does not list every key: %q", r.errOut)
 		}
-		has(t, r.out, "web: web-1: its session was destroyed; the session also lost ", "ock-delay")
+		has(t, r.out, "web: web-1 on node-1: its session was destroyed; the session also lost ", "ock-delay")
 		if e, _, _ := w.client.Session().Info(s, nil); e != nil {
 			t.Error("the session still exists")
 		}
@@ -169,7 +112,7 @@ func TestBatchSkipsElectionsWithoutALeader(t *testing.T) {
 		w.acquire(p+"/mail/leader", s, "mail-1")
 		w.unlock(p+"/mail/leader", s)
 		r := w.run("release", "mail", "web", "web", p+"/web/leader", "--yes", "-k", p+"/*/leader").must(t, exitNoLeader)
-		if r.out != "web: web-1 was released; it may already lead again\n" {
+		if r.out != "web: web-1 on node-1 was released; it may already lead again\n" {
 			t.Errorf("out %q", r.out)
 		}
 		has(t, r.errOut, "electop: mail: nothing was changed: the election has no leader")
@@ -237,17 +180,17 @@ func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
 		w.acquire(p+"/post/leader", second, "post-1")
 		w.acquire(p+"/chat/leader", here, "chat-1")
 		r := w.run("release", "web", "chat", "--node", node, "--yes", k).must(t, exitOK)
-		if r.out != "web: web-1 was released; it may already lead again\n" {
+		if r.out != "web: web-1 on "+node+" was released; it may already lead again\n" {
 			t.Errorf("out %q", r.out)
 		}
 		r = w.run("release", "--node", node, "--yes", k).must(t, exitOK)
-		if r.out != "mail: mail-1 was released; it may already lead again\npost: post-1 was released; it may already lead again\n" {
+		if r.out != "mail: mail-1 on "+node+" was released; it may already lead again\npost: post-1 on "+node+" was released; it may already lead again\n" {
 			t.Errorf("out %q", r.out)
 		}
 		w.acquire(p+"/mail/leader", first, "mail-1")
 		w.acquire(p+"/post/leader", second, "post-1")
 		r = w.run("destroy", "--node", node, "--yes", k).must(t, exitOK)
-		if !strings.HasPrefix(r.out, "mail: mail-1: its session was destroyed. ") || !strings.Contains(r.out, "\npost: post-1: its session was destroyed. ") || strings.Count(r.out, "\n") != 2 {
+		if !strings.HasPrefix(r.out, "mail: mail-1 on "+node+": its session was destroyed. ") || !strings.Contains(r.out, "\npost: post-1 on "+node+": its session was destroyed. ") || strings.Count(r.out, "\n") != 2 {
 			t.Errorf("out %q", r.out)
 		}
 		if w.get(p+"/chat/leader").Session != here {

@@ -79,17 +79,17 @@ func TestTheSameLeaderLeadsAgain(t *testing.T) {
 		w.acquire(key, s, "payments-3")
 		contend(t, w, key, s, "payments-3")
 		r := w.run("release", "web", "--yes", "--wait", "30s", "-k", p+"/*/leader").must(t, exitSameLeader)
-		if !followed(r.out, "web: payments-3 leads again") {
+		if !followed(r.out, "web: payments-3 on node-1 leads again") {
 			t.Errorf("out %q", r.out)
 		}
-		has(t, r.errOut, "electop: done, but the same leader leads again: web\n")
+		has(t, r.errOut, "  to force  electop drain node-1 --include web\n", "electop: done, but the same leader leads again: web\n")
 		r = w.run("release", "web", "--yes", "--wait", "30s", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
 		l := resultLines(t, r.out)
 		if len(l) != 1 || l[0].Result != "same_leader" || l[0].New == nil || l[0].New.Session != s || l[0].Old != *l[0].New || l[0].VacancyMS == nil {
 			t.Errorf("%s", r.out)
 		}
 		r = w.run("release", "web", "--yes", "-k", p+"/*/leader").must(t, exitOK) // without --wait, the next leader is unknown
-		has(t, r.out, "payments-3 was released; it may already lead again")
+		has(t, r.out, "payments-3 on node-1 was released; it may already lead again")
 	})
 }
 
@@ -129,7 +129,7 @@ func TestWaitWithoutANextLeader(t *testing.T) {
 		w.acquire("service/"+name+"/leader", w.session(func(s *api.SessionEntry) { s.LockDelay = 30 * time.Second }), name+"-1")
 	}
 	r := w.run("release", "web", "--yes", "--wait", "2s").must(t, exitFailed)
-	has(t, r.out, "web: web-1 → no leader: no candidate acquired the key within 2s\n")
+	has(t, r.out, "web: web-1 on node-1 → no leader: no candidate acquired the key within 2s\n")
 	r = w.run("destroy", "mail", "--yes", "--wait", "2s", "-o", "json").must(t, exitFailed)
 	l := resultLines(t, r.out)
 	if len(l) != 1 || l[0].Result != "vacant" || l[0].New != nil || l[0].VacancyMS != nil {
@@ -148,7 +148,7 @@ func TestAnInterruptedWaitReportsTheAction(t *testing.T) {
 	if code := run(ctx, d, []string{"--http-addr", w.addr, "release", "web", "--yes", "--wait", "1h"}); code != exitFailed {
 		t.Errorf("exit code %d", code)
 	}
-	has(t, out.String(), "web: web-1 was released: interrupted while waiting for the next leader\n")
+	has(t, out.String(), "web: web-1 on node-1 was released: interrupted while waiting for the next leader\n")
 	if w.get("service/web/leader").Session != "" {
 		t.Error("the key is still held")
 	}

@@ -133,8 +133,8 @@ func running(t *testing.T, group int) (found []string) {
 	return found
 }
 
-// shell returns a shell script that writes its process group to a file and leaves a child process running.
-func shell(file, then string) []string {
+// looping returns a shell script that writes its process group to a file and leaves a child process running.
+func looping(file, then string) []string {
 	return []string{"sh", "-c", `trap '' TERM; sleep 1000 & echo $$ $PPID > ` + file + `.new; mv ` + file + `.new ` + file + `; ` + then}
 }
 
@@ -167,7 +167,7 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 			t.Parallel()
 			w := onMemory(t)
 			file := filepath.Join(t.TempDir(), "pids")
-			campaign := w.background(append([]string{"campaign", "job", "--"}, shell(file, tt.then)...)...)
+			campaign := w.background(append([]string{"campaign", "job", "--"}, looping(file, tt.then)...)...)
 			pgid, supervisor := group(t, file)
 			if tt.after != nil {
 				tt.after(t, w, supervisor)
@@ -266,7 +266,7 @@ func TestAProgramThatItsSupervisorStopsDoesNotSucceed(t *testing.T) {
 func TestAProgramWithAFrozenSupervisorEndsAtItsDeadline(t *testing.T) {
 	now, hour := time.Now(), time.Hour
 	file := filepath.Join(t.TempDir(), "pids")
-	client, err := supervise.Start(shell(file, "wait"), nil, supervise.Streams{}, supervise.Deadlines{Term: now.Add(hour), Grace: hour, Kill: now.Add(hour)})
+	client, err := supervise.Start(looping(file, "wait"), nil, supervise.Streams{}, supervise.Deadlines{Term: now.Add(hour), Grace: hour, Kill: now.Add(hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

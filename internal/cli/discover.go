@@ -16,6 +16,7 @@ import (
 	"electop/internal/output"
 	"electop/ui/kit"
 	"electop/ui/pages"
+	"electop/ui/shell"
 )
 
 func newDiscoverCommand(d deps, o *options) *cobra.Command {
@@ -176,12 +177,9 @@ func (found discovered) write(w io.Writer, page *kit.Page) error {
 
 // shellWords quotes and joins arguments for a shell.
 func shellWords(args []string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,"
 	quoted := make([]string, len(args))
 	for i, arg := range args {
-		if quoted[i] = arg; strings.Trim(arg, plain) != "" || arg == "" {
-			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
+		quoted[i] = shell.Quote(arg)
 	}
 	return strings.Join(quoted, " ")
 }

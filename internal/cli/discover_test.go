@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -112,17 +111,6 @@ func TestDiscoverWithoutAllRights(t *testing.T) {
 	root := newTestConsul(t, agent.Addr())
 	root.run("discover").must(t, exitDenied)
 	has(t, root.run("discover", "--token", "00000000-0000-0000-0000-000000000000").must(t, exitDenied).errOut, "token")
-}
-
-func TestShellWords(t *testing.T) {
-	args := []string{"-k", "a/*/leader", "it's", "$(x)", "a b", "", "plain/key.x", "!x"}
-	out, err := exec.Command("sh", "-c", "printf '%s\\n' "+shellWords(args)).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"); !slices.Equal(got, args) {
-		t.Errorf("%q, want %q", got, args)
-	}
 }
 
 func TestPresetsAndExclusions(t *testing.T) {

@@ -83,6 +83,9 @@ another node leads.
 election, unless the session holds a key that is not part of the drain. No
 candidate can acquire the key until the session's lock-delay ends.
 
+The last line is the command that moves the leaders back. It is no promise: Consul
+elects the candidate that acquires first.
+
 You can stop a drain at any moment, and continue it with a second drain.
 
 At the end, electop makes the plan again, with consistent reads. The exit code
@@ -366,6 +369,9 @@ func (c *drainCommand) finish(results []act.Result, unverified error, elapsed ti
 	}
 	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", c.verdict(results, unverified), countElections(elections),
 		strings.Join(texts, ", "), act.Releases(releases), election.FormatDuration(elapsed)))
+	if back := act.WayBack(results); back != nil {
+		c.d.warn("the way back, although Consul elects the candidate that acquires first: " + shellWords(back))
+	}
 	return cmp.Or(drainExit(results, unverified), c.written)
 }
 

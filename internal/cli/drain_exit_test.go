@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -51,29 +50,6 @@ func TestDrainFailsIfTheLastReadFails(t *testing.T) {
 	r := w.run("drain", a, "--yes", "--settle", "10ms", "-o", "json").must(t, exitFailed)
 	has(t, r.out, `"result":"moved"`, `"verified":false`)
 	has(t, r.errOut, "not verified whether "+a+" leads an election", "rpc error")
-}
-
-// A follower that lags returns old sessions. A Consul leader that has lost its role does so for reads that are not
-// consistent.
-func TestDrainReadsConsistently(t *testing.T) {
-	for _, flag := range []string{"--stale", "--stale=false"} {
-		w := onMemory(t)
-		a, b, _ := threeNodes(t, w)
-		w.acquire("service/web/leader", w.sessionOn(a), "web-1")
-		contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
-		w.addr = consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
-			if _, consistent := r.URL.Query()["consistent"]; !consistent && r.URL.Path == "/v1/session/list" {
-				rw.Header().Set("X-Consul-Index", "1")
-				_ = json.NewEncoder(rw).Encode([]any{})
-				return
-			}
-			forward.ServeHTTP(rw, r)
-		})
-		r := w.run("drain", a, flag, "--yes", "--settle", "10ms", "-o", "json").must(t, exitOK)
-		if _, summary := drainLines(t, r.out); summary.Moved != 1 {
-			t.Errorf("%s: %s%s", flag, r.out, r.errOut)
-		}
-	}
 }
 
 // During the drain, a session on the node acquires an election that was not part of the plan.

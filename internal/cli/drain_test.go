@@ -134,7 +134,8 @@ func TestDrainMovesEveryLeaderOffTheNode(t *testing.T) {
 		if w.get(p+"/chat/leader").ModifyIndex != chat {
 			t.Error("the drain changed an election on another node")
 		}
-		has(t, r.errOut, "3 elections to move, 0 skipped", p+"-locks/backup (not watched)", " leads no election of the drain (3 elections: 3 moved; 3 releases in ")
+		has(t, r.errOut, "3 elections to move, 0 skipped", p+"-locks/backup (not watched)", " leads no election of the drain (3 elections: 3 moved; 3 releases in ",
+			"acquires first: electop drain "+c+" "+b+" --include "+p+"-locks/backup --include mail --include web\n")
 		r = w.run("drain", a, "--yes", "-k", p+"/*/leader").must(t, exitOK) // no leader remains on the node
 		has(t, r.errOut, "0 elections to move, 0 skipped", " leads no election of the drain")
 	})

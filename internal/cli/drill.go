@@ -129,7 +129,7 @@ func (r *drill) run(ctx context.Context, names []string) error {
 	}
 	recorder := r.o.recordActions(r.d, r.lookup)
 	defer recorder.finish()
-	err = r.observing(ctx, func(observer *observe.Observer) {
+	err = r.observing(ctx, func(observer *observe.Observer, _ *election.Snapshot) {
 		r.rounds(ctx, observer.Snapshots(), writer{consulx.NewOperator(r.client, observer.Note), recorder})
 	})
 	return cmp.Or(err, r.writeResult())

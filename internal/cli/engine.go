@@ -152,8 +152,9 @@ func (e *engine) run(ctx context.Context, recorder *historyRecorder) error {
 		e.apply(ctx, writer{consulx.NewOperator(e.client, nil), recorder})
 		return nil
 	}
-	err := e.observing(ctx, func(observer *observe.Observer) {
+	err := e.observing(ctx, func(observer *observe.Observer, first *election.Snapshot) {
 		e.apply(ctx, writer{consulx.NewOperator(e.client, observer.Note), recorder})
+		e.see(first)
 		if waiting := e.unsettled(); len(waiting) > 0 {
 			fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, itemNames(waiting))
 			e.follow(ctx, observer.Snapshots())
@@ -167,7 +168,7 @@ func (e *engine) run(ctx context.Context, recorder *historyRecorder) error {
 }
 
 // observing observes the keys of the items while do runs. It fails without do if the keys cannot be observed.
-func (e *engine) observing(ctx context.Context, do func(*observe.Observer)) (err error) {
+func (e *engine) observing(ctx context.Context, do func(*observe.Observer, *election.Snapshot)) (err error) {
 	var ps election.Patterns
 	for _, s := range e.items {
 		if s.Target.Key != "" {
@@ -175,8 +176,9 @@ func (e *engine) observing(ctx context.Context, do func(*observe.Observer)) (err
 		}
 	}
 	ended := observing(ctx, e.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
-		if _, err = awaitSnapshot(ctx, e.client, ps, observer.Snapshots()); err == nil {
-			do(observer)
+		first, failed := awaitSnapshot(ctx, e.client, ps, observer.Snapshots())
+		if err = failed; err == nil {
+			do(observer, first)
 		}
 	})
 	return errors.Join(err, ended)
@@ -251,6 +253,15 @@ func (e *engine) destroy(ctx context.Context, w writer, group []*item) {
 	}
 }
 
+// see applies an observation, and reports the outcomes that it makes final.
+func (e *engine) see(now *election.Snapshot) {
+	for _, s := range e.unsettled() {
+		if s.see(now); s.settled() {
+			e.report(s)
+		}
+	}
+}
+
 // follow waits until the next leader of each item is observed, or wait has passed.
 func (e *engine) follow(ctx context.Context, snapshots <-chan *election.Snapshot) {
 	wctx, cancel := context.WithTimeout(ctx, e.wait)
@@ -258,11 +269,7 @@ func (e *engine) follow(ctx context.Context, snapshots <-chan *election.Snapshot
 	if len(e.unsettled()) > 0 {
 		awaitState(wctx, snapshots, func(now *election.Snapshot) bool {
 			e.last = now
-			for _, s := range e.unsettled() {
-				if s.see(now); s.settled() {
-					e.report(s)
-				}
-			}
+			e.see(now)
 			return len(e.unsettled()) == 0
 		})
 	}

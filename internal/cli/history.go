@@ -14,7 +14,6 @@ import (
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
-	"electop/internal/history/web"
 )
 
 // historyCommand holds the flags of `electop history`.
@@ -153,7 +152,7 @@ func (c *historyCommand) run(ctx context.Context, names []string, now time.Time)
 }
 
 // openHistory opens the history of --history for reading.
-func (o *options) openHistory(ctx context.Context) (web.Source, error) {
+func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	switch {
 	case o.history == historyOff:
 		return nil, usagef("--history off: this command reads the history; use --history FILE or --history URL")
@@ -184,7 +183,7 @@ func (o *options) openHistory(ctx context.Context) (web.Source, error) {
 
 // historyKeys returns the keys of the elections that match -k and have one of these names. Without -k and names, it
 // returns nil, which selects all elections.
-func (o *options) historyKeys(ctx context.Context, f web.Source, names []string) ([]string, error) {
+func (o *options) historyKeys(ctx context.Context, f history.Source, names []string) ([]string, error) {
 	if len(names) == 0 && !o.selectsKeys() {
 		return nil, nil
 	}

@@ -25,7 +25,7 @@ func (*pagedTerms) Observations(context.Context, history.Range) ([]history.Obser
 func (p *pagedTerms) Terms(_ context.Context, q history.TermQuery) (history.TermPage, error) {
 	p.pages++
 	n, _ := strconv.Atoi(strings.TrimSuffix(string(q.After), ".0"))
-	page := history.TermPage{Newer: history.Cursor(strconv.Itoa(n + 2)), More: n+2 < len(p.terms)}
+	page := history.TermPage{Cursors: history.Cursors{Newer: history.Cursor(strconv.Itoa(n + 2)), More: n+2 < len(p.terms)}}
 	for i := min(n+2, len(p.terms)) - 1; i >= n; i-- {
 		page.Terms = append(page.Terms, p.terms[i])
 	}

@@ -2,15 +2,21 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/output"
+	"electop/ui/kit"
+	"electop/ui/scene"
 )
 
 func newListCommand(d deps, o *options) *cobra.Command {
@@ -74,7 +80,7 @@ func writeElectionsJSON(w io.Writer, elections []*election.Election, now time.Ti
 // writeElectionsTable writes a table. It names the datacenters if there are several.
 func writeElectionsTable(w io.Writer, elections []*election.Election, now time.Time, several bool) error {
 	tw := output.NewTable(w)
-	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tSTATE\tLEADER\tNODE\tTERM\tSESSION\tTTL\tLOCK-DELAY\tKEY")
+	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tSTATE\tLEADER\tNODE\tFOR\tTERM\tCHANGES/h\tSESSION\tTTL\tLOCK-DELAY\tKEY")
 	for _, e := range elections {
 		fmt.Fprint(tw, inDatacenter(e.Datacenter, several))
 		leader, node, session, ttl, delay := "no leader", "-", "-", "-", "-"
@@ -90,8 +96,8 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 				ttl = s.TTL.String()
 			}
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(e.Name, 80), e.State(now),
-			sanitize.Line(leader, 40), node, shortTerm(e), session, ttl, delay, keyText(e))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", sanitize.Line(e.Name, 80), e.State(now),
+			sanitize.Line(leader, 40), node, heldFor(e, now), shortTerm(e), e.Changes(now, time.Hour), session, ttl, delay, sanitize.Line(e.Key(), 120))
 	}
 	return tw.Flush()
 }
@@ -104,6 +110,22 @@ func inDatacenter(name string, several bool) string {
 	return sanitize.Line(name, 40) + "\t"
 }
 
+// heldFor returns for how long the election has had its leader or none, ">" and a minimum, or "-" if that is unknown.
+func heldFor(e *election.Election, now time.Time) string {
+	since, known := e.VacantSince, e.VacantSinceKnown
+	if e.State(now) == election.Led {
+		since, known = e.Since, e.SinceKnown
+	}
+	switch held := max(0, now.Sub(since)).Round(time.Second).String(); {
+	case known:
+		return held
+	case since.IsZero() || now.Sub(since) < readTimeout: // the only observation is this command's
+		return "-"
+	default:
+		return ">" + held
+	}
+}
+
 func shortTerm(e *election.Election) string {
 	if e.Overwritten() {
 		return "?" // LockIndex is 0
@@ -111,10 +133,68 @@ func shortTerm(e *election.Election) string {
 	return fmt.Sprint(e.Term)
 }
 
-func keyText(e *election.Election) string {
-	text := sanitize.Line(e.Key(), 120)
-	if e.Unaddressable {
-		text += " (unaddressable)"
+// electionAdvice is one piece of advice about an election.
+type electionAdvice struct {
+	Election   string `json:"election"`
+	Key        string `json:"key"`
+	Datacenter string `json:"datacenter"`
+	insight.Advice
+}
+
+// listAdvice writes the advice for the chosen elections.
+func listAdvice(ctx context.Context, d deps, o *options, ls lookups, chosen []*election.Election, format string) error {
+	ls.readChecks(ctx)
+	boards := map[string]*insight.Board{} // by datacenter
+	for _, l := range ls.all {
+		sessions, err := readableSessions(ctx, d, l)
+		if err != nil {
+			return err
+		}
+		board := insight.NewBoard(l.snapshot.Elections, sessions).WithChecks(l.snapshot.Checks)
+		for _, e := range l.snapshot.Elections {
+			boards[e.Datacenter] = board
+		}
 	}
-	return text
+	var all []electionAdvice
+	for _, e := range chosen {
+		for _, a := range boards[e.Datacenter].Advise(e, nil, ls.at()) {
+			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Advice: a})
+		}
+	}
+	if format == "json" {
+		return output.WriteArray(d.stdout, all, func(a electionAdvice) ([]byte, error) { return json.Marshal(a) })
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(d.stderr, "electop: no advice for these elections")
+	}
+	page := o.page(d.stdout)
+	writeAdvice(page, all, ls.several)
+	_, err := io.WriteString(d.stdout, page.Plain())
+	return err
+}
+
+// writeAdvice writes each distinct piece of advice with the names of all elections that have it.
+func writeAdvice(page *kit.Page, all []electionAdvice, several bool) {
+	var order []insight.Advice
+	names := map[insight.Advice][]string{}
+	for _, a := range all {
+		if names[a.Advice] == nil {
+			order = append(order, a.Advice)
+		}
+		name := sanitize.Line(a.Election, 80)
+		if several {
+			name += " (" + sanitize.Line(a.Datacenter, 40) + ")"
+		}
+		names[a.Advice] = append(names[a.Advice], name)
+	}
+	for _, a := range order {
+		title := a.Code
+		if a.Urgent {
+			title += ", urgent"
+		}
+		page.Head(title)
+		for _, f := range [][2]string{{"Elections", strings.Join(names[a], ", ")}, {"Why", a.Why}, {"Do", a.Do}} {
+			page.Field(f[0], kit.Span{Role: kit.Text, Text: scene.OneLine(f[1], 2000)})
+		}
+	}
 }

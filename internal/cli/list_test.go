@@ -2,12 +2,17 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/election/query"
 	"electop/internal/consultest"
 )
 
@@ -201,5 +206,241 @@ func TestUnknownTokenIsReportedInOneLine(t *testing.T) {
 	r := w.run("list", "-o", "json").must(t, exitOK)
 	if r.out != "[]\n" || !strings.Contains(r.errOut, "elections may be missing") {
 		t.Errorf("without a token: out %q err %q", r.out, r.errOut)
+	}
+}
+
+func TestListAdvice(t *testing.T) {
+	w := onMemory(t)
+	p := prefix(t)
+	good := w.session(func(s *api.SessionEntry) { s.Name, s.TTL, s.LockDelay = "good", "20s", 15*time.Second })
+	bad := w.session(func(s *api.SessionEntry) { s.Name, s.LockDelay = "bad", time.Millisecond })
+	w.acquire(p+"/good/leader", good, "good")
+	w.acquire(p+"/bad/leader", bad, "bad")
+	if _, err := w.client.KV().Put(&api.KVPair{Key: p + "/bad/leader", Value: []byte("x")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := w.run("list", "--advice", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
+	var all []struct {
+		Election, Key, Code, Why, Do string
+		Urgent                       bool
+	}
+	if err := json.Unmarshal([]byte(r.out), &all); err != nil {
+		t.Fatalf("%v: %s", err, r.out)
+	}
+	var codes []string
+	for _, a := range all {
+		codes = append(codes, a.Election+" "+a.Code)
+		if a.Key != p+"/"+a.Election+"/leader" || a.Why == "" || a.Do == "" {
+			t.Errorf("%+v", a)
+		}
+	}
+	if want := []string{"bad overwritten", "bad no_checks", "bad short_lock_delay", "good no_checks"}; !slices.Equal(codes, want) {
+		t.Errorf("%v, want %v", codes, want)
+	}
+	table := w.run("list", "--advice", "bad", "-k", p+"/*/leader").must(t, exitOK)
+	has(t, table.out, "overwritten, urgent\nElections    bad\nWhy  ", "\n\nshort_lock_delay\n")
+	if strings.Contains(table.out, "good") {
+		t.Errorf("the table contains an election that was not selected: %s", table.out)
+	}
+	w = onMemory(t)
+	for _, name := range []string{"auth", "mail"} {
+		w.acquire("service/"+name+"/leader", w.session(nil), "x")
+	}
+	has(t, w.run("list", "--advice").must(t, exitOK).out, "no_checks, urgent\nElections    auth, mail\n") // equal advice is written once
+	w = onMemory(t)
+	if r := w.run("list", "--advice", "-o", "json").must(t, exitOK); r.out != "[]\n" {
+		t.Errorf("%q", r.out)
+	}
+	r = w.run("list", "--advice").must(t, exitOK)
+	has(t, r.errOut, "no advice for these elections")
+}
+
+// outage writes a history in which web lost its leader and mail kept its leader. After the observer has ended, db
+// gets a leader, which the history does not contain.
+func outage(t *testing.T, w *testConsul) string {
+	t.Helper()
+	file := historyFile(t)
+	a, b := w.session(nil), w.session(nil)
+	w.acquire("service/web/leader", a, "web-1")
+	events := w.follow("watch", "-o", "json", "--history", file)
+	events.until("elected")
+	w.acquire("service/mail/leader", b, "mail-1")
+	events.until("elected")
+	w.run("release", "web", "--yes", "--history", file).must(t, exitOK)
+	events.until("explained")
+	events.stop()
+	w.acquire("service/db/leader", b, "db-1")
+	return file
+}
+
+func TestListContinuesTheHistory(t *testing.T) {
+	w := onMemory(t)
+	file := outage(t, w)
+	r := w.run("list", "-o", "json", "--history", file).must(t, exitOK)
+	for _, want := range []string{`"vacant_since":"`, `"last_leader":"web-1"`, `"leader":"mail-1"`, `"since_known":true`, `"leader":"db-1"`, `"since_known":false`} {
+		if strings.Count(r.out, want) != 1 {
+			t.Errorf("want %q exactly once in\n%s", want, r.out)
+		}
+	}
+	table := w.run("list", "--history", file).must(t, exitOK).out
+	if !regexp.MustCompile(`FOR +TERM +CHANGES/h(.|\n)*db +led +db-1 +node-1 +- +1 +1 (.|\n)*mail +led +mail-1 +node-1 +\d+s +1 +1 `).MatchString(table) {
+		t.Error(table)
+	}
+	r = w.run("list", "-o", "json", "--history", "off").must(t, exitOK)
+	for _, unknown := range []string{"vacant_since", "last_leader", `"since_known":true`} {
+		if strings.Contains(r.out, unknown) {
+			t.Errorf("without a history, the output contains %q:\n%s", unknown, r.out)
+		}
+	}
+}
+
+func TestShowContinuesTheHistory(t *testing.T) {
+	w := onMemory(t)
+	file := outage(t, w)
+	r := w.run("show", "web", "--history", file).must(t, exitOK)
+	for _, want := range []string{"Last leader", "web-1 on node-1, term 1, led for ", "Lost because", " released the lock with electop", "The key was released"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("no %q in\n%s", want, r.out)
+		}
+	}
+	const unknown = "the start was not observed"
+	if r := w.run("show", "mail", "--history", file).must(t, exitOK); !strings.Contains(r.out, "Since") || strings.Contains(r.out, unknown) {
+		t.Errorf("the time at which mail got its leader is missing:\n%s", r.out)
+	}
+	has(t, w.run("show", "mail", "--history", "off").must(t, exitOK).out, unknown)
+}
+
+func TestListFiltersAndSorts(t *testing.T) {
+	w := onMemory(t)
+	p := prefix(t)
+	for _, name := range []string{"auth", "mail", "web"} {
+		w.acquire(p+"/"+name+"/leader", w.session(nil), name+"-1")
+	}
+	released := w.session(nil)
+	w.acquire(p+"/old/leader", released, "old-1")
+	w.unlock(p+"/old/leader", released)
+	for _, c := range []struct{ args, want string }{
+		{"", "auth mail old web"},
+		{"--filter state:led", "auth mail web"},
+		{"--filter !state:led", "old"},
+		{"--filter /^(auth|web)$/", "auth web"},
+		{"--filter leader:web", "web"},
+		{"--filter advice:no_checks_x", "usage"},
+		{"--filter nothing", ""},
+		{"--filter state:foo", "usage"},
+		{"--filter /[/", "usage"},
+		{"--sort state", "auth mail web old"}, // old is idle: no candidate is known
+		{"--sort problems", "auth mail old web"},
+		{"--sort leader", "old auth mail web"},
+		{"--sort checks", "usage"},
+		{"--sort bogus", "usage"},
+		{"--filter state:led mail web", "mail web"},
+	} {
+		args := append([]string{"list", "-o", "json", "-k", p + "/*/leader"}, strings.Fields(c.args)...)
+		if c.want == "usage" {
+			w.run(args...).must(t, exitUsage)
+			continue
+		}
+		var names []string
+		for _, e := range list(t, w, args[3:]...) {
+			names = append(names, e.Election)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+// The settings apply to the dashboard only: list prints all elections. An invalid setting is a usage error.
+func TestSettingsOfTheView(t *testing.T) {
+	w := onMemory(t)
+	p := prefix(t)
+	w.acquire(p+"/web/leader", w.session(nil), "web-1")
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	for text, want := range map[string]string{
+		"filter: state:vacant\nsort: problems\n": "", "filter: state:foo\n": `unknown state "foo"`, "sort: bogus\n": `unknown order "bogus"`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := w.run("list", "-k", p+"/*/leader", "--config", path)
+		if want == "" {
+			r.must(t, exitOK)
+			if !strings.Contains(r.out, "web-1") {
+				t.Errorf("%s hides the election from list: %s", text, r.out)
+			}
+		} else if r.must(t, exitUsage); !strings.Contains(r.errOut, want) {
+			t.Errorf("%s: %s", text, r.errOut)
+		}
+	}
+}
+
+// The dashboard begins with the settings unless the command line sets other values. These remain when the context
+// changes.
+func TestDashboardBeginsWithTheSettings(t *testing.T) {
+	twoContexts(t, "a:1", "b:2", "filter: state:vacant\nsort: problems")
+	if o := resolved(t); o.view.filter.Text != "state:vacant" || o.view.order.Key != query.ByProblems {
+		t.Errorf("%q, %s", o.view.filter.Text, o.view.order)
+	}
+	o := resolved(t, "--filter", "web", "--sort", "for reverse", "--context", "production").inContext("test")
+	if o.view.filter.Text != "web" || o.view.order.String() != "for reverse" {
+		t.Errorf("after a switch of the context: filter %q, order %s", o.view.filter.Text, o.view.order)
+	}
+}
+
+func TestHelpOfListNamesEveryField(t *testing.T) {
+	out := onMemory(t).run("list", "--help").out
+	for _, f := range query.FieldsOf(query.Elections) {
+		if !strings.Contains(out, f.Example) {
+			t.Errorf("the help lacks %s", f.Example)
+		}
+	}
+	r := onMemory(t).run("__complete", "list", "--filter", "web st")
+	if !strings.Contains(r.out, "web state:") {
+		t.Errorf("the shell does not offer the field state: %s", r.out)
+	}
+}
+
+// list and show report a leader on a failed node if the leader's session does not depend on the node's health.
+func TestAFailedLeaderIsReported(t *testing.T) {
+	w := onMemory(t)
+	p := prefix(t)
+	k, node := "-k"+p+"/*/leader", "failed-"+strings.ToLower(p)
+	if _, err := w.client.Catalog().Register(&api.CatalogRegistration{
+		Node: node, Address: "10.0.0.9", Check: &api.AgentCheck{Node: node, CheckID: "serfHealth", Name: "Serf Health Status", Status: "critical"},
+	}, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: node}, nil) })
+	lasting := w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = node, time.Second })
+	expiring := w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay, s.TTL = node, time.Second, "1h" })
+	w.acquire(p+"/alone/leader", w.session(nil), "alone-1")
+	w.acquire(p+"/web/leader", lasting, "web-1")
+	w.acquire(p+"/mail/leader", expiring, "mail-1")
+	for _, args := range [][]string{{"show", "web", k}, {"show", "mail", k}, {"list", "--advice", k}} {
+		has(t, w.run(args...).must(t, exitOK).out, node+" has failed (serfHealth is critical)")
+	}
+	if out := w.run("show", "alone", k).must(t, exitOK).out; strings.Contains(out, "has failed") {
+		t.Errorf("show reports a failed leader, although the leader is healthy: %s", out)
+	}
+	if out := w.run("list", "--filter", "advice:leader_failed", k).must(t, exitOK).out; strings.Count(out, node[:20]) != 2 || strings.Contains(out, "alone") {
+		t.Errorf("want the two elections whose leaders have failed, got %s", out)
+	}
+	out := w.run("list", "--sort", "problems", k).must(t, exitOK).out
+	if strings.Index(out, "alone-1") < max(strings.Index(out, "web-1"), strings.Index(out, "mail-1")) {
+		t.Errorf("want the healthy election after the others, got %s", out)
+	}
+}
+
+// list reports that it cannot read the checks with which it finds failed leaders.
+func TestUnreadableChecksAreReported(t *testing.T) {
+	w := onMemory(t)
+	w.acquire("service/web/leader", w.session(nil), "web-1")
+	addr := unhealthy(t, w.addr)
+	for _, args := range [][]string{{"--advice"}, {"--filter", "advice:leader_failed"}, {"--sort", "problems"}} {
+		r := w.run(append([]string{"list", "--http-addr", addr}, args...)...).must(t, exitOK)
+		if !strings.Contains(r.errOut, "the checks of 1 node cannot be read: leaders") {
+			t.Errorf("%v: %q", args, r.errOut)
+		}
 	}
 }

@@ -19,13 +19,13 @@ func TestReportOfAnIncident(t *testing.T) {
 	events.stop()
 	r := w.run("report", "web", "--history", file).must(t, exitOK)
 	has(t, r.out, "# Incident report: web\n", "- Key: `service/web/leader`\n", "The leader was lost 1 time.",
-		"a on node-1 (term 1) was lost after at least ", "Cause: `operator_release`: released with electop by ", "there had been no leader since ",
+		"a on node-1 (term 1) was lost after at least ", "Cause: `operator_release`: released with electop by ", "there was no leader. The last term ended ",
 		"| a | node-1 | 1 | before ", "## Gaps in observation\n\nNo observer", " | release | a | "+s+" | done |")
 	if strings.Contains(r.out, "other") {
 		t.Errorf("the report contains another election:\n%s", r.out)
 	}
 	r = w.run("report", "/service/other/leader", "--history", file).must(t, exitOK)
-	has(t, r.out, "# Incident report: other\n", "No loss of the leader was observed.", "No operator actions were recorded in this period.", ", b on node-1 (term 1) had been the leader since ")
+	has(t, r.out, "# Incident report: other\n", "No loss of the leader was observed.", "No operator actions were recorded in this period.", ", the leader was b on node-1 (term 1). Its term began ")
 }
 
 func TestReportUsageErrors(t *testing.T) {

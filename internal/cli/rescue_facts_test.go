@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -32,85 +31,6 @@ func (w *testConsul) alive(session string) {
 	if e, _, err := w.client.Session().Info(session, nil); err != nil || e == nil {
 		w.t.Errorf("session %s was destroyed (%v)", session, err)
 	}
-}
-
-// A service check says nothing about the holder of a session that does not depend on it: the names may only be equal.
-// Maintenance mode is a critical check, too.
-func TestRescueDoesNotJudgeALeaderByOtherChecks(t *testing.T) {
-	w := newTestConsul(t, consultest.Dev(t).Addr())
-	agent := w.client.Agent()
-	if err := agent.ServiceRegister(&api.AgentServiceRegistration{Name: "shop"}); err != nil {
-		t.Fatal(err)
-	}
-	controller := w.session(func(s *api.SessionEntry) { s.Name = "controller" })
-	for _, name := range []string{"web", "mail", "chat", "shop"} {
-		w.acquire("service/"+name+"/leader", controller, name)
-	}
-	for _, fails := range []func() error{
-		func() error { return agent.EnableServiceMaintenance("shop", "upgrade") },
-		func() error { return agent.EnableNodeMaintenance("upgrade") },
-		func() error {
-			return agent.ServiceRegister(&api.AgentServiceRegistration{Name: "web", Check: &api.AgentServiceCheck{TTL: "1h", Status: "critical"}})
-		},
-	} {
-		if err := fails(); err != nil {
-			t.Fatal(err)
-		}
-		if r := w.run("rescue", "--yes", "-o", "json").must(t, exitOK); r.out != "" {
-			t.Errorf("rescue lists %s", r.out)
-		}
-		w.alive(controller)
-	}
-}
-
-// laggingFollower returns the address of a proxy that lags behind Consul for every read that is not consistent: it
-// shows the check serfHealth of all nodes as critical.
-func laggingFollower(t *testing.T, addr string) string {
-	return consultest.ReverseProxy(t, addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if !isChecksRead(r) || r.URL.Query().Has("consistent") {
-			forward.ServeHTTP(rw, r)
-			return
-		}
-		resp, err := http.Get("http://" + addr + r.URL.RequestURI())
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer resp.Body.Close()
-		var checks []map[string]any
-		if err := json.NewDecoder(resp.Body).Decode(&checks); err != nil {
-			t.Error(err)
-		}
-		for _, c := range checks {
-			if c["CheckID"] == "serfHealth" {
-				c["Status"] = "critical"
-			}
-		}
-		for key, values := range resp.Header {
-			if key != "Content-Length" {
-				rw.Header()[key] = values
-			}
-		}
-		text, _ := json.Marshal(checks)
-		_, _ = rw.Write(text)
-	})
-}
-
-// Consul's option discovery_max_stale makes reads of checks stale, too, unless they are consistent.
-func TestRescueReadsTheEvidenceConsistently(t *testing.T) {
-	onOwn(t, func(t *testing.T, w *testConsul) {
-		w.nodeHealth("node-9", api.HealthPassing)
-		s := w.session(func(s *api.SessionEntry) { s.Node = "node-9" })
-		w.acquire("service/web/leader", s, "web-1")
-		lagging := laggingFollower(t, w.addr)
-		for _, stale := range [][]string{nil, {"--stale"}} {
-			r := w.run(append([]string{"rescue", "--yes", "-o", "json", "--http-addr", lagging}, stale...)...).must(t, exitOK)
-			if r.out != "" {
-				t.Errorf("%v: %s", stale, r.out)
-			}
-			w.alive(s)
-		}
-	})
 }
 
 // A session of api.Lock that has nothing to do with a key is no reason to write the key.

@@ -32,3 +32,9 @@ type Action struct {
 	Result string `json:"result"`
 	Detail string `json:"detail,omitempty"`
 }
+
+// Valid reports whether an action from another process names what it did, where, and with which result.
+func (a *Action) Valid() bool {
+	result := a.Result == ResultDone || a.Result == ResultFailed || a.Result == ResultUnconfirmed
+	return result && (a.Kind == election.ActionRelease || a.Kind == election.ActionDestroy) && a.Session != "" && a.By != "" && a.Datacenter != ""
+}

@@ -50,7 +50,7 @@ func NewBoard(s *election.Snapshot, ps election.Patterns) *Board {
 			kept.Pair.Value, kept.Pair.Flags = nil, 0
 		}
 		kept.Candidateless, kept.Unsearched = false, false
-		b.elections[kept.Ident()] = &kept
+		b.elections[kept.Key()] = &kept
 	}
 	return b
 }
@@ -94,7 +94,7 @@ func DecodeBoard(text []byte) (*Board, error) {
 	for err == nil {
 		e := &election.Election{}
 		if err = lines.Decode(e); err == nil {
-			b.elections[e.Ident()] = e
+			b.elections[e.Key()] = e
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -111,7 +111,7 @@ func (b *Board) isNew(e *election.Election, ev *election.Event) bool {
 	if b.settled == nil {
 		return true
 	}
-	ident := e.Ident()
+	ident := e.Key()
 	index, known := b.settled[ident]
 	if !known {
 		index = e.Pair.ModifyIndex
@@ -161,16 +161,16 @@ func (b *Board) Apply(ev *election.Event) bool {
 	if ev.Key == "" {
 		return b.applyPrefix(ev)
 	}
-	e := b.elections[ev.Ident()]
+	e := b.elections[ev.Key]
 	switch {
 	case e == nil && ev.Type == election.Explained:
 		return false
 	case e == nil:
 		e = &election.Election{
 			Name: ev.Election, Datacenter: ev.Datacenter, Pair: election.Pair{Key: ev.Key},
-			VacantSince: ev.Time, VacantSinceKnown: !ev.Gap, Unaddressable: !election.Addressable(ev.Key), Exists: ev.Type != election.Deleted,
+			VacantSince: ev.Time, VacantSinceKnown: !ev.Gap, Exists: ev.Type != election.Deleted,
 		}
-		b.elections[ev.Ident()] = e
+		b.elections[ev.Key] = e
 	}
 	changed := b.isNew(e, ev)
 	switch ev.Type {

@@ -37,6 +37,8 @@ type Source interface {
 	// Observations and Actions return all items in a range, oldest first.
 	Observations(ctx context.Context, r Range) ([]Observation, error)
 	Actions(ctx context.Context, r Range) ([]Action, error)
+	// Elections returns the elections, sorted by key.
+	Elections(ctx context.Context) ([]Election, error)
 	Close() error
 }
 
@@ -80,34 +82,28 @@ type EventQuery struct {
 	Limit int
 }
 
-// EventPage is one page of events, newest first.
-type EventPage struct {
-	Events []election.Event
-	// Older and Newer are the cursors of the adjacent pages. Newer is set even if there is no newer event yet; it
-	// then selects events that are added later.
+// TermQuery selects a page of terms that overlap a time range. Types are ignored. Before selects terms that began before
+// the cursor, and After terms that began after it.
+type TermQuery = EventQuery
+
+// Cursors are the cursors of the pages adjacent to a page. Newer is set even if there is no newer event yet; it then
+// selects events that are added later.
+type Cursors struct {
 	Older, Newer Cursor
-	// More is set if there are more events in the direction of the query.
+	// More is set if there are more items in the direction of the query.
 	More bool
 }
 
-// TermQuery selects a page of terms that overlap a time range.
-type TermQuery struct {
-	Filter
-	Causes []election.Cause
-	// Before selects terms that began before the cursor. After selects terms that began after it. A page contains the
-	// terms closest to the cursor.
-	Before, After Cursor
-	// Limit is the maximum number of terms; 0 means 100.
-	Limit int
+// EventPage is one page of events, newest first.
+type EventPage struct {
+	Events []election.Event
+	Cursors
 }
 
 // TermPage is one page of terms. The term that began last comes first.
 type TermPage struct {
 	Terms []Term
-	// Older and Newer are the cursors of the adjacent pages.
-	Older, Newer Cursor
-	// More is set if there are more terms in the direction of the query.
-	More bool
+	Cursors
 }
 
 // Term is a term with its election.

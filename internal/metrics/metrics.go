@@ -4,6 +4,7 @@ package metrics
 import (
 	"net/http"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // DefaultElections is the default maximum number of elections per datacenter that have separate series. Each election
@@ -172,4 +174,221 @@ func flag(b bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+//nolint:gochecknoglobals // descriptions of metrics are constant
+var (
+	descLeader = desc("electop_election_leader_info", "Always 1; the labels contain the leader and its node. An election without a leader has no series.",
+		"election", "key", "leader", "node")
+	descLed = desc("electop_election_has_leader",
+		"1 if the election has a leader, otherwise 0. Semaphores, and keys whose state is unknown, have no series.", "election", "key")
+	descChanges = desc("electop_election_changes_total", "Terms whose beginning was noticed; some may have begun while the connection was lost.", "election", "key")
+	descWithout = desc("electop_election_without_leader_seconds_total", "Observed time without a leader.", "election", "key")
+	descStates  = desc("electop_elections", "Elections by state.", "state")
+	descOmitted = desc("electop_elections_omitted", "Elections without separate series, because of the limit or because several elections have equal labels.")
+	descStale   = desc("electop_elections_stale", "Elections whose state is not current.")
+
+	descConnected = desc("electop_consul_connected", "1 while electop observes Consul, otherwise 0.")
+	descContact   = desc("electop_consul_last_contact_timestamp_seconds", "Time at which the state of all elections was last known to be current.")
+
+	descQueued   = desc("electop_history_queue_length", "Events in the queue that are not yet stored in the history.")
+	descStored   = desc("electop_history_stored_events_total", "Events stored in the history file.")
+	descDropped  = desc("electop_history_dropped_events_total", "Events dropped because the history queue was full.")
+	descWritable = desc("electop_history_writable", "1 while the history file accepts events, otherwise 0.")
+)
+
+// labelRunes is the maximum length of a label in runes.
+const labelRunes = 120
+
+func label(s string) string { return sanitize.Line(s, labelRunes) }
+
+// counts contains the counters of one election.
+type counts struct {
+	changes uint64
+	without time.Duration
+	vacant  bool
+	at      time.Time // without includes the time until at
+	// session holds the key according to the latest scrape, and leader is its label. relabeled is set if it changed.
+	session, leader string
+	relabeled       bool
+}
+
+func (c *counts) count(at time.Time, vacant bool) {
+	if at.After(c.at) {
+		if c.vacant {
+			c.without += at.Sub(c.at)
+		}
+		c.at = at
+	}
+	c.vacant = vacant
+}
+
+// elections is a collector that keeps the counters of each election. At each scrape, it reads all other values from a
+// snapshot, so that a series ends when the snapshot no longer contains its leader or election.
+type elections struct {
+	Options
+	snapshot func() *election.Snapshot
+	mu       sync.Mutex
+	all      map[string]*counts
+}
+
+func newElections(o Options, snapshot func() *election.Snapshot) *elections {
+	return &elections{Options: o, snapshot: snapshot, all: map[string]*counts{}}
+}
+
+func (m *elections) events(events []election.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range events {
+		e := &events[i]
+		switch e.Type {
+		case election.Elected:
+			if c := m.counts(e.Key, e.Time); c != nil {
+				c.count(e.Time, false)
+				if !e.Initial {
+					c.changes++
+				}
+			}
+		case election.Vacated:
+			if c := m.counts(e.Key, e.Time); c != nil {
+				c.count(e.Time, true)
+			}
+		case election.ConnectionLost:
+			for _, c := range m.all {
+				c.count(e.Time, false) // the state is unknown until the next event or the next scrape with a connection
+			}
+		default:
+		}
+	}
+}
+
+// counts returns the counters of an election, or nil if the maximum number of elections is reached.
+func (m *elections) counts(id string, at time.Time) *counts {
+	c := m.all[id]
+	if c == nil && len(m.all) < m.Elections {
+		c = &counts{at: at}
+		m.all[id] = c
+	}
+	return c
+}
+
+// Describe lists the metrics.
+func (m *elections) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		descLeader, descLed, descChanges, descWithout, descStates, descOmitted, descStale, descConnected, descContact,
+	} {
+		ch <- d
+	}
+}
+
+// series contains the values of one election.
+type series struct {
+	*election.Election
+	labels  [2]string
+	leader  string
+	changes uint64
+	without time.Duration
+	known   bool // set if the state of the election is current
+	state   election.State
+}
+
+// Collect sends the metrics of all elections.
+func (m *elections) Collect(ch chan<- prometheus.Metric) {
+	now := m.Now()
+	s, all := m.read(now)
+	states := map[election.State]int{election.Led: 0, election.Vacant: 0, election.InLockDelay: 0, election.OfSemaphore: 0, election.Idle: 0}
+	for _, e := range s.Elections {
+		states[e.State(now)]++
+	}
+	for state, n := range states {
+		ch <- gauge(descStates, float64(n), string(state))
+	}
+	for i := range all {
+		all[i].collect(ch)
+	}
+	ch <- gauge(descOmitted, float64(len(s.Elections)-len(all)))
+	live := s.Connection.State == election.Live
+	ch <- gauge(descConnected, flag(live))
+	stale := s.CountStale()
+	if !live {
+		stale = len(s.Elections)
+	}
+	ch <- gauge(descStale, float64(stale))
+	if at := s.Connection.LastContact; !at.IsZero() {
+		ch <- gauge(descContact, float64(at.UnixMilli())/1000)
+	}
+}
+
+func (s *series) collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.MustNewConstMetric(descChanges, prometheus.CounterValue, float64(s.changes), s.labels[:]...)
+	ch <- prometheus.MustNewConstMetric(descWithout, prometheus.CounterValue, s.without.Seconds(), s.labels[:]...)
+	if s.known && s.state != election.OfSemaphore {
+		ch <- gauge(descLed, flag(s.state == election.Led), s.labels[:]...)
+	}
+	if s.known && s.state == election.Led {
+		ch <- gauge(descLeader, 1, s.labels[0], s.labels[1], s.leader, label(nodeOf(s.Election)))
+	}
+}
+
+// read returns the newest snapshot and the series of its elections. It holds the mutex, so no event is counted in the
+// meantime, and the snapshot contains every counted event.
+func (m *elections) read(now time.Time) (*election.Snapshot, []series) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.snapshot()
+	m.forget(s)
+	used := make(map[[2]string]bool, len(m.all))
+	all := make([]series, 0, len(m.all))
+	for _, e := range s.Elections {
+		c, labels := m.counts(e.Key(), now), [2]string{label(e.Name), label(e.Key())}
+		if c == nil || used[labels] {
+			continue
+		}
+		used[labels] = true
+		_, stale := s.StaleSince(e.Key())
+		x := series{Election: e, labels: labels, state: e.State(now), known: s.Connection.State == election.Live && !stale && !e.Unreadable}
+		c.count(now, x.known && (x.state == election.Vacant || x.state == election.InLockDelay))
+		x.changes, x.without, x.leader = c.changes, c.without, c.leaderOf(e)
+		all = append(all, x)
+	}
+	return s, all
+}
+
+// leaderOf returns the label of the leader. It changes at most once in a term, after a late read of the session: a holder
+// that writes a time as its value must not create a series for each scrape.
+func (c *counts) leaderOf(e *election.Election) string {
+	switch {
+	case e.Pair.Session != c.session:
+		c.session, c.leader, c.relabeled = e.Pair.Session, label(e.Leader), false
+	case !c.relabeled && label(e.Leader) != c.leader:
+		c.leader, c.relabeled = label(e.Leader), true
+	}
+	return c.leader
+}
+
+// forget removes the counters of elections that are no longer in the snapshot.
+func (m *elections) forget(s *election.Snapshot) {
+	if len(m.all) == 0 {
+		return
+	}
+	present := make(map[string]bool, len(s.Elections))
+	for _, e := range s.Elections {
+		present[e.Key()] = true
+	}
+	for id := range m.all {
+		if !present[id] {
+			delete(m.all, id)
+		}
+	}
+}
+
+func nodeOf(e *election.Election) string {
+	if e.Session == nil {
+		return ""
+	}
+	return e.Session.Node
 }

@@ -12,9 +12,9 @@ import (
 
 	"electop/election"
 	"electop/election/query"
+	"electop/ui"
 	"electop/ui/board"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -30,7 +30,7 @@ type driver struct {
 func drive(t testing.TB, snap *election.Snapshot, w, h int) *driver {
 	t.Helper()
 	d := &driver{
-		t: t, m: board.New(keys.Default(false)), rect: kit.Rect{W: w, H: h},
+		t: t, m: board.New(ui.NewKeys(false, ui.Keys{})), rect: kit.Rect{W: w, H: h},
 		s: uitest.Scene(&election.Snapshot{At: uitest.Now()}, uitest.Now()),
 	}
 	d.send(scene.Resized{Rect: d.rect})
@@ -340,31 +340,6 @@ func TestChosenAreTheMarkedOrElseTheSelected(t *testing.T) {
 	}
 	d.s.ReadOnly = true
 	d.wantsNote(d.choose(election.ActionRelease), "Read-only")
-}
-
-func TestKeysThatLookTheSameHaveSeparateRows(t *testing.T) {
-	s := uitest.Mixed()
-	for i, e := range s.Elections[:2] {
-		twin := *e
-		twin.Name, twin.Pair.Key, twin.Unaddressable = "a\uFFFDb", "service/a\uFFFDb/leader", true
-		twin.Pair.CreateIndex = uint64(40 + i)
-		s.Elections[i] = &twin
-	}
-	d := drive(t, s, 200, 20)
-	d.keys("g")
-	first := d.m.Selected()
-	d.keys("space")
-	if second := d.m.Selected(); second == first || second.Key() != first.Key() {
-		t.Errorf("the cursor moved from %q to %q", first.ID(), second.ID())
-	}
-	d.keys("space", "g")
-	d.show(s, uitest.Now())
-	if visible, _ := d.m.Marks(d.s); visible != 2 || d.m.Selected() != first {
-		t.Errorf("%d marks and the cursor on %q after a new snapshot, want 2 and %q", visible, d.m.Selected().ID(), first.ID())
-	}
-	if !strings.Contains(d.lines()[1], "unaddressable") {
-		t.Errorf("%q", d.lines()[1])
-	}
 }
 
 func TestSort(t *testing.T) {

@@ -1,10 +1,13 @@
 package chrome
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"electop/election"
 	"electop/election/query"
+	"electop/election/sanitize"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -20,34 +23,47 @@ type Filtering struct {
 	Typing bool
 }
 
-// tallHeight is the minimum window height at which banners are wrapped and the text about the demonstration is shown.
-// bodyHeight is the minimum number of lines that banners leave for the body, in a window of at least 14 lines.
 const (
-	tallHeight = 20
-	bodyHeight = 6
+	// tallHeight is the minimum window height at which banners are wrapped and the text about the demonstration is shown.
+	// bodyHeight is the minimum number of lines that banners leave for the body, in a window of at least 14 lines.
+	tallHeight, bodyHeight = 20, 6
+	// bannerLines is the maximum number of lines of a banner.
+	bannerLines = 3
 )
 
 // Banners returns the lines between header and body. demo is empty outside a demonstration. If the lines do not fit,
-// one banner describes all datacenters with a problem.
+// one banner describes all problems of datacenters.
 func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, height int) [][]kit.Span {
-	wrap := func(banners [][]kit.Span) [][]kit.Span { return banners }
-	if height >= tallHeight {
-		wrap = func(banners [][]kit.Span) [][]kit.Span { return wrapBanners(banners, width) }
-	} else {
+	if height < tallHeight {
 		demo = ""
 	}
 	room := height - 2 // the header and the footer are one line each
 	room = max(0, room-bodyHeight, room/2)
-	lines := wrap(banners(s, k, f, demo, width, partBanners(s, width)))
-	if len(lines) > room && s.Several() {
-		lines = wrap(banners(s, k, f, demo, width, partsSummary(s)))
+	var fit [][]kit.Span
+	for _, parts := range [][][]kit.Span{problems(s), summary(s)} {
+		fit = nil
+		for _, b := range banners(s, k, f, demo, width, parts) {
+			lines := [][]kit.Span{b} // an empty banner reserves the line of the prompt
+			if height >= tallHeight && kit.SpansWidth(b) > width {
+				lines = kit.Flow(b, width-1)
+			}
+			for i, line := range lines[:min(len(lines), bannerLines)] {
+				if i > 0 {
+					line = append([]kit.Span{{kit.Text, " "}}, line...)
+				}
+				fit = append(fit, line)
+			}
+		}
+		if len(fit) <= room || !s.Several() {
+			break
+		}
 	}
-	return lines[:min(len(lines), room)]
+	return fit[:min(len(fit), room)]
 }
 
-// banners returns the lines about the past, the filter, a lost connection, datacenters and stale keys (parts), a pause,
-// loading, the history and a demonstration, in this order.
-func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, parts [][]kit.Span) [][]kit.Span {
+// banners returns the lines about the past, the filter, problems, a pause, loading, the history and a demonstration, in
+// this order.
+func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, problems [][]kit.Span) [][]kit.Span {
 	var lines [][]kit.Span
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
 	if f.Typing {
@@ -57,14 +73,11 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, p
 	if !f.Typing && !f.Empty() {
 		lines = append(lines, filterBanner(s, f))
 	}
-	switch lost := s.Live.Connection.State == election.Lost; {
-	case !s.Stale || !hasBoard:
-	case lost:
-		lines = append(lines, lostBanner(s))
-	default:
-		lines = append(lines, []kit.Span{{kit.Alarm, recordedText(s)}, {kit.Text, " Connecting to Consul" + sym.Ellipsis}})
+	lines = append(lines, problems...)
+	if s.Stale && hasBoard && s.Live.Connection.State != election.Lost {
+		lines = append(lines, []kit.Span{{kit.Alarm, " History until " + kit.Clock(s.Live.RecordedUntil, s.Now) + " (" + kit.Duration(s.Now.Sub(s.Live.RecordedUntil)) + " ago). "},
+			{kit.Text, " Connecting to Consul" + sym.Ellipsis}})
 	}
-	lines = append(lines, parts...)
 	if s.Paused {
 		lines = append(lines, []kit.Span{
 			{kit.Badge, " " + sym.Paused + " PAUSED "},
@@ -75,7 +88,7 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, p
 	if hasBoard && !s.Live.Loaded && !s.Stale && s.Past == nil {
 		text := " Loading: some elections have not been read yet."
 		if !s.Live.RecordedUntil.IsZero() {
-			text = " Loading: some elections have not been read yet. Grey rows are from the history."
+			text += " Grey rows are from the history."
 		}
 		lines = append(lines, []kit.Span{{kit.Delay, " " + sym.Connecting + text}})
 	}
@@ -88,15 +101,61 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, p
 	return lines
 }
 
-func recordedText(s *scene.Scene) string {
-	until := s.Live.RecordedUntil
-	return " History until " + kit.Clock(until, s.Now) + " (" + kit.Duration(s.Now.Sub(until)) + " ago). "
+// problems returns a banner for each problem with the elections. The header shows other problems.
+func problems(s *scene.Scene) (lines [][]kit.Span) {
+	for _, p := range s.Problems() {
+		switch {
+		case p.Kind == election.PartSessions, p.Kind == election.PartChecks, p.Where == "" && len(s.Shown.Elections) == 0:
+			continue
+		case s.Past != nil:
+			lines = append(lines, []kit.Span{{kit.Delay, " " + s.Sym.Warning + " " + p.Text}})
+			continue
+		case p.Where != "" && p.Kind != election.PartWhole:
+			p.Text = scene.OneLine(p.Where, 40) + ": " + p.Text
+		}
+		b := []kit.Span{{kit.Alarm, " " + p.Text + " "}, {kit.Text, " "}, {kit.Bad, retryText(s, p.Retry)}}
+		if p.Error != "" {
+			b = append(b, kit.Span{kit.Text, "  " + scene.OneLine(p.Error, 200)})
+		}
+		lines = append(lines, b)
+	}
+	return lines
+}
+
+// summary shows in one banner which datacenters have a problem.
+func summary(s *scene.Scene) [][]kit.Span {
+	var states []string
+	names := map[string][]string{}
+	for _, p := range s.Problems() {
+		if p.Where == "" {
+			return problems(s)
+		}
+		if p.Kind == election.PartSessions || p.Kind == election.PartChecks || slices.Contains(names[p.State], p.Where) {
+			continue
+		}
+		if names[p.State] == nil {
+			states = append(states, p.State)
+		}
+		names[p.State] = append(names[p.State], p.Where)
+	}
+	var b []kit.Span
+	for _, state := range states {
+		verb := " are "
+		if len(names[state]) == 1 {
+			verb = " is "
+		}
+		b = append(b, kit.Span{kit.Alarm, " " + kit.Plural(len(names[state]), "datacenter") + verb + state + ":"},
+			kit.Span{kit.Text, " " + scene.OneLine(strings.Join(names[state], ", "), 300) + "."})
+	}
+	if b == nil {
+		return nil
+	}
+	return [][]kit.Span{b}
 }
 
 // filterBanner shows the filter, its result and the number of hidden marks.
 func filterBanner(s *scene.Scene, f Filtering) []kit.Span {
-	b := []kit.Span{{kit.Accent, " / "}, {kit.Strong, scene.OneLine(f.Text, 120)}}
-	b = append(b, kit.Span{kit.Quiet, "   " + f.Result})
+	b := []kit.Span{{kit.Accent, " / "}, {kit.Strong, scene.OneLine(f.Text, 120)}, {kit.Quiet, "   " + f.Result}}
 	if f.Err != nil {
 		b = append(b, kit.Span{kit.Text, "   "}, kit.Span{kit.Bad, f.Err.Error()})
 	}
@@ -109,26 +168,6 @@ func filterBanner(s *scene.Scene, f Filtering) []kit.Span {
 	return append(b, kit.Span{kit.Quiet, "   esc clears"})
 }
 
-// lostBanner shows the age of the data, the error and the time until the next attempt.
-func lostBanner(s *scene.Scene) []kit.Span {
-	c := s.Live.Connection
-	text := " Consul is unreachable. "
-	if c.Refused {
-		text = " Consul rejects this token. "
-	}
-	switch {
-	case c.LastContact.IsZero() && !s.Live.RecordedUntil.IsZero():
-		text = recordedText(s) + text[1:]
-	case !c.LastContact.IsZero():
-		text += "The board is " + kit.Duration(s.Now.Sub(c.LastContact)) + " old. "
-	}
-	b := []kit.Span{{kit.Alarm, text}, {kit.Text, " "}, {kit.Bad, retryText(s, c.RetryAt)}}
-	if c.Error != "" {
-		b = append(b, kit.Span{kit.Text, "  " + scene.OneLine(c.Error, 200)})
-	}
-	return b
-}
-
 func retryText(s *scene.Scene, at time.Time) string {
 	if left := at.Sub(s.Now); !at.IsZero() && left > 0 {
 		return "next retry in " + kit.Duration(left+time.Second-1)
@@ -136,23 +175,49 @@ func retryText(s *scene.Scene, at time.Time) string {
 	return "retrying now"
 }
 
-// bannerLines is the maximum number of lines of a banner.
-const bannerLines = 3
+// pastBanners returns the lines about the displayed past moment: the moment, and the event at that moment or the gap in
+// observation around it.
+func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]kit.Span {
+	p := s.Past
+	if p == nil {
+		return nil
+	}
+	lines := [][]kit.Span{{{kit.Past, momentText(s, k, width)}}}
+	ev := p.Event
+	if p.Unobserved() {
+		return append(lines, []kit.Span{{kit.Delay, " " + s.Sym.Warning + " " + s.GapText(p.Gap)}})
+	}
+	if ev == nil {
+		return lines
+	}
+	spans := []kit.Span{{kit.Quiet, " " + ev.Time.In(s.Now.Location()).Format("15:04:05.000") + "  "}}
+	if s.Several() {
+		spans = append(spans, kit.Span{kit.Quiet, scene.Clean(ev.Datacenter) + "  "})
+	}
+	if ev.Election != "" {
+		spans = append(spans, kit.Span{kit.Strong, sanitize.Text(ev.Election) + "  "})
+	}
+	spans = append(spans, kit.Span{scene.EventRole(ev), scene.EventWord(ev) + "  "})
+	if p.More > 0 {
+		spans = append(spans, kit.Span{kit.Quiet, "(and " + kit.Plural(p.More, "other event") + ")  "})
+	}
+	return append(lines, append(spans, scene.EventSpans(s.Sym, scene.EventLine{Ev: ev}, false, s.Now)...))
+}
 
-// wrapBanners breaks banners that do not fit. An empty banner reserves the line of the prompt.
-func wrapBanners(banners [][]kit.Span, width int) [][]kit.Span {
-	var lines [][]kit.Span
-	for _, b := range banners {
-		parts := [][]kit.Span{b}
-		if kit.SpansWidth(b) > width {
-			parts = kit.Flow(b, width-1)
-		}
-		for i, part := range parts[:min(len(parts), bannerLines)] {
-			if i > 0 {
-				part = append([]kit.Span{{kit.Text, " "}}, part...)
-			}
-			lines = append(lines, part)
+// momentText shows the moment on the left and the keys on the right. It selects the longest text that fits. The text
+// fills the width, because a terminal may omit the background of trailing blanks.
+func momentText(s *scene.Scene, k *keys.Map, width int) string {
+	at, age := s.Past.At, kit.Duration(s.Now.Sub(s.Past.At))
+	dot := " " + s.Sym.Dot + " "
+	full, back := " "+s.Sym.Past+" PAST  "+at.Format(time.DateTime)+dot+age+" ago", "esc returns to now"
+	left, right := "", ""
+	for _, text := range [][2]string{
+		{full, k.Earlier.Help().Key + " earlier event  " + k.Later.Help().Key + " later event" + dot + back}, {full, back},
+		{" PAST " + at.Format("Jan 02 15:04:05") + dot + age, "esc: now"}, {" PAST " + at.Format("Jan 02 15:04:05"), "esc: now"},
+	} {
+		if left, right = text[0], text[1]; kit.Width(left)+2+kit.Width(right) <= width {
+			break
 		}
 	}
-	return lines
+	return kit.PadTo(left, width-kit.Width(right)) + right
 }

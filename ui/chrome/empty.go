@@ -3,6 +3,7 @@ package chrome
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"electop/election"
 	"electop/ui/keys"
@@ -24,7 +25,15 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, at Place, width, height 
 	d := &kit.Page{Width: min(width-4, 84), Sym: p.Sym}
 	switch {
 	case s.Past != nil:
-		nothingThen(d, s, k)
+		d.Add(kit.Span{kit.Strong, "No election was known at " + s.Past.At.Format(time.DateTime)})
+		d.Blank()
+		if at := s.Past.Begins; at.IsZero() {
+			d.Para(kit.Text, "The history is empty.")
+		} else {
+			d.Para(kit.Text, "The oldest stored event is from "+at.In(s.Now.Location()).Format(time.DateTime)+".")
+		}
+		d.Blank()
+		d.Para(kit.Quiet, "Press "+k.Later.Help().Key+" for the next event, esc to return to now.")
 	case s.Stale:
 		unreachable(d, s, at.Address)
 	case !s.Live.Loaded:

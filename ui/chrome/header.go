@@ -1,3 +1,4 @@
+// Package chrome draws what surrounds the views: header, banners, footer and the text of an empty board.
 package chrome
 
 import (
@@ -158,31 +159,86 @@ func riskSpans(s *scene.Scene, c scene.Counts, words bool) []kit.Span {
 	return spans
 }
 
-// linkSpans returns the state of the connection to Consul.
+// linkSpans returns the state of the connection to Consul, or to each datacenter.
 func linkSpans(s *scene.Scene, width int) []kit.Span {
-	if s.Several() && s.Live.Parts != nil {
-		return datacenterSpans(s, width)
-	}
-	c, sym := s.Live.Connection, s.Sym
 	lead := "  "
 	if width < 80 {
 		lead = ""
 	}
-	switch c.State {
-	case election.Live:
-		if stale := staleSpans(s, width); stale != nil {
-			return append([]kit.Span{{kit.Text, lead}}, stale...)
-		}
-		spans := []kit.Span{{kit.Text, lead}, {kit.Led, sym.Live + " live"}}
-		if s.Latency > 0 && width >= 80 {
-			spans = append(spans, kit.Span{kit.Quiet, " " + latency(s.Latency)})
-		}
-		return spans
-	case election.Lost:
-		return []kit.Span{{kit.Text, lead}, {kit.Bad, sym.Lost + " " + lostWord(c) + " " + kit.Duration(s.Now.Sub(c.Since))}}
-	default:
-		return []kit.Span{{kit.Text, lead}, {kit.Delay, sym.Connecting + " connecting"}}
+	if !s.Several() || s.Live.Parts == nil {
+		return append([]kit.Span{{kit.Text, lead}}, linkSpan(s, s.Live, "", s.Latency, width)...)
 	}
+	spans := []kit.Span{{kit.Text, " "}}
+	all, live, lost := len(s.Live.Parts), 0, false
+	for _, part := range s.Live.Parts {
+		state := linkSpan(s, part, scene.OneLine(part.Datacenter, 16), part.Connection.Latency, width)
+		lost = lost || state[0].Role == kit.Bad
+		if state[0].Role == kit.Led {
+			live++
+			if all > namedDatacenters {
+				continue
+			}
+		}
+		spans = append(spans, kit.Span{kit.Text, " "}, state[0])
+	}
+	if all <= namedDatacenters {
+		return spans
+	}
+	count := strconv.Itoa(live) + " of " + strconv.Itoa(all) + " live"
+	switch {
+	case all-live <= namedDatacenters:
+		return append([]kit.Span{{kit.Text, "  "}, {kit.Led, s.Sym.Live + " " + count}}, spans[1:]...)
+	case lost:
+		return []kit.Span{{kit.Text, "  "}, {kit.Bad, s.Sym.Lost + " " + count}}
+	}
+	return []kit.Span{{kit.Text, "  "}, {kit.Delay, s.Sym.Warning + " " + count}}
+}
+
+// namedDatacenters is the maximum number of datacenters that the header names. If there are more, the header names only
+// the datacenters with a problem. If the number of these also exceeds the limit, the header only counts the
+// datacenters, and banners name those with a problem.
+const namedDatacenters = 3
+
+// linkSpan returns the state of the connection to a datacenter, or to Consul if name is empty.
+func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time.Duration, width int) []kit.Span {
+	c, sym, several := part.Connection, s.Sym, name != ""
+	if several {
+		name = " " + name
+	}
+	var stale *scene.Problem
+	for _, p := range s.Problems() {
+		if p.Where == "" || p.Where == part.Datacenter {
+			stale = &p
+			break
+		}
+	}
+	latencyText := ""
+	if latency >= time.Millisecond {
+		latencyText = " " + strconv.FormatInt(latency.Round(time.Millisecond).Milliseconds(), 10) + "ms"
+	} else if latency > 0 {
+		latencyText = " <1ms"
+	}
+	switch {
+	case c.State == election.Lost:
+		return []kit.Span{{kit.Bad, sym.Lost + name + " " + lostWord(c) + " " + kit.Duration(s.Now.Sub(c.Since))}}
+	case c.State != election.Live && several:
+		return []kit.Span{{kit.Delay, sym.Connecting + name}}
+	case c.State != election.Live:
+		return []kit.Span{{kit.Delay, sym.Connecting + " connecting"}}
+	case stale != nil && several && s.Past == nil:
+		return []kit.Span{{kit.Delay, sym.Warning + name + " stale"}}
+	case stale != nil && s.Past == nil && width < 64: // the banner names the kind
+		return []kit.Span{{kit.Delay, sym.Warning + " stale " + kit.Duration(s.Now.Sub(stale.Since))}}
+	case stale != nil && s.Past == nil:
+		return []kit.Span{{kit.Led, sym.Live + " live"}, {kit.Quiet, " " + sym.Dot + " "}, {kit.Delay, stale.Word + " " + kit.Duration(s.Now.Sub(stale.Since))}}
+	case several && width >= 110:
+		return []kit.Span{{kit.Led, sym.Live + name + latencyText}}
+	case several:
+		return []kit.Span{{kit.Led, sym.Live + name}}
+	case width < 80:
+		latencyText = ""
+	}
+	return []kit.Span{{kit.Led, sym.Live + " live"}, {kit.Quiet, latencyText}}
 }
 
 // lostWord describes a connection in the state lost. It returns "lost" only if the connection was once established.
@@ -194,11 +250,4 @@ func lostWord(c election.Connection) string {
 		return "refused"
 	}
 	return "no response"
-}
-
-func latency(d time.Duration) string {
-	if d < time.Millisecond {
-		return "<1ms"
-	}
-	return strconv.FormatInt(d.Round(time.Millisecond).Milliseconds(), 10) + "ms"
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
+	"electop/ui"
 	"electop/ui/commands"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 	"electop/ui/shell"
@@ -35,7 +35,7 @@ func open(t *testing.T, change func(*election.Election), templates ...commands.T
 			x.ran = append(x.ran, c)
 			return &exec.Cmd{}
 		},
-	}, keys.Default(false))
+	}, ui.NewKeys(false, ui.Keys{}))
 	x.change(change)
 	x.send(commands.Open{Election: x.selected()})
 	return x

@@ -9,9 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui"
 	"electop/ui/detail"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/past"
 	"electop/ui/scene"
@@ -33,7 +33,7 @@ func look(snap *election.Snapshot, key string) *scene.Scene {
 
 func drive(t testing.TB, snap *election.Snapshot, key string) *driver {
 	t.Helper()
-	d := &driver{t: t, m: detail.New(keys.Default(false), past.NewReader(t.Context(), nil)), s: look(snap, key)}
+	d := &driver{t: t, m: detail.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), nil)), s: look(snap, key)}
 	d.send(scene.Resized{Rect: kit.Rect{W: 100, H: 30}})
 	return d
 }

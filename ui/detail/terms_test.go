@@ -9,9 +9,9 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/ui"
 	"electop/ui/detail"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/past"
 	"electop/ui/scene"
@@ -20,7 +20,7 @@ import (
 // remember drives the pages with a history. The History tab is open.
 func remember(t testing.TB, snap *election.Snapshot, key string, source history.Source) *driver {
 	t.Helper()
-	d := &driver{t: t, m: detail.New(keys.Default(false), past.NewReader(t.Context(), source)), s: look(snap, key)}
+	d := &driver{t: t, m: detail.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), source)), s: look(snap, key)}
 	d.answer(scene.Resized{Rect: kit.Rect{W: 100, H: 30}}, scene.Changed{Before: d.s})
 	d.answer(uitest.Press("tab"), uitest.Press("tab"))
 	return d
@@ -115,7 +115,7 @@ func TestScrollingTheHistoryLoadsOlderTerms(t *testing.T) {
 
 func TestStoredTermsAreReadOnlyForTheHistoryTab(t *testing.T) {
 	p := manyTerms(100)
-	d := &driver{t: t, m: detail.New(keys.Default(false), past.NewReader(t.Context(), p)), s: look(uitest.Mixed(), billing)}
+	d := &driver{t: t, m: detail.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), p)), s: look(uitest.Mixed(), billing)}
 	if reads := d.answer(scene.Resized{Rect: kit.Rect{W: 100, H: 30}}, scene.Changed{Before: d.s}, uitest.Press("tab")); reads != 0 {
 		t.Errorf("%d reads before the tab is open, want none", reads)
 	}
@@ -131,7 +131,7 @@ func TestStoredTermsAreReadOnlyForTheHistoryTab(t *testing.T) {
 }
 
 func TestStoredTermsOfAnotherElectionAreDiscarded(t *testing.T) {
-	d := &driver{t: t, m: detail.New(keys.Default(false), past.NewReader(t.Context(), manyTerms(100))), s: look(uitest.Mixed(), billing)}
+	d := &driver{t: t, m: detail.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), manyTerms(100))), s: look(uitest.Mixed(), billing)}
 	d.answer(scene.Resized{Rect: kit.Rect{W: 100, H: 30}}, scene.Changed{Before: d.s}, uitest.Press("tab"))
 	first := uitest.Command(d.send(uitest.Press("tab")))
 	before := d.s

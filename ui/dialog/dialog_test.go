@@ -9,9 +9,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
+	"electop/ui"
 	"electop/ui/dialog"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -34,7 +34,7 @@ func open(t *testing.T, s *scene.Scene, key string) dialog.Model {
 	read := func(_ context.Context, _ string, all []string) []election.Surroundings {
 		return []election.Surroundings{*uitest.Surroundings(s.Live, all[0])}
 	}
-	tools := dialog.Tools{Keys: keys.Default(false), Survey: dialog.NewSurveyor(t.Context(), read, "")}
+	tools := dialog.Tools{Keys: ui.NewKeys(false, ui.Keys{}), Survey: dialog.NewSurveyor(t.Context(), read, "")}
 	target := s.Bind(s.Live.Find(election.KeyID(key)), false)
 	d := dialog.New(scene.Ask{Kind: election.ActionRelease, Chosen: scene.Chosen{Visible: []scene.Target{target}}}, tools, s)
 	d, _ = d.Update(fits(), s)

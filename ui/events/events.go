@@ -69,9 +69,12 @@ func (m *Model) count(n int, noun string) string {
 	return strconv.Itoa(n) + "+ " + noun + "s"
 }
 
-// Keys returns the key bindings for the footer.
-func (m *Model) Keys(k keys.Map) []key.Binding {
-	return k.EventList(m.full.line != nil, m.full.line != nil && m.full.line.Ev.Key != "")
+// Place returns the place of the footer. election is false if the open event is not about an election.
+func (m *Model) Place() (at keys.Place, election bool) {
+	if m.full.line != nil {
+		return keys.Event, m.full.line.Ev.Key != ""
+	}
+	return keys.Events, true
 }
 
 // Covered reports whether the box with one event covers the list.

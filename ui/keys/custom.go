@@ -11,22 +11,6 @@ import (
 	"charm.land/bubbles/v2/key"
 )
 
-// Action is an action of the dashboard that settings can bind to keys. Name is its name in the settings.
-type Action struct {
-	Name, About string
-	Keys        []string
-}
-
-// Actions lists all actions with their default keys.
-func Actions() []Action {
-	k := Default(false)
-	var all []Action
-	for _, n := range k.named() {
-		all = append(all, Action{Name: n.name, About: strings.TrimSuffix(n.binding.Help().Desc, "…"), Keys: n.binding.Keys()})
-	}
-	return all
-}
-
 // Custom replaces the keys of some actions. The zero value replaces no keys.
 type Custom struct {
 	keys map[string][]string // the new keys of each action, by its name
@@ -43,18 +27,14 @@ func fixed(action string) string {
 	return map[string]string{"quit": "ctrl+c", "back": "esc"}[action]
 }
 
-// Parse validates the configured keys of actions. Every error that it returns is an [*Error].
-func Parse(custom map[string][]string) (Custom, error) {
-	k := Default(false)
-	known := map[string]bool{}
-	for _, n := range k.named() {
-		known[n.name] = true
-	}
+// Parse validates the configured keys of actions. rows refer to the fields of k. Every error that it returns is an
+// [*Error].
+func Parse(k *Map, rows []*Row, custom map[string][]string) (Custom, error) {
 	for _, action := range slices.Sorted(maps.Keys(custom)) {
-		if !known[action] {
+		switch {
+		case action == "" || !slices.ContainsFunc(rows, func(r *Row) bool { return r.Name == action }):
 			return Custom{}, &Error{action, "unknown action"}
-		}
-		if len(custom[action]) == 0 {
+		case len(custom[action]) == 0:
 			return Custom{}, &Error{action, "the list of keys is empty"}
 		}
 		for _, name := range custom[action] {
@@ -63,50 +43,24 @@ func Parse(custom map[string][]string) (Custom, error) {
 			}
 		}
 	}
-	if err := conflict(custom); err != nil {
-		return Custom{}, err
-	}
-	return Custom{maps.Clone(custom)}, nil
-}
-
-// conflict returns an error if two actions have the same key. Only fix and scan may have the same key.
-func conflict(custom map[string][]string) error {
-	k := Default(false).With(Custom{custom})
+	c := Custom{maps.Clone(custom)}
+	New(k, rows, c)
 	owner := map[string]string{}
-	for _, n := range k.named() {
-		for _, name := range n.binding.Keys() {
+	for _, r := range rows {
+		for _, name := range r.binding.Keys() {
 			other, taken := owner[name]
-			owner[name] = n.name
-			if !taken || other == n.name || n.name == "scan" && other == "fix" { // fix and scan are in different views
+			owner[name] = r.Name
+			if !taken || other == r.Name || r.Name == "scan" && other == "fix" { // fix and scan are in different views
 				continue
 			}
-			blamed, holder := n.name, other
+			blamed, holder := r.Name, other
 			if custom[blamed] == nil {
-				blamed, holder = other, n.name
+				blamed, holder = other, r.Name
 			}
-			return &Error{blamed, fmt.Sprintf("%q is already bound to %s", name, holder)}
+			return Custom{}, &Error{blamed, fmt.Sprintf("%q is already bound to %s", name, holder)}
 		}
 	}
-	return nil
-}
-
-// With returns the bindings with the keys of c.
-func (k Map) With(c Custom) Map {
-	for _, n := range k.named() {
-		names := c.keys[n.name]
-		if len(names) == 0 {
-			continue
-		}
-		n.binding.SetHelp(label(names[0]), n.binding.Help().Desc)
-		if always := fixed(n.name); always != "" && !slices.Contains(names, always) {
-			names = append(slices.Clone(names), always)
-		}
-		n.binding.SetKeys(names...)
-	}
-	if c.keys["up"] != nil || c.keys["down"] != nil {
-		k.Down.SetHelp(first(k.Down)+"/"+first(k.Up), k.Down.Help().Desc)
-	}
-	return k
+	return c, nil
 }
 
 // first returns the label of the first key of a binding.

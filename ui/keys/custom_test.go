@@ -2,47 +2,25 @@ package keys_test
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"charm.land/bubbles/v2/key"
-
+	"electop/ui"
 	"electop/ui/keys"
 )
-
-func TestEveryBindingIsASetting(t *testing.T) {
-	bindings := 0
-	m := reflect.TypeFor[keys.Map]()
-	for i := range m.NumField() {
-		if m.Field(i).Type == reflect.TypeFor[key.Binding]() {
-			bindings++
-		}
-	}
-	names := map[string]bool{}
-	for _, a := range keys.Actions() {
-		names[a.Name] = true
-		if a.About == "" || len(a.Keys) == 0 {
-			t.Errorf("%s has no description or no key", a.Name)
-		}
-	}
-	if len(names) != bindings {
-		t.Errorf("%d actions have names, want %d, one for each binding", len(names), bindings)
-	}
-}
 
 // The default keys are valid settings, so that a user can copy them from the template.
 func TestDefaultKeysAreValid(t *testing.T) {
 	all := map[string][]string{}
-	for _, a := range keys.Actions() {
+	for _, a := range ui.KeyActions() {
 		all[a.Name] = a.Keys
 	}
-	custom, err := keys.Parse(all)
+	custom, err := ui.ParseKeys(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := keys.Default(false).With(custom).Release.Keys(), keys.Default(false).Release.Keys(); !slices.Equal(got, want) {
+	if got, want := ui.NewKeys(false, custom).Release.Keys(), ui.NewKeys(false, ui.Keys{}).Release.Keys(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -58,7 +36,7 @@ func TestInvalidKeys(t *testing.T) {
 		{map[string][]string{"quit": {"s"}}, "quit", `"s" is already bound to sort`},
 		{map[string][]string{"sort": {"ctrl+c"}}, "sort", `"ctrl+c" is already bound to quit`},
 		{map[string][]string{"sort": {"esc"}}, "sort", `"esc" is already bound to back`},
-		{map[string][]string{"sort": {"f"}}, "sort", `"f" is already bound to fix`},
+		{map[string][]string{"sort": {"f"}}, "sort", `"f" is already bound to scan`},
 		{map[string][]string{"down": {"y"}}, "down", `"y" has a fixed meaning in dialogs`},
 		{map[string][]string{"sort": {"shift+b"}}, "sort", `use the upper-case letter`},
 		{map[string][]string{"sort": {"ctrl+B"}}, "sort", `use a lower-case letter`},
@@ -69,7 +47,7 @@ func TestInvalidKeys(t *testing.T) {
 		{map[string][]string{"sort": {"\x1b"}}, "sort", `is not a key`},
 		{map[string][]string{"sort": {"f13"}}, "sort", `is not a key`},
 	} {
-		_, err := keys.Parse(c.custom)
+		_, err := ui.ParseKeys(c.custom)
 		var problem *keys.Error
 		if !errors.As(err, &problem) || problem.Action != c.action || !strings.Contains(problem.Text, c.text) {
 			t.Errorf("%v: %v, want %s: %s", c.custom, err, c.action, c.text)
@@ -79,22 +57,22 @@ func TestInvalidKeys(t *testing.T) {
 
 func TestValidKeys(t *testing.T) {
 	for _, name := range []string{"b", "B", "é", "*", "ctrl+g", "ctrl+alt+b", "alt+B", "shift+f3", "f12", "ctrl++", "shift+enter", "0"} {
-		if _, err := keys.Parse(map[string][]string{"sort": {name}}); err != nil {
+		if _, err := ui.ParseKeys(map[string][]string{"sort": {name}}); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	// Two actions exchange their keys.
-	if _, err := keys.Parse(map[string][]string{"reverse": {"s"}, "sort": {"S"}}); err != nil {
+	if _, err := ui.ParseKeys(map[string][]string{"reverse": {"s"}, "sort": {"S"}}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestQuitAndBackKeepAKey(t *testing.T) {
-	custom, err := keys.Parse(map[string][]string{"quit": {"Q"}, "back": {"backspace"}})
+	custom, err := ui.ParseKeys(map[string][]string{"quit": {"Q"}, "back": {"backspace"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := keys.Default(false).With(custom)
+	k := ui.NewKeys(false, custom)
 	if !slices.Equal(k.Quit.Keys(), []string{"Q", "ctrl+c"}) || !slices.Equal(k.Back.Keys(), []string{"backspace", "esc"}) {
 		t.Errorf("%v %v", k.Quit.Keys(), k.Back.Keys())
 	}

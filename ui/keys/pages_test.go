@@ -1,72 +1,35 @@
 package keys_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 
-	"charm.land/bubbles/v2/key"
-
+	"electop/ui"
 	"electop/ui/keys"
-	"electop/ui/prompt"
 )
 
 var update = flag.Bool("update", false, "write docs/keys.md")
 
-// bindings returns all bindings of a map, by the name of their field.
-func bindings(k keys.Map) map[string]key.Binding {
-	all := map[string]key.Binding{}
-	for _, v := range []reflect.Value{reflect.ValueOf(k), reflect.ValueOf(k.Fixed)} {
-		for i := range v.NumField() {
-			if b, ok := v.Field(i).Interface().(key.Binding); ok {
-				all[v.Type().Field(i).Name] = b
-			}
-		}
-	}
-	return all
-}
-
+// Every key that settings can change is in the help.
 func TestEachKeyIsInTheHelp(t *testing.T) {
-	for _, ascii := range []bool{false, true} {
-		k := keys.Default(ascii)
-		shown := map[string]bool{}
-		for _, page := range k.Pages() {
-			for _, g := range page.Groups {
-				for _, b := range g.Keys {
-					if b.Help().Key == "" || b.Help().Desc == "" {
-						t.Errorf("%s: %v has no text", page.Title, b.Keys())
-					}
-					shown[strings.Join(b.Keys(), " ")] = true
+	shown := map[string]bool{}
+	for _, page := range ui.NewKeys(false, ui.Keys{}).Pages() {
+		for _, g := range page.Groups {
+			for _, b := range g.Keys {
+				if b.Help().Key == "" || b.Help().Desc == "" {
+					t.Errorf("%s: %v has no text", page.Title, b.Keys())
 				}
-			}
-		}
-		for name, b := range bindings(k) {
-			if len(b.Keys()) == 0 || !shown[strings.Join(b.Keys(), " ")] {
-				t.Errorf("%s (%v) is not in the help", name, b.Keys())
+				shown[strings.Join(b.Keys(), " ")] = true
 			}
 		}
 	}
-}
-
-// Every key of a footer is in the help.
-func TestFootersShowKnownKeys(t *testing.T) {
-	k := keys.Default(false)
-	known := map[string]bool{}
-	for _, b := range bindings(k) {
-		known[b.Keys()[0]] = true
-	}
-	for _, footer := range [][]key.Binding{
-		k.Board(), k.Vacant(), k.Past(), k.Zoom(), k.EventList(false, false), k.EventList(true, false), k.EventList(true, true), k.SessionList(true), k.SessionList(false),
-		k.Prompt(true), k.Prompt(false), k.Dialog(true, true), k.Dialog(false, true), k.Menu(), k.ResultList(true), k.ResultList(false), k.Empty(),
-		k.RunMenu(), k.RunConfirmation(),
-	} {
-		for _, b := range footer {
-			if !known[b.Keys()[0]] {
-				t.Errorf("%v is not a known key", b.Keys())
-			}
+	for _, a := range ui.KeyActions() {
+		if a.About == "" || !shown[strings.Join(a.Keys, " ")] {
+			t.Errorf("%s (%v) is not in the help", a.Name, a.Keys)
 		}
 	}
 }
@@ -78,7 +41,7 @@ func TestDocumentListsTheKeys(t *testing.T) {
 	b.WriteString("# Keys\n\nThe same tables are in the dashboard: press `?`. This page is generated: `go test ./ui/keys -update`.\n\n" +
 		"With the mouse: a click selects a row, sorts by a column title, opens a page of the pane or of the help, and presses buttons and the keys " +
 		"that the screen shows. The wheel scrolls what is under the pointer. `M` turns the mouse off, so that the terminal selects text; in many terminals, shift does that too.\n")
-	for _, page := range keys.Default(false).Pages() {
+	for _, page := range ui.NewKeys(false, ui.Keys{}).Pages() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | action |\n| --- | --- |\n", page.Title)
 		for _, g := range page.Groups {
 			fmt.Fprintf(&b, "| **%s** | |\n", g.Title)
@@ -89,11 +52,8 @@ func TestDocumentListsTheKeys(t *testing.T) {
 	}
 	b.WriteString("\n## Commands\n\n`:` opens a line for a command; `tab` completes it.\n\n")
 	b.WriteString("| command | action |\n| --- | --- |\n")
-	for _, c := range prompt.Commands() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", c, c.About)
-		if c.About == "" {
-			t.Errorf("%s has no description", c)
-		}
+	for _, c := range ui.NewKeys(false, ui.Keys{}).Commands() {
+		fmt.Fprintf(&b, "| `:%s` | %s |\n", c.Command, cmp.Or(c.Says, c.About))
 	}
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
@@ -112,12 +72,12 @@ func TestDocumentListsTheKeys(t *testing.T) {
 
 // Rebound keys have their own names in the help.
 func TestReboundKeysAreInTheHelp(t *testing.T) {
-	custom, err := keys.Parse(map[string][]string{"release": {"ctrl+r"}, "down": {"e"}, "up": {"d"}, "mouse": {"f5"}, "open": {"o"}})
+	custom, err := ui.ParseKeys(map[string][]string{"release": {"ctrl+r"}, "down": {"e"}, "up": {"d"}, "mouse": {"f5"}, "open": {"o"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	for _, page := range keys.Default(false).With(custom).Pages() {
+	for _, page := range ui.NewKeys(false, custom).Pages() {
 		for _, g := range page.Groups {
 			for _, b := range g.Keys {
 				fmt.Fprintf(&text, "%s %s\n", b.Help().Key, b.Help().Desc)
@@ -137,10 +97,10 @@ func TestKeysByTheirNames(t *testing.T) {
 			t.Errorf("Press(%q) gives %q", name, got)
 		}
 	}
-	for field, b := range bindings(keys.Default(false)) {
-		for _, name := range b.Keys() {
+	for _, a := range ui.KeyActions() {
+		for _, name := range a.Keys {
 			if got := keys.Press(name).String(); got != name {
-				t.Errorf("%s: Press(%q) gives %q", field, name, got)
+				t.Errorf("%s: Press(%q) gives %q", a.Name, name, got)
 			}
 		}
 	}

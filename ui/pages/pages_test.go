@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"electop/ui"
 	"electop/ui/internal/uitest"
 	"electop/ui/keys"
 	"electop/ui/kit"
@@ -35,7 +36,7 @@ func draw(t *testing.T, o *scene.Overlay, w, h int) string {
 
 // doctor returns the page of a check that has ended.
 func doctor(t *testing.T, w, h int, checks []pages.Check, failure error) string {
-	o, cmd := pages.Doctor(t.Context(), func(context.Context) ([]pages.Check, error) { return checks, failure }, keys.Default(false))
+	o, cmd := pages.Doctor(t.Context(), func(context.Context) ([]pages.Check, error) { return checks, failure }, ui.NewKeys(false, ui.Keys{}))
 	for {
 		msg, ok := cmd().(kit.TaskMsg)
 		if !ok {
@@ -75,11 +76,11 @@ func usages() []pages.Usage {
 
 // Every key and its whole description is on the page of the help, at each width, even with keys that have long names.
 func TestNoTextOfTheHelpIsCut(t *testing.T) {
-	custom, err := keys.Parse(map[string][]string{"release": {"ctrl+alt+b"}, "mark": {"ctrl+alt+shift+f12"}})
+	custom, err := ui.ParseKeys(map[string][]string{"release": {"ctrl+alt+b"}, "mark": {"ctrl+alt+shift+f12"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range []keys.Map{keys.Default(false), keys.Default(true), keys.Default(false).With(custom)} {
+	for _, k := range []keys.Map{ui.NewKeys(false, ui.Keys{}), ui.NewKeys(true, ui.Keys{}), ui.NewKeys(false, custom)} {
 		for tab, content := range k.Pages() {
 			for w := 40; w <= 200; w += 20 {
 				text := draw(t, pages.Help(k, usages(), tab), w, 300)
@@ -102,7 +103,7 @@ func TestNoTextOfTheHelpIsCut(t *testing.T) {
 }
 
 func TestTabsTurnAndScroll(t *testing.T) {
-	o := pages.Help(keys.Default(false), usages(), 0)
+	o := pages.Help(ui.NewKeys(false, ui.Keys{}), usages(), 0)
 	press := func(names ...string) (text string) {
 		for _, name := range names {
 			o.Key(uitest.Press(name), uitest.Now())

@@ -5,6 +5,7 @@ import (
 
 	"electop/election/query"
 	"electop/election/sanitize"
+	"electop/ui/keys"
 	"electop/ui/kit"
 )
 
@@ -14,6 +15,8 @@ type Beside struct {
 	Result string
 	// Scope is the kind of rows to which the filter applies.
 	Scope query.Scope
+	// Commands are the commands with their arguments.
+	Commands []keys.Row
 }
 
 // maxShown is the maximum number of options on the screen.
@@ -56,11 +59,22 @@ func (m Model) hint(room int, complete Completer, b Beside) []kit.Control {
 	case len(options) > 0 && (typed != "" || m.Kind == Command && start > 0):
 		return optionControls(options, -1, room)
 	case m.Kind == Command:
-		return fitting(usages(m.Text()), room)
+		return fitting(b.usages(m.Text()), room)
 	case m.Kind == Filter:
 		return fitting(examples(b.Scope), room)
 	}
 	return nil
+}
+
+// usages returns the usage of the typed command, or of all commands if the line is empty.
+func (b Beside) usages(text string) (texts []string) {
+	name, _, _ := strings.Cut(text, " ")
+	for _, c := range b.Commands {
+		if text == "" || c.Word() == name {
+			texts = append(texts, ":"+c.Command)
+		}
+	}
+	return texts
 }
 
 // examples returns one example for each form of a filter word.

@@ -66,11 +66,3 @@ func CompleteFilter(s *scene.Scene, scope query.Scope) Completer {
 		return query.Complete(text, scope, func(field string) []string { return Values(s, field) })
 	}
 }
-
-// NamesOn returns the values with which a command can be completed in a view.
-func NamesOn(s *scene.Scene, scope query.Scope, lists map[Argument][]string) Names {
-	return Names{
-		Of: func(field string) []string { return Values(s, field) }, Lists: lists,
-		Filter: CompleteFilter(s, scope), ElectionFilter: CompleteFilter(s, query.Elections),
-	}
-}

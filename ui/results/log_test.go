@@ -8,8 +8,8 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/results"
 	"electop/ui/scene"
 )
@@ -28,7 +28,7 @@ func (f failing) DestroySession(ctx context.Context, d election.Destroy) insight
 // The log drops the oldest actions, but not unfinished ones.
 func TestTheLogIsBounded(t *testing.T) {
 	s := uitest.Scene(uitest.Mixed(), uitest.Now())
-	l := results.New(t.Context(), failing{}, keys.Default(false))
+	l := results.New(t.Context(), failing{}, ui.NewKeys(false, ui.Keys{}))
 	start := func(key string) tea.Cmd {
 		var action scene.Action
 		l, action = l.Start(scene.Confirm{Kind: election.ActionRelease, Targets: []scene.Target{{Target: election.Target{Key: key, Election: "e"}}}}, s)

@@ -81,8 +81,13 @@ func (v *Model) Result(*scene.Scene) string {
 // Marks counts the marked sessions that the filter shows, and those that it hides.
 func (v *Model) Marks(*scene.Scene) (visible, hidden int) { return v.list.Marks() }
 
-// Keys returns the key bindings for the footer.
-func (v *Model) Keys(k keys.Map) []key.Binding { return k.SessionList(v.open) }
+// Place returns the place of the footer.
+func (v *Model) Place() keys.Place {
+	if v.open {
+		return keys.Session
+	}
+	return keys.Sessions
+}
 
 // refresh sorts and filters the rows. It rebuilds them first if the sessions or elections changed.
 func (v *Model) refresh(snap *election.Snapshot) {

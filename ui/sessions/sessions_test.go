@@ -13,8 +13,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
+	"electop/ui"
 	"electop/ui/internal/uitest"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 	"electop/ui/sessions"
@@ -33,7 +33,7 @@ type holdings = func(ctx context.Context, datacenter string, ids []string, progr
 // drive shows a snapshot in a view of 120x33 cells. look may be nil: the store cannot be searched.
 func drive(t *testing.T, snap *election.Snapshot, look holdings) *driver {
 	d := &driver{t: t, s: uitest.Scene(snap, uitest.Now()), rect: kit.Rect{W: 120, H: 33}}
-	d.m = sessions.New(keys.Default(false), scene.NewSearcher(t.Context(), look, ""))
+	d.m = sessions.New(ui.NewKeys(false, ui.Keys{}), scene.NewSearcher(t.Context(), look, ""))
 	d.send(scene.Resized{Rect: d.rect})
 	d.show(snap)
 	return d

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"electop/election"
@@ -105,7 +106,7 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	if len(u.RawQuery) > maxQuery {
 		return nil, c.errorf("too many names for one request; select fewer elections")
 	}
-	r, err := http.NewRequestWithContext(ctx, method, u.String(), body) //nolint:gosec // the URL is the operator's own flag
+	r, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
 		return nil, c.errorf("invalid request")
 	}
@@ -115,7 +116,7 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	response, err := c.http.Do(r) //nolint:gosec // the URL is the operator's own flag
+	response, err := c.http.Do(r)
 	if err != nil {
 		return nil, c.describe(ctx, err)
 	}
@@ -143,99 +144,95 @@ func (c *Client) get(ctx context.Context, path string, v url.Values) ([]byte, ht
 	return text, response.Header, nil
 }
 
-// getObject reads one JSON object.
-func (c *Client) getObject(ctx context.Context, path string, v url.Values, into any) error {
-	text, _, err := c.get(ctx, path, v)
-	if err == nil && json.Unmarshal(text, into) != nil {
-		return c.errNotHistory()
-	}
-	return err
-}
-
-// getLines reads JSON objects, one per line.
-func getLines[T any](ctx context.Context, c *Client, path string, v url.Values) (all []T, h http.Header, err error) {
+// read reads JSON objects, one per line. clean makes the fixed words of an object safe to print, because commands print
+// such words unchanged.
+func read[T any](ctx context.Context, c *Client, path string, v url.Values, clean func(*T)) (all []T, at history.Cursors, err error) {
 	text, h, err := c.get(ctx, path, v)
 	if err != nil {
-		return nil, nil, err
+		return nil, at, err
 	}
 	for line := range bytes.Lines(text) {
 		var v T
 		if json.Unmarshal(line, &v) != nil {
-			return nil, nil, c.errNotHistory()
+			return nil, at, c.errNotHistory()
 		}
+		clean(&v)
 		all = append(all, v)
 	}
-	return all, h, nil
+	return all, history.Cursors{More: h.Get("Link") != "", Older: history.Cursor(h.Get(headerOlder)), Newer: history.Cursor(h.Get(headerNewer))}, nil
 }
 
-// word makes a fixed word from the recorder, such as an event type, safe to print, because commands print such words
-// unchanged.
+// readOne reads one JSON object.
+func readOne[T any](ctx context.Context, c *Client, path string, v url.Values, clean func(*T)) (one T, err error) {
+	all, _, err := read(ctx, c, path, v, clean)
+	if err == nil && len(all) != 1 {
+		err = c.errNotHistory()
+	}
+	if err != nil {
+		return one, err
+	}
+	return all[0], nil
+}
+
+func keep[T any](*T) {}
+
 func word[T ~string](v *T) { *v = T(sanitize.Line(string(*v), 40)) }
 
-// more reports whether a response contains a link to another page.
-func more(h http.Header) bool { return h.Get("Link") != "" }
-
 // Events returns a page of events.
-func (c *Client) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
-	all, h, err := getLines[election.Event](ctx, c, pathEvents, eventValues(q))
-	for i := range all {
-		word(&all[i].Type)
-		word(&all[i].Cause)
-	}
-	return history.EventPage{
-		Events: all, More: more(h), Older: history.Cursor(h.Get(headerOlder)), Newer: history.Cursor(h.Get(headerNewer)),
-	}, err
+func (c *Client) Events(ctx context.Context, q history.EventQuery) (p history.EventPage, err error) {
+	p.Events, p.Cursors, err = read(ctx, c, pathEvents, encode(q), func(e *election.Event) {
+		word(&e.Type)
+		word(&e.Cause)
+	})
+	return p, err
 }
 
 // Terms returns a page of terms.
-func (c *Client) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
-	all, h, err := getLines[history.Term](ctx, c, pathTerms, termValues(q))
-	for i := range all {
-		word(&all[i].Cause)
-	}
-	return history.TermPage{
-		Terms: all, More: more(h), Older: history.Cursor(h.Get(headerOlder)), Newer: history.Cursor(h.Get(headerNewer)),
-	}, err
+func (c *Client) Terms(ctx context.Context, q history.TermQuery) (p history.TermPage, err error) {
+	q.Types = nil
+	p.Terms, p.Cursors, err = read(ctx, c, pathTerms, encode(q), func(t *history.Term) { word(&t.Cause) })
+	return p, err
 }
 
 // Stats returns statistics of terms and vacancies.
-func (c *Client) Stats(ctx context.Context, f history.Filter) (st history.Stats, err error) {
-	err = c.getObject(ctx, pathStats, filterValues(f), &st)
-	return st, err
+func (c *Client) Stats(ctx context.Context, f history.Filter) (history.Stats, error) {
+	return readOne(ctx, c, pathStats, encode(history.EventQuery{Filter: f}), keep[history.Stats])
 }
 
 // State returns the state of all elections at a given time.
-func (c *Client) State(ctx context.Context, q history.StateQuery) (st history.State, err error) {
-	v := url.Values{}
-	setTime(v, "at", q.At)
-	err = c.getObject(ctx, pathState, v, &st)
-	for _, e := range st.Elections {
-		for i := range e.Terms {
-			word(&e.Terms[i].Cause)
+func (c *Client) State(ctx context.Context, q history.StateQuery) (history.State, error) {
+	at := url.Values{"at": {q.At.UTC().Format(time.RFC3339Nano)}}
+	return readOne(ctx, c, pathState, at, func(st *history.State) {
+		for _, e := range st.Elections {
+			for i := range e.Terms {
+				word(&e.Terms[i].Cause)
+			}
 		}
-	}
-	return st, err
+	})
+}
+
+func ofRange(r history.Range) url.Values {
+	return encode(history.EventQuery{Filter: history.Filter{Range: r}})
 }
 
 // Observations returns the periods that overlap a time range, oldest first.
 func (c *Client) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
-	all, _, err := getLines[history.Observation](ctx, c, pathObservations, rangeValues(r))
+	all, _, err := read(ctx, c, pathObservations, ofRange(r), keep[history.Observation])
 	return all, err
 }
 
 // Actions returns the operators' actions in a time range, oldest first.
 func (c *Client) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
-	all, _, err := getLines[history.Action](ctx, c, pathActions, rangeValues(r))
-	for i := range all {
-		word(&all[i].Kind)
-		word(&all[i].Result)
-	}
+	all, _, err := read(ctx, c, pathActions, ofRange(r), func(a *history.Action) {
+		word(&a.Kind)
+		word(&a.Result)
+	})
 	return all, err
 }
 
 // Elections returns the elections, sorted by key.
 func (c *Client) Elections(ctx context.Context) ([]history.Election, error) {
-	all, _, err := getLines[history.Election](ctx, c, pathElections, nil)
+	all, _, err := read(ctx, c, pathElections, nil, keep[history.Election])
 	return all, err
 }
 
@@ -259,4 +256,67 @@ func (c *Client) errorf(format string, args ...any) error {
 
 func (c *Client) errNotHistory() error {
 	return c.errorf("the response was not sent by electop record")
+}
+
+// describe converts an error from the HTTP client to one line. Some errors contain parts of the response, and the
+// response can contain the token. Therefore describe uses only the text of known types of errors.
+func (c *Client) describe(ctx context.Context, err error) error {
+	var (
+		errno    syscall.Errno
+		dns      *net.DNSError
+		unknown  x509.UnknownAuthorityError
+		hostname x509.HostnameError
+		invalid  x509.CertificateInvalidError
+		timeout  net.Error
+	)
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case errors.As(err, &errno):
+		return c.errorf("%s", errno.Error()) // do not wrap the error, because a wrapped errno would look like an error from Consul
+	case errors.As(err, &dns):
+		return c.errorf("host not found")
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return c.errorf("the recorder does not use TLS; use http://")
+	case errors.As(err, &unknown):
+		return c.errorf("the certificate is signed by an unknown authority; use --history-ca-file")
+	case errors.As(err, &hostname):
+		return c.errorf("the certificate is not valid for this host")
+	case errors.As(err, &invalid):
+		return c.errorf("the certificate is invalid or expired")
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return c.errorf("request timed out")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return c.errorf("the connection was closed")
+	}
+	return c.errNotHistory()
+}
+
+// rejection converts an unsuccessful response to an error. The error does not contain the body.
+func (c *Client) rejection(r *http.Response) error {
+	var f failure
+	if text, err := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)); err == nil && json.Unmarshal(text, &f) == nil {
+		for _, e := range errorCodes() {
+			if f.Code == e.code {
+				return c.errorf("%w", e.err)
+			}
+		}
+	}
+	switch {
+	case r.StatusCode == http.StatusUnauthorized && c.token == "":
+		return c.errorf("a token is required; use --history-token-file or ELECTOP_HISTORY_TOKEN")
+	case r.StatusCode == http.StatusUnauthorized:
+		return c.errorf("the token was rejected")
+	case r.StatusCode/100 == 3:
+		return c.errorf("the response is a redirect, which electop does not follow; use the final URL")
+	case r.StatusCode == http.StatusBadRequest:
+		return c.errorf("the request was rejected (HTTP 400); use https:// if the recorder uses TLS")
+	case r.StatusCode == http.StatusNotFound:
+		return c.errorf("there is no recorder at this URL")
+	case r.StatusCode == http.StatusForbidden:
+		return c.errorf("the recorder denied access (HTTP 403)")
+	case r.StatusCode == http.StatusServiceUnavailable:
+		return c.errorf("the recorder is overloaded or not available (HTTP 503)")
+	}
+	return c.errorf("the recorder failed (HTTP %d); see its log", r.StatusCode)
 }

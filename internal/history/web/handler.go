@@ -1,14 +1,23 @@
+// Package web serves a history over HTTP and reads a history from such a server: [NewHandler] handles the routes, and
+// [Client] is a [history.Source]. docs/recording.md describes the API.
+// The JSON form of each type is the one that the commands print.
 package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -16,9 +25,68 @@ import (
 	"electop/internal/history"
 )
 
+// The routes. All except pathHealth require the token, if one is configured.
+const (
+	pathHealth       = "/healthz"
+	pathMetrics      = "/metrics"
+	pathEvents       = "/v1/events"
+	pathTerms        = "/v1/terms"
+	pathStats        = "/v1/stats"
+	pathState        = "/v1/state"
+	pathObservations = "/v1/observations"
+	pathActions      = "/v1/actions"
+	pathElections    = "/v1/elections"
+)
+
+// Headers of a page of events or terms: the cursors of the adjacent pages.
+const (
+	headerOlder = "Electop-Older"
+	headerNewer = "Electop-Newer"
+)
+
+const (
+	// maxLimit is the maximum number of events or terms on a page.
+	maxLimit = 10_000
+	// maxBody limits a response after decompression. maxAction limits the body of an action, and maxQuery limits the
+	// query string. All are in bytes.
+	maxBody   = 128 << 20
+	maxAction = 16 << 10
+	maxQuery  = 256 << 10
+	// compressFrom is the minimum size in bytes of a response that is compressed.
+	compressFrom = 1 << 10
+	// queryTimeout is the timeout for reading the history for one response, and sendTimeout is that for sending it.
+	queryTimeout = 30 * time.Second
+	sendTimeout  = 20 * time.Second
+	// maxQueries is the maximum number of responses that are prepared concurrently. maxSends is the maximum number of
+	// responses that are prepared or being sent.
+	maxQueries = 8
+	maxSends   = 64
+)
+
+// failure is the body of an unsuccessful response. Code is one of errorCodes or empty.
+type failure struct {
+	Error string `json:"error"`
+	Code  string `json:"code,omitempty"`
+}
+
+// errorCode is an error that a client must distinguish.
+type errorCode struct {
+	code   string
+	err    error
+	status int
+}
+
+func errorCodes() []errorCode {
+	return []errorCode{
+		{"no_such_election", history.ErrNoElection, http.StatusNotFound},
+		{"invalid_cursor", history.ErrCursor, http.StatusBadRequest},
+		{"too_large", history.ErrLarge, http.StatusBadRequest},
+	}
+}
+
 // Options configure the handler of a recorder.
 type Options struct {
-	Source Source
+	Source history.Source
 	// Health returns nil while Consul is observed and events are stored. Otherwise, it returns the reason. Its route,
 	// /healthz, does not require a token.
 	Health func() error
@@ -34,15 +102,6 @@ type Options struct {
 	OnError func(error)
 }
 
-const (
-	// queryTimeout is the timeout for reading the history for one response.
-	queryTimeout = 30 * time.Second
-	// maxQueries is the maximum number of responses that are prepared concurrently. maxSends is the maximum number of
-	// responses that are being sent.
-	maxQueries = 8
-	maxSends   = 64
-)
-
 type server struct {
 	Options
 	queries, sends chan struct{}
@@ -52,17 +111,111 @@ type server struct {
 func NewHandler(o Options) http.Handler {
 	s := &server{Options: o, queries: make(chan struct{}, maxQueries), sends: make(chan struct{}, maxSends)}
 	open, closed := http.NewServeMux(), http.NewServeMux()
-	open.HandleFunc("GET "+PathHealth, s.health)
+	open.HandleFunc("GET "+pathHealth, s.health)
 	open.Handle("/", s.authorized(http.NewCrossOriginProtection().Handler(closed)))
-	closed.Handle("GET "+PathMetrics, o.Metrics)
+	closed.Handle("GET "+pathMetrics, o.Metrics)
 	closed.HandleFunc("POST "+pathActions, s.postAction)
-	for path, serve := range map[string]func(w io.Writer, h http.Header, r *http.Request) error{
-		pathEvents: s.events, pathTerms: s.terms, pathStats: s.stats, pathState: s.state,
-		pathObservations: inRange(s.Source.Observations), pathActions: inRange(s.Source.Actions), pathElections: s.elections,
+	for path, read := range map[string]route{
+		pathEvents: page(pathEvents, (*query).events, func(ctx context.Context, q history.EventQuery) ([]election.Event, history.Cursors, error) {
+			p, err := o.Source.Events(ctx, q)
+			return p.Events, p.Cursors, err
+		}),
+		pathTerms: page(pathTerms, (*query).terms, func(ctx context.Context, q history.TermQuery) ([]history.Term, history.Cursors, error) {
+			p, err := o.Source.Terms(ctx, q)
+			return p.Terms, p.Cursors, err
+		}),
+		pathStats: object((*query).filter, o.Source.Stats), pathState: object((*query).state, o.Source.State),
+		pathObservations: list((*query).span, o.Source.Observations), pathActions: list((*query).span, o.Source.Actions),
+		pathElections: list(func(*query) bool { return true }, func(ctx context.Context, _ bool) ([]history.Election, error) { return o.Source.Elections(ctx) }),
 	} {
-		closed.HandleFunc("GET "+path, s.serve(serve))
+		closed.HandleFunc("GET "+path, s.serve(read))
 	}
-	return withHeaders(open)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		open.ServeHTTP(w, r)
+	})
+}
+
+// route writes the body and the headers of a response.
+type route func(ctx context.Context, q *query, w io.Writer, h http.Header) error
+
+// object returns the route of one JSON object.
+func object[Q, T any](parse func(*query) Q, read func(context.Context, Q) (T, error)) route {
+	return func(ctx context.Context, q *query, w io.Writer, h http.Header) error {
+		h.Set("Content-Type", "application/json")
+		return list(parse, func(ctx context.Context, q Q) ([]T, error) {
+			v, err := read(ctx, q)
+			return []T{v}, err
+		})(ctx, q, w, h)
+	}
+}
+
+// list returns the route of JSON objects, one per line.
+func list[Q, T any](parse func(*query) Q, read func(context.Context, Q) ([]T, error)) route {
+	return func(ctx context.Context, q *query, w io.Writer, _ http.Header) error {
+		parsed := parse(q)
+		if err := q.end(); err != nil {
+			return err
+		}
+		all, err := read(ctx, parsed)
+		lines := json.NewEncoder(w)
+		for i := 0; i < len(all) && err == nil; i++ {
+			err = lines.Encode(all[i])
+		}
+		return err
+	}
+}
+
+// page returns the route of a list with cursors of the adjacent pages and a link to the next one, which contains newer
+// entries if the query has the parameter after.
+func page[T any](path string, parse func(*query) history.EventQuery, read func(context.Context, history.EventQuery) ([]T, history.Cursors, error)) route {
+	return func(ctx context.Context, q *query, w io.Writer, h http.Header) error {
+		return list(parse, func(ctx context.Context, q history.EventQuery) ([]T, error) {
+			all, at, err := read(ctx, q)
+			h.Set(headerOlder, string(at.Older))
+			h.Set(headerNewer, string(at.Newer))
+			if q.After == "" {
+				q.Before = at.Older
+			} else {
+				q.After = at.Newer
+			}
+			if at.More {
+				h.Set("Link", "<"+path+"?"+encode(q).Encode()+`>; rel="next"`)
+			}
+			return all, err
+		})(ctx, q, w, h)
+	}
+}
+
+// authorized accepts requests that contain the token. If no token is configured and only clients on this host can
+// connect, it rejects requests whose Host header names another host, because a web page may have sent them: after DNS
+// rebinding, the name of the page resolves to 127.0.0.1.
+func (s *server) authorized(next http.Handler) http.Handler {
+	want := sha256.Sum256([]byte(s.Token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		switch {
+		case s.Token == "" && s.Local && !Loopback(strings.Trim(host, "[]")):
+			reject(w, http.StatusForbidden, "the Host header must contain localhost or a loopback address", "")
+		case s.Token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) == 0):
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			reject(w, http.StatusUnauthorized, "missing or invalid bearer token", "")
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// Loopback reports whether a host name or address is reachable only from this host.
+func Loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
 }
 
 // health reports whether the recorder works.
@@ -78,240 +231,106 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 
 // serve prepares the complete response before it sends the first byte, so that no error occurs in the middle of a
 // response. While it sends the response, other requests can be processed.
-func (s *server) serve(body func(w io.Writer, h http.Header, r *http.Request) error) http.HandlerFunc {
+func (s *server) serve(read route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case s.sends <- struct{}{}:
-			defer func() { <-s.sends }()
-		default:
-			overloaded(w)
+		if !take(w, s.sends) {
 			return
 		}
-		header := http.Header{"Content-Type": {"application/x-ndjson"}}
-		text, busy, err := s.prepare(r, header, body)
-		switch {
-		case busy:
-			overloaded(w)
+		defer func() { <-s.sends }()
+		if !take(w, s.queries) {
 			return
-		case err != nil:
+		}
+		h := http.Header{"Content-Type": {"application/x-ndjson"}, "Vary": {"Accept-Encoding"}}
+		text, err := prepare(r, read, h)
+		<-s.queries
+		if err != nil {
 			s.fail(w, err)
 			return
 		}
-		for name, values := range header {
+		for name, values := range h {
 			w.Header()[name] = values
 		}
-		writeBody(w, r, text)
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout)) //nolint:gosec // a writer of a test has no deadline
+		w.Write(text)                                                               //nolint:errcheck,gosec // fails if the client has disconnected
 	}
 }
 
-func overloaded(w http.ResponseWriter) {
-	w.Header().Set("Retry-After", "1")
-	writeError(w, http.StatusServiceUnavailable, errorJSON{Error: "too many concurrent requests; retry later"})
-}
-
-// prepare returns the body of a response. busy is set if too many responses are being prepared.
-func (s *server) prepare(r *http.Request, header http.Header, body func(w io.Writer, h http.Header, r *http.Request) error) (text []byte, busy bool, err error) {
+// take takes a slot, or responds that there is none.
+func take(w http.ResponseWriter, slots chan struct{}) bool {
 	select {
-	case s.queries <- struct{}{}:
-		defer func() { <-s.queries }()
+	case slots <- struct{}{}:
+		return true
 	default:
-		return nil, true, nil
+		w.Header().Set("Retry-After", "1")
+		reject(w, http.StatusServiceUnavailable, "too many concurrent requests; retry later", "")
+		return false
 	}
+}
+
+// prepare returns the body of a response. It compresses the body if the client accepts this.
+func prepare(r *http.Request, read route, h http.Header) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 	defer cancel()
-	var buffer bytes.Buffer
-	err = body(&buffer, header, r.WithContext(ctx))
-	return sanitize.JSON(buffer.Bytes()), false, err
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, queryError{errors.New("invalid parameters")}
+	}
+	var body bytes.Buffer
+	if err := read(ctx, &query{values: values}, &body, h); err != nil {
+		return nil, err
+	}
+	text := sanitize.JSON(body.Bytes())
+	accepted := strings.ReplaceAll(r.Header.Get("Accept-Encoding"), " ", "") + ","
+	if len(text) < compressFrom || !strings.Contains(accepted, "gzip") || strings.Contains(accepted, "gzip;q=0,") {
+		return text, nil
+	}
+	h.Set("Content-Encoding", "gzip")
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err = z.Write(text)
+	err = errors.Join(err, z.Close())
+	return packed.Bytes(), err
 }
 
 // fail responds to a request that failed. It sends only errors about the request, because other errors contain paths.
 func (s *server) fail(w http.ResponseWriter, err error) {
-	var invalid *queryError
-	switch {
-	case errors.As(err, &invalid):
-		writeError(w, http.StatusBadRequest, errorJSON{Error: invalid.text})
-	case errors.Is(err, history.ErrCursor):
-		writeError(w, http.StatusBadRequest, errorJSON{Error: "invalid cursor", Code: codeCursor})
-	case errors.Is(err, history.ErrLarge):
-		writeError(w, http.StatusBadRequest, errorJSON{Error: history.ErrLarge.Error(), Code: codeLarge})
-	case errors.Is(err, history.ErrNoElection):
-		writeError(w, http.StatusNotFound, errorJSON{Error: history.ErrNoElection.Error(), Code: codeNoElection})
-	default:
-		s.OnError(err)
-		writeError(w, http.StatusInternalServerError, errorJSON{Error: "the recorder cannot read its history"})
+	for _, e := range errorCodes() {
+		if errors.Is(err, e.err) {
+			reject(w, e.status, e.err.Error(), e.code)
+			return
+		}
 	}
+	var invalid queryError
+	if errors.As(err, &invalid) {
+		reject(w, http.StatusBadRequest, invalid.Error(), "")
+		return
+	}
+	s.OnError(err)
+	reject(w, http.StatusInternalServerError, "the recorder cannot read its history", "")
 }
 
-func writeError(w http.ResponseWriter, code int, e errorJSON) {
-	text, err := json.Marshal(e)
-	if err != nil {
-		text = []byte("{}") // the encoding of two strings cannot fail
-	}
+func reject(w http.ResponseWriter, status int, text, code string) {
+	body, _ := json.Marshal(failure{text, code})
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	w.Write(append(sanitize.JSON(text), '\n')) //nolint:errcheck,gosec // fails if the client has disconnected
-}
-
-func queryOf(r *http.Request) *query {
-	values, err := url.ParseQuery(r.URL.RawQuery)
-	q := &query{values: values, now: time.Now().UTC()}
-	if err != nil {
-		q.fail(queryErrorf("invalid parameters"))
-	}
-	return q
-}
-
-// writeLines writes one JSON object per line.
-func writeLines[T any](w io.Writer, all []T) error {
-	lines := json.NewEncoder(w)
-	for _, v := range all {
-		if err := lines.Encode(v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// linkNext adds a link to the next page. v is the query for that page.
-func linkNext(h http.Header, path string, v url.Values) {
-	h.Set("Link", "<"+path+"?"+v.Encode()+`>; rel="next"`)
-}
-
-// advance changes a query to that of the next page. The next page contains newer entries if *after is
-// set, and older entries otherwise.
-func advance(before, after *history.Cursor, older, newer history.Cursor) {
-	if *after != "" {
-		*after = newer
-	} else {
-		*before = older
-	}
-}
-
-// setCursors adds the cursors of the adjacent pages.
-func setCursors(h http.Header, older, newer history.Cursor) {
-	for name, cursor := range map[string]history.Cursor{headerOlder: older, headerNewer: newer} {
-		if cursor != "" {
-			h.Set(name, string(cursor))
-		}
-	}
-}
-
-func (s *server) events(w io.Writer, h http.Header, r *http.Request) error {
-	q, err := queryOf(r).events()
-	if err != nil {
-		return err
-	}
-	page, err := s.Source.Events(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	setCursors(h, page.Older, page.Newer)
-	if page.More {
-		advance(&q.Before, &q.After, page.Older, page.Newer)
-		linkNext(h, pathEvents, eventValues(q))
-	}
-	return writeLines(w, page.Events)
-}
-
-func (s *server) terms(w io.Writer, h http.Header, r *http.Request) error {
-	q, err := queryOf(r).terms()
-	if err != nil {
-		return err
-	}
-	page, err := s.Source.Terms(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	setCursors(h, page.Older, page.Newer)
-	if page.More {
-		advance(&q.Before, &q.After, page.Older, page.Newer)
-		linkNext(h, pathTerms, termValues(q))
-	}
-	return writeLines(w, page.Terms)
-}
-
-func (s *server) stats(w io.Writer, h http.Header, r *http.Request) error {
-	q := queryOf(r)
-	f := q.filter()
-	if err := q.end(); err != nil {
-		return err
-	}
-	st, err := s.Source.Stats(r.Context(), f)
-	if err != nil {
-		return err
-	}
-	h.Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(st)
-}
-
-func (s *server) state(w io.Writer, h http.Header, r *http.Request) error {
-	q, err := queryOf(r).state()
-	if err != nil {
-		return err
-	}
-	st, err := s.Source.State(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	h.Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(st)
-}
-
-// inRange returns the handler of a list of entries in a time range.
-func inRange[T any](read func(context.Context, history.Range) ([]T, error)) func(io.Writer, http.Header, *http.Request) error {
-	return func(w io.Writer, _ http.Header, r *http.Request) error {
-		q := queryOf(r)
-		span := q.span()
-		if err := q.end(); err != nil {
-			return err
-		}
-		all, err := read(r.Context(), span)
-		if err != nil {
-			return err
-		}
-		return writeLines(w, all)
-	}
-}
-
-func (s *server) elections(w io.Writer, _ http.Header, r *http.Request) error {
-	if err := queryOf(r).end(); err != nil {
-		return err
-	}
-	all, err := s.Source.Elections(r.Context())
-	if err != nil {
-		return err
-	}
-	return writeLines(w, all)
+	w.WriteHeader(status)
+	w.Write(append(sanitize.JSON(body), '\n')) //nolint:errcheck,gosec // fails if the client has disconnected
 }
 
 // postAction stores an action that an operator performed with electop on another host. It uses the time of the
 // recorder's clock, because the recorder compares this time with the recorded ends of terms.
 func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
-	if s.Token == "" && !s.Local {
-		writeError(w, http.StatusForbidden, errorJSON{Error: "the action was not stored: the recorder accepts actions from other hosts only with --bearer-token-file"})
-		return
-	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
-	if err != nil {
-		writeError(w, http.StatusRequestEntityTooLarge, errorJSON{Error: "the action is too large or incomplete"})
-		return
-	}
 	var a history.Action
-	if json.Unmarshal(text, &a) != nil || !validAction(&a) {
-		writeError(w, http.StatusBadRequest, errorJSON{Error: "the request body is not a valid action"})
-		return
-	}
-	a.Time = time.Now()
-	s.Record(a)
-	w.WriteHeader(http.StatusAccepted)
-}
-
-func validAction(a *history.Action) bool {
-	switch a.Result {
-	case history.ResultDone, history.ResultFailed, history.ResultUnconfirmed:
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
+	switch {
+	case s.Token == "" && !s.Local:
+		reject(w, http.StatusForbidden, "the action was not stored: the recorder accepts actions from other hosts only with --bearer-token-file", "")
+	case err != nil:
+		reject(w, http.StatusRequestEntityTooLarge, "the action is too large or incomplete", "")
+	case json.Unmarshal(text, &a) != nil || !a.Valid():
+		reject(w, http.StatusBadRequest, "the request body is not a valid action", "")
 	default:
-		return false
+		a.Time = time.Now()
+		s.Record(a)
+		w.WriteHeader(http.StatusAccepted)
 	}
-	known := a.Kind == election.ActionRelease || a.Kind == election.ActionDestroy
-	return known && a.Session != "" && a.By != "" && a.Datacenter != ""
 }

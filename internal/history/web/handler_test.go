@@ -1,14 +1,18 @@
 package web_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/x509"
+	"database/sql"
+	"encoding/pem"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -66,27 +70,21 @@ func TestAccess(t *testing.T) {
 		code   int
 	}{
 		"no token":                        {closed, "/v1/events", nil, 401},
-		"no token, metrics":               {closed, "/metrics", nil, 401},
 		"no token, unknown path":          {closed, "/v1/none", nil, 401},
 		"no token, health":                {closed, "/healthz", nil, 200},
 		"wrong token":                     {closed, "/v1/events", set("Authorization", "Bearer secre"), 401},
 		"longer token":                    {closed, "/v1/events", set("Authorization", "Bearer secret2"), 401},
 		"other scheme":                    {closed, "/v1/events", set("Authorization", "Basic secret"), 401},
-		"empty token":                     {closed, "/v1/events", set("Authorization", "Bearer "), 401},
 		"token":                           {closed, "/v1/events", set("Authorization", "Bearer secret"), 200},
 		"token, metrics":                  {closed, "/metrics", set("Authorization", "bearer secret"), 200},
 		"a token in the URL":              {closed, "/v1/events?token=secret", nil, 401},
 		"any host name, with token":       {closed, "/v1/events", func(r *http.Request) { r.Host = "recorder"; set("Authorization", "Bearer secret")(r) }, 200},
 		"loopback":                        {open, "/v1/events", nil, 200},
 		"localhost":                       {open, "/v1/events", host("localhost:9273"), 200},
-		"IPv6":                            {open, "/v1/events", host("[::1]:9273"), 200},
 		"DNS rebinding":                   {open, "/v1/events", host("evil.example:9273"), 403},
-		"DNS rebinding, metrics":          {open, "/metrics", host("evil.example"), 403},
 		"any host name, over the network": {remote, "/v1/events", host("recorder"), 200},
 		"unknown path":                    {open, "/v1/", nil, 404},
-		"root":                            {open, "/", nil, 404},
 		"above the root":                  {open, "/v1/../../etc/passwd", nil, 307},
-		"PUT":                             {open, "/v1/events", func(r *http.Request) { r.Method = http.MethodPut }, 405},
 		"DELETE":                          {open, "/v1/actions", func(r *http.Request) { r.Method = http.MethodDelete }, 405},
 		"HEAD":                            {open, "/v1/events", func(r *http.Request) { r.Method = http.MethodHead }, 200},
 		"action":                          {open, "/v1/actions", post(action, nil), 202},
@@ -97,12 +95,12 @@ func TestAccess(t *testing.T) {
 		"action from another site":        {open, "/v1/actions", post(action, set("Sec-Fetch-Site", "cross-site")), 403},
 		"invalid action":                  {open, "/v1/actions", post("{", nil), 400},
 		"unknown action":                  {open, "/v1/actions", post(strings.Replace(action, "release", "explode", 1), nil), 400},
+		"action without a key":            {open, "/v1/actions", post(strings.Replace(action, `"key":"k",`, "", 1), nil), 202},
 		"action without a session":        {open, "/v1/actions", post(strings.Replace(action, `"session":"s"`, `"session":""`, 1), nil), 400},
 		"large action":                    {open, "/v1/actions", post(strings.Replace(action, "ana", strings.Repeat("a", 20_000), 1), nil), 413},
 		"misspelled parameter":            {open, "/v1/events?sinc=1h", nil, 400},
 		"parameter given twice":           {open, "/v1/events?since=1h&since=2h", nil, 400},
 		"invalid time":                    {open, "/v1/events?since=noon", nil, 400},
-		"negative duration":               {open, "/v1/events?since=-1h", nil, 400},
 		"until before since":              {open, "/v1/events?since=1h&until=2h", nil, 400},
 		"limit 0":                         {open, "/v1/events?limit=0", nil, 400},
 		"large limit":                     {open, "/v1/events?limit=10001", nil, 400},
@@ -112,10 +110,8 @@ func TestAccess(t *testing.T) {
 		"invalid cursor":                  {open, "/v1/events?before=x", nil, 400},
 		"no such election":                {open, "/v1/terms?name=none", nil, 404},
 		"invalid escape":                  {open, "/v1/events?since=%zz", nil, 400},
-		"days":                            {open, "/v1/events?since=7d", nil, 200},
 		"time without a zone":             {open, "/v1/events?since=2026-11-20T03:00", nil, 200},
 		"durations":                       {open, "/v1/events?since=99999h&until=0s", nil, 200},
-		"empty parameters":                {open, "/v1/events?since=&limit=", nil, 200},
 	} {
 		code, h, body := get(t, tt.s.URL+tt.path, tt.change)
 		if code != tt.code {
@@ -130,7 +126,7 @@ func TestAccess(t *testing.T) {
 			t.Errorf("%s: %d %v %s", name, code, h, body)
 		}
 	}
-	if n := len(open.recorded()) + len(closed.recorded()) + len(remote.recorded()); n != 2 {
+	if n := len(open.actions) + len(closed.actions) + len(remote.actions); n != 3 {
 		t.Errorf("%d actions", n)
 	}
 }
@@ -138,40 +134,16 @@ func TestAccess(t *testing.T) {
 func TestActionsGetTheTimeOfTheRecorder(t *testing.T) {
 	s := serve(t, nil)
 	want := history.Action{
-		Time: start(), By: "ana@bastion", Kind: election.ActionDestroy, Datacenter: "dc1", Key: "k", Session: "s", CreateIndex: 1, Term: 2,
+		Time: at(0), By: "ana@bastion", Kind: election.ActionDestroy, Datacenter: "dc1", Key: "k", Session: "s", CreateIndex: 1, Term: 2,
 		Leader: "web", Node: "n", Result: history.ResultDone, Detail: "ok",
 	}
 	before := time.Now()
-	if err := client(t, web.ClientOptions{URL: s.URL}).Record(t.Context(), want); err != nil {
-		t.Fatal(err)
+	if err := client(t, s.URL).Record(t.Context(), want); err != nil || len(s.actions) != 1 {
+		t.Fatalf("%v %+v", err, s.actions)
 	}
-	got := s.recorded()
-	if len(got) != 1 || got[0].Time.Before(before) || got[0].Time.After(time.Now()) {
-		t.Fatalf("%+v", got)
-	}
-	if want.Time = got[0].Time; got[0] != want {
-		t.Errorf("%+v, want %+v", got[0], want)
-	}
-}
-
-// An action must contain the session whose hold it ends.
-func TestActionsNameWhatTheyChanged(t *testing.T) {
-	s := serve(t, nil)
-	c := client(t, web.ClientOptions{URL: s.URL})
-	for _, tt := range []struct {
-		kind         election.ActionKind
-		key, session string
-		stored       bool
-	}{
-		{election.ActionRelease, "k", "s", true},
-		{election.ActionDestroy, "", "s", true},
-		{election.ActionDestroy, "k", "", false},
-		{"acquire", "k", "s", false},
-	} {
-		a := history.Action{By: "ana@bastion", Kind: tt.kind, Datacenter: "dc1", Key: tt.key, Session: tt.session, Result: history.ResultDone}
-		if err := c.Record(t.Context(), a); (err == nil) != tt.stored {
-			t.Errorf("%+v: %v", tt, err)
-		}
+	got := s.actions[0]
+	if want.Time = got.Time; got != want || got.Time.Before(before) || got.Time.After(time.Now()) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
@@ -190,22 +162,18 @@ func TestHealth(t *testing.T) {
 
 func TestPagesLinkToTheNext(t *testing.T) {
 	s := serve(t, nil)
-	for _, first := range []string{
-		"/v1/events?limit=7&name=web-0&type=elected&type=vacated&since=2026-01-01T00:00:00Z", "/v1/terms?limit=4&name=web-0",
-		"/v1/events?limit=7&name=web-0&after=0.0",
+	for _, path := range []string{
+		"/v1/events?name=web-0&type=elected&type=vacated&since=2026-01-01T00:00:00Z", "/v1/terms?name=web-0", "/v1/events?name=web-0&after=0.0",
 	} {
-		_, _, want := get(t, s.URL+strings.Replace(first, "limit=7", "limit=1000", 1), nil)
-		if strings.Contains(first, "terms") {
-			_, _, want = get(t, s.URL+strings.Replace(first, "limit=4", "limit=1000", 1), nil)
-		}
+		_, _, want := get(t, s.URL+path+"&limit=1000", nil)
 		var lines, pages int
-		for next := first; next != ""; pages++ {
+		for next := path + "&limit=7"; next != ""; pages++ {
 			_, h, body := get(t, s.URL+next, nil)
 			lines += strings.Count(body, "\n")
 			next, _, _ = strings.Cut(strings.TrimPrefix(h.Get("Link"), "<"), ">")
 		}
-		if lines != strings.Count(want, "\n") || pages < 3 {
-			t.Errorf("%s: %d lines on %d pages, want %d lines", first, lines, pages, strings.Count(want, "\n"))
+		if lines != strings.Count(want, "\n") || pages < 3 || strings.Contains(want, "\u202e") {
+			t.Errorf("%s: %d lines on %d pages, want %d safe lines", path, lines, pages, strings.Count(want, "\n"))
 		}
 	}
 }
@@ -213,22 +181,18 @@ func TestPagesLinkToTheNext(t *testing.T) {
 func TestCompression(t *testing.T) {
 	s := serve(t, nil)
 	_, _, plain := get(t, s.URL+"/v1/events", nil)
-	for accept, compressed := range map[string]bool{
-		"gzip": true, "deflate, gzip;q=0.5": true, "*": true, "": false, "gzip;q=0": false, "identity": false, "gzip;q=x": false,
-	} {
+	for accept, compressed := range map[string]bool{"gzip": true, "deflate, gzip;q=0.5": true, "": false, "gzip; q=0": false, "identity": false} {
 		_, h, body := get(t, s.URL+"/v1/events", func(r *http.Request) { r.Header.Set("Accept-Encoding", accept) })
 		if (h.Get("Content-Encoding") == "gzip") != compressed || h.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%q: %v", accept, h)
 		}
 		if compressed {
-			z, err := gzip.NewReader(bytes.NewReader([]byte(body)))
+			z, err := gzip.NewReader(strings.NewReader(body))
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := io.ReadAll(z)
-			if body = string(text); err != nil {
-				t.Fatal(err)
-			}
+			text, _ := io.ReadAll(z)
+			body = string(text)
 		}
 		if body != plain {
 			t.Errorf("%q: another body", accept)
@@ -243,33 +207,58 @@ func TestErrorsOfTheFileStayOnTheRecorder(t *testing.T) {
 	s := serve(t, nil)
 	s.file.Close()
 	for _, path := range []string{"/v1/events", "/v1/terms", "/v1/stats", "/v1/state", "/v1/observations", "/v1/actions", "/v1/elections"} {
-		code, _, body := get(t, s.URL+path, nil)
-		if code != 500 || strings.Contains(body, "h.db") || strings.Contains(body, "sql") {
+		if code, _, body := get(t, s.URL+path, nil); code != 500 || strings.Contains(body, "h.db") || strings.Contains(body, "sql") {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}
-	if s.mu.Lock(); len(s.errors) != 7 {
+	if len(s.errors) != 7 {
 		t.Errorf("%v", s.errors)
 	}
-	s.mu.Unlock()
-	_, err := client(t, web.ClientOptions{URL: s.URL}).Stats(t.Context(), history.Filter{})
-	if u, _ := url.Parse(s.URL); err == nil || err.Error() != "history at http://"+u.Host+": the recorder failed (HTTP 500); see its log" {
+	if _, err := client(t, s.URL).Stats(t.Context(), history.Filter{}); err == nil || err.Error() != "history at "+s.URL+": the recorder failed (HTTP 500); see its log" {
+		t.Error(err)
+	}
+}
+
+// A list without pages has a limit, so that one request cannot use up the memory of the recorder.
+func TestListsAreLimited(t *testing.T) {
+	s := serve(t, nil)
+	db, err := sql.Open("sqlite", s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for table, columns := range map[string]string{
+		"observations": "observer, datacenter, patterns, started, seen",
+		"actions":      "time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail",
+	} { // the table has one row
+		_, err := db.ExecContext(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) INSERT INTO "+table+
+			" ("+columns+") SELECT "+columns+" FROM n, (SELECT * FROM "+table+" LIMIT 1)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, _, body := get(t, s.URL+"/v1/"+table, nil); code != 400 || !strings.Contains(body, `"code":"too_large"`) {
+			t.Errorf("%s: %d %.100s", table, code, body)
+		}
+	}
+	if _, err := client(t, s.URL).Actions(t.Context(), history.Range{}); !errors.Is(err, history.ErrLarge) {
 		t.Error(err)
 	}
 }
 
 func TestRequestsAtTheSameTimeAreLimited(t *testing.T) {
-	source := slow{begun: make(chan bool, 100), end: make(chan bool)}
-	s := serve(t, func(o *web.Options) { o.Source = source })
+	begun, end := make(chan bool, 100), make(chan bool)
+	s := serve(t, func(o *web.Options) {
+		o.Source = fake{elections: func() []history.Election { begun <- true; <-end; return nil }}
+	})
 	ended := make(chan error, 8)
 	for range 8 {
 		go func() {
-			_, err := client(t, web.ClientOptions{URL: s.URL}).Elections(t.Context())
+			_, err := client(t, s.URL).Elections(t.Context())
 			ended <- err
 		}()
 	}
 	for range 8 {
-		<-source.begun
+		<-begun
 	}
 	if code, h, _ := get(t, s.URL+"/v1/elections", nil); code != 503 || h.Get("Retry-After") == "" {
 		t.Errorf("%d %v", code, h)
@@ -277,7 +266,7 @@ func TestRequestsAtTheSameTimeAreLimited(t *testing.T) {
 	if code, _, _ := get(t, s.URL+"/healthz", nil); code != 200 {
 		t.Error(code)
 	}
-	close(source.end)
+	close(end)
 	for range 8 {
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -287,7 +276,9 @@ func TestRequestsAtTheSameTimeAreLimited(t *testing.T) {
 
 // Clients that do not read their responses must not block other clients.
 func TestClientsThatDoNotRead(t *testing.T) {
-	s := serve(t, func(o *web.Options) { o.Source = many{o.Source} })
+	s := serve(t, func(o *web.Options) { // more than the buffers of a connection hold
+		o.Source = fake{observations: make([]history.Observation, 100_000), elections: func() []history.Election { return nil }}
+	})
 	for range 12 {
 		conn, err := net.Dial("tcp", s.Listener.Addr().String())
 		if err != nil {
@@ -301,16 +292,83 @@ func TestClientsThatDoNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if response, err := http.Get(s.URL + "/v1/elections"); err != nil || response.StatusCode != http.StatusOK {
-		t.Errorf("%v %v", response, err)
-	} else {
-		response.Body.Close()
+	if code, _, body := get(t, s.URL+"/v1/elections", nil); code != http.StatusOK {
+		t.Errorf("%d %s", code, body)
 	}
 }
 
-// many is a source with more observations than the buffers of a connection hold.
-type many struct{ web.Source }
+// listening serves a source until stop is called.
+func listening(t *testing.T, certFile, keyFile string, source history.Source) (url string, stop func() error) {
+	t.Helper()
+	l, err := web.Listen(t.Context(), "127.0.0.1:0", certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	handler := web.NewHandler(web.Options{Source: source, Local: true, Metrics: http.NotFoundHandler()})
+	go func() { ended <- l.Serve(ctx, handler, func(string) {}) }()
+	t.Cleanup(cancel)
+	return l.URL(), func() error { cancel(); return <-ended }
+}
 
-func (many) Observations(context.Context, history.Range) ([]history.Observation, error) {
-	return make([]history.Observation, 100_000), nil
+func TestTLSWithACertificateThatIsRenewed(t *testing.T) {
+	server := httptest.NewTLSServer(nil) // has a certificate for 127.0.0.1
+	defer server.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	write := func(cert []byte) {
+		for path, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: cert}, keyFile: {Type: "PRIVATE KEY", Bytes: key}} {
+			if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write(server.Certificate().Raw)
+	source := fake{elections: func() []history.Election { return nil }}
+	url, stop := listening(t, certFile, keyFile, source)
+	pool := x509.NewCertPool()
+	pool.AddCert(server.Certificate())
+	read := func(url string, pool *x509.CertPool, want string) {
+		t.Helper()
+		_, err := clientOf(t, web.ClientOptions{URL: url, CAs: pool}).Elections(t.Context())
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", url, err, want)
+		}
+	}
+	read(url, pool, "")
+	read(url, nil, "unknown authority; use --history-ca-file")
+	read(strings.Replace(url, "127.0.0.1", "localhost", 1), pool, "not valid for this host")
+	read("http"+strings.TrimPrefix(url, "https"), nil, "use https://")
+	write(nil)
+	read(url, pool, "history at ") // each handshake reads the files
+	write(server.Certificate().Raw)
+	read(url, pool, "")
+	plain, stopPlain := listening(t, "", "", source)
+	read("https"+strings.TrimPrefix(plain, "http"), nil, "does not use TLS")
+	if err := errors.Join(stop(), stopPlain()); err != nil {
+		t.Error(err)
+	}
+	if _, err := web.Listen(t.Context(), "127.0.0.1:0", keyFile, certFile); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestRequestsInProgressFinishAtTheEnd(t *testing.T) {
+	begun, end := make(chan bool, 1), make(chan bool)
+	url, stop := listening(t, "", "", fake{elections: func() []history.Election { begun <- true; <-end; return nil }})
+	read, stopped := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := client(t, url).Elections(t.Context())
+		read <- err
+	}()
+	<-begun
+	go func() { stopped <- stop() }()
+	close(end)
+	if err := errors.Join(<-read, <-stopped); err != nil {
+		t.Error(err)
+	}
 }

@@ -19,6 +19,7 @@ import (
 
 // Past is a history in memory.
 type Past struct {
+	history.Source // the methods that the components do not call
 	// Recorded contains the events, oldest first. Held contains the terms, latest first.
 	Recorded []election.Event
 	Held     []history.Term
@@ -35,7 +36,7 @@ type Past struct {
 func (p *Past) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
 	p.Queries = append(p.Queries, q)
 	time.Sleep(p.Wait)
-	page := history.EventPage{Newer: q.After, Older: q.Before}
+	page := history.EventPage{Cursors: history.Cursors{Newer: q.After, Older: q.Before}}
 	if err := p.failure(ctx); err != nil {
 		return page, err
 	}
@@ -112,18 +113,10 @@ func (p *Past) Observations(ctx context.Context, _ history.Range) ([]history.Obs
 	return p.Observed, p.failure(ctx)
 }
 
-// Stats returns empty statistics.
-func (p *Past) Stats(context.Context, history.Filter) (history.Stats, error) {
-	return history.Stats{}, p.Err
-}
-
 // State returns an empty state.
 func (p *Past) State(context.Context, history.StateQuery) (history.State, error) {
 	return history.State{}, p.Err
 }
-
-// Actions returns no actions.
-func (p *Past) Actions(context.Context, history.Range) ([]history.Action, error) { return nil, p.Err }
 
 // Close implements [history.Source]. It does nothing.
 func (p *Past) Close() error { return nil }

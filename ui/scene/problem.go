@@ -1,0 +1,146 @@
+package scene
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/kit"
+)
+
+// Problem is a part of the data that is not current.
+type Problem struct {
+	// Where is the name of the datacenter. It is empty if the board shows only one datacenter or all have the problem.
+	Where string
+	// Kind is the kind of data that is stale: PartWhole if the connection is lost.
+	Kind election.PartKind
+	// Since is the time at which the data was last known to be current, or zero if there is no data. Retry is the time of
+	// the next attempt, or zero while an attempt is in progress.
+	Since, Retry time.Time
+	// State describes the datacenter: "unreachable". Word describes the data in the header: "20 stale". Text is a
+	// sentence, and Error the reason.
+	State, Word, Text, Error string
+}
+
+// Problems lists what is not current on the board, the most important first within each datacenter. For a moment of the
+// past, it lists the datacenters without an observer.
+func (s *Scene) Problems() (all []Problem) {
+	switch {
+	case s.Past != nil:
+		for _, name := range slices.Sorted(maps.Keys(s.Past.Blind)) {
+			text := OneLine(name, 60) + ": " + s.GapText(s.Past.Blind[name])
+			all = append(all, Problem{Where: name, State: "without an observer", Text: text})
+		}
+		return all
+	case s.Live.Connection.State == election.Lost:
+		return []Problem{s.lost(s.Live, "")}
+	}
+	for _, part := range s.Live.Datacenters() {
+		name := ""
+		if s.Several() {
+			name = part.Datacenter
+		}
+		if part.Connection.State == election.Lost {
+			all = append(all, s.lost(part, name))
+			continue
+		}
+		for _, kind := range []election.PartKind{election.PartKeys, election.PartNames, election.PartSessions, election.PartChecks} {
+			if p, stale := s.stale(part, kind); stale {
+				p.Where = name
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// lost describes a lost connection to the named datacenter, or to Consul.
+func (s *Scene) lost(part *election.Snapshot, name string) Problem {
+	c, who, what := part.Connection, "Consul", "The board is "
+	if name != "" {
+		who, what = OneLine(name, 40), "Its elections are "
+	}
+	p := Problem{Where: name, Since: c.LastContact, Retry: c.RetryAt, Error: c.Error, State: "unreachable", Text: who + " is unreachable."}
+	if c.Refused {
+		p.State, p.Text = "rejecting this token", who+" rejects this token."
+	}
+	switch {
+	case !c.LastContact.IsZero() && len(part.Elections) > 0:
+		p.Text += " " + what + kit.Duration(s.Now.Sub(c.LastContact)) + " old."
+	case !part.RecordedUntil.IsZero():
+		p.Text = s.recorded(part) + " " + p.Text
+	}
+	return p
+}
+
+// recorded describes data from the history.
+func (s *Scene) recorded(part *election.Snapshot) string {
+	return "History until " + kit.Clock(part.RecordedUntil, s.Now) + " (" + kit.Duration(s.Now.Sub(part.RecordedUntil)) + " ago)."
+}
+
+// stale describes the stale parts of one kind.
+func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Problem, found bool) {
+	p = Problem{Kind: kind, State: "partly stale", Word: string(kind) + " stale"}
+	var first, last election.Range
+	for _, stale := range part.Connection.Stale {
+		if stale.Kind != kind {
+			continue
+		}
+		if !found {
+			p.Since, p.Retry, p.Error, first, found = stale.Since, stale.RetryAt, stale.Error, stale.Range, true
+		}
+		last = stale.Range
+		if stale.Since.Before(p.Since) {
+			p.Since = stale.Since
+		}
+		if stale.RetryAt.Before(p.Retry) {
+			p.Retry = stale.RetryAt
+		}
+	}
+	age := "stale for " + kit.Duration(s.Now.Sub(p.Since))
+	switch n := part.CountStale(); {
+	case kind == election.PartNames:
+		p.Word, p.Text = "list stale", "List of keys "+age+": new keys are not detected"
+	case n > 0:
+		p.Word, p.Text = strconv.Itoa(n)+" stale", strconv.Itoa(n)+" of "+kit.Plural(len(part.Elections), "election")+" "+age
+	case kind == election.PartKeys:
+		p.Word, p.Text = "part stale", "Keys "+age
+	}
+	p.Text += " (" + rangeName(s.Sym, first)
+	if last != first {
+		p.Text += " to " + rangeName(s.Sym, last)
+	}
+	p.Text += ")"
+	return p, found
+}
+
+// rangeName returns a key, or a prefix with an ellipsis.
+func rangeName(sym *kit.Symbols, r election.Range) string {
+	if r == election.KeyRange(r.From) {
+		return OneLine(r.From, 60)
+	}
+	return OneLine(r.From, 60) + sym.Ellipsis
+}
+
+// GapText describes the gap in observation around the displayed moment of the past.
+func (s *Scene) GapText(gap history.Range) string {
+	clock := func(t time.Time) string {
+		t = t.In(s.Now.Location())
+		if t.Format(time.DateOnly) != s.Past.At.In(s.Now.Location()).Format(time.DateOnly) {
+			return t.Format("Jan 02 15:04:05")
+		}
+		return t.Format(time.TimeOnly)
+	}
+	switch {
+	case gap.Since.IsZero() && gap.Until.IsZero():
+		return "No observer was running at any time; the state is unknown."
+	case gap.Since.IsZero():
+		return "No observer before " + clock(gap.Until) + "; the state is unknown."
+	case gap.Until.IsZero():
+		return "No observer since " + clock(gap.Since) + "; last known state."
+	}
+	return "No observer from " + clock(gap.Since) + " to " + clock(gap.Until) + "; last known state."
+}
