@@ -38,7 +38,7 @@ func (op *Operator) Release(ctx context.Context, t election.Target) error {
 // ReleaseObserved is like Release, but needs only one request if the key has not changed since it was observed. If
 // Patroni may have created the session, ReleaseObserved reads the key first.
 func (op *Operator) ReleaseObserved(ctx context.Context, e *election.Election) error {
-	if e.Unaddressable || e.Session == nil || e.Session.Behavior == election.BehaviorDelete {
+	if e.Session == nil || e.Session.Behavior == election.BehaviorDelete {
 		return op.Release(ctx, e.Target())
 	}
 	return op.releaseSeen(ctx, e.Target(), &e.Pair)

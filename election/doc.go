@@ -18,9 +18,8 @@
 //   - The end of a lock-delay is an estimate: Consul's API does not expose it.
 //   - A cause is a fact only where Raft indexes prove it. Otherwise it is a guess and
 //     labelled as one ([Event.Guess]).
-//   - Consul replaces invalid UTF-8 in keys, so several keys may look the same.
-//     CreateIndex distinguishes their elections ([Election.ID]), and no action on
-//     them is possible ([Addressable]).
+//   - Consul replaces invalid UTF-8 in keys, so several keys may look the same. electop
+//     shows one of them, and refuses actions on it ([Addressable]).
 //   - Nothing in this package is a fencing token. The resource that a leader changes
 //     must itself reject writes from earlier leaders.
 package election

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -64,9 +62,6 @@ type Election struct {
 	Exists           bool
 	// Unreadable is set if the token lost the permission to read the key. The other fields are then stale.
 	Unreadable bool
-	// Unaddressable is set if the key is not [Addressable]: no action on it is possible, and other keys may look the
-	// same.
-	Unaddressable bool
 	// LockDelayDoubtful is set if it is uncertain whether a lock-delay follows: the last holder may have released the
 	// key just before its session ended.
 	LockDelayDoubtful bool
@@ -158,33 +153,6 @@ func (e *Election) Changes(now time.Time, window time.Duration) int {
 	return n
 }
 
-// Moved returns a copy of the election in which move has converted each time to another clock.
-func (e *Election) Moved(move func(*time.Time)) *Election {
-	m := *e
-	for _, at := range []*time.Time{&m.Since, &m.VacantSince, &m.LockDelayUntil, &m.RecordedUntil} {
-		move(at)
-	}
-	m.Terms, m.Events = slices.Clone(m.Terms), MovedEvents(m.Events, move)
-	for i := range m.Terms {
-		move(&m.Terms[i].Start)
-		move(&m.Terms[i].End)
-		move(&m.Terms[i].SeenUntil)
-		move(&m.Terms[i].NotBefore)
-	}
-	return &m
-}
-
-// MovedEvents returns copies of events in which move has converted each time to another clock.
-func MovedEvents(events []Event, move func(*time.Time)) []Event {
-	events = slices.Clone(events)
-	for i := range events {
-		move(&events[i].Time)
-		move(&events[i].LockDelayUntil)
-		move(&events[i].SeenUntil)
-	}
-	return events
-}
-
 // Target returns the current hold as the target of an operator's action.
 func (e *Election) Target() Target {
 	t := Target{
@@ -244,7 +212,6 @@ type electionJSON struct {
 	Datacenter     string   `json:"datacenter"`
 	State          State    `json:"state"`
 	Unreadable     bool     `json:"unreadable,omitempty"`
-	Unaddressable  bool     `json:"unaddressable,omitempty"`
 	Holders        *int     `json:"holders,omitempty"`
 	Limit          *int     `json:"limit,omitempty"`
 	Leader         string   `json:"leader,omitempty"`
@@ -317,7 +284,7 @@ func (e *Election) UnmarshalJSON(text []byte) error {
 			CreateIndex: j.CreateIndex, ModifyIndex: j.ModifyIndex,
 		},
 		RecordedUntil: j.RecordedUntil, SinceKnown: j.SinceKnown != nil && *j.SinceKnown, VacantSinceKnown: j.VacantSinceKnown, Exists: j.Exists,
-		Unreadable: j.Unreadable, Unaddressable: j.Unaddressable, LockDelayDoubtful: j.LockDelayDoubtful,
+		Unreadable: j.Unreadable, LockDelayDoubtful: j.LockDelayDoubtful,
 		Candidateless: j.Candidateless, Unsearched: j.Unsearched, Terms: j.Terms, Events: j.Events,
 	}
 	if j.Value != nil {
@@ -333,7 +300,7 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	j := electionJSON{
 		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, State: e.State(now), Leader: e.Leader,
 		Flags: e.Pair.Flags, Term: e.Term, CreateIndex: e.Pair.CreateIndex,
-		ModifyIndex: e.Pair.ModifyIndex, Unreadable: e.Unreadable, Unaddressable: e.Unaddressable,
+		ModifyIndex: e.Pair.ModifyIndex, Unreadable: e.Unreadable,
 	}
 	if utf8.Valid(e.Pair.Value) {
 		text := string(e.Pair.Value)
@@ -402,117 +369,43 @@ func Addressable(key string) bool {
 	return true
 }
 
-// ID identifies an election by its datacenter and key, and by its CreateIndex if the key is not [Addressable]. An ID
-// without a datacenter identifies the first matching election of any datacenter. ID is a separate type, so that no
-// plain key is used as an ID: the same key can exist in several datacenters.
+// ID identifies an election by its datacenter and key. An ID without a datacenter identifies the first matching election
+// of any datacenter. ID is a separate type, so that no plain key is used as an ID: the same key can exist in several
+// datacenters.
 type ID string
 
 // ID identifies the election.
-func (e *Election) ID() ID { return newID(e.Datacenter, e.Ident()) }
+func (e *Election) ID() ID { return newID(e.Datacenter, e.Key()) }
 
 // ID identifies the election of the target. It is empty if the target is a session without an election.
-func (t Target) ID() ID { return newID(t.Datacenter, ident(t.Key, t.CreateIndex, !Addressable(t.Key))) }
+func (t Target) ID() ID { return newID(t.Datacenter, t.Key) }
 
 // ElectionID returns the [Election.ID] of the event's election. It is empty if the event has no election.
-func (e Event) ElectionID() ID { return newID(e.Datacenter, e.Ident()) }
+func (e Event) ElectionID() ID { return newID(e.Datacenter, e.Key) }
 
 // Of reports whether id is the ID of the election e. Unlike a comparison of two IDs, it allocates no memory.
 func (id ID) Of(e *Election) bool {
-	n, ident := len(e.Datacenter), e.Ident()
-	return len(id) == n+len(datacenterMark)+len(ident) && string(id[:n]) == e.Datacenter &&
-		string(id[n:n+len(datacenterMark)]) == datacenterMark && string(id[n+len(datacenterMark):]) == ident
+	datacenter, key, _ := strings.Cut(string(id), datacenterMark)
+	return datacenter == e.Datacenter && key == e.Key()
 }
 
 // KeyID returns the ID of the first election with this key, in any datacenter.
 func KeyID(key string) ID { return ID(datacenterMark + key) }
 
-func newID(datacenter, ident string) ID {
-	if ident == "" {
+func newID(datacenter, key string) ID {
+	if key == "" {
 		return ""
 	}
-	return ID(datacenter + datacenterMark + ident)
+	return ID(datacenter + datacenterMark + key)
 }
 
-// Ident returns the election's key, followed by the CreateIndex if the key is not [Addressable]. The result identifies
-// the election within its datacenter.
-func (e *Election) Ident() string { return ident(e.Key(), e.Pair.CreateIndex, e.Unaddressable) }
+// datacenterMark separates the datacenter from the key. The name of a datacenter contains no NUL.
+const datacenterMark = "\x00"
 
-// Ident returns the [Election.Ident] of the event's election. It is empty if the event has no election.
-func (e Event) Ident() string { return ident(e.Key, e.CreateIndex, !Addressable(e.Key)) }
-
-func ident(key string, createIndex uint64, unaddressable bool) string {
-	if !unaddressable {
-		return key
-	}
-	return key + indexMark + strconv.FormatUint(createIndex, 10)
-}
-
-// datacenterMark separates the datacenter from the key in an [ID]. indexMark separates the key from the CreateIndex.
-// The name of a datacenter contains no NUL.
-const (
-	datacenterMark = "\x00"
-	indexMark      = "\x00#"
-)
-
-// identity is the content of an [ID].
-type identity struct {
-	datacenter, key string
-	createIndex     uint64
-	indexed         bool // set if createIndex is known
-}
-
-func (id ID) parse() identity {
-	datacenter, key, qualified := strings.Cut(string(id), datacenterMark)
-	if !qualified {
-		return identity{key: string(id)}
-	}
-	of := identity{datacenter: datacenter, key: key}
-	if key, text, marked := cutLast(key, indexMark); marked && !Addressable(key) {
-		n, err := strconv.ParseUint(text, 10, 64)
-		of.key, of.createIndex, of.indexed = key, n, err == nil
-	}
-	return of
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
-}
-
-// identifies reports whether the identity matches e. The caller compares the keys. An empty datacenter matches every
-// datacenter.
-func (of identity) identifies(e *Election) bool {
-	return (of.datacenter == "" || e.Datacenter == "" || of.datacenter == e.Datacenter) &&
-		(!of.indexed || e.Unaddressable && of.createIndex == e.Pair.CreateIndex)
-}
-
-// Compare orders elections by key, then by datacenter and CreateIndex, as in [Snapshot.Elections].
+// Compare orders elections by key, then by datacenter, as in [Snapshot.Elections].
 func Compare(a, b *Election) int {
-	if c := strings.Compare(a.Key(), b.Key()); c != 0 {
-		return c
-	}
-	if c := strings.Compare(a.Datacenter, b.Datacenter); c != 0 || !a.Unaddressable {
-		return c
-	}
-	return compareUint(a.Pair.CreateIndex, b.Pair.CreateIndex)
+	return cmp.Or(strings.Compare(a.Key(), b.Key()), strings.Compare(a.Datacenter, b.Datacenter))
 }
 
-func compareUint(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// ComparePairs orders pairs by key, then by CreateIndex, as in [KeysRead.Pairs].
-func ComparePairs(a, b Pair) int {
-	if c := strings.Compare(a.Key, b.Key); c != 0 {
-		return c
-	}
-	return compareUint(a.CreateIndex, b.CreateIndex)
-}
+// ComparePairs orders pairs by key, as in [KeysRead.Pairs].
+func ComparePairs(a, b Pair) int { return strings.Compare(a.Key, b.Key) }

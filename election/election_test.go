@@ -48,7 +48,7 @@ func TestARecordContainsTheWholeElection(t *testing.T) {
 	for _, want := range []*Election{
 		{
 			"web", "dc1", Pair{"k", []byte(`{"Limit":1}`), SemaphoreFlag, "695B", 117, 40, 13061}, "web-1", session("695b"), session("a"), 118, at, at.Add(1), at.Add(2), at.Add(3),
-			true, true, true, true, true, true, true, true, terms, []Event{{Time: at, Type: Deleted, Key: "k"}},
+			true, true, true, true, true, true, true, terms, []Event{{Time: at, Type: Deleted, Key: "k"}},
 		},
 		{Name: "web", Pair: Pair{Key: "k", Value: []byte{0xff}, Session: "695b"}, VacantSince: at, LockDelayUntil: at, Terms: []Term{}},
 		{Pair: Pair{Key: "k", Value: []byte{}}},

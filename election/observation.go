@@ -21,8 +21,7 @@ type KeysRead struct {
 	// Filtered is set if ACLs may have removed keys from the response.
 	Filtered bool
 	// Hidden are known keys that the token can no longer read. The tracker keeps their last state and marks them
-	// unreadable. A filtered response hides every key that is not [Addressable], because such a key cannot be
-	// verified.
+	// unreadable.
 	Hidden []string
 }
 
@@ -175,16 +174,9 @@ type TermEvidence struct {
 // Clock reports the current time, so that pending explanations reach their deadline.
 type Clock struct{ At time.Time }
 
-// Gap reports that nothing was observed between Since and At because the process or the machine was suspended. In
+// Gap reports that nothing was observed between Since and At because the process or the machine was suspended, or the clock was set. In
 // each range, the first response to a request that was sent after At shows changes whose time is unknown.
 type Gap struct{ At, Since time.Time }
-
-// ClockSet reports that the wall clock was set forward by By, or back if By is negative, while no time passed. At is a
-// time on the new clock.
-type ClockSet struct {
-	At time.Time
-	By time.Duration
-}
 
 // Observed returns the time of the observation.
 func (o KeysRead) Observed() time.Time { return o.At }
@@ -227,9 +219,6 @@ func (o Clock) Observed() time.Time { return o.At }
 
 // Observed returns the time of the observation.
 func (o Gap) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o ClockSet) Observed() time.Time { return o.At }
 
 // DatacenterRead contains the name of the datacenter that responds.
 type DatacenterRead struct {
@@ -296,22 +285,16 @@ func (o SessionListUnwatched) Observed() time.Time { return o.At }
 // slews the wall clock by at most 0.5 ms per second and steps it if its offset exceeds 128 ms.
 const clockTolerance = 100 * time.Millisecond
 
-// ClockJump compares two readings of time.Now that are normally at most limit apart. It returns the observations to
-// report before all others: a [ClockSet] if the clock was set back, and a [Gap] if time passed unobserved. A clock that
-// was set forward cannot be distinguished from a machine that slept, so both count as a gap.
-func ClockJump(last, now time.Time, limit time.Duration) []Observation {
+// ClockJump compares two readings of time.Now that are normally at most limit apart. jumped is set if time passed
+// unobserved, or the wall clock was set: the time of changes between both readings is then unknown.
+func ClockJump(last, now time.Time, limit time.Duration) (gap Gap, jumped bool) {
 	return clockJump(last.Round(0), now, now.Round(0).Sub(last.Round(0)), now.Sub(last), limit)
 }
 
 // clockJump compares the progress of the wall clock and of the monotonic clock.
-func clockJump(last, now time.Time, wall, monotonic, limit time.Duration) (all []Observation) {
-	set := wall - monotonic
-	if set < -clockTolerance {
-		all = append(all, ClockSet{At: now, By: set})
-		last = last.Add(set)
+func clockJump(last, now time.Time, wall, monotonic, limit time.Duration) (gap Gap, jumped bool) {
+	if wall < 0 {
+		last = now.Round(0)
 	}
-	if set > clockTolerance || monotonic > limit {
-		all = append(all, Gap{At: now, Since: last})
-	}
-	return all
+	return Gap{At: now, Since: last}, (wall-monotonic).Abs() > clockTolerance || monotonic > limit
 }

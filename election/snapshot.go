@@ -54,11 +54,14 @@ type NodeChecks struct {
 
 // Find returns the election with this [ID], or nil if there is none.
 func (s *Snapshot) Find(id ID) *Election {
-	of := id.parse()
-	i, _ := slices.BinarySearchFunc(s.Elections, of.key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })
-	for ; i < len(s.Elections) && s.Elections[i].Key() == of.key; i++ {
-		if of.identifies(s.Elections[i]) {
-			return s.Elections[i]
+	datacenter, key, found := strings.Cut(string(id), datacenterMark)
+	if !found {
+		datacenter, key = "", string(id)
+	}
+	i, _ := slices.BinarySearchFunc(s.Elections, key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })
+	for ; i < len(s.Elections) && s.Elections[i].Key() == key; i++ {
+		if e := s.Elections[i]; datacenter == "" || e.Datacenter == "" || e.Datacenter == datacenter {
+			return e
 		}
 	}
 	return nil
@@ -90,7 +93,7 @@ func (s *Snapshot) Datacenters() []*Snapshot {
 func (s *Snapshot) ChecksOf(e *Election) map[string]NodeChecks { return s.In(e.Datacenter).Checks }
 
 // Named returns the elections with this full key or, if there are none, with this name. Several elections may share a
-// name. They share a key only if they are in several datacenters or the key is not [Addressable].
+// name. They share a key only if they are in several datacenters.
 func (s *Snapshot) Named(name string) []*Election {
 	wanted := func(e *Election) bool { return e.Name == name }
 	if s.Find(KeyID(name)) != nil {

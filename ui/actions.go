@@ -220,6 +220,8 @@ func (m *Model) pause(on bool) tea.Cmd {
 	return m.changed()
 }
 
+func (m *Model) togglePause() tea.Cmd { return m.pause(!m.feed.paused) }
+
 // visit shows the board at a past moment. A nil moment is the present.
 func visit(m *Model, a scene.Visit) tea.Cmd {
 	m.feed.visit(a.Past)

@@ -43,7 +43,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // openCopyMenu opens the copy menu for the selected election or session.
-func openCopyMenu(m *Model, _, _ string) tea.Cmd {
+func openCopyMenu(m *Model) tea.Cmd {
 	sessions := m.focus.view == viewSessions
 	switch {
 	case sessions && m.scene.Past != nil:
@@ -58,7 +58,7 @@ func openCopyMenu(m *Model, _, _ string) tea.Cmd {
 }
 
 // openCommands opens the command menu for the selected election or session.
-func openCommands(m *Model, _, _ string) tea.Cmd {
+func openCommands(m *Model) tea.Cmd {
 	about := commands.Open{Election: m.scene.Selected}
 	if m.focus.view == viewSessions {
 		about = commands.Open{Session: m.sessions.Selected()}
@@ -159,7 +159,7 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 }
 
 // toggleMouse turns mouse support on or off. While it is off, the user can select text with the terminal.
-func toggleMouse(m *Model, _, _ string) tea.Cmd {
+func toggleMouse(m *Model) tea.Cmd {
 	m.window.noMouse = !m.window.noMouse
 	text := "Mouse support is on."
 	if m.window.noMouse {

@@ -103,7 +103,7 @@ func TestFilterKeys(t *testing.T) {
 func TestEventsView(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("2")
-	d.wants("Events  8 lines", "led when electop started", "connection refused", "follows the newest")
+	d.wants("Events  8 lines", "initial state", "connection refused", "follows the newest")
 	d.keys("G")
 	d.wants("g follows the newest")
 	d.keys("/", "'type:vac", "enter")

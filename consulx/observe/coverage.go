@@ -391,7 +391,7 @@ func (s keyState) selected(ps election.Patterns) keyState {
 	return first
 }
 
-// phase is the state of a shard. docs/architecture.md has a diagram.
+// phase is the state of a shard. docs/architecture.md lists the states.
 type phase int
 
 const (

@@ -42,20 +42,17 @@ const (
 // checkClock detects that the process was stopped (SIGSTOP), that the machine was suspended, or that the clock was
 // changed. It must run before every observation, because a response that arrived during a suspension was not observed
 // live. The caller holds the mutex.
-func (o *Observer) checkClock() (news bool) {
+func (o *Observer) checkClock() (jumped bool) {
 	if o.beat.IsZero() {
 		return false // Run has not started yet
 	}
 	now := time.Now()
-	jump := election.ClockJump(o.beat, now, beatEvery+stallLimit)
-	o.beat = now
-	for _, observation := range jump {
-		news = o.observe(observation) || news
-		if _, gap := observation.(election.Gap); gap {
-			o.restart()
-		}
+	gap, jumped := election.ClockJump(o.beat, now, beatEvery+stallLimit)
+	if o.beat = now; jumped {
+		o.observe(gap)
+		o.restart()
 	}
-	return news || len(jump) > 0
+	return jumped
 }
 
 func newFeed(o Options) feed {
@@ -159,11 +156,7 @@ func (o *Observer) keepTime(ctx context.Context) {
 			o.mu.Unlock()
 			return
 		case now := <-o.clock.C:
-			o.mu.Lock()
-			o.publisher.changed(o.observe(election.Clock{At: now}))
-			o.wind()
-			o.mu.Unlock()
-			o.deliver()
+			o.send(false, election.Clock{At: now})
 		case <-o.publisher.timer.C:
 			o.mu.Lock()
 			if o.publisher.pending {

@@ -43,9 +43,6 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 	if e.IsSemaphore() && !e.Pair.Held() {
 		f.Refusal = "A semaphore has no single holder: destroy the session of one of its holders instead."
 	}
-	if e.Unaddressable {
-		f.Refusal = "Consul replaces bytes of this key, so it cannot be addressed and other keys may look the same: electop does not act on it."
-	}
 	if kind == election.ActionRelease && f.Refusal == "" && len(e.Pair.Value) > largestTxnValue {
 		f.Refusal = largeValue
 	}

@@ -91,7 +91,7 @@ func FixNeeds(e *election.Election, now time.Time) FixNeed {
 // semaphore, and for a leader if there is no evidence that it has failed and all evidence could be read.
 func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	switch {
-	case e.Unreadable || e.Recorded() || e.Unaddressable:
+	case e.Unreadable || e.Recorded():
 		return fixUnknown(e, f.Now)
 	case e.State(f.Now) == election.OfSemaphore:
 		return nil

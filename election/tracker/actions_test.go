@@ -23,67 +23,6 @@ func (s *scene) explained() (causes []string) {
 	return causes
 }
 
-// The response to an action may arrive after the end of the term was explained. The action must then not explain a
-// later loss.
-func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
-	released := election.Evidence{SessionRead: true, SessionExists: true}
-	for _, tt := range []struct {
-		name  string
-		bound bool // the action contains the indexes of the term
-		after time.Duration
-	}{
-		{"immediately", true, 0}, {"an hour later", true, time.Hour},
-		{"immediately, without the indexes", false, 0}, {"an hour later, without the indexes", false, time.Hour},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := newScene(t)
-			s.sessions(session(nil))
-			s.read(web("a", 3, 10, 20, "v"))
-			action := func(stage election.ActionStage) election.OperatorAction {
-				a := election.OperatorAction{At: s.now, Kind: election.ActionRelease, Key: "service/web/leader", Session: "a", Stage: stage}
-				if tt.bound {
-					a.CreateIndex, a.LockIndex = 10, 3
-				}
-				return a
-			}
-			s.observe(action(election.ActionStarted))
-			lost := s.read(web("", 3, 10, 21, "v"))[0]
-			s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: released})
-			s.now = s.now.Add(2 * time.Second)
-			s.observe(election.Clock{At: s.now}) // the loss was explained before the response
-			s.read(web("a", 4, 10, 22, "v"))
-			s.observe(action(election.ActionDone))
-			s.now = s.now.Add(tt.after)
-			lost = s.read(web("", 4, 10, 23, "v"))[0]
-			s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: released})
-			if got := strings.Join(s.explained(), " "); got != "operator_release? released" {
-				t.Errorf("explained: %s", got)
-			}
-		})
-	}
-}
-
-// An action without the indexes of a hold expires after actionMemory, even if no other action follows.
-func TestActionsExpireByTheClock(t *testing.T) {
-	for _, tt := range []struct {
-		after time.Duration
-		want  string
-	}{{10 * time.Second, "operator_destroy"}, {31 * time.Second, "session_destroyed"}, {time.Hour, "session_destroyed"}} {
-		s := newScene(t)
-		s.sessions(session(nil))
-		s.read(web("a", 3, 10, 20, "v"))
-		s.observe(election.OperatorAction{At: s.now, Kind: election.ActionDestroy, Session: "a", Stage: election.ActionDone})
-		s.now = s.now.Add(tt.after - time.Second)
-		lost := s.read(web("", 3, 10, 21, "v"))[0]
-		s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: election.Evidence{
-			SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, ChecksIndex: 9, Checks: checks(election.StatusPassing, election.StatusPassing),
-		}})
-		if got := strings.Join(s.explained(), " "); got != tt.want {
-			t.Errorf("after %v: %s", tt.after, got)
-		}
-	}
-}
-
 // An action explains only the end of the hold that it targeted, and only if the action started before the end was
 // observed.
 func TestAnActionExplainsItsOwnHoldOnly(t *testing.T) {
@@ -204,19 +143,5 @@ func TestAnotherProcessesActionExplainsALossAgain(t *testing.T) {
 				t.Errorf("%+v, term %+v", last, term)
 			}
 		})
-	}
-}
-
-// If the tracker receives the action before the loss, the action explains the loss immediately.
-func TestAnotherProcessesActionThatIsKnownFirst(t *testing.T) {
-	s := newScene(t)
-	s.sessions(session(nil))
-	s.read(web("a", 3, 10, 20, "v"))
-	s.observe(election.OperatorAction{At: s.now, Kind: election.ActionRelease, Key: "service/web/leader", Session: "a", Stage: election.ActionDone, By: "ana@bastion"})
-	s.read(web("", 3, 10, 21, "v"))
-	s.now = s.now.Add(2 * time.Second)
-	s.observe(election.Clock{At: s.now})
-	if got := strings.Join(s.explained(), " "); got != "operator_release" {
-		t.Errorf("explained: %s", got)
 	}
 }

@@ -137,17 +137,3 @@ func TestExplainMarksGuesses(t *testing.T) {
 		})
 	}
 }
-
-// A check that changed at the index of the key ended the term, even if other checks became critical later.
-func TestExplainNamesTheCheckThatChangedWithTheKey(t *testing.T) {
-	all := checks(election.StatusCritical, election.StatusCritical)
-	for i := range all {
-		all[i].ModifyIndex = map[string]uint64{"serfHealth": 25, "service:web": 20}[all[i].ID]
-	}
-	got := Explain(Loss{Session: session(nil), KeyIndex: 20}, election.Evidence{
-		SessionRead: true, SessionsIndex: 25, ChecksRead: true, NodeExists: true, Checks: all, ChecksIndex: 25,
-	})
-	if got.Cause != election.CheckCritical || got.Guess || !strings.HasPrefix(got.Evidence, "service:web") {
-		t.Errorf("%s, guess %v: %s", got.Cause, got.Guess, got.Evidence)
-	}
-}

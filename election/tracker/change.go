@@ -32,7 +32,7 @@ func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
 
 func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election.Election {
 	e := &election.Election{
-		Name: name, Datacenter: t.datacenter, Exists: true, Pair: *p, Unaddressable: !election.Addressable(p.Key),
+		Name: name, Datacenter: t.datacenter, Exists: true, Pair: *p,
 	}
 	c := change{t: t, at: r.At, ownTerms: true, e: e}
 	t.newest = max(t.newest, p.ModifyIndex)
@@ -359,7 +359,7 @@ func (c *change) describe(e election.Event) election.Event {
 
 // setCandidateless stores the result of a search for candidates, unless the election has changed since the search.
 func (t *Tracker) setCandidateless(e *election.Election, none bool) {
-	if i, found := find(t.elections, e.Key(), e.Pair.CreateIndex); found && t.elections[i] == e && e.Candidateless != none {
+	if i := t.search(e.Key()); t.Find(e.Key()) == e && e.Candidateless != none {
 		changed := *e
 		changed.Candidateless = none
 		t.set(i, &changed)

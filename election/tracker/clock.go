@@ -1,8 +1,6 @@
 package tracker
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"electop/election"
@@ -27,10 +25,20 @@ func (t *Tracker) stopped(o election.Gap) {
 		s.since = t.stop.since
 	}
 	t.stop = s
+	for i, e := range t.elections {
+		if e.LockDelayUntil.Sub(s.end) > election.MaxLockDelay { // the clock was set back
+			changed := *e
+			changed.LockDelayUntil = time.Time{}
+			t.set(i, &changed)
+		}
+	}
 	t.outdateChecks(s.since)
 	t.listed = 0
 	for _, p := range t.ends {
-		p.loss.Gap = true // electop reads the evidence only after the gap
+		p.loss.Gap = true                                                      // electop reads the evidence only after the gap
+		if latest := wall(o.At).Add(explainWithin); p.deadline.After(latest) { // the clock was set back
+			p.deadline = latest
+		}
 	}
 }
 
@@ -66,72 +74,4 @@ func (t *Tracker) unobserved(e *election.Election, r *rangeRead) (gap bool, unti
 		earliest(e.RecordedUntil)
 	}
 	return gap, until
-}
-
-// clockSet moves every stored time to the new clock.
-func (t *Tracker) clockSet(o election.ClockSet) {
-	move := func(at *time.Time) {
-		if !at.IsZero() {
-			*at = at.Add(o.By)
-		}
-	}
-	t.elections, t.lent = slices.Clone(t.elections), false
-	for i, e := range t.elections {
-		t.elections[i] = e.Moved(move)
-	}
-	t.recent = election.MovedEvents(t.recent, move)
-	for _, p := range t.ends {
-		move(&p.event.Time)
-		move(&p.deadline)
-	}
-	for i := range t.actions {
-		move(&t.actions[i].At)
-		move(&t.actions[i].began)
-	}
-	for source, lost := range t.links {
-		move(&lost.At)
-		move(&lost.RetryAt)
-		move(&lost.Since)
-		t.links[source] = lost
-	}
-	t.conn.Stale = slices.Clone(t.conn.Stale)
-	for i := range t.conn.Stale {
-		move(&t.conn.Stale[i].Since)
-		move(&t.conn.Stale[i].RetryAt)
-	}
-	for _, at := range []*time.Time{
-		&t.seenUntil, &t.pruned, &t.conn.Since, &t.conn.LastContact, &t.conn.RetryAt, &t.recorded.until,
-	} {
-		move(at)
-	}
-	if t.stop != nil {
-		move(&t.stop.since)
-	}
-	t.moveReads(move)
-}
-
-// moveReads moves the times of reads of sessions and checks.
-func (t *Tracker) moveReads(move func(*time.Time)) {
-	t.checks, t.checksLent = maps.Clone(t.checks), false
-	for node, c := range t.checks {
-		move(&c.At)
-		move(&c.Until)
-		t.checks[node] = c
-	}
-	for id, seen := range t.seen {
-		move(&seen.At)
-		t.seen[id] = seen
-	}
-	if t.surroundings != nil {
-		s := *t.surroundings
-		move(&s.At)
-		t.surroundings = &s
-	}
-	if t.sessionList != nil {
-		s := *t.sessionList
-		move(&s.At)
-		move(&s.Until)
-		s.FirstSeen = t.seenOf(s.Sessions)
-		t.sessionList = &s
-	}
 }

@@ -91,68 +91,26 @@ func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	}
 }
 
-// If a term ended in a gap without known bounds, the duration of the term is unknown.
-func TestAHoldThatEndedInAnUnboundedGapIsUnknown(t *testing.T) {
+// A change of the wall clock takes no time, so durations and lock-delays must remain the same.
+// A clock that was set back counts as a gap: durations are bounds and never negative, and no lock-delay lasts longer
+// than Consul enforces.
+func TestAClockThatWasSetBackIsAGap(t *testing.T) {
 	s := newScene(t)
+	s.sessions(session(nil))
 	s.read()
 	s.read(web("a", 1, 10, 20, "v"))
-	s.now = s.now.Add(time.Minute)
-	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: []election.Pair{web("", 1, 10, 21, "v")}})
-	if last := s.web().LastTerm(); last.HeldKnown() || last.Held(s.now) != 0 {
-		t.Errorf("held %v known %v", last.Held(s.now), last.HeldKnown())
-	}
-}
-
-// A change of the wall clock takes no time, so durations and lock-delays must remain the same.
-func TestDurationsSurviveASetClock(t *testing.T) {
-	for _, by := range []time.Duration{-time.Hour, 25 * time.Hour} {
-		s := newScene(t)
-		s.sessions(session(nil))
-		s.read()
-		s.read(web("a", 1, 10, 20, "v"))
-		s.read(web("", 1, 10, 21, "v"))
-		s.read(web("a", 2, 10, 22, "v"))
-		before := s.tracker.Snapshot(s.now)
-		shown := everything(before)
-		s.now = s.now.Add(by)
-		s.observe(election.ClockSet{At: s.now, By: by})
-		e := s.web()
-		if held := e.Terms[0].Held(s.now); held != time.Second || e.Terms[1].Start.Sub(e.Terms[0].End) != time.Second {
-			t.Errorf("clock set by %v: held %v, terms %+v; want 1s, and a vacancy of 1s", by, held, e.Terms)
-		}
-		if got := s.now.Sub(e.Since); got != 0 {
-			t.Errorf("clock set by %v: the new leader has led for %v, want 0", by, got)
-		}
-		if shown != everything(before) {
-			t.Errorf("clock set by %v: an earlier snapshot changed", by)
-		}
-		s.now = s.now.Add(3 * time.Second)
-		lost := s.readAsked(s.now, web("", 2, 10, 23, "v"))
-		if lost[0].Held != 3*time.Second || !lost[0].HeldKnown {
-			t.Errorf("clock set by %v: held %v, known %v; want 3s, known", by, lost[0].Held, lost[0].HeldKnown)
-		}
-		s.observe(election.TermEvidence{At: s.now, Event: lost[0], Outcome: election.Evidence{SessionRead: true, SessionsIndex: 23, ChecksRead: true, NodeExists: true}})
-		s.now = s.now.Add(by)
-		s.observe(election.ClockSet{At: s.now, By: by})
-		if e := s.web(); e.State(s.now) != election.InLockDelay || e.LockDelayUntil.Sub(s.now) != 15*time.Second {
-			t.Errorf("clock set by %v: state %s, remaining lock-delay %v; want lock_delay, 15s", by, e.State(s.now), e.LockDelayUntil.Sub(s.now))
-		}
-		if events := s.tracker.Snapshot(s.now).Events; s.now.Sub(events[len(events)-1].Time) != 0 {
-			t.Errorf("clock set by %v: the latest event is %v old, want 0", by, s.now.Sub(events[len(events)-1].Time))
-		}
-	}
-}
-
-// If the clock is set back without a ClockSet, durations must not be negative.
-func TestDurationsAreNeverNegative(t *testing.T) {
-	s, _ := lose(t)
-	s.now = s.now.Add(-time.Hour)
-	events := s.readAsked(s.now, web("b", 4, 10, 22, "v"))
-	if events[0].Vacancy < 0 {
-		t.Errorf("vacancy %v", events[0].Vacancy)
+	lost := s.read(web("", 1, 10, 21, "v"))
+	s.observe(election.TermEvidence{At: s.now, Event: lost[0], Outcome: election.Evidence{SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true}})
+	if state := s.web().State(s.now); state != election.InLockDelay {
+		t.Fatalf("state %s, want a lock-delay", state)
 	}
 	s.now = s.now.Add(-time.Hour)
-	if events = s.readAsked(s.now, web("", 4, 10, 23, "v")); events[0].Held < 0 {
-		t.Errorf("held %v", events[0].Held)
+	s.observe(election.Gap{At: s.now, Since: s.now})
+	if state := s.web().State(s.now); state == election.InLockDelay {
+		t.Error("a lock-delay of an hour is active")
+	}
+	lost = s.readAsked(s.now.Add(time.Second), web("a", 2, 10, 22, "v"))
+	if len(lost) == 0 || lost[0].VacancyKnown || lost[0].Vacancy < 0 {
+		t.Errorf("%+v, want a leader after an unknown vacancy", lost)
 	}
 }

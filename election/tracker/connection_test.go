@@ -116,31 +116,11 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 	again := lostShard("service/a")
 	again.Since = t0.Add(19 * time.Second)
 	s.observe(again)
-	s.observe(election.ClockSet{At: t0.Add(21 * time.Second), By: time.Hour})
-	if since, _ := s.tracker.Snapshot(t0).StaleSince("service/a/leader"); !since.Equal(t0.Add(time.Hour + 5*time.Second)) {
-		t.Errorf("the election is stale since %s, want %s", since, t0.Add(time.Hour+5*time.Second))
-	}
 	if since, _ := snapshot.StaleSince("service/a/leader"); !since.Equal(t0.Add(5 * time.Second)) {
 		t.Error("an earlier snapshot changed")
 	}
-	s.observe(election.LinkLost{At: t0.Add(time.Hour), Source: "probe", RetryAt: t0.Add(time.Hour)})
-	if since, stale := s.tracker.Snapshot(t0).StaleSince("service/b/leader"); !stale || !since.Equal(t0.Add(time.Hour+21*time.Second)) {
-		t.Errorf("after the connection was lost: stale %v since %s, want true since %s", stale, since, t0.Add(time.Hour+21*time.Second))
-	}
-}
-
-// A term that ended in a stale part lasted at least until the part was last current, even if the connection was not
-// lost.
-func TestHoldThatEndedInAStalePart(t *testing.T) {
-	s := linkScene(t)
-	s.observe(lostShard("service/a"))
-	s.observe(election.LinkUp{At: t0.Add(time.Minute), Source: "probe", Latency: time.Millisecond})
-	s.observe(election.LinkUp{At: t0.Add(time.Minute), Source: "service/a"})
-	events := s.observe(election.KeysRead{
-		At: t0.Add(time.Minute), Range: election.PrefixRange("service/a"), AfterGap: true,
-		Pairs: []election.Pair{{Key: "service/a/leader", LockIndex: 1, CreateIndex: 5, ModifyIndex: 9}},
-	})
-	if len(events) != 1 || events[0].Type != election.Vacated || events[0].HeldKnown || events[0].Held != 5*time.Second {
-		t.Errorf("%+v", events)
+	s.observe(election.LinkLost{At: t0.Add(22 * time.Second), Source: "probe", RetryAt: t0.Add(time.Hour)})
+	if since, stale := s.tracker.Snapshot(t0).StaleSince("service/b/leader"); !stale || !since.Equal(t0.Add(21*time.Second)) {
+		t.Errorf("after the connection was lost: stale %v since %s, want true since %s", stale, since, t0.Add(21*time.Second))
 	}
 }

@@ -18,7 +18,7 @@
 //
 // A [Tracker] stores wall clock readings without the monotonic reading ([time.Time.Round]): the monotonic clock stops
 // while the machine sleeps, so a term that lasted all night would appear to have lasted minutes. Consumers subtract
-// wall clock readings too. When the wall clock is set, an [election.ClockSet] shifts every stored time.
-// [election.ClockJump] detects a clock that was set back. A clock that was set forward cannot be distinguished from a
-// machine that slept: it counts as a gap, and as elapsed time. Durations are never negative.
+// wall clock readings too.
+// A clock that was set cannot be distinguished from a machine that slept: it counts as a gap ([election.ClockJump]).
+// Durations are never negative.
 package tracker

@@ -17,7 +17,7 @@ func reached(p *election.Pair) furthest {
 // furthest returns the highest indexes of an election. t.peaks contains them only if the current indexes are lower,
 // which is rare.
 func (t *Tracker) furthest(e *election.Election) furthest {
-	if peak, behind := t.peaks[e.Ident()]; behind {
+	if peak, behind := t.peaks[e.Key()]; behind {
 		return peak
 	}
 	return reached(&e.Pair)
@@ -39,9 +39,9 @@ func (t *Tracker) replacePair(e *election.Election, p *election.Pair) {
 	}
 	e.Pair = *p
 	if peak == reached(p) {
-		delete(t.peaks, e.Ident())
+		delete(t.peaks, e.Key())
 	} else {
-		t.peaks[e.Ident()] = peak
+		t.peaks[e.Key()] = peak
 	}
 }
 
@@ -124,7 +124,7 @@ type settledIndex struct {
 // returns the index of the first read.
 func (s *settledIndex) at(now time.Time, newest uint64) uint64 {
 	switch {
-	case s.since.IsZero():
+	case s.since.IsZero(), now.Before(s.since):
 		s.since = now // before the first read: no index is known
 	case s.current == 0:
 		s.before, s.current = newest, newest // the index of the first read

@@ -65,32 +65,6 @@ func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 	}
 }
 
-// A key that was never read but is older than keys that were already read came from a snapshot. Its terms do not
-// count as missed.
-func TestAKeyFromASnapshotHasNoMissedTerms(t *testing.T) {
-	s := newScene(t)
-	other := web("a", 1, 20, 13061, "v")
-	other.Key = "service/other/leader"
-	s.read(other)
-	if got := brief(s.read(other, web("b", 118, 40, 9000, "v"))); got != "elected(118)" {
-		t.Errorf("events %s", got)
-	}
-}
-
-// A restored snapshot may have decreased LockIndex during a gap, so the tracker emits no overwritten event.
-func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
-	for _, gap := range []bool{false, true} {
-		s := newScene(t)
-		s.read(web("a", 9, 10, 20, "v"))
-		events := s.observe(election.KeysRead{
-			At: s.now.Add(time.Minute), Range: election.PrefixRange("service/"), AfterGap: gap, Pairs: []election.Pair{web("b", 2, 10, 30, "v")},
-		})
-		if got := slices.ContainsFunc(events, func(e election.Event) bool { return e.Type == election.Overwritten }); got == gap {
-			t.Errorf("gap %v: %s", gap, brief(events))
-		}
-	}
-}
-
 // If a restore removed the term, the cause of its end is unknown.
 func TestARestoreIsTheCauseOfItsLosses(t *testing.T) {
 	s := newScene(t)

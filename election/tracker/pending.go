@@ -107,8 +107,8 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	}
 	event.Time, event.Type, event.Held, event.HeldKnown = at, election.Explained, 0, false
 	event.Cause, event.Evidence, event.Guess, event.By = x.Cause, x.Evidence, x.Guess, x.By
-	i, found := find(t.elections, event.Key, event.CreateIndex)
-	if !found {
+	i := t.search(event.Key)
+	if t.Find(event.Key) == nil {
 		t.emit(event)
 		return
 	}

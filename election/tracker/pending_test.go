@@ -65,15 +65,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestEvidenceQuotesTheOutputInOneLine(t *testing.T) {
-	got := Explain(Loss{Session: session(nil), KeyIndex: 20}, election.Evidence{
-		SessionRead: true, ChecksRead: true, NodeExists: true, Checks: changedAt(20, checks(election.StatusPassing, election.StatusCritical)),
-	})
-	if want := "service:web on node-1: HTTP GET: 503 busy"; got.Evidence != want {
-		t.Errorf("%q, want %q", got.Evidence, want)
-	}
-}
-
 // lose returns a scene whose leader "a" was just lost, and the vacated event.
 func lose(t *testing.T) (*scene, election.Event) {
 	t.Helper()
@@ -124,29 +115,6 @@ func TestLockDelayIsCappedAndNeverFollowsARelease(t *testing.T) {
 	x = s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true, SessionExists: true}})[0]
 	if x.Cause != election.Released || !x.LockDelayUntil.IsZero() || s.web().State(s.now) != election.Vacant {
 		t.Errorf("%+v", x)
-	}
-}
-
-// The slot of a semaphore is free immediately: the lock-delay of a contender's key applies to no other session.
-func TestASlotHasNoLockDelay(t *testing.T) {
-	for _, behavior := range []string{election.BehaviorDelete, election.BehaviorRelease} {
-		s := newScene(t)
-		s.sessions(session(func(s *election.Session) { s.Behavior = behavior }))
-		slot := func(session string, index uint64) election.Pair {
-			p := web(session, 3, 10, index, "")
-			p.Flags = election.SemaphoreFlag
-			return p
-		}
-		s.read(slot("a", 20))
-		after := []election.Pair{slot("", 21)}
-		if behavior == election.BehaviorDelete {
-			after = nil
-		}
-		vacated := s.read(after...)[0]
-		x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true, ChecksRead: true, NodeExists: true}})[0]
-		if x.Cause == election.Released || !x.LockDelayUntil.IsZero() || s.web().State(s.now) == election.InLockDelay {
-			t.Errorf("behavior %s: %+v", behavior, x)
-		}
 	}
 }
 
@@ -253,13 +221,5 @@ func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
 	why := insight.WhyVacant(e, insight.Situation{Now: s.now, Candidates: -1})
 	if !strings.Contains(why, "otherwise, no candidate can acquire the key for about 15s more") {
 		t.Error(why)
-	}
-}
-
-func TestExplainedIsNeverBeforeVacated(t *testing.T) {
-	s, vacated := lose(t)
-	x := s.observe(election.OperatorAction{At: vacated.Time.Add(-time.Millisecond), Kind: election.ActionDestroy, Session: "a", Stage: election.ActionDone})
-	if len(x) != 1 || x[0].Time.Before(vacated.Time) {
-		t.Errorf("%s at %v, before the vacated event at %v", brief(x), x[0].Time, vacated.Time)
 	}
 }

@@ -95,7 +95,7 @@ func (t *Tracker) pruneGone(at time.Time) {
 	room := maxGone
 	for _, e := range t.elections {
 		if !e.Exists && (goneSince(e).Before(oldest) || room == 0) {
-			delete(t.peaks, e.Ident())
+			delete(t.peaks, e.Key())
 			if e.Recorded() {
 				t.recorded.left--
 			}

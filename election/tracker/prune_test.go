@@ -1,119 +1,11 @@
 package tracker
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
-	"time"
 
 	"electop/election"
 )
-
-// churn simulates a datacenter in which locks with new names are acquired, handed over, released and deleted. It also
-// adds and removes nodes.
-type churn struct {
-	*scene
-	next  int
-	index uint64
-	most  int // maximum number of concurrent elections
-}
-
-// play simulates ten new names per second for d, observed in steps of ten seconds. Each lock exists for one step.
-func (c *churn) play(d time.Duration) {
-	const step = 10 * time.Second
-	var pairs []election.Pair
-	for range int(d / step) {
-		c.now = c.now.Add(step)
-		for i := range pairs { // each lock of the previous step gets another holder once
-			p := &pairs[i]
-			c.index++
-			p.Session, p.LockIndex, p.ModifyIndex = p.Session+"b", 2, c.index
-		}
-		c.look(pairs)
-		pairs = pairs[:0:0]
-		for range 100 {
-			c.next++
-			c.index++
-			pairs = append(pairs, election.Pair{
-				Key: fmt.Sprintf("service/job-%09d/leader", c.next), Value: bytes.Repeat([]byte("x"), 4<<10), Session: fmt.Sprint("s", c.next),
-				LockIndex: 1, CreateIndex: c.index, ModifyIndex: c.index,
-			})
-		}
-		c.look(pairs)
-	}
-	c.look(nil)
-}
-
-// look makes the observations of one step: the sessions of new holders, the keys, the checks of a node, and the
-// evidence of every second loss.
-func (c *churn) look(pairs []election.Pair) {
-	sessions := make([]*election.Session, 0, len(pairs))
-	for _, p := range pairs {
-		sessions = append(sessions, &election.Session{ID: p.Session, Name: "job", Node: fmt.Sprint("node-", c.next/1000), LockDelay: time.Second})
-	}
-	t := c.tracker
-	t.Observe(election.SessionsRead{At: c.now, Sessions: sessions})
-	t.Observe(election.OperatorAction{At: c.now, Kind: election.ActionDestroy, Session: fmt.Sprint("s", c.next), Stage: election.ActionDone})
-	t.Observe(election.ChecksRead{At: c.now, Node: fmt.Sprint("node-", c.next/1000), Checks: []election.Check{{ID: "serfHealth", Output: "ok"}}})
-	lost := t.Observe(election.KeysRead{At: c.now, Range: election.PrefixRange("service/"), Pairs: pairs})
-	for i, e := range lost {
-		if e.Type == election.Vacated && i%2 == 0 { // the other losses are explained at their deadline
-			t.Observe(election.TermEvidence{At: c.now, Event: e, Outcome: election.Evidence{SessionRead: true}})
-		}
-	}
-	c.most = max(c.most, len(t.elections))
-}
-
-// After a month with ten new lock names per second, the tracker must not keep more data than after a day. The test
-// simulates 20 seconds of each hour.
-func TestAMonthOfNewNamesIsBounded(t *testing.T) {
-	hours := 30 * 24
-	if testing.Short() {
-		hours = 48
-	}
-	s := newScene(t)
-	c := &churn{scene: s}
-	before := heapInUse()
-	for range hours {
-		c.play(20 * time.Second)
-		s.now = s.now.Add(time.Hour - 20*time.Second)
-		s.tracker.Observe(election.Clock{At: s.now})
-	}
-	tr := s.tracker
-	tr.out = nil     // the caller owns the returned events
-	const live = 200 // elections of the current and of the previous step
-	for _, bound := range []struct {
-		what     string
-		n, limit int
-	}{
-		{"elections at the same time", c.most, maxGone + maxGone/4 + 2*live},
-		{"elections", len(tr.elections), maxGone + live},
-		{"sessions", len(tr.sessions), 2*len(tr.elections) + 64},
-		{"unread sessions", len(tr.unread), live},
-		{"keys whose indexes decreased", len(tr.peaks), len(tr.elections)},
-		{"nodes with checks", len(tr.checks), maxCheckedNodes},
-		{"recent events", len(tr.recent), 2 * defaultRecentEvents},
-		{"losses without a cause", len(tr.pending) + len(tr.ends), 0},
-		{"actions", len(tr.actions), 8},
-		{"links", len(tr.links), 0},
-		{"filtered ranges", len(tr.filtered), 0},
-		{"covered ranges", len(tr.covered.Ranges), 1},
-	} {
-		if bound.n > bound.limit {
-			t.Errorf("%d %s, want at most %d", bound.n, bound.what, bound.limit)
-		}
-	}
-	for _, e := range tr.elections {
-		if !e.Exists && len(e.Pair.Value) > maxGoneValue {
-			t.Fatalf("the tracker keeps a value of %d bytes of a deleted key, want at most %d", len(e.Pair.Value), maxGoneValue)
-		}
-	}
-	if grown := int64(heapInUse()) - int64(before); grown > 16<<20 {
-		t.Errorf("after %d names, the tracker uses %d bytes, want at most %d", c.next, grown, 16<<20)
-	} else {
-		t.Logf("after %d names, the tracker uses %d KB", c.next, grown>>10)
-	}
-}
 
 func TestElectionsDeletedLongestAgoAreDroppedFirst(t *testing.T) {
 	s := newScene(t)
@@ -182,19 +74,5 @@ func TestIdleSessionsAreBoundedBeforeEverythingIsRead(t *testing.T) {
 	}
 	if n := len(s.tracker.sessions); n > maxIdleSessions+1000 {
 		t.Errorf("%d sessions", n)
-	}
-}
-
-func TestFilteredRangesAreBounded(t *testing.T) {
-	s := newScene(t)
-	for i := range 2 * maxFiltered {
-		s.observe(election.KeysRead{At: s.now, Range: election.KeyRange(fmt.Sprint("service/", i, "/leader")), Filtered: true})
-	}
-	if n := len(s.tracker.filtered); n != maxFiltered {
-		t.Errorf("%d ranges", n)
-	}
-	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/")})
-	if s.tracker.Snapshot(s.now).Filtered {
-		t.Error("the snapshot is filtered after an unfiltered read")
 	}
 }

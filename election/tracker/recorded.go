@@ -90,7 +90,6 @@ func (t *Tracker) recordedDatacenter() string {
 func (t *Tracker) recall(e *election.Election) *election.Election {
 	r := *e
 	r.Name, _ = t.patterns.Match(e.Key())
-	r.Unaddressable = !election.Addressable(e.Key())
 	r.Leader = sanitize.Line(e.Leader, election.LabelLength)
 	r.RecordedUntil = wall(e.RecordedUntil)
 	r.Terms, r.Events = slices.Clone(tail(e.Terms, t.keep)), nil
@@ -107,7 +106,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 		}
 	}
 	if peak != reached(&r.Pair) { // an overwrite after these terms reset LockIndex
-		t.peaks[r.Ident()] = peak
+		t.peaks[r.Key()] = peak
 	}
 	if s := e.Session; s != nil && t.sessions[s.ID] == nil { // its settings explain the loss if the session no longer exists
 		known := *s
@@ -124,7 +123,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 
 // dropRecorded removes a recorded election from peaks and unread.
 func (t *Tracker) dropRecorded(e *election.Election) {
-	delete(t.peaks, e.Ident())
+	delete(t.peaks, e.Key())
 	if e.Exists && e.Pair.Held() && e.Session == nil {
 		t.unreadLost(e.Pair.Session)
 	}

@@ -2,7 +2,6 @@ package tracker
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -156,44 +155,6 @@ func TestRecordedHolderIsNamedByItsSession(t *testing.T) {
 	}
 }
 
-func TestRecordedElectionsThatAreNotShown(t *testing.T) {
-	other := recordedWeb("a", 3, 10, 20)
-	other.Pair.Key = "other/web"
-	elsewhere := recordedWeb("a", 3, 10, 20)
-	elsewhere.Datacenter = "dc2"
-	timeless := recordedWeb("a", 3, 10, 20)
-	timeless.RecordedUntil = time.Time{}
-	s := newScene(t)
-	s.observe(election.DatacenterRead{At: s.now, Datacenter: "dc1"})
-	s.recall(other, elsewhere, timeless)
-	if snap := s.tracker.Snapshot(s.now); len(snap.Elections) > 0 {
-		t.Errorf("%+v", snap.Elections[0])
-	}
-}
-
-func TestRecordedDatacenter(t *testing.T) {
-	s := newScene(t)
-	newer := recordedWeb("b", 5, 11, 21)
-	newer.Datacenter, newer.RecordedUntil = "dc2", until.Add(time.Minute)
-	s.recall(recordedWeb("a", 3, 10, 20), newer)
-	if e := s.web(); e.Datacenter != "dc2" {
-		t.Errorf("before the datacenter is known: got the datacenter %s, want dc2", e.Datacenter)
-	}
-	s.observe(election.DatacenterRead{At: s.now, Datacenter: "dc1"})
-	if snap := s.tracker.Snapshot(s.now); len(snap.Elections) != 1 || snap.Elections[0].Datacenter != "dc1" || !snap.RecordedUntil.Equal(until) {
-		t.Errorf("%+v", snap)
-	}
-}
-
-func TestRecordedElectionsAfterTheFirstRead(t *testing.T) {
-	s := newScene(t)
-	s.read(web("b", 5, 10, 30, "web-2"))
-	s.recall(recordedWeb("a", 3, 10, 20))
-	if e := s.web(); e.Recorded() || e.Pair.Session != "b" || len(s.tracker.Snapshot(s.now).Elections) != 1 {
-		t.Errorf("%+v", e)
-	}
-}
-
 // A filtered response does not prove that a key was deleted.
 func TestRecordedElectionThatTheTokenMayNotRead(t *testing.T) {
 	s := newScene(t)
@@ -223,91 +184,9 @@ func TestRecordedElectionsThatWereDeletedLongAgo(t *testing.T) {
 	}
 }
 
-func TestRecordedTextsAreSafe(t *testing.T) {
-	e := recordedWeb("", 3, 10, 20)
-	e.Terms[0].Leader, e.Terms[0].Evidence, e.Terms[0].Node = "a\x1b[2J", "b\x1b]0;x\a", "n\u202e1"
-	s := newScene(t)
-	s.recall(e)
-	if got := s.web().Terms[0]; got.Leader == e.Terms[0].Leader || got.Evidence == e.Terms[0].Evidence || got.Node == e.Terms[0].Node {
-		t.Errorf("%+v", got)
-	}
-}
-
-// A recorded election must continue like an election that was observed until the beginning of a gap.
-func TestRecordedElectionsContinueLikeAfterAGap(t *testing.T) {
-	for seed := range uint64(2000) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		pair, index, exists := web("a", 1, 10, 20, "v"), uint64(20), true
-		change := func() {
-			index += 1 + r.Uint64N(5)
-			session := string(rune('a' + r.IntN(4)))
-			switch n := r.IntN(7); {
-			case !exists && n < 4:
-				pair, exists = web(session, 1, index, index, "v"), true
-			case !exists:
-				pair, exists = web("", 0, index, index, "v"), true
-			case n < 2 && pair.Session == "":
-				pair.Session = session
-				pair.LockIndex++
-			case n < 4:
-				pair.Session = ""
-			case n == 4:
-				pair.LockIndex = 0
-			case n == 5:
-				exists = false
-			}
-			pair.ModifyIndex = index
-		}
-		read := func(s *scene, afterGap bool) []election.Event {
-			s.now = s.now.Add(time.Minute)
-			o := election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: afterGap}
-			if exists {
-				o.Pairs = []election.Pair{pair}
-			}
-			return s.observe(o)
-		}
-		a := newScene(t)
-		a.observe(election.LinkUp{At: a.now, Source: "probe"})
-		for range 1 + r.IntN(4) {
-			read(a, false)
-			change()
-		}
-		for range r.IntN(3) {
-			change()
-		}
-		seen := a.tracker.Snapshot(a.now).Elections
-		b := newScene(t)
-		b.now = a.now
-		var recorded []*election.Election
-		for _, e := range seen {
-			n := *e
-			n.Pair.Value, n.Session, n.LastSession, n.Events, n.RecordedUntil = nil, nil, nil, nil, a.now
-			recorded = append(recorded, &n)
-		}
-		b.recall(recorded...)
-		a.observe(election.LinkUp{At: a.now, Source: "probe"})
-		a.observe(election.LinkLost{At: a.now, Source: "probe", Error: "x", RetryAt: a.now})
-		a.observe(election.LinkUp{At: a.now, Source: "probe"})
-		was, is := live(read(a, true)), live(read(b, false))
-		if len(seen) > 0 && (was != is || row(a) != row(b)) {
-			t.Fatalf("seed %d\nafter a gap: %s, %s\nrecorded:    %s, %s", seed, was, row(a), is, row(b))
-		}
-	}
-}
-
 // live formats the events that are not initial.
 func live(events []election.Event) string {
 	return brief(slices.DeleteFunc(slices.Clone(events), func(e election.Event) bool { return e.Initial || e.Type == election.Explained }))
-}
-
-// row formats the data that the dashboard shows.
-func row(s *scene) string {
-	e := s.web()
-	text := fmt.Sprint(e.State(s.now), e.Exists, e.Leader, e.Term, e.Since, e.SinceKnown, e.VacantSince, e.VacantSinceKnown, e.Pair.Session, e.Pair.LockIndex, e.Pair.CreateIndex)
-	for _, t := range e.Terms {
-		text += fmt.Sprint("; ", t.Number, t.CreateIndex, t.Leader, t.Start, t.StartKnown, t.End, t.SeenUntil)
-	}
-	return text
 }
 
 // The settings of a session that ended while no observer was running are known from the history.

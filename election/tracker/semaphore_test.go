@@ -90,27 +90,6 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 	}
 }
 
-// The initial events of a semaphore contain its holders.
-func TestInitialEventsOfASemaphore(t *testing.T) {
-	for _, tt := range []struct {
-		pair election.Pair
-		want string
-	}{
-		{slotKey(10, 20, 3, "b", "a"), "entered a 2/3 initial, entered b 2/3 initial"},
-		{slotKey(10, 20, 3), "left 0/3 initial"},
-	} {
-		s := newScene(t)
-		if got := briefSlots(s.read(tt.pair)); got != tt.want {
-			t.Errorf("events %q, want %q", got, tt.want)
-		}
-		for _, e := range s.tracker.Snapshot(s.now).Elections {
-			if state := e.State(s.now); state != election.OfSemaphore {
-				t.Errorf("state %s, want semaphore", state)
-			}
-		}
-	}
-}
-
 func TestHoldersAreNamedIfTheirSessionsAreKnown(t *testing.T) {
 	s := newScene(t)
 	s.sessions(&election.Session{ID: "a", Name: "gpu-job", Node: "node-1"})
@@ -133,29 +112,5 @@ func TestHoldersAreNamedIfTheirSessionsAreKnown(t *testing.T) {
 	s.read(slotKey(10, 21, 2, "a", "c"))
 	if s.tracker.sessions["a"] == nil {
 		t.Error("the tracker dropped the session of a holder")
-	}
-}
-
-func TestJSONOfASemaphore(t *testing.T) {
-	s := newScene(t)
-	s.read(slotKey(10, 20, 2, "a", "b"))
-	got, err := s.web().JSON(s.now)
-	want := `{"election":"web","key":"service/web/leader","datacenter":"","state":"semaphore","holders":2,"limit":2,` +
-		`"value":"{\"Holders\":{\"a\":true,\"b\":true},\"Limit\":2}","flags":"16210313421097356768","term":0,"create_index":10,"modify_index":20}`
-	if err != nil || string(got) != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
-	}
-}
-
-// A value that lists 10,000 holders must not cause 10,000 events.
-func TestHoldersInEventsAreBounded(t *testing.T) {
-	s := newScene(t)
-	s.read(slotKey(10, 20, 2))
-	many := make([]string, 10_000)
-	for i := range many {
-		many[i] = fmt.Sprint("s", i)
-	}
-	if n := len(s.read(slotKey(10, 21, 2, many...))); n != maxSlots {
-		t.Errorf("%d events", n)
 	}
 }

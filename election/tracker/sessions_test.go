@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -48,24 +47,6 @@ func TestSessionListKeepsWhatWasRead(t *testing.T) {
 	s.wantSeen("b", second(2), true)
 }
 
-// A partial list is as current as a complete one, and remains partial when it is outdated.
-func TestPartialSessionListIsMarked(t *testing.T) {
-	s := newScene(t)
-	a := &election.Session{ID: "a", CreateIndex: 5}
-	s.observe(election.SessionListRead{At: second(1), Sessions: []*election.Session{a}, Index: 10, AfterGap: true, Partial: true})
-	if l := s.list(); !l.Partial || len(l.Sessions) != 1 || l.Err != "" || !l.Until.IsZero() {
-		t.Errorf("%+v", l)
-	}
-	s.observe(election.SessionListRead{At: second(2), Err: "lost"})
-	if l := s.list(); !l.Partial || len(l.Sessions) != 1 {
-		t.Errorf("%+v", l)
-	}
-	s.observe(election.SessionListRead{At: second(3), Sessions: []*election.Session{a}, Index: 10, AfterGap: true})
-	if l := s.list(); l.Partial {
-		t.Errorf("%+v", l)
-	}
-}
-
 // The creation time of a session in the first list after a pause is unknown.
 func TestCreationIsObservedOnlyWhileSessionsAreWatched(t *testing.T) {
 	for name, pause := range map[string]election.Observation{
@@ -85,14 +66,6 @@ func TestCreationIsObservedOnlyWhileSessionsAreWatched(t *testing.T) {
 	}
 }
 
-// A session that the token could not read before does not count as created.
-func TestReadableSessionIsNotCreated(t *testing.T) {
-	s := newScene(t)
-	s.observe(election.SessionListRead{At: second(1), Index: 10, AfterGap: true})
-	s.observe(election.SessionListRead{At: second(2), Sessions: []*election.Session{{ID: "old", CreateIndex: 4}}, Index: 10})
-	s.wantSeen("old", second(2), false)
-}
-
 func TestSessionAgeBeginsWithTheFirstReport(t *testing.T) {
 	s := newScene(t)
 	a, b, c := &election.Session{ID: "a"}, &election.Session{ID: "b"}, &election.Session{ID: "c"}
@@ -108,36 +81,4 @@ func TestSessionAgeBeginsWithTheFirstReport(t *testing.T) {
 	}
 	s.observe(election.SessionListRead{At: second(90), Sessions: []*election.Session{a, b, c}, Index: 10, AfterGap: true})
 	s.wantSeen("c", second(60), false)
-	s.observe(election.ClockSet{At: second(190), By: 100 * time.Second})
-	s.wantSeen("c", second(160), false)
-	s.observe(election.SessionListRead{At: second(191), Sessions: []*election.Session{a, b, c}, Index: 10})
-	s.wantSeen("a", second(101), false)
-}
-
-// The session of a key's holder may be read before the first list that contains it.
-func TestCreationOfAReportedHolderIsObserved(t *testing.T) {
-	s := newScene(t)
-	s.observe(election.SessionListRead{At: second(1), Index: 10, AfterGap: true})
-	b := &election.Session{ID: "b", CreateIndex: 11}
-	s.observe(election.SessionsRead{At: second(4), Sessions: []*election.Session{b}})
-	s.observe(election.SessionListRead{At: second(5), Sessions: []*election.Session{b}, Index: 12})
-	s.wantSeen("b", second(4), true)
-}
-
-func TestEndedSessionsAreDropped(t *testing.T) {
-	s := newScene(t)
-	for i := range 100 {
-		var all []*election.Session
-		for n := range 50 {
-			all = append(all, &election.Session{ID: fmt.Sprint(i, "-", n)})
-		}
-		s.observe(election.SurroundingsRead{Surroundings: election.Surroundings{At: second(i), Sessions: all}})
-		s.observe(election.SessionsRead{At: second(i), Sessions: []*election.Session{{ID: fmt.Sprint("held-", i)}}})
-		s.observe(election.SessionListRead{At: second(i), Sessions: all, Index: uint64(i)})
-		s.observe(election.KeysRead{At: second(i), Range: election.PrefixRange("")})
-	}
-	if n := len(s.tracker.seen); n > 600 {
-		t.Errorf("%d sessions are kept, although only 50 exist", n)
-	}
-	s.wantSeen("99-7", second(99), false)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"electop/election"
@@ -116,8 +115,8 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		}
 		t.endSearch()
 	case election.CandidateSeen:
-		if i, found := find(t.elections, o.Key, 0); found {
-			t.setCandidateless(t.elections[i], false)
+		if e := t.Find(o.Key); e != nil {
+			t.setCandidateless(e, false)
 		}
 	case election.SurroundingsRead:
 		t.surroundingsRead(o.Surroundings, at)
@@ -127,8 +126,6 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		t.sessionListUnwatched(at)
 	case election.Gap:
 		t.stopped(o)
-	case election.ClockSet:
-		t.clockSet(o)
 	}
 	t.explainOverdue(at)
 	t.prune(at)
@@ -239,7 +236,7 @@ func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool
 		p := &pairs[n]
 		found := false
 		for ; i < len(known); i++ {
-			if found = sameKey(known[i], p); found || !precedes(known[i], p) {
+			if found = known[i].Pair.Key == p.Key; found || known[i].Pair.Key > p.Key {
 				break
 			}
 			m.add(t.foldAbsent(known[i], r))
@@ -312,28 +309,4 @@ func (t *Tracker) noteFiltered(o election.KeysRead) {
 	if o.Filtered && len(t.filtered) < maxFiltered {
 		t.filtered[o.Range] = struct{}{}
 	}
-}
-
-// precedes reports whether an election sorts before a pair that does not belong to it.
-func precedes(e *election.Election, p *election.Pair) bool {
-	if e.Key() == p.Key {
-		return e.Unaddressable && e.Pair.CreateIndex < p.CreateIndex
-	}
-	return e.Key() < p.Key
-}
-
-// sameKey reports whether a pair belongs to the election. Equal keys usually share their memory, which makes the
-// comparison fast.
-func sameKey(e *election.Election, p *election.Pair) bool {
-	return e.Pair.Key == p.Key && (e.Pair.CreateIndex == p.CreateIndex || !e.Unaddressable)
-}
-
-// find returns the index of an election in a sorted list.
-func find(all []*election.Election, key string, createIndex uint64) (int, bool) {
-	i, found := slices.BinarySearchFunc(all, key, func(e *election.Election, key string) int { return strings.Compare(e.Key(), key) })
-	for found && all[i].Unaddressable && all[i].Pair.CreateIndex != createIndex {
-		i++
-		found = i < len(all) && all[i].Key() == key
-	}
-	return i, found
 }

@@ -3,7 +3,6 @@ package tracker
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,28 +234,6 @@ func TestHiddenKeysAreKept(t *testing.T) {
 	}
 }
 
-func TestHiddenKeysNeedNoOrder(t *testing.T) {
-	s := newScene(t)
-	keys := []string{"service/c/leader", "service/a/leader", "service/b/leader"}
-	var pairs []election.Pair
-	for _, key := range slices.Sorted(slices.Values(keys)) {
-		pairs = append(pairs, election.Pair{Key: key, Session: "s", LockIndex: 1})
-	}
-	s.read(pairs...)
-	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Filtered: true, Hidden: keys})
-	if got := brief(events); got != "unreadable(1) unreadable(1) unreadable(1)" {
-		t.Errorf("events %s", got)
-	}
-}
-
-func TestKeysWithoutAPatternAreNoElections(t *testing.T) {
-	s := newScene(t, "service/*/leader")
-	s.read(election.Pair{Key: "service/web/config"}, web("a", 1, 10, 20, "v"))
-	if n := len(s.tracker.Snapshot(s.now).Elections); n != 1 {
-		t.Errorf("%d elections", n)
-	}
-}
-
 func TestDeletedElectionIsDroppedAfterADay(t *testing.T) {
 	s := newScene(t)
 	s.read(web("a", 1, 10, 20, "v"))
@@ -268,18 +245,6 @@ func TestDeletedElectionIsDroppedAfterADay(t *testing.T) {
 	s.read()
 	if e := s.tracker.Snapshot(s.now).Find("service/web/leader"); e != nil {
 		t.Error("the snapshot still contains service/web/leader")
-	}
-}
-
-func TestSnapshotIsLoadedOnceEveryRangeWasRead(t *testing.T) {
-	s := newScene(t, "service/*/leader", "vault/core/lock")
-	s.read()
-	if s.tracker.Snapshot(s.now).Loaded {
-		t.Error("Loaded is set before vault/core/lock was read")
-	}
-	s.observe(election.KeysRead{At: s.now, Range: election.KeyRange("vault/core/lock")})
-	if !s.tracker.Snapshot(s.now).Loaded {
-		t.Error("Loaded is not set, although every range was read")
 	}
 }
 
@@ -333,27 +298,6 @@ func TestRecentEventsAreBoundedAndOldSnapshotsKeepTheirs(t *testing.T) {
 	}
 }
 
-func TestSessionsReadBeforeTheirElectionsAreKept(t *testing.T) {
-	ps, err := election.ParsePatterns([]string{"a/*", "b/*"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr := New(Options{Patterns: ps})
-	var sessions []*election.Session
-	for i := range 200 {
-		sessions = append(sessions, &election.Session{ID: fmt.Sprint("s", i), Node: "n"})
-	}
-	tr.Observe(election.SessionsRead{At: t0, Sessions: sessions})
-	tr.Observe(election.KeysRead{At: t0, Range: election.PrefixRange("a/")})
-	tr.Observe(election.KeysRead{At: t0, Range: election.PrefixRange("b/"), Pairs: []election.Pair{{Key: "b/1", Session: "s199"}}})
-	if e := tr.Snapshot(t0).Find("b/1"); e.Session == nil {
-		t.Error("the session was dropped before its election was read")
-	}
-	if n := len(tr.sessions); n != 1 {
-		t.Errorf("%d sessions are kept, although only 1 holds a key", n)
-	}
-}
-
 func TestHoldThatEndedInAGapLastedAtLeastUntilTheLastContact(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.LinkUp{At: s.now, Source: "keys"})
@@ -370,16 +314,6 @@ func TestHoldThatEndedInAGapLastedAtLeastUntilTheLastContact(t *testing.T) {
 	}
 	if last := s.web().LastTerm(); last.HeldKnown() || last.Held(s.now) != time.Second {
 		t.Errorf("%+v", last)
-	}
-}
-
-func TestOneResponseDoesNotMakeTheBoardCurrent(t *testing.T) {
-	s := newScene(t)
-	s.observe(election.LinkUp{At: t0, Source: "keys"})
-	s.observe(election.LinkLost{At: t0.Add(time.Second), Source: "keys", Error: "ACL not found", Refused: true})
-	s.observe(election.LinkUp{At: t0.Add(time.Minute), Source: "probe", Latency: time.Millisecond})
-	if c := s.tracker.Snapshot(t0).Connection; !c.LastContact.Equal(t0) || !c.Refused || c.State != election.Lost {
-		t.Errorf("%+v", c)
 	}
 }
 
@@ -448,28 +382,5 @@ func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 	s.read()
 	if s.read(web("", 0, 7, 7, "")); s.web().Unsearched {
 		t.Error("a new key is marked as unsearched, although no search follows")
-	}
-}
-
-// A recorded term shows that the election was recently in use.
-func TestARecentlyLedElectionIsNotIdle(t *testing.T) {
-	end := t0.Add(-time.Minute)
-	s := newScene(t)
-	s.observe(election.DatacenterRead{At: t0, Datacenter: "dc1"})
-	s.observe(election.HistoryRead{At: t0, Elections: []*election.Election{{
-		Name: "web", Datacenter: "dc1", Exists: true, Pair: election.Pair{Key: "service/web/leader", LockIndex: 1, CreateIndex: 1, ModifyIndex: 5},
-		Term: 1, RecordedUntil: end, VacantSince: end, VacantSinceKnown: true,
-		Terms: []election.Term{{Number: 1, CreateIndex: 1, Session: "a", Leader: "web-1", Start: end.Add(-time.Hour), End: end}},
-	}}})
-	s.read(web("", 1, 1, 5, ""))
-	if e := s.web(); !e.FoundVacant() {
-		t.Fatalf("%+v", e)
-	}
-	s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{s.web()}})
-	if got := s.web().State(s.now); got != election.Vacant {
-		t.Errorf("state %v one minute after the end of the term, want vacant", got)
-	}
-	if got := s.web().State(s.now.Add(24 * time.Hour)); got != election.Idle {
-		t.Errorf("state %v a day after the end of the term, want idle", got)
 	}
 }

@@ -11,24 +11,15 @@ import (
 // them. Separate events would displace all other recent events.
 const manyUnreadable = 10
 
-// hides reports whether the response omits a key that the token has no permission to read. For a key that is not
-// [election.Addressable], this cannot be verified, so every filtered response hides the key.
+// hides reports whether the response omits a key that the token has no permission to read.
 func (r *rangeRead) hides(e *election.Election) bool {
-	if e.Unaddressable {
-		return r.Filtered
-	}
 	_, hidden := slices.BinarySearch(r.Hidden, e.Key())
 	return hidden
 }
 
 // shows reports whether the response contains the election's key.
 func (r *rangeRead) shows(e *election.Election) bool {
-	_, found := slices.BinarySearchFunc(r.Pairs, e, func(p election.Pair, e *election.Election) int {
-		if p.Key == e.Key() && !e.Unaddressable {
-			return 0
-		}
-		return election.ComparePairs(p, e.Pair)
-	})
+	_, found := slices.BinarySearchFunc(r.Pairs, e.Pair, election.ComparePairs)
 	return found
 }
 

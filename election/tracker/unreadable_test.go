@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -94,42 +93,5 @@ func checkCount(t *testing.T, events []election.Event, kind election.EventType, 
 	}
 	if told != n {
 		t.Errorf("%d elections became %s, but the events report %d", n, kind, told)
-	}
-}
-
-// While a key is unreadable, it is not observed, so only bounds of its changes are known.
-func TestChangesOfAnUnreadableKeyAreNotObserved(t *testing.T) {
-	p := newPermission(t, 1)
-	p.only(0)
-	p.now = p.now.Add(time.Minute)
-	key := p.pairs[0]
-	key.Session, key.LockIndex, key.ModifyIndex = "b", 2, 30
-	events := p.read(key)
-	if got := brief(events); got != "readable(1) vacated(1) elected(2)" {
-		t.Fatalf("events %s", got)
-	}
-	if lost, elected := events[1], events[2]; lost.Held != time.Second || lost.HeldKnown || elected.VacancyKnown {
-		t.Errorf("held %v, known %v, vacancy known %v; want 1s, both unknown", lost.Held, lost.HeldKnown, elected.VacancyKnown)
-	}
-}
-
-func TestJSONOfUnreadableElections(t *testing.T) {
-	p := newPermission(t, 40)
-	events := p.only(0)
-	got, err := json.Marshal(events[0])
-	if want := `{"time":"2026-11-20T12:00:03.000Z","type":"unreadable","count":40,"prefix":"service/"}`; err != nil || string(got) != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
-	}
-	var back election.Event
-	if err := json.Unmarshal(got, &back); err != nil || back != events[0] {
-		t.Errorf("got %+v, error %v; want the encoded event %+v", back, err, events[0])
-	}
-	var shown struct {
-		State      election.State
-		Unreadable bool
-	}
-	text, err := p.tracker.Snapshot(p.now).Elections[0].JSON(p.now)
-	if err != nil || json.Unmarshal(text, &shown) != nil || shown.State != election.Led || !shown.Unreadable {
-		t.Errorf("%v: %s", err, text)
 	}
 }

@@ -93,7 +93,7 @@ func (f *Facts) found(p election.Pair, session *election.Session) *election.Elec
 	}
 	return &election.Election{
 		Name: name, Datacenter: f.Snapshot.Datacenter, Pair: p, Exists: true, Session: session, Term: p.LockIndex,
-		Leader: election.LeaderLabel(p, session), Unaddressable: !election.Addressable(p.Key),
+		Leader: election.LeaderLabel(p, session),
 	}
 }
 

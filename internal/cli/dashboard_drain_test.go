@@ -48,9 +48,7 @@ func follow(d act.Running) map[string]act.Result {
 }
 
 func TestTheDashboardDrainsANode(t *testing.T) {
-	if testing.Short() {
-		t.Skip("an election has moved when another node has led it for 5 s")
-	}
+	slow(t)
 	w := onMemory(t)
 	a, b, _ := threeNodes(t, w)
 	here := w.sessionOn(a)

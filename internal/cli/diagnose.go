@@ -90,7 +90,7 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 	for i, around := range consulx.Surveys(ctx, in.client, keys) {
 		e, f := vacant[i], &insight.FixFacts{Now: in.now, Around: &around}
 		facts[e], sessions = f, around.Sessions // all elections share one list of sessions
-		if !in.probe || e.Unaddressable || e.Unreadable {
+		if !in.probe || e.Unreadable {
 			continue
 		}
 		g.Go(func() error {

@@ -97,7 +97,7 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 			}
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", sanitize.Line(e.Name, 80), e.State(now),
-			sanitize.Line(leader, 40), node, heldFor(e, now), shortTerm(e), e.Changes(now, time.Hour), session, ttl, delay, keyText(e))
+			sanitize.Line(leader, 40), node, heldFor(e, now), shortTerm(e), e.Changes(now, time.Hour), session, ttl, delay, sanitize.Line(e.Key(), 120))
 	}
 	return tw.Flush()
 }
@@ -131,14 +131,6 @@ func shortTerm(e *election.Election) string {
 		return "?" // LockIndex is 0
 	}
 	return fmt.Sprint(e.Term)
-}
-
-func keyText(e *election.Election) string {
-	text := sanitize.Line(e.Key(), 120)
-	if e.Unaddressable {
-		text += " (unaddressable)"
-	}
-	return text
 }
 
 // electionAdvice is one piece of advice about an election.

@@ -146,8 +146,11 @@ func (w *waitCommand) find(ctx context.Context, l lookup, name string) (waited, 
 }
 
 func newWaited(e *election.Election, at time.Time) (waited, error) {
-	if e.State(at) == election.OfSemaphore {
+	switch {
+	case e.State(at) == election.OfSemaphore:
 		return waited{}, usagef("%s is a semaphore, which has holders and no leader", sanitize.Line(e.Name, 100))
+	case !election.Addressable(e.Key()):
+		return waited{}, usagef("the key %s is not UTF-8: Consul replaces its invalid bytes, so electop cannot observe this key alone", sanitize.Line(e.Key(), 100))
 	}
 	return waited{name: e.Name, key: e.Key(), election: e, at: at}, nil
 }

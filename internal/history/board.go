@@ -45,7 +45,7 @@ func NewBoard(s *election.Snapshot, ps election.Patterns) *Board {
 			kept.Pair.Value, kept.Pair.Flags = nil, 0
 		}
 		kept.Candidateless, kept.Unsearched = false, false
-		b.elections[kept.Ident()] = &kept
+		b.elections[kept.Key()] = &kept
 	}
 	return b
 }
@@ -113,7 +113,7 @@ func DecodeBoard(text []byte) (*Board, error) {
 			utc(&e.Terms[i].SeenUntil)
 			utc(&e.Terms[i].NotBefore)
 		}
-		b.elections[e.Ident()] = e
+		b.elections[e.Key()] = e
 	}
 	return b, nil
 }
@@ -126,7 +126,7 @@ func (b *Board) isNew(e *election.Election, ev *election.Event) bool {
 	if b.settled == nil {
 		return true
 	}
-	ident := e.Ident()
+	ident := e.Key()
 	index, known := b.settled[ident]
 	if !known {
 		index = e.Pair.ModifyIndex
@@ -176,16 +176,16 @@ func (b *Board) Apply(ev *election.Event) bool {
 	if ev.Key == "" {
 		return b.applyPrefix(ev)
 	}
-	e := b.elections[ev.Ident()]
+	e := b.elections[ev.Key]
 	switch {
 	case e == nil && ev.Type == election.Explained:
 		return false
 	case e == nil:
 		e = &election.Election{
 			Name: ev.Election, Datacenter: ev.Datacenter, Pair: election.Pair{Key: ev.Key},
-			VacantSince: ev.Time, VacantSinceKnown: !ev.Gap, Unaddressable: !election.Addressable(ev.Key), Exists: ev.Type != election.Deleted,
+			VacantSince: ev.Time, VacantSinceKnown: !ev.Gap, Exists: ev.Type != election.Deleted,
 		}
-		b.elections[ev.Ident()] = e
+		b.elections[ev.Key] = e
 	}
 	changed := b.isNew(e, ev)
 	switch ev.Type {

@@ -247,14 +247,14 @@ func (m *elections) events(events []election.Event) {
 		e := &events[i]
 		switch e.Type {
 		case election.Elected:
-			if c := m.counts(e.Ident(), e.Time); c != nil {
+			if c := m.counts(e.Key, e.Time); c != nil {
 				c.count(e.Time, false)
 				if !e.Initial {
 					c.changes++
 				}
 			}
 		case election.Vacated:
-			if c := m.counts(e.Ident(), e.Time); c != nil {
+			if c := m.counts(e.Key, e.Time); c != nil {
 				c.count(e.Time, true)
 			}
 		case election.ConnectionLost:
@@ -344,7 +344,7 @@ func (m *elections) read(now time.Time) (*election.Snapshot, []series) {
 	used := make(map[[2]string]bool, len(m.all))
 	all := make([]series, 0, len(m.all))
 	for _, e := range s.Elections {
-		c, labels := m.counts(e.Ident(), now), [2]string{label(e.Name), label(e.Key())}
+		c, labels := m.counts(e.Key(), now), [2]string{label(e.Name), label(e.Key())}
 		if c == nil || used[labels] {
 			continue
 		}
@@ -377,7 +377,7 @@ func (m *elections) forget(s *election.Snapshot) {
 	}
 	present := make(map[string]bool, len(s.Elections))
 	for _, e := range s.Elections {
-		present[e.Ident()] = true
+		present[e.Key()] = true
 	}
 	for id := range m.all {
 		if !present[id] {

@@ -342,31 +342,6 @@ func TestChosenAreTheMarkedOrElseTheSelected(t *testing.T) {
 	d.wantsNote(d.choose(election.ActionRelease), "Read-only")
 }
 
-func TestKeysThatLookTheSameHaveSeparateRows(t *testing.T) {
-	s := uitest.Mixed()
-	for i, e := range s.Elections[:2] {
-		twin := *e
-		twin.Name, twin.Pair.Key, twin.Unaddressable = "a\uFFFDb", "service/a\uFFFDb/leader", true
-		twin.Pair.CreateIndex = uint64(40 + i)
-		s.Elections[i] = &twin
-	}
-	d := drive(t, s, 200, 20)
-	d.keys("g")
-	first := d.m.Selected()
-	d.keys("space")
-	if second := d.m.Selected(); second == first || second.Key() != first.Key() {
-		t.Errorf("the cursor moved from %q to %q", first.ID(), second.ID())
-	}
-	d.keys("space", "g")
-	d.show(s, uitest.Now())
-	if visible, _ := d.m.Marks(d.s); visible != 2 || d.m.Selected() != first {
-		t.Errorf("%d marks and the cursor on %q after a new snapshot, want 2 and %q", visible, d.m.Selected().ID(), first.ID())
-	}
-	if !strings.Contains(d.lines()[1], "unaddressable") {
-		t.Errorf("%q", d.lines()[1])
-	}
-}
-
 func TestSort(t *testing.T) {
 	snap := uitest.Crowd(200)
 	d := drive(t, snap, 120, 300)

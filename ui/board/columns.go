@@ -114,9 +114,6 @@ func describe(e *election.Election, s *scene.Scene) row {
 	if followed := s.Followed(e); followed != "" && r.short == "" {
 		r.extra, r.result = kit.Span{kit.Accent, followed}, r.state == scene.StateLed
 	}
-	if e.Unaddressable {
-		r.extra, r.short = kit.Span{kit.Delay, "unaddressable"}, "!"
-	}
 	if s.PartStale() {
 		r.extra, r.short = kit.Span{kit.Delay, "stale"}, "!"
 	}

@@ -26,9 +26,6 @@ func Write(d *kit.Page, s *scene.Scene) {
 // writeState writes the state of an election: first what is wrong and what to do, then the facts, then the value. s is
 // the scene of this election.
 func writeState(d *kit.Page, s *scene.Scene, e *election.Election) {
-	if e.Unaddressable {
-		d.Para(kit.Delay, "This key is not valid UTF-8 and Consul replaces the invalid bytes. electop cannot act on this key; other keys may look the same.")
-	}
 	writeStale(d, s, e)
 	switch state := scene.DisplayStateOf(e, s.AsOf); state {
 	case scene.StateLed:

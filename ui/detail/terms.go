@@ -77,9 +77,9 @@ func (t *storedTerms) take(e *election.Election) {
 }
 
 // sameElection reports whether a recorded term with the same key belongs to the election: the history may contain
-// several datacenters, and keys that are not UTF-8 may look the same.
+// several datacenters.
 func sameElection(e *election.Election, t *history.Term) bool {
-	return (t.Datacenter == e.Datacenter || e.Datacenter == "") && (!e.Unaddressable || t.CreateIndex == e.Pair.CreateIndex)
+	return t.Datacenter == e.Datacenter || e.Datacenter == ""
 }
 
 // merged joins the terms of the snapshot with the recorded terms, latest first. The history adds the operator, the

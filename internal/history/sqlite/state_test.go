@@ -332,11 +332,11 @@ func (f *failures) segment(t *testing.T, path string) {
 	w.stop()
 }
 
-// setClock moves the clock. In a time that occurs twice, the later board counts.
+// setClock sets the clock forward, which counts as a gap.
 func (f *failures) setClock() {
-	by := time.Duration(f.r.IntN(1200)-600) * time.Second
+	before, by := f.o.now, time.Duration(f.r.IntN(600))*time.Second
 	f.o.now, f.moved = f.o.now.Add(by), true
-	f.o.observe(election.ClockSet{At: f.o.now, By: by})
+	f.o.observe(election.Gap{At: f.o.now, Since: before})
 	f.o.mark()
 	f.live = slices.DeleteFunc(f.live, func(b board) bool { return !b.at.Before(f.o.now) })
 	f.note()

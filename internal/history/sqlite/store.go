@@ -117,7 +117,7 @@ func (w *Writer) reconcile(ctx context.Context, x item) error {
 			continue
 		}
 		args := make([]any, 12)
-		args[0], args[1], args[2], args[3] = e.Ident(), e.Key(), e.Name, e.Pair.OfSemaphore()
+		args[0], args[1], args[2], args[3] = e.Key(), e.Key(), e.Name, e.Pair.OfSemaphore()
 		if n := len(e.Terms); e.Pair.Held() && n > 0 && !e.Terms[n-1].Over() {
 			t := &e.Terms[n-1]
 			args = append(args[:4], index(t.CreateIndex), index(t.Number), t.Session, t.Leader, t.Node, nanos(t.Start), t.StartKnown, null(nanos(t.NotBefore)))
@@ -164,7 +164,7 @@ func (w *Writer) event(ctx context.Context, e *election.Event) error {
 		}
 	}
 	if e.Key != "" {
-		ident = e.Ident()
+		ident = e.Key
 	}
 	w.events++
 	_, err := w.exec(ctx, "INSERT INTO incoming VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
