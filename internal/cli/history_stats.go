@@ -14,7 +14,6 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
-	"electop/internal/output"
 )
 
 func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filter history.Filter) error {
@@ -35,7 +34,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 }
 
 func (c *historyCommand) writeStatsTable(st *history.Stats) error {
-	tw := output.NewTable(c.d.stdout)
+	tw := newTable(c.d.stdout)
 	several := slices.ContainsFunc(st.Elections, func(s history.Summary) bool { return s.Datacenter != st.Elections[0].Datacenter })
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tTERMS\tMISSED\tMEAN\tLONGEST\tAVAILABILITY\tVACANCIES\tP50\tP95\tMAX\tCAUSES")
 	row := func(name string, s *history.Summary) {

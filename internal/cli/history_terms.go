@@ -11,7 +11,6 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
-	"electop/internal/output"
 )
 
 // observedTerm is a term and the time until which its election was observed.
@@ -36,12 +35,12 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 		return err
 	}
 	several := severalIn(observed)
-	tw := output.NewTable(c.d.stdout)
+	tw := newTable(c.d.stdout)
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY")
 	return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeTermRows(tw, terms, several) })
 }
 
-func writeTermRows(tw *output.Table, terms []observedTerm, several bool) error {
+func writeTermRows(tw *table, terms []observedTerm, several bool) error {
 	for i := range terms {
 		t := &terms[i]
 		from, to, held := termTimes(t)
