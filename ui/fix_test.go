@@ -21,7 +21,7 @@ type fakeDiagnosis struct {
 }
 
 func (x *fakeDiagnosis) option(o *Options) {
-	o.Diagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
+	fake(o).onDiagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
 		facts := x.facts
 		facts.Now, facts.Checks = testNow(), x.checks
 		facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions}
@@ -239,9 +239,6 @@ func TestFixIsDisabled(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, newDiagnosis().option, func(o *Options) { o.ReadOnly = true })
 	d.keys("f")
 	d.wants("Read-only: fix is disabled (--read-only).")
-	d = drive(t, mixedSnapshot(), 120, 36)
-	d.keys("f")
-	d.wants("Unavailable: this dashboard cannot apply fixes.")
 	d = recall(t, uitest.Yesterday(), 120, 36, newDiagnosis().option)
 	d.travels("[")
 	d.keys("f")

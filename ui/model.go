@@ -138,14 +138,12 @@ func New(ctx context.Context, opts Options) *Model {
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), warning: nextWarning(ctx, opts.Warnings),
 		tools: func(datacenter string) dialog.Tools { return dialogTools(ctx, k, opts, datacenter) }, watched: map[string]string{},
-		diagnose: fix.NewReader(ctx, opts.Diagnose),
-		rights:   &rightsBook{read: opts.Rights, known: map[hold]rightsEntry{}},
+		diagnose: fix.NewReader(ctx, opts.Backend.Diagnose),
+		rights:   &rightsBook{read: opts.Backend.Rights, known: map[hold]rightsEntry{}},
 	}
-	if opts.Nearby != nil {
-		out.hint = func() tea.Msg {
-			locks, complete := opts.Nearby(ctx)
-			return hintMsg{locks, complete}
-		}
+	out.hint = func() tea.Msg {
+		locks, complete := opts.Backend.Nearby(ctx)
+		return hintMsg{locks, complete}
 	}
 	r := past.NewReader(ctx, opts.History)
 	l := look{
@@ -155,13 +153,13 @@ func New(ctx context.Context, opts Options) *Model {
 	}
 	m := &Model{
 		ctx: ctx, opts: opts, keys: k, table: table, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
-		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Holdings, "")),
-		log: results.New(ctx, opts.Operator, k), focus: focus{
-			drain:    drain.New(ctx, opts.Drain, k),
+		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Backend.Holdings, "")),
+		log: results.New(ctx, opts.Backend, k), focus: focus{
+			drain:    drain.New(ctx, opts.Backend.PlanDrain, k),
 			commands: commands.New(commands.Tools{Templates: opts.Commands, Command: opts.Command, File: opts.ConfigFile}, k),
 		},
 	}
-	out.report, out.travel = past.NewReporter(ctx, opts.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
+	out.report, out.travel = past.NewReporter(ctx, opts.History != nil, opts.Backend.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
 	m.renew()
 	for _, msg := range []tea.Msg{scene.SortBy{Text: opts.Sort.String()}, scene.Filtered{Text: opts.Filter}} {
 		m.board, _ = m.board.Update(msg, m.scene)
@@ -175,7 +173,7 @@ func dialogTools(ctx context.Context, k keys.Map, opts Options, datacenter strin
 		cluster.Datacenter = datacenter
 	}
 	return dialog.Tools{
-		Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings, datacenter), Survey: dialog.NewSurveyor(ctx, opts.Survey, datacenter), Cluster: cluster,
+		Keys: k, Search: scene.NewSearcher(ctx, opts.Backend.Holdings, datacenter), Survey: dialog.NewSurveyor(ctx, opts.Backend.Survey, datacenter), Cluster: cluster,
 	}
 }
 
@@ -189,7 +187,7 @@ func (m *Model) renew() {
 	s := &scene.Scene{
 		Shown: f.shown, Live: f.live, AsOf: f.asOf(), Now: f.now, Latency: f.latency, Sym: m.look.painter.Sym,
 		Stale: f.stale(), Paused: f.paused, Past: f.past, Lanes: f.shownLanes(), Warning: f.warning,
-		ReadOnly: m.opts.ReadOnly, Datacenters: m.opts.Datacenters, Patterns: m.look.place.Patterns, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
+		ReadOnly: m.opts.ReadOnly, Datacenters: m.opts.Datacenters, Patterns: m.look.place.Patterns,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier, Followed: m.log.Followed(f.now),
 	}

@@ -155,7 +155,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 	for _, key := range []string{"esc", "q"} {
 		var ended context.Context
 		d := drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) {
-			o.Survey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
+			fake(o).onSurvey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
 				ended = ctx
 				return []election.Surroundings{{Key: keys[0]}}
 			}
@@ -219,7 +219,7 @@ func TestTheCheckHasATimeLimit(t *testing.T) {
 func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	var asked [][]string
 	count := func(o *Options) {
-		o.Survey = func(_ context.Context, _ string, keys []string) []election.Surroundings {
+		fake(o).onSurvey = func(_ context.Context, _ string, keys []string) []election.Surroundings {
 			asked = append(asked, keys)
 			return nil
 		}

@@ -223,7 +223,7 @@ func observedDatacenters(t *testing.T, addr string) dashboard {
 func TestDoctorOfTheDashboardChecksEachDatacenter(t *testing.T) {
 	f := memoryFederation(t)
 	all := observedDatacenters(t, f.addr)
-	rows, err := all.doctor(t.Context())
+	rows, err := all.Doctor(t.Context())
 	if err != nil || !strings.HasPrefix(rows[0].Subject, "dc1: ") || !strings.HasPrefix(rows[len(rows)-1].Subject, "dc2: ") {
 		t.Error(rows, err)
 	}
