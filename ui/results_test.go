@@ -271,10 +271,10 @@ func TestShortTermsAreNotZero(t *testing.T) {
 		}
 		d := drive(t, s, 120, 36, studies)
 		d.open(keyOf("mail"))
-		d.wants("led for "+c.want+" ", "term 31, led for "+c.want)
+		d.wants("term 31, led for " + c.want)
 		d.keys("tab", "tab")
 		d.wants(c.want + "  ")
-		d.lacks("0s  ")
+		d.lacks(" 0s  ")
 	}
 }
 

@@ -124,6 +124,7 @@ func TestWaitReportsEachElection(t *testing.T) {
 }
 
 func TestWaitWithoutANextLeader(t *testing.T) {
+	slow(t)
 	w := onMemory(t)
 	for _, name := range []string{"web", "mail"} {
 		w.acquire("service/"+name+"/leader", w.session(func(s *api.SessionEntry) { s.LockDelay = 30 * time.Second }), name+"-1")

@@ -54,6 +54,7 @@ func TestDrainFailsIfTheLastReadFails(t *testing.T) {
 
 // During the drain, a session on the node acquires an election that was not part of the plan.
 func TestDrainFailsIfTheNodeAcquiresAnotherElection(t *testing.T) {
+	slow(t)
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		a, _, _ := threeNodes(t, w)

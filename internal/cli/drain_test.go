@@ -142,6 +142,7 @@ func TestDrainMovesEveryLeaderOffTheNode(t *testing.T) {
 }
 
 func TestDrainReportsWhatStayedAndWhatIsVacant(t *testing.T) {
+	slow(t)
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		a, _, _ := threeNodes(t, w)

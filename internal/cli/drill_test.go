@@ -90,6 +90,7 @@ func TestDrillMeasuresEachFailover(t *testing.T) {
 }
 
 func TestDrillStopsAtTheFirstProblem(t *testing.T) {
+	slow(t)
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		k := "-k" + p + "/*/leader"
@@ -111,6 +112,7 @@ func TestDrillStopsAtTheFirstProblem(t *testing.T) {
 }
 
 func TestDrillStopsIfTheLeaderChangesDuringAPause(t *testing.T) {
+	slow(t)
 	w := onMemory(t)
 	a, b := w.session(nil), w.session(nil)
 	key := "service/web/leader"

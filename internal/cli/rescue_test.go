@@ -56,6 +56,7 @@ func identified(t *testing.T, w *testConsul, k string, names []string, problem, 
 }
 
 func TestRescueWaitsForALockDelay(t *testing.T) {
+	slow(t)
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		k, key := "-k"+p+"/*/leader", p+"/web/leader"

@@ -48,6 +48,7 @@ func TestWaitSeesTheState(t *testing.T) {
 }
 
 func TestWaitTimesOut(t *testing.T) {
+	slow(t)
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")

@@ -201,7 +201,7 @@ func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]kit.Span {
 	if p.More > 0 {
 		spans = append(spans, kit.Span{kit.Quiet, "(and " + kit.Plural(p.More, "other event") + ")  "})
 	}
-	return append(lines, append(spans, scene.EventSpans(s.Sym, ev, s.Now)...))
+	return append(lines, append(spans, scene.EventSpans(s.Sym, scene.EventLine{Ev: ev}, false, s.Now)...))
 }
 
 // momentText shows the moment on the left and the keys on the right. It selects the longest text that fits. The text

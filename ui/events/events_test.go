@@ -205,7 +205,7 @@ func TestTheCursorStaysOnTheOpenEvent(t *testing.T) {
 	}
 }
 
-// A narrow line omits the length of the term, and a narrower line also its number, but not the cause.
+// A narrow line omits the number of the term and the evidence, but not the cause.
 func TestTheCausePrecedesTheLengthOfTheTerm(t *testing.T) {
 	snap := eventful(0)
 	lost := election.Event{
@@ -217,9 +217,8 @@ func TestTheCausePrecedesTheLengthOfTheTerm(t *testing.T) {
 	snap.Events = append(snap.Events, lost, why)
 	d := drive(t, snap)
 	for width, want := range map[int]string{
-		60:  "web-003 · node gone: node n",
-		80:  "web-003, term 9 · node gone: node node-3 is",
-		120: "web-003, term 9 · node gone: node node-3 is no longer registered · led for 8s",
+		80:  "web-003 · node_gone · led for 8s",
+		120: "web-003, term 9 · node_gone · node node-3 is no longer registered · led for 8s",
 	} {
 		d.send(scene.Resized{Rect: kit.Rect{W: width, H: 20}})
 		d.wants(want)

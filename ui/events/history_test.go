@@ -88,7 +88,7 @@ func TestStoredEventsFollowTheLiveOnes(t *testing.T) {
 	d := remember(t, uitest.Mixed(), uitest.Yesterday())
 	d.wants("Nov 20 12:01:03")
 	d.wants("Nov 19 16:01:07  billing  vacated")
-	d.wants("released by electop (ana@bastion) · led for 19h59m")
+	d.wants("operator_release · released with electop by ana@bastion ")
 	d.wants("Nov 19 18:01:09           unobserved   no observer for 17h00m, until 11:01:09")
 	d.wants("18 lines, newest first")
 	if got := d.m.Result(d.s); got != "17 events" {
@@ -161,7 +161,7 @@ func TestDuplicatesAreLeftOut(t *testing.T) {
 	slices.SortFunc(p.Recorded, func(a, b election.Event) int { return a.Time.Compare(b.Time) })
 	d := remember(t, s, p)
 	d.send(scene.Resized{Rect: kit.Rect{W: 120, H: 40}})
-	for text, want := range map[string]int{"mail ": 1, "overwritten": 1, "2 terms not observed": 1, "connection refused": 1, "search   vacated": 2, "auth ": 1, "led when electop started": 0} {
+	for text, want := range map[string]int{"mail ": 1, "overwritten": 1, "2 terms not observed": 1, "connection refused": 1, "search   vacated": 2, "auth ": 1, "initial state": 0} {
 		if got := strings.Count(d.text(), text); got != want {
 			t.Errorf("%q occurs %d times, want %d:\n%s", text, got, want, d.text())
 		}
@@ -175,7 +175,7 @@ func TestInitialEventsAreListedUntilTheyAreStored(t *testing.T) {
 		stored bool
 		want   string
 	}{
-		"not stored yet":                {5 * time.Second, false, "led when electop started"},
+		"not stored yet":                {5 * time.Second, false, "initial state"},
 		"old enough to be stored":       {time.Minute, false, ""},
 		"stored by an earlier observer": {5 * time.Second, true, "web-1, term 3"},
 	} {
@@ -196,7 +196,7 @@ func TestInitialEventsAreListedUntilTheyAreStored(t *testing.T) {
 				t.Errorf("want %q once:\n%s", c.want, text)
 			}
 			if c.stored {
-				d.lacks("led when electop started")
+				d.lacks("initial state")
 			}
 		})
 	}
