@@ -16,10 +16,10 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/internal/act"
-	"electop/ui/dialog"
+	plan "electop/internal/act"
+	"electop/ui/act"
 	"electop/ui/internal/uitest"
-	"electop/ui/results"
+	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
@@ -59,7 +59,7 @@ func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) ins
 
 // backend calls its functions. A function that is nil finds nothing.
 type backend struct {
-	results.Operator
+	act.Operator
 	onWatchChecks   func(string, []string)
 	onStudy         func(string, string)
 	onWatchSessions func(bool)
@@ -70,7 +70,7 @@ type backend struct {
 	onDiscover      func(context.Context, string, func(int, int)) (DiscoveredLocks, error)
 	onNearby        func(context.Context) (int, bool)
 	onDiagnose      func(context.Context, *election.Snapshot, *election.Election) Diagnosis
-	onDrain         func(context.Context, string, string, func(int, int)) (act.Plan, error)
+	onDrain         func(context.Context, string, string, func(int, int)) (plan.Plan, error)
 	onReport        func(context.Context, []Subject, time.Time) (string, error)
 	onDoctor        func(context.Context) ([]DoctorRow, error)
 }
@@ -81,7 +81,7 @@ func (d *driver) without(b *backend) {
 		d.m.out.rights.read = nil
 	}
 	tools := d.m.out.tools
-	d.m.out.tools = func(datacenter string) dialog.Tools {
+	d.m.out.tools = func(datacenter string) act.Tools {
 		t := tools(datacenter)
 		if b.onSurvey == nil {
 			t.Survey = nil
@@ -153,7 +153,7 @@ func (b *backend) Diagnose(ctx context.Context, s *election.Snapshot, e *electio
 	return b.onDiagnose(ctx, s, e)
 }
 
-func (b *backend) PlanDrain(ctx context.Context, datacenter, node string, progress func(int, int)) (act.Plan, error) {
+func (b *backend) PlanDrain(ctx context.Context, datacenter, node string, progress func(int, int)) (plan.Plan, error) {
 	return b.onDrain(ctx, datacenter, node, progress)
 }
 
@@ -187,6 +187,14 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 	for _, c := range change {
 		c(&opts)
 	}
+	if read := fake(&opts).onSurvey; read != nil {
+		fake(&opts).onSurvey = func(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
+			if d.unanswered {
+				return read(ctx, datacenter, keys)
+			}
+			return d.around(keys)
+		}
+	}
 	d.m = New(context.Background(), opts)
 	d.without(fake(&opts))
 	d.send(tea.WindowSizeMsg{Width: w, Height: h})
@@ -197,37 +205,66 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 }
 
 func (d *driver) send(msg tea.Msg) tea.Cmd {
-	next, cmd := d.m.Update(msg)
-	d.m = next.(*Model)
-	if survey, _ := d.awaited(); survey != nil && !d.unanswered {
-		next, _ = d.m.Update(dialog.Surveyed{Of: survey, Found: d.around(survey.Keys)})
-		d.m = next.(*Model)
+	_, cmd := d.m.Update(msg)
+	if o := d.m.overlay; o != nil && o.Targets != nil && !d.unanswered {
+		for o.Task.Running() {
+			d.survey(cmd)
+		}
 	}
-	if _, change := d.awaited(); change != nil && !d.hasty {
-		next, _ = d.m.Update(change)
-		d.m = next.(*Model)
+	if !d.hasty {
+		d.settle()
 	}
 	return cmd
 }
 
-// awaited returns the survey and the text change that the open dialog waits for.
-func (d *driver) awaited() (*dialog.Survey, *scene.Noticed) {
-	if d.m.dialog == nil {
-		return nil, nil
+// survey runs commands until one of them sends a result.
+func (d *driver) survey(cmd tea.Cmd) {
+	d.t.Helper()
+	results := make(chan tea.Msg, 100)
+	var run func(cmd tea.Cmd)
+	run = func(cmd tea.Cmd) {
+		if cmd == nil {
+			return
+		}
+		go func() {
+			switch msg := cmd().(type) {
+			case tea.BatchMsg:
+				for _, c := range msg {
+					run(c)
+				}
+			case kit.TaskMsg:
+				results <- msg
+			}
+		}()
 	}
-	return d.m.dialog.Awaits()
+	run(cmd)
+	for o := d.m.overlay; o.Task.Running(); {
+		select {
+		case msg := <-results:
+			_, next := d.m.Update(msg)
+			run(next)
+		case <-time.After(10 * time.Second):
+			d.t.Fatal("the survey does not end")
+		}
+	}
+}
+
+// settle lets the time pass after which the buttons of a dialog act.
+func (d *driver) settle() {
+	o := d.m.overlay
+	if o == nil || !slices.ContainsFunc(o.Buttons, func(b kit.Button) bool { return b.Acts }) {
+		return
+	}
+	for _, step := range []time.Duration{kit.Settled, -kit.Settled} {
+		d.now = d.now.Add(step)
+		d.m.Update(kit.SettledMsg{})
+	}
 }
 
 // ready reports whether the open dialog can be confirmed.
 func (d *driver) ready() bool {
 	text := d.text()
-	return d.m.dialog != nil && !slices.ContainsFunc([]string{"(Release)", "(Destroy)", "[ Close ]"}, func(not string) bool { return strings.Contains(text, not) })
-}
-
-// below reports whether the open dialog has lines below the visible ones.
-func (d *driver) below() bool {
-	text := d.text()
-	return strings.Contains(text, "more line below") || strings.Contains(text, "more lines below") || strings.Contains(text, "scroll down to enable")
+	return d.m.overlay != nil && !slices.ContainsFunc([]string{"(Release)", "(Destroy)", "[ Close ]"}, func(not string) bool { return strings.Contains(text, not) })
 }
 
 func (d *driver) actions() []scene.EventLine { return d.m.log.Events(d.m.scene) }
@@ -287,19 +324,14 @@ func (d *driver) lacks(parts ...string) {
 	}
 }
 
-// perform runs the commands of an action and sends their messages to the model.
+// perform runs the writes of an action.
 func (d *driver) perform(cmd tea.Cmd) {
 	d.t.Helper()
-	if cmd == nil {
-		d.t.Fatal("there is no command")
+	if cmd == nil || d.m.log.Running() == "" {
+		d.t.Fatal("there is no action")
 	}
-	switch msg := cmd().(type) {
-	case results.Answered:
-		d.send(msg)
-	default:
-		for _, c := range sequence(d.t, msg) {
-			d.send(c())
-		}
+	for d.m.log.Running() != "" {
+		cmd = d.send(firstOf(d.t, cmd))
 	}
 }
 

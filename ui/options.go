@@ -8,15 +8,13 @@ import (
 
 	"electop/election"
 	"electop/election/query"
-	"electop/internal/act"
+	engine "electop/internal/act"
 	"electop/internal/crash"
 	"electop/internal/history"
+	"electop/ui/act"
 	"electop/ui/board"
-	"electop/ui/commands"
-	"electop/ui/fix"
 	"electop/ui/kit"
 	"electop/ui/pages"
-	"electop/ui/results"
 	"electop/ui/scene"
 	"electop/ui/shell"
 )
@@ -24,7 +22,7 @@ import (
 // Backend reads from Consul and writes to it. A method with a context runs off the event loop; the others must not block.
 type Backend interface {
 	// Operator carries out confirmed actions.
-	results.Operator
+	act.Operator
 	// WatchChecks receives a datacenter and those of its nodes whose health checks are needed, most important first,
 	// whenever the list of nodes changes.
 	WatchChecks(datacenter string, nodes []string)
@@ -53,7 +51,7 @@ type Backend interface {
 	// Diagnose determines why an election has no effective leader and returns the fix.
 	Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis
 	// PlanDrain plans the drain of a node.
-	PlanDrain(ctx context.Context, datacenter, node string, progress func(done, total int)) (act.Plan, error)
+	PlanDrain(ctx context.Context, datacenter, node string, progress func(done, total int)) (engine.Plan, error)
 	// Report writes an incident report about elections to a new file, and returns the name of the file. The report covers
 	// the time since a moment. It requires [Options.History].
 	Report(ctx context.Context, of []Subject, since time.Time) (file string, err error)
@@ -132,7 +130,7 @@ type Cluster = shell.Cluster
 
 type (
 	// Command is a command from the config file, with its template.
-	Command = commands.Template
+	Command = pages.Command
 	// ShellCommand is a template with the values of its variables.
 	ShellCommand = shell.Command
 	// Template is a shell command that uses environment variables.
@@ -170,4 +168,4 @@ func ThemeNamed(name string) (theme string, known bool) {
 type DiscoveredLocks = pages.Found
 
 // Diagnosis is the problem with one election and the fix for it.
-type Diagnosis = fix.Diagnosis
+type Diagnosis = act.Diagnosis

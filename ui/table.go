@@ -89,7 +89,7 @@ func actions(k *keys.Map, ascii bool) []action {
 		{Row: keys.Row{Name: "sessions", Keys: "3", About: "sessions", Group: "Everywhere", Help: everywhere, Foot: "elections, events, empty", Command: "3", Says: "show the sessions"}, run: view(viewSessions)},
 		{Row: keys.Row{Name: "command", Keys: ":", About: "command", Group: "Everywhere", Help: everywhere, Foot: "empty", Bind: &k.Command}, run: func(m *Model, _, _ string) tea.Cmd { return openPrompt(m, prompt.Command) }},
 		{Row: keys.Row{Name: "pause", Keys: "p", About: "pause", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions", Bind: &k.Pause, Command: "pause", Says: "pause or resume the board"}, run: plain((*Model).togglePause)},
-		{Row: keys.Row{Name: "results", Keys: "u", About: "actions and their results", Group: "Everywhere", Help: everywhere, Bind: &k.Results}, run: func(m *Model, _, _ string) tea.Cmd { return send(m, &m.log, scene.ListActions{}) }},
+		{Row: keys.Row{Name: "results", Keys: "u", About: "actions and their results", Group: "Everywhere", Help: everywhere, Bind: &k.Results}, run: func(m *Model, _, _ string) tea.Cmd { return m.log.Show() }},
 		{Row: keys.Row{Name: "mouse", Keys: "M", About: "turn the mouse on or off", Group: "Everywhere", Help: everywhere, Bind: &k.Mouse}, run: plain(toggleMouse)},
 		{Row: keys.Row{Name: "help", Keys: "?", About: "help", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, event, session, empty", Command: "help", Says: "show the keys, symbols and commands"},
 			run: plain(openHelp)},

@@ -92,20 +92,6 @@ func (d *driver) leaders() (all []string, marked string, row int) {
 	return all, marked, row
 }
 
-func TestEventsAreNewestFirst(t *testing.T) {
-	d := drive(t, eventful(100))
-	d.wants("newest first")
-	d.wants(" follows the newest")
-	all, marked, top := d.leaders()
-	if all[0] != "web-099" || all[1] != "web-098" || marked != "web-099" {
-		t.Errorf("%v, cursor on %s", all, marked)
-	}
-	d.show(eventful(103))
-	if all, marked, row := d.leaders(); all[0] != "web-102" || marked != "web-102" || row != top {
-		t.Errorf("the view does not follow the newest event: %v, cursor on %s", all, marked)
-	}
-}
-
 func TestCursorStaysOnItsEvent(t *testing.T) {
 	for name, away := range map[string]func(*driver){
 		"j":      func(d *driver) { d.keys("j", "j") },
@@ -228,15 +214,6 @@ func TestTheCausePrecedesTheLengthOfTheTerm(t *testing.T) {
 	}
 }
 
-func TestOpeningTwiceShowsTheElection(t *testing.T) {
-	d := drive(t, eventful(3))
-	d.keys("enter")
-	d.wants("its election")
-	if show, ok := d.keys("enter").(scene.ShowElection); !ok || show.ID != "\x00service/web/leader" {
-		t.Errorf("%+v", show)
-	}
-}
-
 func TestActionsAreListedAmongEventsNewestFirst(t *testing.T) {
 	d := drive(t, eventful(0))
 	at := func(n int, name string) *election.Event {
@@ -252,23 +229,6 @@ func TestActionsAreListedAmongEventsNewestFirst(t *testing.T) {
 	all, _, _ := d.leaders()
 	if want := []string{"web-a12", "web-009", "web-a06", "web-006", "web-004", "web-a01"}; !slices.Equal(all, want) {
 		t.Errorf("%v, want %v", all, want)
-	}
-}
-
-func TestStripShowsTheLatest(t *testing.T) {
-	s := uitest.Scene(eventful(100), uitest.Now())
-	lines := events.Strip(s, uitest.Painter(), kit.Rect{W: 80, H: 4})
-	if len(lines) != 4 || !strings.Contains(lines[1], "web-099") || !strings.Contains(lines[3], "web-097") {
-		t.Errorf("%q", lines)
-	}
-}
-
-func TestViewChangesNothing(t *testing.T) {
-	d := drive(t, eventful(100))
-	d.keys("G", "k")
-	before, first := fmt.Sprintf("%#v", d.m), d.text()
-	if d.text() != first || fmt.Sprintf("%#v", d.m) != before {
-		t.Error("drawing changed the view")
 	}
 }
 
