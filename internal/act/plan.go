@@ -93,10 +93,9 @@ func heldHere(e *election.Election, here sessionMap) *election.Election {
 		found.Session = session
 		return &found
 	}
-	for id, holds := range election.SemaphoreHolders(e) {
-		if holds && here.of(id) != nil {
-			return e
-		}
+	slots, _ := e.Pair.Slots()
+	if slices.ContainsFunc(slots.Holders, func(id string) bool { return here.of(id) != nil }) {
+		return e
 	}
 	return nil
 }
