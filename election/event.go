@@ -245,7 +245,11 @@ func parse[T any](text string, into *T, read func(string) (T, error)) (err error
 }
 
 // Summary describes the event in one line, without its time, election and type. The line is safe to print.
-func (e Event) Summary() string {
+func (e Event) Summary() string { return strings.Join(e.Parts(e.Time.Local()), " · ") }
+
+// Parts returns the parts of the summary: for most events the leader with its term first. now selects the format of
+// times.
+func (e Event) Parts(now time.Time) []string {
 	var parts []string
 	if who := e.who(); who != "" {
 		parts = append(parts, who)
@@ -280,10 +284,10 @@ func (e Event) Summary() string {
 	if e.Initial {
 		parts = append(parts, "initial state")
 	}
-	if between := e.Between(e.Time.Local()); between != "" {
+	if between := e.Between(now); between != "" {
 		parts = append(parts, between)
 	}
-	return strings.Join(parts, " · ")
+	return parts
 }
 
 // Between describes when the change happened if it was not observed, or returns "". See [Between].

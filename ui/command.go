@@ -53,7 +53,7 @@ func toDetail(m *Model, by, _ string) tea.Cmd {
 }
 
 // back undoes one step.
-func back(m *Model, _, _ string) tea.Cmd {
+func back(m *Model) tea.Cmd {
 	switch {
 	case m.focus.view == viewEvents && m.events.Covered():
 	case m.feed.past != nil || m.out.travel.Busy():
@@ -66,7 +66,7 @@ func back(m *Model, _, _ string) tea.Cmd {
 }
 
 // discover searches the store of the selected datacenter for locks.
-func discover(m *Model, _, _ string) tea.Cmd {
+func discover(m *Model) tea.Cmd {
 	datacenter, where := selectedDatacenter(m), ""
 	if m.scene.Several() {
 		where = " in " + scene.OneLine(datacenter, 40)
@@ -90,7 +90,7 @@ func choose(m *Model, kind election.ActionKind, by, filter string) tea.Cmd {
 }
 
 // showHistory shows the history page of the selected election in the whole window.
-func showHistory(m *Model, _, _ string) tea.Cmd {
+func showHistory(m *Model) tea.Cmd {
 	if m.scene.Selected == nil {
 		m.say(kit.Delay, "No election is selected: there is no history to show.")
 		return nil

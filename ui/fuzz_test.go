@@ -14,7 +14,6 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/kit"
-	"electop/ui/results"
 	"electop/ui/scene"
 )
 
@@ -148,7 +147,7 @@ func FuzzDashboard(f *testing.F) {
 			cmd := d.keys(key)
 			d.send(tea.PasteMsg{Content: b})
 			if (key == "f" || key == "y") && cmd != nil {
-				d.settle(cmd)
+				d.follow(cmd)
 			}
 			checkFrame(t, d, width, height, fmt.Sprint(keys))
 		}
@@ -164,20 +163,20 @@ func FuzzDashboard(f *testing.F) {
 	})
 }
 
-// settle runs a command and the commands that it causes. It stops after a search, because the next command waits for
+// follow runs a command and the commands that it causes. It stops after a search, because the next command waits for
 // the clock.
-func (d *driver) settle(cmd tea.Cmd) (searched bool) {
+func (d *driver) follow(cmd tea.Cmd) (searched bool) {
 	switch msg := cmd().(type) {
 	case nil:
 	case scene.Searched:
 		d.send(msg)
 		return true
-	case results.Answered, kit.TaskMsg:
+	case kit.TaskMsg:
 		d.send(msg)
 	default:
 		cmds, _ := commandsOf(msg)
 		for _, c := range cmds {
-			if c != nil && d.settle(c) {
+			if c != nil && d.follow(c) {
 				return true
 			}
 		}

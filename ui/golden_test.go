@@ -276,12 +276,10 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"drain-choices": func(t *testing.T, w, h int) *driver {
 			d := planOf(t, w, h)
 			d.keys("j", "space", "x")
-			d.notice()
 			return d
 		},
 		"drain-long": func(t *testing.T, w, h int) *driver {
 			d, _ := planned(t, &fakeDrain{}, w, h, longPlan)
-			d.notice()
 			return d
 		},
 		"drain-name": func(t *testing.T, w, h int) *driver {

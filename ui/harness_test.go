@@ -16,9 +16,8 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/dialog"
 	"electop/ui/internal/uitest"
-	"electop/ui/results"
+	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
@@ -80,6 +79,14 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 	for _, c := range change {
 		c(&opts)
 	}
+	if read := opts.Survey; read != nil {
+		opts.Survey = func(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
+			if d.unanswered {
+				return read(ctx, datacenter, keys)
+			}
+			return d.around(keys)
+		}
+	}
 	d.m = New(context.Background(), opts)
 	d.send(tea.WindowSizeMsg{Width: w, Height: h})
 	if snap != nil {
@@ -89,37 +96,66 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 }
 
 func (d *driver) send(msg tea.Msg) tea.Cmd {
-	next, cmd := d.m.Update(msg)
-	d.m = next.(*Model)
-	if survey, _ := d.awaited(); survey != nil && !d.unanswered {
-		next, _ = d.m.Update(dialog.Surveyed{Of: survey, Found: d.around(survey.Keys)})
-		d.m = next.(*Model)
+	_, cmd := d.m.Update(msg)
+	if o := d.m.overlay; o != nil && o.Targets != nil && !d.unanswered {
+		for o.Task.Running() {
+			d.survey(cmd)
+		}
 	}
-	if _, change := d.awaited(); change != nil && !d.hasty {
-		next, _ = d.m.Update(change)
-		d.m = next.(*Model)
+	if !d.hasty {
+		d.settle()
 	}
 	return cmd
 }
 
-// awaited returns the survey and the text change that the open dialog waits for.
-func (d *driver) awaited() (*dialog.Survey, *scene.Noticed) {
-	if d.m.dialog == nil {
-		return nil, nil
+// survey runs commands until one of them sends a result.
+func (d *driver) survey(cmd tea.Cmd) {
+	d.t.Helper()
+	results := make(chan tea.Msg, 100)
+	var run func(cmd tea.Cmd)
+	run = func(cmd tea.Cmd) {
+		if cmd == nil {
+			return
+		}
+		go func() {
+			switch msg := cmd().(type) {
+			case tea.BatchMsg:
+				for _, c := range msg {
+					run(c)
+				}
+			case kit.TaskMsg:
+				results <- msg
+			}
+		}()
 	}
-	return d.m.dialog.Awaits()
+	run(cmd)
+	for o := d.m.overlay; o.Task.Running(); {
+		select {
+		case msg := <-results:
+			_, next := d.m.Update(msg)
+			run(next)
+		case <-time.After(10 * time.Second):
+			d.t.Fatal("the survey does not end")
+		}
+	}
+}
+
+// settle lets the time pass after which the buttons of a dialog act.
+func (d *driver) settle() {
+	o := d.m.overlay
+	if o == nil || !slices.ContainsFunc(o.Buttons, func(b kit.Button) bool { return b.Acts }) {
+		return
+	}
+	for _, step := range []time.Duration{kit.Settled, -kit.Settled} {
+		d.now = d.now.Add(step)
+		d.m.Update(kit.SettledMsg{})
+	}
 }
 
 // ready reports whether the open dialog can be confirmed.
 func (d *driver) ready() bool {
 	text := d.text()
-	return d.m.dialog != nil && !slices.ContainsFunc([]string{"(Release)", "(Destroy)", "[ Close ]"}, func(not string) bool { return strings.Contains(text, not) })
-}
-
-// below reports whether the open dialog has lines below the visible ones.
-func (d *driver) below() bool {
-	text := d.text()
-	return strings.Contains(text, "more line below") || strings.Contains(text, "more lines below") || strings.Contains(text, "scroll down to enable")
+	return d.m.overlay != nil && !slices.ContainsFunc([]string{"(Release)", "(Destroy)", "[ Close ]"}, func(not string) bool { return strings.Contains(text, not) })
 }
 
 func (d *driver) actions() []scene.EventLine { return d.m.log.Events(d.m.scene) }
@@ -179,19 +215,14 @@ func (d *driver) lacks(parts ...string) {
 	}
 }
 
-// perform runs the commands of an action and sends their messages to the model.
+// perform runs the writes of an action.
 func (d *driver) perform(cmd tea.Cmd) {
 	d.t.Helper()
-	if cmd == nil {
-		d.t.Fatal("there is no command")
+	if cmd == nil || d.m.log.Running() == "" {
+		d.t.Fatal("there is no action")
 	}
-	switch msg := cmd().(type) {
-	case results.Answered:
-		d.send(msg)
-	default:
-		for _, c := range sequence(d.t, msg) {
-			d.send(c())
-		}
+	for d.m.log.Running() != "" {
+		cmd = d.send(firstOf(d.t, cmd))
 	}
 }
 

@@ -4,9 +4,9 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"electop/ui/commands"
 	"electop/ui/keys"
 	"electop/ui/kit"
+	"electop/ui/pages"
 	"electop/ui/scene"
 	"electop/ui/shell"
 )
@@ -35,15 +35,13 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 		return m.promptKey(msg)
 	case modeCopy:
 		return copyKey(m, msg)
-	case modeBoard:
-		return m.boardKey(msg)
 	default:
-		return toOverlay(m, msg)
+		return m.boardKey(msg)
 	}
 }
 
 // openCopyMenu opens the copy menu for the selected election or session.
-func openCopyMenu(m *Model, _, _ string) tea.Cmd {
+func openCopyMenu(m *Model) tea.Cmd {
 	sessions := m.focus.view == viewSessions
 	switch {
 	case sessions && m.scene.Past != nil:
@@ -58,12 +56,12 @@ func openCopyMenu(m *Model, _, _ string) tea.Cmd {
 }
 
 // openCommands opens the command menu for the selected election or session.
-func openCommands(m *Model, _, _ string) tea.Cmd {
-	about := commands.Open{Election: m.scene.Selected}
+func openCommands(m *Model) tea.Cmd {
+	all := pages.Commands{All: m.opts.Commands, Run: m.opts.Command, File: m.opts.ConfigFile}
 	if m.focus.view == viewSessions {
-		about = commands.Open{Session: m.sessions.Selected()}
+		return m.do(pages.Menu(all, nil, m.sessions.Selected(), m.keys, m.scene))
 	}
-	return send(m, &m.focus.commands, about)
+	return m.do(pages.Menu(all, m.scene.Selected, nil, m.keys, m.scene))
 }
 
 // copyItems lists what the copy menu can copy.
@@ -135,7 +133,7 @@ func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
 		m.overlay.Wheel(msg.(scene.Wheeled).Step)
 		return nil
 	case m.focus.mode != modeBoard:
-		return toOverlay(m, msg)
+		return nil
 	case pane && m.focus.view == viewElections:
 		return send(m, &m.detail, msg)
 	}
@@ -159,7 +157,7 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 }
 
 // toggleMouse turns mouse support on or off. While it is off, the user can select text with the terminal.
-func toggleMouse(m *Model, _, _ string) tea.Cmd {
+func toggleMouse(m *Model) tea.Cmd {
 	m.window.noMouse = !m.window.noMouse
 	text := "Mouse support is on."
 	if m.window.noMouse {

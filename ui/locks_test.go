@@ -77,7 +77,7 @@ func TestTheDiscoveredLocksCanBeWatched(t *testing.T) {
 	if got, want := set.Strings(), []string{"service/*/leader", "jobs/*/.lock", "slots/.lock", "!jobs/x/.lock"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if d.m.focus.mode != modeBoard {
+	if d.m.overlay != nil {
 		t.Error("the panel is still open")
 	}
 }

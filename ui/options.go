@@ -10,13 +10,10 @@ import (
 	"electop/election/query"
 	"electop/internal/crash"
 	"electop/internal/history"
+	"electop/ui/act"
 	"electop/ui/board"
-	"electop/ui/commands"
-	"electop/ui/drain"
-	"electop/ui/fix"
 	"electop/ui/kit"
 	"electop/ui/pages"
-	"electop/ui/results"
 	"electop/ui/scene"
 	"electop/ui/shell"
 )
@@ -93,7 +90,7 @@ type Options struct {
 	SetPatterns func(ps election.Patterns)
 	// Diagnose determines why an election has no effective leader and returns the fix. It runs off the event loop. If it
 	// is nil, the key f is disabled.
-	Diagnose fix.Diagnose
+	Diagnose act.Diagnose
 	// Drain plans the drain of a node. It is nil if drains are unavailable. With ReadOnly, the key D shows that drains are
 	// disabled.
 	Drain DrainPlanner
@@ -133,7 +130,7 @@ type Cluster = shell.Cluster
 
 type (
 	// Command is a command from the config file, with its template.
-	Command = commands.Template
+	Command = pages.Command
 	// ShellCommand is a template with the values of its variables.
 	ShellCommand = shell.Command
 	// Template is a shell command that uses environment variables.
@@ -171,10 +168,10 @@ func ThemeNamed(name string) (theme string, known bool) {
 type DiscoveredLocks = pages.Found
 
 // Operator carries out a confirmed action.
-type Operator = results.Operator
+type Operator = act.Operator
 
 // Diagnosis is the problem with one election and the fix for it.
-type Diagnosis = fix.Diagnosis
+type Diagnosis = act.Diagnosis
 
 // DrainPlanner makes the plan of a drain.
-type DrainPlanner = drain.Planner
+type DrainPlanner = act.Planner

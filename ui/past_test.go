@@ -174,7 +174,7 @@ func TestActionsAreDisabledInThePast(t *testing.T) {
 	} {
 		d := inThePast(160, 45)(t, append([]string{"at 03:12:25"}, keys...)...)
 		d.wants(strings.TrimSpace(name), "sc to return to now")
-		if d.m.dialog != nil || d.m.feed.paused || d.marks() > 0 {
+		if d.m.overlay != nil || d.m.feed.paused || d.marks() > 0 {
 			t.Errorf("%v had an effect in the past", keys)
 		}
 	}

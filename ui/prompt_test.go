@@ -35,7 +35,7 @@ func TestReleaseRefusesAnInvalidFilter(t *testing.T) {
 		d := drive(t, mixedSnapshot(), 120, 36)
 		d.keys(":", "'"+text, "enter")
 		d.wants(want)
-		if d.m.dialog != nil {
+		if d.m.overlay != nil {
 			t.Errorf("%s opens a dialog", text)
 		}
 	}

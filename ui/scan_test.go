@@ -47,7 +47,7 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 	d.now = d.now.Add(time.Minute)
 	d.send(tickMsg(d.now))
 	d.keys("/", "'"+sessionID(200), "enter", "x")
-	d.wants("locks/000 is released, not watched", "and 242 more keys", "Scanned all 9,800 keys: 252 keys in all, as of 12:01:09, 1m ago.", "f scans")
+	d.wants("locks/000 is released, not watched", "and 242 more keys", "Scanned all 9,800 keys: 252 keys in all, as of 12:01:09, 1m ago.", "f scan all keys")
 	d.performSearch()
 	d.wants("252 keys in all, as of 12:02:09.")
 }

@@ -38,78 +38,75 @@ func actions(k *keys.Map, ascii bool) []action {
 	if ascii {
 		move, enter, fix = "j/k", "enter", "fix..."
 	}
-	const elections, events, session, zoom, history, event, one, empty = keys.Elections, keys.Events, keys.Sessions, keys.Zoom, keys.Past, keys.Event, keys.Session, keys.Empty
-	all, lists, board, in := keys.In(elections, events, session), keys.In(elections, session), keys.In(elections), keys.In
+	const everywhere = "elections, events, sessions"
 	view := func(v view) func(*Model, string, string) tea.Cmd {
-		return func(m *Model, _, _ string) tea.Cmd { return m.show(v) }
+		return plain(func(m *Model) tea.Cmd { return m.show(v) })
 	}
 	act := func(kind election.ActionKind) func(*Model, string, string) tea.Cmd {
 		return func(m *Model, by, filter string) tea.Cmd { return choose(m, kind, by, filter) }
 	}
 	return []action{
-		{Row: keys.Row{Name: "back", Keys: "esc", About: "back", Group: "Everywhere", Help: all, Foot: in(zoom, one).And(history, "now").And(event, "close"), Bind: &k.Back}, run: back},
-		{Row: keys.Row{Name: "earlier", Keys: "[", About: "previous event", Group: "Everywhere", Help: all, Foot: in().And(history, "earlier"), Bind: &k.Earlier}, run: step(-1)},
-		{Row: keys.Row{Name: "later", Keys: "]", About: "next event", Group: "Everywhere", Help: all, Foot: in().And(history, "later"), Bind: &k.Later}, run: step(1)},
-		{Row: keys.Row{Name: "down", Keys: "j down", Sign: move, About: "move", Group: "Move", Help: all, Foot: in(elections, events, session, history).And(zoom, "scroll").And(event, "scroll").And(one, "scroll"), Bind: &k.Down}},
-		{Row: keys.Row{Name: "up", Keys: "k up", About: "up", Group: "Move", Help: all, Bind: &k.Up}},
-		{Row: keys.Row{Name: "open", Keys: "enter", Sign: enter, About: "open", Group: "Look", Help: all.And(events, "open the event; again: open its election"), Foot: in(elections, events, session, history).And(event, "its election"), Bind: &k.Open}},
-		{Row: keys.Row{Name: "filter", Keys: "/", About: "filter", Group: "Everywhere", Help: all, Foot: in(elections, events, session, history), Bind: &k.Filter, Command: "filter TEXT", Says: "filter the list, like /"}, run: filter, complete: filters},
-		{Row: keys.Row{Name: "top", Keys: "g home", About: "first", Group: "Move", Help: all.And(events, "newest; follow new events"), Foot: in().And(events, "newest"), Bind: &k.Top}},
-		{Row: keys.Row{Name: "bottom", Keys: "G end", About: "last", Group: "Move", Help: all, Bind: &k.Bottom}},
-		{Row: keys.Row{Name: "half-down", Keys: "ctrl+d", About: "half a page down", Group: "Move", Help: all, Bind: &k.HalfDown}},
-		{Row: keys.Row{Name: "half-up", Keys: "ctrl+u", About: "half a page up", Group: "Move", Help: all, Bind: &k.HalfUp}},
-		{Row: keys.Row{Name: "page-down", Keys: "pgdown ctrl+f", About: "one page down", Group: "Move", Help: all, Bind: &k.PageDown}},
-		{Row: keys.Row{Name: "page-up", Keys: "pgup ctrl+b", About: "one page up", Group: "Move", Help: all, Bind: &k.PageUp}},
-		{Row: keys.Row{Name: "next-problem", Keys: "n", About: "next problem", Group: "Move", Help: board, Bind: &k.NextTrouble}},
-		{Row: keys.Row{Name: "previous-problem", Keys: "N", About: "previous problem", Group: "Move", Help: board, Bind: &k.PrevTrouble}},
-		{Row: keys.Row{Name: "fix", Keys: "f", About: "explain and fix a vacancy", Group: "Act", Help: board, Foot: in().And(elections, fix).And(zoom, fix), Command: "fix", Says: "show why the election has no leader, and the fix"}, run: openFix},
-		{Row: keys.Row{Name: "release", Keys: "r", About: "release", Group: "Act", Help: board, Foot: in(elections, zoom), Bind: &k.Release, Command: "release [FILTER]", Says: "release the selected, marked or matching elections"}, run: act(election.ActionRelease), complete: electionFilters},
-		{Row: keys.Row{Name: "destroy", Keys: "x", About: "destroy", Group: "Act", Help: lists.And(session, "destroy the session"), Foot: in(elections, zoom, session, one), Bind: &k.Destroy, Command: "destroy [FILTER]", Says: "like :release, but destroy the sessions"}, run: act(election.ActionDestroy), complete: filters},
-		{Row: keys.Row{Name: "scan", Keys: "f", About: "scan all keys", Group: "Look", Help: in(session), Foot: in(session, one), Bind: &k.Scan}},
-		{Row: keys.Row{Name: "longer-lane", Keys: "-", About: "longer lanes, up to 30 days", Group: "Look", Help: board, Foot: in().And(history, "longer lanes"), Bind: &k.LongerLane}},
-		{Row: keys.Row{Name: "shorter-lane", Keys: "+ =", About: "shorter lanes, min. 1 minute", Group: "Look", Help: board, Foot: in().And(history, "shorter lanes"), Bind: &k.ShorterLane}},
-		{Row: keys.Row{Name: "sort", Keys: "s", About: "sort", Group: "Look", Help: lists, Foot: in(elections, session, history), Bind: &k.Sort, Command: "sort KEY [reverse]", Says: "sort the list"}, run: sort, complete: values(orders)},
-		{Row: keys.Row{Name: "reverse", Keys: "S", About: "reverse the sort order", Group: "Look", Help: lists, Bind: &k.Reverse}},
-		{Row: keys.Row{Name: "next-tab", Keys: "tab", About: "next page", Group: "Look", Help: board, Foot: in(zoom).And(elections, "page").And(history, "page"), Bind: &k.NextTab}, run: toDetail},
-		{Row: keys.Row{Name: "previous-tab", Keys: "shift+tab", About: "previous page", Group: "Look", Help: board, Bind: &k.PrevTab}, run: toDetail},
-		{Row: keys.Row{Name: "pane-down", Keys: "J shift+down", About: "scroll the pane down", Group: "Look", Help: lists, Bind: &k.PaneDown}, run: toDetail},
-		{Row: keys.Row{Name: "pane-up", Keys: "K shift+up", About: "scroll the pane up", Group: "Look", Help: lists, Bind: &k.PaneUp}, run: toDetail},
-		{Row: keys.Row{Name: "mark", Keys: "space", About: "mark and move down", Group: "Mark", Help: lists, Foot: in().And(elections, "mark").And(session, "mark"), Bind: &k.Mark}},
-		{Row: keys.Row{Name: "mark-range", Keys: "V", About: "mark a range", Group: "Mark", Help: lists, Bind: &k.MarkRange}},
-		{Row: keys.Row{Name: "mark-all", Keys: "a", About: "mark all shown rows", Group: "Mark", Help: lists, Bind: &k.MarkAll}},
-		{Row: keys.Row{Name: "invert-marks", Keys: "i", About: "invert marks of shown rows", Group: "Mark", Help: lists, Bind: &k.Invert}},
-		{Row: keys.Row{Name: "unmark", Keys: "A", About: "unmark all", Group: "Mark", Help: lists, Bind: &k.Unmark}},
-		{Row: keys.Row{Name: "drain", Keys: "D", About: "drain the selected row's node", Group: "Everywhere", Help: all, Foot: in().And(elections, "drain").And(session, "drain"), Command: "drain [NODE]", Says: "move every leader off a node"},
+		{Row: keys.Row{Name: "back", Keys: "esc", About: "back", Group: "Everywhere", Help: everywhere, Foot: "zoom, session, past=now, event=close", Bind: &k.Back}, run: plain(back)},
+		{Row: keys.Row{Name: "earlier", Keys: "[", About: "previous event", Group: "Everywhere", Help: everywhere, Foot: "past=earlier", Bind: &k.Earlier}, run: step(-1)},
+		{Row: keys.Row{Name: "later", Keys: "]", About: "next event", Group: "Everywhere", Help: everywhere, Foot: "past=later", Bind: &k.Later}, run: step(1)},
+		{Row: keys.Row{Name: "down", Keys: "j down", Sign: move, About: "move", Group: "Move", Help: everywhere, Foot: "elections, events, sessions, past, zoom=scroll, event=scroll, session=scroll", Bind: &k.Down}},
+		{Row: keys.Row{Name: "up", Keys: "k up", About: "up", Group: "Move", Help: everywhere, Bind: &k.Up}},
+		{Row: keys.Row{Name: "open", Keys: "enter", Sign: enter, About: "open", Group: "Look", Help: "elections, events=open the event; again: open its election, sessions", Foot: "elections, events, sessions, past, event=its election", Bind: &k.Open}},
+		{Row: keys.Row{Name: "filter", Keys: "/", About: "filter", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, past", Bind: &k.Filter, Command: "filter TEXT", Says: "filter the list, like /"}, run: filter, complete: filters},
+		{Row: keys.Row{Name: "top", Keys: "g home", About: "first", Group: "Move", Help: "elections, events=newest; follow new events, sessions", Foot: "events=newest", Bind: &k.Top}},
+		{Row: keys.Row{Name: "bottom", Keys: "G end", About: "last", Group: "Move", Help: everywhere, Bind: &k.Bottom}},
+		{Row: keys.Row{Name: "half-down", Keys: "ctrl+d", About: "half a page down", Group: "Move", Help: everywhere, Bind: &k.HalfDown}},
+		{Row: keys.Row{Name: "half-up", Keys: "ctrl+u", About: "half a page up", Group: "Move", Help: everywhere, Bind: &k.HalfUp}},
+		{Row: keys.Row{Name: "page-down", Keys: "pgdown ctrl+f", About: "one page down", Group: "Move", Help: everywhere, Bind: &k.PageDown}},
+		{Row: keys.Row{Name: "page-up", Keys: "pgup ctrl+b", About: "one page up", Group: "Move", Help: everywhere, Bind: &k.PageUp}},
+		{Row: keys.Row{Name: "next-problem", Keys: "n", About: "next problem", Group: "Move", Help: "elections", Bind: &k.NextTrouble}},
+		{Row: keys.Row{Name: "previous-problem", Keys: "N", About: "previous problem", Group: "Move", Help: "elections", Bind: &k.PrevTrouble}},
+		{Row: keys.Row{Name: "fix", Keys: "f", About: "explain and fix a vacancy", Group: "Act", Help: "elections", Foot: "elections=" + fix + ", zoom=" + fix, Command: "fix", Says: "show why the election has no leader, and the fix"}, run: openFix},
+		{Row: keys.Row{Name: "release", Keys: "r", About: "release", Group: "Act", Help: "elections", Foot: "elections, zoom", Bind: &k.Release, Command: "release [FILTER]", Says: "release the selected, marked or matching elections"}, run: act(election.ActionRelease), complete: electionFilters},
+		{Row: keys.Row{Name: "destroy", Keys: "x", About: "destroy", Group: "Act", Help: "elections, sessions=destroy the session", Foot: "elections, zoom, sessions, session", Bind: &k.Destroy, Command: "destroy [FILTER]", Says: "like :release, but destroy the sessions"}, run: act(election.ActionDestroy), complete: filters},
+		{Row: keys.Row{Name: "scan", Keys: "f", About: "scan all keys", Group: "Look", Help: "sessions", Foot: "sessions, session", Bind: &k.Scan}},
+		{Row: keys.Row{Name: "longer-lane", Keys: "-", About: "longer lanes, up to 30 days", Group: "Look", Help: "elections", Foot: "past=longer lanes", Bind: &k.LongerLane}},
+		{Row: keys.Row{Name: "shorter-lane", Keys: "+ =", About: "shorter lanes, min. 1 minute", Group: "Look", Help: "elections", Foot: "past=shorter lanes", Bind: &k.ShorterLane}},
+		{Row: keys.Row{Name: "sort", Keys: "s", About: "sort", Group: "Look", Help: "elections, sessions", Foot: "elections, sessions, past", Bind: &k.Sort, Command: "sort KEY [reverse]", Says: "sort the list"}, run: sort, complete: values(orders)},
+		{Row: keys.Row{Name: "reverse", Keys: "S", About: "reverse the sort order", Group: "Look", Help: "elections, sessions", Bind: &k.Reverse}},
+		{Row: keys.Row{Name: "next-tab", Keys: "tab", About: "next page", Group: "Look", Help: "elections", Foot: "zoom, elections=page, past=page", Bind: &k.NextTab}, run: toDetail},
+		{Row: keys.Row{Name: "previous-tab", Keys: "shift+tab", About: "previous page", Group: "Look", Help: "elections", Bind: &k.PrevTab}, run: toDetail},
+		{Row: keys.Row{Name: "pane-down", Keys: "J shift+down", About: "scroll the pane down", Group: "Look", Help: "elections, sessions", Bind: &k.PaneDown}, run: toDetail},
+		{Row: keys.Row{Name: "pane-up", Keys: "K shift+up", About: "scroll the pane up", Group: "Look", Help: "elections, sessions", Bind: &k.PaneUp}, run: toDetail},
+		{Row: keys.Row{Name: "mark", Keys: "space", About: "mark and move down", Group: "Mark", Help: "elections, sessions", Foot: "elections=mark, sessions=mark", Bind: &k.Mark}},
+		{Row: keys.Row{Name: "mark-range", Keys: "V", About: "mark a range", Group: "Mark", Help: "elections, sessions", Bind: &k.MarkRange}},
+		{Row: keys.Row{Name: "mark-all", Keys: "a", About: "mark all shown rows", Group: "Mark", Help: "elections, sessions", Bind: &k.MarkAll}},
+		{Row: keys.Row{Name: "invert-marks", Keys: "i", About: "invert marks of shown rows", Group: "Mark", Help: "elections, sessions", Bind: &k.Invert}},
+		{Row: keys.Row{Name: "unmark", Keys: "A", About: "unmark all", Group: "Mark", Help: "elections, sessions", Bind: &k.Unmark}},
+		{Row: keys.Row{Name: "drain", Keys: "D", About: "drain the selected row's node", Group: "Everywhere", Help: everywhere, Foot: "elections=drain, sessions=drain", Command: "drain [NODE]", Says: "move every leader off a node"},
 			run: func(m *Model, _, node string) tea.Cmd { return openDrain(m, cmp.Or(node, selectedNode(m))) }, complete: fields("node")},
-		{Row: keys.Row{Name: "copy", Keys: "c", About: "copy a field or a command", Group: "Look", Help: lists, Foot: in().And(zoom, "copy").And(session, "copy").And(one, "copy")}, run: openCopyMenu},
-		{Row: keys.Row{Name: "report", Keys: "E", About: "write an incident report", Group: "Look", Help: in(elections).And(events, "write an incident report about the listed events"), Foot: in().And(zoom, "report").And(events, "report"), Bind: &k.Report, Command: "report [SINCE]", Says: "write an incident report about the election or the listed events"},
-			run: report, complete: values(func(*Model) []string { return []string{"15m", "1h", "24h", "7d"} })},
-		{Row: keys.Row{Name: "run", Keys: "!", About: "run a configured command", Group: "Act", Help: lists}, run: openCommands},
-		{Row: keys.Row{Name: "elections", Keys: "1", About: "elections", Group: "Everywhere", Help: all, Foot: in(events, session, one), Command: "1", Says: "show the elections"}, run: view(viewElections)},
-		{Row: keys.Row{Name: "events", Keys: "2", About: "events", Group: "Everywhere", Help: all, Foot: in(elections, session, history, empty), Command: "2", Says: "show the events"}, run: view(viewEvents)},
-		{Row: keys.Row{Name: "sessions", Keys: "3", About: "sessions", Group: "Everywhere", Help: all, Foot: in(elections, events, empty), Command: "3", Says: "show the sessions"}, run: view(viewSessions)},
-		{Row: keys.Row{Name: "command", Keys: ":", About: "command", Group: "Everywhere", Help: all, Foot: in(empty), Bind: &k.Command}, run: func(m *Model, _, _ string) tea.Cmd { return openPrompt(m, prompt.Command) }},
-		{Row: keys.Row{Name: "pause", Keys: "p", About: "pause", Group: "Everywhere", Help: all, Foot: in(elections, events, session), Bind: &k.Pause, Command: "pause", Says: "pause or resume the board"}, run: func(m *Model, _, _ string) tea.Cmd { return m.pause(!m.feed.paused) }},
-		{Row: keys.Row{Name: "results", Keys: "u", About: "actions and their results", Group: "Everywhere", Help: all, Bind: &k.Results}, run: func(m *Model, _, _ string) tea.Cmd { return send(m, &m.log, scene.ListActions{}) }},
-		{Row: keys.Row{Name: "mouse", Keys: "M", About: "turn the mouse on or off", Group: "Everywhere", Help: all, Bind: &k.Mouse}, run: toggleMouse},
-		{Row: keys.Row{Name: "help", Keys: "?", About: "help", Group: "Everywhere", Help: all, Foot: in(elections, events, session, zoom, history, event, one, empty), Command: "help", Says: "show the keys, symbols and commands"},
-			run: func(m *Model, _, _ string) tea.Cmd {
-				return m.cover(pages.Help(m.keys, commandHelp(m), int(m.focus.view)), nil)
-			}},
-		{Row: keys.Row{Name: "suspend", Keys: "ctrl+z", About: "suspend", Group: "Everywhere", Help: all, Bind: &k.Suspend}},
-		{Row: keys.Row{Name: "quit", Keys: "q ctrl+c", About: "quit", Group: "Everywhere", Help: all, Foot: in(elections, events, session, zoom, history, event, one, empty), Bind: &k.Quit, Command: "q"}, run: func(m *Model, _, _ string) tea.Cmd { return m.quit() }},
+		{Row: keys.Row{Name: "copy", Keys: "c", About: "copy a field or a command", Group: "Look", Help: "elections, sessions", Foot: "zoom=copy, sessions=copy, session=copy"}, run: plain(openCopyMenu)},
+		{Row: keys.Row{Name: "report", Keys: "E", About: "write an incident report", Group: "Look", Help: "elections, events=write an incident report about the listed events", Foot: "zoom=report, events=report", Bind: &k.Report, Command: "report [SINCE]", Says: "write an incident report about the election or the listed events"},
+			run: report, complete: words("15m", "1h", "24h", "7d")},
+		{Row: keys.Row{Name: "run", Keys: "!", About: "run a configured command", Group: "Act", Help: "elections, sessions"}, run: plain(openCommands)},
+		{Row: keys.Row{Name: "elections", Keys: "1", About: "elections", Group: "Everywhere", Help: everywhere, Foot: "events, sessions, session", Command: "1", Says: "show the elections"}, run: view(viewElections)},
+		{Row: keys.Row{Name: "events", Keys: "2", About: "events", Group: "Everywhere", Help: everywhere, Foot: "elections, sessions, past, empty", Command: "2", Says: "show the events"}, run: view(viewEvents)},
+		{Row: keys.Row{Name: "sessions", Keys: "3", About: "sessions", Group: "Everywhere", Help: everywhere, Foot: "elections, events, empty", Command: "3", Says: "show the sessions"}, run: view(viewSessions)},
+		{Row: keys.Row{Name: "command", Keys: ":", About: "command", Group: "Everywhere", Help: everywhere, Foot: "empty", Bind: &k.Command}, run: func(m *Model, _, _ string) tea.Cmd { return openPrompt(m, prompt.Command) }},
+		{Row: keys.Row{Name: "pause", Keys: "p", About: "pause", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions", Bind: &k.Pause, Command: "pause", Says: "pause or resume the board"}, run: plain((*Model).togglePause)},
+		{Row: keys.Row{Name: "results", Keys: "u", About: "actions and their results", Group: "Everywhere", Help: everywhere, Bind: &k.Results}, run: func(m *Model, _, _ string) tea.Cmd { return m.log.Show() }},
+		{Row: keys.Row{Name: "mouse", Keys: "M", About: "turn the mouse on or off", Group: "Everywhere", Help: everywhere, Bind: &k.Mouse}, run: plain(toggleMouse)},
+		{Row: keys.Row{Name: "help", Keys: "?", About: "help", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, event, session, empty", Command: "help", Says: "show the keys, symbols and commands"},
+			run: plain(openHelp)},
+		{Row: keys.Row{Name: "suspend", Keys: "ctrl+z", About: "suspend", Group: "Everywhere", Help: everywhere, Bind: &k.Suspend}},
+		{Row: keys.Row{Name: "quit", Keys: "q ctrl+c", About: "quit", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, event, session, empty", Bind: &k.Quit, Command: "q"}, run: plain((*Model).quit)},
 
 		{Row: keys.Row{Command: "go NAME", About: "select an election by name or key"}, run: goTo, complete: fields("election")},
 		{Row: keys.Row{Command: "at TIME", About: "show the board at a past time, or now"},
-			run: func(m *Model, _, at string) tea.Cmd { return m.out.travel.Jump(at, m.scene) }, complete: values(func(*Model) []string { return []string{"-10m", "-1h", "-24h", "now"} })},
+			run: func(m *Model, _, at string) tea.Cmd { return m.out.travel.Jump(at, m.scene) }, complete: words("-10m", "-1h", "-24h", "now")},
 		{Row: keys.Row{Command: "since 24h", About: "show the events of this period"},
-			run: func(m *Model, _, since string) tea.Cmd { return m.do(past.ShowSince(since, m.scene.Now)) }, complete: values(func(*Model) []string { return []string{"15m", "1h", "24h", "7d"} })},
-		{Row: keys.Row{Command: "history", About: "show the history of the election"}, run: showHistory},
-		{Row: keys.Row{Command: "discover", About: "find all locks in the store"}, run: discover},
+			run: func(m *Model, _, since string) tea.Cmd { return m.do(past.ShowSince(since, m.scene.Now)) }, complete: words("15m", "1h", "24h", "7d")},
+		{Row: keys.Row{Command: "history", About: "show the history of the election"}, run: plain(showHistory)},
+		{Row: keys.Row{Command: "discover", About: "find all locks in the store"}, run: plain(discover)},
 		{Row: keys.Row{Command: "watch PATTERN", About: "also watch the keys that match this pattern"}, run: func(m *Model, _, texts string) tea.Cmd { return watch(m, strings.Fields(texts)) }, complete: values(commonPatterns)},
 		{Row: keys.Row{Command: "unwatch PATTERN", About: "remove a watched pattern"}, run: unwatch, complete: values(func(m *Model) []string { return m.look.place.Patterns })},
-		{Row: keys.Row{Command: "doctor", About: "show what this address and token can read and do"}, run: func(m *Model, _, _ string) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Doctor, m.keys)) }},
-		{Row: keys.Row{Command: "theme NAME", About: "change the colours"}, run: setTheme, complete: values(func(*Model) []string { return Themes() })},
+		{Row: keys.Row{Command: "doctor", About: "show what this address and token can read and do"}, run: plain(openDoctor)},
+		{Row: keys.Row{Command: "theme NAME", About: "change the colours"}, run: setTheme, complete: words(Themes()...)},
 		{Row: keys.Row{Command: "ctx [NAME]", About: "connect to another configured cluster"}, run: switchContext, complete: values(func(m *Model) []string { return m.opts.Contexts })},
 	}
 }
@@ -174,7 +171,7 @@ func (v view) place() keys.Place {
 func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	for i := range m.table {
 		a := &m.table[i]
-		if _, here := a.Help[m.focus.view.place()]; here && a.run != nil && key.Matches(msg, a.Binding()) {
+		if _, here := a.In(a.Help, m.focus.view.place()); here && a.run != nil && key.Matches(msg, a.Binding()) {
 			return a.run(m, msg.String(), "")
 		}
 	}
@@ -214,13 +211,21 @@ func (m *Model) named(word string) *action {
 	return &m.table[i]
 }
 
-// commandHelp lists the commands for the help.
-func commandHelp(m *Model) (all []pages.Usage) {
+// plain returns the run function of an action without arguments.
+func plain(run func(*Model) tea.Cmd) func(*Model, string, string) tea.Cmd {
+	return func(m *Model, _, _ string) tea.Cmd { return run(m) }
+}
+
+// openHelp opens the help at the page of the view.
+func openHelp(m *Model) tea.Cmd {
+	var all []pages.Usage
 	for _, r := range m.keys.Commands() {
 		all = append(all, pages.Usage{Usage: ":" + r.Command, About: cmp.Or(r.Says, r.About)})
 	}
-	return all
+	return m.cover(pages.Help(m.keys, all, int(m.focus.view)), nil)
 }
+
+func openDoctor(m *Model) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Doctor, m.keys)) }
 
 // completer returns the completer for the open prompt.
 func completer(m *Model) prompt.Completer {
@@ -243,6 +248,11 @@ func completer(m *Model) prompt.Completer {
 // values returns the function that completes one of several values.
 func values(list func(*Model) []string) func(*Model, string) (int, []string) {
 	return func(m *Model, text string) (int, []string) { return 0, prompt.Find(text, list(m)) }
+}
+
+// words is like values, with constant values.
+func words(all ...string) func(*Model, string) (int, []string) {
+	return values(func(*Model) []string { return all })
 }
 
 // fields returns the function that completes a value of a field of the elections.

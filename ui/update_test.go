@@ -103,7 +103,7 @@ func TestFilterKeys(t *testing.T) {
 func TestEventsView(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("2")
-	d.wants("Events  8 lines", "led when electop started", "connection refused", "follows the newest")
+	d.wants("Events  8 lines", "initial state", "connection refused", "follows the newest")
 	d.keys("G")
 	d.wants("g follows the newest")
 	d.keys("/", "'type:vac", "enter")
@@ -123,7 +123,10 @@ func TestEventsView(t *testing.T) {
 func TestReleaseIsBoundToItsTarget(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "r")
-	d.wants("Release billing", "service/billing/leader", "billing-3", "term 18", sessionID(1), "[ Cancel ]")
+	d.wants("Release billing", "service/billing/leader", "billing-3", "term 18", "[ Cancel ]")
+	d.lacks(sessionID(1) + " ")
+	d.keys("a")
+	d.wants(sessionID(1), "a fewer details")
 	d.keys("enter") // Cancel is the default
 	d.lacks("Release billing")
 	if len(d.op.released) > 0 {
@@ -188,7 +191,9 @@ func TestDestroyListsAffectedKeys(t *testing.T) {
 	orders.Session.Behavior = election.BehaviorDelete
 	d := drive(t, s, 120, 36)
 	d.keys("j", "x")
-	d.wants("service/users/leader is deleted", "service/orders/leader is deleted", "every key that it holds is deleted")
+	d.wants("service/users/leader is deleted", "service/orders/leader is deleted")
+	d.keys("a")
+	d.wants("every key that it holds is deleted")
 	d.keys("esc", "g", "j", "j", "j", "space", "j", "j", "space", "x")
 	d.wants("Destroy the session of 2 elections", "orders-1", "users-1")
 	d.perform(d.keys("y"))
@@ -323,7 +328,7 @@ func TestCopyFromSessions(t *testing.T) {
 		}
 		d.wants(want)
 	}
-	if d.keys("c", "x"); d.m.dialog != nil {
+	if d.keys("c", "x"); d.m.overlay != nil {
 		t.Error("a key of the menu opened a dialog")
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// overlapRunsEnv sets the number of elections per scenario, and selects the default TTL and lock-delay. Without it, the
-// test uses shorter ones.
+// overlapRunsEnv sets the number of elections per scenario, and selects the default TTL and lock-delay. make faults uses
+// five elections and shorter ones.
 const overlapRunsEnv = "ELECTOP_OVERLAP_RUNS"
 
 const (
@@ -62,27 +62,17 @@ func scenarios() []scenario {
 // Each program appends the time to a file at a fixed interval. The programs overlap if the old one writes after the
 // first write of the new one.
 func TestProgramsOfTwoLeadersDoNotOverlap(t *testing.T) {
-	program := electop(t)
 	runs, err := strconv.Atoi(os.Getenv(overlapRunsEnv))
-	if err == nil {
-		for _, s := range scenarios() {
-			t.Run(s.name, func(t *testing.T) { manyOverlaps(t, program, s, runs) })
+	var flags []string
+	if err != nil {
+		if os.Getenv("ELECTOP_FAULTS") != "all" {
+			t.Skip("slow: runs with ELECTOP_FAULTS=all")
 		}
-		return
+		runs, flags = 5, []string{"--ttl", "10s", "--lock-delay", "10s"}
 	}
-	agents := leaderLast(t, consultest.Cluster(t, 5)) // two agents fail
-	var races []*race
-	for i, s := range scenarios() {
-		r := &race{scenario: s, program: program, dir: t.TempDir(), old: agents[i], next: agents[3+i%2], pairs: 5}
-		r.flags = []string{"--ttl", "10s", "--lock-delay", "10s"}
-		r.begin(t)
-		races = append(races, r)
-	}
-	for _, r := range races {
-		r.hit(t)
-	}
-	for _, r := range races {
-		r.report(t, r.end(t))
+	program := electop(t)
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) { manyOverlaps(t, program, s, runs, flags) })
 	}
 }
 
@@ -103,14 +93,13 @@ func leaderLast(t *testing.T, agents []*consultest.Agent) []*consultest.Agent {
 	return nil
 }
 
-// manyOverlaps runs one scenario with the defaults, each batch on a new cluster of
-// three. In every other batch, the agent of the old leaders is Consul's leader.
-func manyOverlaps(t *testing.T, program string, s scenario, runs int) {
+// manyOverlaps runs one scenario, each batch on a new cluster of three. In every other batch, the agent of the old leaders is Consul's leader.
+func manyOverlaps(t *testing.T, program string, s scenario, runs int, flags []string) {
 	var gaps []time.Duration
 	for batch := 0; len(gaps) < runs; batch++ {
 		t.Run(fmt.Sprint("from ", len(gaps)), func(t *testing.T) {
 			agents := leaderLast(t, consultest.Cluster(t, 3))
-			r := &race{scenario: s, program: program, dir: t.TempDir(), old: agents[batch%2*2], next: agents[1], pairs: min(overlapBatch, runs-len(gaps))}
+			r := &race{scenario: s, program: program, dir: t.TempDir(), old: agents[batch%2*2], next: agents[1], pairs: min(overlapBatch, runs-len(gaps)), flags: flags}
 			r.begin(t)
 			r.hit(t)
 			gaps = append(gaps, r.end(t)...)

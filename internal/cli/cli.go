@@ -30,8 +30,14 @@ type deps struct {
 	seen time.Duration
 }
 
-// warn writes a message to stderr.
-func (d deps) warn(line string) { fmt.Fprintln(d.stderr, "electop: "+line) }
+// warn writes a message to stderr. It wraps the message only for a terminal, so that a program can read it as one line.
+func (d deps) warn(line string) {
+	line = "electop: " + line
+	if width := terminalWidth(d.stderr); width > 0 {
+		line = output.Wrap(line, width)
+	}
+	fmt.Fprintln(d.stderr, line)
+}
 
 // terminalWidth returns the width of a terminal in columns. It returns 0 if the stream is not a terminal.
 func terminalWidth(w io.Writer) int { return output.TerminalWidth(w) }

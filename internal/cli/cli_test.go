@@ -326,6 +326,14 @@ func cluster(w *testConsul, p string) (leader, replica string) {
 	return leader, replica
 }
 
+// slow skips a test that waits for more than a second with -short.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("slow; skipped with -short")
+	}
+}
+
 // await receives from a channel. It bounds the wait.
 func await[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()

@@ -333,25 +333,6 @@ func TestReadOnlyOfTheCommandLineStaysInEveryContext(t *testing.T) {
 	}
 }
 
-func TestScreenSettings(t *testing.T) {
-	twoContexts(t, "a:1", "b:2", "theme: high-contrast\ncolumns: [election, leader]\nkeys: {release: ctrl+r}\n")
-	for _, o := range []*options{resolved(t), resolved(t, "--context", "test"), resolved(t, "--context", "test").inContext("production")} {
-		s := o.screen()
-		if s.theme != "contrast" || !slices.Equal(s.columns, []string{"election", "leader"}) || !slices.Equal(s.contexts, []string{"production", "test"}) {
-			t.Errorf("%+v", s)
-		}
-		if s.context != o.context {
-			t.Errorf("context %q, want %q", s.context, o.context)
-		}
-	}
-	if got := resolved(t, "--theme", "high-contrast").screen().theme; got != "contrast" {
-		t.Errorf("high-contrast is the theme %q", got)
-	}
-	if got := resolved(t, "--theme", "dark").screen().theme; got != "dark" {
-		t.Errorf("theme %q: the flag does not override the file", got)
-	}
-}
-
 func TestCompletionOfSettings(t *testing.T) {
 	path := twoContexts(t, "a:1", "b:2", "")
 	for _, args := range [][]string{{"list", "--context", "pro"}, {"--config", path, "list", "--context", "pro"}, {"list", "--context=pro"}} {

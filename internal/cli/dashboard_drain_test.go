@@ -48,6 +48,7 @@ func follow(d act.Running) map[string]act.Result {
 }
 
 func TestTheDashboardDrainsANode(t *testing.T) {
+	slow(t)
 	w := onMemory(t)
 	a, b, _ := threeNodes(t, w)
 	here := w.sessionOn(a)

@@ -83,8 +83,8 @@ another node leads.
 election, unless the session holds a key that is not part of the drain. No
 candidate can acquire the key until the session's lock-delay ends.
 
-The last line is the command that moves the leaders back. It is no promise: Consul
-elects the candidate that acquires first.
+The last line is the command that moves the leaders back. It is no promise:
+Consul elects the candidate that acquires first.
 
 You can stop a drain at any moment, and continue it with a second drain.
 

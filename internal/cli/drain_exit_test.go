@@ -54,6 +54,7 @@ func TestDrainFailsIfTheLastReadFails(t *testing.T) {
 
 // During the drain, a session on the node acquires an election that was not part of the plan.
 func TestDrainFailsIfTheNodeAcquiresAnotherElection(t *testing.T) {
+	slow(t)
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		a, _, _ := threeNodes(t, w)
@@ -69,7 +70,7 @@ func TestDrainFailsIfTheNodeAcquiresAnotherElection(t *testing.T) {
 			}
 			return false
 		})
-		r := w.run("drain", a, "--yes", "--wait", "1s", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
+		r := w.run("drain", a, "--yes", "--wait", "300ms", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
 		lines, summary := drainLines(t, r.out)
 		for _, name := range []string{"chat", "secret", p + "-locks/backup"} {
 			if l := lines[name]; l.Result != "stayed" || l.Rounds != 0 || !strings.Contains(l.Reason, "during the drain") {

@@ -87,8 +87,9 @@ type item struct {
 	session         *election.Session  // set if election is nil and the token can read the session
 	effect          insight.Effect
 	next            string // the likely next leaders
-	// destroy is what the user was shown about the session to destroy.
+	// destroy is what the user was shown about the session to destroy. held are its keys that a search found.
 	destroy election.Destroy
+	held    []election.Pair
 	problem *problem // set if the command is rescue
 }
 

@@ -7,6 +7,7 @@ import (
 
 // `electop watch` attributes each loss exactly once to the action of another electop process.
 func TestActionsOfAnotherProcessExplainALoss(t *testing.T) {
+	slow(t)
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		file, p := historyFile(t), prefix(t)
 		args := func(more ...string) []string { return append(more, "-k", p+"/*/leader", "--history", file) }

@@ -99,6 +99,7 @@ const locked = "another process keeps the file locked; retrying while events are
 // A write error is reported when it happens: on standard error, in the log, by the health
 // check and as a metric.
 func TestRecordReportsAHistoryThatFails(t *testing.T) {
+	slow(t)
 	w := led(t, 1)
 	log := filepath.Join(t.TempDir(), "log")
 	r := recordOn(w, "--metrics", "ADDRESS", "--log-file", log)
@@ -126,6 +127,7 @@ func TestRecordReportsAHistoryThatFails(t *testing.T) {
 }
 
 func TestWatchReportsAHistoryThatFails(t *testing.T) {
+	slow(t)
 	w := led(t, 1)
 	file := historyFile(t)
 	watch := w.background("watch", "--history", file)
@@ -140,6 +142,7 @@ func TestWatchReportsAHistoryThatFails(t *testing.T) {
 }
 
 func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
+	slow(t)
 	w := led(t, 1)
 	file := historyFile(t)
 	r := w.follow("record", "--history", file)
@@ -159,6 +162,7 @@ func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
 
 // A recorder that does not respond delays the end of a command once, not once for each action, and the line names it.
 func TestActionsForASilentRecorder(t *testing.T) {
+	slow(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

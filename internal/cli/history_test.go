@@ -290,7 +290,7 @@ func noon(clock string) time.Time {
 
 // killed writes a history: web-1 led from 01:00 until after 01:44:36, when its observer was killed. At 01:45:53, another
 // observer found the leader web-2, and observed until 02:00.
-func killed(t *testing.T) (file string) {
+func killed(t *testing.T, actions ...history.Action) (file string) {
 	t.Helper()
 	file = historyFile(t)
 	ps, err := election.ParsePatterns(nil)
@@ -331,6 +331,10 @@ func killed(t *testing.T) (file string) {
 			}
 		}
 		observe(election.Clock{At: noon(run.to)})
+		for _, a := range actions {
+			w.RecordAction(a)
+		}
+		actions = nil
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		db, dbErr := sql.Open("sqlite", file)

@@ -56,6 +56,7 @@ func prometheus(t *testing.T, recorder, tokenFile string) (query func(string) st
 }
 
 func TestPrometheusScrapesRecord(t *testing.T) {
+	slow(t)
 	w := onMemory(t)
 	a, b := w.session(nil), w.session(nil)
 	w.acquire("service/web/leader", a, "web-1")

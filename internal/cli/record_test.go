@@ -11,6 +11,7 @@ import (
 )
 
 func TestRecordStoresWhatItObserves(t *testing.T) {
+	slow(t)
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		file := historyFile(t)
 		p := prefix(t)

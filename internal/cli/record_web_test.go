@@ -73,6 +73,7 @@ func (r *recordTest) get(path string) (int, string) {
 }
 
 func TestRecordServesItsHistory(t *testing.T) {
+	slow(t)
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		pattern, key := p+"/*/leader", p+"/web/leader"
@@ -141,6 +142,7 @@ func TestRecordExposesMetrics(t *testing.T) {
 }
 
 func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
+	slow(t)
 	w, agent := onMemoryThatEnds(t)
 	w.acquire("service/web/leader", w.session(nil), "a")
 	r := recordOn(w, "--metrics", "ADDRESS")
@@ -174,6 +176,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 }
 
 func TestRecordSeveralDatacenters(t *testing.T) {
+	slow(t)
 	onFederations(t, func(t *testing.T, f *federation) {
 		f.both()
 		r := recordOn(f.testConsul, "--metrics", "ADDRESS", "--datacenter", "dc1,dc2")
@@ -214,6 +217,7 @@ func TestRecordSeveralDatacenters(t *testing.T) {
 
 // A datacenter that does not respond at the start is recorded as soon as it responds.
 func TestRecordWithoutOneDatacenterAtTheStart(t *testing.T) {
+	slow(t)
 	f := memoryFederation(t)
 	f.both()
 	proxied, restore := f.unreachable("dc2")
@@ -233,6 +237,7 @@ func TestRecordWithoutOneDatacenterAtTheStart(t *testing.T) {
 }
 
 func TestActionsAreSentToTheRecorder(t *testing.T) {
+	slow(t)
 	w := onMemory(t)
 	a := w.session(nil)
 	w.acquire("service/web/leader", a, "a")

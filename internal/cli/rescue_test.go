@@ -56,6 +56,7 @@ func identified(t *testing.T, w *testConsul, k string, names []string, problem, 
 }
 
 func TestRescueWaitsForALockDelay(t *testing.T) {
+	slow(t)
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		k, key := "-k"+p+"/*/leader", p+"/web/leader"
@@ -66,7 +67,7 @@ func TestRescueWaitsForALockDelay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		lose(2 * time.Second)
+		lose(time.Second)
 		contend(t, w, key, w.session(nil), "web-2")
 		r := w.run("rescue", "--yes", "--wait", "30s", "-o", "json", k).must(t, exitOK)
 		// On a slow machine, web-2 may lead before rescue reads the key. The output is then empty.

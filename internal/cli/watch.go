@@ -207,7 +207,7 @@ func (w *watch) write(ctx context.Context, several bool, queue, execQueue *event
 
 // selects reports whether the command writes an event. Events about connections have no key and belong to every name.
 func (w *watch) selects(e election.Event) bool {
-	return !(w.noInitial && e.Initial) && (len(w.types) == 0 || slices.Contains(w.types, string(e.Type))) &&
+	return (!w.noInitial || !e.Initial) && (len(w.types) == 0 || slices.Contains(w.types, string(e.Type))) &&
 		(len(w.names) == 0 || e.Key == "" || slices.ContainsFunc(w.names, func(name string) bool {
 			short := strings.TrimPrefix(name, "/")
 			return e.Election == name || e.Election == short || e.Key == name || e.Key == short

@@ -46,17 +46,18 @@ func stubborn(file string) string {
 }
 
 func TestExecKillsACommandAfterItsTimeout(t *testing.T) {
+	slow(t)
 	w := led(t, 2)
 	file := filepath.Join(t.TempDir(), "pids")
-	watch := w.background("watch", "--exec", stubborn(file), "--exec-timeout", "2s")
+	watch := w.background("watch", "--exec", stubborn(file), "--exec-timeout", "300ms")
 	first := awaitLines(t, file, 2)
-	second := awaitLines(t, file, 4)[2:] // the next command starts after this one was killed
+	awaitLines(t, file, 4) // the next command starts after this one was killed
 	awaitGone(t, first)
-	awaitGone(t, second)
-	has(t, watch.stop().must(t, exitOK).errOut, "electop: --exec for elected web00: the command did not end within 2s and was stopped\n")
+	has(t, watch.stop().must(t, exitOK).errOut, "electop: --exec for elected web00: the command did not end within 300ms and was stopped\n")
 }
 
 func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
+	slow(t)
 	w := led(t, 1)
 	file := filepath.Join(t.TempDir(), "pids")
 	watch := w.background("watch", "--exec", stubborn(file), "--exec-timeout", "0")
@@ -73,6 +74,7 @@ func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
 
 // Background processes of the shell belong to its command.
 func TestExecWaitsForBackgroundProcesses(t *testing.T) {
+	slow(t)
 	w := led(t, 3)
 	file := filepath.Join(t.TempDir(), "order")
 	events := w.follow("watch", "--exec", `n=$(sed 's/.*"election":"\([^"]*\)".*/\1/'); (sleep 0.1; echo $n-end >> `+file+`) & echo $n-begin >> `+file)
@@ -95,11 +97,6 @@ func TestExecRunsForEveryEventInOrder(t *testing.T) {
 	if got := awaitLines(t, file, n); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("%v, want %v", got, want)
 	}
-}
-
-func TestExecTimeoutIsChecked(t *testing.T) {
-	r := onMemory(t).run("watch", "--exec", "true", "--exec-timeout", "-1s").must(t, exitUsage)
-	has(t, r.errOut, "--exec-timeout -1s: must be 0 or more")
 }
 
 func TestExecGetsTheEventInVariables(t *testing.T) {

@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/consul/api"
 )
 
 func TestWatchReportsEveryChangeOnceAndInOrder(t *testing.T) {
@@ -45,53 +43,6 @@ func TestWatchReportsEveryChangeOnceAndInOrder(t *testing.T) {
 	})
 }
 
-func TestWatchExplainsEveryLoss(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		a, b := w.session(nil), w.session(func(s *api.SessionEntry) { s.TTL = "20s"; s.LockDelay = 15 * time.Second })
-		w.acquire(p+"/released/leader", a, "a")
-		w.acquire(p+"/destroyed/leader", b, "b")
-		events := w.follow("watch", "-o", "json", "-k", p+"/*/leader")
-		events.event()
-		events.event()
-		w.unlock(p+"/released/leader", a)
-		if e := events.until("explained"); e["cause"] != "released" || e["lock_delay_until"] != nil {
-			t.Errorf("%v", e)
-		}
-		if _, err := w.client.Session().Destroy(b, nil); err != nil {
-			t.Fatal(err)
-		}
-		if e := events.until("explained"); e["cause"] != "session_expired_or_destroyed" || e["lock_delay_until"] == nil || e["evidence"] == "" {
-			t.Errorf("%v", e)
-		}
-	})
-}
-
-func TestWatchReportsCreatedAndDeletedKeys(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		s := w.session(nil)
-		w.acquire(p+"/first/leader", s, "first")
-		events := w.follow("watch", "-o", "json", "-k", p+"/*/leader", "-k", p+"/exact")
-		events.event()
-		for _, key := range []string{p + "/new/leader", p + "/exact"} {
-			w.acquire(key, s, "x")
-			if e := events.until("elected"); e["key"] != key || e["term"] != 1.0 {
-				t.Errorf("%v", e)
-			}
-			if _, err := w.client.KV().Delete(key, nil); err != nil {
-				t.Fatal(err)
-			}
-			if e := events.until("deleted"); e["key"] != key {
-				t.Errorf("%v", e)
-			}
-			if e := events.until("explained"); e["cause"] != "key_deleted" {
-				t.Errorf("%v", e)
-			}
-		}
-	})
-}
-
 func TestExecReceivesTheEventAsJSON(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
@@ -110,14 +61,11 @@ func TestExecReceivesTheEventAsJSON(t *testing.T) {
 	}
 }
 
-// electop builds the program.
+// electop returns the path of a program that is electop: the test binary with a variable.
 func electop(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "electop")
-	if out, err := exec.Command("go", "build", "-o", path, "electop").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return path
+	t.Setenv(mainEnv, "1")
+	return os.Args[0]
 }
 
 func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/consul/api"
 	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
 )
 
 const (
@@ -110,13 +112,13 @@ func (d *demonstration) injectFailures(ctx context.Context, g *errgroup.Group) {
 	r := rand.New(rand.NewPCG(d.o.Seed, d.o.Seed)) //nolint:gosec // not for security: the seed makes the failures repeatable
 	after := func(pause time.Duration, step func(ctx context.Context) error) {
 		g.Go(func() error {
-			if wait(ctx, pause); ctx.Err() == nil {
+			if consulx.Sleep(ctx, pause); ctx.Err() == nil {
 				d.attempt(ctx, step)
 			}
 			return nil
 		})
 	}
-	wait(ctx, firstFailure)
+	consulx.Sleep(ctx, firstFailure)
 	var next []failure
 	for ctx.Err() == nil {
 		if len(next) == 0 {
@@ -129,7 +131,7 @@ func (d *demonstration) injectFailures(ctx context.Context, g *errgroup.Group) {
 			d.inject(ctx, next[0], m, after)
 			next = next[1:]
 		}
-		wait(ctx, d.o.Every)
+		consulx.Sleep(ctx, d.o.Every)
 	}
 }
 

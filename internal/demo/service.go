@@ -168,7 +168,7 @@ func (m *member) run(ctx context.Context) {
 		}
 		die()
 		<-ended
-		wait(ctx, pause)
+		consulx.Sleep(ctx, pause)
 	}
 }
 
@@ -188,12 +188,12 @@ func (m *member) compete(life, ctx context.Context) {
 	// The dashboard soon lists the candidates of the first service, so they create their sessions without a delay.
 	for first := m.service.led != nil; life.Err() == nil; first = false {
 		if !first {
-			wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can lead
+			consulx.Sleep(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can lead
 		}
 		if m.refresh(life) == nil && m.lead(life, c) {
 			continue
 		}
-		wait(life, retryPause)
+		consulx.Sleep(life, retryPause)
 	}
 	m.setLeading(false)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
@@ -220,7 +220,7 @@ func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 	}
 	m.setLeading(false)
 	if l.Err() == nil {
-		wait(life, resignPause)
+		consulx.Sleep(life, resignPause)
 	}
 	return true
 }
@@ -238,10 +238,4 @@ func (m *member) crash(pause time.Duration) {
 	case m.down <- pause:
 	default:
 	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	<-ctx.Done()
 }

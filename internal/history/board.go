@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"compress/flate"
-	"encoding/gob"
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -38,6 +39,10 @@ func NewBoard(s *election.Snapshot, ps election.Patterns) *Board {
 		}
 		kept := *e
 		kept.Terms = slices.Clone(e.Terms[max(0, len(e.Terms)-checkpointTerms):])
+		for i := range kept.Terms {
+			t := &kept.Terms[i]
+			t.Start, t.NotBefore, t.End, t.SeenUntil = t.Start.UTC(), t.NotBefore.UTC(), t.End.UTC(), t.SeenUntil.UTC()
+		}
 		if kept.Events = nil; !e.Exists {
 			kept.Events = deletion(e)
 		}
@@ -68,54 +73,34 @@ func deletedAt(e *election.Election) time.Time {
 	return e.VacantSince
 }
 
-// checkpoint is the stored form of a board. Its fields and those of [election.Election] are a part of the schema.
-type checkpoint struct {
-	At         time.Time
-	Datacenter string
-	Patterns   []string
-	Elections  []*election.Election
-}
-
-// Encode returns the stored form of the board.
+// Encode returns the stored form of the board: compressed JSON lines with the exported fields and with the
+// [election.Election.Record] of each election.
 func (b *Board) Encode() ([]byte, error) {
 	var text bytes.Buffer
 	z, err := flate.NewWriter(&text, flate.BestSpeed)
-	if err != nil {
-		return nil, err
+	lines := json.NewEncoder(z)
+	err = errors.Join(err, lines.Encode(b))
+	for _, e := range slices.SortedFunc(maps.Values(b.elections), election.Compare) {
+		err = errors.Join(err, lines.Encode(e.Record(b.At)))
 	}
-	stored := checkpoint{b.At, b.Datacenter, b.Patterns, slices.SortedFunc(maps.Values(b.elections), election.Compare)}
-	if err := gob.NewEncoder(z).Encode(&stored); err != nil {
-		return nil, err
-	}
-	err = z.Close()
+	err = errors.Join(err, z.Close())
 	return text.Bytes(), err
 }
 
 // DecodeBoard decodes the result of [Board.Encode].
 func DecodeBoard(text []byte) (*Board, error) {
-	var stored checkpoint
-	if err := gob.NewDecoder(flate.NewReader(bytes.NewReader(text))).Decode(&stored); err != nil {
-		return nil, err
-	}
-	b := &Board{At: stored.At.UTC(), Datacenter: stored.Datacenter, Patterns: stored.Patterns, elections: make(map[string]*election.Election, len(stored.Elections))}
-	utc := func(at *time.Time) {
-		if !at.IsZero() {
-			*at = at.UTC()
+	b, lines := &Board{elections: map[string]*election.Election{}}, json.NewDecoder(flate.NewReader(bytes.NewReader(text)))
+	err := lines.Decode(b)
+	for err == nil {
+		e := &election.Election{}
+		if err = lines.Decode(e); err == nil {
+			b.elections[e.Key()] = e
 		}
 	}
-	for _, e := range stored.Elections {
-		for _, at := range []*time.Time{&e.Since, &e.VacantSince, &e.LockDelayUntil} {
-			utc(at)
-		}
-		for i := range e.Terms {
-			utc(&e.Terms[i].Start)
-			utc(&e.Terms[i].End)
-			utc(&e.Terms[i].SeenUntil)
-			utc(&e.Terms[i].NotBefore)
-		}
-		b.elections[e.Key()] = e
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	return b, nil
+	return b, err
 }
 
 // Settle makes Apply report a change only for events that are newer than the present state of their election.

@@ -132,7 +132,7 @@ func eventsOfElection(d *kit.Page, s *scene.Scene, e *election.Election) {
 	d.Head("Events")
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		ev := &e.Events[i]
-		spans := append([]kit.Span{{scene.EventRole(ev), kit.PadTo(scene.EventWord(ev), scene.EventWordWidth)}}, scene.EventSpans(d.Sym, ev, s.Now)...)
+		spans := append([]kit.Span{{scene.EventRole(ev), kit.PadTo(scene.EventWord(ev), scene.EventWordWidth)}}, scene.EventSpans(d.Sym, scene.EventLine{Ev: ev}, false, s.Now)...)
 		d.Add(append([]kit.Span{{kit.Quiet, dated(d, s)(ev.Time) + "  "}}, spans...)...)
 	}
 }

@@ -88,7 +88,7 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 		}
 	}
 	text("Time", ev.Time.In(s.Now.Location()).Format("2006-01-02 15:04:05.000 MST"))
-	page.Field("Event", append([]kit.Span{{Role: scene.EventRole(ev), Text: scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, ev, s.Now)...)...)
+	page.Field("Event", append([]kit.Span{{Role: scene.EventRole(ev), Text: scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, scene.EventLine{Ev: ev}, false, s.Now)...)...)
 	if ev.Election != "" {
 		page.Field("Election", kit.Span{Role: kit.Strong, Text: sanitize.Text(ev.Election)})
 	}

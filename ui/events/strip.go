@@ -31,7 +31,7 @@ func Strip(s *scene.Scene, p *kit.Painter, r kit.Rect) []string {
 
 // secondsWidth is the minimum width of a list that shows times with both date and seconds. termsWidth is the minimum
 // width of a list that shows the numbers of terms.
-const secondsWidth, termsWidth = 100, 80
+const secondsWidth, termsWidth = 100, 100
 
 // columns is the format of a list: the width of names, and whether times have a date.
 type columns struct {
@@ -76,5 +76,5 @@ func drawEvent(l *kit.Line, s *scene.Scene, el scene.EventLine, c columns) {
 	l.Cell(kit.Strong, sanitize.Text(el.Ev.Election), room-where)
 	l.Gap(kit.ColumnGap)
 	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(12, l.Width/6)))
-	l.Texts(scene.LineSpans(l.Sym, el, l.Width < termsWidth, s.Now)...)
+	l.Texts(scene.EventSpans(l.Sym, el, l.Width < termsWidth, s.Now)...)
 }

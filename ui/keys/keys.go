@@ -2,7 +2,6 @@
 package keys
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -41,9 +40,6 @@ const (
 	Empty     Place = "empty" // there are no elections
 )
 
-// Texts are texts by place. An empty text stands for [Row.About].
-type Texts map[Place]string
-
 // Row describes an action that has keys, or a command, or both.
 type Row struct {
 	// Name is the name in the settings. It is empty if the action has no key.
@@ -52,8 +48,9 @@ type Row struct {
 	Keys, Sign string
 	About      string
 	Group      string // the group of the action in the help
-	// Help lists the pages of the help with the action, and Foot the footers.
-	Help, Foot Texts
+	// Help lists the pages of the help with the action, and Foot the footers: "elections, events=newest". The text after
+	// the place replaces About.
+	Help, Foot string
 	// Bind receives the binding of an action that a component handles.
 	Bind *key.Binding
 	// Command is the command with its argument, such as "sort KEY [reverse]", or empty. Says describes the command if it
@@ -65,6 +62,16 @@ type Row struct {
 
 // Binding returns the keys of the action.
 func (r *Row) Binding() key.Binding { return r.binding }
+
+// In reports whether places, which are Help or Foot, contain a place, and returns the text there.
+func (r *Row) In(places string, at Place) (text string, found bool) {
+	for part := range strings.SplitSeq(places, ", ") {
+		if place, text, _ := strings.Cut(part, "="); place == string(at) {
+			return text, true
+		}
+	}
+	return "", false
+}
 
 // Word returns the name of the command.
 func (r *Row) Word() string {
@@ -111,7 +118,7 @@ func (k Map) Footer(at Place, hidden string, off ...string) []key.Binding {
 	var all []key.Binding
 	for i := range k.rows {
 		r := &k.rows[i]
-		if text, shown := r.Foot[at]; shown && r.Name != hidden {
+		if text, shown := r.In(r.Foot, at); shown && r.Name != hidden {
 			b := says(r.binding, text)
 			b.SetEnabled(!slices.Contains(off, r.Name))
 			all = append(all, b)
@@ -160,7 +167,7 @@ func (k Map) Pages() (pages []Page) {
 			g := Group{Title: title}
 			for i := range k.rows {
 				r := &k.rows[i]
-				text, shown := r.Help[at]
+				text, shown := r.In(r.Help, at)
 				switch {
 				case !shown || r.Group != title:
 				case r.Name == "down" && slices.Contains(r.binding.Keys(), "down"):
@@ -178,20 +185,4 @@ func (k Map) Pages() (pages []Page) {
 		pages = append(pages, page)
 	}
 	return append(pages, k.dialogs())
-}
-
-// In returns texts with the description of the action in these places.
-func In(places ...Place) Texts {
-	t := Texts{}
-	for _, p := range places {
-		t[p] = ""
-	}
-	return t
-}
-
-// And returns the texts with another text in one place.
-func (t Texts) And(at Place, text string) Texts {
-	t = maps.Clone(t)
-	t[at] = text
-	return t
 }

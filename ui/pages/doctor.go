@@ -34,27 +34,25 @@ const doctorTime = 15 * time.Second
 
 // Doctor returns the page of :doctor and the command that runs the checks.
 func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, tea.Cmd) {
-	var task *kit.Task
 	var now, at time.Time
 	var checks []Check
 	var failure error
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor", Keys: k}, Update: func(s *scene.Scene) scene.Action {
+		now = s.Now
+		return nil
+	}}
 	start := func() (cmd tea.Cmd) {
-		task, cmd = kit.Read(ctx, doctorTime, func(ctx context.Context, _ func(int, int)) ([]Check, error) { return examine(ctx) },
+		o.Task, cmd = kit.Read(ctx, doctorTime, func(ctx context.Context, _ func(int, int)) ([]Check, error) { return examine(ctx) },
 			func(found []Check, err error) tea.Cmd {
 				checks, failure, at = found, err, now
 				return nil
 			})
 		return cmd
 	}
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor", Keys: k}, Update: func(s *scene.Scene) scene.Action {
-		now = s.Now
-		return nil
-	}}
-	o.Closed = func() { task.Cancel() }
 	o.Write = func(page *kit.Page) {
 		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return scene.Run{Cmd: start()} }}
 		o.Buttons, o.State = []kit.Button{again}, []kit.Span{{Role: kit.Quiet, Text: "as of " + kit.ClockTime(at)}}
-		if task.Running() {
+		if o.Task.Running() {
 			o.Buttons[0].Do = func() any { return nil }
 			o.State[0].Text = "checking"
 			page.Para(kit.Accent, "Checking what this address and token can read and do.")

@@ -37,7 +37,7 @@ func Locks(ctx context.Context, search Search, datacenter, where string, k keys.
 		found, failure = f, err
 		return nil
 	})
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Locks in the store" + where, Width: 112, Keys: k, Closed: task.Cancel}}
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Locks in the store" + where, Width: 112, Keys: k, Task: task}}
 	o.Write = func(page *kit.Page) {
 		o.Buttons, o.State = []kit.Button{{Key: "esc", Label: "Close"}}, nil
 		switch {

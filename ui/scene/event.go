@@ -2,6 +2,7 @@ package scene
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -125,93 +126,43 @@ func EventRole(ev *election.Event) kit.Role {
 	}
 }
 
-// EventSpans describes an event. The description omits the time, the election and the type, which have their own
-// columns.
-func EventSpans(sym *kit.Symbols, ev *election.Event, now time.Time) []kit.Span {
-	return LineSpans(sym, EventLine{Ev: ev}, false, now)
-}
-
-// LineSpans describes an event with its cause. The cause precedes the length of the term, because a narrow window
-// cuts the end of the line. A brief description omits the number of the term.
-func LineSpans(sym *kit.Symbols, el EventLine, brief bool, now time.Time) []kit.Span {
-	who := leaderSpans(el.Ev)
-	if brief {
-		who = who[:min(1, len(who))]
-	}
-	spans := describe(sym, el, who)
-	if between := el.Ev.Between(now); between != "" {
-		spans = append(spans, kit.Span{kit.Quiet, " " + sym.Dot + " " + between})
-	}
-	return spans
-}
-
-func describe(sym *kit.Symbols, el EventLine, who []kit.Span) []kit.Span {
-	switch ev := el.Ev; ev.Type {
+// EventSpans describes an event with its cause. The description omits the time, the election and the type, which have
+// their own columns. The cause precedes the length of the term, because a narrow window cuts the end of the line. A
+// brief description omits the number of the term and the evidence.
+func EventSpans(sym *kit.Symbols, el EventLine, brief bool, now time.Time) []kit.Span {
+	ev := el.Ev
+	parts, cause := ev.Parts(now), -1
+	switch ev.Type {
 	case election.ConnectionLost:
-		return []kit.Span{{kit.Text, "lost"}, {kit.Quiet, ": " + Clean(ev.Error)}}
+		parts[0] = "lost: " + parts[0]
 	case election.ConnectionRestored:
-		return []kit.Span{{kit.Text, "restored"}}
+		parts = []string{"restored"}
 	case ActionEvent, UnobservedEvent:
-		return []kit.Span{{kit.Text, Clean(ev.Evidence)}}
-	case election.Missed:
-		return []kit.Span{{kit.Text, kit.Plural(int(min(ev.Count, 1<<31)), "term") + " not observed"}}
-	case election.Deleted:
-		return []kit.Span{{kit.Text, "the key was deleted"}}
-	case election.Elected:
-		return electedSpans(sym, ev, who)
-	case election.Vacated:
-		return vacatedSpans(sym, el, who)
-	case election.Updated:
-		return append(who, kit.Span{kit.Quiet, " " + sym.Dot + " the leader changed the value"})
-	case election.Overwritten:
-		return append(who, kit.Span{kit.Quiet, " " + sym.Dot + " the key was written without the lock"})
+		parts = []string{Clean(ev.Evidence)}
 	case election.Explained:
-		return append(who, whySpans(sym, ev)...)
-	case election.Entered, election.Left, election.Unreadable, election.Readable:
-		return []kit.Span{{kit.Text, ev.Summary()}}
+		cause = min(1, len(parts)-1)
 	default:
-		return who
 	}
-}
-
-func leaderSpans(ev *election.Event) []kit.Span {
-	if ev.Leader == "" {
-		return nil
+	if el.Why != nil && len(parts) > 0 {
+		cause = 1
+		parts = slices.Insert(parts, 1, el.Why.Parts(now)[1:]...)
+		if brief && el.Why.Evidence != "" {
+			parts = slices.Delete(parts, 2, 3)
+		}
 	}
-	return []kit.Span{{kit.Text, Clean(ev.Leader)}, {kit.Quiet, ", term " + TermNumber(ev.Term)}}
-}
-
-func electedSpans(sym *kit.Symbols, ev *election.Event, who []kit.Span) []kit.Span {
-	switch {
-	case ev.Initial:
-		return append(who, kit.Span{kit.Quiet, " " + sym.Dot + " led when electop started"})
-	case ev.VacancyKnown && ev.Vacancy < time.Millisecond:
-		return append(who, kit.Span{kit.Quiet, " " + sym.Dot + " without a vacancy"})
-	case ev.VacancyKnown:
-		return append(who, kit.Span{kit.Quiet, " " + sym.Dot + " after " + kit.Precise(ev.Vacancy) + " without a leader"})
+	if brief && ev.Leader != "" && len(parts) > 0 {
+		parts[0], _, _ = strings.Cut(parts[0], ", term ")
 	}
-	return who
-}
-
-func vacatedSpans(sym *kit.Symbols, el EventLine, who []kit.Span) []kit.Span {
-	end := "led for " + Held(sym, el.Ev.Held, el.Ev.HeldKnown)
-	if el.Ev.Initial {
-		who, end = []kit.Span{{kit.Text, "no leader"}}, "when electop started"
-	}
-	if el.Why != nil {
-		who = append(who, whySpans(sym, el.Why)...)
-	}
-	return append(who, kit.Span{kit.Quiet, " " + sym.Dot + " " + end})
-}
-
-// whySpans describes the cause in an explanation.
-func whySpans(sym *kit.Symbols, ev *election.Event) []kit.Span {
-	spans := []kit.Span{{kit.Quiet, " " + sym.Dot + " "}, {kit.Text, CauseLabel(ev.Cause)}}
-	switch by := Operator(ev.Cause, ev.Evidence); {
-	case by != "":
-		spans = append(spans, kit.Span{kit.Quiet, " (" + by + ")"})
-	case ev.Evidence != "" && !ByOperator(ev.Cause):
-		spans = append(spans, kit.Span{kit.Quiet, ": " + OneLine(ev.Evidence, 240)})
+	spans := make([]kit.Span, 0, 2*len(parts))
+	for i, part := range parts {
+		role := kit.Quiet
+		if i == 0 || i == cause {
+			role = kit.Text
+		}
+		if i > 0 {
+			spans = append(spans, kit.Span{kit.Quiet, " " + sym.Dot + " "})
+		}
+		spans = append(spans, kit.Span{role, part})
 	}
 	return spans
 }

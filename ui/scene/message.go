@@ -66,9 +66,3 @@ type Unmark struct{ Targets []Target }
 
 // Back undoes one step; the component returns [Pass] if it has nothing to undo.
 type Back struct{}
-
-// Refreshed is the response to [Refresh].
-type Refreshed struct{}
-
-// ListActions lists the operator's actions in this run.
-type ListActions struct{}

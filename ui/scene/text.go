@@ -51,42 +51,30 @@ func Held(sym *kit.Symbols, d time.Duration, known bool) string {
 	return kit.AtLeast(sym, kit.Duration(d), known)
 }
 
-// causeTexts returns the label of a cause, and a clause that explains why a term ended.
-func causeTexts(c election.Cause) (label, clause string) {
-	switch c {
-	case election.Released:
-		return "released", "it was released"
-	case election.CheckCritical:
-		return "check critical", "a check of its session went critical"
-	case election.CheckGone:
-		return "check gone", "a check of its session was deregistered"
-	case election.NodeGone:
-		return "node gone", "its node was deregistered"
-	case election.SessionDestroyed:
-		return "session destroyed", "its session was destroyed"
-	case election.SessionExpiredOrDestroyed:
-		return "session expired or destroyed", "its session expired or was destroyed"
-	case election.KeyDeleted:
-		return "key deleted", "the key was deleted"
-	case election.OperatorRelease:
-		return "released by electop", "electop released the lock"
-	case election.OperatorDestroy:
-		return "destroyed by electop", "electop destroyed the leader's session"
-	default:
-		return "cause unknown", "unknown"
-	}
-}
-
 // CauseWords returns the clause that explains why a term ended.
 func CauseWords(c election.Cause) string {
-	_, clause := causeTexts(c)
-	return clause
-}
-
-// CauseLabel returns the short form of a cause for lists.
-func CauseLabel(c election.Cause) string {
-	label, _ := causeTexts(c)
-	return label
+	switch c {
+	case election.Released:
+		return "it was released"
+	case election.CheckCritical:
+		return "a check of its session went critical"
+	case election.CheckGone:
+		return "a check of its session was deregistered"
+	case election.NodeGone:
+		return "its node was deregistered"
+	case election.SessionDestroyed:
+		return "its session was destroyed"
+	case election.SessionExpiredOrDestroyed:
+		return "its session expired or was destroyed"
+	case election.KeyDeleted:
+		return "the key was deleted"
+	case election.OperatorRelease:
+		return "electop released the lock"
+	case election.OperatorDestroy:
+		return "electop destroyed the leader's session"
+	default:
+		return "unknown"
+	}
 }
 
 // ByOperator reports whether electop ended the term. The cause then needs no further evidence.

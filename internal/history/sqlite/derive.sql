@@ -1,73 +1,77 @@
 -- A writer creates these temporary objects. They derive the elections and the terms from what it stores.
 
 -- An event, as the observer reported it.
-CREATE TEMP VIEW incoming (datacenter, ident, key, name, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap,
+CREATE TEMP VIEW incoming (datacenter, key, name, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap,
   seen_until, restored, vacancy, held, held_known, cause, guess, lock_delay_until, count, prefix, holders, slots, error)
-  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28;
+  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27;
 
 CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
-  INSERT INTO elections (datacenter, ident, key, name, found, deleted)
-    VALUES (NEW.datacenter, NEW.ident, nullif(NEW.key, NEW.ident), NEW.name, NEW.time, iif(NEW.type = 'deleted', NEW.time, NULL))
-    ON CONFLICT (ident, datacenter) DO UPDATE SET deleted = excluded.deleted
+  INSERT OR IGNORE INTO types (name) VALUES (NEW.type);
+  INSERT INTO elections (datacenter, key, name, found, deleted)
+    VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, iif(NEW.type = 'deleted', NEW.time, NULL))
+    ON CONFLICT (key, datacenter) DO UPDATE SET deleted = excluded.deleted
     WHERE (deleted IS NULL) <> (excluded.deleted IS NULL) AND NEW.type <> 'explained'; -- the cause can become known after the deletion
 
   -- A term ends whose beginning was dropped.
   INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known)
     SELECT id, NEW.create_index, NEW.term, NEW.session, NEW.leader, NEW.node, NEW.time - NEW.held, NEW.held_known IS 1
-    FROM elections e WHERE NEW.type = 'vacated' AND ident = NEW.ident AND datacenter = NEW.datacenter
+    FROM elections e WHERE NEW.type = 'vacated' AND key = NEW.key AND datacenter = NEW.datacenter
       AND NOT EXISTS (SELECT 1 FROM terms WHERE id = e.term AND ended IS NULL AND session = NEW.session);
 
   UPDATE terms SET vacancy = NEW.vacancy WHERE NEW.type = 'elected' AND NEW.vacancy IS NOT NULL AND vacancy IS NULL AND ended IS NOT NULL
-    AND id = (SELECT term FROM elections WHERE ident = NEW.ident AND datacenter = NEW.datacenter);
+    AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
   INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known, not_before)
     SELECT id, NEW.create_index, NEW.term, NEW.session, NEW.leader, NEW.node, NEW.time, NEW.gap IS NULL, NEW.seen_until
-    FROM elections WHERE NEW.type = 'elected' AND ident = NEW.ident AND datacenter = NEW.datacenter;
+    FROM elections WHERE NEW.type = 'elected' AND key = NEW.key AND datacenter = NEW.datacenter;
 
-  -- The label and the node can become known or change during the term.
+  -- The label and the node can become known or change during the term. The event of its beginning keeps the label.
+  UPDATE events SET leader = (SELECT leader FROM terms WHERE id = events.term_id)
+    WHERE NEW.type IN ('updated', 'overwritten') AND leader IS NULL AND term_id IS NOT NULL AND (election, time) = (SELECT t.election, t.started
+      FROM elections e JOIN terms t ON t.id = e.term WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND NEW.leader NOT IN ('', t.leader));
   UPDATE terms SET leader = coalesce(nullif(NEW.leader, ''), leader), node = coalesce(nullif(NEW.node, ''), node)
     WHERE NEW.type IN ('updated', 'overwritten', 'vacated') AND ended IS NULL AND session = NEW.session
-      AND id = (SELECT term FROM elections WHERE ident = NEW.ident AND datacenter = NEW.datacenter);
+      AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
   UPDATE terms SET ended = max(started, NEW.time), seen_until = iif(NEW.type = 'deleted', started, NEW.seen_until)
     WHERE NEW.type IN ('vacated', 'deleted') AND ended IS NULL
-      AND id = (SELECT term FROM elections WHERE ident = NEW.ident AND datacenter = NEW.datacenter);
+      AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
 
   -- The event, unless it repeats an explanation or replaces an operator's own action, which is certain.
   INSERT INTO events (time, type, election, term_id, create_index, term, leader, session, node, modify_index, evidence, by, gap, seen_until, restored,
       vacancy, held, held_known, cause, guess, lock_delay_until, count, prefix, holders, slots, error)
-    SELECT NEW.time, NEW.type, e.id, t.id, nullif(NEW.create_index, t.create_index), nullif(NEW.term, t.number),
-      iif(NEW.type = 'elected', NEW.leader, nullif(NEW.leader, t.leader)), nullif(NEW.session, t.session), nullif(NEW.node, t.node),
+    SELECT NEW.time, (SELECT id FROM types WHERE name = NEW.type), e.id, t.id, nullif(NEW.create_index, t.create_index), nullif(NEW.term, t.number),
+      nullif(NEW.leader, t.leader), nullif(NEW.session, t.session), nullif(NEW.node, t.node),
       NEW.modify_index, NEW.evidence, NEW.by, NEW.gap, NEW.seen_until, NEW.restored, NEW.vacancy, NEW.held, NEW.held_known, NEW.cause,
       NEW.guess, NEW.lock_delay_until, NEW.count, NEW.prefix, NEW.holders, NEW.slots, NEW.error
     FROM elections e LEFT JOIN terms t ON t.id = CASE
       WHEN NEW.type IN ('elected', 'vacated') THEN e.term
       WHEN NEW.type = 'explained' THEN (SELECT id FROM terms WHERE election = e.id AND session = NEW.session AND create_index = NEW.create_index
         AND number = NEW.term ORDER BY started DESC, id DESC LIMIT 1) END
-    WHERE e.ident = NEW.ident AND e.datacenter = NEW.datacenter AND NOT (NEW.type = 'explained' AND t.cause IS NOT NULL AND (
+    WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND NOT (NEW.type = 'explained' AND t.cause IS NOT NULL AND (
       t.cause LIKE 'operator%' AND NEW.cause NOT LIKE 'operator%'
       OR EXISTS (SELECT 1 FROM events x WHERE x.id = t.explanation AND x.cause = NEW.cause AND x.guess IS NEW.guess AND ifnull(NEW.by, x.by) IS x.by)));
 END;
 
 -- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s.
 CREATE TEMP VIEW attribution AS
-  SELECT a.id AS action, x.id AS explanation, e.datacenter, e.ident, ifnull(e.key, e.ident) AS key, e.name, max(a.time, x.time) AS time, t.create_index,
+  SELECT a.id AS action, x.id AS explanation, e.datacenter, e.key, e.name, max(a.time, x.time) AS time, t.create_index,
     x.modify_index, t.number, t.leader, t.session, t.node, a.by, x.lock_delay_until, iif(a.action = 'destroy', 'operator_destroy', 'operator_release') AS cause,
     iif(a.action = 'destroy', 'the session was destroyed with electop', 'released with electop') || iif(a.by = '', '', ' by ' || a.by) AS evidence
   FROM actions a CROSS JOIN terms t ON t.ended BETWEEN a.time - 60000000000 AND a.time + 60000000000 AND t.session = a.session
     AND a.create_index IN (0, t.create_index) AND a.term IN (0, t.number)
-    JOIN elections e ON e.id = t.election AND a.key IN ('', e.key, e.ident) JOIN events x ON x.id = t.explanation
+    JOIN elections e ON e.id = t.election AND a.key IN ('', e.key) JOIN events x ON x.id = t.explanation
   WHERE a.result = 'done' AND (x.guess = 1 OR t.cause = 'unknown' OR a.action = 'release' AND t.cause = 'released'
     OR a.action = 'destroy' AND t.cause IN ('session_destroyed', 'session_expired_or_destroyed', 'key_deleted'));
 
 CREATE TEMP TRIGGER explain_by_action AFTER INSERT ON actions BEGIN
-  INSERT INTO incoming (type, datacenter, ident, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, cause, evidence)
-    SELECT 'explained', datacenter, ident, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, cause, evidence
+  INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, cause, evidence)
+    SELECT 'explained', datacenter, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, cause, evidence
     FROM attribution WHERE action = NEW.id;
 END;
 
-CREATE TEMP TRIGGER explain_term AFTER INSERT ON events WHEN NEW.type = 'explained' BEGIN
+CREATE TEMP TRIGGER explain_term AFTER INSERT ON events WHEN NEW.cause IS NOT NULL BEGIN
   UPDATE terms SET cause = NEW.cause, explanation = NEW.id WHERE id = NEW.term_id;
-  INSERT INTO incoming (type, datacenter, ident, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, cause, evidence)
-    SELECT 'explained', datacenter, ident, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, cause, evidence
+  INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, cause, evidence)
+    SELECT 'explained', datacenter, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, cause, evidence
     FROM attribution WHERE explanation = NEW.id AND action IN (SELECT id FROM actions WHERE time BETWEEN NEW.time - 120000000000 AND NEW.time + 120000000000)
     ORDER BY action DESC LIMIT 1;
 END;
@@ -81,5 +85,5 @@ END;
 
 -- A complete snapshot of a datacenter. number is NULL for an election without a current term.
 CREATE TEMP TABLE snapshot (
-  ident TEXT PRIMARY KEY, key, name, semaphore, create_index, number, session, leader, node, started, start_known, not_before
+  key TEXT PRIMARY KEY, name, semaphore, create_index, number, session, leader, node, started, start_known, not_before
 ) WITHOUT ROWID;

@@ -91,7 +91,7 @@ func (f *File) Elections(ctx context.Context) ([]history.Election, error) {
 	scan := func(rows *sql.Rows) (e history.Election, err error) {
 		return e, rows.Scan(&e.Name, &e.Key)
 	}
-	return list(ctx, f.reading, scan, "SELECT DISTINCT name, ifnull(key, ident) AS key FROM elections WHERE ident <> '' ORDER BY key, name")
+	return list(ctx, f.reading, scan, "SELECT DISTINCT name, key FROM elections WHERE key <> '' ORDER BY key, name")
 }
 
 // list reads all rows of a query.
@@ -128,10 +128,10 @@ func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, erro
 	ids, err := list(ctx, f.reading, scanOne[int64], `WITH
 		named AS (SELECT value AS name FROM json_each(?1)),
 		place AS (SELECT DISTINCT datacenter FROM elections WHERE ?2 = 'null' OR datacenter IN (SELECT value FROM json_each(?2))),
-		keyed AS (SELECT e.id, e.ident FROM elections e JOIN named n ON e.ident = n.name WHERE e.datacenter IN place)
+		keyed AS (SELECT e.id, e.key FROM elections e JOIN named n ON e.key = n.name WHERE e.datacenter IN place)
 		SELECT id FROM elections WHERE ?1 = 'null' AND datacenter IN place
 		UNION SELECT id FROM keyed
-		UNION SELECT e.id FROM elections e JOIN named n ON e.name = n.name WHERE e.datacenter IN place AND n.name NOT IN (SELECT ident FROM keyed)`,
+		UNION SELECT e.id FROM elections e JOIN named n ON e.name = n.name WHERE e.datacenter IN place AND n.name NOT IN (SELECT key FROM keyed)`,
 		string(names), string(datacenters))
 	if err == nil && len(ids) == 0 {
 		err = fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(append(slices.Clone(q.Names), q.Datacenters...), ", "), 80))
@@ -277,13 +277,13 @@ func page[T any](ctx context.Context, f reading, s *selection, query string, sca
 	return all, at, more, nil
 }
 
-const selectEvents = `SELECT v.id, v.time, v.type, e.name, ifnull(e.key, e.ident), e.datacenter, coalesce(v.term, t.number, 0), coalesce(v.create_index, t.create_index, 0),
+const selectEvents = `SELECT v.id, v.time, y.name, e.name, e.key, e.datacenter, coalesce(v.term, t.number, 0), coalesce(v.create_index, t.create_index, 0),
 	v.modify_index, coalesce(v.leader, t.leader, ''), coalesce(v.session, t.session, ''), coalesce(v.node, t.node, ''), v.vacancy, ifnull(v.held, 0),
 	ifnull(v.held_known, 0), ifnull(v.gap, 0), ifnull(v.seen_until, 0), ifnull(v.restored, 0), ifnull(v.by, ''), ifnull(v.cause, ''), ifnull(v.guess, 0),
 	ifnull(v.evidence, ''), ifnull(v.lock_delay_until, 0), ifnull(v.count, 0), ifnull(v.prefix, ''), ifnull(v.holders, 0), ifnull(v.slots, 0), ifnull(v.error, '')
 	FROM `
 
-const joinElections = " CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
+const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
 
 func scanEvent(rows *sql.Rows, at *position) (e election.Event, err error) {
 	var term, create, modify, held, seen, delay, count int64
@@ -330,7 +330,11 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 	}
 	s.choose("election", numbers(ids))
 	s.choose("cause", quoted(q.Causes))
-	s.choose("type", quoted(q.Types))
+	var types []string
+	for _, word := range quoted(q.Types) {
+		types = append(types, "(SELECT id FROM types WHERE name = "+word+")")
+	}
+	s.choose("type", types)
 	s.whole()
 	s.conditions = append(s.conditions, fmt.Sprint("id <= ", newest[0]))
 	var at []position
@@ -393,7 +397,7 @@ func (f *File) terms(ctx context.Context, q history.TermQuery, conditions ...str
 	return p, err
 }
 
-const selectTerms = `SELECT t.id, t.started, e.name, ifnull(e.key, e.ident), e.datacenter, t.number, t.create_index, t.session, t.leader, t.node, t.start_known,
+const selectTerms = `SELECT t.id, t.started, e.name, e.key, e.datacenter, t.number, t.create_index, t.session, t.leader, t.node, t.start_known,
 	ifnull(t.not_before, 0), ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), ifnull(x.guess, 0), ifnull(x.evidence, ''), ifnull(x.by, ''),
 	ifnull(x.lock_delay_until, 0)`
 

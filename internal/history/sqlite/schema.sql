@@ -13,13 +13,12 @@ CREATE TABLE leases (
 CREATE TABLE elections (
   id         INTEGER PRIMARY KEY,
   datacenter TEXT NOT NULL,
-  ident      TEXT NOT NULL,             -- the key; with the CreateIndex if the key is not UTF-8; '' for events of the connection
-  key        TEXT,                      -- NULL if it equals ident
+  key        TEXT NOT NULL,             -- '' for events of the connection
   name       TEXT NOT NULL,
   found      INTEGER NOT NULL,          -- when the key was first observed
   deleted    INTEGER,                   -- when the key was deleted; NULL while it exists
   term       INTEGER,                   -- ID of the latest term
-  UNIQUE (ident, datacenter)
+  UNIQUE (key, datacenter)
 );
 CREATE INDEX elections_by_name ON elections (name);
 
@@ -69,10 +68,15 @@ CREATE INDEX terms_by_start ON terms (started);
 CREATE INDEX terms_by_end ON terms (ended) WHERE ended IS NOT NULL;
 CREATE INDEX terms_by_cause ON terms (cause, started) WHERE cause IS NOT NULL;
 
+CREATE TABLE types (                    -- of events
+  id   INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+);
+
 CREATE TABLE events (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   time         INTEGER NOT NULL,
-  type         TEXT NOT NULL,
+  type         INTEGER NOT NULL REFERENCES types (id),
   election     INTEGER NOT NULL REFERENCES elections (id),
   term_id      INTEGER,
   create_index INTEGER,                 -- NULL if this and the next four columns equal those of the term
@@ -121,15 +125,15 @@ CREATE TABLE actions (
 CREATE INDEX actions_by_time ON actions (time);
 
 CREATE VIEW event_log AS
-  SELECT strftime('%Y-%m-%dT%H:%M:%fZ', v.time / 1e9, 'unixepoch') AS time, v.type, e.name AS election,
+  SELECT strftime('%Y-%m-%dT%H:%M:%fZ', v.time / 1e9, 'unixepoch') AS time, y.name AS type, e.name AS election,
          ifnull(v.leader, t.leader) AS leader, ifnull(v.term, t.number) AS term, v.cause, v.evidence,
-         ifnull(v.node, t.node) AS node, ifnull(v.session, t.session) AS session, ifnull(e.key, e.ident) AS key, e.datacenter, v.id
-  FROM events v JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id;
+         ifnull(v.node, t.node) AS node, ifnull(v.session, t.session) AS session, e.key, e.datacenter, v.id
+  FROM events v JOIN types y ON y.id = v.type JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id;
 
 CREATE VIEW term_log AS
   SELECT e.name AS election, t.leader, t.node, t.number AS term,
          strftime('%Y-%m-%dT%H:%M:%fZ', t.started / 1e9, 'unixepoch') AS started, t.start_known,
          strftime('%Y-%m-%dT%H:%M:%fZ', t.ended / 1e9, 'unixepoch') AS ended,
          (ifnull(t.seen_until, t.ended) - t.started) / 1e9 AS held_seconds, t.vacancy / 1e9 AS vacancy_seconds,
-         t.cause, x.evidence, x.by, ifnull(e.key, e.ident) AS key, e.datacenter, t.id
+         t.cause, x.evidence, x.by, e.key, e.datacenter, t.id
   FROM terms t JOIN elections e ON e.id = t.election LEFT JOIN events x ON x.id = t.explanation;

@@ -82,9 +82,9 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 		found[id] = s
 		return none, err
 	}
-	_, err := list(ctx, f.reading, scan, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = 'missed' AND time BETWEEN ? AND ? GROUP BY election)
-		SELECT e.id, e.name, ifnull(e.key, e.ident), e.datacenter, e.found, ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
-		WHERE e.ident <> '' AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ('entered', 'left')))`+only,
+	_, err := list(ctx, f.reading, scan, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ? AND ? GROUP BY election)
+		SELECT e.id, e.name, e.key, e.datacenter, e.found, ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
+		WHERE e.key <> '' AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left'))))`+only,
 		since(q.Range), until(q.Range))
 	return found, err
 }

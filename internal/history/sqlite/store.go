@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"math"
 	"strings"
 	"time"
@@ -116,34 +115,26 @@ func (w *Writer) reconcile(ctx context.Context, x item) error {
 		if !e.Exists || e.Recorded() {
 			continue
 		}
-		args := make([]any, 12)
-		args[0], args[1], args[2], args[3] = e.Key(), e.Key(), e.Name, e.Pair.OfSemaphore()
+		args := []any{e.Key(), e.Name, e.Pair.OfSemaphore(), 10: nil}
 		if n := len(e.Terms); e.Pair.Held() && n > 0 && !e.Terms[n-1].Over() {
 			t := &e.Terms[n-1]
-			args = append(args[:4], index(t.CreateIndex), index(t.Number), t.Session, t.Leader, t.Node, nanos(t.Start), t.StartKnown, null(nanos(t.NotBefore)))
+			args = append(args[:3], index(t.CreateIndex), index(t.Number), t.Session, t.Leader, t.Node, nanos(t.Start), t.StartKnown, null(nanos(t.NotBefore)))
 		}
-		if _, err := w.exec(ctx, "INSERT INTO snapshot VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", args...); err != nil {
+		if _, err := w.exec(ctx, "INSERT INTO snapshot VALUES (?,?,?,?,?,?,?,?,?,?,?)", args...); err != nil {
 			return err
 		}
 	}
-	type absent struct {
-		id  int64
-		key string
-	}
-	scan := func(rows *sql.Rows) (a absent, err error) {
-		return a, rows.Scan(&a.id, &a.key)
-	}
-	all, err := list(ctx, w.reading(), scan, `SELECT id, ifnull(key, ident) FROM elections
-		WHERE datacenter = ? AND deleted IS NULL AND ident <> '' AND ident NOT IN (SELECT ident FROM snapshot)`, w.datacenter)
+	absent, err := list(ctx, w.reading(), scanOne[string], `SELECT key FROM elections
+		WHERE datacenter = ? AND deleted IS NULL AND key <> '' AND key NOT IN (SELECT key FROM snapshot)`, w.datacenter)
 	if err != nil {
 		return err
 	}
-	for _, a := range all {
-		if _, watched := x.patterns.Match(a.key); watched && !x.snapshot.Filtered {
+	for _, key := range absent {
+		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered {
 			continue
 		}
-		if _, err := w.exec(ctx, `INSERT INTO snapshot SELECT e.ident, NULL, NULL, 1, t.create_index, t.number, t.session, '', '', t.started, 0, NULL
-			FROM elections e LEFT JOIN terms t ON t.id = e.term AND t.ended IS NULL WHERE e.id = ?`, a.id); err != nil {
+		if _, err := w.exec(ctx, `INSERT INTO snapshot SELECT e.key, NULL, 1, t.create_index, t.number, t.session, '', '', t.started, 0, NULL
+			FROM elections e LEFT JOIN terms t ON t.id = e.term AND t.ended IS NULL WHERE e.key = ? AND e.datacenter = ?`, key, w.datacenter); err != nil {
 			return err
 		}
 	}
@@ -157,18 +148,15 @@ func (w *Writer) reconcile(ctx context.Context, x item) error {
 
 // event stores an event. It also begins or ends the period of observation: a period ends when the connection is lost.
 func (w *Writer) event(ctx context.Context, e *election.Event) error {
-	lost, ident := e.Type == election.ConnectionLost, ""
+	lost := e.Type == election.ConnectionLost
 	if w.begun && w.observation == 0 && !lost {
 		if err := w.observe(ctx, e.Time); err != nil {
 			return err
 		}
 	}
-	if e.Key != "" {
-		ident = e.Key
-	}
 	w.events++
-	_, err := w.exec(ctx, "INSERT INTO incoming VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-		w.datacenter, ident, e.Key, e.Election, nanos(e.Time), string(e.Type), index(e.CreateIndex), index(e.ModifyIndex), index(e.Term), e.Leader,
+	_, err := w.exec(ctx, "INSERT INTO incoming VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		w.datacenter, e.Key, e.Election, nanos(e.Time), string(e.Type), index(e.CreateIndex), index(e.ModifyIndex), index(e.Term), e.Leader,
 		e.Session, e.Node, null(e.Evidence), null(e.By), null(e.Gap), null(nanos(e.SeenUntil)), null(e.Restored), known(e.VacancyKnown, e.Vacancy),
 		known(e.Type == election.Vacated, e.Held), null(e.HeldKnown), null(string(e.Cause)), null(e.Guess), null(nanos(e.LockDelayUntil)),
 		null(index(e.Count)), null(e.Prefix), known(e.OfSlot(), e.Holders), known(e.OfSlot(), e.Limit), null(e.Error))
