@@ -225,7 +225,7 @@ func openHelp(m *Model) tea.Cmd {
 	return m.cover(pages.Help(m.keys, all, int(m.focus.view)), nil)
 }
 
-func openDoctor(m *Model) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Doctor, m.keys)) }
+func openDoctor(m *Model) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Backend.Doctor, m.keys)) }
 
 // completer returns the completer for the open prompt.
 func completer(m *Model) prompt.Completer {
