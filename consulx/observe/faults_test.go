@@ -163,7 +163,7 @@ func TestUnreadableKeysAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	board := observe(t, newClient(t, consulx.Config{Address: agent.Addr(), Token: token.SecretID}))
+	board := observeBriefly(t, newClient(t, consulx.Config{Address: agent.Addr(), Token: token.SecretID}))
 	_, n := board.event(0, election.Elected, "service/b/leader")
 
 	// The token loses the permission for one key. A write then ends the blocking query.

@@ -99,7 +99,7 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 		next.keys = next.last.keys()
 	}
 	if next.phase = before.phase; up {
-		next.phase = before.phase.after(responded)
+		next.phase = live
 	}
 	k.state = next
 	k.o.fold(news, batch...)
@@ -119,7 +119,7 @@ func (k *keyPoller) close() keyState {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	state := k.state
-	k.state.phase = state.phase.after(replaced)
+	k.state.phase = closed
 	if !state.phase.current() {
 		// This clears the error of the shard. The shards that replace it report their own errors.
 		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
@@ -141,14 +141,16 @@ func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
 	defer k.mu.Unlock()
 	s := &k.state
 	if !s.phase.current() || !differ(s.keys, cut(list.names, k.watch.Range, keyName)) {
-		s.phase = s.phase.after(agreed)
+		if s.phase == mismatched {
+			s.phase = live
+		}
 		return 0, false
 	}
 	listNewer := s.at.Before(list.at)
 	if s.phase != mismatched || k.mismatch.listNewer != listNewer {
 		k.mismatch = mismatch{since: time.Now(), listNewer: listNewer}
 	}
-	s.phase = s.phase.after(differed)
+	s.phase = mismatched
 	grace := listGrace
 	if !listNewer {
 		grace += namesRest(len(list.names))
@@ -171,7 +173,7 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	if before == closed {
 		return
 	}
-	k.state.phase, k.state.next = before.after(failed), k.state.next.Lost()
+	k.state.phase, k.state.next = failing, k.state.next.Lost()
 	if before != failing {
 		k.onChange()
 	}

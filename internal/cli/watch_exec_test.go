@@ -99,11 +99,6 @@ func TestExecRunsForEveryEventInOrder(t *testing.T) {
 	}
 }
 
-func TestExecTimeoutIsChecked(t *testing.T) {
-	r := onMemory(t).run("watch", "--exec", "true", "--exec-timeout", "-1s").must(t, exitUsage)
-	has(t, r.errOut, "--exec-timeout -1s: must be 0 or more")
-}
-
 func TestExecGetsTheEventInVariables(t *testing.T) {
 	w := onMemory(t)
 	hostile := "$(touch owned) `touch owned`\x00\x1b[2J'\";touch owned\n"

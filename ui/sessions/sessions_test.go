@@ -353,15 +353,3 @@ func TestBack(t *testing.T) {
 		t.Error("Back did not return Pass although there was nothing to undo")
 	}
 }
-
-func TestViewIsPure(t *testing.T) {
-	d := drive(t, uitest.Studied(""), nil)
-	for _, name := range []string{"G", "enter"} {
-		d.keys(name)
-		before := fmt.Sprintf("%#v", d.m)
-		first := strings.Join(d.view(), "\n")
-		if again := strings.Join(d.view(), "\n"); again != first || fmt.Sprintf("%#v", d.m) != before {
-			t.Errorf("after %s, the second view differs", name)
-		}
-	}
-}
