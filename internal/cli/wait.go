@@ -14,7 +14,6 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/output"
 )
 
 // waitCommand waits for the state of one election.
@@ -214,7 +213,7 @@ func (w *waitCommand) write() error {
 	if err != nil {
 		return err
 	}
-	return output.WriteIndented(w.d.stdout, json.RawMessage(text))
+	return writeIndented(w.d.stdout, json.RawMessage(text))
 }
 
 // text describes the state in one line.
