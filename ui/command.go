@@ -55,7 +55,6 @@ func toDetail(m *Model, by, _ string) tea.Cmd {
 // back undoes one step.
 func back(m *Model) tea.Cmd {
 	switch {
-	case m.focus.view == viewEvents && m.events.Covered():
 	case m.feed.past != nil || m.out.travel.Busy():
 		return m.out.travel.Leave()
 	case m.focus.zoom:

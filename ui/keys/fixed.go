@@ -25,7 +25,7 @@ func (k Map) Prompt(filter bool) []key.Binding {
 // dialogs returns the page of the help about dialogs and panels.
 func (k Map) dialogs() Page {
 	return Page{"Dialogs", append([]Group{
-		{"Read", []key.Binding{named(k.Down, "scroll down"), named(k.Up, "scroll up"), Fixed("a", "show shortened lists in full"), Fixed("r", "read the current state again")}},
+		{"Read", []key.Binding{named(k.Down, "scroll down"), named(k.Up, "scroll up"), Fixed("a", "show all details, keys and names"), Fixed("r", "read the current state again")}},
 		{"Decide", []key.Binding{
 			Fixed("tab", "choose a button"), k.enter("press the button"), Fixed("y", "press the action button"), Fixed("space", "include the hidden marks"), Fixed("c", "copy the equivalent electop command"),
 			Fixed("f", "scan the store for other keys that the destroy affects"), Fixed("esc", "cancel, close"),
@@ -33,7 +33,7 @@ func (k Map) dialogs() Page {
 		{"Plan of a drain", []key.Binding{
 			Fixed("space", "exclude or include the election"), Fixed("x", "allow or forbid destroying the sessions of leaders that stay on the node"),
 		}},
-		{"Drain in progress", []key.Binding{Fixed("x", "stop the drain")}},
+		{"Results", []key.Binding{Fixed("x", "stop the drain"), Fixed("c", "copy the command that moves the leaders back")}},
 		{"Configured commands", []key.Binding{k.enter("run the command"), Fixed("y", "confirm and run the command")}},
 		{"Doctor", []key.Binding{Fixed("r", "run the checks again")}},
 		{"Discovered locks", []key.Binding{Fixed("w", "watch all discovered locks")}},
