@@ -13,7 +13,6 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/output"
 )
 
 // waitCommand waits for the state of one election.
@@ -228,7 +227,7 @@ func (w *waitCommand) write(s waited) error {
 	if err != nil {
 		return err
 	}
-	return output.WriteIndented(w.d.stdout, json.RawMessage(text))
+	return writeIndented(w.d.stdout, json.RawMessage(text))
 }
 
 // text describes the state in one line.
