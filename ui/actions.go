@@ -89,9 +89,7 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 		return m.refuse(reason)
 	}
 	m.out.rights.forgetOld(m.feed.now)
-	return m.do(scene.Open{Overlay: act.Confirm(a, act.Tools{
-		Ctx: m.ctx, Keys: m.keys, Cluster: m.cluster(names[0]), Search: scene.NewSearcher(m.ctx, m.opts.Holdings, names[0]), Survey: m.survey(names[0]),
-	}, in)})
+	return m.do(scene.Open{Overlay: act.Confirm(a, m.out.tools(names[0]), in)})
 }
 
 // datacentersOf returns the datacenters of targets, each once.
@@ -234,7 +232,7 @@ func openFix(m *Model, by, _ string) tea.Cmd {
 	if in.Selected != nil {
 		in = in.In(in.Selected.Datacenter)
 	}
-	return m.do(act.Fix(m.ctx, m.scene.Selected, by, m.opts.Diagnose, m.keys, in))
+	return m.do(act.Fix(m.ctx, m.scene.Selected, by, m.opts.Backend.Diagnose, m.keys, in))
 }
 
 // openDrain shows the drain in progress, if there is one. Otherwise it shows the plan for the given node, or a list
@@ -244,7 +242,7 @@ func openDrain(m *Model, node string) tea.Cmd {
 		return m.log.Show()
 	}
 	datacenter := selectedDatacenter(m)
-	return m.do(act.Drain(m.ctx, m.opts.Drain, datacenter, node, m.keys, m.scene.In(datacenter)))
+	return m.do(act.Drain(m.ctx, m.opts.Backend.PlanDrain, datacenter, node, m.keys, m.scene.In(datacenter)))
 }
 
 // selectedDatacenter returns the datacenter of the selected election or session. The default is the first datacenter.

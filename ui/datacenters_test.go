@@ -104,7 +104,7 @@ func TestNextLeadersInADatacenterThatRejectsTheToken(t *testing.T) {
 		parts := uitest.WithoutSecond().Parts
 		parts[1].Connection.Refused = refused
 		d := drive(t, source.Join(parts...), 120, 36, twoDatacenters, func(o *Options) {
-			o.Study = func(string, string) {}
+			fake(o).onStudy = func(string, string) {}
 		})
 		d.filter("dc:dc2")
 		d.keys("tab")
@@ -155,8 +155,8 @@ func TestTheCursorStaysInItsDatacenter(t *testing.T) {
 func TestEachDatacenterIsAskedForItsOwnData(t *testing.T) {
 	nodes, studied := map[string][]string{}, ""
 	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters, func(o *Options) {
-		o.WatchChecks = func(datacenter string, all []string) { nodes[datacenter] = all }
-		o.Study = func(datacenter, key string) { studied = datacenter + " " + key }
+		fake(o).onWatchChecks = func(datacenter string, all []string) { nodes[datacenter] = all }
+		fake(o).onStudy = func(datacenter, key string) { studied = datacenter + " " + key }
 	})
 	d.filter("dc:dc2 cart")
 	d.send(tickMsg(d.now))

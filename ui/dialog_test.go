@@ -329,7 +329,7 @@ func TestEffectOfADestroyIsThatOfAllHolds(t *testing.T) {
 
 func TestScanErrorsAreShown(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
-		o.Holdings = func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error) {
+		fake(o).onHoldings = func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error) {
 			return nil, false, errors.New("boom\x1b[2J")
 		}
 	})

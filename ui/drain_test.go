@@ -73,7 +73,7 @@ func candidates(node string, names ...string) (all []insight.Candidate) {
 // drains returns an option: the dashboard can drain node-2, which leads four elections of the fixture.
 func drains(run *fakeDrain, asked *[]string) func(*Options) {
 	return func(o *Options) {
-		o.Drain = func(_ context.Context, _, node string, progress func(done, total int)) (act.Plan, error) {
+		fake(o).onDrain = func(_ context.Context, _, node string, progress func(done, total int)) (act.Plan, error) {
 			*asked = append(*asked, node)
 			progress(214, 214)
 			if node == "node-9" {
@@ -238,8 +238,8 @@ func TestDestroyIsAllowedInThePlan(t *testing.T) {
 
 // longPlan adds 1,000 elections to the plan.
 func longPlan(o *Options) {
-	next := o.Drain
-	o.Drain = func(ctx context.Context, _, node string, progress func(done, total int)) (act.Plan, error) {
+	next := fake(o).onDrain
+	fake(o).onDrain = func(ctx context.Context, _, node string, progress func(done, total int)) (act.Plan, error) {
 		p, err := next(ctx, "", node, progress)
 		for i := range 1000 {
 			item := *p.Items[0]

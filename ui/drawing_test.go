@@ -61,7 +61,7 @@ func onScreen(t *testing.T, test func(out *screenOutput, p *tea.Program, snapsho
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		out, ch := &screenOutput{}, make(chan *election.Snapshot)
-		p := newProgram(ctx, New(ctx, Options{Snapshots: ch, Now: testNow}), tea.WithInput(nil), tea.WithOutput(out),
+		p := newProgram(ctx, New(ctx, Options{Backend: &backend{}, Snapshots: ch, Now: testNow}), tea.WithInput(nil), tea.WithOutput(out),
 			tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
 		ended := make(chan struct{})
 		go func() {

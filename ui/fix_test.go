@@ -21,7 +21,7 @@ type fakeDiagnosis struct {
 }
 
 func (x *fakeDiagnosis) option(o *Options) {
-	o.Diagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
+	fake(o).onDiagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
 		facts := x.facts
 		facts.Now, facts.Checks = testNow(), x.checks
 		facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions}

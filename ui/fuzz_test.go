@@ -113,10 +113,10 @@ func (p *poisoner) options(o *Options) {
 	o.ASCII = p.rand.IntN(4) == 0
 	o.Address, o.Title, o.Demo = p.text("127.0.0.1:8500"), p.text(""), p.text("")
 	o.Patterns = []string{p.text("service/*/leader"), p.text("a/**")}
-	o.Rights = func(context.Context, election.Target) (election.Rights, error) {
+	fake(o).onRights = func(context.Context, election.Target) (election.Rights, error) {
 		return election.Rights{Known: true, ReleaseRule: p.text("key"), DestroyRule: p.text("session")}, errors.New(p.text("no response"))
 	}
-	o.Holdings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+	fake(o).onHoldings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(1, 2)
 		var found []election.Pair
 		for _, session := range sessions {

@@ -346,7 +346,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 		snap := studiedSnapshot(key)
 		d := drive(t, snap, w, h, searches, func(o *Options) {
 			if slices.Contains(keys, "search") || slices.Contains(keys, "scan") {
-				o.Holdings = func(_ context.Context, _ string, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
+				fake(o).onHoldings = func(_ context.Context, _ string, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
 					progress(1200, 9800)
 					return nil, false, nil
 				}

@@ -16,6 +16,8 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	plan "electop/internal/act"
+	"electop/ui/act"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -55,6 +57,112 @@ func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) ins
 	return o.end(d.Target)
 }
 
+// backend calls its functions. A function that is nil finds nothing.
+type backend struct {
+	act.Operator
+	onWatchChecks   func(string, []string)
+	onStudy         func(string, string)
+	onWatchSessions func(bool)
+	onSetPatterns   func(election.Patterns)
+	onRights        func(context.Context, election.Target) (election.Rights, error)
+	onHoldings      func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error)
+	onSurvey        func(context.Context, string, []string) []election.Surroundings
+	onDiscover      func(context.Context, string, func(int, int)) (DiscoveredLocks, error)
+	onNearby        func(context.Context) (int, bool)
+	onDiagnose      func(context.Context, *election.Snapshot, *election.Election) Diagnosis
+	onDrain         func(context.Context, string, string, func(int, int)) (plan.Plan, error)
+	onReport        func(context.Context, []Subject, time.Time) (string, error)
+	onDoctor        func(context.Context) ([]DoctorRow, error)
+}
+
+// without ends the reads for which a test has no function, so that its commands are only those of its keys.
+func (d *driver) without(b *backend) {
+	if b.onRights == nil {
+		d.m.out.rights.read = nil
+	}
+	tools := d.m.out.tools
+	d.m.out.tools = func(datacenter string) act.Tools {
+		t := tools(datacenter)
+		if b.onSurvey == nil {
+			t.Survey = nil
+		}
+		if b.onHoldings == nil {
+			t.Search = nil
+		}
+		return t
+	}
+}
+
+// fake returns the backend of a test.
+func fake(o *Options) *backend { return o.Backend.(*backend) }
+
+func (b *backend) WatchChecks(datacenter string, nodes []string) {
+	if b.onWatchChecks != nil {
+		b.onWatchChecks(datacenter, nodes)
+	}
+}
+
+func (b *backend) Study(datacenter, key string) {
+	if b.onStudy != nil {
+		b.onStudy(datacenter, key)
+	}
+}
+
+func (b *backend) WatchSessions(on bool) {
+	if b.onWatchSessions != nil {
+		b.onWatchSessions(on)
+	}
+}
+
+func (b *backend) SetPatterns(ps election.Patterns) {
+	if b.onSetPatterns != nil {
+		b.onSetPatterns(ps)
+	}
+}
+
+func (b *backend) Rights(ctx context.Context, t election.Target) (r election.Rights, err error) {
+	if b.onRights != nil {
+		return b.onRights(ctx, t)
+	}
+	return r, errors.New("unknown")
+}
+
+func (b *backend) Holdings(ctx context.Context, datacenter string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+	if b.onHoldings != nil {
+		return b.onHoldings(ctx, datacenter, sessions, progress)
+	}
+	return nil, true, nil
+}
+
+func (b *backend) Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
+	return b.onSurvey(ctx, datacenter, keys)
+}
+
+func (b *backend) Discover(ctx context.Context, datacenter string, progress func(int, int)) (DiscoveredLocks, error) {
+	return b.onDiscover(ctx, datacenter, progress)
+}
+
+func (b *backend) Nearby(ctx context.Context) (int, bool) {
+	if b.onNearby != nil {
+		return b.onNearby(ctx)
+	}
+	return 0, true
+}
+
+func (b *backend) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
+	return b.onDiagnose(ctx, s, e)
+}
+
+func (b *backend) PlanDrain(ctx context.Context, datacenter, node string, progress func(int, int)) (plan.Plan, error) {
+	return b.onDrain(ctx, datacenter, node, progress)
+}
+
+func (b *backend) Report(ctx context.Context, of []Subject, since time.Time) (string, error) {
+	return b.onReport(ctx, of, since)
+}
+
+func (b *backend) Doctor(ctx context.Context) ([]DoctorRow, error) { return b.onDoctor(ctx) }
+
 // driver drives a Model without a terminal.
 type driver struct {
 	t   testing.TB
@@ -72,15 +180,15 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 	t.Helper()
 	d := &driver{t: t, op: &fakeOperator{}, now: testNow()}
 	opts := Options{
-		Operator: d.op, Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"},
+		Backend: &backend{Operator: d.op}, Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"},
 		Now: func() time.Time { return d.now },
 	}
 	opts.ASCII = os.Getenv(asciiScenes) != ""
 	for _, c := range change {
 		c(&opts)
 	}
-	if read := opts.Survey; read != nil {
-		opts.Survey = func(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
+	if read := fake(&opts).onSurvey; read != nil {
+		fake(&opts).onSurvey = func(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
 			if d.unanswered {
 				return read(ctx, datacenter, keys)
 			}
@@ -88,6 +196,7 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 		}
 	}
 	d.m = New(context.Background(), opts)
+	d.without(fake(&opts))
 	d.send(tea.WindowSizeMsg{Width: w, Height: h})
 	if snap != nil {
 		d.send(snapshotMsg{snap})

@@ -93,7 +93,9 @@ func (l look) on(dark bool, profile string) look {
 type links struct {
 	wait func() tea.Msg
 	// warning waits for the next warning. It is nil if the caller sends no warnings.
-	warning  tea.Cmd
+	warning tea.Cmd
+	// tools returns the tools of a dialog for one datacenter.
+	tools    func(datacenter string) act.Tools
 	rights   *rightsBook
 	report   *past.Reporter
 	travel   *past.Traveler
@@ -122,13 +124,11 @@ func New(ctx context.Context, opts Options) *Model {
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), warning: nextWarning(ctx, opts.Warnings),
 		watched: map[string]string{},
-		rights:  &rightsBook{read: opts.Rights, known: map[hold]rightsEntry{}},
+		rights:  &rightsBook{read: opts.Backend.Rights, known: map[hold]rightsEntry{}},
 	}
-	if opts.Nearby != nil {
-		out.hint = func() tea.Msg {
-			locks, complete := opts.Nearby(ctx)
-			return hintMsg{locks, complete}
-		}
+	out.hint = func() tea.Msg {
+		locks, complete := opts.Backend.Nearby(ctx)
+		return hintMsg{locks, complete}
 	}
 	r := past.NewReader(ctx, opts.History)
 	l := look{
@@ -138,10 +138,11 @@ func New(ctx context.Context, opts Options) *Model {
 	}
 	m := &Model{
 		ctx: ctx, opts: opts, keys: k, table: table, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
-		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Holdings, "")),
+		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Backend.Holdings, "")),
 	}
-	m.log = act.NewLog(ctx, opts.Operator, k, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
-	out.report, out.travel = past.NewReporter(ctx, opts.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
+	m.log = act.NewLog(ctx, opts.Backend, k, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
+	out.tools = m.tools
+	out.report, out.travel = past.NewReporter(ctx, opts.History != nil, opts.Backend.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
 	m.renew()
 	for _, msg := range []tea.Msg{scene.SortBy{Text: opts.Sort.String()}, scene.Filtered{Text: opts.Filter}} {
 		m.board, _ = m.board.Update(msg, m.scene)
@@ -158,13 +159,13 @@ func (m *Model) cluster(datacenter string) Cluster {
 	return c
 }
 
-// survey returns the function that reads the surroundings of elections in a datacenter.
-func (m *Model) survey(datacenter string) func(context.Context, []string) []election.Surroundings {
-	if m.opts.Survey == nil {
-		return nil
-	}
-	return func(ctx context.Context, keys []string) []election.Surroundings {
-		return m.opts.Survey(ctx, datacenter, keys)
+// tools returns the tools of a dialog for one datacenter.
+func (m *Model) tools(datacenter string) act.Tools {
+	return act.Tools{
+		Ctx: m.ctx, Keys: m.keys, Cluster: m.cluster(datacenter), Search: scene.NewSearcher(m.ctx, m.opts.Backend.Holdings, datacenter),
+		Survey: func(ctx context.Context, keys []string) []election.Surroundings {
+			return m.opts.Backend.Survey(ctx, datacenter, keys)
+		},
 	}
 }
 
@@ -178,7 +179,7 @@ func (m *Model) renew() {
 	s := &scene.Scene{
 		Shown: f.shown, Live: f.live, AsOf: f.asOf(), Now: f.now, Latency: f.latency, Sym: m.look.painter.Sym,
 		Stale: f.stale(), Paused: f.paused, Past: f.past, Lanes: f.shownLanes(), Warning: f.warning,
-		ReadOnly: m.opts.ReadOnly, Datacenters: m.opts.Datacenters, Patterns: m.look.place.Patterns, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
+		ReadOnly: m.opts.ReadOnly, Datacenters: m.opts.Datacenters, Patterns: m.look.place.Patterns,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier, Followed: m.log.Followed(f.now),
 	}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +65,7 @@ func TestQuittingWhileALeaderIsAwaited(t *testing.T) {
 
 func TestRunningWriteIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Operator = hangingOperator{} })
+		d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { fake(o).Operator = hangingOperator{} })
 		d.keys("k", "r")
 		firstOf(t, d.keys("y")) // the write still runs
 		left := d.m.log.Unfinished()
@@ -87,15 +86,6 @@ func (hangingOperator) Release(ctx context.Context, _ election.Target) insight.O
 
 func (o hangingOperator) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
 	return o.Release(ctx, d.Target)
-}
-
-func TestRunReturnsNothingUnfinished(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	in, _ := io.Pipe()
-	if left, err := Run(ctx, Options{Now: testNow}, tea.WithInput(in), tea.WithOutput(io.Discard)); len(left) > 0 || err != nil {
-		t.Errorf("left %v, error %v", left, err)
-	}
 }
 
 func TestEarlierKeysConfirmNothing(t *testing.T) {

@@ -138,8 +138,8 @@ func TestCandidatesWithTheSameNameAreDistinguished(t *testing.T) {
 func TestManySessionsAreSearchedAtOnce(t *testing.T) {
 	calls := 0
 	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
-		look := o.Holdings
-		o.Holdings = func(ctx context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+		look := fake(o).onHoldings
+		fake(o).onHoldings = func(ctx context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 			calls++
 			return look(ctx, "", sessions, progress)
 		}

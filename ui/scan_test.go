@@ -15,7 +15,7 @@ import (
 func scanned(keys map[string][]string, complete bool) func(*Options) {
 	return func(o *Options) {
 		searches(o)
-		o.Holdings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+		fake(o).onHoldings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 			progress(9800, 9800)
 			var found []election.Pair
 			for _, id := range sessions {

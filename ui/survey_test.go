@@ -144,7 +144,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 	for _, key := range []string{"esc", "q"} {
 		var ended context.Context
 		d := drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) {
-			o.Survey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
+			fake(o).onSurvey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
 				ended = ctx
 				return []election.Surroundings{{Key: keys[0]}}
 			}
@@ -193,7 +193,7 @@ func TestAFailedCheckIsReported(t *testing.T) {
 func TestTheCheckHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) {
-			o.Survey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
+			fake(o).onSurvey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
 				<-ctx.Done()
 				return []election.Surroundings{{Key: keys[0], SiblingsErr: "sibling keys: timeout"}}
 			}
@@ -214,7 +214,7 @@ func TestTheCheckHasATimeLimit(t *testing.T) {
 func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	var asked [][]string
 	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
-		o.Survey = func(_ context.Context, _ string, keys []string) []election.Surroundings {
+		fake(o).onSurvey = func(_ context.Context, _ string, keys []string) []election.Surroundings {
 			asked = append(asked, keys)
 			return nil
 		}

@@ -46,12 +46,12 @@ func actions(k *keys.Map, ascii bool) []action {
 		return func(m *Model, by, filter string) tea.Cmd { return choose(m, kind, by, filter) }
 	}
 	return []action{
-		{Row: keys.Row{Name: "back", Keys: "esc", About: "back", Group: "Everywhere", Help: everywhere, Foot: "zoom, session, past=now, event=close", Bind: &k.Back}, run: plain(back)},
+		{Row: keys.Row{Name: "back", Keys: "esc", About: "back", Group: "Everywhere", Help: everywhere, Foot: "zoom, session, past=now", Bind: &k.Back}, run: plain(back)},
 		{Row: keys.Row{Name: "earlier", Keys: "[", About: "previous event", Group: "Everywhere", Help: everywhere, Foot: "past=earlier", Bind: &k.Earlier}, run: step(-1)},
 		{Row: keys.Row{Name: "later", Keys: "]", About: "next event", Group: "Everywhere", Help: everywhere, Foot: "past=later", Bind: &k.Later}, run: step(1)},
-		{Row: keys.Row{Name: "down", Keys: "j down", Sign: move, About: "move", Group: "Move", Help: everywhere, Foot: "elections, events, sessions, past, zoom=scroll, event=scroll, session=scroll", Bind: &k.Down}},
+		{Row: keys.Row{Name: "down", Keys: "j down", Sign: move, About: "move", Group: "Move", Help: everywhere, Foot: "elections, events, sessions, past, zoom=scroll, session=scroll", Bind: &k.Down}},
 		{Row: keys.Row{Name: "up", Keys: "k up", About: "up", Group: "Move", Help: everywhere, Bind: &k.Up}},
-		{Row: keys.Row{Name: "open", Keys: "enter", Sign: enter, About: "open", Group: "Look", Help: "elections, events=open the event; again: open its election, sessions", Foot: "elections, events, sessions, past, event=its election", Bind: &k.Open}},
+		{Row: keys.Row{Name: "open", Keys: "enter", Sign: enter, About: "open", Group: "Look", Help: "elections, events=open the event; again: open its election, sessions", Foot: "elections, events, sessions, past", Bind: &k.Open}},
 		{Row: keys.Row{Name: "filter", Keys: "/", About: "filter", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, past", Bind: &k.Filter, Command: "filter TEXT", Says: "filter the list, like /"}, run: filter, complete: filters},
 		{Row: keys.Row{Name: "top", Keys: "g home", About: "first", Group: "Move", Help: "elections, events=newest; follow new events, sessions", Foot: "events=newest", Bind: &k.Top}},
 		{Row: keys.Row{Name: "bottom", Keys: "G end", About: "last", Group: "Move", Help: everywhere, Bind: &k.Bottom}},
@@ -91,10 +91,10 @@ func actions(k *keys.Map, ascii bool) []action {
 		{Row: keys.Row{Name: "pause", Keys: "p", About: "pause", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions", Bind: &k.Pause, Command: "pause", Says: "pause or resume the board"}, run: plain((*Model).togglePause)},
 		{Row: keys.Row{Name: "results", Keys: "u", About: "actions and their results", Group: "Everywhere", Help: everywhere, Bind: &k.Results}, run: func(m *Model, _, _ string) tea.Cmd { return m.log.Show() }},
 		{Row: keys.Row{Name: "mouse", Keys: "M", About: "turn the mouse on or off", Group: "Everywhere", Help: everywhere, Bind: &k.Mouse}, run: plain(toggleMouse)},
-		{Row: keys.Row{Name: "help", Keys: "?", About: "help", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, event, session, empty", Command: "help", Says: "show the keys, symbols and commands"},
+		{Row: keys.Row{Name: "help", Keys: "?", About: "help", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, session, empty", Command: "help", Says: "show the keys, symbols and commands"},
 			run: plain(openHelp)},
 		{Row: keys.Row{Name: "suspend", Keys: "ctrl+z", About: "suspend", Group: "Everywhere", Help: everywhere, Bind: &k.Suspend}},
-		{Row: keys.Row{Name: "quit", Keys: "q ctrl+c", About: "quit", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, event, session, empty", Bind: &k.Quit, Command: "q"}, run: plain((*Model).quit)},
+		{Row: keys.Row{Name: "quit", Keys: "q ctrl+c", About: "quit", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, session, empty", Bind: &k.Quit, Command: "q"}, run: plain((*Model).quit)},
 
 		{Row: keys.Row{Command: "go NAME", About: "select an election by name or key"}, run: goTo, complete: fields("election")},
 		{Row: keys.Row{Command: "at TIME", About: "show the board at a past time, or now"},
@@ -225,7 +225,7 @@ func openHelp(m *Model) tea.Cmd {
 	return m.cover(pages.Help(m.keys, all, int(m.focus.view)), nil)
 }
 
-func openDoctor(m *Model) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Doctor, m.keys)) }
+func openDoctor(m *Model) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Backend.Doctor, m.keys)) }
 
 // completer returns the completer for the open prompt.
 func completer(m *Model) prompt.Completer {

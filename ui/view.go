@@ -170,14 +170,10 @@ func (m *Model) place() (at keys.Place, hidden string) {
 		hidden = "fix"
 	}
 	switch {
-	case m.focus.view == viewEvents && (m.events.Covered() || m.scene.Past == nil):
-		at, leads := m.events.Place()
-		if !leads {
-			hidden = "open"
-		}
-		return at, hidden
 	case m.scene.Past != nil:
 		return keys.Past, hidden
+	case m.focus.view == viewEvents:
+		return keys.Events, hidden
 	case m.focus.view == viewSessions:
 		return m.sessions.Place(), hidden
 	case len(m.scene.Shown.Elections) == 0:

@@ -30,21 +30,6 @@ func TestStudyFollowsTheSelection(t *testing.T) {
 	}
 }
 
-// Without the optional functions, the parts that depend on them are disabled.
-func TestWithoutOptionalFunctions(t *testing.T) {
-	s := studiedSnapshot("")
-	s.SessionList = nil
-	d := drive(t, s, 120, 36)
-	d.lacks("Likely next")
-	d.keys("tab")
-	d.wants("Candidates are not read.")
-	d.keys("3")
-	d.keys("x")
-	d.wants("There is no session to destroy.")
-	d.keys("1", "g", "x")
-	d.lacks("Likely next")
-}
-
 func TestVacancyTextEqualsThatOfShow(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)
@@ -184,7 +169,7 @@ func TestDialogShowsTheEffect(t *testing.T) {
 func TestSearchShowsProgressAndStops(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	d := drive(t, studiedSnapshot(""), 120, 36, func(o *Options) {
-		o.Holdings = func(ctx context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+		fake(o).onHoldings = func(ctx context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 			progress(1200, 9800)
 			close(started)
 			<-ctx.Done()

@@ -550,7 +550,7 @@ func (d *confirm) copyCommand() any {
 
 func (d *confirm) confirm() any {
 	if d.reading() {
-		return scene.Say{Role: kit.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
+		return scene.Say{kit.Delay, "Nothing was done: electop is still reading sibling keys and sessions."}
 	}
 	var targets []scene.Target
 	for _, t := range d.actionable() {
@@ -671,18 +671,18 @@ func termText(n uint64) string {
 }
 
 func (d *confirm) writeOne(page *kit.Page, t *target) {
-	session := kit.Span{Role: kit.Text, Text: scene.Clean(t.Session)}
+	session := kit.Span{kit.Text, scene.Clean(t.Session)}
 	if d.chosen.SessionOnly {
-		page.Field("Session", session, kit.Span{Role: kit.Text, Text: on("", t.Node)})
+		page.Field("Session", session, kit.Span{kit.Text, on("", t.Node)})
 	} else {
-		page.Field("Key", kit.Span{Role: kit.Strong, Text: sanitize.Text(t.Key)})
-		page.Field("Leader", kit.Span{Role: kit.Strong, Text: on(t.Leader, t.Node)}, kit.Span{Role: kit.Quiet, Text: "  " + termText(t.Term) + ", for " + t.HeldFor})
+		page.Field("Key", kit.Span{kit.Strong, sanitize.Text(t.Key)})
+		page.Field("Leader", kit.Span{kit.Strong, on(t.Leader, t.Node)}, kit.Span{kit.Quiet, "  " + termText(t.Term) + ", for " + t.HeldFor})
 		if d.full {
 			page.Field("Session", session)
 		}
 	}
 	if t.changed != "" {
-		page.Field("Changed", kit.Span{Role: kit.Bad, Text: t.changed})
+		page.Field("Changed", kit.Span{kit.Bad, t.changed})
 	}
 }
 
@@ -721,12 +721,12 @@ func (d *confirm) writeMany(page *kit.Page) {
 		if t.Hidden {
 			more += ", hidden by the filter"
 		}
-		line := []kit.Span{{Role: kit.Text, Text: who}, {Role: kit.Quiet, Text: more}}
+		line := []kit.Span{{kit.Text, who}, {kit.Quiet, more}}
 		if skipped := t.skipped(); skipped != "" {
-			line = []kit.Span{{Role: kit.Bad, Text: "skipped: " + skipped}}
+			line = []kit.Span{{kit.Bad, "skipped: " + skipped}}
 		}
 		name = cmp.Or(name, "no name") + " "
-		page.Beside([]kit.Span{{Role: kit.Strong, Text: name}}, max(column, kit.Width(name)), line...)
+		page.Beside([]kit.Span{{kit.Strong, name}}, max(column, kit.Width(name)), line...)
 	}
 }
 
@@ -760,7 +760,7 @@ func (d *confirm) writeOthers(page *kit.Page) {
 		if len(hidden) == 1 {
 			it = "it"
 		}
-		page.Indented(2, kit.Span{Role: kit.Key, Text: "space"}, kit.Span{Role: kit.Quiet, Text: key + it})
+		page.Indented(2, kit.Span{kit.Key, "space"}, kit.Span{kit.Quiet, key + it})
 	}
 }
 
@@ -806,7 +806,7 @@ func (d *confirm) writeRefusal(page *kit.Page) {
 	page.Blank()
 	for _, rule := range rules {
 		for _, part := range kit.HardWrap(rule, page.Width) {
-			page.Add(kit.Span{Role: kit.Strong, Text: part})
+			page.Add(kit.Span{kit.Strong, part})
 		}
 	}
 }
@@ -821,7 +821,7 @@ func (d *confirm) writeEffect(page *kit.Page) {
 	}
 	bullets := func(pick func(insight.Effect) []string) {
 		for _, text := range d.shared(pick) {
-			page.Beside([]kit.Span{{Role: kit.Quiet, Text: page.Sym.Dot + " "}}, 2, kit.Span{Role: kit.Text, Text: text})
+			page.Beside([]kit.Span{{kit.Quiet, page.Sym.Dot + " "}}, 2, kit.Span{kit.Text, text})
 		}
 	}
 	key := func(f insight.Effect) []string { return []string{f.Key} }
@@ -852,7 +852,7 @@ func (d *confirm) writeEffect(page *kit.Page) {
 // writeWarnings writes the warnings, and the step-down commands of the holders' software, each once.
 func (d *confirm) writeWarnings(page *kit.Page) {
 	for _, text := range d.shared(func(f insight.Effect) []string { return f.Warnings }) {
-		page.Beside([]kit.Span{{Role: kit.Delay, Text: page.Sym.Warning + " "}}, 2, kit.Span{Role: kit.Delay, Text: text})
+		page.Beside([]kit.Span{{kit.Delay, page.Sym.Warning + " "}}, 2, kit.Span{kit.Delay, text})
 	}
 	seen := map[string]bool{"": true}
 	for i := range d.targets {
@@ -861,9 +861,9 @@ func (d *confirm) writeWarnings(page *kit.Page) {
 			continue
 		}
 		seen[t.effect.Better] = true
-		better := []kit.Span{{Role: kit.Accent, Text: scene.Clean(t.effect.Better)}}
+		better := []kit.Span{{kit.Accent, scene.Clean(t.effect.Better)}}
 		if len(d.targets) > 1 {
-			better = append(better, kit.Span{Role: kit.Quiet, Text: "  for " + t.Label()})
+			better = append(better, kit.Span{kit.Quiet, "  for " + t.Label()})
 		}
 		page.Field("Better", better...)
 	}
@@ -898,7 +898,7 @@ func (d *confirm) writeAffected(page *kit.Page) int {
 	}
 	for i, f := range affected {
 		if i == shownKeys && len(affected) > shownKeys+1 && !d.full {
-			page.Add(kit.Span{Role: kit.Strong, Text: "  and " + kit.Plural(len(affected)-i, "more key")}, kit.Span{Role: kit.Key, Text: "  a"}, kit.Span{Role: kit.Quiet, Text: " shows all"})
+			page.Add(kit.Span{kit.Strong, "  and " + kit.Plural(len(affected)-i, "more key")}, kit.Span{kit.Key, "  a"}, kit.Span{kit.Quiet, " shows all"})
 			break
 		}
 		effect, r := "is released or deleted (its session was not read)", kit.Text
@@ -910,9 +910,9 @@ func (d *confirm) writeAffected(page *kit.Page) int {
 		case b == election.BehaviorRelease:
 			effect = "is released"
 		}
-		spans := []kit.Span{{Role: kit.Strong, Text: sanitize.Text(f.key)}, {Role: r, Text: " " + effect}}
+		spans := []kit.Span{{kit.Strong, sanitize.Text(f.key)}, {r, " " + effect}}
 		if f.unwatched {
-			spans = append(spans, kit.Span{Role: kit.Quiet, Text: ", not watched"})
+			spans = append(spans, kit.Span{kit.Quiet, ", not watched"})
 		}
 		page.Indented(2, spans...)
 	}
@@ -920,7 +920,7 @@ func (d *confirm) writeAffected(page *kit.Page) int {
 	case d.search != nil:
 		writeSearch(page, d.search, len(affected), d.s.Now)
 	case len(affected) == 0:
-		page.Add(kit.Span{Role: kit.Quiet, Text: "  no watched keys"})
+		page.Add(kit.Span{kit.Quiet, "  no watched keys"})
 	}
 	return len(affected)
 }
@@ -969,5 +969,5 @@ func writeSearch(page *kit.Page, s *scene.Search, listed int, now time.Time) {
 	default:
 		text = "Scanned all " + total + " keys: " + count + when + "."
 	}
-	page.Indented(2, kit.Span{Role: r, Text: text})
+	page.Indented(2, kit.Span{r, text})
 }

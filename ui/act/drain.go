@@ -47,7 +47,7 @@ type drain struct {
 // Drain opens the plan for a node, or the list of nodes if the name is empty. s is the scene of the datacenter.
 func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.Map, s *scene.Scene) scene.Action {
 	if refusal := s.Refusal(drainKind); refusal != "" {
-		return scene.Say{Role: kit.Delay, Text: refusal}
+		return scene.Say{kit.Delay, refusal}
 	}
 	where := ""
 	if s.Several() {
@@ -69,7 +69,7 @@ func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.M
 func nodeMenu(s *scene.Scene, where string, k keys.Map, chosen func(node string) any) scene.Action {
 	nodes := nodesOf(s.Live)
 	if len(nodes) == 0 {
-		return scene.Say{Role: kit.Delay, Text: "No nodes are known. Use :drain NODE for a node whose sessions hold keys outside the patterns."}
+		return scene.Say{kit.Delay, "No nodes are known. Use :drain NODE for a node whose sessions hold keys outside the patterns."}
 	}
 	column := 0
 	for _, n := range nodes {
@@ -83,10 +83,10 @@ func nodeMenu(s *scene.Scene, where string, k keys.Map, chosen func(node string)
 			if n.led == 0 {
 				role = kit.Quiet
 			}
-			page.Add(kit.Span{Role: role, Text: kit.PadTo(scene.OneLine(n.name, 60), min(column, page.Width/2)) + "  "}, kit.Span{Role: role, Text: "leads " + kit.Plural(n.led, "election")})
+			page.Add(kit.Span{role, kit.PadTo(scene.OneLine(n.name, 60), min(column, page.Width/2)) + "  "}, kit.Span{role, "leads " + kit.Plural(n.led, "election")})
 			o.Row(page, i)
 		}
-		o.Foot = [][]kit.Span{{{Role: kit.Quiet, Text: "Other nodes: :drain NODE"}}}
+		o.Foot = [][]kit.Span{{{kit.Quiet, "Other nodes: :drain NODE"}}}
 	}
 	return scene.Open{Overlay: o}
 }
@@ -187,7 +187,7 @@ func (d *drain) buttons() []kit.Button {
 	}
 	if d.kept() == 0 {
 		all[0].Label, all = "Close", slices.Delete(all, 1, 2)
-		d.State = []kit.Span{{Role: kit.Delay, Text: "All elections are excluded."}}
+		d.State = []kit.Span{{kit.Delay, "All elections are excluded."}}
 	}
 	return all
 }
@@ -207,7 +207,7 @@ func (d *drain) toggle() any {
 
 func (d *drain) confirm() any {
 	if refusal := d.s.Refusal(drainKind); refusal != "" {
-		return scene.Say{Role: kit.Delay, Text: refusal}
+		return scene.Say{kit.Delay, refusal}
 	}
 	for item := range d.excluded {
 		item.Skip = "excluded in the plan"
@@ -243,7 +243,7 @@ func (d *drain) write(page *kit.Page) {
 // writeSummary writes how many elections the plan moves and how many it skips.
 func (d *drain) writeSummary(page *kit.Page, todo []*engine.Item) {
 	if d.plan.Incomplete != "" {
-		page.Beside([]kit.Span{{Role: kit.Delay, Text: page.Sym.Warning + " "}}, 2, kit.Span{Role: kit.Delay, Text: d.plan.Incomplete})
+		page.Beside([]kit.Span{{kit.Delay, page.Sym.Warning + " "}}, 2, kit.Span{kit.Delay, d.plan.Incomplete})
 	}
 	if len(d.plan.Items) == 0 {
 		role := kit.Led
@@ -272,13 +272,13 @@ func (d *drain) writeItems(page *kit.Page, todo []*engine.Item) {
 	for n, i := range todo {
 		name, _ := kit.Cut(i.Name(), column, page.Sym.Ellipsis)
 		box := "[" + page.Sym.Passing + "] "
-		leader := []kit.Span{{Role: kit.Text, Text: scene.OneLine(i.Target.Leader, leaderWidth)}, {Role: kit.Quiet, Text: "; next: " + i.NextText()}}
+		leader := []kit.Span{{kit.Text, scene.OneLine(i.Target.Leader, leaderWidth)}, {kit.Quiet, "; next: " + i.NextText()}}
 		if !i.Watched {
-			leader = append(leader, kit.Span{Role: kit.Delay, Text: "; not watched"})
+			leader = append(leader, kit.Span{kit.Delay, "; not watched"})
 		}
-		first := []kit.Span{{Role: kit.Led, Text: box}, {Role: kit.Strong, Text: kit.PadTo(name, column) + "  "}}
+		first := []kit.Span{{kit.Led, box}, {kit.Strong, kit.PadTo(name, column) + "  "}}
 		if d.excluded[i] {
-			first = []kit.Span{{Role: kit.Quiet, Text: kit.PadTo("[", kit.Width(box)-2) + "] "}, {Role: kit.Faint, Text: kit.PadTo(name, column) + "  "}}
+			first = []kit.Span{{kit.Quiet, kit.PadTo("[", kit.Width(box)-2) + "] "}, {kit.Faint, kit.PadTo(name, column) + "  "}}
 			for n := range leader {
 				leader[n].Role = kit.Faint
 			}
@@ -297,7 +297,7 @@ func (d *drain) writeEffects(page *kit.Page, todo []*engine.Item) {
 			effects = append(effects, engine.NamedEffect{Name: i.Name(), Effect: of(i)})
 		}
 		for _, text := range engine.Sentences(effects, pick, func(names []string) string { return election.NameList(names, shownNames) }) {
-			page.Beside([]kit.Span{{Role: role, Text: sign + " "}}, 2, kit.Span{Role: role, Text: text})
+			page.Beside([]kit.Span{{role, sign + " "}}, 2, kit.Span{role, text})
 		}
 	}
 	release, destroy := func(i *engine.Item) insight.Effect { return i.Effect }, func(i *engine.Item) insight.Effect { return i.Last }
@@ -341,6 +341,6 @@ func (d *drain) writeSkipped(page *kit.Page) {
 // writeBetter shows the step-down command of the holder's software.
 func writeBetter(page *kit.Page, i *engine.Item) {
 	if i.Effect.Better != "" {
-		page.Field("Better", kit.Span{Role: kit.Accent, Text: scene.Clean(i.Effect.Better)}, kit.Span{Role: kit.Quiet, Text: "  for " + i.Name()})
+		page.Field("Better", kit.Span{kit.Accent, scene.Clean(i.Effect.Better)}, kit.Span{kit.Quiet, "  for " + i.Name()})
 	}
 }

@@ -63,7 +63,7 @@ func Fix(ctx context.Context, e *election.Election, by string, diagnose Diagnose
 		reason = "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
 	}
 	if reason != "" {
-		return scene.Say{Role: kit.Delay, Text: reason}
+		return scene.Say{kit.Delay, reason}
 	}
 	if insight.FixNeeds(e, s.Now) == insight.NeedsNothing {
 		text := scene.OneLine(e.Leader, 60) + " leads."
@@ -73,7 +73,7 @@ func Fix(ctx context.Context, e *election.Election, by string, diagnose Diagnose
 		case e.Session != nil && e.Session.TTL > 0:
 			text += " If its process has ended, its session expires."
 		}
-		return scene.Say{Role: kit.Led, Text: scene.OneLine(e.Name, 60) + ": no vacancy to fix. " + text}
+		return scene.Say{kit.Led, scene.OneLine(e.Name, 60) + ": no vacancy to fix. " + text}
 	}
 	d := &fix{s: s, ctx: ctx, keys: k, diagnose: diagnose, by: by, election: e}
 	d.Sheet = kit.Sheet{Title: "Fix " + scene.OneLine(e.Name, 40), Keys: k, Width: 84, Write: d.write}
@@ -134,7 +134,7 @@ func (d *fix) buttons() []kit.Button {
 	case d.Task.Running():
 		cancel.Do = func() any { return scene.Close{} }
 		return []kit.Button{cancel, {Key: "y", Do: func() any {
-			return scene.Say{Role: kit.Delay, Text: "Nothing was done: the diagnosis is still running."}
+			return scene.Say{kit.Delay, "Nothing was done: the diagnosis is still running."}
 		}}}
 	}
 	again := func() any { return scene.All{scene.Refresh{}, scene.Run{Cmd: d.start()}} }
@@ -143,7 +143,7 @@ func (d *fix) buttons() []kit.Button {
 
 func (d *fix) confirm() any {
 	if d.s.Now.Before(d.found.Ready) {
-		return scene.Say{Role: kit.Delay, Text: "Nothing was done: until " + kit.ClockTime(d.found.Ready) + ", electop must see that the node check stays critical."}
+		return scene.Say{kit.Delay, "Nothing was done: until " + kit.ClockTime(d.found.Ready) + ", electop must see that the node check stays critical."}
 	}
 	destroy := d.found.Destroy
 	var targets []scene.Target
@@ -184,45 +184,45 @@ func (d *fix) write(page *kit.Page) {
 func (d *fix) writeState(page *kit.Page) {
 	e := d.election
 	if d.s.Several() {
-		page.Field("Datacenter", kit.Span{Role: kit.Strong, Text: scene.OneLine(e.Datacenter, 60)})
+		page.Field("Datacenter", kit.Span{kit.Strong, scene.OneLine(e.Datacenter, 60)})
 	}
-	page.Field("Key", kit.Span{Role: kit.Strong, Text: sanitize.Text(e.Key())})
+	page.Field("Key", kit.Span{kit.Strong, sanitize.Text(e.Key())})
 	if e.Exists && e.Pair.Held() {
-		page.Field("Leader", kit.Span{Role: kit.Strong, Text: on(e.Leader, e.Node())})
-		page.Field("Session", kit.Span{Role: kit.Text, Text: scene.Clean(e.Pair.Session)})
+		page.Field("Leader", kit.Span{kit.Strong, on(e.Leader, e.Node())})
+		page.Field("Session", kit.Span{kit.Text, scene.Clean(e.Pair.Session)})
 		return
 	}
 	since := kit.Clock(e.VacantSince, d.s.Now) // an age would change the text again and again, and each change disables the action
 	if !e.VacantSinceKnown {
 		since += " or earlier"
 	}
-	page.Field("No leader", kit.Span{Role: kit.Vacant, Text: "since " + since})
+	page.Field("No leader", kit.Span{kit.Vacant, "since " + since})
 }
 
 func (d *fix) writeFix(page *kit.Page) {
 	f := d.found.Fix
 	scene.ProblemField(page, f)
-	page.Field("Why", kit.Span{Role: kit.Text, Text: f.Why})
+	page.Field("Why", kit.Span{kit.Text, f.Why})
 	scene.FixField(page, f, d.s.Now)
 	if d.applies() {
 		keys := make([]string, 0, len(d.found.Destroy.Keys))
 		for _, key := range d.found.Destroy.Keys {
 			keys = append(keys, sanitize.Text(key))
 		}
-		page.Field("All keys", kit.Span{Role: kit.Strong, Text: strings.Join(keys, ", ")})
-		page.Field("Not before", kit.Span{Role: kit.Text, Text: kit.ClockTime(d.found.Ready)}, kit.Span{Role: kit.Quiet, Text: "  electop must see that the node check stays critical"})
+		page.Field("All keys", kit.Span{kit.Strong, strings.Join(keys, ", ")})
+		page.Field("Not before", kit.Span{kit.Text, kit.ClockTime(d.found.Ready)}, kit.Span{kit.Quiet, "  electop must see that the node check stays critical"})
 	}
 	if d.election.Pair.Held() {
 		return
 	}
-	probe := kit.Span{Role: kit.Quiet, Text: "the lock-delay was not tested"}
+	probe := kit.Span{kit.Quiet, "the lock-delay was not tested"}
 	switch facts := d.found.Facts; {
 	case facts.DelayErr != "":
-		probe = kit.Span{Role: kit.Delay, Text: "failed: " + scene.Clean(facts.DelayErr)}
+		probe = kit.Span{kit.Delay, "failed: " + scene.Clean(facts.DelayErr)}
 	case facts.Delay == insight.DelayActive:
-		probe = kit.Span{Role: kit.Delay, Text: "Consul rejects an acquire: a lock-delay is active"}
+		probe = kit.Span{kit.Delay, "Consul rejects an acquire: a lock-delay is active"}
 	case facts.Delay == insight.DelayNone:
-		probe = kit.Span{Role: kit.Text, Text: "no lock-delay is active"}
+		probe = kit.Span{kit.Text, "no lock-delay is active"}
 	}
 	page.Field("Probe", probe)
 }

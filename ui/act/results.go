@@ -31,7 +31,7 @@ func (l *Log) Show() tea.Cmd {
 		return l.open(l.batchOf(d))
 	}
 	if len(l.batches) == 0 {
-		return l.Do(scene.Say{Role: kit.Quiet, Text: "No actions since electop started."})
+		return l.Do(scene.Say{kit.Quiet, "No actions since electop started."})
 	}
 	return l.open(nil)
 }
@@ -75,16 +75,16 @@ func (t *table) write(page *kit.Page) {
 	t.Buttons, t.State = t.buttons(d, rows, waiting), nil
 	switch {
 	case d != nil && d.stopping && !d.over:
-		t.State = []kit.Span{{Role: kit.Delay, Text: "stopping"}}
+		t.State = []kit.Span{{kit.Delay, "stopping"}}
 	case d != nil && d.stopping:
-		t.State = []kit.Span{{Role: kit.Delay, Text: "stopped"}}
+		t.State = []kit.Span{{kit.Delay, "stopped"}}
 	case waiting > 0:
-		t.State = []kit.Span{{Role: kit.Accent, Text: strconv.Itoa(waiting) + " waiting"}}
+		t.State = []kit.Span{{kit.Accent, strconv.Itoa(waiting) + " waiting"}}
 	default:
-		t.State = []kit.Span{{Role: kit.Quiet, Text: "complete"}}
+		t.State = []kit.Span{{kit.Quiet, "complete"}}
 	}
 	if d != nil && d.unverified != "" {
-		page.Beside([]kit.Span{{Role: kit.Bad, Text: page.Sym.Warning + " "}}, 2, kit.Span{Role: kit.Bad, Text: kit.Capital(d.unverified) + "."})
+		page.Beside([]kit.Span{{kit.Bad, page.Sym.Warning + " "}}, 2, kit.Span{kit.Bad, kit.Capital(d.unverified) + "."})
 	}
 	if c := s.Live.In(rows[0].Target.Datacenter).Connection; d != nil && !d.over && c.State != election.Live {
 		text := "Consul is unreachable: this data is stale, and the drain waits."
@@ -149,12 +149,12 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 	for _, a := range rows {
 		look := a.look(page.Sym)
 		text, _ := kit.Cut(a.name, name, page.Sym.Ellipsis)
-		first := []kit.Span{{Role: look.Role, Text: look.Text + " " + kit.PadTo(a.result(), result) + "  "}, {Role: kit.Strong, Text: kit.PadTo(text, name) + "  "}}
-		words := kit.Span{Role: look.Role, Text: a.words(s)}
+		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(a.result(), result) + "  "}, {kit.Strong, kit.PadTo(text, name) + "  "}}
+		words := kit.Span{look.Role, a.words(s)}
 		if t.first == nil {
 			first = []kit.Span{
-				{Role: kit.Quiet, Text: kit.ClockTime(a.at) + " "}, {Role: look.Role, Text: look.Text + " "}, first[1],
-				{Role: kit.Quiet, Text: kit.PadTo(string(a.Action), 7) + "  "}, {Role: kit.Key, Text: kit.PadTo(a.by, 1) + "  "},
+				{kit.Quiet, kit.ClockTime(a.at) + " "}, {look.Role, look.Text + " "}, first[1],
+				{kit.Quiet, kit.PadTo(string(a.Action), 7) + "  "}, {kit.Key, kit.PadTo(a.by, 1) + "  "},
 			}
 		} else { // the result has its own column
 			words.Text = strings.TrimPrefix(strings.TrimPrefix(words.Text, a.result()+", "), a.result()+": ")
@@ -189,8 +189,8 @@ func (b batch) progress(sym *kit.Symbols, width int) [][]kit.Span {
 	}
 	full := cells * over / max(1, total)
 	return kit.Flow([]kit.Span{
-		{Role: kit.Led, Text: strings.Repeat(sym.LaneLed, full)}, {Role: kit.Faint, Text: strings.Repeat(sym.LaneUnseen, cells-full)},
-		{Role: kit.Strong, Text: "  " + strconv.Itoa(over) + " of " + strconv.Itoa(total)}, {Role: kit.Text, Text: tally},
+		{kit.Led, strings.Repeat(sym.LaneLed, full)}, {kit.Faint, strings.Repeat(sym.LaneUnseen, cells-full)},
+		{kit.Strong, "  " + strconv.Itoa(over) + " of " + strconv.Itoa(total)}, {kit.Text, tally},
 	}, width)
 }
 
@@ -318,28 +318,28 @@ func (a *action) attention() int {
 
 // look returns the symbol and the colour role of an action.
 func (a *action) look(sym *kit.Symbols) kit.Span {
-	problem := kit.Span{Role: kit.Delay, Text: sym.Warning}
+	problem := kit.Span{kit.Delay, sym.Warning}
 	if a.drain == nil && a.Kind == insight.OutcomeUnknown {
-		return kit.Span{Role: kit.Bad, Text: sym.Unknown}
+		return kit.Span{kit.Bad, sym.Unknown}
 	}
 	switch a.result() {
 	case "moved", "destroyed":
-		return kit.Span{Role: kit.Led, Text: sym.Led}
+		return kit.Span{kit.Led, sym.Led}
 	case "vacant":
 		problem.Text = sym.Vacant
 	case "failed":
-		return kit.Span{Role: kit.Bad, Text: sym.Critical}
+		return kit.Span{kit.Bad, sym.Critical}
 	case "interrupted":
 		if a.severity() == 2 {
-			return kit.Span{Role: kit.Quiet, Text: sym.Led}
+			return kit.Span{kit.Quiet, sym.Led}
 		}
 	case "moving":
-		return kit.Span{Role: kit.Accent, Text: sym.Connecting}
+		return kit.Span{kit.Accent, sym.Connecting}
 	case "waiting", "skipped":
 		if a.drain != nil {
-			return kit.Span{Role: kit.Quiet, Text: sym.Idle}
+			return kit.Span{kit.Quiet, sym.Idle}
 		}
-		return kit.Span{Role: kit.Accent, Text: sym.Connecting}
+		return kit.Span{kit.Accent, sym.Connecting}
 	}
 	return problem
 }

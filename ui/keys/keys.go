@@ -33,9 +33,8 @@ const (
 	Elections Place = "elections"
 	Events    Place = "events"
 	Sessions  Place = "sessions"
-	Zoom      Place = "zoom"  // the pane of an election fills the screen
-	Past      Place = "past"  // the board shows the past
-	Event     Place = "event" // one event fills the screen
+	Zoom      Place = "zoom" // the pane of an election fills the screen
+	Past      Place = "past" // the board shows the past
 	Session   Place = "session"
 	Empty     Place = "empty" // there are no elections
 )

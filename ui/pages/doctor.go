@@ -51,7 +51,7 @@ func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, t
 	}
 	o.Write = func(page *kit.Page) {
 		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return scene.Run{Cmd: start()} }}
-		o.Buttons, o.State = []kit.Button{again}, []kit.Span{{Role: kit.Quiet, Text: "as of " + kit.ClockTime(at)}}
+		o.Buttons, o.State = []kit.Button{again}, []kit.Span{{kit.Quiet, "as of " + kit.ClockTime(at)}}
 		if o.Task.Running() {
 			o.Buttons[0].Do = func() any { return nil }
 			o.State[0].Text = "checking"
@@ -88,8 +88,8 @@ func WriteChecks(page *kit.Page, checks []Check) {
 		return max(kit.Width(c.Detail), kit.SpansWidth(rule(c))) > page.Width-column || kit.Width(c.Subject) > subjectWidth
 	})
 	for i, c := range checks {
-		name, detail := kit.Span{Role: kit.Strong, Text: scene.OneLine(c.Subject, textLength)}, kit.Span{Role: kit.Text, Text: scene.OneLine(c.Detail, textLength)}
-		status := kit.Span{Role: c.Status.role(), Text: kit.PadTo(string(c.Status), statusWidth)}
+		name, detail := kit.Span{kit.Strong, scene.OneLine(c.Subject, textLength)}, kit.Span{kit.Text, scene.OneLine(c.Detail, textLength)}
+		status := kit.Span{c.Status.role(), kit.PadTo(string(c.Status), statusWidth)}
 		indent := column
 		switch {
 		case !table:
@@ -102,7 +102,7 @@ func WriteChecks(page *kit.Page, checks []Check) {
 			page.Indented(indent, detail)
 		case kit.Width(name.Text) > subject:
 			page.Indented(0, name)
-			page.Beside([]kit.Span{{Role: kit.Text, Text: kit.PadTo("", subject+2)}, status}, column, detail)
+			page.Beside([]kit.Span{{kit.Text, kit.PadTo("", subject+2)}, status}, column, detail)
 		default:
 			name.Text = kit.PadTo(name.Text, subject+2)
 			page.Beside([]kit.Span{name, status}, column, detail)
@@ -131,5 +131,5 @@ func rule(c Check) []kit.Span {
 	if c.Rule == "" {
 		return nil
 	}
-	return []kit.Span{{Role: kit.Quiet, Text: "missing rule: "}, {Role: kit.Accent, Text: scene.OneLine(c.Rule, textLength)}}
+	return []kit.Span{{kit.Quiet, "missing rule: "}, {kit.Accent, scene.OneLine(c.Rule, textLength)}}
 }

@@ -62,7 +62,7 @@ func Menu(all Commands, e *election.Election, session *election.Session, k keys.
 		refusal = "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
 	}
 	if refusal != "" {
-		return scene.Say{Role: kit.Delay, Text: refusal}
+		return scene.Say{kit.Delay, refusal}
 	}
 	m := &menu{Commands: all, s: s}
 	m.Sheet = kit.Sheet{Keys: k, Width: 100, Menu: len(all.All) > 0, Write: m.write}
@@ -110,13 +110,13 @@ func (m *menu) run() any {
 	c := m.All[max(0, m.Chosen())]
 	visible, err := c.Command.Expand(m.values)
 	if err != nil {
-		return scene.Say{Role: kit.Delay, Text: "The command was not run: " + err.Error() + "."}
+		return scene.Say{kit.Delay, "The command was not run: " + err.Error() + "."}
 	}
 	now := m.present()
 	process, err := c.Command.Expand(now)
 	if err != nil || !slices.Equal(process.Env, visible.Env) {
 		m.values = now
-		return scene.Say{Role: kit.Delay, Text: "The command was not run: the fields changed or no longer exist. Check the command, then run it again."}
+		return scene.Say{kit.Delay, "The command was not run: the fields changed or no longer exist. Check the command, then run it again."}
 	}
 	return scene.All{scene.Close{}, scene.Run{Cmd: tea.ExecProcess(m.Run(process), func(err error) tea.Msg { return ended(c.Name, err) })}}
 }
@@ -135,7 +135,7 @@ func ended(name string, err error) scene.Say {
 	default:
 		text = "ended with exit code " + strconv.Itoa(exit.ExitCode()) + "."
 	}
-	return scene.Say{Role: role, Text: "The command " + name + " " + text}
+	return scene.Say{role, "The command " + name + " " + text}
 }
 
 func (m *menu) write(page *kit.Page) {
@@ -144,7 +144,7 @@ func (m *menu) write(page *kit.Page) {
 		page.Para(kit.Text, "No command is configured. Add one to "+scene.OneLine(m.File, 200)+":")
 		page.Blank()
 		for _, line := range []string{"commands:", "  - name: uptime", `    command: ssh -- "$ELECTOP_NODE" uptime`} {
-			page.Indented(2, kit.Span{Role: kit.Accent, Text: line})
+			page.Indented(2, kit.Span{kit.Accent, line})
 		}
 		page.Blank()
 		page.Para(kit.Quiet, "Variables: "+shell.FieldNames()+". docs/settings.md describes them.")
@@ -163,7 +163,7 @@ func (m *menu) write(page *kit.Page) {
 	for i, c := range m.All {
 		name, _ := kit.Cut(c.Name, column, page.Sym.Ellipsis)
 		about, _ := kit.Cut(c.About, max(0, page.Width-column-4), page.Sym.Ellipsis)
-		page.Add(kit.Span{Role: kit.Key, Text: kit.PadTo(c.Key, 2)}, kit.Span{Role: kit.Text, Text: kit.PadTo(name, column) + "  "}, kit.Span{Role: kit.Quiet, Text: about})
+		page.Add(kit.Span{kit.Key, kit.PadTo(c.Key, 2)}, kit.Span{kit.Text, kit.PadTo(name, column) + "  "}, kit.Span{kit.Quiet, about})
 		m.Row(page, i)
 		if c.Key != "" {
 			m.Buttons = append(m.Buttons, kit.Button{Key: c.Key, Do: func() any { m.Select(i); return nil }})
@@ -175,7 +175,7 @@ func (m *menu) write(page *kit.Page) {
 	room := max(1, m.Height-min(2, len(m.All))-1)
 	if hidden := len(foot.Lines) - room; hidden > 0 {
 		foot.Lines = foot.Lines[:room]
-		foot.Lines[room-1] = []kit.Span{{Role: kit.Delay, Text: kit.Plural(hidden+1, "more line") + " of this command"}}
+		foot.Lines[room-1] = []kit.Span{{kit.Delay, kit.Plural(hidden+1, "more line") + " of this command"}}
 	}
 	m.Foot = foot.Lines
 }
@@ -193,7 +193,7 @@ func (m *menu) writeCommand(page *kit.Page, c Command) {
 	}
 	lines := [][]kit.Span{nil}
 	add := func(role kit.Role, text string) {
-		lines[len(lines)-1] = append(lines[len(lines)-1], kit.Span{Role: role, Text: text})
+		lines[len(lines)-1] = append(lines[len(lines)-1], kit.Span{role, text})
 	}
 	for _, p := range process.Shown {
 		if p.Value {
@@ -209,7 +209,7 @@ func (m *menu) writeCommand(page *kit.Page, c Command) {
 	}
 	sign := "$ "
 	for _, line := range lines {
-		page.Beside([]kit.Span{{Role: kit.Key, Text: sign}}, len(sign), line...)
+		page.Beside([]kit.Span{{kit.Key, sign}}, len(sign), line...)
 		sign = "  "
 	}
 }
