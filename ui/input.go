@@ -106,6 +106,9 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 		return nil
 	case m.focus.mode == modePrompt: // the item is a completion, because the prompt draws no other items
 		return m.edited(m.focus.prompt.Pick(area.Index, completer(m)))
+	case m.overlay != nil:
+		m.overlay.Click(area)
+		return nil
 	default:
 		return m.toPointed(scene.Clicked{Area: area}, area.Item == kit.Tab)
 	}
@@ -123,15 +126,9 @@ func (m *Model) areaAt(x, y int) kit.Area {
 	return kit.AreaAt(lines[y], x)
 }
 
-// toPointed sends a message to the overlay or, if no overlay is open, to the pane or the list.
+// toPointed sends a message to the pane or the list.
 func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
-	switch clicked, isClick := msg.(scene.Clicked); {
-	case m.overlay != nil && isClick:
-		m.overlay.Click(clicked.Area)
-		return nil
-	case m.overlay != nil:
-		m.overlay.Wheel(msg.(scene.Wheeled).Step)
-		return nil
+	switch {
 	case m.focus.mode != modeBoard:
 		return nil
 	case pane && m.focus.view == viewElections:
@@ -151,6 +148,10 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 	case at.Button == tea.MouseWheelUp:
 		turn.Step = -wheelStep
 	case at.Button != tea.MouseWheelDown:
+		return nil
+	}
+	if m.overlay != nil {
+		m.overlay.Wheel(turn.Step)
 		return nil
 	}
 	return m.toPointed(turn, m.window.screen.pane.Contains(at.X, at.Y))
