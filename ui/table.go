@@ -34,9 +34,9 @@ type action struct {
 // actions returns all actions. The bindings of those that components handle are fields of k. The keys follow the
 // conventions of k9s, lazygit and vim.
 func actions(k *keys.Map, ascii bool) []action {
-	move, enter, fix := "↑↓", "⏎", "fix…"
-	if ascii {
-		move, enter, fix = "j/k", "enter", "fix..."
+	move, fix := "↑↓", "fix…"
+	if k.Enter = "⏎"; ascii {
+		k.Enter, move, fix = "enter", "j/k", "fix..."
 	}
 	const everywhere = "elections, events, sessions"
 	view := func(v view) func(*Model, string, string) tea.Cmd {
@@ -51,7 +51,7 @@ func actions(k *keys.Map, ascii bool) []action {
 		{Row: keys.Row{Name: "later", Keys: "]", About: "next event", Group: "Everywhere", Help: everywhere, Foot: "past=later", Bind: &k.Later}, run: step(1)},
 		{Row: keys.Row{Name: "down", Keys: "j down", Sign: move, About: "move", Group: "Move", Help: everywhere, Foot: "elections, events, sessions, past, zoom=scroll, session=scroll", Bind: &k.Down}},
 		{Row: keys.Row{Name: "up", Keys: "k up", About: "up", Group: "Move", Help: everywhere, Bind: &k.Up}},
-		{Row: keys.Row{Name: "open", Keys: "enter", Sign: enter, About: "open", Group: "Look", Help: "elections, events=open the event; again: open its election, sessions", Foot: "elections, events, sessions, past", Bind: &k.Open}},
+		{Row: keys.Row{Name: "open", Keys: "enter", Sign: k.Enter, About: "open", Group: "Look", Help: "elections, events=open the event; again: open its election, sessions", Foot: "elections, events, sessions, past", Bind: &k.Open}},
 		{Row: keys.Row{Name: "filter", Keys: "/", About: "filter", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, past", Bind: &k.Filter, Command: "filter TEXT", Says: "filter the list, like /"}, run: filter, complete: filters},
 		{Row: keys.Row{Name: "top", Keys: "g home", About: "first", Group: "Move", Help: "elections, events=newest; follow new events, sessions", Foot: "events=newest", Bind: &k.Top}},
 		{Row: keys.Row{Name: "bottom", Keys: "G end", About: "last", Group: "Move", Help: everywhere, Bind: &k.Bottom}},
@@ -122,7 +122,7 @@ func rowsOf(table []action) []*keys.Row {
 
 // newKeys returns the bindings and the table of actions.
 func newKeys(ascii bool, c keys.Custom) (*keys.Map, []action) {
-	k := &keys.Map{Fixed: keys.Fixed(ascii), Copies: copyHelp()}
+	k := &keys.Map{Copies: copyHelp()}
 	table := actions(k, ascii)
 	keys.New(k, rowsOf(table), c)
 	return k, table
@@ -296,7 +296,7 @@ func commonPatterns(m *Model) (patterns []string) {
 func contexts(m *Model) *scene.Overlay {
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Connect to another cluster", Width: 60, Keys: m.keys, Menu: true}}
 	o.Buttons = []kit.Button{
-		{Key: "enter", Sign: m.keys.Fixed.Enter.Help().Key, Label: "Connect", Hint: "connect", Do: func() any {
+		{Key: "enter", Sign: m.keys.Enter, Label: "Connect", Hint: "connect", Do: func() any {
 			name := m.opts.Contexts[o.Chosen()]
 			m.closeOverlay("")
 			return scene.Run{Cmd: switchContext(m, "", name)}
@@ -327,7 +327,7 @@ func copyHelp() []keys.Group {
 // copyKeys returns the keys of a copy menu.
 func copyKeys(items []shell.Item) (all []key.Binding) {
 	for _, i := range items {
-		all = append(all, key.NewBinding(key.WithKeys(i.Key), key.WithHelp(i.Key, i.What)))
+		all = append(all, keys.Fixed(i.Key, i.What))
 	}
-	return append(all, key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "nothing")))
+	return append(all, keys.Fixed("esc", "nothing"))
 }

@@ -17,7 +17,6 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/act"
-	"electop/internal/output"
 )
 
 // action is one run of release or destroy.
@@ -500,7 +499,7 @@ func writePlanLines(w io.Writer, lines []string) error {
 	var b strings.Builder
 	for _, line := range lines {
 		if !strings.HasPrefix(line, commandLabel) {
-			line = output.Wrap(line, cmp.Or(terminalWidth(w), output.DefaultWidth))
+			line = wrap(line, cmp.Or(terminalWidth(w), defaultWidth))
 		}
 		b.WriteString(line + "\n")
 	}

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/term"
-
-	"electop/internal/output"
 )
 
 // deps holds the injectable streams of a command.
@@ -34,13 +32,10 @@ type deps struct {
 func (d deps) warn(line string) {
 	line = "electop: " + line
 	if width := terminalWidth(d.stderr); width > 0 {
-		line = output.Wrap(line, width)
+		line = wrap(line, width)
 	}
 	fmt.Fprintln(d.stderr, line)
 }
-
-// terminalWidth returns the width of a terminal in columns. It returns 0 if the stream is not a terminal.
-func terminalWidth(w io.Writer) int { return output.TerminalWidth(w) }
 
 // Main runs electop with the arguments, streams and signals of the process and
 // returns its exit code.

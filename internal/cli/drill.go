@@ -15,7 +15,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/output"
 )
 
 // maxDrills bounds --times, and therefore the size of the result.
@@ -330,7 +329,7 @@ func (r *drill) writeJSON() error {
 			*field = &ms
 		}
 	}
-	return output.WriteIndented(r.d.stdout, j)
+	return writeIndented(r.d.stdout, j)
 }
 
 // barWidth is the length of the longest bar of the histogram.

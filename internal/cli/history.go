@@ -18,7 +18,6 @@ import (
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
-	"electop/internal/output"
 )
 
 // historyCommand holds the flags of `electop history`.
@@ -318,7 +317,7 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 		return err
 	}
 	several, cover := severalIn(observed), history.NewCoverage(observed, filter.Range)
-	tw := output.NewTable(c.d.stdout)
+	tw := newTable(c.d.stdout)
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY")
 	return eachTerms(ctx, f, q, func(terms []history.Term) error {
 		for i := range terms {
@@ -386,7 +385,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	if c.output == "json" {
 		return writeLines(c.d.stdout, []history.Stats{st}, jsonLine)
 	}
-	tw := output.NewTable(c.d.stdout)
+	tw := newTable(c.d.stdout)
 	several := slices.ContainsFunc(st.Elections, func(s history.Summary) bool { return s.Datacenter != st.Elections[0].Datacenter })
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tTERMS\tMISSED\tMEAN\tLONGEST\tAVAILABILITY\tVACANCIES\tP50\tP95\tMAX\tCAUSES")
 	row := func(name string, s *history.Summary) {

@@ -14,7 +14,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/output"
 	"electop/ui/detail"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -176,5 +175,5 @@ func writeElectionJSON(w io.Writer, s *scene.Scene, probe *consulx.ProbeResult) 
 	if err != nil {
 		return err
 	}
-	return output.WriteIndented(w, json.RawMessage(append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)))
+	return writeIndented(w, json.RawMessage(append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)))
 }

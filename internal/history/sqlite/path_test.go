@@ -44,6 +44,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 			return os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600)
 		},
 			sqlite.ErrForeign, "not an electop history file"},
+		"a small file":              {func(path string) error { return os.WriteFile(path, []byte("my notes\n"), 0o600) }, sqlite.ErrForeign, "not an electop history file"},
 		"a file of another program": {runSQL("CREATE TABLE t (x)"), sqlite.ErrForeign, "not an electop history file"},
 		"newer": {func(path string) error { return errors.Join(good(path), runSQL("PRAGMA user_version = 99")(path)) },
 			sqlite.ErrVersion, "version 99"},
