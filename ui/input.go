@@ -106,9 +106,6 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 		return nil
 	case m.focus.mode == modePrompt: // the item is a completion, because the prompt draws no other items
 		return m.edited(m.focus.prompt.Pick(area.Index, completer(m)))
-	case m.overlay != nil:
-		m.overlay.Click(area)
-		return nil
 	default:
 		return m.toPointed(scene.Clicked{Area: area}, area.Item == kit.Tab)
 	}
@@ -126,8 +123,17 @@ func (m *Model) areaAt(x, y int) kit.Area {
 	return kit.AreaAt(lines[y], x)
 }
 
-// toPointed sends a message to the pane or the list.
+// toPointed sends a message to the overlay or, if no overlay is open, to the pane or the list.
 func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
+	if o := m.overlay; o != nil {
+		switch msg := msg.(type) {
+		case scene.Clicked:
+			o.Click(msg.Area)
+		case scene.Wheeled:
+			o.Wheel(msg.Step)
+		}
+		return nil
+	}
 	switch {
 	case m.focus.mode != modeBoard:
 		return nil
@@ -148,10 +154,6 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 	case at.Button == tea.MouseWheelUp:
 		turn.Step = -wheelStep
 	case at.Button != tea.MouseWheelDown:
-		return nil
-	}
-	if m.overlay != nil {
-		m.overlay.Wheel(turn.Step)
 		return nil
 	}
 	return m.toPointed(turn, m.window.screen.pane.Contains(at.X, at.Y))
