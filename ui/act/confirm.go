@@ -526,7 +526,9 @@ func (d *confirm) scan() any {
 	var cmd tea.Cmd
 	d.searchTask, cmd = kit.Read(d.Ctx, 0, func(context.Context, func(int, int)) (tea.Msg, error) { return run(), nil },
 		func(msg tea.Msg, _ error) tea.Cmd {
-			search.Ended(msg.(scene.Searched))
+			if ended, ok := msg.(scene.Searched); ok {
+				search.Ended(ended)
+			}
 			return nil
 		})
 	return scene.Run{Cmd: cmd}
@@ -550,7 +552,7 @@ func (d *confirm) copyCommand() any {
 
 func (d *confirm) confirm() any {
 	if d.reading() {
-		return scene.Say{kit.Delay, "Nothing was done: electop is still reading sibling keys and sessions."}
+		return scene.Say{Role: kit.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	}
 	var targets []scene.Target
 	for _, t := range d.actionable() {
@@ -684,6 +686,11 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 	if t.changed != "" {
 		page.Field("Changed", kit.Span{kit.Bad, t.changed})
 	}
+	if d.acts() && !d.reading() && len(d.wanted) == 1 {
+		if in := d.assessment(d.wanted[0]); in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
+			page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in, election.Connection{})...)
+		}
+	}
 }
 
 // writeSummary counts the targets, their nodes and the skipped ones.
@@ -811,14 +818,9 @@ func (d *confirm) writeRefusal(page *kit.Page) {
 	}
 }
 
-// writeEffect writes who is next, the keys that lose their locks, the warnings and, in full, each sentence of
+// writeEffect writes the keys that lose their locks, the warnings and, in full, each sentence of
 // [insight.EffectOf].
 func (d *confirm) writeEffect(page *kit.Page) {
-	if len(d.targets) == 1 && len(d.wanted) == 1 {
-		if in := d.assessment(d.wanted[0]); in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
-			page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in, election.Connection{})...)
-		}
-	}
 	bullets := func(pick func(insight.Effect) []string) {
 		for _, text := range d.shared(pick) {
 			page.Beside([]kit.Span{{kit.Quiet, page.Sym.Dot + " "}}, 2, kit.Span{kit.Text, text})
