@@ -3,13 +3,9 @@ package consulx
 import (
 	"context"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/consul/api"
 
@@ -76,38 +72,5 @@ func TestOtherRequestsDoNotWaitForBlockingQueries(t *testing.T) {
 				t.Errorf("release: %v", err)
 			}
 		})
-	}
-}
-
-// After one connection has failed, the idle connections of every client must be closed.
-func TestEachClientClosesTheIdleConnectionsOfAll(t *testing.T) {
-	closed := make(chan struct{}, 3)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `"127.0.0.1:8300"`)
-	}))
-	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateClosed {
-			closed <- struct{}{}
-		}
-	}
-	server.Start()
-	t.Cleanup(server.Close)
-	client := newClient(t, Config{Address: server.Listener.Addr().String()})
-	for _, closing := range []*Client{client, client.Blocking(), client.Urgent()} {
-		for _, c := range []*Client{client, client.Blocking(), client.Urgent()} {
-			if _, err := c.ConsensusLeader(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		closing.Close()
-		deadline := time.NewTimer(patience)
-		defer deadline.Stop()
-		for range 3 {
-			select {
-			case <-closed:
-			case <-deadline.C:
-				t.Fatal("an idle connection was not closed")
-			}
-		}
 	}
 }

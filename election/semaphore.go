@@ -35,28 +35,24 @@ func (e *Election) IsSemaphore() bool { return e.Exists && e.Pair.Flags == Semap
 // ReadSemaphore decodes a semaphore's key, and the contenders if s contains them. It returns nil if the key does not
 // belong to a semaphore or its value is invalid. All strings in the result are safe to print.
 func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
-	lock, ok := semaphoreLock(e)
-	if !ok {
+	slots, ok := e.Pair.Slots()
+	if !ok || !e.Exists {
 		return nil
 	}
-	sem := &Semaphore{Limit: lock.Limit, Holders: []SemaphoreHolder{}, Waiters: []SemaphoreHolder{}}
+	sem := &Semaphore{Limit: slots.Limit, Holders: []SemaphoreHolder{}, Waiters: []SemaphoreHolder{}}
 	sessions, contends := contenders(e, s)
 	sem.ContendersKnown = contends != nil
-	for id, holds := range lock.Holders {
-		if holds {
-			h := describeHolder(id, sessions)
-			h.Gone = contends != nil && !contends[id]
-			sem.Holders = append(sem.Holders, h)
-		}
+	for _, id := range slots.Holders {
+		h := describeHolder(id, sessions)
+		h.Gone = contends != nil && !contends[id]
+		sem.Holders = append(sem.Holders, h)
 	}
 	for id := range contends {
-		if !lock.Holders[id] {
+		if _, holds := slices.BinarySearch(slots.Holders, id); !holds {
 			sem.Waiters = append(sem.Waiters, describeHolder(id, sessions))
 		}
 	}
-	byID := func(a, b SemaphoreHolder) int { return strings.Compare(a.Session, b.Session) }
-	slices.SortFunc(sem.Holders, byID)
-	slices.SortFunc(sem.Waiters, byID)
+	slices.SortFunc(sem.Waiters, func(a, b SemaphoreHolder) int { return strings.Compare(a.Session, b.Session) })
 	return sem
 }
 
@@ -74,25 +70,6 @@ func (s *Semaphore) Live() int {
 		}
 	}
 	return n
-}
-
-// semaphoreValue is the value that Consul's api/semaphore.go writes.
-type semaphoreValue struct {
-	Limit   int
-	Holders map[string]bool
-}
-
-func semaphoreLock(e *Election) (lock semaphoreValue, ok bool) {
-	if !e.IsSemaphore() || json.Unmarshal(e.Pair.Value, &lock) != nil {
-		return semaphoreValue{}, false
-	}
-	return lock, true
-}
-
-// SemaphoreHolders returns the sessions that the key's value lists as holders.
-func SemaphoreHolders(e *Election) map[string]bool {
-	lock, _ := semaphoreLock(e)
-	return lock.Holders
 }
 
 // contenders returns all sessions by ID, and the IDs of the sessions that hold a contender key. contends is nil if the
@@ -140,7 +117,10 @@ type Slots struct {
 
 // Slots decodes a semaphore's key. ok is false if the key does not belong to a semaphore or its value is invalid.
 func (p *Pair) Slots() (s Slots, ok bool) {
-	var value semaphoreValue
+	var value struct {
+		Limit   int
+		Holders map[string]bool
+	}
 	if !p.OfSemaphore() || json.Unmarshal(p.Value, &value) != nil {
 		return Slots{}, false
 	}

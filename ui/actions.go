@@ -9,12 +9,9 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/ui/dialog"
-	"electop/ui/drain"
-	"electop/ui/fix"
+	"electop/ui/act"
 	"electop/ui/kit"
 	"electop/ui/prompt"
-	"electop/ui/results"
 	"electop/ui/scene"
 )
 
@@ -37,18 +34,15 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Ask:
 		return ask(m, a)
 	case scene.Confirm:
-		return tea.Batch(unmark(m, a.Targets), m.started(m.log.Start(a, m.scene)))
+		m.closeOverlay("")
+		return tea.Batch(m.log.Start(a), unmark(m, a.Targets))
 	case scene.Refresh:
 		m.out.rights.forget(a.Targets)
 		m.note = note{}
-		return tea.Batch(m.pause(false), m.toDialog(scene.Refreshed{}))
-	case scene.ShowPlan:
-		m.out.travel.Cancel() // a drain acts on current data only
-		m.focus.mode, m.note = modeDrain, note{}
+		return m.pause(false)
 	case scene.Drain:
-		return startDrain(m, a)
-	case scene.ShowResults, scene.ShowCommands:
-		m.focus.mode, m.note = panel(a), note{}
+		m.closeOverlay("")
+		return m.log.StartDrain(a)
 	case scene.Watch:
 		return watch(m, a.Patterns)
 	case scene.Close:
@@ -60,7 +54,8 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.ShowSince:
 		return tea.Batch(m.show(viewEvents), send(m, &m.events, scene.Since(a)))
 	case scene.Open:
-		return m.cover(a.Overlay, nil)
+		m.out.travel.Cancel()
+		return m.cover(a.Overlay, a.Cmd)
 	case scene.Quit:
 		return m.quit()
 	case scene.Pass:
@@ -78,16 +73,6 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	return nil
 }
 
-// panel returns the mode that shows the panel of an action.
-func panel(a scene.Action) mode {
-	switch a.(type) {
-	case scene.ShowCommands:
-		return modeCommands
-	default:
-		return modeResults
-	}
-}
-
 func ask(m *Model, a scene.Ask) tea.Cmd {
 	names := datacentersOf(a.Visible)
 	if len(names) == 0 {
@@ -103,11 +88,8 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 	if reason := in.Refusal(a.Kind); reason != "" {
 		return m.refuse(reason)
 	}
-	m.out.travel.Cancel() // a dialog acts on current data only
 	m.out.rights.forgetOld(m.feed.now)
-	d := dialog.New(a, m.out.tools(names[0]), in)
-	m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the displayed note is not related to the dialog
-	return m.toDialog(scene.Changed{Before: m.scene})
+	return m.do(scene.Open{Overlay: act.Confirm(a, m.out.tools(names[0]), in)})
 }
 
 // datacentersOf returns the datacenters of targets, each once.
@@ -240,14 +222,6 @@ func unmark(m *Model, targets []scene.Target) tea.Cmd {
 	return tea.Batch(send(m, &m.board, u), send(m, &m.sessions, u))
 }
 
-// started shows the progress of a confirmed action.
-func (m *Model) started(log results.Log, action scene.Action) tea.Cmd {
-	m.closeOverlay("")
-	m.log = log
-	m.renew()
-	return m.do(action)
-}
-
 // openFix opens the fix dialog for the selected election. If a diagnosis is unnecessary or impossible, it shows the
 // reason in the footer.
 func openFix(m *Model, by, _ string) tea.Cmd {
@@ -258,30 +232,17 @@ func openFix(m *Model, by, _ string) tea.Cmd {
 	if in.Selected != nil {
 		in = in.In(in.Selected.Datacenter)
 	}
-	d, action := fix.Open(m.scene.Selected, by, m.out.diagnose, m.keys, in)
-	if d != nil {
-		m.out.travel.Cancel() // a dialog shows current data only
-		m.focus.fix, m.focus.mode, m.note = d, modeDialog, note{}
-	}
-	return m.do(action)
-}
-
-func startDrain(m *Model, a scene.Drain) tea.Cmd {
-	m.closeOverlay("")
-	log, action := m.log.StartDrain(a, m.scene)
-	m.log = log
-	m.renew()
-	return m.do(action)
+	return m.do(act.Fix(m.ctx, m.scene.Selected, by, m.opts.Backend.Diagnose, m.keys, in))
 }
 
 // openDrain shows the drain in progress, if there is one. Otherwise it shows the plan for the given node, or a list
 // of nodes if node is empty.
 func openDrain(m *Model, node string) tea.Cmd {
-	if m.log.Draining() != "" {
-		return send(m, &m.log, scene.ListActions{})
+	if m.log.Draining() {
+		return m.log.Show()
 	}
 	datacenter := selectedDatacenter(m)
-	return sendIn(m, &m.focus.drain, drain.Open{Node: node, Datacenter: datacenter}, m.scene.In(datacenter))
+	return m.do(act.Drain(m.ctx, m.opts.Backend.PlanDrain, datacenter, node, m.keys, m.scene.In(datacenter)))
 }
 
 // selectedDatacenter returns the datacenter of the selected election or session. The default is the first datacenter.
@@ -312,14 +273,7 @@ func (m *Model) closeOverlay(text string) {
 		m.overlay.End()
 		m.overlay = nil
 	}
-	if m.dialog != nil {
-		m.dialog.End()
-	}
-	if m.focus.fix != nil {
-		m.focus.fix.End()
-	}
-	m.focus.drain.End()
-	m.dialog, m.focus.fix, m.focus.mode = nil, nil, modeBoard
+	m.focus.mode = modeBoard
 	if text != "" {
 		m.say(kit.Quiet, text)
 	}
@@ -356,12 +310,12 @@ func (m *Model) resized(width, height int) tea.Cmd {
 		if m.note.unseen {
 			m.say(m.note.role, m.note.text)
 		}
-	case m.focus.mode == modeDialog, m.focus.mode == modeDrain:
+	case m.overlay != nil:
 		m.closeOverlay("")
 		m.say(kit.Delay, cancelledText)
 	case m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter: // the filter remains active, and the banner shows it
 		m.focus.mode = modeBoard
-	case m.focus.mode == modePrompt, m.focus.mode == modeCopy, m.focus.mode == modeCommands:
+	case m.focus.mode == modePrompt, m.focus.mode == modeCopy:
 		m.focus.mode = modeBoard
 		m.say(kit.Delay, cancelledText)
 	}

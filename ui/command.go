@@ -55,7 +55,6 @@ func toDetail(m *Model, by, _ string) tea.Cmd {
 // back undoes one step.
 func back(m *Model) tea.Cmd {
 	switch {
-	case m.focus.view == viewEvents && m.events.Covered():
 	case m.feed.past != nil || m.out.travel.Busy():
 		return m.out.travel.Leave()
 	case m.focus.zoom:
@@ -71,7 +70,7 @@ func discover(m *Model) tea.Cmd {
 	if m.scene.Several() {
 		where = " in " + scene.OneLine(datacenter, 40)
 	}
-	return m.cover(pages.Locks(m.ctx, m.opts.Discover, datacenter, where, m.keys))
+	return m.cover(pages.Locks(m.ctx, m.opts.Backend.Discover, datacenter, where, m.keys))
 }
 
 // choose requests an action on the rows that match a filter. Without a filter, it requests the action on the chosen
@@ -185,14 +184,11 @@ func unwatch(m *Model, _, text string) tea.Cmd {
 
 func setPatterns(m *Model, texts []string) tea.Cmd {
 	ps, err := election.ParsePatterns(texts)
-	switch {
-	case err != nil:
+	if err != nil {
 		return m.refuse(scene.OneLine(err.Error(), 200))
-	case m.opts.SetPatterns == nil:
-		return m.refuse("The patterns of this dashboard cannot be changed.")
 	}
 	m.look.place.Patterns = ps.Strings()
-	m.opts.SetPatterns(ps)
+	m.opts.Backend.SetPatterns(ps)
 	m.say(kit.Led, "Watching "+scene.OneLine(strings.Join(ps.Strings(), ", "), 200))
 	return nil
 }

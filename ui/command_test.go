@@ -17,7 +17,7 @@ func TestCommandsDoNotActOnACoveredRow(t *testing.T) {
 		d := drive(t, studiedSnapshot(""), 120, 36, searches, newDiagnosis().option)
 		d.open(keyOf("billing"))
 		d.keys(c.view, ":", "'"+c.command, "enter")
-		if d.m.focus.mode != modeBoard {
+		if d.m.overlay != nil {
 			t.Errorf("view %s: :%s opened a dialog:\n%s", c.view, c.command, d.text())
 		}
 		d.wants(c.wants)
@@ -39,7 +39,7 @@ func TestCommandsActOnTheRowOfTheView(t *testing.T) {
 		d := drive(t, studiedSnapshot(""), 120, 36, searches)
 		d.open(keyOf("billing"))
 		d.keys(c.keys...)
-		if d.m.dialog == nil {
+		if d.m.overlay == nil {
 			t.Errorf("%v: no dialog", c.keys)
 		}
 		d.wants(c.wants)

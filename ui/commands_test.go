@@ -21,7 +21,7 @@ type runs struct {
 }
 
 // runnable gives a dashboard three commands.
-func runnable(t testing.TB, r *runs) func(*Options) {
+func runnable(_ testing.TB, r *runs) func(*Options) {
 	return func(o *Options) {
 		o.Commands = []Command{
 			{Name: "logs", Key: "l", About: "the latest log of the leader", Command: "ssh -- $ELECTOP_NODE journalctl -n 50 -u $ELECTOP_ELECTION_QUOTED"},
@@ -61,7 +61,7 @@ func TestCommandRunsInTheTerminal(t *testing.T) {
 	in, keyboard := io.Pipe()
 	const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
 	r := &runs{script: "echo output; exit 3"}
-	opts := Options{Snapshots: snaps, Now: testNow}
+	opts := Options{Backend: &backend{}, Snapshots: snaps, Now: testNow}
 	runnable(t, r)(&opts)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -143,7 +143,7 @@ func TestCommandMenuWithTheMouse(t *testing.T) {
 // reports returns a check with rows of each status.
 func reports(err error) func(*Options) {
 	return func(o *Options) {
-		o.Doctor = func(context.Context) ([]DoctorRow, error) {
+		fake(o).onDoctor = func(context.Context) ([]DoctorRow, error) {
 			return []DoctorRow{
 				{Subject: "address", Status: "ok", Detail: "127.0.0.1:8500"},
 				{Subject: "ACLs", Status: "limited", Detail: "on, default policy deny; no token was given, so the anonymous token is used (CONSUL_HTTP_TOKEN, --token)"},
@@ -165,7 +165,7 @@ func doctorPage(err error) func(*testing.T, int, int) *driver {
 func TestDoctorPage(t *testing.T) {
 	checks, ends := 0, []context.Context{}
 	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
-		o.Doctor = func(ctx context.Context) ([]DoctorRow, error) {
+		fake(o).onDoctor = func(ctx context.Context) ([]DoctorRow, error) {
 			checks++
 			ends = append(ends, ctx)
 			return []DoctorRow{{Subject: "run", Status: "ok", Detail: fmt.Sprint("number ", checks)}}, nil

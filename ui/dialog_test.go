@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +60,7 @@ func TestShrinkingCancelsADialog(t *testing.T) {
 		d.wants("[ ")
 		d.resize(30, 8)
 		d.wants("electop needs 40x10")
-		if d.keys("y"); d.m.dialog != nil {
+		if d.keys("y"); d.m.overlay != nil {
 			t.Errorf("%v: the dialog is still open", open)
 		}
 		d.now = d.now.Add(noteTime * 2) // the note is shown when the window is large enough again
@@ -73,7 +74,7 @@ func TestShrinkingCancelsADialog(t *testing.T) {
 	d.keys("g", "x")
 	d.keys("f")
 	d.resize(120, 9)
-	if d.m.focus.mode != modeBoard {
+	if d.m.overlay != nil {
 		t.Error("a dialog with a running scan was not cancelled")
 	}
 }
@@ -106,72 +107,72 @@ func TestShrinkingEndsOtherModes(t *testing.T) {
 	d = drive(t, mixedSnapshot(), 120, 36)
 	d.keys("?")
 	d.resize(30, 8)
-	d.keys("j", "x")
 	d.resize(120, 36)
-	d.wants("─ Help")
+	d.lacks("─ Help")
 }
 
-// The user can confirm an action only after the whole text was visible.
-func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
-	d := drive(t, studiedSnapshot("service/pg/leader"), 50, 14, searches)
-	d.open("service/pg/leader")
-	d.keys("x")
-	d.wants("scroll down to enable Destroy", "(Destroy)", "[ Cancel ]")
-	d.keys("y", "tab", "y")
-	d.nothingDone("before the end of the text was visible")
-	if d.keys("enter"); d.m.dialog != nil {
-		t.Fatal("tab moved to a disabled button")
-	}
-	d.keys("x", "G", "y") // these keys scroll by at most a page
-	d.nothingDone("after a jump")
-	for d.below() {
-		d.keys("j")
-	}
-	d.wants("more lines above", "[ Cancel ]", "y destroy")
-	if strings.Count(d.text(), "\n") != 13 {
-		t.Error("the dialog does not fit")
-	}
-	d.resize(48, 12)
-	d.keys("y")
-	d.nothingDone("after a resize")
-	d.wants("scroll down to enable Destroy")
-	d.resize(120, 36)
-	d.wants("y destroy")
-	d.resize(50, 14)
-	d.keys("g")
-	for d.below() {
-		d.keys("pgdown")
-	}
-	if cmd := d.keys("y"); cmd == nil {
-		t.Error("the action is not enabled after all lines were visible")
-	}
-}
-
-// If the text of an open dialog changes, the user must see the changed lines before the confirmation.
-func TestChangesMustBeVisibleBeforeConfirmation(t *testing.T) {
-	s := studiedSnapshot("service/auth/leader")
-	d := drive(t, s, 60, 16, searches)
+// A key acts only on a text that has not changed for a moment: it may have been typed for an earlier text.
+func TestAChangedTextIsNotConfirmedAtOnce(t *testing.T) {
+	const tooSoon = "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."
+	d := drive(t, studiedSnapshot("service/auth/leader"), 120, 20, searches)
+	d.hasty = true
 	d.keys("g", "x")
-	for d.below() {
-		d.keys("j")
-	}
-	d.wants("y destroy")
-	d.performSearch() // its keys are listed above the visible lines
-	if d.ready() {
-		t.Error("the destroy of keys that were never visible can be confirmed")
-	}
+	d.wants("(Destroy)", "[ Cancel ]")
+	d.lacks("y destroy")
 	d.keys("y")
-	d.nothingDone("unseen keys")
-	d.keys("g")
-	for d.below() {
-		d.keys("j")
+	d.wants(tooSoon)
+	if d.keys("tab", "enter"); d.m.overlay != nil { // tab does not move to a disabled button
+		t.Fatal("enter did not press Cancel")
 	}
-	changed := studiedSnapshot("service/auth/leader")
-	ses := changed.Find(election.KeyID(keyOf("auth"))).Session
-	ses.LockDelay, ses.Behavior = time.Minute, election.BehaviorDelete
-	d.send(snapshotMsg{changed})
-	if d.wants("scroll up: the text changed"); d.ready() {
-		t.Error("an effect that was never visible can be confirmed")
+	d.keys("x")
+	d.settle()
+	d.wants("y destroy")
+	changes := map[string]func(){
+		"the effect": func() {
+			s := studiedSnapshot("service/auth/leader")
+			ses := s.Find(election.KeyID(keyOf("auth"))).Session
+			ses.LockDelay = time.Minute
+			d.send(snapshotMsg{s})
+		},
+		"the size": func() { d.resize(100, 14) }, "the details": func() { d.keys("a") },
+		"keys that a scan found": func() { d.performSearch() },
+	}
+	for what, change := range changes {
+		change()
+		d.lacks("y destroy")
+		if d.keys("y"); d.m.overlay == nil {
+			t.Errorf("%s changed, and y acted at once", what)
+		}
+		d.settle()
+		d.wants("y destroy")
+	}
+	d.nothingDone("changed texts")
+	d.resize(120, 36)
+	d.settle()
+	if d.keys("y") == nil {
+		t.Error("y does nothing")
+	}
+}
+
+// More than 20 elections are confirmed with their number.
+func TestManyElectionsAreConfirmedWithTheirNumber(t *testing.T) {
+	d := drive(t, crowd(400), 80, 24)
+	d.keys("a", "r")
+	number := strconv.Itoa(len(d.m.overlay.Targets()))
+	d.wants("on 3 nodes: ", "The list is below.")
+	d.keys("y", "'7", "enter")
+	d.wants("Nothing was done: this is not the number of elections.")
+	d.nothingDone("another number")
+	d.keys("ctrl+u", "'x", "left")
+	d.wants("> _x")
+	d.keys("delete")
+	d.m.Update(tea.PasteMsg{Content: number})
+	d.wants("> " + number + "_")
+	d.keys("esc")
+	d.wants("y release")
+	d.keys("y", "'"+number)
+	if d.keys("enter"); d.m.log.Running() == "" {
+		t.Errorf("%s did not confirm the release:\n%s", number, d.text())
 	}
 }
 
@@ -196,8 +197,8 @@ func TestKeysWhileConnecting(t *testing.T) {
 // targets lists the names of the targets of the open dialog.
 func (d *driver) targets() string {
 	var names []string
-	for _, t := range d.m.dialog.Targets() {
-		names = append(names, t.Label())
+	for _, t := range d.m.overlay.Targets() {
+		names = append(names, t.Election)
 	}
 	return strings.Join(names, " ")
 }
@@ -222,7 +223,7 @@ func TestHiddenMarksAreNotActedOn(t *testing.T) {
 func TestHiddenMarksCanBeIncluded(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "/", "'billing", "enter", "r", "space")
-	d.wants("Release 2 elections", "auth-2  term 5, 4f5ada57, hidden by the filter", "space excludes it")
+	d.wants("Release 2 elections", "auth-2 on node-2, hidden by the filter", "space excludes it")
 	d.keys("space")
 	d.wants("Release billing", "space includes it")
 	d.keys("space")
@@ -309,8 +310,8 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	d.keys("g", "r")
 	d.wants("! No other candidate was seen: the election may stay without a leader.")
 	d.keys("esc", "space", "space", "r")
-	d.wants("! auth: No other candidate was seen", "billing-3  term 18, 4f5af946, next likely billing-3 (node-3)")
-	if strings.Count(d.text(), "value and flags are kept") != 1 {
+	d.wants("! auth: No other candidate was seen", "billing-3 on node-3; next: billing-3 (node-3)")
+	if d.keys("a"); strings.Count(d.text(), "value and flags are kept") != 1 {
 		t.Errorf("a common sentence of all targets is repeated:\n%s", d.text())
 	}
 }
@@ -329,7 +330,7 @@ func TestEffectOfADestroyIsThatOfAllHolds(t *testing.T) {
 
 func TestScanErrorsAreShown(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
-		o.Holdings = func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error) {
+		fake(o).onHoldings = func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error) {
 			return nil, false, errors.New("boom\x1b[2J")
 		}
 	})

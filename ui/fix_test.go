@@ -21,7 +21,7 @@ type fakeDiagnosis struct {
 }
 
 func (x *fakeDiagnosis) option(o *Options) {
-	o.Diagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
+	fake(o).onDiagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
 		facts := x.facts
 		facts.Now, facts.Checks = testNow(), x.checks
 		facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions}
@@ -48,11 +48,6 @@ func newDiagnosis() *fakeDiagnosis {
 func (d *driver) diagnose() {
 	d.t.Helper()
 	d.send(firstOf(d.t, d.keys("f")))
-}
-
-// notices sends the message that the visible text was visible long enough.
-func (d *driver) notices() {
-	d.send(d.m.focus.fix.Awaits())
 }
 
 // fixed opens the dialog about an election and presses keys. Some words are not keys but change the data.
@@ -85,7 +80,6 @@ func fixed(key string, keys ...string) func(*testing.T, int, int) *driver {
 				for range 30 {
 					d.keys("pgdown")
 				}
-				d.notices()
 			default:
 				d.keys(k)
 			}
@@ -110,20 +104,19 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 	d.wants("Nothing was done: the diagnosis is still running.")
 	d.send(firstOf(t, cmd))
 	d.wants("Problem      node gone", "Then destroy session", election.ShortID(sessionID(10))+" on node-4", "All keys     "+keyOf("ledger"), "Not before   12:01:24", "(Apply)")
-	d.notices()
 	d.keys("y")
 	d.wants("Nothing was done: until 12:01:24, electop must see that the node check stays critical.")
 	d.now = d.now.Add(15 * time.Second)
 	d.send(tickMsg(d.now))
 	d.wants("y apply")
+	d.hasty = true
 	d.send(firstOf(t, d.keys("esc", "f")))
 	d.keys("y") // pressed before the text was visible long enough
 	d.wants("Nothing was done: the text appeared or changed only a moment ago.")
-	d.notices()
+	d.hasty = false
 	d.keys("enter") // Cancel has the focus
 	d.wants("Cancelled: nothing was changed.")
 	d.diagnose()
-	d.notices()
 	confirmed := d.keys("tab", "enter")
 	d.lacks("Fix ledger")
 	d.wants("ledger: waiting for Consul's response")
@@ -141,7 +134,7 @@ func TestFixDependsOnTheDiagnosedState(t *testing.T) {
 	d := openFailed(t)
 	d.diagnose()
 	d.now = d.now.Add(15 * time.Second)
-	d.notices()
+	d.send(tickMsg(d.now))
 	d.wants("y apply")
 	d.send(snapshotMsg{released(uitest.Failed(""), keyOf("ledger"), false)})
 	d.wants("The key was changed after it was read.", "[ Close ]", "r diagnose again")
@@ -149,7 +142,6 @@ func TestFixDependsOnTheDiagnosedState(t *testing.T) {
 	d.send(snapshotMsg{uitest.Failed("")}) // the key again has the diagnosed state
 	d.keys("y")
 	d.send(firstOf(t, d.keys("r")))
-	d.notices()
 	d.wants("y apply")
 	d.send(snapshotMsg{lostSnapshot()})
 	d.wants("Unavailable while Consul is unreachable", "[ Close ]")
@@ -166,7 +158,7 @@ func TestFixCommand(t *testing.T) {
 	d := openFailed(t)
 	d.send(firstOf(t, d.keys(":", "'fix", "enter")))
 	d.now = d.now.Add(15 * time.Second)
-	d.notices()
+	d.send(tickMsg(d.now))
 	d.perform(d.keys("y"))
 	d.keys("u")
 	d.wants("destroy  :fix  ")
@@ -185,7 +177,6 @@ func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
 		d := drive(t, mixedSnapshot(), 120, 36, x.option)
 		d.open(keyOf(name))
 		d.diagnose()
-		d.notices()
 		d.wants(want...)
 		d.keys("y", "tab", "enter")
 		d.lacks("Fix " + name)
@@ -204,7 +195,7 @@ func TestFixOfAHealthyElection(t *testing.T) {
 		"jobs": "jobs: no vacancy to fix. The key belongs to a semaphore", "web": "web is not readable with this token. Run electop doctor",
 	} {
 		d.open(keyOf(name))
-		if msg := firstOf(t, tea.Batch(d.keys("f"), func() tea.Msg { return nil })); msg != nil && d.m.focus.fix != nil {
+		if msg := firstOf(t, tea.Batch(d.keys("f"), func() tea.Msg { return nil })); msg != nil && d.m.overlay != nil {
 			t.Error("a dialog opened")
 		}
 		d.wants(want)
@@ -239,9 +230,6 @@ func TestFixIsDisabled(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, newDiagnosis().option, func(o *Options) { o.ReadOnly = true })
 	d.keys("f")
 	d.wants("Read-only: fix is disabled (--read-only).")
-	d = drive(t, mixedSnapshot(), 120, 36)
-	d.keys("f")
-	d.wants("Unavailable: this dashboard cannot apply fixes.")
 	d = recall(t, uitest.Yesterday(), 120, 36, newDiagnosis().option)
 	d.travels("[")
 	d.keys("f")
@@ -253,13 +241,11 @@ func TestFixInASmallWindow(t *testing.T) {
 	d.open(keyOf("ledger"))
 	d.diagnose()
 	d.now = d.now.Add(15 * time.Second)
-	d.notices()
 	d.keys("y")
 	d.wants("more lines below")
 	for range 40 {
 		d.keys("j")
 	}
-	d.notices()
 	d.wants("y apply")
 	d.resize(30, 8)
 	d.resize(80, 24)

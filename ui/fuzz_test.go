@@ -14,7 +14,6 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/kit"
-	"electop/ui/results"
 	"electop/ui/scene"
 )
 
@@ -114,10 +113,10 @@ func (p *poisoner) options(o *Options) {
 	o.ASCII = p.rand.IntN(4) == 0
 	o.Address, o.Title, o.Demo = p.text("127.0.0.1:8500"), p.text(""), p.text("")
 	o.Patterns = []string{p.text("service/*/leader"), p.text("a/**")}
-	o.Rights = func(context.Context, election.Target) (election.Rights, error) {
+	fake(o).onRights = func(context.Context, election.Target) (election.Rights, error) {
 		return election.Rights{Known: true, ReleaseRule: p.text("key"), DestroyRule: p.text("session")}, errors.New(p.text("no response"))
 	}
-	o.Holdings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+	fake(o).onHoldings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(1, 2)
 		var found []election.Pair
 		for _, session := range sessions {
@@ -148,7 +147,7 @@ func FuzzDashboard(f *testing.F) {
 			cmd := d.keys(key)
 			d.send(tea.PasteMsg{Content: b})
 			if (key == "f" || key == "y") && cmd != nil {
-				d.settle(cmd)
+				d.follow(cmd)
 			}
 			checkFrame(t, d, width, height, fmt.Sprint(keys))
 		}
@@ -164,20 +163,20 @@ func FuzzDashboard(f *testing.F) {
 	})
 }
 
-// settle runs a command and the commands that it causes. It stops after a search, because the next command waits for
+// follow runs a command and the commands that it causes. It stops after a search, because the next command waits for
 // the clock.
-func (d *driver) settle(cmd tea.Cmd) (searched bool) {
+func (d *driver) follow(cmd tea.Cmd) (searched bool) {
 	switch msg := cmd().(type) {
 	case nil:
 	case scene.Searched:
 		d.send(msg)
 		return true
-	case results.Answered, kit.TaskMsg:
+	case kit.TaskMsg:
 		d.send(msg)
 	default:
 		cmds, _ := commandsOf(msg)
 		for _, c := range cmds {
-			if c != nil && d.settle(c) {
+			if c != nil && d.follow(c) {
 				return true
 			}
 		}

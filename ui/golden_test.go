@@ -276,12 +276,10 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"drain-choices": func(t *testing.T, w, h int) *driver {
 			d := planOf(t, w, h)
 			d.keys("j", "space", "x")
-			d.notice()
 			return d
 		},
 		"drain-long": func(t *testing.T, w, h int) *driver {
 			d, _ := planned(t, &fakeDrain{}, w, h, longPlan)
-			d.notice()
 			return d
 		},
 		"drain-name": func(t *testing.T, w, h int) *driver {
@@ -348,7 +346,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 		snap := studiedSnapshot(key)
 		d := drive(t, snap, w, h, searches, func(o *Options) {
 			if slices.Contains(keys, "search") || slices.Contains(keys, "scan") {
-				o.Holdings = func(_ context.Context, _ string, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
+				fake(o).onHoldings = func(_ context.Context, _ string, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
 					progress(1200, 9800)
 					return nil, false, nil
 				}

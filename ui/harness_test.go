@@ -16,9 +16,10 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/dialog"
+	plan "electop/internal/act"
+	"electop/ui/act"
 	"electop/ui/internal/uitest"
-	"electop/ui/results"
+	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
@@ -56,6 +57,112 @@ func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) ins
 	return o.end(d.Target)
 }
 
+// backend calls its functions. A function that is nil finds nothing.
+type backend struct {
+	act.Operator
+	onWatchChecks   func(string, []string)
+	onStudy         func(string, string)
+	onWatchSessions func(bool)
+	onSetPatterns   func(election.Patterns)
+	onRights        func(context.Context, election.Target) (election.Rights, error)
+	onHoldings      func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error)
+	onSurvey        func(context.Context, string, []string) []election.Surroundings
+	onDiscover      func(context.Context, string, func(int, int)) (DiscoveredLocks, error)
+	onNearby        func(context.Context) (int, bool)
+	onDiagnose      func(context.Context, *election.Snapshot, *election.Election) Diagnosis
+	onDrain         func(context.Context, string, string, func(int, int)) (plan.Plan, error)
+	onReport        func(context.Context, []Subject, time.Time) (string, error)
+	onDoctor        func(context.Context) ([]DoctorRow, error)
+}
+
+// without ends the reads for which a test has no function, so that its commands are only those of its keys.
+func (d *driver) without(b *backend) {
+	if b.onRights == nil {
+		d.m.out.rights.read = nil
+	}
+	tools := d.m.out.tools
+	d.m.out.tools = func(datacenter string) act.Tools {
+		t := tools(datacenter)
+		if b.onSurvey == nil {
+			t.Survey = nil
+		}
+		if b.onHoldings == nil {
+			t.Search = nil
+		}
+		return t
+	}
+}
+
+// fake returns the backend of a test.
+func fake(o *Options) *backend { return o.Backend.(*backend) }
+
+func (b *backend) WatchChecks(datacenter string, nodes []string) {
+	if b.onWatchChecks != nil {
+		b.onWatchChecks(datacenter, nodes)
+	}
+}
+
+func (b *backend) Study(datacenter, key string) {
+	if b.onStudy != nil {
+		b.onStudy(datacenter, key)
+	}
+}
+
+func (b *backend) WatchSessions(on bool) {
+	if b.onWatchSessions != nil {
+		b.onWatchSessions(on)
+	}
+}
+
+func (b *backend) SetPatterns(ps election.Patterns) {
+	if b.onSetPatterns != nil {
+		b.onSetPatterns(ps)
+	}
+}
+
+func (b *backend) Rights(ctx context.Context, t election.Target) (r election.Rights, err error) {
+	if b.onRights != nil {
+		return b.onRights(ctx, t)
+	}
+	return r, errors.New("unknown")
+}
+
+func (b *backend) Holdings(ctx context.Context, datacenter string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+	if b.onHoldings != nil {
+		return b.onHoldings(ctx, datacenter, sessions, progress)
+	}
+	return nil, true, nil
+}
+
+func (b *backend) Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
+	return b.onSurvey(ctx, datacenter, keys)
+}
+
+func (b *backend) Discover(ctx context.Context, datacenter string, progress func(int, int)) (DiscoveredLocks, error) {
+	return b.onDiscover(ctx, datacenter, progress)
+}
+
+func (b *backend) Nearby(ctx context.Context) (int, bool) {
+	if b.onNearby != nil {
+		return b.onNearby(ctx)
+	}
+	return 0, true
+}
+
+func (b *backend) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
+	return b.onDiagnose(ctx, s, e)
+}
+
+func (b *backend) PlanDrain(ctx context.Context, datacenter, node string, progress func(int, int)) (plan.Plan, error) {
+	return b.onDrain(ctx, datacenter, node, progress)
+}
+
+func (b *backend) Report(ctx context.Context, of []Subject, since time.Time) (string, error) {
+	return b.onReport(ctx, of, since)
+}
+
+func (b *backend) Doctor(ctx context.Context) ([]DoctorRow, error) { return b.onDoctor(ctx) }
+
 // driver drives a Model without a terminal.
 type driver struct {
 	t   testing.TB
@@ -73,14 +180,23 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 	t.Helper()
 	d := &driver{t: t, op: &fakeOperator{}, now: testNow()}
 	opts := Options{
-		Operator: d.op, Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"},
+		Backend: &backend{Operator: d.op}, Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"},
 		Now: func() time.Time { return d.now },
 	}
 	opts.ASCII = os.Getenv(asciiScenes) != ""
 	for _, c := range change {
 		c(&opts)
 	}
+	if read := fake(&opts).onSurvey; read != nil {
+		fake(&opts).onSurvey = func(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
+			if d.unanswered {
+				return read(ctx, datacenter, keys)
+			}
+			return d.around(keys)
+		}
+	}
 	d.m = New(context.Background(), opts)
+	d.without(fake(&opts))
 	d.send(tea.WindowSizeMsg{Width: w, Height: h})
 	if snap != nil {
 		d.send(snapshotMsg{snap})
@@ -89,37 +205,68 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 }
 
 func (d *driver) send(msg tea.Msg) tea.Cmd {
-	next, cmd := d.m.Update(msg)
-	d.m = next.(*Model)
-	if survey, _ := d.awaited(); survey != nil && !d.unanswered {
-		next, _ = d.m.Update(dialog.Surveyed{Of: survey, Found: d.around(survey.Keys)})
-		d.m = next.(*Model)
+	_, cmd := d.m.Update(msg)
+	if o := d.m.overlay; o != nil && o.Targets != nil && !d.unanswered {
+		for o.Task.Running() {
+			d.survey(cmd)
+		}
 	}
-	if _, change := d.awaited(); change != nil && !d.hasty {
-		next, _ = d.m.Update(change)
-		d.m = next.(*Model)
+	if !d.hasty {
+		d.settle()
 	}
 	return cmd
 }
 
-// awaited returns the survey and the text change that the open dialog waits for.
-func (d *driver) awaited() (*dialog.Survey, *scene.Noticed) {
-	if d.m.dialog == nil {
-		return nil, nil
+// survey runs commands until one of them sends a result.
+func (d *driver) survey(cmd tea.Cmd) {
+	d.t.Helper()
+	results := make(chan tea.Msg, 100)
+	var run func(cmd tea.Cmd)
+	run = func(cmd tea.Cmd) {
+		if cmd == nil {
+			return
+		}
+		go func() {
+			switch msg := cmd().(type) {
+			case tea.BatchMsg:
+				for _, c := range msg {
+					run(c)
+				}
+			case kit.TaskMsg:
+				results <- msg
+			}
+		}()
 	}
-	return d.m.dialog.Awaits()
+	run(cmd)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for o := d.m.overlay; o.Task.Running(); {
+		select {
+		case msg := <-results:
+			_, next := d.m.Update(msg)
+			run(next)
+		case <-ctx.Done():
+			d.t.Fatal("the survey does not end")
+		}
+	}
+}
+
+// settle lets the time pass after which the buttons of a dialog act.
+func (d *driver) settle() {
+	o := d.m.overlay
+	if o == nil || !slices.ContainsFunc(o.Buttons, func(b kit.Button) bool { return b.Acts }) {
+		return
+	}
+	for _, step := range []time.Duration{kit.Settled, -kit.Settled} {
+		d.now = d.now.Add(step)
+		d.m.Update(kit.SettledMsg{})
+	}
 }
 
 // ready reports whether the open dialog can be confirmed.
 func (d *driver) ready() bool {
 	text := d.text()
-	return d.m.dialog != nil && !slices.ContainsFunc([]string{"(Release)", "(Destroy)", "[ Close ]"}, func(not string) bool { return strings.Contains(text, not) })
-}
-
-// below reports whether the open dialog has lines below the visible ones.
-func (d *driver) below() bool {
-	text := d.text()
-	return strings.Contains(text, "more line below") || strings.Contains(text, "more lines below") || strings.Contains(text, "scroll down to enable")
+	return d.m.overlay != nil && !slices.ContainsFunc([]string{"(Release)", "(Destroy)", "[ Close ]"}, func(not string) bool { return strings.Contains(text, not) })
 }
 
 func (d *driver) actions() []scene.EventLine { return d.m.log.Events(d.m.scene) }
@@ -179,19 +326,14 @@ func (d *driver) lacks(parts ...string) {
 	}
 }
 
-// perform runs the commands of an action and sends their messages to the model.
+// perform runs the writes of an action.
 func (d *driver) perform(cmd tea.Cmd) {
 	d.t.Helper()
-	if cmd == nil {
-		d.t.Fatal("there is no command")
+	if cmd == nil || d.m.log.Running() == "" {
+		d.t.Fatal("there is no action")
 	}
-	switch msg := cmd().(type) {
-	case results.Answered:
-		d.send(msg)
-	default:
-		for _, c := range sequence(d.t, msg) {
-			d.send(c())
-		}
+	for d.m.log.Running() != "" {
+		cmd = d.send(firstOf(d.t, cmd))
 	}
 }
 

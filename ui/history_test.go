@@ -47,7 +47,7 @@ func TestReportKey(t *testing.T) {
 	var since time.Time
 	var err error
 	report := func(o *Options) {
-		o.Report = func(_ context.Context, k []Subject, s time.Time) (string, error) {
+		fake(o).onReport = func(_ context.Context, k []Subject, s time.Time) (string, error) {
 			keys, since = k, s
 			return "electop-report-billing-20261120-1201.md", err
 		}
@@ -58,13 +58,13 @@ func TestReportKey(t *testing.T) {
 	d.wants("Writing a report about 1 election since Nov 19 12:01.")
 	d.keys("E")
 	d.wants("No report: another report is still in progress.")
-	d.send(cmd())
+	d.run(cmd)
 	d.wants("Wrote electop-report-billing-20261120-1201.md")
 	if !slices.Equal(keys, []Subject{{Datacenter: "dc1", Key: "service/billing/leader"}}) || !since.Equal(ago(24*time.Hour)) {
 		t.Errorf("%v since %s", keys, since)
 	}
 	err = errors.New("permission\x1b denied")
-	d.send(d.keys(":", "'report 2h", "enter")())
+	d.run(d.keys(":", "'report 2h", "enter"))
 	d.wants("The report was not written: permission", "denied")
 	if !since.Equal(ago(2 * time.Hour)) {
 		t.Errorf("since %s", since)
@@ -79,11 +79,11 @@ func TestReportKey(t *testing.T) {
 	}
 	d.keys("enter")
 	err = nil
-	d.send(d.keys(":", "'report 3h", "enter")())
+	d.run(d.keys(":", "'report 3h", "enter"))
 	if len(keys) != 1 || keys[0].Key != "service/billing/leader" || !since.Equal(ago(3*time.Hour)) {
 		t.Errorf("%v since %s", keys, since)
 	}
-	d.send(d.keys(":", "'report", "enter")())
+	d.run(d.keys(":", "'report", "enter"))
 	if !slices.Equal(keys, []Subject{{Datacenter: "dc1", Key: "service/billing/leader"}}) || !since.Equal(uitest.Yesterday().Recorded[0].Time) {
 		t.Errorf("%v since %s", keys, since)
 	}

@@ -4,9 +4,9 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"electop/ui/commands"
 	"electop/ui/keys"
 	"electop/ui/kit"
+	"electop/ui/pages"
 	"electop/ui/scene"
 	"electop/ui/shell"
 )
@@ -35,10 +35,8 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 		return m.promptKey(msg)
 	case modeCopy:
 		return copyKey(m, msg)
-	case modeBoard:
-		return m.boardKey(msg)
 	default:
-		return toOverlay(m, msg)
+		return m.boardKey(msg)
 	}
 }
 
@@ -59,11 +57,11 @@ func openCopyMenu(m *Model) tea.Cmd {
 
 // openCommands opens the command menu for the selected election or session.
 func openCommands(m *Model) tea.Cmd {
-	about := commands.Open{Election: m.scene.Selected}
+	all := pages.Commands{All: m.opts.Commands, Run: m.opts.Command, File: m.opts.ConfigFile}
 	if m.focus.view == viewSessions {
-		about = commands.Open{Session: m.sessions.Selected()}
+		return m.do(pages.Menu(all, nil, m.sessions.Selected(), m.keys, m.scene))
 	}
-	return send(m, &m.focus.commands, about)
+	return m.do(pages.Menu(all, m.scene.Selected, nil, m.keys, m.scene))
 }
 
 // copyItems lists what the copy menu can copy.
@@ -127,15 +125,18 @@ func (m *Model) areaAt(x, y int) kit.Area {
 
 // toPointed sends a message to the overlay or, if no overlay is open, to the pane or the list.
 func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
-	switch clicked, isClick := msg.(scene.Clicked); {
-	case m.overlay != nil && isClick:
-		m.overlay.Click(clicked.Area)
+	if o := m.overlay; o != nil {
+		switch msg := msg.(type) {
+		case scene.Clicked:
+			o.Click(msg.Area)
+		case scene.Wheeled:
+			o.Wheel(msg.Step)
+		}
 		return nil
-	case m.overlay != nil:
-		m.overlay.Wheel(msg.(scene.Wheeled).Step)
-		return nil
+	}
+	switch {
 	case m.focus.mode != modeBoard:
-		return toOverlay(m, msg)
+		return nil
 	case pane && m.focus.view == viewElections:
 		return send(m, &m.detail, msg)
 	}

@@ -12,7 +12,7 @@ import (
 
 // discovers sets a search that finds several groups of locks.
 func discovers(o *Options) {
-	o.Discover = func(_ context.Context, _ string, progress func(done, total int)) (DiscoveredLocks, error) {
+	fake(o).onDiscover = func(_ context.Context, _ string, progress func(done, total int)) (DiscoveredLocks, error) {
 		progress(10_040, 10_040)
 		return DiscoveredLocks{Scanned: 10_040, FoundLocks: insight.FoundLocks{
 			Locks: 11, Unwatched: 4, Groups: []insight.LockGroup{
@@ -28,7 +28,7 @@ func discovers(o *Options) {
 func TestPatternsChangeByCommands(t *testing.T) {
 	var set []election.Patterns
 	d := drive(t, mixedSnapshot(), 120, 36, discovers, func(o *Options) {
-		o.SetPatterns = func(ps election.Patterns) { set = append(set, ps) }
+		fake(o).onSetPatterns = func(ps election.Patterns) { set = append(set, ps) }
 	})
 	last := func() []string {
 		if len(set) == 0 {
@@ -67,7 +67,7 @@ func TestPatternsChangeByCommands(t *testing.T) {
 func TestTheDiscoveredLocksCanBeWatched(t *testing.T) {
 	var set election.Patterns
 	d := drive(t, mixedSnapshot(), 80, 24, discovers, func(o *Options) {
-		o.SetPatterns = func(ps election.Patterns) { set = ps }
+		fake(o).onSetPatterns = func(ps election.Patterns) { set = ps }
 	})
 	d.send(firstOf(t, d.keys(":", "'discover", "enter")))
 	if text := d.text(); !strings.Contains(text, "4 locks not watched") || !strings.Contains(text, "jobs/*/.lock") {
@@ -77,7 +77,7 @@ func TestTheDiscoveredLocksCanBeWatched(t *testing.T) {
 	if got, want := set.Strings(), []string{"service/*/leader", "jobs/*/.lock", "slots/.lock", "!jobs/x/.lock"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if d.m.focus.mode != modeBoard {
+	if d.m.overlay != nil {
 		t.Error("the panel is still open")
 	}
 }
@@ -105,7 +105,7 @@ func TestAHintDoesNotReplaceTheResponseToAKey(t *testing.T) {
 func TestAHintNamesLocksOutsideThePatternsOnce(t *testing.T) {
 	searches := 0
 	d := drive(t, nil, 80, 24, func(o *Options) {
-		o.Nearby = func(context.Context) (int, bool) { searches++; return 3, true }
+		fake(o).onNearby = func(context.Context) (int, bool) { searches++; return 3, true }
 	})
 	loading := mixedSnapshot()
 	loading.Loaded = false

@@ -7,19 +7,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/act"
 	"electop/ui/board"
 	"electop/ui/chrome"
-	"electop/ui/commands"
 	"electop/ui/detail"
-	"electop/ui/dialog"
-	"electop/ui/drain"
 	"electop/ui/events"
-	"electop/ui/fix"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/past"
 	"electop/ui/prompt"
-	"electop/ui/results"
 	"electop/ui/scene"
 	"electop/ui/sessions"
 )
@@ -40,8 +36,7 @@ type Model struct {
 	detail   *detail.Model
 	events   *events.Model
 	sessions *sessions.Model
-	dialog   *dialog.Model // nil if no dialog is open
-	log      results.Log
+	log      *act.Log
 	note     note
 	overlay  *scene.Overlay // nil if none is open
 	out      *links
@@ -62,11 +57,7 @@ type mode uint8
 const (
 	modeBoard mode = iota
 	modePrompt
-	modeDialog
 	modeCopy
-	modeResults
-	modeDrain
-	modeCommands
 )
 
 // focus is the current view and the part of the screen that receives keys.
@@ -80,10 +71,6 @@ type focus struct {
 	copied string
 	// typed holds the lines that the user has entered, by kind of prompt.
 	typed [2][]string
-	// fix is the open fix dialog. It is nil if none is open.
-	fix      *fix.Model
-	drain    drain.Model
-	commands commands.Model
 }
 
 // look holds the painter, the colours that it uses, and the configuration that the header shows.
@@ -108,9 +95,8 @@ type links struct {
 	// warning waits for the next warning. It is nil if the caller sends no warnings.
 	warning tea.Cmd
 	// tools returns the tools of a dialog for one datacenter.
-	tools    func(datacenter string) dialog.Tools
+	tools    func(datacenter string) act.Tools
 	rights   *rightsBook
-	diagnose fix.Reader
 	report   *past.Reporter
 	travel   *past.Traveler
 	insights scene.InsightCache
@@ -137,15 +123,12 @@ func New(ctx context.Context, opts Options) *Model {
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), warning: nextWarning(ctx, opts.Warnings),
-		tools: func(datacenter string) dialog.Tools { return dialogTools(ctx, k, opts, datacenter) }, watched: map[string]string{},
-		diagnose: fix.NewReader(ctx, opts.Diagnose),
-		rights:   &rightsBook{read: opts.Rights, known: map[hold]rightsEntry{}},
+		watched: map[string]string{},
+		rights:  &rightsBook{read: opts.Backend.Rights, known: map[hold]rightsEntry{}},
 	}
-	if opts.Nearby != nil {
-		out.hint = func() tea.Msg {
-			locks, complete := opts.Nearby(ctx)
-			return hintMsg{locks, complete}
-		}
+	out.hint = func() tea.Msg {
+		locks, complete := opts.Backend.Nearby(ctx)
+		return hintMsg{locks, complete}
 	}
 	r := past.NewReader(ctx, opts.History)
 	l := look{
@@ -155,13 +138,11 @@ func New(ctx context.Context, opts Options) *Model {
 	}
 	m := &Model{
 		ctx: ctx, opts: opts, keys: k, table: table, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
-		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Holdings, "")),
-		log: results.New(ctx, opts.Operator, k), focus: focus{
-			drain:    drain.New(ctx, opts.Drain, k),
-			commands: commands.New(commands.Tools{Templates: opts.Commands, Command: opts.Command, File: opts.ConfigFile}, k),
-		},
+		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Backend.Holdings, "")),
 	}
-	out.report, out.travel = past.NewReporter(ctx, opts.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
+	m.log = act.NewLog(ctx, opts.Backend, k, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
+	out.tools = m.tools
+	out.report, out.travel = past.NewReporter(ctx, opts.History != nil, opts.Backend.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
 	m.renew()
 	for _, msg := range []tea.Msg{scene.SortBy{Text: opts.Sort.String()}, scene.Filtered{Text: opts.Filter}} {
 		m.board, _ = m.board.Update(msg, m.scene)
@@ -169,13 +150,22 @@ func New(ctx context.Context, opts Options) *Model {
 	return m
 }
 
-func dialogTools(ctx context.Context, k keys.Map, opts Options, datacenter string) dialog.Tools {
-	cluster := opts.Cluster
-	if len(opts.Datacenters) > 1 {
-		cluster.Datacenter = datacenter
+// cluster returns the settings for commands about a datacenter.
+func (m *Model) cluster(datacenter string) Cluster {
+	c := m.opts.Cluster
+	if len(m.opts.Datacenters) > 1 {
+		c.Datacenter = datacenter
 	}
-	return dialog.Tools{
-		Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings, datacenter), Survey: dialog.NewSurveyor(ctx, opts.Survey, datacenter), Cluster: cluster,
+	return c
+}
+
+// tools returns the tools of a dialog for one datacenter.
+func (m *Model) tools(datacenter string) act.Tools {
+	return act.Tools{
+		Ctx: m.ctx, Keys: m.keys, Cluster: m.cluster(datacenter), Search: scene.NewSearcher(m.ctx, m.opts.Backend.Holdings, datacenter),
+		Survey: func(ctx context.Context, keys []string) []election.Surroundings {
+			return m.opts.Backend.Survey(ctx, datacenter, keys)
+		},
 	}
 }
 
@@ -189,7 +179,7 @@ func (m *Model) renew() {
 	s := &scene.Scene{
 		Shown: f.shown, Live: f.live, AsOf: f.asOf(), Now: f.now, Latency: f.latency, Sym: m.look.painter.Sym,
 		Stale: f.stale(), Paused: f.paused, Past: f.past, Lanes: f.shownLanes(), Warning: f.warning,
-		ReadOnly: m.opts.ReadOnly, Datacenters: m.opts.Datacenters, Patterns: m.look.place.Patterns, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
+		ReadOnly: m.opts.ReadOnly, Datacenters: m.opts.Datacenters, Patterns: m.look.place.Patterns,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier, Followed: m.log.Followed(f.now),
 	}

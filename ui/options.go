@@ -8,27 +8,65 @@ import (
 
 	"electop/election"
 	"electop/election/query"
+	engine "electop/internal/act"
 	"electop/internal/crash"
 	"electop/internal/history"
+	"electop/ui/act"
 	"electop/ui/board"
-	"electop/ui/commands"
-	"electop/ui/drain"
-	"electop/ui/fix"
 	"electop/ui/kit"
 	"electop/ui/pages"
-	"electop/ui/results"
 	"electop/ui/scene"
 	"electop/ui/shell"
 )
+
+// Backend reads from Consul and writes to it. A method with a context runs off the event loop; the others must not block.
+type Backend interface {
+	// Operator carries out confirmed actions.
+	act.Operator
+	// WatchChecks receives a datacenter and those of its nodes whose health checks are needed, most important first,
+	// whenever the list of nodes changes.
+	WatchChecks(datacenter string, nodes []string)
+	// Study receives the datacenter and the key of the selected election whenever the selection changes. Both are empty
+	// if no election is selected. Snapshots should contain the [election.Snapshot.Surroundings] of this election.
+	Study(datacenter, key string)
+	// WatchSessions is called when the sessions view opens or closes. While the view is open, snapshots should contain
+	// [election.Snapshot.SessionList].
+	WatchSessions(on bool)
+	// SetPatterns replaces the watched patterns.
+	SetPatterns(ps election.Patterns)
+	// Rights reads the token's permissions for a hold, or for a session if the target has no key.
+	Rights(ctx context.Context, t election.Target) (election.Rights, error)
+	// Holdings searches the KV store for keys that the sessions hold. An empty datacenter means all datacenters. complete
+	// is false if the token cannot read all keys. After an error, Holdings returns the keys found so far. Any goroutine
+	// may call progress until Holdings returns.
+	Holdings(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
+	// Survey reads the surroundings of elections in a datacenter once and returns them in the order of keys. Errors are
+	// in the results.
+	Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings
+	// Discover searches the whole store of a datacenter for locks. Any goroutine may call progress until Discover returns.
+	Discover(ctx context.Context, datacenter string, progress func(done, total int)) (DiscoveredLocks, error)
+	// Nearby counts locks that no pattern selects, with a bounded search. The count is a lower bound unless complete is
+	// true.
+	Nearby(ctx context.Context) (locks int, complete bool)
+	// Diagnose determines why an election has no effective leader and returns the fix.
+	Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis
+	// PlanDrain plans the drain of a node.
+	PlanDrain(ctx context.Context, datacenter, node string, progress func(done, total int)) (engine.Plan, error)
+	// Report writes an incident report about elections to a new file, and returns the name of the file. The report covers
+	// the time since a moment. It requires [Options.History].
+	Report(ctx context.Context, of []Subject, since time.Time) (file string, err error)
+	// Doctor checks what the address and the token can read and do. After an error, it returns the rows before the error.
+	Doctor(ctx context.Context) ([]DoctorRow, error)
+}
 
 // Options configure the dashboard.
 type Options struct {
 	// Snapshots delivers the state of the elections. A slow screen skips older snapshots. Closing the channel ends
 	// the updates.
 	Snapshots <-chan *election.Snapshot
-	// Operator carries out release and destroy. If Operator is nil, or ReadOnly is set, r and x show why they are
-	// disabled.
-	Operator Operator
+	// Backend reads and acts. Backend is the only connection to Consul.
+	Backend Backend
+	// ReadOnly disables release, destroy, fix and drain.
 	ReadOnly bool
 	// Datacenters names the datacenters in the order of [election.Snapshot.Parts]. It is nil if there is only one
 	// datacenter.
@@ -62,44 +100,6 @@ type Options struct {
 	// Demo describes a demonstration in one line. If it is not empty, the header marks the dashboard as a
 	// demonstration.
 	Demo string
-	// WatchChecks receives a datacenter and those of its nodes whose health checks are needed, most important first,
-	// whenever the list of nodes changes. It runs on the event loop and must not block.
-	WatchChecks func(datacenter string, nodes []string)
-	// Study receives the datacenter and the key of the selected election whenever the selection changes. Both are empty
-	// if no election is selected. Snapshots should contain the [election.Snapshot.Surroundings] of this election. Study
-	// runs on the event loop and must not block.
-	Study func(datacenter, key string)
-	// WatchSessions is called when the sessions view opens or closes. While the view is open, snapshots should contain
-	// [election.Snapshot.SessionList]. WatchSessions runs on the event loop and must not block.
-	WatchSessions func(on bool)
-	// Rights reads the token's permissions for a hold, or for a session if the target has
-	// no key. It runs off the event loop.
-	Rights func(ctx context.Context, t election.Target) (election.Rights, error)
-	// Holdings searches the KV store for keys that the sessions hold, off the event loop. An empty datacenter means all
-	// datacenters. complete is false if the token cannot read all keys. After an error, Holdings returns the keys found
-	// so far. Any goroutine may call progress until Holdings returns.
-	Holdings func(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
-	// Survey reads the surroundings of elections in a datacenter once and returns them in the order of keys. Errors are
-	// in the results. A dialog calls it off the event loop and waits for it.
-	Survey func(ctx context.Context, datacenter string, keys []string) []election.Surroundings
-	// Discover searches the whole store of a datacenter for locks, off the event loop. Any goroutine may call progress
-	// until Discover returns.
-	Discover func(ctx context.Context, datacenter string, progress func(done, total int)) (DiscoveredLocks, error)
-	// Nearby counts locks that no pattern selects, with a bounded search off the event loop. The count is a
-	// lower bound unless complete is true.
-	Nearby func(ctx context.Context) (locks int, complete bool)
-	// SetPatterns replaces the watched patterns. It runs on the event loop and must not
-	// block.
-	SetPatterns func(ps election.Patterns)
-	// Diagnose determines why an election has no effective leader and returns the fix. It runs off the event loop. If it
-	// is nil, the key f is disabled.
-	Diagnose fix.Diagnose
-	// Drain plans the drain of a node. It is nil if drains are unavailable. With ReadOnly, the key D shows that drains are
-	// disabled.
-	Drain DrainPlanner
-	// Report writes an incident report about elections to a new file, and returns the name of the file. The report covers
-	// the time since a moment. Report runs off the event loop. It is nil if there is no history.
-	Report func(ctx context.Context, of []Subject, since time.Time) (file string, err error)
 	// Commands are the user's commands, which the key ! lists.
 	Commands []Command
 	// Command returns the process of a shell command, which uses the terminal. It is nil if this system cannot run
@@ -107,9 +107,6 @@ type Options struct {
 	Command func(ShellCommand) *exec.Cmd
 	// ConfigFile is the path of the config file. The menu of commands shows this path if there are no commands.
 	ConfigFile string
-	// Doctor checks what the address and the token can read and do, off the event loop. After an error, it returns the
-	// rows before the error.
-	Doctor func(ctx context.Context) ([]DoctorRow, error)
 	// CanSuspend is set if a shell can continue the process after ctrl-z. Otherwise, ctrl-z does not stop the process.
 	CanSuspend bool
 	// Crashed receives the first panic after the terminal is restored, and should end the program. If Crashed is nil,
@@ -133,7 +130,7 @@ type Cluster = shell.Cluster
 
 type (
 	// Command is a command from the config file, with its template.
-	Command = commands.Template
+	Command = pages.Command
 	// ShellCommand is a template with the values of its variables.
 	ShellCommand = shell.Command
 	// Template is a shell command that uses environment variables.
@@ -170,11 +167,5 @@ func ThemeNamed(name string) (theme string, known bool) {
 // DiscoveredLocks is the result of a search for locks.
 type DiscoveredLocks = pages.Found
 
-// Operator carries out a confirmed action.
-type Operator = results.Operator
-
 // Diagnosis is the problem with one election and the fix for it.
-type Diagnosis = fix.Diagnosis
-
-// DrainPlanner makes the plan of a drain.
-type DrainPlanner = drain.Planner
+type Diagnosis = act.Diagnosis

@@ -174,7 +174,7 @@ func TestActionsAreDisabledInThePast(t *testing.T) {
 	} {
 		d := inThePast(160, 45)(t, append([]string{"at 03:12:25"}, keys...)...)
 		d.wants(strings.TrimSpace(name), "sc to return to now")
-		if d.m.dialog != nil || d.m.feed.paused || d.marks() > 0 {
+		if d.m.overlay != nil || d.m.feed.paused || d.marks() > 0 {
 			t.Errorf("%v had an effect in the past", keys)
 		}
 	}
@@ -319,25 +319,6 @@ func TestLanesAreReadAtAMeasuredPace(t *testing.T) {
 	}
 }
 
-func TestEventsOfOtherClustersAreSkipped(t *testing.T) {
-	h := uitest.Incident()
-	for _, change := range []func(*election.Event){
-		func(e *election.Event) { e.Datacenter = "dc2" }, func(e *election.Event) { e.Key = "vault/core/lock" },
-	} {
-		ev := h.All[len(h.All)-1]
-		ev.Time = ev.Time.Add(time.Hour)
-		change(&ev)
-		h.All = append(h.All, ev)
-	}
-	d := recall(t, h, 160, 45)
-	d.travels("[")
-	d.wants("03:20:00.000")
-	d.at("11:00")
-	if n := len(d.m.scene.Shown.Elections); n != 4 {
-		t.Errorf("%d elections", n)
-	}
-}
-
 // In the past, the Events view and the terms of an election end at the displayed moment.
 func TestListsOfThePastEndWithTheMoment(t *testing.T) {
 	d := inThePast(160, 45)(t, "at 03:12:06", "2")
@@ -367,15 +348,6 @@ func TestTheEventsViewFollowsAMomentOfAnotherView(t *testing.T) {
 	d.lacks("billing-3", "12:01:03")
 }
 
-func TestTheWindowOfTheLanesKeepsTheCursorOfTheEventsView(t *testing.T) {
-	d := inThePast(160, 45)(t, "at 03:15", "2", "j", "j")
-	before := d.text()
-	d.travels("1", "-", "2")
-	if got := d.text(); got != before {
-		t.Errorf("the view changed:\n%s", got)
-	}
-}
-
 // vaulted returns a history with the lock of Vault, which changed 40 minutes after the other elections.
 func vaulted() *uitest.Moments {
 	h := uitest.Incident()
@@ -387,7 +359,7 @@ func vaulted() *uitest.Moments {
 	return h
 }
 
-func patternsChange(o *Options) { o.SetPatterns = func(election.Patterns) {} }
+func patternsChange(o *Options) { fake(o).onSetPatterns = func(election.Patterns) {} }
 
 // The past shows the elections of the current patterns.
 func TestThePastFollowsThePatterns(t *testing.T) {
@@ -413,13 +385,4 @@ func TestPatternsChangeDuringARead(t *testing.T) {
 	if terms, _, known := d.m.scene.Lanes.Of(&election.Election{Datacenter: "dc1", Pair: election.Pair{Key: "vault/core/lock"}}); !known || len(terms) != 1 {
 		t.Errorf("%d terms in the lanes of a pattern that was added", len(terms))
 	}
-}
-
-// A change of the window during a read does not return to the moment before the read.
-func TestTheWindowChangesDuringARead(t *testing.T) {
-	d := inThePast(160, 45)(t, "at 03:15")
-	step := d.keys("[")
-	d.run(d.keys("-"))
-	d.run(step)
-	d.wants("03:12:20.300", "LAST 1 H")
 }

@@ -1,9 +1,7 @@
 package ui
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -35,7 +33,7 @@ func TestReleaseRefusesAnInvalidFilter(t *testing.T) {
 		d := drive(t, mixedSnapshot(), 120, 36)
 		d.keys(":", "'"+text, "enter")
 		d.wants(want)
-		if d.m.dialog != nil {
+		if d.m.overlay != nil {
 			t.Errorf("%s opens a dialog", text)
 		}
 	}
@@ -90,33 +88,6 @@ func TestCommandsAreCompleted(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", typed, got, want)
 		}
 		d.keys("esc")
-	}
-}
-
-// Completion and help list exactly the commands that exist.
-func TestEveryCommandExists(t *testing.T) {
-	for _, c := range NewKeys(false, Keys{}).Commands() {
-		d := drive(t, mixedSnapshot(), 200, 50)
-		d.keys(":", "'"+c.Word(), "enter")
-		d.lacks("Unknown command")
-	}
-	d := drive(t, mixedSnapshot(), 200, 50)
-	d.keys(":", "'nonsense", "enter")
-	d.wants("Unknown command :nonsense")
-}
-
-func TestHelpHasEveryFieldOfAFilterAndEveryCommand(t *testing.T) {
-	for _, s := range []query.Scope{query.Elections, query.Events, query.Sessions} {
-		d := drive(t, mixedSnapshot(), 160, 90)
-		d.keys(strconv.Itoa(int(s)+1), "?")
-		for _, f := range query.FieldsOf(s) {
-			d.wants(f.ExampleIn(s))
-		}
-	}
-	d := drive(t, mixedSnapshot(), 160, 90)
-	d.keys("?", "shift+tab")
-	for _, c := range NewKeys(false, Keys{}).Commands() {
-		d.wants(":"+c.Command, cmp.Or(c.Says, c.About))
 	}
 }
 

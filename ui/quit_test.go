@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -13,19 +12,20 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/kit"
 )
 
 func TestQuittingReportsRunningWrites(t *testing.T) {
 	for _, again := range []string{"ctrl+c", "q"} {
 		d := drive(t, mixedSnapshot(), 120, 36)
 		d.keys("g", "space", "space", "r")
-		cmds := sequence(t, d.keys("y")())
+		first := d.keys("y")
 		if cmd := d.keys("ctrl+c"); cmd != nil {
 			t.Error("the first ctrl+c quits")
 		}
 		d.wants("2 releases are still running; press the key again to quit")
 		d.now = d.now.Add(2 * noteTime)
-		d.send(cmds[0]())
+		second := d.send(firstOf(t, first))
 		if cmd := d.keys("ctrl+c"); cmd != nil {
 			t.Error("an expired request to quit still counts")
 		}
@@ -37,7 +37,7 @@ func TestQuittingReportsRunningWrites(t *testing.T) {
 			t.Errorf("the second %s does not quit", again)
 		}
 		left := d.m.log.Unfinished()
-		if cmds[1]() != nil || len(d.op.released) != 1 {
+		if firstOf(t, second); len(d.op.released) != 1 {
 			t.Error("a release started after the end")
 		}
 		var got []string
@@ -64,18 +64,15 @@ func TestQuittingWhileALeaderIsAwaited(t *testing.T) {
 }
 
 func TestRunningWriteIsReported(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Operator = hangingOperator{} })
-	d.keys("k", "r")
-	cmd := d.keys("y")
 	synctest.Test(t, func(t *testing.T) {
-		ended := make(chan tea.Msg)
-		go func() { ended <- cmd() }()
-		synctest.Wait()
+		d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { fake(o).Operator = hangingOperator{} })
+		d.keys("k", "r")
+		firstOf(t, d.keys("y")) // the write still runs
 		left := d.m.log.Unfinished()
 		if len(left) != 1 || left[0].Outcome.Kind != insight.OutcomeUnknown || !strings.Contains(left[0].Outcome.Summary(), "may have been applied") {
 			t.Errorf("unfinished: %+v", left)
 		}
-		<-ended // ends when the timeout of the action expires
+		time.Sleep(time.Minute) //nolint:forbidigo // in synctest, the timeout of the action expires
 	})
 }
 
@@ -89,15 +86,6 @@ func (hangingOperator) Release(ctx context.Context, _ election.Target) insight.O
 
 func (o hangingOperator) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
 	return o.Release(ctx, d.Target)
-}
-
-func TestRunReturnsNothingUnfinished(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	in, _ := io.Pipe()
-	if left, err := Run(ctx, Options{Now: testNow}, tea.WithInput(in), tea.WithOutput(io.Discard)); len(left) > 0 || err != nil {
-		t.Errorf("left %v, error %v", left, err)
-	}
 }
 
 func TestEarlierKeysConfirmNothing(t *testing.T) {
@@ -117,10 +105,11 @@ func TestEarlierKeysConfirmNothing(t *testing.T) {
 		d.wants("(Release)")
 		d.keys("y")
 		d.wants("Release billing", "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again.")
-		msg := open()
+		msg := firstOf(t, open)
 		if since := time.Since(began); since != 300*time.Millisecond {
 			t.Errorf("the action was enabled after %s, want 300ms", since)
 		}
+		d.now = d.now.Add(kit.Settled)
 		d.send(msg)
 	})
 	d.wants("y release")
@@ -132,11 +121,11 @@ func TestEarlierKeysConfirmNothing(t *testing.T) {
 		return s
 	}()})
 	d.wants("[(Release)]")
-	if d.keys("enter"); d.m.dialog == nil {
+	if d.keys("enter"); d.m.overlay == nil {
 		t.Error("enter on the disabled action closed the dialog")
 	}
 	d.nothingDone("enter after a change of the text")
-	if d.keys("esc"); d.m.dialog != nil {
+	if d.keys("esc"); d.m.overlay != nil {
 		t.Error("esc does not cancel")
 	}
 }

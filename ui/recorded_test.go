@@ -18,7 +18,7 @@ func TestActionsWaitUntilAKeyIsRead(t *testing.T) {
 	} {
 		for _, key := range []string{"r", "x"} {
 			d := recorded(tt.change, "g", key)(t, 120, 36)
-			if d.m.dialog != nil {
+			if d.m.overlay != nil {
 				t.Errorf("%s: %s opens a dialog", name, key)
 			}
 			d.wants(tt.want)

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -43,9 +44,7 @@ func keyOf(name string) string { return "service/" + name + "/leader" }
 func (d *driver) answers(cmd tea.Cmd, fails map[string]insight.Outcome) {
 	d.t.Helper()
 	d.op.ends = fails
-	for _, c := range sequence(d.t, cmd()) {
-		d.send(c())
-	}
+	d.perform(cmd)
 }
 
 // batchResults releases five elections with five different results.
@@ -53,9 +52,6 @@ func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
 	d := drive(t, mixedSnapshot(), w, h, change...)
 	d.mark("auth", "billing", "orders", "shop", "users")
 	d.keys("r")
-	for d.m.dialog != nil && !d.ready() {
-		d.keys("j")
-	}
 	cmd := d.keys("y")
 	d.answers(cmd, map[string]insight.Outcome{
 		"shop":  {Kind: insight.OutcomeChanged, Reason: "service/shop/leader is held by another session"},
@@ -213,10 +209,7 @@ func TestManyResultsScroll(t *testing.T) {
 		d.keys("space")
 	}
 	d.keys("r")
-	for d.m.dialog != nil && !d.ready() {
-		d.keys("pgdown")
-	}
-	d.answers(d.keys("y"), nil)
+	d.answers(d.keys("y", "'"+strconv.Itoa(len(d.m.overlay.Targets())), "enter"), nil)
 	d.wants("more lines below")
 	d.keys("G")
 	d.wants("more lines above", fmt.Sprintf("svc-%05d", 59))

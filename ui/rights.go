@@ -45,9 +45,9 @@ func (b *rightsBook) learn(of hold, r election.Rights, now time.Time) {
 	b.known[of] = rightsEntry{r, now}
 }
 
-func (b *rightsBook) forget(targets []scene.Target) {
+func (b *rightsBook) forget(targets []election.Target) {
 	for _, t := range targets {
-		delete(b.known, holdOf(t.Target))
+		delete(b.known, holdOf(t))
 	}
 }
 
@@ -78,11 +78,11 @@ func (m *Model) askRights() (cmd tea.Cmd) {
 		return nil
 	}
 	var next *election.Target
-	if m.dialog != nil {
-		targets := m.dialog.Targets()
+	if m.overlay != nil && m.overlay.Targets != nil {
+		targets := m.overlay.Targets()
 		for i := range targets[:min(len(targets), rightsLimit)] {
-			if _, known := b.known[holdOf(targets[i].Target)]; !known {
-				next = &targets[i].Target
+			if _, known := b.known[holdOf(targets[i])]; !known {
+				next = &targets[i]
 				break
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/internal/crash"
-	"electop/ui/results"
+	"electop/ui/act"
 )
 
 // Run shows the dashboard until the user quits or ctx ends, which is not an error. It returns the unfinished actions;
@@ -31,7 +31,7 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfini
 }
 
 // Unfinished is a confirmed action without a final outcome.
-type Unfinished = results.Unfinished
+type Unfinished = act.Unfinished
 
 func newProgram(ctx context.Context, m *Model, more ...tea.ProgramOption) *tea.Program {
 	return tea.NewProgram(guarded{m}, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}, more...)...)

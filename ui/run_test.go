@@ -42,7 +42,7 @@ func TestRunQuits(t *testing.T) {
 	ch := make(chan *election.Snapshot, 1)
 	ch <- mixedSnapshot()
 	in, keyboard := io.Pipe()
-	out, done := start(t.Context(), Options{Snapshots: ch, Now: testNow}, in)
+	out, done := start(t.Context(), Options{Backend: &backend{}, Snapshots: ch, Now: testNow}, in)
 	awaitText(t, done, out.String, "billing", "electop")
 	if _, err := io.WriteString(keyboard, "q"); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	in, _ := io.Pipe()
-	out, done := start(ctx, Options{Now: testNow}, in)
+	out, done := start(ctx, Options{Backend: &backend{}, Now: testNow}, in)
 	awaitText(t, done, out.String, "\x1b[?1049h")
 	cancel()
 	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
@@ -80,7 +80,7 @@ func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
 			}
 		},
 		"command": func(o *Options, drawn func() bool) {
-			o.Nearby = func(context.Context) (int, bool) {
+			fake(o).onNearby = func(context.Context) (int, bool) {
 				for !drawn() {
 					runtime.Gosched()
 				}
@@ -104,7 +104,7 @@ func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
 			in, _ := io.Pipe()
 			out, crashed := &recorder{}, make(chan crash.Panic, 2)
 			screen := ""
-			opts := Options{Now: testNow, Crashed: func(p crash.Panic) { screen = out.String(); crashed <- p }}
+			opts := Options{Backend: &backend{}, Now: testNow, Crashed: func(p crash.Panic) { screen = out.String(); crashed <- p }}
 			open(&opts, func() bool { return strings.Contains(out.String(), "\x1b[?1049h") })
 			_, _ = Run(t.Context(), opts, tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
 			if p := <-crashed; p.Value != secret || !bytes.Contains(p.Stack, []byte("run_test.go")) {
@@ -119,7 +119,7 @@ func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
 func TestRunRestoresAfterAPanic(t *testing.T) {
 	in, _ := io.Pipe()
 	var out recorder
-	_, err := Run(t.Context(), Options{Now: func() time.Time {
+	_, err := Run(t.Context(), Options{Backend: &backend{}, Now: func() time.Time {
 		if strings.Contains(out.String(), "Connecting") {
 			panic("the clock panics")
 		}

@@ -15,7 +15,7 @@ import (
 func scanned(keys map[string][]string, complete bool) func(*Options) {
 	return func(o *Options) {
 		searches(o)
-		o.Holdings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+		fake(o).onHoldings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 			progress(9800, 9800)
 			var found []election.Pair
 			for _, id := range sessions {
@@ -47,7 +47,7 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 	d.now = d.now.Add(time.Minute)
 	d.send(tickMsg(d.now))
 	d.keys("/", "'"+sessionID(200), "enter", "x")
-	d.wants("locks/000 is released, not watched", "and 242 more keys", "Scanned all 9,800 keys: 252 keys in all, as of 12:01:09, 1m ago.", "f scans")
+	d.wants("locks/000 is released, not watched", "and 242 more keys", "Scanned all 9,800 keys: 252 keys in all, as of 12:01:09, 1m ago.", "f scan all keys")
 	d.performSearch()
 	d.wants("252 keys in all, as of 12:02:09.")
 }

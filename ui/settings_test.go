@@ -109,11 +109,11 @@ func TestKeysOfTheSettings(t *testing.T) {
 	d.open("service/auth/leader")
 	d.wants("ctrl-r release", "e/i move", "f1 help")
 	d.keys("r")
-	if d.m.dialog != nil {
+	if d.m.overlay != nil {
 		t.Error("the default key still releases")
 	}
 	d.keys("ctrl+r")
-	if d.m.dialog == nil {
+	if d.m.overlay == nil {
 		t.Fatal("the key of the settings does not release")
 	}
 	d.wants("esc cancel")

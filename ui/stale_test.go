@@ -54,7 +54,7 @@ func TestDialogsRefuseStaleElections(t *testing.T) {
 		d := drive(t, staleSnapshot(), 120, 36)
 		d.open(key)
 		d.keys("r")
-		if d.m.dialog == nil || d.ready() == refused {
+		if d.m.overlay == nil || d.ready() == refused {
 			t.Errorf("%s: refused %v", key, !refused)
 		}
 		lost := staleSnapshot()

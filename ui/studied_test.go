@@ -15,9 +15,9 @@ type outside struct {
 }
 
 func (o *outside) options(opts *Options) {
-	opts.Study = func(_, key string) { o.studied = append(o.studied, key) }
-	opts.WatchSessions = func(on bool) { o.listings = append(o.listings, on) }
-	opts.Rights = func(_ context.Context, t election.Target) (election.Rights, error) {
+	fake(opts).onStudy = func(_, key string) { o.studied = append(o.studied, key) }
+	fake(opts).onWatchSessions = func(on bool) { o.listings = append(o.listings, on) }
+	fake(opts).onRights = func(_ context.Context, t election.Target) (election.Rights, error) {
 		o.asked = append(o.asked, t)
 		return o.rights, nil
 	}
@@ -25,15 +25,15 @@ func (o *outside) options(opts *Options) {
 
 // studies is an option: the dashboard reads surroundings and sessions, and cannot search the store.
 func studies(o *Options) {
-	o.Study = func(string, string) {}
-	o.Survey = func(context.Context, string, []string) []election.Surroundings { return nil } // the driver responds
-	o.WatchSessions = func(bool) {}
+	fake(o).onStudy = func(string, string) {}
+	fake(o).onSurvey = func(context.Context, string, []string) []election.Surroundings { return nil } // the driver responds
+	fake(o).onWatchSessions = func(bool) {}
 }
 
 // searches is an option: a search finds two more keys of every session.
 func searches(o *Options) {
 	studies(o)
-	o.Holdings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+	fake(o).onHoldings = func(_ context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(9800, 9800)
 		var found []election.Pair
 		for _, session := range sessions {

@@ -12,7 +12,6 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui/dialog"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -47,12 +46,6 @@ func (d *driver) mark(names ...string) {
 	d.m.layOut(d.m.scene)
 }
 
-func (d *driver) readOn() {
-	for d.below() {
-		d.keys("j")
-	}
-}
-
 func TestPatroniIsRecognisedBySiblingKeys(t *testing.T) {
 	for _, c := range []struct {
 		marks []string
@@ -74,7 +67,6 @@ func TestPatroniIsRecognisedBySiblingKeys(t *testing.T) {
 		d = drive(t, hiddenPatroni(), 120, 50, searches)
 		d.mark(c.marks...)
 		d.keys("x")
-		d.readOn()
 		d.wants("causes two writable primaries", "patronictl switchover pg", "y destroy")
 	}
 }
@@ -95,8 +87,7 @@ func TestCandidatesOfEveryTargetAreChecked(t *testing.T) {
 		d := drive(t, studiedSnapshot(""), 120, 46, searches)
 		d.mark("auth", "billing", "users")
 		d.keys(action)
-		d.readOn()
-		d.wants("! auth, users: No other candidate was seen", "billing-3  term 18, 4f5af946, next likely billing-3 (node-3)")
+		d.wants("! auth, users: No other candidate was seen", "billing-3 on node-3; next: billing-3 (node-3)")
 		d.lacks("not checked")
 	}
 }
@@ -138,13 +129,11 @@ func TestTheActionWaitsForTheCheck(t *testing.T) {
 		d.keys("tab", "y")
 		d.nothingDone(what)
 		d.wants("Nothing was done: electop is still reading sibling keys and sessions.")
-		if d.keys("enter"); d.m.dialog != nil { // Cancel has the focus
+		if d.keys("enter"); d.m.overlay != nil { // Cancel has the focus
 			t.Errorf("%s: enter confirms", what)
 		}
-		open(d)
 		d.unanswered = false
-		d.send(tickMsg(d.now))
-		d.readOn()
+		open(d)
 		if d.lacks("Checking "); d.keys("y") == nil {
 			t.Errorf("%s: y does nothing after the survey", what)
 		}
@@ -155,7 +144,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 	for _, key := range []string{"esc", "q"} {
 		var ended context.Context
 		d := drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) {
-			o.Survey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
+			fake(o).onSurvey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
 				ended = ctx
 				return []election.Surroundings{{Key: keys[0]}}
 			}
@@ -164,7 +153,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 		d.mark("auth")
 		late := d.keys("r")
 		d.keys(key)
-		if d.m.dialog != nil {
+		if d.m.overlay != nil {
 			t.Fatalf("%s does not close the dialog", key)
 		}
 		d.wants("Cancelled: nothing was changed.")
@@ -193,7 +182,6 @@ func TestAFailedCheckIsReported(t *testing.T) {
 			d.keys(action)
 			d.wants(c.want)
 			d.lacks("No other candidate", "Likely next")
-			d.readOn()
 			if d.keys("y") == nil {
 				t.Errorf("%s %v is not possible", action, c.marks)
 			}
@@ -201,46 +189,45 @@ func TestAFailedCheckIsReported(t *testing.T) {
 	}
 }
 
-// A survey fails after its timeout.
+// A survey ends after its timeout, and the dialog shows what is missing.
 func TestTheCheckHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, run := dialog.NewSurveyor(t.Context(), func(ctx context.Context, _ string, keys []string) []election.Surroundings {
-			<-ctx.Done()
-			return []election.Surroundings{{Key: keys[0], SiblingsErr: "sibling keys: timeout"}}
-		}, "")([]string{"a"})
-		began := time.Now()
-		if msg := run().(dialog.Surveyed); len(msg.Found) != 1 || time.Since(began) != 10*time.Second {
-			t.Errorf("%v after %s", msg.Found, time.Since(began))
+		d := drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) {
+			fake(o).onSurvey = func(ctx context.Context, _ string, keys []string) []election.Surroundings {
+				<-ctx.Done()
+				return []election.Surroundings{{Key: keys[0], SiblingsErr: "sibling keys: timeout"}}
+			}
+		})
+		d.unanswered = true
+		d.mark("auth")
+		cmd, began := d.keys("r"), time.Now()
+		for d.m.overlay.Task.Running() {
+			cmd = d.send(firstOf(t, cmd))
+		}
+		if d.wants("sibling keys: timeout"); time.Since(began) != 10*time.Second {
+			t.Errorf("ended after %s", time.Since(began))
 		}
 	})
 }
 
-// One survey covers all targets of the dialog.
+// One survey covers all targets of the dialog, and fewer targets need no new one.
 func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	var asked [][]string
-	count := func(o *Options) {
-		o.Survey = func(_ context.Context, _ string, keys []string) []election.Surroundings {
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
+		fake(o).onSurvey = func(_ context.Context, _ string, keys []string) []election.Surroundings {
 			asked = append(asked, keys)
 			return nil
 		}
-	}
-	d := drive(t, mixedSnapshot(), 120, 36, count)
+	})
 	d.unanswered = true
 	d.mark("auth", "billing", "users")
 	d.keys("/", "'b", "enter")
-	firstOf(t, d.keys("r"))
-	d.keys("space")
-	d.send(tickMsg(d.now))
-	before, _ := d.awaited()
-	got := before.Keys
-	if want := []string{keyOf("auth"), keyOf("billing"), keyOf("users")}; !slices.Equal(got, want) {
-		t.Errorf("surveyed %v, want %v", got, want)
+	for _, key := range []string{"r", "space", "space"} {
+		for cmd := d.keys(key); d.m.overlay.Task.Running(); {
+			cmd = d.send(firstOf(t, cmd))
+		}
 	}
-	d.keys("space")
-	if after, _ := d.awaited(); after != before {
-		t.Error("a new survey started for fewer targets")
-	}
-	if len(asked) == 0 || !slices.Equal(asked[0], []string{keyOf("billing")}) {
+	if want := [][]string{{keyOf("billing")}, {keyOf("auth"), keyOf("billing"), keyOf("users")}}; !slices.EqualFunc(asked, want, slices.Equal) {
 		t.Errorf("asked %v", asked)
 	}
 }
@@ -251,7 +238,6 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	d := drive(t, s, 120, 40, searches)
 	d.mark("billing")
 	d.keys("x")
-	d.readOn()
 	d.wants("y destroy")
 	n := studiedSnapshot("")
 	auth, billing := n.Find(election.KeyID(keyOf("auth"))), n.Find(election.KeyID(keyOf("billing")))
@@ -267,7 +253,7 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 func TestADestroyWarnsOfUnsearchedKeys(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
 	d.keys("g", "x")
-	d.wants("! "+insight.MayHoldMore, "f scans the whole store")
+	d.wants("! "+insight.MayHoldMore, "f scan all keys")
 	d.performSearch()
 	d.wants("locks/nightly is released, not watched")
 	d.lacks(insight.MayHoldMore)
@@ -281,7 +267,7 @@ func TestAScanServesTheFirstView(t *testing.T) {
 	d.keys("3")
 	d.performSearch()
 	d.keys("1", "g", "x")
-	d.wants("locks/nightly is released, not watched", "2 keys in all, as of 12:01:09, <1m ago", "f scans the store again", insight.MayHoldMore)
+	d.wants("locks/nightly is released, not watched", "2 keys in all, as of 12:01:09, <1m ago", "f scan all keys", insight.MayHoldMore)
 	d.keys("esc")
 	s := studiedSnapshot("") // two elections of one session
 	auth, billing := s.Find(election.KeyID(keyOf("auth"))), s.Find(election.KeyID(keyOf("billing")))
@@ -294,20 +280,20 @@ func TestAScanServesTheFirstView(t *testing.T) {
 	}
 }
 
-// A long list can be shown in full. The user can confirm the action only after all lines were visible.
+// A long list can be shown in full.
 func TestALongListCanBeShownInFull(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3")
 	d.performSearch()
 	d.keys("/", "'"+sessionID(200), "enter", "x")
-	d.readOn()
-	d.wants("and 242 more keys", "a shows all keys and names", "y destroy")
+	d.wants("and 242 more keys", "a details", "y destroy")
 	d.keys("a")
-	d.lacks("y destroy", "more keys")
-	d.keys("y")
-	d.nothingDone("unseen keys")
-	d.readOn()
-	d.wants("locks/251 is released", "a shortens the lists", "y destroy")
+	d.lacks("more keys")
+	d.wants("a fewer details", "y destroy")
+	for strings.Contains(d.text(), "below") {
+		d.keys("pgdown")
+	}
+	d.wants("locks/251 is released")
 	d.keys("a", "g")
 	d.wants("and 242 more keys")
 }
@@ -325,11 +311,10 @@ func TestLongListsOfNamesCanBeShown(t *testing.T) {
 	d.filter("auth")
 	d.mark(names...)
 	d.keys("r")
-	d.wants("zz-k and 3 more", "a shows all keys and names")
+	d.wants("zz-k and 3 more", "a details")
 	d.keys("a")
 	d.wants("zz-m, zz-n.")
 	d.keys("space")
-	d.readOn()
 	d.wants("zz-n: No other candidate")
 }
 
@@ -339,16 +324,14 @@ func TestALostConnectionEndsTheCheck(t *testing.T) {
 	d.unanswered = true
 	d.mark("auth")
 	d.keys("r")
-	first, _ := d.awaited()
 	lost := studiedSnapshot("")
 	lost.Connection = lostSnapshot().Connection
 	d.send(snapshotMsg{lost})
 	d.wants("The connection to Consul is lost")
-	d.send(dialog.Surveyed{Of: first, Found: []election.Surroundings{{Key: keyOf("auth"), SiblingsErr: "cannot reach Consul"}}})
 	d.send(snapshotMsg{studiedSnapshot("")})
 	d.wants("sibling keys of 1 election")
 	d.unanswered = false
-	d.send(tickMsg(d.now))
+	d.keys("esc", "r")
 	d.wants("y release")
 	d.lacks("Some data could not be read")
 }
@@ -366,9 +349,9 @@ func TestNamesBeforeAWarningCanBeShown(t *testing.T) {
 	d := drive(t, s, 120, 46, searches)
 	d.mark("users")
 	d.keys("x")
-	d.wants("! zz-a, zz-b, zz-c and 2 more: No other candidate", "a shows all keys and names")
+	d.wants("! zz-a, zz-b, zz-c and 2 more: No other candidate", "a details")
 	d.keys("a")
-	d.wants("! zz-a, zz-b, zz-c, zz-d, zz-e: No other candidate", "a shortens the lists")
+	d.wants("! zz-a, zz-b, zz-c, zz-d, zz-e: No other candidate", "a fewer details")
 	d.keys("a")
 	d.wants("and 2 more: No other candidate")
 }

@@ -10,7 +10,7 @@ import (
 // tell calls functions of Options when the set of nodes whose checks are needed, the selected election, or the
 // visibility of the sessions changes.
 func (m *Model) tell() {
-	if m.opts.WatchChecks != nil && m.window.w > 0 {
+	if m.window.w > 0 {
 		looked := []*election.Election{m.scene.Selected}
 		if m.focus.view == viewElections && !m.focus.zoom {
 			looked = append(looked, m.board.Visible()...)
@@ -26,13 +26,13 @@ func (m *Model) tell() {
 	if e := m.scene.Selected; e != nil && m.focus.view == viewElections && m.feed.live.Connection.State != election.Connecting {
 		studied, datacenter, key = e.ID(), e.Datacenter, e.Key()
 	}
-	if m.opts.Study != nil && studied != m.out.studied {
+	if studied != m.out.studied {
 		m.out.studied = studied
-		m.opts.Study(datacenter, key)
+		m.opts.Backend.Study(datacenter, key)
 	}
-	if on := m.focus.view == viewSessions; m.opts.WatchSessions != nil && on != m.out.listing {
+	if on := m.focus.view == viewSessions; on != m.out.listing {
 		m.out.listing = on
-		m.opts.WatchSessions(on)
+		m.opts.Backend.WatchSessions(on)
 	}
 }
 
@@ -54,7 +54,7 @@ func watchChecks(m *Model, open *election.Session, looked []*election.Election) 
 		nodes := distinct(append(watchedNodes(session, of), m.board.Nodes(name)...))
 		if all := strings.Join(nodes, "\x00"); all != m.out.watched[name] {
 			m.out.watched[name] = all
-			m.opts.WatchChecks(name, nodes)
+			m.opts.Backend.WatchChecks(name, nodes)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/ui/kit"
-	"electop/ui/results"
 	"electop/ui/scene"
 )
 
@@ -44,10 +43,6 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return hint(m, msg)
 	case kit.TaskMsg:
 		return tea.Batch(msg.Apply(), m.toView(scene.Changed{Before: m.scene}))
-	case results.Answered:
-		return tea.Batch(send(m, &m.log, msg), m.changed())
-	case results.Stepped:
-		return send(m, &m.log, msg)
 	case tea.PasteMsg:
 		if m.overlay != nil {
 			m.overlay.Paste(msg.Content)
@@ -61,17 +56,10 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.clicked(msg.Mouse())
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
-	default: // the result of a component's command
-		return toOwner(m, msg)
+	default: // an action, or the result of a scan in the Sessions view
+		return tea.Batch(m.do(msg), send(m, &m.sessions, msg))
 	}
 	return nil
-}
-
-// toOwner sends the result of a component's command to the components that may have started the command.
-func toOwner(m *Model, msg tea.Msg) tea.Cmd {
-	return tea.Batch(
-		m.toDialog(msg), send(m, &m.sessions, msg), toDrain(m, msg), send(m, &m.focus.commands, msg),
-	)
 }
 
 // component is a part of the screen.
@@ -80,11 +68,8 @@ type component[T any] interface {
 }
 
 // send passes a message to a component and carries out the action that the component returns.
-func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd { return sendIn(m, to, msg, m.scene) }
-
-// sendIn is like send, but for a component that shows one datacenter.
-func sendIn[T component[T]](m *Model, to *T, msg tea.Msg, in *scene.Scene) tea.Cmd {
-	next, action := (*to).Update(msg, in)
+func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd {
+	next, action := (*to).Update(msg, m.scene)
 	*to = next
 	m.renew()
 	return m.do(action)
@@ -101,28 +86,14 @@ func (m *Model) toView(msg tea.Msg) tea.Cmd {
 	}
 }
 
-func (m *Model) toDialog(msg tea.Msg) tea.Cmd {
-	switch {
-	case m.focus.fix != nil:
-		return sendIn(m, m.focus.fix, msg, m.scene.In(m.focus.fix.Datacenter()))
-	case m.dialog != nil:
-		return sendIn(m, m.dialog, msg, m.scene.In(m.dialog.Datacenter()))
-	}
-	return nil
-}
-
-func toDrain(m *Model, msg tea.Msg) tea.Cmd {
-	return sendIn(m, &m.focus.drain, msg, m.scene.In(m.focus.drain.Datacenter()))
-}
-
 func (m *Model) changed() tea.Cmd {
 	msg := scene.Changed{Before: m.scene}
 	m.renew()
-	cmds := []tea.Cmd{send(m, &m.log, msg), send(m, &m.board, msg)}
+	cmds := []tea.Cmd{m.log.Settle(), send(m, &m.board, msg)}
 	if m.focus.view != viewElections {
 		cmds = append(cmds, m.toView(msg))
 	}
-	return tea.Batch(append(cmds, m.toDialog(msg))...)
+	return tea.Batch(cmds...)
 }
 
 // layOut computes the layout before the next key press, so that key handling matches the drawn screen.
@@ -148,22 +119,5 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 	if now.body != old.body {
 		cmds = append(cmds, send(m, &m.events, scene.Resized{Rect: now.body}), send(m, &m.sessions, scene.Resized{Rect: now.body}))
 	}
-	whole := scene.Resized{Rect: kit.Rect{X: 0, Y: 0, W: m.window.w, H: m.window.h}}
-	return tea.Batch(append(cmds, send(m, &m.detail, scene.Changed{Before: before}), toOverlay(m, whole), m.fitOverlay())...)
-}
-
-// toOverlay sends a message to the open overlay, if there is one.
-func toOverlay(m *Model, msg tea.Msg) tea.Cmd {
-	switch m.focus.mode {
-	case modeDialog:
-		return m.toDialog(msg)
-	case modeResults:
-		return send(m, &m.log, msg)
-	case modeDrain:
-		return toDrain(m, msg)
-	case modeCommands:
-		return send(m, &m.focus.commands, msg)
-	default:
-		return nil
-	}
+	return tea.Batch(append(cmds, send(m, &m.detail, scene.Changed{Before: before}), m.fitOverlay())...)
 }

@@ -63,26 +63,7 @@ func (m *Model) frame() []string {
 	if m.overlay != nil {
 		m.overlay.View(p, lines, w)
 	}
-	switch m.focus.mode {
-	case modeDialog:
-		drawDialog(m, lines)
-	case modeResults:
-		m.log.View(p, lines, w)
-	case modeDrain:
-		m.focus.drain.View(p, lines, w)
-	case modeCommands:
-		m.focus.commands.View(p, lines, w)
-	default:
-	}
 	return lines
-}
-
-func drawDialog(m *Model, lines []string) {
-	if m.focus.fix != nil {
-		m.focus.fix.View(m.look.painter, m.scene.In(m.focus.fix.Datacenter()), lines, m.window.w)
-		return
-	}
-	m.dialog.View(m.look.painter, lines, m.window.w)
 }
 
 func (m *Model) banners() [][]kit.Span {
@@ -161,7 +142,7 @@ func (m *Model) footer() []string {
 		said = []kit.Span{{m.note.role, m.note.text}}
 	} else if m.out.travel.Busy() {
 		said = []kit.Span{{kit.Accent, "Reading the history"}}
-	} else if text := m.log.Pending(s); text != "" && m.focus.mode != modeResults {
+	} else if text := m.log.Pending(s); text != "" {
 		said = []kit.Span{{kit.Accent, text}}
 	}
 	noun := "election"
@@ -176,18 +157,8 @@ func (m *Model) footerKeys() []key.Binding {
 	switch {
 	case m.focus.mode == modePrompt:
 		return m.keys.Prompt(m.focus.prompt.Kind == prompt.Filter)
-	case m.focus.fix != nil:
-		return m.focus.fix.Keys(m.keys)
-	case m.focus.mode == modeDialog:
-		return m.dialog.Keys(m.keys)
 	case m.overlay != nil:
 		return m.overlay.Footer()
-	case m.focus.mode == modeResults:
-		return m.log.Keys(m.keys)
-	case m.focus.mode == modeDrain:
-		return m.focus.drain.Keys(m.keys)
-	case m.focus.mode == modeCommands:
-		return m.focus.commands.Keys(m.keys)
 	}
 	at, hidden := m.place()
 	return m.keys.Footer(at, hidden, m.denied()...)
@@ -199,14 +170,10 @@ func (m *Model) place() (at keys.Place, hidden string) {
 		hidden = "fix"
 	}
 	switch {
-	case m.focus.view == viewEvents && (m.events.Covered() || m.scene.Past == nil):
-		at, leads := m.events.Place()
-		if !leads {
-			hidden = "open"
-		}
-		return at, hidden
 	case m.scene.Past != nil:
 		return keys.Past, hidden
+	case m.focus.view == viewEvents:
+		return keys.Events, hidden
 	case m.focus.view == viewSessions:
 		return m.sessions.Place(), hidden
 	case len(m.scene.Shown.Elections) == 0:

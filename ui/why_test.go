@@ -12,7 +12,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/ui/kit"
-	"electop/ui/scene"
 )
 
 func TestStudyFollowsTheSelection(t *testing.T) {
@@ -28,24 +27,6 @@ func TestStudyFollowsTheSelection(t *testing.T) {
 	}
 	if !slices.Equal(o.listings, []bool{true, false}) {
 		t.Errorf("WatchSessions received %v, want true and then false", o.listings)
-	}
-}
-
-// Without the optional functions, the parts that depend on them are disabled.
-func TestWithoutOptionalFunctions(t *testing.T) {
-	s := studiedSnapshot("")
-	s.SessionList = nil
-	d := drive(t, s, 120, 36)
-	d.lacks("Likely next")
-	d.keys("tab")
-	d.wants("Candidates are not read.")
-	d.keys("3")
-	d.keys("x")
-	d.wants("There is no session to destroy.")
-	d.keys("1", "g", "x")
-	d.lacks("scans the whole store", "Likely next")
-	if cmd := d.keys("f"); cmd != nil {
-		t.Error("f starts a scan without a search function")
 	}
 }
 
@@ -133,7 +114,7 @@ func TestMissingRights(t *testing.T) {
 	}
 	o.rights = election.Rights{Known: true, Release: true, Destroy: true}
 	d.answer(d.keys("r")) // refresh
-	d.wants("[ Cancel ]", "No lock-delay follows")
+	d.wants("[ Cancel ]", "y release")
 	d.keys("esc")
 	d.lacks("(r) release")
 	d.now = d.now.Add(2 * time.Minute)
@@ -188,7 +169,7 @@ func TestDialogShowsTheEffect(t *testing.T) {
 func TestSearchShowsProgressAndStops(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	d := drive(t, studiedSnapshot(""), 120, 36, func(o *Options) {
-		o.Holdings = func(ctx context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+		fake(o).onHoldings = func(ctx context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 			progress(1200, 9800)
 			close(started)
 			<-ctx.Done()
@@ -201,21 +182,20 @@ func TestSearchShowsProgressAndStops(t *testing.T) {
 	ended := make(chan tea.Msg, 1)
 	go func() { ended <- firstOf(t, cmd) }()
 	<-started
+	d.send(tickMsg(d.now))
 	d.wants("Scanning: 1,200 of 9,800 keys")
-	d.keys("esc")
+	d.keys("f")
 	d.wants("Stopping: 1,200 of 9,800 keys", "Destroy the session of auth")
 	close(release)
 	late := <-ended
-	d.send(late)
-	d.wants("Stopped after 1,200 of 9,800 keys: 2 keys in all so far, as of 12:01:09.", "locks/␛[2J is released")
-	if d.send(scene.SearchTick{Of: late.(scene.Searched).Of}) != nil {
-		t.Error("the ticks continue after the end")
+	for cmd := d.send(late); strings.Contains(d.text(), "Stopping"); {
+		cmd = d.send(firstOf(t, cmd))
 	}
+	d.wants("Stopped after 1,200 of 9,800 keys: 2 keys in all so far, as of 12:01:09.", "locks/␛[2J is released")
 	if d.keys("f") == nil {
 		t.Error("a stopped search cannot be started again")
 	}
-	d.keys("esc", "esc")
-	d.send(late)
+	d.keys("esc")
 	d.lacks("locks/")
 }
 

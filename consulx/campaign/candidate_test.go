@@ -276,23 +276,6 @@ func TestCandidateRenewsItsSession(t *testing.T) {
 	})
 }
 
-func TestSessionBody(t *testing.T) {
-	body := SessionOptions{
-		Name: "n", TTL: 15 * time.Second, LockDelay: -1, NodeChecks: []string{}, ServiceChecks: []string{"service:web"},
-	}.body()
-	for name, want := range map[string]any{"Name": "n", "TTL": "15s", "LockDelay": "0s"} {
-		if body[name] != want {
-			t.Errorf("%s is %v", name, body[name])
-		}
-	}
-	if checks, ok := body["NodeChecks"].([]string); !ok || len(checks) != 0 {
-		t.Errorf("NodeChecks is %#v, want an empty list", body["NodeChecks"])
-	}
-	if empty := (SessionOptions{TTL: time.Hour}).body(); len(empty) != 1 {
-		t.Errorf("without other options, the body is %v, want the TTL only", empty)
-	}
-}
-
 // severable is a transport that a test can disconnect.
 type severable struct {
 	to  http.RoundTripper

@@ -28,6 +28,12 @@ func observe(t *testing.T, c *consulx.Client, texts ...string) *board {
 	return observeWith(t, c, Options{Patterns: patterns(t, texts...)})
 }
 
+// observeBriefly observes with short waits: changed permissions show when a query ends.
+func observeBriefly(t *testing.T, c *consulx.Client) *board {
+	t.Helper()
+	return observeWith(t, c, Options{Patterns: patterns(t), Wait: time.Second})
+}
+
 func observeWith(t *testing.T, c *consulx.Client, o Options, change ...func(*Observer)) *board {
 	t.Helper()
 	b := &board{t: t, moved: make(chan struct{}), last: &election.Snapshot{}}
@@ -138,12 +144,6 @@ func (b *board) of(key string) []election.Event {
 		}
 	}
 	return found
-}
-
-func (b *board) toldAt(i int) time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.at[i]
 }
 
 func (b *board) snapshot() *election.Snapshot {

@@ -236,7 +236,7 @@ func TestAMismatchHasATimeLimit(t *testing.T) {
 		} {
 			pass(c.after)
 			if !k.state.at.Equal(c.answered) {
-				k.state.at, k.state.phase = c.answered, k.state.phase.after(responded)
+				k.state.at, k.state.phase = c.answered, live
 			}
 			left, differs := k.compare(listing{names: listOf("s/b/leader"), at: c.list})
 			if left != c.want || !differs || k.known().phase != mismatched {

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"electop/consulx"
 	"electop/election"
@@ -99,7 +100,7 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 		next.keys = next.last.keys()
 	}
 	if next.phase = before.phase; up {
-		next.phase = before.phase.after(responded)
+		next.phase = live
 	}
 	k.state = next
 	k.o.fold(news, batch...)
@@ -119,7 +120,7 @@ func (k *keyPoller) close() keyState {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	state := k.state
-	k.state.phase = state.phase.after(replaced)
+	k.state.phase = closed
 	if !state.phase.current() {
 		// This clears the error of the shard. The shards that replace it report their own errors.
 		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
@@ -141,14 +142,16 @@ func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
 	defer k.mu.Unlock()
 	s := &k.state
 	if !s.phase.current() || !differ(s.keys, cut(list.names, k.watch.Range, keyName)) {
-		s.phase = s.phase.after(agreed)
+		if s.phase == mismatched {
+			s.phase = live
+		}
 		return 0, false
 	}
 	listNewer := s.at.Before(list.at)
 	if s.phase != mismatched || k.mismatch.listNewer != listNewer {
 		k.mismatch = mismatch{since: time.Now(), listNewer: listNewer}
 	}
-	s.phase = s.phase.after(differed)
+	s.phase = mismatched
 	grace := listGrace
 	if !listNewer {
 		grace += namesRest(len(list.names))
@@ -171,7 +174,7 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	if before == closed {
 		return
 	}
-	k.state.phase, k.state.next = before.after(failed), k.state.next.Lost()
+	k.state.phase, k.state.next = failing, k.state.next.Lost()
 	if before != failing {
 		k.onChange()
 	}
@@ -255,16 +258,15 @@ func newKeySet(list consulx.PairList, ps election.Patterns) keySet {
 }
 
 // sort sorts the keys. The order of Consul's response differs only for keys that are not UTF-8. Several of them may look
-// the same; only the first is kept.
+// the same; only the oldest is kept.
 func (a *keySet) sort() {
-	if !slices.IsSortedFunc(a.Pairs, byKey) {
+	// In a response in the usual order, each key is greater than the previous one.
+	repeats := func(p, q election.Pair) int { return cmp.Or(byKey(p, q), -1) }
+	older := func(p, q election.Pair) int { return cmp.Or(byKey(p, q), cmp.Compare(p.CreateIndex, q.CreateIndex)) }
+	if !slices.IsSortedFunc(a.Pairs, repeats) {
 		a.PairList = consulx.PairList{Pairs: a.Pairs}
-		slices.SortStableFunc(a.Pairs, byKey)
-	}
-	for i := 1; i < len(a.Pairs); i++ {
-		if a.Pairs[i].Key == a.Pairs[i-1].Key {
-			a.PairList = consulx.PairList{Pairs: slices.CompactFunc(a.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })}
-		}
+		slices.SortFunc(a.Pairs, older)
+		a.Pairs = slices.CompactFunc(a.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
 	}
 	if !slices.IsSorted(a.others) {
 		slices.Sort(a.others)

@@ -1,21 +1,14 @@
 package observe
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
-	"electop/consulx"
 	"electop/election"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
@@ -135,21 +128,4 @@ func TestAFailingListOfKeysIsAStalePart(t *testing.T) {
 	})
 	failing.Store(false)
 	board.until("nothing stale", func() bool { return len(board.last.Connection.Stale) == 0 && board.last.Find("web/new") != nil })
-}
-
-func TestOverdue(t *testing.T) {
-	c := &consulx.Client{}
-	asked := func(err error) error { return c.Wrap(&url.Error{Op: "Get", URL: "http://consul.test", Err: err}) }
-	for err, want := range map[error]bool{
-		asked(context.DeadlineExceeded): true,
-		asked(&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ETIMEDOUT)}):    true,
-		asked(&net.OpError{Op: "dial", Err: os.NewSyscallError("dial", syscall.ECONNREFUSED)}): false,
-		asked(io.EOF):           false,
-		asked(context.Canceled): false,
-		consulx.NoQuorum():      false,
-	} {
-		if got := consulx.Overdue(err); got != want {
-			t.Errorf("%v: %v", err, got)
-		}
-	}
 }

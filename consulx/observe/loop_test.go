@@ -382,36 +382,3 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 		}
 	})
 }
-
-func TestTheFirstCompleteBoardIsNotDelayed(t *testing.T) {
-	for _, eventsOnly := range []bool{false, true} {
-		f := &fakeConsul{}
-		f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
-			consulx.Sleep(context.Background(), time.Millisecond) // the probe must succeed first
-			if n > 1 {
-				hang(r, time.Hour)
-			}
-			return 200, n + 1, strings.ReplaceAll(oneKey, `"ModifyIndex":5`, fmt.Sprintf(`"ModifyIndex":%d`, n+5))
-		}
-		synctest.Test(t, func(t *testing.T) {
-			f.start = time.Now()
-			ctx, cancel := context.WithCancel(t.Context())
-			o := New(over(t, f), Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait, Probe: time.Hour, EventsOnly: eventsOnly})
-			var run sync.WaitGroup
-			run.Go(func() { _ = o.Run(ctx) })
-			var got []*election.Snapshot
-			time.AfterFunc(time.Second, cancel)
-			for s := range o.Snapshots() {
-				got = append(got, s)
-			}
-			run.Wait()
-			loaded := slices.IndexFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
-			if loaded < 1 || got[loaded].At.Sub(f.start) > 2*time.Millisecond {
-				t.Errorf("got %d snapshots, number %d is the first complete one; want an incomplete one first, and the complete one within 2ms", len(got), loaded)
-			}
-			if more := len(got) - 1 - loaded; eventsOnly != (more == 0) {
-				t.Errorf("EventsOnly %v: got %d snapshots after the first complete one, want none only if it is set", eventsOnly, more)
-			}
-		})
-	}
-}

@@ -73,9 +73,9 @@ type Observer struct {
 	feed
 	started atomic.Bool
 
-	checks         *checkWatches
+	checks         *watchSet
 	study          *study
-	sessionList    *toggle
+	sessionList    *watchSet
 	sessions       *sessionCache
 	investigations chan struct{}
 	work           sync.WaitGroup // short-lived goroutines: session reads, investigations
@@ -98,7 +98,7 @@ func New(c *consulx.Client, o Options) *Observer {
 	observer := &Observer{
 		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, onMark: o.OnMark, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
 		watches: c.KeyQueries(), arrange: layout.Next, patience: sessionPatience, feed: newFeed(o),
-		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), investigations: make(chan struct{}, maxInvestigations),
+		checks: newWatchSet(0), study: newStudy(), sessionList: newWatchSet(1), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.patterns.Store(&o.Patterns)
 	if name := c.Datacenter(); name != "" { // every snapshot must contain the datacenter's name
@@ -195,7 +195,7 @@ func (o *Observer) watchAll(ctx context.Context, r *consulx.Epochs) {
 	crash.Go(&all, func() { o.sessions.Retry(ctx) })
 	crash.Go(&all, func() { o.study.run(ctx, o) })
 	crash.Go(&all, func() {
-		o.sessionList.run(ctx, func(ctx context.Context) { o.watchSessions(ctx, r) })
+		o.sessionList.run(ctx, func(ctx context.Context, _ string) { o.watchSessions(ctx, r) })
 	})
 	named, recalled, ready := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	crash.Go(&all, func() { o.nameDatacenter(ctx, r, named) })

@@ -2,14 +2,11 @@ package observe
 
 import (
 	"slices"
-	"sort"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx"
 	"electop/election"
 )
 
@@ -49,83 +46,6 @@ func TestObserverReportsTermsInOrder(t *testing.T) {
 	})
 }
 
-func TestObserverWatchesManyPatterns(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		p := b.Prefix(t)
-		keys := []string{p + "a/x/leader", p + "b/deep/down/leader", p + "exact", p + "c/later/.lock", p + "exact2"}
-		s := b.Session(t, &api.SessionEntry{Name: "s"})
-		b.Acquire(t, api.KVPair{Key: keys[0], Session: s})
-		b.Acquire(t, api.KVPair{Key: keys[2], Session: s})
-		b.Put(t, p+"a/x/other", "no election")
-		board := observe(t, b.client, p+"a/*/leader", "/"+p+"b/**/leader", p+"exact", p+"c/**/.lock", p+"exact2")
-		board.loaded()
-		_, n := board.event(0, election.Elected, keys[0])
-		_, _ = board.event(0, election.Elected, keys[2])
-		for _, key := range []string{keys[1], keys[3], keys[4]} {
-			b.Acquire(t, api.KVPair{Key: key, Session: s})
-			_, _ = board.event(n, election.Elected, key)
-		}
-		for _, key := range keys {
-			if _, err := b.API.KV().Delete(key, nil); err != nil {
-				t.Fatal(err)
-			}
-			e, _ := board.event(n, election.Explained, key)
-			if e.Cause != election.KeyDeleted {
-				t.Fatalf("%s: cause %s, %s", key, e.Cause, e.Evidence)
-			}
-		}
-		if all := board.of(p + "a/x/other"); all != nil {
-			t.Fatalf("a key that no pattern matches has the events %+v, want none", all)
-		}
-	})
-}
-
-func TestEveryTermIsReportedOnce(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		p := b.Prefix(t)
-		key := p + "web/leader"
-		s := b.Session(t, &api.SessionEntry{Name: "s"})
-		board := observe(t, b.client, p+"*/leader")
-		board.loaded()
-		n := 0
-		for i := range 20 {
-			b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte{byte('a' + i)}})
-			_, n = board.event(n, election.Elected, key)
-			if ok, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: s}, nil); err != nil || !ok {
-				t.Fatal(ok, err)
-			}
-			_, n = board.event(n, election.Vacated, key)
-		}
-		elected := 0
-		for _, e := range board.of(key) {
-			if e.Type == election.Elected {
-				elected++
-			}
-		}
-		if elected != 20 {
-			t.Fatalf("%d terms were reported, want 20", elected)
-		}
-	})
-}
-
-func TestObserverReadsManySessionsAtOnce(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		p := b.Prefix(t)
-		for i := range consulx.ManySessions + 10 {
-			s := b.Session(t, &api.SessionEntry{Name: "many"})
-			b.Acquire(t, api.KVPair{Key: p + string(rune('A'+i)) + "/leader", Session: s})
-		}
-		board := observe(t, b.client, p+"*/leader")
-		board.until("every session", func() bool {
-			return len(board.last.Elections) == consulx.ManySessions+10 &&
-				!slices.ContainsFunc(board.last.Elections, func(e *election.Election) bool { return e.Session == nil })
-		})
-	})
-}
-
 func TestWatchChecks(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -160,64 +80,5 @@ func TestWatchChecks(t *testing.T) {
 				return board.last.Checks[b.Node].Current() && status(election.StatusCritical)()
 			})
 		}
-	})
-}
-
-func TestOperatorActionIsTheCause(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		p := b.Prefix(t)
-		board := observe(t, b.client, p+"*/leader")
-		op := consulx.NewOperator(b.client, board.o.Note)
-		for i, act := range []func(election.Target) error{
-			func(target election.Target) error { return op.Release(t.Context(), target) },
-			func(target election.Target) error {
-				return op.DestroySession(t.Context(), election.Destroy{Target: target, Unsearched: true})
-			},
-		} {
-			key := p + string(rune('a'+i)) + "/leader"
-			s := b.Session(t, &api.SessionEntry{Name: "s"})
-			b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("me")})
-			board.until("the election", func() bool {
-				return board.last.Find(election.KeyID(key)) != nil && board.last.Find(election.KeyID(key)).Session != nil
-			})
-			if err := act(board.snapshot().Find(election.KeyID(key)).Target()); err != nil {
-				t.Fatal(err)
-			}
-			e, _ := board.event(0, election.Explained, key)
-			if want := []election.Cause{election.OperatorRelease, election.OperatorDestroy}[i]; e.Cause != want {
-				t.Fatalf("cause %s (%s), want %s", e.Cause, e.Evidence, want)
-			}
-		}
-	})
-}
-
-// TestLatency logs the time from the end of a write to the event. The time does not affect the result of the test.
-func TestLatency(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		p := b.Prefix(t)
-		key := p + "web/leader"
-		s := b.Session(t, &api.SessionEntry{Name: "s"})
-		board := observe(t, b.client, p+"*/leader")
-		board.loaded()
-		var took []time.Duration
-		n := 0
-		for i := range 200 {
-			kind := election.Elected
-			if i%2 == 0 {
-				b.Acquire(t, api.KVPair{Key: key, Session: s})
-			} else {
-				kind = election.Vacated
-				if _, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: s}, nil); err != nil {
-					t.Fatal(err)
-				}
-			}
-			written := time.Now()
-			_, n = board.event(n, kind, key)
-			took = append(took, board.toldAt(n-1).Sub(written))
-		}
-		sort.Slice(took, func(i, j int) bool { return took[i] < took[j] })
-		t.Logf("PUT to event: p50 %s, p99 %s, max %s", took[100], took[197], took[199])
 	})
 }

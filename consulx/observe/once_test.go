@@ -78,21 +78,3 @@ func (b backend) unlock(t *testing.T, key, session string) {
 		t.Fatalf("release %s: %v %v", key, ok, err)
 	}
 }
-
-// Consul answers a read without keys with a 404. An election must not vanish because a proxy altered the list.
-func TestOnceFailsWithoutAListOfKeys(t *testing.T) {
-	for _, body := range []string{"[]", "null", "[null]", "[{}]"} {
-		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
-			switch {
-			case r.URL.Path == "/v1/status/leader":
-				return consultest.Answer(r, 200, 0, `"10.0.0.1:8300"`), nil
-			case strings.HasPrefix(r.URL.Path, "/v1/kv/"):
-				return consultest.Answer(r, 200, 7, body), nil
-			}
-			return consultest.Answer(r, 200, 7, `{"Config":{"Datacenter":"dc1"}}`), nil
-		}))
-		if snapshot, err := Once(t.Context(), client, patterns(t, election.DefaultPattern)); err == nil {
-			t.Errorf("%s: %+v; want an error", body, snapshot)
-		}
-	}
-}

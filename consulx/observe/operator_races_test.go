@@ -23,7 +23,7 @@ import (
 // Numbers of races on the real Consul. With -short, the test uses only the in-process Consul. Each race
 // begins with a random state.
 const (
-	raceRounds      = 1000
+	raceRounds      = 300
 	raceRoundsShort = 100
 	raceSeed        = 20261120
 )

@@ -3,9 +3,7 @@ package observe
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/consul/api"
 
@@ -85,64 +83,4 @@ func typesOf(events []election.Event) []string {
 		types = append(types, name)
 	}
 	return types
-}
-
-// While the patterns change, every term of an election that all patterns select must be reported or counted as
-// missed.
-func TestPatternsChangeDuringFailovers(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		p := b.Prefix(t)
-		s := b.Session(t, &api.SessionEntry{})
-		key := p + "a/web"
-		b.Acquire(t, api.KVPair{Key: key, Session: s})
-		board := observe(t, b.client, p+"a/*")
-		board.loaded()
-		// Consul counts the connection of each cancelled query for 22 s, and accepts 200 connections.
-		const terms, changes = 200, 60
-		var workers sync.WaitGroup
-		done := make(chan struct{})
-		workers.Go(func() {
-			defer close(done)
-			for range terms {
-				b.unlock(t, key, s)
-				b.Acquire(t, api.KVPair{Key: key, Session: s})
-			}
-		})
-		workers.Go(func() {
-			pace := time.NewTicker(10 * time.Millisecond)
-			defer pace.Stop()
-			for i := range changes {
-				select {
-				case <-done:
-					return
-				case <-pace.C:
-					board.o.SetPatterns(patterns(t, p+"a/*", fmt.Sprint(p, i%2, "/*")))
-				}
-			}
-		})
-		workers.Wait()
-		board.until("the last term and its event", func() bool { // a snapshot may arrive before its events
-			e := board.last.Find(election.KeyID(key))
-			latest := slices.IndexFunc(board.events, func(e election.Event) bool {
-				return e.Key == key && e.Type == election.Elected && e.Term == terms+1
-			})
-			return e != nil && e.Term == terms+1 && e.Exists && latest >= 0
-		})
-		elected, missed := 0, 0
-		for _, e := range board.of(key) {
-			switch e.Type {
-			case election.Elected:
-				elected++
-			case election.Missed:
-				missed += int(e.Count)
-			case election.Deleted, election.Overwritten, election.Unreadable:
-				t.Errorf("%+v", e)
-			default:
-			}
-		}
-		if elected+missed != terms+1 {
-			t.Errorf("%d terms elected and %d missed, want %d", elected, missed, terms+1)
-		}
-	})
 }

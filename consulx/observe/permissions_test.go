@@ -82,7 +82,7 @@ func (b *board) unreadable(want int) {
 
 func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	s := newACLStage(t, 20)
-	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
+	board := observeBriefly(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
 	board.loaded()
 	s.allow(`session_prefix "" { policy = "read" }`)
 	board.unreadable(len(s.keys))
@@ -99,7 +99,7 @@ func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 // removal, or those between the removal and the restoration.
 func TestAReplacedPolicyVacatesNoElection(t *testing.T) {
 	s := newACLStage(t, 20)
-	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
+	board := observeBriefly(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
 	board.loaded()
 	for range 20 {
 		s.allow(`session_prefix "" { policy = "read" }`)
@@ -121,7 +121,7 @@ func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 	for _, key := range s.keys {
 		root.Acquire(t, api.KVPair{Key: key, Session: holder})
 	}
-	board := observe(t, newClient(t, consulx.Config{Address: agent.Addr()}))
+	board := observeBriefly(t, newClient(t, consulx.Config{Address: agent.Addr()}))
 	board.loaded()
 	policy, _, err := root.API.ACL().PolicyCreate(&api.ACLPolicy{Name: "deny", Rules: `key_prefix "service/" { policy = "deny" }`}, nil)
 	if err != nil {
@@ -143,7 +143,7 @@ func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 	s := newACLStage(t, 3)
 	s.allow(`key_prefix "service/" { policy = "read" }`)
-	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
+	board := observeBriefly(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
 	board.loaded()
 	s.allow(boardRules)
 	board.until("all sessions", func() bool {
@@ -172,66 +172,13 @@ func TestUnknownToken(t *testing.T) {
 	})
 }
 
-// With a token that can read all data, the board must be the same as without ACLs.
-func TestTokenForAllReadsShowsEverything(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
-	reader := root.Token(t, `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" }
-		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`)
-	session := checked(root, "check")
-	board := observe(t, newClient(t, consulx.Config{Address: agent.Addr(), Token: reader}))
-	board.loaded()
-	const key = "service/web/leader"
-	board.o.Study(key)
-	board.o.WatchChecks([]string{root.Node})
-	board.o.WatchSessions(true)
-	root.Acquire(t, api.KVPair{Key: key, Session: session})
-	root.Acquire(t, api.KVPair{Key: "service/web/members/a", Session: session})
-	board.until("checks, surroundings and sessions", func() bool {
-		s := board.last
-		around, checks := s.Surroundings, s.Checks[root.Node]
-		return around != nil && len(around.Siblings) == 1 && around.SiblingsErr == "" && around.SessionsErr == "" &&
-			hasSession(around.Sessions, session) && checks.Err == "" && len(checks.Checks) == 2 &&
-			s.SessionList != nil && hasSession(s.SessionList.Sessions, session)
-	})
-	if err := root.API.Agent().UpdateTTL("check", "it broke", api.HealthCritical); err != nil {
-		t.Fatal(err)
-	}
-	if e, _ := board.event(0, election.Explained, key); e.Cause != election.CheckCritical || !strings.Contains(e.Evidence, "it broke") {
-		t.Fatalf("%s: %s", e.Cause, e.Evidence)
-	}
-}
-
-// A list without the sessions of some nodes must be marked, and its sessions must be kept.
-func TestPartOfTheSessionsIsMarked(t *testing.T) {
-	s := newACLStage(t, 1)
-	local, other := s.root.Session(t, &api.SessionEntry{}), onNode(s.root, "other")
-	oneNode := `key_prefix "service/" { policy = "read" } session "` + s.root.Node + `" { policy = "read" }`
-	s.allow(oneNode)
-	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
-	board.loaded()
-	board.o.WatchSessions(true)
-	listed := func(partial bool) func() bool {
-		return func() bool {
-			l := board.last.SessionList
-			return l != nil && l.Partial == partial && l.Err == "" && l.Until.IsZero() &&
-				hasSession(l.Sessions, local) && hasSession(l.Sessions, other) != partial
-		}
-	}
-	board.until("a partial list", listed(true))
-	s.allow(boardRules)
-	board.o.WatchSessions(false) // a change of a policy does not end a blocked query
-	board.o.WatchSessions(true)
-	board.until("a complete list", listed(false))
-}
-
 // With a token that can read only keys, the board must work and show the missing rules.
 func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
 	reader := root.Token(t, `key_prefix "service/" { policy = "read" }`)
 	session := root.Session(t, &api.SessionEntry{})
-	board := observe(t, newClient(t, consulx.Config{Address: agent.Addr(), Token: reader}))
+	board := observeBriefly(t, newClient(t, consulx.Config{Address: agent.Addr(), Token: reader}))
 	board.loaded()
 	const key = "service/web/leader"
 	board.o.Study(key)

@@ -1,9 +1,7 @@
 package observe
 
 import (
-	"bytes"
 	"net/http"
-	"runtime"
 	"testing"
 	"time"
 
@@ -87,40 +85,6 @@ func TestPausesGrowWhileTheProbeFails(t *testing.T) {
 		pass(20 * time.Second)
 		if more := len(f.questions()) - asked; more < 8 {
 			t.Errorf("only %d requests in 20s while the probe succeeds, want at least 8", more)
-		}
-	})
-}
-
-// goroutines returns the number of goroutines in the bubble of the caller. runtime.NumGoroutine would also count those
-// of the runtime and of other tests.
-func goroutines() int {
-	stacks := make([]byte, 1<<20)
-	stacks = stacks[:runtime.Stack(stacks, true)]
-	header, _, _ := bytes.Cut(stacks, []byte("\n")) // of the caller, e.g. goroutine 7 [running, synctest bubble 1]:
-	_, bubble, _ := bytes.Cut(header, []byte(", synctest bubble "))
-	return bytes.Count(stacks, append([]byte(", synctest bubble "), bubble...))
-}
-
-func TestOutagesLeaveNoGoroutine(t *testing.T) {
-	f := &fakeConsul{}
-	f.keys = func(_ int, asked string, r *http.Request) (int, int, string) {
-		if time.Since(f.start)%time.Minute > 30*time.Second { // half of each minute
-			return 500, 0, "rpc error making call"
-		}
-		if asked != "" {
-			hang(r, waitOf(r))
-		}
-		return 200, 7, oneKey
-	}
-	inBubble(t, f, func(b *board) {
-		pass(20 * time.Second)
-		before := goroutines()
-		pass(time.Hour)
-		if after := goroutines(); after != before {
-			t.Errorf("%d goroutines before an hour of outages, %d after it; want equally many", before, after)
-		}
-		if events := connectionEvents(b); len(events) < 60 {
-			t.Errorf("got %d connection events, want at least 60", len(events))
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"electop/consulx"
 	"electop/election"
-	"electop/internal/crash"
 	"errors"
 	"slices"
 	"sync"
@@ -18,51 +17,11 @@ import (
 const sessionListGap = 500 * time.Millisecond
 
 // WatchSessions adds every session of the datacenter to the snapshots while on is true. Initially it is off.
-func (o *Observer) WatchSessions(on bool) { o.sessionList.set(on) }
-
-// toggle runs a function while it is switched on.
-type toggle struct {
-	mu     sync.Mutex
-	on     bool
-	change chan struct{}
-}
-
-func newToggle() *toggle { return &toggle{change: make(chan struct{}, 1)} }
-
-func (t *toggle) set(on bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.on == on {
-		return
-	}
-	t.on = on
-	consulx.Notify(t.change)
-}
-
-func (t *toggle) wanted() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.on
-}
-
-// run calls do while the toggle is on, until ctx ends. It then waits until do returns.
-func (t *toggle) run(ctx context.Context, do func(context.Context)) {
-	var wg sync.WaitGroup
-	for stop := context.CancelFunc(func() {}); ; {
-		stop()
-		wg.Wait()
-		if ctx.Err() != nil {
-			return
-		}
-		dctx, cancel := context.WithCancel(ctx)
-		stop = cancel
-		if t.wanted() {
-			crash.Go(&wg, func() { do(dctx) })
-		}
-		select {
-		case <-ctx.Done():
-		case <-t.change:
-		}
+func (o *Observer) WatchSessions(on bool) {
+	if on {
+		o.sessionList.set([]string{"all"})
+	} else {
+		o.sessionList.set(nil)
 	}
 }
 
@@ -123,51 +82,51 @@ func (s *sessionsPoller) Failed(err error, retryAt time.Time) {
 	s.o.send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err), Denied: consulx.LacksRule(err)})
 }
 
-// checkWatches runs one blocking query for each requested node, up to limit nodes.
-type checkWatches struct {
+// watchSet runs one blocking query for each requested name, such as a node, up to limit names.
+type watchSet struct {
 	mu     sync.Mutex
-	asked  []string // requested nodes, the most important first
+	asked  []string // requested names, the most important first
 	limit  int
-	nodes  []string // watched nodes, sorted
+	names  []string // watched names, sorted
 	change chan struct{}
 }
 
-func newCheckWatches() *checkWatches { return &checkWatches{change: make(chan struct{}, 1)} }
+func newWatchSet(limit int) *watchSet { return &watchSet{limit: limit, change: make(chan struct{}, 1)} }
 
-// set replaces the requested nodes.
-func (w *checkWatches) set(nodes []string) {
+// set replaces the requested names.
+func (w *watchSet) set(names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asked = slices.Clone(nodes)
+	w.asked = slices.Clone(names)
 	w.choose()
 }
 
-// allow sets the maximum number of watched nodes.
-func (w *checkWatches) allow(limit int) {
+// allow sets the maximum number of watched names.
+func (w *watchSet) allow(limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.limit = limit
 	w.choose()
 }
 
-// choose notifies run if the set of watched nodes changed. The caller holds the mutex.
-func (w *checkWatches) choose() {
+// choose notifies run if the set of watched names changed. The caller holds the mutex.
+func (w *watchSet) choose() {
 	wanted := slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
-	if slices.Equal(w.nodes, wanted) {
+	if slices.Equal(w.names, wanted) {
 		return
 	}
-	w.nodes = wanted
+	w.names = wanted
 	consulx.Notify(w.change)
 }
 
-func (w *checkWatches) wanted() []string {
+func (w *watchSet) wanted() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.nodes
+	return w.names
 }
 
-// run starts and ends queries when the set of watched nodes changes. When ctx ends, it waits for all queries.
-func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, node string)) {
+// run starts and ends queries when the set of watched names changes. When ctx ends, it waits for all queries.
+func (w *watchSet) run(ctx context.Context, start func(ctx context.Context, node string)) {
 	running := map[string]func(){} // each function ends a query and waits until it has ended
 	defer func() { endAll(running, nil) }()
 	for {

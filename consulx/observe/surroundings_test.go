@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -55,30 +54,6 @@ func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
 		c.n.Add(1)
 	}
 	return c.RoundTripper.RoundTrip(r)
-}
-
-func TestNothingIsReadWithoutASelection(t *testing.T) {
-	c := &counting{path: "/v1/session/list", RoundTripper: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
-		if r.URL.Path == "/v1/status/leader" {
-			return consultest.Answer(r, 200, 1, `"127.0.0.1:8300"`), nil
-		}
-		return consultest.Answer(r, 200, 1, "[]"), nil
-	})}
-	o := New(over(t, c), Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	s := newStudy()
-	go func() { s.happened([]election.Event{{Key: "a"}}); cancel() }()
-	s.run(ctx, o)
-	o.study.set("a")
-	o.study.set("")
-	o.sessionList.set(true)
-	o.sessionList.set(false)
-	ctx, cancel = context.WithCancel(t.Context())
-	go cancel()
-	o.study.run(ctx, o)
-	if n := c.n.Load(); n != 0 {
-		t.Fatalf("%d lists of all sessions were read without a selected election", n)
-	}
 }
 
 // The most expensive read must not be repeated for every event.

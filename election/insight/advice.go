@@ -49,16 +49,6 @@ const (
 	ManyOrphans = 3
 )
 
-// Advise returns the advice on an election, urgent advice first. If s is nil, it omits advice that needs the
-// surroundings. board contains all watched elections. For many elections, use [NewBoard] and [Board.Advise].
-func Advise(e *election.Election, s *election.Surroundings, board []*election.Election, now time.Time) []Advice {
-	var sessions []*election.Session
-	if s != nil {
-		sessions = s.Sessions
-	}
-	return NewBoard(board, sessions).Advise(e, s, now)
-}
-
 // Advise returns the advice on one election, urgent advice first. It ignores the surroundings of another election.
 func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.Time) []Advice {
 	if s != nil && s.Key != e.Key() {

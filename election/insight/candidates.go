@@ -164,8 +164,10 @@ func newInference(e *election.Election, s *election.Surroundings, b *Board) *inf
 			c.siblings[p.Session] = p
 		}
 	}
-	for id, holds := range election.SemaphoreHolders(e) {
-		c.holding[id] = holds
+	if slots, ok := e.Pair.Slots(); ok && e.Exists {
+		for _, id := range slots.Holders {
+			c.holding[id] = true
+		}
 	}
 	return c
 }

@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -223,68 +222,5 @@ func TestCandidates(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestSurroundingsOfAnotherElectionGiveNoCandidates(t *testing.T) {
-	e := led("web", "service/web/leader", newSession("w1", "web-1", "host-1"))
-	s := around(e, nil, newSession("w2", "web-2", "host-2"))
-	s.Key = "service/mail/leader"
-	if got := Candidates(e, s, nil); got != nil {
-		t.Errorf("%v", got)
-	}
-	if got := Candidates(e, nil, nil); got != nil {
-		t.Errorf("%v", got)
-	}
-}
-
-func TestMembersAreCandidatesIfSessionsCannotBeRead(t *testing.T) {
-	e := led("db", "service/db/leader", newSession("p1", "db-pg1", "n1", patroni))
-	e.Session = nil
-	s := around(e, []election.Pair{sibling("service/db/members/pg1", "p1"), sibling("service/db/members/pg2", "p2")})
-	s.SessionsErr = "sessions: not readable with this token"
-	if got := namesOf(Candidates(e, s, nil)); got != "pg2: holds service/db/members/pg2" {
-		t.Error(got)
-	}
-	s.Sessions = []*election.Session{newSession("p2", "db-pg2", "n2", patroni)} // only some sessions are readable
-	if got := namesOf(Candidates(e, s, nil)); got != "pg2: holds service/db/members/pg2" {
-		t.Error(got)
-	}
-}
-
-// If many sessions have only weak reasons, none of them counts as a candidate.
-func TestManyGenericSessionsAreNoCandidates(t *testing.T) {
-	e := led("web", "service/web/leader", newSession("w", "Consul API Lock", "n0"))
-	for n, want := range map[int]int{maxWeak: maxWeak, maxWeak + 1: 0} {
-		var crowd []*election.Session
-		for i := range n {
-			crowd = append(crowd, newSession(fmt.Sprint("c", i), "Consul API Lock", fmt.Sprint("n", i)))
-		}
-		s := around(e, nil, crowd...)
-		got := Candidates(e, s, nil)
-		if likely := Likely(got, s); len(got) != want || likely > 0 {
-			t.Errorf("%d sessions: %d candidates, %d of them likely; want %d, none likely", n, len(got), likely, want)
-		}
-	}
-}
-
-func TestShape(t *testing.T) {
-	tests := []struct{ text, node, want string }{
-		{"web-12", "", "web-#"},
-		{"web-12", "web-12", ""},
-		{"lock-host7", "host7", ""},
-		{"billing lock host7", "host7.example.com", "billing lock #"},
-		{"worker1", "", "worker#"},
-		{"hostage", "host", "hostage"},
-		{"service:3f2a1b4c", "", ""},
-		{"web-6f1c2d3e-7a8b", "", "web-#-#"},
-		{"", "n", ""},
-		{"42", "", ""},
-		{"über-3", "", "über-#"},
-	}
-	for _, tt := range tests {
-		if got := shape(tt.text, tt.node); got != tt.want {
-			t.Errorf("shape(%q, %q) = %q, want %q", tt.text, tt.node, got, tt.want)
-		}
 	}
 }

@@ -80,17 +80,6 @@ func TestLocksAreGroupedIntoPatterns(t *testing.T) {
 	}
 }
 
-func TestManyKeysWithoutAFolderHaveOnePattern(t *testing.T) {
-	var store []election.Pair
-	for i := range 10 {
-		store = append(store, lockedBy(fmt.Sprintf("job%d-leader", i), "s"))
-	}
-	want := []string{"job*-leader 10"}
-	if got := patternsOf(discoveredIn(t, nil, nil, append(store, plain("config"))...)); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 func TestLocksAreRecognisedWithoutAHolder(t *testing.T) {
 	found := discoveredIn(t, []string{"service/**"}, nil,
 		lockedBy("service/web/leader", "s"),

@@ -90,21 +90,6 @@ func TestActionsDocument(t *testing.T) {
 	}
 }
 
-// README.md must contain the sentences about the most harmful releases, because a user may not read docs/actions.md.
-func TestReadmeDescribesReleases(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, sentence := range []string{
-		textsOf(HolderUnknown).release.holder, textsOf(HolderConsulLock).release.holder, textsOf(HolderPatroni).release.refusal,
-	} {
-		if !strings.Contains(string(text), sentence) {
-			t.Errorf("README.md lacks %q", sentence)
-		}
-	}
-}
-
 func describeKind(e *election.Election) string {
 	kind, _ := kindOf(e, nil)
 	var b strings.Builder
@@ -145,29 +130,6 @@ func TestEffectOfARelease(t *testing.T) {
 		}
 		if refused := f.Kind == HolderPatroni || f.Kind == HolderPatroniMember; (f.Refusal != "") != refused {
 			t.Errorf("%s: refusal %q", f.Kind, f.Refusal)
-		}
-	}
-}
-
-func TestEffectOfADestroy(t *testing.T) {
-	web := func(change ...func(*election.Session)) *election.Election {
-		return held("service/web/leader", "web-1", newSession("a", "web", "n1", change...))
-	}
-	delay := func(d time.Duration) func(*election.Session) { return func(s *election.Session) { s.LockDelay = d } }
-	unread := web()
-	unread.Session = nil
-	for _, tt := range []struct{ name, got, want string }{
-		{"released", EffectOf(election.ActionDestroy, web(), nil, 1).Key, "The session is destroyed, and every lock that it holds is released; values and flags are kept."},
-		{"deleted", EffectOf(election.ActionDestroy, web(patroni), nil, 1).Key, "The session is destroyed, and every key that it holds is deleted with its value (behavior delete)."},
-		{"not read", EffectOf(election.ActionDestroy, unread, nil, 1).Key, "The session is destroyed. Every lock that it holds is released, or every key that it holds is deleted: the session's behavior is unknown, because the session was not read."},
-		{"the session's lock-delay", EffectOf(election.ActionDestroy, web(), nil, 1).Delay, "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."},
-		{"no lock-delay", EffectOf(election.ActionDestroy, web(delay(0)), nil, 1).Delay, "The session has no lock-delay: any candidate may acquire the key immediately."},
-		{"more than Consul enforces", EffectOf(election.ActionDestroy, web(delay(90*time.Second)), nil, 1).Delay, "Lock-delay 1m30s: no candidate can acquire the key for about 1m0s after the session ends (Consul enforces at most 1m0s)."},
-		{"unknown lock-delay", EffectOf(election.ActionDestroy, unread, nil, 1).Delay, "The lock-delay is unknown, because the session was not read (Consul's default is 15s)."},
-		{"a slot", EffectOf(election.ActionDestroy, holderExamples()[4], nil, 0).Delay, "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes the slot immediately."},
-	} {
-		if tt.got != tt.want {
-			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, tt.got, tt.want)
 		}
 	}
 }
@@ -223,16 +185,6 @@ func TestEffectWarns(t *testing.T) {
 		}
 		if !ok {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestASemaphoreHasNoHolderToActOn(t *testing.T) {
-	lock := flagged(held("gpu/.lock", `{"Limit":2,"Holders":{"a":true}}`, nil), election.SemaphoreFlag)
-	lock.Pair.Session = ""
-	for _, action := range []election.ActionKind{election.ActionRelease, election.ActionDestroy} {
-		if got := EffectOf(action, lock, nil, -1).Refusal; got != "A semaphore has no single holder: destroy the session of one of its holders instead." {
-			t.Errorf("%s: %q", action, got)
 		}
 	}
 }

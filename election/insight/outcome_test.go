@@ -2,12 +2,9 @@ package insight
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
-	"time"
 
 	"electop/election"
-	"electop/election/sanitize"
 )
 
 // pastWeb observes the key service/web/leader. Sessions "a" and "a2" are on node n1, "b" is on n2. Session "c" on n3
@@ -171,101 +168,6 @@ func TestOutcomeFollow(t *testing.T) {
 	}
 }
 
-func TestOutcomeAfterAGap(t *testing.T) {
-	for name, want := range map[string]string{
-		"a": "same_leader on n1 leads again after at most 10s, with the same session",
-		"b": "moved on n1 → web-2 on n2 after at most 10s",
-	} {
-		s := pastWeb(t)
-		s.read(web("a", 5, 10, 20, "web-1"))
-		o := Outcome{Action: election.ActionRelease, Target: s.web().Target(), Kind: OutcomeUnknown}
-		s.observe(election.LinkUp{At: s.now, Source: "q"})
-		s.observe(election.LinkLost{At: s.now, Source: "q", Error: "refused"})
-		s.now = s.now.Add(10 * time.Second)
-		value := map[string]string{"a": "web-1", "b": "web-2"}[name]
-		s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: []election.Pair{web(name, 6, 10, 24, value)}})
-		o = o.Follow(s.web())
-		if got := string(o.Kind) + strings.TrimPrefix(" "+o.Summary(), " web-1"); got != want || o.VacancyKnown {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	}
-}
-
-// If observation began after the action, the term that the action ended was not observed.
-func TestOutcomeFromAnInitialState(t *testing.T) {
-	target := func(pair election.Pair) election.Target {
-		s := pastWeb(t)
-		s.read(pair)
-		return s.web().Target()
-	}(web("a", 5, 10, 20, "web-1"))
-	for _, tt := range []struct {
-		name string
-		pair election.Pair
-		want string
-	}{
-		{"the hold continues", web("a", 5, 10, 20, "web-1"), "web-1 on n1 was released; it may already lead again"},
-		{"vacant", web("", 5, 10, 21, "web-1"), "web-1 on n1 was released; it may already lead again"},
-		{"another leader", web("b", 6, 10, 22, "web-2"), "web-1 on n1 → web-2 on n2"},
-		{"the same session", web("a", 6, 10, 22, "web-1"), "web-1 on n1 leads again, with the same session"},
-		{"recreated", web("b", 1, 30, 30, "web-2"), "web-1 on n1 → web-2 on n2"},
-		{"read before the action", web("c", 4, 10, 18, "web-3"), "web-1 on n1 was released; it may already lead again"},
-	} {
-		s := pastWeb(t)
-		s.read(tt.pair)
-		o := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone}.Follow(s.web())
-		if got := o.Summary(); got != tt.want || o.VacancyKnown {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestSettledOutcomeDoesNotChange(t *testing.T) {
-	s := pastWeb(t)
-	s.read(web("a", 5, 10, 20, "web-1"))
-	target := s.web().Target()
-	s.read(web("b", 6, 10, 22, "web-2"))
-	moved := s.web()
-	for kind, want := range map[OutcomeKind]string{
-		OutcomeVacant: "web-1 on n1 → no leader: why", OutcomeChanged: "nothing was changed: why", OutcomeNoLeader: "nothing was changed: why",
-		OutcomeRefused: "nothing was changed: why", OutcomeDenied: "nothing was changed: why", OutcomeFailed: "nothing was changed: why",
-	} {
-		o := Outcome{Action: election.ActionRelease, Target: target, Kind: kind, Reason: "why"}.Follow(moved)
-		if !o.Settled() || o.Summary() != want {
-			t.Errorf("%s: %q, want %q", kind, o.Summary(), want)
-		}
-	}
-	open := Outcome{Action: election.ActionDestroy, Target: target, Kind: OutcomeUnknown, Reason: "no answer"}
-	if got := open.Follow(nil); got != open || got.Summary() != "unknown whether the destroy was applied: no answer" {
-		t.Error(got.Summary())
-	}
-	other := led("mail", "service/mail/leader", newSession("b", "mail", "n2"))
-	if got := open.Follow(other); got != open {
-		t.Error("the outcome contains the leader of another election")
-	}
-	session := Outcome{Action: election.ActionDestroy, Target: election.Target{Session: "695bfbd0-6350"}, Kind: OutcomeDone}
-	if got := session.Follow(moved); got != session || got.Summary() != "session 695bfbd0 was destroyed" {
-		t.Error(got.Summary())
-	}
-}
-
-// A later leader resolves an unconfirmed write, but the note about the write remains.
-func TestFollowClearsTheReasonAndKeepsTheNote(t *testing.T) {
-	for next, want := range map[string]string{"b": "web-1 on n1 → web-2 on n2 after 1s; noted", "a": "web-1 on n1 leads again after 1s, with the same session; noted"} {
-		s := pastWeb(t)
-		s.read(web("a", 5, 10, 20, "web-1"))
-		open := Outcome{Action: election.ActionRelease, Target: s.web().Target(), Kind: OutcomeUnknown, Reason: "no answer", Note: "noted"}
-		s.read(web("", 5, 10, 21, "web-1"))
-		if got := open.Follow(s.web()); got != open {
-			t.Errorf("%+v", got)
-		}
-		leader := map[string]string{"a": "web-1", "b": "web-2"}[next]
-		s.read(web(next, 6, 10, 22, leader))
-		if got := open.Follow(s.web()); got.Summary() != want || got.Reason != "" {
-			t.Errorf("%q, reason %q; want %q", got.Summary(), got.Reason, want)
-		}
-	}
-}
-
 func TestOutcomeJSON(t *testing.T) {
 	s := pastWeb(t)
 	s.read(web("a", 5, 10, 20, "web-1"))
@@ -308,27 +210,6 @@ func TestOutcomeJSON(t *testing.T) {
 	}
 }
 
-func TestOutcomeTextsAreSafe(t *testing.T) {
-	const evil = "x\x1b[2J\u202e\u200b\n"
-	e := led(evil, "service/web/leader", newSession("a", evil, evil))
-	e.Pair.Value, e.Terms = nil, nil
-	target := election.Target{Election: evil, Key: e.Key(), Session: evil, Node: evil, CreateIndex: 1, LockIndex: 1, Term: 1}
-	e.Terms = []election.Term{{Number: 1, CreateIndex: 1, Session: evil, End: t0}, {Number: 2, CreateIndex: 1, Session: evil + "b", Node: evil, Start: t0}}
-	o := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone, Reason: evil, Note: evil}.Follow(e)
-	if o.Kind != OutcomeMoved {
-		t.Fatal(o.Kind)
-	}
-	target.Key = ""
-	for _, text := range []string{
-		o.String(), o.New.Session, o.New.Node, o.Old().Session, o.Old().Node,
-		Outcome{Action: election.ActionDestroy, Target: target, Kind: OutcomeDone}.Summary(),
-	} {
-		if sanitize.Text(text) != text {
-			t.Errorf("%q", text)
-		}
-	}
-}
-
 // The reason of a refusal ends with an alternative, so it must not be truncated.
 func TestSummaryKeepsARefusalWhole(t *testing.T) {
 	db := held("service/db/leader", "pg1", newSession("a", "db-pg1", "node-1", patroni))
@@ -338,10 +219,31 @@ func TestSummaryKeepsARefusalWhole(t *testing.T) {
 	}
 }
 
-func TestSummaryCutsALongLeader(t *testing.T) {
-	long := strings.Repeat("x", 100)
-	o := Outcome{Action: election.ActionRelease, Kind: OutcomeMoved, Target: election.Target{Key: "k", Leader: long}, New: Holder{Leader: long}}
-	if got, want := o.Summary(), long[:60]+"… → "+long[:60]+"…"; got != want {
-		t.Errorf("%s", got)
+func TestSettledOutcomeDoesNotChange(t *testing.T) {
+	s := pastWeb(t)
+	s.read(web("a", 5, 10, 20, "web-1"))
+	target := s.web().Target()
+	s.read(web("b", 6, 10, 22, "web-2"))
+	moved := s.web()
+	for kind, want := range map[OutcomeKind]string{
+		OutcomeVacant: "web-1 on n1 → no leader: why", OutcomeChanged: "nothing was changed: why", OutcomeNoLeader: "nothing was changed: why",
+		OutcomeRefused: "nothing was changed: why", OutcomeDenied: "nothing was changed: why", OutcomeFailed: "nothing was changed: why",
+	} {
+		o := Outcome{Action: election.ActionRelease, Target: target, Kind: kind, Reason: "why"}.Follow(moved)
+		if !o.Settled() || o.Summary() != want {
+			t.Errorf("%s: %q, want %q", kind, o.Summary(), want)
+		}
+	}
+	open := Outcome{Action: election.ActionDestroy, Target: target, Kind: OutcomeUnknown, Reason: "no answer"}
+	if got := open.Follow(nil); got != open || got.Summary() != "unknown whether the destroy was applied: no answer" {
+		t.Error(got.Summary())
+	}
+	other := led("mail", "service/mail/leader", newSession("b", "mail", "n2"))
+	if got := open.Follow(other); got != open {
+		t.Error("the outcome contains the leader of another election")
+	}
+	session := Outcome{Action: election.ActionDestroy, Target: election.Target{Session: "695bfbd0-6350"}, Kind: OutcomeDone}
+	if got := session.Follow(moved); got != session || got.Summary() != "session 695bfbd0 was destroyed" {
+		t.Error(got.Summary())
 	}
 }

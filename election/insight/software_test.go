@@ -100,35 +100,6 @@ func TestDetectPatroni(t *testing.T) {
 	}
 }
 
-func TestSurroundingsOfAnotherKeyAreIgnored(t *testing.T) {
-	e := held("service/db/leader", "pg1", nil)
-	s := around(e, []election.Pair{valued("service/db/config", "", configJSON)})
-	s.Key = "service/mail/leader"
-	if got := DetectSoftware(e, s); got != nil {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestDetectVault(t *testing.T) {
-	plain := newSession("a", "web", "n1")
-	tests := map[string]struct {
-		e    *election.Election
-		want bool
-	}{
-		"its session":                        {held("secret/core/lock", "", newSession("a", "Vault Lock", "n1")), true},
-		"its key":                            {held("vault/core/lock", "", plain), true},
-		"Vault's key below a prefix":         {held("prod/vault/core/lock", "", plain), true},
-		"a key that ends like Vault's":       {held("notvault/core/lock", "", plain), false},
-		"session and key of another program": {held("core/lock", "", plain), false},
-	}
-	for name, tt := range tests {
-		software := DetectSoftware(tt.e, nil)
-		if (software != nil && software.StepDown == "vault operator step-down") != tt.want {
-			t.Errorf("%s: %+v", name, software)
-		}
-	}
-}
-
 // flagged sets the key's flags.
 func flagged(e *election.Election, flags uint64) *election.Election { e.Pair.Flags = flags; return e }
 

@@ -41,15 +41,3 @@ func TestChecksContainTheirAge(t *testing.T) {
 	s.observe(election.Gap{At: at(90), Since: at(21)})
 	wants("after a gap", at(21), "")
 }
-
-// Consul stopped responding some time before the watch ended.
-func TestChecksWereCurrentUntilTheLastContact(t *testing.T) {
-	s := newScene(t)
-	at := func(n int) time.Time { return t0.Add(time.Duration(n) * time.Second) }
-	s.observe(election.ChecksRead{At: at(1), Node: "node-1", Checks: checks(election.StatusPassing, election.StatusPassing)})
-	s.observe(election.LinkUp{At: at(5), Source: "probe", Latency: time.Millisecond})
-	s.observe(election.ChecksUnwatched{At: at(16), Node: "node-1"})
-	if until := s.tracker.Snapshot(at(16)).Checks["node-1"].Until; !until.Equal(at(5)) {
-		t.Errorf("current until %v, want %v", until, at(5))
-	}
-}

@@ -65,18 +65,6 @@ func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 	}
 }
 
-// If a restore removed the term, the cause of its end is unknown.
-func TestARestoreIsTheCauseOfItsLosses(t *testing.T) {
-	s := newScene(t)
-	s.sessions(session(nil))
-	s.read(web("a", 9, 10, 90, "v"))
-	vacated := s.read(web("", 3, 10, 20, "v"))[0]
-	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true, SessionExists: true}})
-	if len(x) != 1 || x[0].Cause != election.Unknown || x[0].Evidence == "" {
-		t.Errorf("%s: %+v", brief(x), x)
-	}
-}
-
 // history is a Consul server whose data can be lost, saved and restored. As in Consul, Raft indexes continue after a
 // restore and restart after a loss.
 type history struct {

@@ -1,12 +1,10 @@
 package tracker
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"electop/election"
-	"electop/election/insight"
 )
 
 func session(change func(*election.Session)) *election.Session {
@@ -26,43 +24,6 @@ func checks(serf, service string) []election.Check {
 		all = append(all, election.Check{ID: "service:web", Node: "node-1", Status: service, Output: "HTTP GET: 503\nbusy"})
 	}
 	return all
-}
-
-func TestExplain(t *testing.T) {
-	ttl := session(func(s *election.Session) { s.TTL = 10 * time.Second })
-	gone := election.Evidence{SessionRead: true, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusWarning)}
-	with := func(change func(*election.Evidence)) election.Evidence { e := gone; change(&e); return e }
-	tests := []struct {
-		name        string
-		session     *election.Session
-		deleted     bool
-		evidence    election.Evidence
-		want        election.Cause
-		invalidated bool
-	}{
-		{"nothing could be read", session(nil), false, election.Evidence{}, election.Unknown, false},
-		{"session still exists", session(nil), false, election.Evidence{SessionRead: true, SessionExists: true}, election.Released, false},
-		{"session still exists, key deleted", session(nil), true, election.Evidence{SessionRead: true, SessionExists: true}, election.KeyDeleted, false},
-		{"session ended, never read", nil, false, gone, election.Unknown, false},
-		{"session ended, no TTL", session(nil), false, gone, election.SessionDestroyed, true},
-		{"session ended, TTL", ttl, false, gone, election.SessionExpiredOrDestroyed, true},
-		{"its check is critical", ttl, false, with(func(e *election.Evidence) { e.Checks = checks(election.StatusPassing, election.StatusCritical) }), election.CheckCritical, true},
-		{"its check was deregistered", ttl, false, with(func(e *election.Evidence) { e.Checks = checks(election.StatusPassing, "") }), election.CheckGone, true},
-		{"its node was deregistered", ttl, true, with(func(e *election.Evidence) { e.NodeExists, e.Checks = false, nil }), election.NodeGone, true},
-		{"data lost or restored", session(func(s *election.Session) { s.CreateIndex = 90 }), true, with(func(e *election.Evidence) { e.SessionsIndex = 12 }), election.Unknown, false},
-		{"checks not readable", ttl, false, with(func(e *election.Evidence) { e.ChecksRead = false }), election.Unknown, true},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := Explain(Loss{Session: tt.session, Deleted: tt.deleted}, tt.evidence)
-			if got.Cause != tt.want || got.Invalidated != tt.invalidated {
-				t.Errorf("%+v, want %s, invalidated %v", got, tt.want, tt.invalidated)
-			}
-			if got.Evidence == "" {
-				t.Error("the explanation contains no evidence")
-			}
-		})
-	}
 }
 
 // lose returns a scene whose leader "a" was just lost, and the vacated event.
@@ -204,22 +165,5 @@ func TestAReleaseExplainsOneLossOnly(t *testing.T) {
 	events := s.observe(election.TermEvidence{At: s.now, Event: s.read(web("", 4, 10, 23, "v"))[0], Outcome: evidence})
 	if got := brief(events); got != "explained(4 released)" {
 		t.Errorf("events %s", got)
-	}
-}
-
-// If a holder unlocks the key and then ends its session, no lock-delay follows. Consul's data does not distinguish
-// this from a destroyed session, so the lock-delay is uncertain.
-func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
-	s, vacated := lose(t)
-	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{
-		SessionRead: true, SessionsIndex: 22, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusPassing),
-	}})[0]
-	e := s.web()
-	if !e.LockDelayDoubtful || !strings.Contains(x.Evidence, "a guess") {
-		t.Errorf("doubtful %v: %s", e.LockDelayDoubtful, x.Evidence)
-	}
-	why := insight.WhyVacant(e, insight.Situation{Now: s.now, Candidates: -1})
-	if !strings.Contains(why, "otherwise, no candidate can acquire the key for about 15s more") {
-		t.Error(why)
 	}
 }

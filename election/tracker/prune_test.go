@@ -60,19 +60,3 @@ func TestHistoriesAreBoundedTogether(t *testing.T) {
 		t.Error("an earlier snapshot changed")
 	}
 }
-
-// The tracker drops sessions without keys even if some keys never become readable.
-func TestIdleSessionsAreBoundedBeforeEverythingIsRead(t *testing.T) {
-	s := newScene(t, "service/*/leader", "denied/*")
-	for i := range 3 * maxIdleSessions / 1000 {
-		batch := make([]*election.Session, 1000)
-		for j := range batch {
-			batch[j] = &election.Session{ID: fmt.Sprint(i, "-", j)}
-		}
-		s.sessions(batch...)
-		s.read(web("a", 1, 10, 20, "v"))
-	}
-	if n := len(s.tracker.sessions); n > maxIdleSessions+1000 {
-		t.Errorf("%d sessions", n)
-	}
-}

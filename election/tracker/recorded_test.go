@@ -2,7 +2,6 @@ package tracker
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,50 +142,6 @@ func TestRecordedTermThatEndedUnobserved(t *testing.T) {
 	if cause := s.web().LastTerm().Cause; cause != election.Released {
 		t.Errorf("cause %q", cause)
 	}
-}
-
-func TestRecordedHolderIsNamedByItsSession(t *testing.T) {
-	s := newScene(t)
-	s.recall(recordedWeb("a", 3, 10, 20))
-	s.read(web("a", 3, 10, 25, ""))
-	s.sessions(&election.Session{ID: "a", Name: "web", Node: "n2"})
-	if e := s.web(); e.Session == nil || e.Leader != "web on n2" || e.Terms[0].Node != "n2" {
-		t.Errorf("%+v", e)
-	}
-}
-
-// A filtered response does not prove that a key was deleted.
-func TestRecordedElectionThatTheTokenMayNotRead(t *testing.T) {
-	s := newScene(t)
-	s.recall(recordedWeb("a", 3, 10, 20))
-	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Filtered: true})
-	if snap := s.tracker.Snapshot(s.now); len(snap.Elections) > 0 || len(events) > 0 || !snap.RecordedUntil.IsZero() {
-		t.Errorf("%+v, %s", snap, brief(events))
-	}
-}
-
-func TestRecordedElectionsThatWereDeletedLongAgo(t *testing.T) {
-	long := until.Add(-2 * keepDeleted)
-	old, gone := recordedWeb("a", 3, 10, 20), recordedWeb("", 3, 10, 20)
-	old.RecordedUntil = long
-	gone.Pair.Key, gone.Exists, gone.VacantSince = "service/mail/leader", false, long
-	s := newScene(t)
-	s.recall(gone, old)
-	if snap := s.tracker.Snapshot(s.now); len(snap.Elections) != 1 {
-		t.Errorf("%d elections, want only the election that was not deleted", len(snap.Elections))
-	}
-	events := s.read()
-	if snap := s.tracker.Snapshot(s.now); len(snap.Elections) > 0 || !snap.RecordedUntil.IsZero() {
-		t.Errorf("%+v", snap.Elections)
-	}
-	if got := brief(events); got != "vacated(3) deleted(3)" {
-		t.Errorf("events %q", got)
-	}
-}
-
-// live formats the events that are not initial.
-func live(events []election.Event) string {
-	return brief(slices.DeleteFunc(slices.Clone(events), func(e election.Event) bool { return e.Initial || e.Type == election.Explained }))
 }
 
 // The settings of a session that ended while no observer was running are known from the history.

@@ -89,28 +89,3 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 		})
 	}
 }
-
-func TestHoldersAreNamedIfTheirSessionsAreKnown(t *testing.T) {
-	s := newScene(t)
-	s.sessions(&election.Session{ID: "a", Name: "gpu-job", Node: "node-1"})
-	events := s.read(slotKey(10, 20, 2, "a", "b"))
-	got, err := json.Marshal(events)
-	want := `[{"time":"2026-11-20T12:00:01.000Z","type":"entered","election":"web","key":"service/web/leader","create_index":10,"modify_index":20,` +
-		`"session":"a","node":"node-1","initial":true,"name":"gpu-job","holders":2,"limit":2},` +
-		`{"time":"2026-11-20T12:00:01.000Z","type":"entered","election":"web","key":"service/web/leader","create_index":10,"modify_index":20,` +
-		`"session":"b","initial":true,"holders":2,"limit":2}]`
-	if err != nil || string(got) != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
-	}
-	var back []election.Event
-	if err := json.Unmarshal(got, &back); err != nil || back[0] != events[0] || back[1] != events[1] {
-		t.Errorf("got %+v, error %v; want the encoded events %+v", back, err, events)
-	}
-	for range 200 {
-		s.sessions(&election.Session{ID: fmt.Sprint("s", len(s.tracker.sessions))})
-	}
-	s.read(slotKey(10, 21, 2, "a", "c"))
-	if s.tracker.sessions["a"] == nil {
-		t.Error("the tracker dropped the session of a holder")
-	}
-}

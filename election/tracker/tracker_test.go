@@ -198,22 +198,6 @@ func TestNothingIsMeasuredAcrossAGap(t *testing.T) {
 	}
 }
 
-func TestSessionCompletesTheLeader(t *testing.T) {
-	s := newScene(t)
-	s.read(web("a-1", 3, 10, 20, ""))
-	if got := s.web().Leader; got != "session a" {
-		t.Errorf("leader %q before the session was read, want session a", got)
-	}
-	before := s.tracker.Snapshot(s.now)
-	s.sessions(&election.Session{ID: "a-1", Name: "web", Node: "node-1"})
-	if e := s.web(); e.Leader != "web on node-1" || e.Session == nil || e.Terms[0].Node != "node-1" {
-		t.Errorf("leader %q, session %v, terms %+v; want leader web on node-1 with its session", e.Leader, e.Session, e.Terms)
-	}
-	if before.Find("service/web/leader").Leader != "session a" {
-		t.Error("an earlier snapshot changed")
-	}
-}
-
 func TestHiddenKeysAreKept(t *testing.T) {
 	s := newScene(t)
 	s.read(web("a", 3, 10, 20, "v"))
@@ -231,20 +215,6 @@ func TestHiddenKeysAreKept(t *testing.T) {
 	s.read(web("a", 3, 10, 20, "v"))
 	if e := s.web(); e.Unreadable || s.tracker.Snapshot(s.now).Filtered {
 		t.Error("the election is still unreadable, or the snapshot is still filtered")
-	}
-}
-
-func TestDeletedElectionIsDroppedAfterADay(t *testing.T) {
-	s := newScene(t)
-	s.read(web("a", 1, 10, 20, "v"))
-	s.read()
-	s.now = s.now.Add(23 * time.Hour)
-	s.read()
-	s.web()
-	s.now = s.now.Add(2 * time.Hour)
-	s.read()
-	if e := s.tracker.Snapshot(s.now).Find("service/web/leader"); e != nil {
-		t.Error("the snapshot still contains service/web/leader")
 	}
 }
 
@@ -382,5 +352,19 @@ func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 	s.read()
 	if s.read(web("", 0, 7, 7, "")); s.web().Unsearched {
 		t.Error("a new key is marked as unsearched, although no search follows")
+	}
+}
+
+func TestDeletedElectionIsDroppedAfterADay(t *testing.T) {
+	s := newScene(t)
+	s.read(web("a", 1, 10, 20, "v"))
+	s.read()
+	s.now = s.now.Add(23 * time.Hour)
+	s.read()
+	s.web()
+	s.now = s.now.Add(2 * time.Hour)
+	s.read()
+	if e := s.tracker.Snapshot(s.now).Find("service/web/leader"); e != nil {
+		t.Error("the snapshot still contains service/web/leader")
 	}
 }

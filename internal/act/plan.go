@@ -61,53 +61,27 @@ func (f *Facts) Unread() (elections, keys []string) {
 	return elections, keys
 }
 
-// Elections returns the elections, semaphores and other keys that sessions on the nodes hold, sorted by key.
+// Elections returns the elections and the other keys that sessions on the nodes hold, sorted by key. The slots of
+// semaphores are such keys.
 func (f *Facts) Elections() []*election.Election {
 	here := newSessionMap(f.Sessions)
 	maps.DeleteFunc(here, func(_ string, s *election.Session) bool { return !Among(s.Node, f.Nodes) })
 	var all []*election.Election
 	seen := map[string]bool{}
 	for _, e := range f.Snapshot.Elections {
-		if found := heldHere(e, here); found != nil {
-			all = append(all, found)
-			seen[e.Key()] = true
+		if session := here.of(e.Pair.Session); e.Exists && session != nil {
+			found := *e
+			found.Session = session
+			all, seen[e.Key()] = append(all, &found), true
 		}
 	}
 	for _, p := range f.Held {
-		if session := here.of(p.Session); session != nil && !seen[p.Key] && !seen[lockOf(p)] {
+		if session := here.of(p.Session); session != nil && !seen[p.Key] {
 			all = append(all, f.found(p, session))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *election.Election) int { return cmp.Compare(a.Key(), b.Key()) })
 	return all
-}
-
-// heldHere returns the election with its session, or nil if none of the sessions in the map here holds the key.
-func heldHere(e *election.Election, here sessionMap) *election.Election {
-	session := here.of(e.Pair.Session)
-	switch {
-	case !e.Exists:
-		return nil
-	case session != nil:
-		found := *e
-		found.Session = session
-		return &found
-	}
-	for id, holds := range election.SemaphoreHolders(e) {
-		if holds && here.of(id) != nil {
-			return e
-		}
-	}
-	return nil
-}
-
-// lockOf returns the .lock key for a contender key of a semaphore, or "" for any other key.
-func lockOf(p election.Pair) string {
-	folder, ok := strings.CutSuffix(p.Key, "/"+p.Session)
-	if !ok || p.Flags != election.SemaphoreFlag {
-		return ""
-	}
-	return folder + "/.lock"
 }
 
 // found returns the election of a key that is not in the snapshot: no pattern matches the key, or it was acquired

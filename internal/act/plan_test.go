@@ -108,24 +108,6 @@ func TestAnExcludedElectionIsSkippedWithoutAFailure(t *testing.T) {
 	}
 }
 
-func TestPlanListsWatchedSemaphoresOnce(t *testing.T) {
-	f := facts()
-	lock := election.Pair{Key: "gpu/.lock", Flags: election.SemaphoreFlag, Value: []byte(`{"Limit":1,"Holders":{"m1":true}}`)}
-	f.Snapshot.Elections = append([]*election.Election{{Name: "gpu", Exists: true, Pair: lock}}, f.Snapshot.Elections...)
-	n := 0
-	for _, i := range plan(f, "").Items {
-		if strings.HasPrefix(i.Target.Key, "gpu/") {
-			n++
-			if i.Target.Key != lock.Key || i.Skip == "" || i.Failure != "" {
-				t.Errorf("%+v", i)
-			}
-		}
-	}
-	if n != 1 {
-		t.Errorf("%d items", n)
-	}
-}
-
 // The key was acquired between the snapshot and the search of the store.
 func TestAKeyThatOnlyTheSearchFoundHasItsName(t *testing.T) {
 	f := facts()

@@ -17,7 +17,6 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/act"
-	"electop/internal/output"
 )
 
 // action is one run of release or destroy.
@@ -29,11 +28,10 @@ type action struct {
 	yes     bool
 	node    string
 	output  string
-	id      string    // the session of --session; destroy only
-	noScan  bool      // destroy only
-	hidden  bool      // elections on the node of --node may be missing
-	held    *heldKeys // of the sessions to destroy; nil if the store was not searched
-	written error     // the first error that occurred while a result was written
+	id      string // the session of --session; destroy only
+	noScan  bool   // destroy only
+	hidden  bool   // elections on the node of --node may be missing
+	written error  // the first error that occurred while a result was written
 }
 
 func newReleaseCommand(d deps, o *options) *cobra.Command {
@@ -407,13 +405,20 @@ func (a *action) searchStore(ctx context.Context) error {
 	p.end()
 	incomplete := errors.Is(err, consulx.ErrIncomplete)
 	switch {
-	case err == nil, incomplete:
-		a.held = &heldKeys{pairs: pairs, at: time.Now(), incomplete: incomplete}
-		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("the search was interrupted: %w", errDeclined)
+	case err != nil && !incomplete:
+		return err
 	}
-	return err
+	for _, s := range a.sessions() {
+		s.destroy.Shown, s.destroy.Incomplete = time.Now(), incomplete
+		for _, p := range pairs {
+			if p.HeldBy(s.Target.Session) {
+				s.held = append(s.held, p)
+			}
+		}
+	}
+	return nil
 }
 
 // showPlan writes the effects of the action before the confirmation, or only the warnings if the plan is not shown.
@@ -422,7 +427,7 @@ func (a *action) showPlan(shown bool) {
 	var effects []act.NamedEffect
 	for _, s := range a.pending() {
 		if s.election == nil {
-			s.effect = insight.EffectOfSession(s.session, a.held.of(s.Target.Session), a.held != nil && !a.held.incomplete)
+			s.effect = insight.EffectOfSession(s.session, s.held, !a.noScan && !s.destroy.Incomplete)
 		}
 		effects = append(effects, act.NamedEffect{Name: s.name(), Effect: s.effect})
 		lines = append(lines, s.headLines()...)
@@ -439,7 +444,7 @@ func (a *action) showPlan(shown bool) {
 	}
 	for _, e := range effects {
 		for _, text := range e.Effect.Warnings {
-			a.d.printMessage(fmt.Sprintf("electop: %s: %s", e.Name, text))
+			a.d.warn(e.Name + ": " + text)
 		}
 	}
 }
@@ -494,7 +499,7 @@ func writePlanLines(w io.Writer, lines []string) error {
 	var b strings.Builder
 	for _, line := range lines {
 		if !strings.HasPrefix(line, commandLabel) {
-			line = output.Wrap(line, cmp.Or(terminalWidth(w), output.DefaultWidth))
+			line = wrap(line, cmp.Or(terminalWidth(w), defaultWidth))
 		}
 		b.WriteString(line + "\n")
 	}
@@ -516,18 +521,29 @@ func (a *action) sessionLines(s *item) []string {
 		}
 	}
 	watched := len(keys)
-	for _, p := range a.held.of(t.Session) {
+	for _, p := range s.held {
 		if !slices.Contains(keys, p.Key) {
 			keys = append(keys, p.Key)
 		}
 	}
-	s.destroy = election.Destroy{Target: t, Keys: slices.Sorted(slices.Values(keys)), Unsearched: a.held == nil}
-	if a.held != nil {
-		s.destroy.Shown, s.destroy.Incomplete = a.held.at, a.held.incomplete
-	}
+	s.destroy.Target, s.destroy.Keys, s.destroy.Unsearched = t, slices.Sorted(slices.Values(keys)), a.noScan
 	effect := map[string]string{election.BehaviorDelete: "deleted", election.BehaviorRelease: "released"}[t.Behavior]
 	effect = cmp.Or(effect, "released or deleted (the session could not be read):")
-	lines := []string{a.countLine(t, len(keys))}
+	line, count := "Session "+sanitize.Line(t.Session, 40), election.Plural(uint64(len(keys)), "key")
+	if t.Behavior != "" {
+		line += fmt.Sprintf(" (behavior %s, lock-delay %s)", t.Behavior, t.LockDelay)
+	}
+	switch {
+	case a.noScan:
+		line += " holds at least " + count + ". Keys that match no pattern were not searched (--no-scan)."
+	case s.destroy.Incomplete:
+		line += " holds at least " + count + ". Not all keys could be read."
+	case len(keys) == 0:
+		line += " holds no key."
+	default:
+		line += " holds " + count + ":"
+	}
+	lines := []string{line}
 	for i, key := range keys[:min(len(keys), shownNames)] {
 		line := fmt.Sprintf("  %-8s  %s", effect, sanitize.Line(key, 200))
 		if i >= watched {
@@ -539,25 +555,6 @@ func (a *action) sessionLines(s *item) []string {
 		lines = append(lines, fmt.Sprintf("  and %d more", more))
 	}
 	return append(lines, lost...)
-}
-
-// countLine returns a line with the number of keys that the session holds. The line says whether there may be more
-// keys.
-func (a *action) countLine(t election.Target, n int) string {
-	line := "Session " + sanitize.Line(t.Session, 40)
-	if t.Behavior != "" {
-		line += fmt.Sprintf(" (behavior %s, lock-delay %s)", t.Behavior, t.LockDelay)
-	}
-	count := election.Plural(uint64(n), "key") //nolint:gosec // not negative
-	switch {
-	case a.held == nil:
-		return fmt.Sprintf("%s holds at least %s. Keys that match no pattern were not searched (--no-scan).", line, count)
-	case a.held.incomplete:
-		return fmt.Sprintf("%s holds at least %s. Not all keys could be read.", line, count)
-	case n == 0:
-		return line + " holds no key."
-	}
-	return line + " holds " + count + ":"
 }
 
 func (a *action) question() string {
@@ -611,7 +608,7 @@ func (a *action) writeOutcome(s *item) {
 	case a.output == "json":
 		err = writeJSONLine(a.d.stdout, s.Outcome)
 	case !wasApplied(s.Kind):
-		a.d.printMessage("electop: " + line)
+		a.d.warn(line)
 		if s.Kind == insight.OutcomeRefused && s.effect.Better != "" {
 			fmt.Fprintln(a.d.stderr, "  instead   "+s.effect.Better)
 		}
@@ -630,15 +627,6 @@ func wasApplied(kind insight.OutcomeKind) bool {
 	return slices.Contains([]insight.OutcomeKind{
 		insight.OutcomeDone, insight.OutcomeMoved, insight.OutcomeReturned, insight.OutcomeVacant,
 	}, kind)
-}
-
-// printMessage writes a message to stderr. It wraps the message only for a terminal, so that a program can read it as
-// one line.
-func (d deps) printMessage(line string) {
-	if width := terminalWidth(d.stderr); width > 0 {
-		line = output.Wrap(line, width)
-	}
-	fmt.Fprintln(d.stderr, line)
 }
 
 // nextText names the likely candidates in one line.

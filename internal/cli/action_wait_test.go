@@ -129,14 +129,14 @@ func TestWaitWithoutANextLeader(t *testing.T) {
 	for _, name := range []string{"web", "mail"} {
 		w.acquire("service/"+name+"/leader", w.session(func(s *api.SessionEntry) { s.LockDelay = 30 * time.Second }), name+"-1")
 	}
-	r := w.run("release", "web", "--yes", "--wait", "2s").must(t, exitFailed)
-	has(t, r.out, "web: web-1 on node-1 → no leader: no candidate acquired the key within 2s\n")
-	r = w.run("destroy", "mail", "--yes", "--wait", "2s", "-o", "json").must(t, exitFailed)
+	r := w.run("release", "web", "--yes", "--wait", "200ms").must(t, exitFailed)
+	has(t, r.out, "web: web-1 on node-1 → no leader: no candidate acquired the key within 200ms\n")
+	r = w.run("destroy", "mail", "--yes", "--wait", "1s", "-o", "json").must(t, exitFailed)
 	l := resultLines(t, r.out)
 	if len(l) != 1 || l[0].Result != "vacant" || l[0].New != nil || l[0].VacancyMS != nil {
 		t.Errorf("%s", r.out)
 	}
-	has(t, l[0].Reason, "within 2s; the lock-delay lasts for about ")
+	has(t, l[0].Reason, "within 1s; the lock-delay lasts for about ")
 }
 
 func TestAnInterruptedWaitReportsTheAction(t *testing.T) {

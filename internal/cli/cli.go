@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/term"
-
-	"electop/internal/output"
 )
 
 // deps holds the injectable streams of a command.
@@ -30,11 +28,14 @@ type deps struct {
 	seen time.Duration
 }
 
-// warn writes a message to stderr.
-func (d deps) warn(line string) { fmt.Fprintln(d.stderr, "electop: "+line) }
-
-// terminalWidth returns the width of a terminal in columns. It returns 0 if the stream is not a terminal.
-func terminalWidth(w io.Writer) int { return output.TerminalWidth(w) }
+// warn writes a message to stderr. It wraps the message only for a terminal, so that a program can read it as one line.
+func (d deps) warn(line string) {
+	line = "electop: " + line
+	if width := terminalWidth(d.stderr); width > 0 {
+		line = wrap(line, width)
+	}
+	fmt.Fprintln(d.stderr, line)
+}
 
 // Main runs electop with the arguments, streams and signals of the process and
 // returns its exit code.

@@ -23,9 +23,9 @@ const completionTimeout = 250 * time.Millisecond
 // completer completes names in a shell. After an error or a timeout, it offers no names.
 type completer struct{ o *options }
 
-// list completes with the names that read returns before the timeout.
+// list completes with the names that read returns before the timeout, without those that are already arguments.
 func (c completer) list(read func(context.Context) ([]string, error)) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if applyConfig(cmd, c.o) != nil { // cobra has parsed the flags only at this point
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -35,7 +35,7 @@ func (c completer) list(read func(context.Context) ([]string, error)) cobra.Comp
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		names = matching(names, prefix)
+		names = slices.DeleteFunc(matching(names, prefix), func(name string) bool { return slices.Contains(given, name) })
 		slices.Sort(names)
 		return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -112,17 +112,9 @@ func (c completer) history() cobra.CompletionFunc {
 	})
 }
 
-func completeNames(o *options) cobra.CompletionFunc   { return others(completer{o}.elections()) }
-func completeNodes(o *options) cobra.CompletionFunc   { return others(completer{o}.nodes()) }
-func completeHistory(o *options) cobra.CompletionFunc { return others(completer{o}.history()) }
-
-// others completes arguments, without the arguments that the user has already typed.
-func others(complete cobra.CompletionFunc) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		names, directive := complete(cmd, given, prefix)
-		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) }), directive
-	}
-}
+func completeNames(o *options) cobra.CompletionFunc   { return completer{o}.elections() }
+func completeNodes(o *options) cobra.CompletionFunc   { return completer{o}.nodes() }
+func completeHistory(o *options) cobra.CompletionFunc { return completer{o}.history() }
 
 // first completes the first argument of a command. For all other arguments it returns the directive rest.
 func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.CompletionFunc {
@@ -188,12 +180,6 @@ func flagCompletions(o *options) map[string]cobra.CompletionFunc {
 		"type":       listOf(words(election.EventTypes())),
 		"ca-path":    cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
-	for _, name := range []string{
-		"bearer-token-file", "ca-file", "client-cert", "client-key", "config", "history-ca-file", "history-token-file",
-		"log-file", "tls-cert", "tls-key", "token-file",
-	} {
-		complete[name] = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
-	}
 	return complete
 }
 
@@ -201,7 +187,11 @@ func flagCompletions(o *options) map[string]cobra.CompletionFunc {
 func completeFlags(cmd *cobra.Command, complete map[string]cobra.CompletionFunc) {
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) {
-			if fn := complete[f.Name]; fn != nil {
+			fn := complete[f.Name]
+			if strings.HasSuffix(f.Name, "-file") || slices.Contains([]string{"config", "client-cert", "client-key", "tls-cert", "tls-key"}, f.Name) {
+				fn = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+			}
+			if fn != nil {
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, fn) // fails only if the flag does not exist or already has a completion
 			}
 		})

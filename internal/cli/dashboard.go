@@ -21,6 +21,7 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
+	"electop/internal/act"
 	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/internal/source"
@@ -214,7 +215,7 @@ func runScreen(ctx context.Context, d deps, b dashboard, group *source.Group, no
 	defer drains.close()
 	defer keepSignals()()
 	keepFatalErrors()
-	opts := uiOptions(b, group, drains.plan)
+	opts := backend{b, group, drains}.options()
 	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), canSuspend(), d.crashed(b.redact)
 	unfinished, err := ui.Run(
 		ctx, opts, tea.WithInput(d.stdin), tea.WithOutput(d.stdout),
@@ -253,28 +254,31 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 	return worstOf(codes)
 }
 
-func uiOptions(b dashboard, group *source.Group, drains ui.DrainPlanner) ui.Options {
-	first := b.datacenters[0]
-	o := ui.Options{
-		Snapshots: group.Snapshots(), Operator: group, ReadOnly: b.readOnly, Datacenters: group.Names(),
-		Address: first.client.Address(), Patterns: b.patterns.Strings(), Demo: b.demo, History: b.history, Warnings: b.warnings,
-		WatchChecks: group.WatchChecks, Study: group.Study, WatchSessions: group.WatchSessions, SetPatterns: group.SetPatterns,
-		Rights: group.Rights, Holdings: group.Holdings, Survey: group.Survey, Drain: drains, Diagnose: b.diagnose,
+// backend is the connection of the dashboard to Consul. It implements [ui.Backend].
+type backend struct {
+	dashboard
+	*source.Group
+	drains *dashboardDrains
+}
+
+func (b backend) options() ui.Options {
+	first, s := b.datacenters[0], b.screen
+	return ui.Options{
+		Backend: b, Snapshots: b.Snapshots(), ReadOnly: b.readOnly, Datacenters: b.Names(), Address: first.client.Address(),
+		Patterns: b.patterns.Strings(), Demo: b.demo, History: b.history, Warnings: b.warnings, Cluster: clusterOf(first.client, s.context),
+		ASCII: s.ascii, Theme: s.theme, Columns: s.columns, Keys: s.keys, Commands: s.commands, ConfigFile: s.configFile,
+		Filter: s.view.filter.Text, Sort: s.view.order, Context: s.context, Contexts: s.contexts, SwitchContext: s.switchTo,
 	}
-	s := b.screen
-	o.Cluster = clusterOf(first.client, s.context)
-	o.ASCII, o.Theme, o.Columns, o.Keys = s.ascii, s.theme, s.columns, s.keys
-	o.Commands, o.ConfigFile = s.commands, s.configFile
-	o.Doctor = b.doctor
-	o.Filter, o.Sort = s.view.filter.Text, s.view.order
-	o.Context, o.Contexts, o.SwitchContext = s.context, s.contexts, s.switchTo
-	o.Discover, o.Nearby = b.discover, b.nearby
-	if b.history != nil {
-		o.Report = func(ctx context.Context, of []ui.Subject, since time.Time) (string, error) {
-			return writeIncidents(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
-		}
-	}
-	return o
+}
+
+// PlanDrain implements [ui.Backend].
+func (b backend) PlanDrain(ctx context.Context, datacenter, node string, progress func(done, total int)) (act.Plan, error) {
+	return b.drains.plan(ctx, datacenter, node, progress)
+}
+
+// Report implements [ui.Backend].
+func (b backend) Report(ctx context.Context, of []ui.Subject, since time.Time) (string, error) {
+	return writeIncidents(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
 }
 
 // clusterOf returns the settings that a command needs to connect to the client's Consul agent. The dashboard adds them to
@@ -288,8 +292,8 @@ func clusterOf(client *consulx.Client, context string) ui.Cluster {
 	}
 }
 
-// discover searches one datacenter for locks.
-func (b dashboard) discover(ctx context.Context, name string, progress func(done, total int)) (ui.DiscoveredLocks, error) {
+// Discover implements [ui.Backend].
+func (b dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (ui.DiscoveredLocks, error) {
 	c := b.in(name)
 	if c == nil {
 		return ui.DiscoveredLocks{}, errUnknownDatacenter
@@ -299,8 +303,8 @@ func (b dashboard) discover(ctx context.Context, name string, progress func(done
 
 var errUnknownDatacenter = errors.New("the datacenter is unknown")
 
-// nearby counts, in all datacenters, the locks that no pattern selects.
-func (b dashboard) nearby(ctx context.Context) (locks int, complete bool) {
+// Nearby implements [ui.Backend].
+func (b dashboard) Nearby(ctx context.Context) (locks int, complete bool) {
 	complete = true
 	for _, c := range b.datacenters {
 		n, all := c.nearby(ctx)

@@ -121,9 +121,9 @@ func (b dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *exe
 	}
 }
 
-// doctor checks what the address and the token can read and do. It names the datacenters if there are several. It
+// Doctor checks what the address and the token can read and do. It names the datacenters if there are several. It
 // checks them concurrently, so that a datacenter that does not respond does not delay the others.
-func (b dashboard) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
+func (b dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 	rows, failed := make([][]ui.DoctorRow, len(b.datacenters)), make([]error, len(b.datacenters))
 	var checks sync.WaitGroup
 	for i, c := range b.datacenters {

@@ -96,7 +96,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 		c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
 		return c
 	}
-	rows, err := dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}.doctor(t.Context())
+	rows, err := dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}.Doctor(t.Context())
 	if err == nil || len(rows) != 0 || strings.Contains(err.Error(), token) {
 		t.Errorf("%+v %v", rows, err)
 	}
@@ -108,7 +108,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err = dashboard{datacenters: []*datacenter{watched(client, ps)}}.doctor(t.Context())
+	rows, err = dashboard{datacenters: []*datacenter{watched(client, ps)}}.Doctor(t.Context())
 	text := fmt.Sprint(rows, err)
 	has(t, text, "address", "consensus leader", "keys service/*/leader", "ok")
 	if strings.Contains(text, token) {

@@ -279,7 +279,7 @@ func TestDoctorOfTheDashboardChecksConcurrently(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	rows, err := observedDatacenters(t, proxied.addr).doctor(ctx)
+	rows, err := observedDatacenters(t, proxied.addr).Doctor(ctx)
 	if err == nil || !strings.HasPrefix(err.Error(), "datacenter dc1: ") || !strings.Contains(err.Error(), "No path to datacenter") {
 		t.Error(err)
 	}

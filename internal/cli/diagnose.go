@@ -208,9 +208,9 @@ func (in inspector) evidence(s *item) func(context.Context) error {
 	}
 }
 
-// diagnose finds the problem with an election of a snapshot, as electop rescue does. A fix destroys a session, so the
+// Diagnose finds the problem with an election of a snapshot, as electop rescue does. A fix destroys a session, so the
 // diagnosis includes all elections that the session leads.
-func (b dashboard) diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) ui.Diagnosis {
+func (b dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) ui.Diagnosis {
 	c := b.in(e.Datacenter)
 	if c == nil {
 		return ui.Diagnosis{}

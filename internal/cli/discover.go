@@ -13,7 +13,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/output"
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/shell"
@@ -113,11 +112,11 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 	case format != "json":
 		return worst
 	case ls.several:
-		return cmp.Or(output.WriteIndented(d.stdout, results), worst)
+		return cmp.Or(writeIndented(d.stdout, results), worst)
 	case worst != nil:
 		return worst
 	}
-	return output.WriteIndented(d.stdout, results[0])
+	return writeIndented(d.stdout, results[0])
 }
 
 // discovered is the result of a search for locks.

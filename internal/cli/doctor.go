@@ -11,7 +11,6 @@ import (
 
 	"electop/consulx"
 	"electop/election/sanitize"
-	"electop/internal/output"
 	"electop/ui/pages"
 )
 
@@ -144,7 +143,7 @@ func writeReportsJSON(d deps, ls lookups, reports []consulx.Report, failures []e
 		}
 	}
 	if !ls.several {
-		return output.WriteIndented(d.stdout, all[0])
+		return writeIndented(d.stdout, all[0])
 	}
-	return output.WriteIndented(d.stdout, all)
+	return writeIndented(d.stdout, all)
 }

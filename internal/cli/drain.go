@@ -18,7 +18,6 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/act"
-	"electop/internal/output"
 )
 
 // drainCommand is one drain of the command line.
@@ -189,7 +188,7 @@ func (c *drainCommand) writePlan(w io.Writer) error {
 	planned := c.plan.Planned()
 	var lines []string
 	var releases, destroys []act.NamedEffect
-	table := output.NewTable(w)
+	table := newTable(w)
 	fmt.Fprintf(table, "Drain %s: %s to move, %d skipped.\n", c.plan.NodesText(), countElections(len(planned)), len(c.plan.Items)-len(planned))
 	if len(planned) > 0 {
 		fmt.Fprintln(table, "  ELECTION\tLEADER\tNODE\tNEXT, ON OTHER NODES")

@@ -70,7 +70,7 @@ func TestDrainFailsIfTheNodeAcquiresAnotherElection(t *testing.T) {
 			}
 			return false
 		})
-		r := w.run("drain", a, "--yes", "--wait", "1s", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
+		r := w.run("drain", a, "--yes", "--wait", "300ms", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
 		lines, summary := drainLines(t, r.out)
 		for _, name := range []string{"chat", "secret", p + "-locks/backup"} {
 			if l := lines[name]; l.Result != "stayed" || l.Rounds != 0 || !strings.Contains(l.Reason, "during the drain") {

@@ -150,7 +150,7 @@ func TestDrainReportsWhatStayedAndWhatIsVacant(t *testing.T) {
 		w.acquire(p+"/stays/leader", stays, "stays-1")
 		w.acquire(p+"/vacant/leader", vacant, "vacant-1")
 		contend(t, w, p+"/stays/leader", stays, "stays-1")
-		args := []string{"drain", a, "--yes", "--settle", "100ms", "--wait", "1s", "--rounds", "3", "-k", p + "/*/leader"}
+		args := []string{"drain", a, "--yes", "--settle", "100ms", "--wait", "300ms", "--rounds", "3", "-k", p + "/*/leader"}
 		r := w.run(append(args, "-o", "json")...).must(t, exitSameLeader)
 		lines, summary := drainLines(t, r.out)
 		if l := lines["stays"]; l.Result != "stayed" || l.Rounds != 3 || l.New.Node != a || !strings.Contains(l.Reason, "led again after each of 3 releases") {
@@ -164,7 +164,7 @@ func TestDrainReportsWhatStayedAndWhatIsVacant(t *testing.T) {
 		}
 		has(t, r.errOut, "none was seen: it may stay vacant", a+" still leads 1 election")
 		r = w.run(append(args, "--destroy")...).must(t, exitOK) // the session has ended, so no candidate competes
-		has(t, r.out, "stays: stays-1 on "+a+" → no leader, 3 releases and a destroy: no candidate acquired the key within 1s\n")
+		has(t, r.out, "stays: stays-1 on "+a+" → no leader, 3 releases and a destroy: no candidate acquired the key within 300ms\n")
 		has(t, r.errOut, "After 3 releases without success, electop destroys the leader's session:", "Lock-delay 10ms")
 	})
 }

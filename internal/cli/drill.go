@@ -15,7 +15,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/output"
 )
 
 // maxDrills bounds --times, and therefore the size of the result.
@@ -230,37 +229,33 @@ type bucket struct {
 	Count  int    `json:"count"`
 }
 
-// summary contains the measurements of a drill. A failover whose vacancy is unknown counts only for its new leader.
-type summary struct {
-	vacancies []time.Duration // sorted
-	winners   []winner        // the most frequent first
-}
-
-func (r *drill) summarize() summary {
-	s := summary{winners: []winner{}}
+// measure returns the sorted vacancies and the new leaders, the most frequent first. A failover whose vacancy is unknown
+// counts only for its new leader.
+func (r *drill) measure() (vacancies []time.Duration, winners []winner) {
+	winners = []winner{}
 	for _, o := range r.failovers {
 		if o.VacancyKnown {
-			s.vacancies = append(s.vacancies, o.Vacancy)
+			vacancies = append(vacancies, o.Vacancy)
 		}
 		if o.New.Session == "" {
 			continue
 		}
-		i := slices.IndexFunc(s.winners, func(w winner) bool { return w.Leader == o.New.Leader })
+		i := slices.IndexFunc(winners, func(w winner) bool { return w.Leader == o.New.Leader })
 		if i < 0 {
-			i, s.winners = len(s.winners), append(s.winners, winner{Leader: o.New.Leader})
+			i, winners = len(winners), append(winners, winner{Leader: o.New.Leader})
 		}
-		s.winners[i].Count++
+		winners[i].Count++
 	}
-	slices.SortStableFunc(s.winners, func(a, b winner) int { return cmp.Compare(b.Count, a.Count) })
-	slices.Sort(s.vacancies)
-	return s
+	slices.SortStableFunc(winners, func(a, b winner) int { return cmp.Compare(b.Count, a.Count) })
+	slices.Sort(vacancies)
+	return vacancies, winners
 }
 
-// rank returns the smallest vacancy v such that at least p percent of the vacancies are at most v.
-func (s summary) rank(p int) time.Duration { return s.vacancies[(len(s.vacancies)*p+99)/100-1] }
+// rank returns the smallest vacancy v such that at least p percent of the sorted vacancies are at most v.
+func rank(sorted []time.Duration, p int) time.Duration { return sorted[(len(sorted)*p+99)/100-1] }
 
 // histogram returns the buckets without empty buckets at both ends.
-func (s summary) histogram() []bucket {
+func histogram(vacancies []time.Duration) []bucket {
 	var all []bucket
 	for decade := int64(1); decade <= 10_000; decade *= 10 {
 		for _, n := range []int64{1, 2, 5} {
@@ -269,7 +264,7 @@ func (s summary) histogram() []bucket {
 		}
 	}
 	all = append(all, bucket{})
-	for _, v := range s.vacancies {
+	for _, v := range vacancies {
 		all[slices.IndexFunc(all, func(b bucket) bool { return b.UpToMS == nil || v <= time.Duration(*b.UpToMS)*time.Millisecond })].Count++
 	}
 	for len(all) > 0 && all[0].Count == 0 {
@@ -299,15 +294,14 @@ type drillJSON struct {
 // writeResult writes the measurements and why the drill stopped. It returns the exit code.
 func (r *drill) writeResult() error {
 	var err error
-	s := r.summarize()
 	switch {
 	case r.output == "json":
-		err = r.writeJSON(s)
+		err = r.writeJSON()
 	case len(r.failovers) > 0:
-		_, err = fmt.Fprint(r.d.stdout, r.text(s))
+		_, err = fmt.Fprint(r.d.stdout, r.text())
 	}
 	if r.output == "text" && r.stopped != "" {
-		r.d.printMessage(fmt.Sprintf("electop: drill of %s stopped after %d of %d: %s",
+		r.d.warn(fmt.Sprintf("drill of %s stopped after %d of %d: %s",
 			r.items[0].name(), len(r.failovers), r.times, sanitize.Line(r.stopped, 1000)))
 		if better := r.items[0].effect.Better; len(r.failovers) == 0 && better != "" {
 			fmt.Fprintln(r.d.stderr, "  instead   "+better)
@@ -319,41 +313,45 @@ func (r *drill) writeResult() error {
 	return err
 }
 
-func (r *drill) writeJSON(s summary) error {
+func (r *drill) writeJSON() error {
+	vacancies, winners := r.measure()
 	t := r.items[0].Target
 	j := drillJSON{
 		Election: t.Election, Key: t.Key, Datacenter: r.snapshot.Datacenter, Times: r.times, Result: "done", Reason: r.stopped,
-		Failovers: append([]insight.Outcome{}, r.failovers...), Winners: s.winners, Histogram: s.histogram(),
+		Failovers: append([]insight.Outcome{}, r.failovers...), Winners: winners, Histogram: histogram(vacancies),
 	}
 	if r.stopped != "" {
 		j.Result = "stopped"
 	}
-	if len(s.vacancies) > 0 {
-		p50, p95, most := s.rank(50).Milliseconds(), s.rank(95).Milliseconds(), s.rank(100).Milliseconds()
-		j.P50MS, j.P95MS, j.MaxMS = &p50, &p95, &most
+	if len(vacancies) > 0 {
+		for p, field := range map[int]**int64{50: &j.P50MS, 95: &j.P95MS, 100: &j.MaxMS} {
+			ms := rank(vacancies, p).Milliseconds()
+			*field = &ms
+		}
 	}
-	return output.WriteIndented(r.d.stdout, j)
+	return writeIndented(r.d.stdout, j)
 }
 
 // barWidth is the length of the longest bar of the histogram.
 const barWidth = 40
 
-func (r *drill) text(s summary) string {
+func (r *drill) text() string {
+	vacancies, winners := r.measure()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s measured", r.items[0].name(), election.Plural(uint64(len(s.vacancies)), "failover"))
-	if len(s.vacancies) > 0 {
+	fmt.Fprintf(&b, "%s: %s measured", r.items[0].name(), election.Plural(uint64(len(vacancies)), "failover"))
+	if len(vacancies) > 0 {
 		fmt.Fprintf(&b, "; vacancy p50 %s, p95 %s, max %s",
-			election.FormatDuration(s.rank(50)), election.FormatDuration(s.rank(95)), election.FormatDuration(s.rank(100)))
+			election.FormatDuration(rank(vacancies, 50)), election.FormatDuration(rank(vacancies, 95)), election.FormatDuration(rank(vacancies, 100)))
 	}
 	b.WriteString("\n")
-	for _, w := range s.winners {
+	for _, w := range winners {
 		fmt.Fprintf(&b, "  won    %4d  %s\n", w.Count, election.ShortLeader(w.Leader))
 	}
 	mark, upTo, most := "█", "≤ ", 0
 	if r.o.ascii {
 		mark, upTo = "#", "<= "
 	}
-	rows := s.histogram()
+	rows := histogram(vacancies)
 	for _, row := range rows {
 		most = max(most, row.Count)
 	}

@@ -102,8 +102,8 @@ func TestDrillStopsAtTheFirstProblem(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 		w.acquire(p+"/free/leader", free, "free-1")
-		r := w.run("drill", "free", "--yes", "--wait", "2s", k).must(t, exitFailed)
-		has(t, r.errOut, "electop: drill of free stopped after 1 of 3: free-1 on node-1 → no leader: no candidate acquired the key within 2s")
+		r := w.run("drill", "free", "--yes", "--wait", "300ms", k).must(t, exitFailed)
+		has(t, r.errOut, "electop: drill of free stopped after 1 of 3: free-1 on node-1 → no leader: no candidate acquired the key within 300ms")
 		r = w.run("drill", "free", "--yes", "-o", "json", k).must(t, exitNoLeader)
 		if l := readDrill(t, r); l.Result != "stopped" || len(l.Failovers) != 0 {
 			t.Errorf("%+v", l)

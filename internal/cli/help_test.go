@@ -51,10 +51,3 @@ func describes(help string, f *pflag.Flag) bool {
 
 // path returns the arguments that run a command.
 func path(cmd *cobra.Command) []string { return strings.Fields(cmd.CommandPath())[1:] }
-
-func TestConnectionFlagsWorkWithEveryCommand(t *testing.T) {
-	w := led(t, 1)
-	for _, args := range [][]string{{"--datacenter", "dc1", "list"}, {"list", "--datacenter", "dc1", "--max-watches", "24"}} {
-		has(t, w.run(args...).must(t, exitOK).out, "web00")
-	}
-}

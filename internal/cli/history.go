@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -86,14 +90,14 @@ func (c *historyCommand) validate(now time.Time) (r history.Range, err error) {
 	return parseRange(c.since, c.until, now)
 }
 
+// parseRange parses the values of --since and --until: see [history.ParseMoment].
 func parseRange(since, until string, now time.Time) (r history.Range, err error) {
-	if r.Since, err = parseMoment("--since", since, now); err != nil {
-		return r, err
-	}
-	r.Until = now
-	if until != "" {
-		if r.Until, err = parseMoment("--until", until, now); err != nil {
-			return r, err
+	for _, f := range []struct {
+		flag, text string
+		into       *time.Time
+	}{{"--since", since, &r.Since}, {"--until", cmp.Or(until, "0s"), &r.Until}} {
+		if *f.into, err = history.ParseMoment(f.text, now); err != nil {
+			return r, usagef("%s %q: %v", f.flag, sanitize.Line(f.text, 40), err)
 		}
 	}
 	if !r.Since.Before(r.Until) {
@@ -235,4 +239,209 @@ func historyKey(all []history.Election, name string) (string, error) {
 		return found[0], nil
 	}
 	return "", usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), sanitize.Line(strings.Join(found, ", "), 1000))
+}
+
+// historyPage is the maximum number of events or terms that one read returns.
+const historyPage = 2000
+
+// writeEvents writes the events page by page, so that memory usage does not depend on the number of events. A table has
+// a line for each period without an observer, unless types or causes are selected.
+func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filter history.Filter) error {
+	q := history.EventQuery{
+		Filter: filter, Types: typed[election.EventType](c.types), Causes: typed[election.Cause](c.causes),
+		After: history.CursorAt(filter.Since), Limit: historyPage,
+	}
+	var gaps []history.Range
+	line := jsonLine[election.Event]
+	if c.output != "json" {
+		observed, err := f.Observations(ctx, filter.Range)
+		if err != nil {
+			return err
+		}
+		if cover := history.NewCoverage(observed, filter.Range); len(c.types)+len(c.causes) > 0 {
+			gaps = nil
+		} else if gaps = cover.Gaps(); len(filter.Names) == 1 {
+			gaps = cover.GapsOf("", filter.Names[0])
+		}
+		several, where := severalIn(observed), ""
+		if several {
+			where = fmt.Sprintf("%-8s  ", "DC")
+		}
+		fmt.Fprintf(c.d.stdout, "%-23s  %s%-16s  %-12s  %s\n", "TIME", where, "ELECTION", "EVENT", "DETAIL")
+		line = func(e election.Event) ([]byte, error) {
+			return append(gapLines(&gaps, e.Time), eventLine(e, several)...), nil
+		}
+	}
+	for {
+		page, err := f.Events(ctx, q)
+		if err != nil {
+			return err
+		}
+		slices.Reverse(page.Events)
+		if err := writeLines(c.d.stdout, page.Events, line); err != nil {
+			return err
+		}
+		if !page.More {
+			_, err := c.d.stdout.Write(gapLines(&gaps, filter.Until))
+			return err
+		}
+		q.After = page.Newer
+	}
+}
+
+// severalIn reports whether several datacenters were observed.
+func severalIn(observed []history.Observation) bool {
+	return slices.ContainsFunc(observed, func(o history.Observation) bool { return o.Datacenter != observed[0].Datacenter })
+}
+
+// gapLines formats and removes the gaps that began before a time. A gap that begins at the time of an event follows
+// this event, because the event was observed.
+func gapLines(gaps *[]history.Range, before time.Time) (lines []byte) {
+	for len(*gaps) > 0 && (*gaps)[0].Since.Before(before) {
+		gap := (*gaps)[0]
+		*gaps = (*gaps)[1:]
+		lines = fmt.Appendf(lines, "%s  %-16s  %-12s  no observer was running for %s, until %s\n", gap.Since.Local().Format(eventTime), "-", "unobserved",
+			gap.Until.Sub(gap.Since).Round(time.Second), localTime(gap.Until))
+	}
+	return lines
+}
+
+// writeTerms writes the terms page by page, so that memory usage does not depend on the number of terms.
+func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
+	q := history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes)}
+	if c.output == "json" {
+		return eachTerms(ctx, f, q, func(terms []history.Term) error { return writeLines(c.d.stdout, terms, jsonLine) })
+	}
+	observed, err := f.Observations(ctx, filter.Range)
+	if err != nil {
+		return err
+	}
+	several, cover := severalIn(observed), history.NewCoverage(observed, filter.Range)
+	tw := newTable(c.d.stdout)
+	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY")
+	return eachTerms(ctx, f, q, func(terms []history.Term) error {
+		for i := range terms {
+			t := &terms[i]
+			fmt.Fprintf(tw, "%s%s\t%s\t%s\t%s\n", inDatacenter(t.Datacenter, several), sanitize.Line(t.Election, 80), sanitize.Line(t.Leader, 40),
+				cmp.Or(sanitize.Line(t.Node, 40), "-"), termCells(t, cover.Until(t.Datacenter, t.Key)))
+		}
+		return tw.Flush()
+	})
+}
+
+// eachTerms calls each with the terms of a query, page by page, oldest first. If there are no terms, it calls each with
+// one empty page.
+func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each func([]history.Term) error) error {
+	q.After, q.Limit = history.CursorAt(time.Time{}), historyPage
+	for {
+		page, err := f.Terms(ctx, q)
+		if err != nil {
+			return err
+		}
+		slices.Reverse(page.Terms)
+		if err := each(page.Terms); err != nil || !page.More {
+			return err
+		}
+		q.After = page.Newer
+	}
+}
+
+// termCells formats the number, beginning, end, duration and cause of a term, and the vacancy after it. until is the end
+// of the observation of its election.
+func termCells(t *history.Term, until time.Time) string {
+	number, to, cause, vacancy := strconv.FormatUint(t.Number, 10), "-", "-", "-"
+	if t.Number == 0 {
+		number = "?"
+	}
+	held := election.FormatDuration(t.Held(until))
+	if !t.HeldKnown() || !t.Over() {
+		held = ">= " + held
+	}
+	if t.Over() {
+		to, cause = t.To(time.Time{}.Local(), localTime), cmp.Or(string(t.Cause), string(election.Unknown))
+		switch {
+		case t.By != "":
+			cause += " by " + sanitize.Line(t.By, 80)
+		case t.Guess:
+			cause = "probably " + cause
+		}
+	}
+	if t.Vacancy != nil {
+		vacancy = election.FormatDuration(time.Duration(*t.Vacancy))
+	}
+	return strings.Join([]string{number, t.From(time.Time{}.Local(), localTime), to, held, cause, vacancy}, "\t")
+}
+
+// localTime formats a time for a table.
+func localTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+
+func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filter history.Filter) error {
+	st, err := f.Stats(ctx, filter)
+	if err != nil {
+		return err
+	}
+	// Omit elections that have no terms in this range and were not observed in it.
+	st.Elections = slices.DeleteFunc(st.Elections, func(s history.Summary) bool { return s.Terms == 0 && s.Observed == 0 })
+	if c.output == "json" {
+		return writeLines(c.d.stdout, []history.Stats{st}, jsonLine)
+	}
+	tw := newTable(c.d.stdout)
+	several := slices.ContainsFunc(st.Elections, func(s history.Summary) bool { return s.Datacenter != st.Elections[0].Datacenter })
+	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tTERMS\tMISSED\tMEAN\tLONGEST\tAVAILABILITY\tVACANCIES\tP50\tP95\tMAX\tCAUSES")
+	row := func(name string, s *history.Summary) {
+		p50, p95, most, vacancies := "-", "-", "-", strconv.Itoa(s.Vacancies)
+		if s.Unmeasured > 0 { // vacancies whose duration is unknown
+			vacancies += "+" + strconv.Itoa(s.Unmeasured)
+		}
+		if s.Vacancies > 0 {
+			p50, p95, most = rounded(s.VacancyP50), rounded(s.VacancyP95), rounded(s.VacancyMax)
+		}
+		fmt.Fprintf(tw, "%s%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", inDatacenter(cmp.Or(s.Datacenter, "-"), several), name, s.Terms, s.Missed, rounded(s.Mean),
+			rounded(s.Longest), availability(s), vacancies, p50, p95, most, causeCounts(s.Causes))
+	}
+	for i := range st.Elections {
+		row(sanitize.Line(st.Elections[i].Election, 80), &st.Elections[i])
+	}
+	if len(st.Elections) > 1 {
+		row("(all)", &st.Total)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.d.stdout, "Observed for %s of %s; longest gap between two observations %s.\n", time.Duration(st.Observed).Round(time.Second),
+		st.Until.Sub(st.Since).Round(time.Second), time.Duration(st.LongestGap).Round(time.Second))
+	return err
+}
+
+// rounded formats a duration in whole seconds, or in whole milliseconds if it is shorter than a minute.
+func rounded(s history.Seconds) string {
+	d := time.Duration(s)
+	if d < time.Minute {
+		return election.FormatDuration(d)
+	}
+	return d.Round(time.Second).String()
+}
+
+// availability formats the share of the time with a leader: one number, or the range of the possible ones.
+func availability(s *history.Summary) string {
+	if s.AvailabilityMin == nil || s.AvailabilityMax == nil {
+		return "-"
+	}
+	least, most := fmt.Sprintf("%.3f%%", 100**s.AvailabilityMin), fmt.Sprintf("%.3f%%", 100**s.AvailabilityMax)
+	if least == most {
+		return least
+	}
+	return least + " to " + most
+}
+
+// causeCounts lists the causes, the most frequent first.
+func causeCounts(counts map[election.Cause]int) string {
+	causes := slices.SortedFunc(maps.Keys(counts), func(a, b election.Cause) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	texts := make([]string, len(causes))
+	for i, cause := range causes {
+		texts[i] = fmt.Sprintf("%s %d", cause, counts[cause])
+	}
+	return cmp.Or(strings.Join(texts, ", "), "-")
 }

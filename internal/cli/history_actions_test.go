@@ -3,6 +3,9 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 // `electop watch` attributes each loss exactly once to the action of another electop process.
@@ -36,6 +39,22 @@ func TestActionsOfAnotherProcessExplainALoss(t *testing.T) {
 		r := w.run(args("history", "--type", "explained", "-o", "json")...).must(t, exitOK)
 		if n := strings.Count(r.out, `"cause":"operator_`); n != 2 {
 			t.Errorf("want each of the two actions once:\n%s", r.out)
+		}
+		f, err := sqlite.OpenFile(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		actions, err := f.Actions(t.Context(), history.Range{})
+		if err != nil || len(actions) != 2 {
+			t.Fatalf("%v %+v", err, actions)
+		}
+		want := history.Action{
+			Time: actions[0].Time, By: userAtHost(), Kind: "release", Datacenter: "dc1", Key: p + "/web/leader", Session: actions[0].Session,
+			CreateIndex: actions[0].CreateIndex, Term: 1, Leader: "a", Node: actions[0].Node, Result: history.ResultDone, Detail: actions[0].Detail,
+		}
+		if actions[0] != want || want.Session == "" || actions[1].Kind != "destroy" {
+			t.Errorf("%+v, want %+v", actions, want)
 		}
 		has(t, w.run(args("history", "--terms")...).must(t, exitOK).out, "operator_release by "+userAtHost(), "operator_destroy by "+userAtHost())
 	})

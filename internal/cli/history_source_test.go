@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -25,17 +24,5 @@ func TestHistoryIsOpenedWhenTheFileExists(t *testing.T) {
 	store.finish()
 	if page, err := source.Events(t.Context(), history.EventQuery{}); err != nil || len(page.Events) != 1 {
 		t.Fatalf("with a file: %+v, %v", page, err)
-	}
-}
-
-func TestHistoryThatCannotBeRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "web.db")
-	if err := os.WriteFile(path, []byte("this is not a database, this is not a database"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	source := &lazyHistory{path: path}
-	defer source.Close()
-	if _, err := source.State(t.Context(), history.StateQuery{At: time.Now()}); err == nil {
-		t.Fatal("State returned no error for a file that is not a database")
 	}
 }

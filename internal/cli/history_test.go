@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -63,104 +63,77 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 	if !slices.Equal(got, printed) {
 		t.Errorf("%s\nwatch printed\n%s", strings.Join(got, "\n"), strings.Join(printed, "\n"))
 	}
-	watched(w, file, 3, func() { w.client.KV().Delete("service/web/leader", nil) })
-	r = w.run("history", "--history", file).must(t, exitOK)
-	has(t, r.out, "TIME  ", "  web  ", "  elected  ", "b, term 2, node-1", "led for at least", "released", "the key was deleted")
-	if r := w.run("history", "--type", "deleted", "--history", file).must(t, exitOK); strings.Count(r.out, "\n") != 2 {
-		t.Errorf("--type deleted: %s", r.out)
-	}
-	if r := w.run("history", "--until", "1h", "--history", file).must(t, exitOK); strings.Contains(r.out, "elected") {
-		t.Errorf("--until 1h: %s", r.out)
-	}
-	r = w.run("history", "-o", "json", "--cause", "released", "--history", file).must(t, exitOK)
-	has(t, r.out, `"type":"explained"`, `"key":"service/web/leader"`, `"cause":"released"`)
-	if strings.Count(r.out, "\n") != 1 {
-		t.Errorf("--cause released: %s", r.out)
-	}
+	has(t, w.run("history", "--terms", "--history", file).must(t, exitOK).out, "ELECTION  LEADER  NODE", "  before 20", "  >= ", "  released  ")
+	has(t, w.run("history", "--stats", "--history", file).must(t, exitOK).out, "released 1", " of 24h0m0s; longest gap between two observations 0s.")
 }
 
-func TestHistoryOfTerms(t *testing.T) {
-	w := onMemory(t)
-	file := historyFile(t)
-	watched(w, file, 4, failover(w))
-	r := w.run("history", "web", "--terms", "-o", "json", "--history", file).must(t, exitOK)
-	var terms []history.Term
-	for line := range strings.Lines(r.out) {
-		var term history.Term
-		if err := json.Unmarshal([]byte(line), &term); err != nil {
-			t.Fatal(err)
-		}
-		terms = append(terms, term)
-	}
-	if len(terms) != 2 {
-		t.Fatalf("%s", r.out)
-	}
-	first, second := terms[0], terms[1]
-	if first.Leader != "a" || first.Number != 1 || first.StartKnown || first.Lasted == nil || !first.Over() || first.Cause != "released" || first.Vacancy == nil {
-		t.Errorf("first term %+v", first)
-	}
-	if second.Leader != "b" || second.Number != 2 || !second.StartKnown || second.Lasted != nil || second.Over() || second.Vacancy != nil {
-		t.Errorf("second term %+v", second)
-	}
-	r = w.run("history", "--terms", "--history", file).must(t, exitOK)
-	has(t, r.out, "ELECTION  LEADER  NODE", "  before 20", "  >= ", "  released  ")
-}
-
-func TestHistoryStats(t *testing.T) {
-	w := onMemory(t)
-	file := historyFile(t)
-	watched(w, file, 4, failover(w))
-	r := w.run("history", "--stats", "-o", "json", "--history", file).must(t, exitOK)
-	var got history.Stats
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
-		t.Fatal(err)
-	}
-	if len(got.Elections) != 1 || got.Since.IsZero() || got.Until.IsZero() {
-		t.Fatalf("%s", r.out)
-	}
-	if s := got.Elections[0]; s.Election != "web" || s.Terms != 2 || s.Vacancies != 1 || s.Causes["released"] != 1 || got.Total.Terms != 2 {
-		t.Errorf("%+v, total %+v", s, got.Total)
-	}
-	r = w.run("history", "--stats", "--history", file).must(t, exitOK)
-	has(t, r.out, "AVAILABILITY", "released 1", "Observed for ", " of 24h0m0s; longest gap between two observations 0s.")
-}
-
-func TestHistorySelectsElectionsByNameAndKey(t *testing.T) {
+func TestHistorySelects(t *testing.T) {
 	w := onMemory(t)
 	file := historyFile(t)
 	s := w.session(nil)
-	for _, key := range []string{"a/web/leader", "b/web/leader", "b/mail/leader"} {
+	keys := []string{"a/web/leader", "b/web/leader", "b/mail/leader"}
+	for _, key := range keys {
 		w.acquire(key, s, "x")
 	}
 	events := w.follow("watch", "-o", "json", "-k", "a/*/leader", "-k", "b/*/leader", "--history", file)
-	for range 3 {
+	for range keys {
 		events.next()
 	}
-	for _, key := range []string{"a/web/leader", "b/web/leader", "b/mail/leader"} {
+	for _, key := range keys {
 		w.unlock(key, s)
 		events.until("explained")
 	}
 	events.stop()
 	for _, tt := range []struct {
-		args []string
+		args string
 		code int
 		want string // on stdout for success
 		n    int    // number of events
 	}{
-		{nil, exitOK, "mail", 3},
-		{[]string{"mail"}, exitOK, "mail", 1},
-		{[]string{"/b/web/leader"}, exitOK, "web", 1},
-		{[]string{"-k", "b/*/leader"}, exitOK, "mail", 2},
-		{[]string{"web"}, exitUsage, "a/web/leader, b/web/leader", 0},
-		{[]string{"web", "-k", "a/*/leader"}, exitOK, "web", 1},
-		{[]string{"none"}, exitNoElection, "no such election in the history: none", 0},
-		{[]string{"-k", "c/*"}, exitNoElection, "no election in the history matches -k or --preset: c/*", 0},
+		{"--type vacated", exitOK, "mail", 3},
+		{"--type vacated,explained mail", exitOK, "mail", 2},
+		{"--type vacated /b/web/leader", exitOK, "web", 1},
+		{"--cause released -k b/*/leader", exitOK, "mail", 2},
+		{"--type vacated --until 1h", exitOK, "TIME", 0},
+		{"web", exitUsage, "a/web/leader, b/web/leader", 0},
+		{"--type vacated web -k a/*/leader", exitOK, "web", 1},
+		{"none", exitNoElection, "no such election in the history: none", 0},
+		{"-k c/*", exitNoElection, "no election in the history matches -k or --preset: c/*", 0},
 	} {
-		r := w.run(append([]string{"history", "--history", file, "--type", "vacated"}, tt.args...)...).must(t, tt.code)
+		r := w.run(append([]string{"history", "--history", file}, strings.Fields(tt.args)...)...).must(t, tt.code)
 		if n := max(0, strings.Count(r.out, "\n")-1); n != tt.n || !strings.Contains(r.out+r.errOut, tt.want) {
 			t.Errorf("%v: %d events, want %d\n%s%s", tt.args, n, tt.n, r.out, r.errOut)
 		}
 	}
+}
+
+// A result has several pages.
+func TestHistoryReadsAllPages(t *testing.T) {
+	source, terms := &longHistory{}, 2*historyPage+1
+	c := &historyCommand{d: deps{stdout: &source.out}, output: "json"}
+	source.n = terms
+	if err := c.writeTerms(t.Context(), source, history.Filter{}); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(source.out.String(), "\n"); len(lines) != terms+1 || !strings.Contains(lines[0], `"term":0,`) || !strings.Contains(lines[terms-1], fmt.Sprintf(`"term":%d,`, terms-1)) {
+		t.Errorf("%d lines", len(lines)-1)
+	}
+}
+
+// longHistory is a history of n terms.
+type longHistory struct {
+	history.Source
+	n   int
+	out strings.Builder
+}
+
+func (p *longHistory) Terms(_ context.Context, q history.TermQuery) (page history.TermPage, err error) {
+	from, _ := strconv.Atoi(strings.TrimSuffix(string(q.After), ".0"))
+	for i := min(p.n, from+q.Limit) - 1; i >= from; i-- {
+		page.Terms = append(page.Terms, history.Term{Term: election.Term{Number: uint64(i)}})
+	}
+	page.Newer, page.More = history.Cursor(strconv.Itoa(from+q.Limit)), from+q.Limit < p.n
+	return page, nil
 }
 
 func TestHistoryUsageErrors(t *testing.T) {
@@ -238,45 +211,6 @@ func TestHistoryOffWritesNoFile(t *testing.T) {
 			t.Errorf("%v: %v %v", tt.args, files, err)
 		}
 	}
-}
-
-func TestActionsAreRecordedAndExplainTheLoss(t *testing.T) {
-	w := onMemory(t)
-	file := historyFile(t)
-	a, b := w.session(nil), w.session(nil)
-	w.acquire("service/web/leader", a, "a")
-	w.acquire("service/mail/leader", b, "b")
-	events := w.follow("watch", "-o", "json", "--history", file)
-	events.until("elected")
-	events.until("elected")
-	for _, args := range [][]string{{"release", "web"}, {"destroy", "mail"}} {
-		if r := w.run(append(args, "--yes", "--history", file)...).must(t, exitOK); strings.Contains(r.errOut, "history") {
-			t.Errorf("%v: %s", args, r.errOut)
-		}
-		for events.until("explained")["election"] != args[1] { // an election may be explained twice
-		}
-	}
-	events.stop()
-	f, err := sqlite.OpenFile(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	actions, err := f.Actions(t.Context(), history.Range{})
-	if err != nil || len(actions) != 2 {
-		t.Fatalf("%v %+v", err, actions)
-	}
-	for i, want := range []history.Action{
-		{Kind: "release", Key: "service/web/leader", Session: a, Leader: "a"}, {Kind: "destroy", Key: "service/mail/leader", Session: b, Leader: "b"},
-	} {
-		got := actions[i]
-		if got.Kind != want.Kind || got.Key != want.Key || got.Session != want.Session || got.Leader != want.Leader ||
-			got.Result != history.ResultDone || got.By != userAtHost() || got.Term != 1 || got.Datacenter != "dc1" {
-			t.Errorf("%+v, want %+v", got, want)
-		}
-	}
-	r := w.run("history", "--terms", "--history", file).must(t, exitOK)
-	has(t, r.out, "operator_release by "+userAtHost(), "operator_destroy by "+userAtHost())
 }
 
 // noon is a time of a recorded story.

@@ -14,7 +14,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/output"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -51,10 +50,13 @@ code 1.`,
 			if err := shown.apply(cmd.Context(), d, ls, chosen); err != nil {
 				return err
 			}
-			if advice {
+			switch {
+			case advice:
 				err = listAdvice(cmd.Context(), d, o, ls, shown.sort(ls, chosen), format)
-			} else {
-				err = writeElections(d, ls, shown.sort(ls, chosen), format)
+			case format == "json":
+				err = writeArray(d.stdout, shown.sort(ls, chosen), func(e *election.Election) ([]byte, error) { return e.JSON(ls.at()) })
+			default:
+				err = writeElectionsTable(d.stdout, shown.sort(ls, chosen), ls.at(), ls.several)
 			}
 			return cmp.Or(err, ls.result())
 		},
@@ -65,21 +67,9 @@ code 1.`,
 	return cmd
 }
 
-// writeElections writes the elections as a table or as JSON.
-func writeElections(d deps, ls lookups, chosen []*election.Election, format string) error {
-	if format == "json" {
-		return writeElectionsJSON(d.stdout, chosen, ls.at())
-	}
-	return writeElectionsTable(d.stdout, chosen, ls.at(), ls.several)
-}
-
-func writeElectionsJSON(w io.Writer, elections []*election.Election, now time.Time) error {
-	return output.WriteArray(w, elections, func(e *election.Election) ([]byte, error) { return e.JSON(now) })
-}
-
 // writeElectionsTable writes a table. It names the datacenters if there are several.
 func writeElectionsTable(w io.Writer, elections []*election.Election, now time.Time, several bool) error {
-	tw := output.NewTable(w)
+	tw := newTable(w)
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tSTATE\tLEADER\tNODE\tFOR\tTERM\tCHANGES/h\tSESSION\tTTL\tLOCK-DELAY\tKEY")
 	for _, e := range elections {
 		fmt.Fprint(tw, inDatacenter(e.Datacenter, several))
@@ -162,7 +152,7 @@ func listAdvice(ctx context.Context, d deps, o *options, ls lookups, chosen []*e
 		}
 	}
 	if format == "json" {
-		return output.WriteArray(d.stdout, all, func(a electionAdvice) ([]byte, error) { return json.Marshal(a) })
+		return writeArray(d.stdout, all, func(a electionAdvice) ([]byte, error) { return json.Marshal(a) })
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(d.stderr, "electop: no advice for these elections")

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"electop/election"
@@ -11,21 +10,6 @@ import (
 
 // progressInterval is the minimum time between two updates of the progress.
 const progressInterval = 100 * time.Millisecond
-
-// heldKeys is the result of a search of the whole KV store.
-type heldKeys struct {
-	pairs      []election.Pair
-	at         time.Time // when the search ended
-	incomplete bool
-}
-
-// of returns the keys that one session holds.
-func (h *heldKeys) of(session string) []election.Pair {
-	if h == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(h.pairs), func(p election.Pair) bool { return !p.HeldBy(session) })
-}
 
 // progress updates one line of a terminal. If w is not a terminal, it writes only the last count.
 type progress struct {

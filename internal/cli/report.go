@@ -122,9 +122,9 @@ func readIncident(ctx context.Context, f history.Source, of ui.Subject, r histor
 	}
 	i.events, i.cut = page.Events, page.More
 	slices.Reverse(i.events)
-	err = eachTerms(ctx, f, history.TermQuery{Filter: filter, Limit: historyPage}, func(terms []observedTerm) error {
+	err = eachTerms(ctx, f, history.TermQuery{Filter: filter}, func(terms []history.Term) error {
 		for _, t := range terms {
-			i.terms, i.name = append(i.terms, t.Term), t.Election
+			i.terms, i.name = append(i.terms, t), t.Election
 		}
 		return nil
 	})

@@ -67,7 +67,7 @@ func TestRescueWaitsForALockDelay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		lose(2 * time.Second)
+		lose(time.Second)
 		contend(t, w, key, w.session(nil), "web-2")
 		r := w.run("rescue", "--yes", "--wait", "30s", "-o", "json", k).must(t, exitOK)
 		// On a slow machine, web-2 may lead before rescue reads the key. The output is then empty.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"electop/election/sanitize"
-	"electop/internal/output"
 	"electop/ui"
 	"electop/ui/kit"
 )
@@ -42,7 +41,7 @@ const pipeWidth = 1000
 
 // page returns an empty page of the dashboard, for the command line.
 func (o *options) page(w io.Writer) *kit.Page {
-	page := &kit.Page{Width: cmp.Or(output.TerminalWidth(w), pipeWidth), Sym: kit.Unicode()}
+	page := &kit.Page{Width: cmp.Or(terminalWidth(w), pipeWidth), Sym: kit.Unicode()}
 	if o.ascii {
 		page.Sym = kit.ASCII()
 	}

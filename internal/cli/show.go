@@ -14,7 +14,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/output"
 	"electop/ui/detail"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -72,7 +71,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	around := consulx.Survey(ctx, l.client, e.Key())
 	l.snapshot.Surroundings = &around
 	page := s.o.page(s.d.stdout)
-	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Studies: true, Selected: e, Sym: page.Sym}
+	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e, Sym: page.Sym}
 	view.Look(&scene.InsightCache{})
 	var probe *consulx.ProbeResult
 	var probeErr error // the error is reported after the election is shown
@@ -176,5 +175,5 @@ func writeElectionJSON(w io.Writer, s *scene.Scene, probe *consulx.ProbeResult) 
 	if err != nil {
 		return err
 	}
-	return output.WriteIndented(w, json.RawMessage(append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)))
+	return writeIndented(w, json.RawMessage(append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)))
 }

@@ -144,18 +144,15 @@ func (ls lookups) readChecks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	var reads sync.WaitGroup
-	read := make([]bool, len(ls.all))
-	for i, l := range ls.all {
-		if read[i] = len(l.snapshot.Checks) == 0; read[i] {
-			reads.Go(func() { l.readChecks(ctx, l.snapshot.Elections) })
+	for _, l := range ls.all {
+		if len(l.snapshot.Checks) == 0 {
+			reads.Go(func() {
+				l.readChecks(ctx, l.snapshot.Elections)
+				l.warnUnreadChecks()
+			})
 		}
 	}
 	reads.Wait()
-	for i, l := range ls.all {
-		if read[i] {
-			l.warnUnreadChecks()
-		}
-	}
 }
 
 func (l lookup) warnUnreadChecks() {

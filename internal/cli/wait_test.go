@@ -52,11 +52,11 @@ func TestWaitTimesOut(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
-	r := w.run("wait", "web", "--leader", "web-2", "--timeout", "2s", "-o", "json").must(t, exitFailed)
-	has(t, r.errOut, "electop: timeout after 2s: web is led by web-1")
+	r := w.run("wait", "web", "--leader", "web-2", "--timeout", "300ms", "-o", "json").must(t, exitFailed)
+	has(t, r.errOut, "electop: timeout after 300ms: web is led by web-1")
 	has(t, r.out, `"state": "led"`)
-	r = w.run("wait", "mail", "--led", "--timeout", "2s").must(t, exitNoElection)
-	has(t, r.errOut, "electop: no such election: mail did not appear within 2s\n")
+	r = w.run("wait", "mail", "--led", "--timeout", "300ms").must(t, exitNoElection)
+	has(t, r.errOut, "electop: no such election: mail did not appear within 300ms\n")
 }
 
 func TestWaitEndsIfTheTokenCannotReadTheKey(t *testing.T) {

@@ -236,9 +236,9 @@ func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) e
 	return nil
 }
 
-// jsonLine formats an event as one line of JSON that is safe to show.
-func jsonLine(e election.Event) ([]byte, error) {
-	text, err := e.MarshalJSON()
+// jsonLine formats a value as one line of JSON that is safe to show.
+func jsonLine[T any](v T) ([]byte, error) {
+	text, err := json.Marshal(v)
 	return append(sanitize.JSON(text), '\n'), err
 }
 

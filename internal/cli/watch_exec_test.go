@@ -74,7 +74,6 @@ func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
 
 // Background processes of the shell belong to its command.
 func TestExecWaitsForBackgroundProcesses(t *testing.T) {
-	slow(t)
 	w := led(t, 3)
 	file := filepath.Join(t.TempDir(), "order")
 	events := w.follow("watch", "--exec", `n=$(sed 's/.*"election":"\([^"]*\)".*/\1/'); (sleep 0.1; echo $n-end >> `+file+`) & echo $n-begin >> `+file)
@@ -97,11 +96,6 @@ func TestExecRunsForEveryEventInOrder(t *testing.T) {
 	if got := awaitLines(t, file, n); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("%v, want %v", got, want)
 	}
-}
-
-func TestExecTimeoutIsChecked(t *testing.T) {
-	r := onMemory(t).run("watch", "--exec", "true", "--exec-timeout", "-1s").must(t, exitUsage)
-	has(t, r.errOut, "--exec-timeout -1s: must be 0 or more")
 }
 
 func TestExecGetsTheEventInVariables(t *testing.T) {

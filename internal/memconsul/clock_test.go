@@ -51,18 +51,6 @@ func TestSessionExpiresAfterTwiceItsTTL(t *testing.T) {
 	})
 }
 
-func TestSessionWithoutTTLNeverExpires(t *testing.T) {
-	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
-		for _, ttl := range []string{"", "0", "0s"} {
-			s := f.session(map[string]any{"TTL": ttl})
-			pass(1000 * time.Hour)
-			if f.sessionInfo(s) == "[]" {
-				t.Errorf("a TTL of %q expired", ttl)
-			}
-		}
-	})
-}
-
 func TestLockDelayLastsExactly(t *testing.T) {
 	for asked, want := range map[string]time.Duration{
 		"": 15 * time.Second, "0s": 0, "1ms": time.Millisecond, "60s": time.Minute, "90s": time.Minute,
@@ -91,56 +79,6 @@ func TestLockDelayLastsExactly(t *testing.T) {
 	}
 }
 
-func TestWaitLasts(t *testing.T) {
-	for wait, want := range map[string]time.Duration{"": 5 * time.Minute, "16s": 16 * time.Second, "1h": 10 * time.Minute} {
-		t.Run(wait, func(t *testing.T) {
-			inBubble(t, func(f *fixture, _ *memconsul.Agent) {
-				f.mustPut("/v1/kv/p/k", "v")
-				query := f.block("/v1/kv/p/k", f.entry("p/k").ModifyIndex, wait)
-				query.result(f)
-				if query.took < want || query.took > want+want/16 {
-					t.Errorf("a wait of %q took %s", wait, query.took)
-				}
-			})
-		})
-	}
-}
-
-// TestBlockedQueriesSleepThroughOtherChanges tests that a query returns only if the objects that it reads change.
-func TestBlockedQueriesSleepThroughOtherChanges(t *testing.T) {
-	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
-		f.mustPut("/v1/kv/p/a/k", "v")
-		s := f.session(nil)
-		f.mustPut("/v1/catalog/register", `{"Node":"n","Address":"10.0.0.1","Check":{"CheckID":"c","Status":"passing"}}`)
-		watched := map[string]func(){
-			"/v1/kv/p/none":         func() { f.mustPut("/v1/kv/p/none", "v") },
-			"/v1/kv/p/a/k":          func() { f.mustPut("/v1/kv/p/a/k", "w") },
-			"/v1/kv/p/a/?recurse":   func() { f.mustPut("/v1/kv/p/a/new", "v") },
-			"/v1/session/info/" + s: func() { f.mustPut("/v1/session/destroy/"+s, "") },
-			"/v1/health/node/n":     func() { f.mustPut("/v1/catalog/deregister", `{"Node":"n","CheckID":"c"}`) },
-		}
-		for path, change := range watched {
-			query := f.block(path, f.get(path).index(t), "10m")
-			synctest.Wait()
-			f.mustPut("/v1/kv/p/elsewhere", fmt.Sprint(path))
-			f.mustPut("/v1/kv/p/a", fmt.Sprint(path))
-			f.session(nil)
-			f.setCheck("node-2", "other", "passing", path)
-			synctest.Wait()
-			select {
-			case <-query.done:
-				t.Errorf("the change of another object ended the query of %s", path)
-			default:
-			}
-			change()
-			query.result(f)
-			if query.took != 0 {
-				t.Errorf("a change did not end the query of %s", path)
-			}
-		}
-	})
-}
-
 func TestEmptyPrefixWakesForEverything(t *testing.T) {
 	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
 		f.mustPut("/v1/kv/a", "v")
@@ -149,25 +87,6 @@ func TestEmptyPrefixWakesForEverything(t *testing.T) {
 		f.do(http.MethodDelete, "/v1/kv/a", "")
 		if r := query.result(f); r.code != http.StatusNotFound || query.took != 0 {
 			t.Errorf("%d after %s", r.code, query.took)
-		}
-	})
-}
-
-func TestTTLCheckNeedsReports(t *testing.T) {
-	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
-		f.put("/v1/agent/check/register", `{"Name":"c","TTL":"10s","Status":"passing"}`)
-		s := f.session(map[string]any{"NodeChecks": []string{"c"}})
-		for range 3 {
-			pass(9 * time.Second)
-			f.put("/v1/agent/check/pass/c", "")
-		}
-		pass(10*time.Second - 1)
-		if f.sessionInfo(s) == "[]" {
-			t.Fatal("the session ended although its check was updated")
-		}
-		pass(1)
-		if got := f.checkStatus("node-1", "c"); got != "critical" || f.sessionInfo(s) != "[]" {
-			t.Errorf("after the TTL, the check has the status %s or the session still exists", got)
 		}
 	})
 }

@@ -194,32 +194,3 @@ func TestSafeRelease(t *testing.T) {
 		}
 	})
 }
-
-// The body of a transaction has at most 512 KB. With base64, the value has at most 393,216 bytes minus the rest of
-// the body. The release of a single key accepts the longest value that Consul allows.
-func TestReleaseOfLongValues(t *testing.T) {
-	contract(t, func(f *fixture) {
-		const limit = 512 << 10
-		key, s := f.key("k"), f.quickSession()
-		unlock := func(size int) int {
-			value := strings.Repeat("v", size)
-			f.mustPut("/v1/kv/"+key+"?flags=7&acquire="+s, value)
-			body := fmt.Sprintf(`[{"KV":{"Verb":"unlock","Key":%q,"Session":%q,"Flags":7,"Value":%q}}]`, key, s,
-				base64.StdEncoding.EncodeToString([]byte(value)))
-			body += strings.Repeat(" ", max(0, limit-len(body))) // the longest body, if the value can fill it
-			return f.do(http.MethodPut, "/v1/txn", body).code
-		}
-		if code := unlock(393_000); code != http.StatusOK || f.entry(key).session() != "" {
-			f.Errorf("the transaction with the longest body failed: %d", code)
-		}
-		if code := unlock(393_300); code != http.StatusRequestEntityTooLarge || f.entry(key).session() != s {
-			f.Errorf("a longer body: %d", code)
-		}
-		longest := strings.Repeat("w", limit)
-		f.mustPut("/v1/kv/"+key+"?flags=7&acquire="+s, longest)
-		f.mustPut("/v1/kv/"+key+"?flags=7&release="+s, longest)
-		if e := f.entry(key); e.session() != "" || e.value() != longest || e.Flags != 7 {
-			f.Errorf("after the release: session %q, %d bytes, flags %d", e.session(), len(e.value()), e.Flags)
-		}
-	})
-}

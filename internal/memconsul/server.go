@@ -68,9 +68,6 @@ func Start(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Agent returns the agent, for requests without a network.
-func (s *Server) Agent() *Agent { return s.agent }
-
 // Addr returns the host:port of the server.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 

@@ -1,11 +1,9 @@
 package memconsul_test
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -87,84 +85,5 @@ func TestUnsupportedFiltersAreErrors(t *testing.T) {
 		if r.code != http.StatusBadRequest || !strings.Contains(r.body, "memconsul supports only") {
 			t.Errorf("%s: %d %s", filter, r.code, r.body)
 		}
-	}
-}
-
-// TestOneHolderUnderContention runs many candidates that acquire and release one key, and counts the terms.
-func TestOneHolderUnderContention(t *testing.T) {
-	srv := startServer(t)
-	f := newFixture(t, srv.Addr())
-	const candidates, turns = 8, 20
-	var (
-		holders sync.Mutex // TryLock fails if two sessions hold the key
-		won     sync.WaitGroup
-	)
-	for range candidates {
-		s := f.quickSession()
-		won.Go(func() {
-			for done := 0; done < turns; {
-				r, err := f.try(t.Context(), http.MethodPut, "/v1/kv/k?acquire="+s, s)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if r.body != "true" {
-					continue
-				}
-				if !holders.TryLock() {
-					t.Error("two sessions hold the key")
-					return
-				}
-				done++
-				holders.Unlock()
-				if r, err := f.try(t.Context(), http.MethodPut, "/v1/kv/k?release="+s, ""); err != nil || r.body != "true" {
-					t.Errorf("release: %v %s", err, r.body)
-					return
-				}
-			}
-		})
-	}
-	won.Wait()
-	if got := f.entry("k").LockIndex; got != candidates*turns {
-		t.Errorf("%d terms, want %d", got, candidates*turns)
-	}
-}
-
-// BenchmarkPutWakesOneOf measures a write with thousands of queries blocked on other keys.
-func BenchmarkPutWakesOneOf(b *testing.B) {
-	for _, waiting := range []int{0, 5000} {
-		b.Run(fmt.Sprint(waiting), func(b *testing.B) {
-			agent := memconsul.New(memconsul.Config{})
-			var blocked sync.WaitGroup
-			put := func(key string) {
-				req, err := http.NewRequest(http.MethodPut, "http://agent/v1/kv/"+key, strings.NewReader("v"))
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := agent.RoundTrip(req); err != nil {
-					b.Fatal(err)
-				}
-			}
-			for i := range waiting {
-				key := fmt.Sprintf("service/s%d/leader", i)
-				put(key)
-				blocked.Go(func() {
-					req, err := http.NewRequest(http.MethodGet, "http://agent/v1/kv/"+key+"?index=1000000&wait=10m", nil)
-					if err != nil {
-						b.Error(err)
-						return
-					}
-					if _, err := agent.RoundTrip(req); err != nil {
-						b.Error(err)
-					}
-				})
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				put("service/other/leader")
-			}
-			agent.Close()
-			blocked.Wait()
-		})
 	}
 }

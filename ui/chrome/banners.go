@@ -31,8 +31,7 @@ const (
 	bannerLines = 3
 )
 
-// Banners returns the lines between header and body. demo is empty outside a demonstration. If the lines do not fit,
-// one banner describes all problems of datacenters.
+// Banners returns the lines between header and body. demo is empty outside a demonstration.
 func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, height int) [][]kit.Span {
 	if height < tallHeight {
 		demo = ""
@@ -40,22 +39,16 @@ func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, heigh
 	room := height - 2 // the header and the footer are one line each
 	room = max(0, room-bodyHeight, room/2)
 	var fit [][]kit.Span
-	for _, parts := range [][][]kit.Span{problems(s), summary(s)} {
-		fit = nil
-		for _, b := range banners(s, k, f, demo, width, parts) {
-			lines := [][]kit.Span{b} // an empty banner reserves the line of the prompt
-			if height >= tallHeight && kit.SpansWidth(b) > width {
-				lines = kit.Flow(b, width-1)
-			}
-			for i, line := range lines[:min(len(lines), bannerLines)] {
-				if i > 0 {
-					line = append([]kit.Span{{kit.Text, " "}}, line...)
-				}
-				fit = append(fit, line)
-			}
+	for _, b := range banners(s, k, f, demo, width) {
+		lines := [][]kit.Span{b} // an empty banner reserves the line of the prompt
+		if height >= tallHeight && kit.SpansWidth(b) > width {
+			lines = kit.Flow(b, width-1)
 		}
-		if len(fit) <= room || !s.Several() {
-			break
+		for i, line := range lines[:min(len(lines), bannerLines)] {
+			if i > 0 {
+				line = append([]kit.Span{{kit.Text, " "}}, line...)
+			}
+			fit = append(fit, line)
 		}
 	}
 	return fit[:min(len(fit), room)]
@@ -63,7 +56,7 @@ func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, heigh
 
 // banners returns the lines about the past, the filter, problems, a pause, loading, the history and a demonstration, in
 // this order.
-func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, problems [][]kit.Span) [][]kit.Span {
+func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int) [][]kit.Span {
 	var lines [][]kit.Span
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
 	if f.Typing {
@@ -73,7 +66,7 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, p
 	if !f.Typing && !f.Empty() {
 		lines = append(lines, filterBanner(s, f))
 	}
-	lines = append(lines, problems...)
+	lines = append(lines, problems(s)...)
 	if s.Stale && hasBoard && s.Live.Connection.State != election.Lost {
 		lines = append(lines, []kit.Span{{kit.Alarm, " History until " + kit.Clock(s.Live.RecordedUntil, s.Now) + " (" + kit.Duration(s.Now.Sub(s.Live.RecordedUntil)) + " ago). "},
 			{kit.Text, " Connecting to Consul" + sym.Ellipsis}})
@@ -101,56 +94,37 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int, p
 	return lines
 }
 
-// problems returns a banner for each problem with the elections. The header shows other problems.
+// shownProblems is the maximum number of banners about problems.
+const shownProblems = 2
+
+// problems returns banners for the first problems with the elections, and one for the others. The header shows problems
+// with other data.
 func problems(s *scene.Scene) (lines [][]kit.Span) {
+	var rest []string
 	for _, p := range s.Problems() {
-		switch {
-		case p.Kind == election.PartSessions, p.Kind == election.PartChecks, p.Where == "" && len(s.Shown.Elections) == 0:
+		if p.Kind == election.PartSessions || p.Kind == election.PartChecks || p.Where == "" && len(s.Shown.Elections) == 0 {
 			continue
-		case s.Past != nil:
-			lines = append(lines, []kit.Span{{kit.Delay, " " + s.Sym.Warning + " " + p.Text}})
+		}
+		if len(lines) == shownProblems {
+			rest = append(rest, scene.OneLine(p.Where, 40))
 			continue
-		case p.Where != "" && p.Kind != election.PartWhole:
+		}
+		if p.Where != "" && p.Kind != election.PartWhole {
 			p.Text = scene.OneLine(p.Where, 40) + ": " + p.Text
 		}
 		b := []kit.Span{{kit.Alarm, " " + p.Text + " "}, {kit.Text, " "}, {kit.Bad, retryText(s, p.Retry)}}
+		if s.Past != nil {
+			b = []kit.Span{{kit.Delay, " " + s.Sym.Warning + " " + p.Text}}
+		}
 		if p.Error != "" {
 			b = append(b, kit.Span{kit.Text, "  " + scene.OneLine(p.Error, 200)})
 		}
 		lines = append(lines, b)
 	}
+	if len(rest) > 0 {
+		lines = append(lines, []kit.Span{{kit.Alarm, " " + kit.Plural(len(rest), "more problem") + " "}, {kit.Text, " " + strings.Join(slices.Compact(rest), ", ")}})
+	}
 	return lines
-}
-
-// summary shows in one banner which datacenters have a problem.
-func summary(s *scene.Scene) [][]kit.Span {
-	var states []string
-	names := map[string][]string{}
-	for _, p := range s.Problems() {
-		if p.Where == "" {
-			return problems(s)
-		}
-		if p.Kind == election.PartSessions || p.Kind == election.PartChecks || slices.Contains(names[p.State], p.Where) {
-			continue
-		}
-		if names[p.State] == nil {
-			states = append(states, p.State)
-		}
-		names[p.State] = append(names[p.State], p.Where)
-	}
-	var b []kit.Span
-	for _, state := range states {
-		verb := " are "
-		if len(names[state]) == 1 {
-			verb = " is "
-		}
-		b = append(b, kit.Span{kit.Alarm, " " + kit.Plural(len(names[state]), "datacenter") + verb + state + ":"},
-			kit.Span{kit.Text, " " + scene.OneLine(strings.Join(names[state], ", "), 300) + "."})
-	}
-	if b == nil {
-		return nil
-	}
-	return [][]kit.Span{b}
 }
 
 // filterBanner shows the filter, its result and the number of hidden marks.

@@ -65,16 +65,19 @@ func placeSpans(s *scene.Scene, at Place, room int) []kit.Span {
 	if s.ReadOnly {
 		spans = append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Badge, " READ-ONLY "})
 	}
-	var where []string // with several datacenters, the connections contain their names
+	where := []string{scene.Clean(at.Address)} // with several datacenters, the connections contain their names
 	if dc := s.Live.Datacenter; dc != "" {
-		where = append(where, scene.Clean(dc))
+		where = []string{scene.Clean(dc), where[0]}
 	}
-	where = append(where, scene.Clean(at.Address))
 	for _, pattern := range at.Patterns {
 		where = append(where, scene.Clean(pattern))
 	}
 	text := strings.Join(where, " "+s.Sym.Dot+" ")
-	if used := kit.SpansWidth(spans) + 1; used+8 > room {
+	used := kit.SpansWidth(spans) + 1
+	if address := scene.Clean(at.Address); !strings.HasPrefix(text, address) && used+kit.Width(where[0]+address)+4 > room {
+		text = address // the address is more important than the datacenter
+	}
+	if used+8 > room {
 		return spans
 	}
 	return append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Quiet, text})

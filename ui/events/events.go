@@ -37,7 +37,6 @@ type Model struct {
 	// since is the time of the oldest event to list. moment is the displayed moment, which is zero for the present.
 	since, moment time.Time
 	stored        stored
-	full          full
 }
 
 // New returns a view that stays empty until the first [scene.Opened] or [scene.Changed].
@@ -69,17 +68,6 @@ func (m *Model) count(n int, noun string) string {
 	return strconv.Itoa(n) + "+ " + noun + "s"
 }
 
-// Place returns the place of the footer. election is false if the open event is not about an election.
-func (m *Model) Place() (at keys.Place, election bool) {
-	if m.full.line != nil {
-		return keys.Event, m.full.line.Ev.Key != ""
-	}
-	return keys.Events, true
-}
-
-// Covered reports whether the box with one event covers the list.
-func (m *Model) Covered() bool { return m.full.line != nil }
-
 // Marks returns zeros, because events cannot be marked.
 func (m *Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
 
@@ -98,7 +86,6 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
 		rows--
 	}
 	m.list.Scroll(rows)
-	m.full.fit(s, m.rect)
 	return m, action
 }
 
@@ -107,7 +94,6 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Resized:
 		m.rect = msg.Rect
 	case scene.Opened:
-		m.closeFull()
 		m.opened = true
 		if !m.changed(s) && m.follow {
 			m.stored.restart()
@@ -118,7 +104,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			m.refresh(s)
 		}
 	case scene.Filtered:
-		if m.closeFull(); msg.Text != m.filter.Text {
+		if msg.Text != m.filter.Text {
 			m.setFilter(msg.Text, s)
 		}
 	case scene.Since:
@@ -142,17 +128,11 @@ func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Moved:
 		m.moveTo(m.list.Index + msg.Step)
 	case scene.Wheeled:
-		if m.full.line != nil {
-			m.full.text.Scroll(msg.Step)
-			break
-		}
 		m.moveTo(m.list.Index + msg.Step)
 	case scene.Clicked:
 		m.moveTo(msg.Index)
 	case scene.Back:
 		switch {
-		case m.full.line != nil:
-			m.closeFull()
 		case !m.filter.Empty(): // the cursor stays on the event that was found
 			m.follow = false
 			m.setFilter("", s)
@@ -169,9 +149,6 @@ func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 }
 
 func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
-	if m.full.line != nil {
-		return m.pressedFull(msg, s)
-	}
 	if effect, _ := m.list.Key(msg, kit.ListKeys{Step: m.keys.Step}); effect != kit.Ignored {
 		m.moveTo(m.list.Index)
 		return nil
@@ -180,7 +157,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case key.Matches(msg, m.keys.Report):
 		return m.report("", s)
 	case m.selected() != nil && key.Matches(msg, m.keys.Open):
-		m.openFull()
+		return m.open(s)
 	}
 	return nil
 }
@@ -229,7 +206,6 @@ func (m *Model) newest(s *scene.Scene) {
 func (m *Model) refresh(s *scene.Scene) {
 	at, before := cmp.Or(m.target, m.selected()), m.list.Index
 	m.list.Rows = m.join(s)
-	m.full.renew(m.list.Rows)
 	m.names = max(m.names, nameWidth(m.list.Rows, s), s.NameWidth+datacenterWidth(s))
 	if m.follow || at == nil {
 		m.list.MoveTo(0)
@@ -263,18 +239,6 @@ func (m *Model) selected() *election.Event { return m.list.Selected().Ev }
 
 // View draws the title and the lines that fit. If there is a status of the history, it is the last line.
 func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
-	r, over := m.rect, *p
-	if m.full.line != nil { // the box covers the list
-		over.Areas = false
-	}
-	lines := m.drawList(s, &over)
-	if m.full.line != nil && r.H > kit.BoxFrame {
-		m.full.view(p, m.keys.Open, lines, r.W)
-	}
-	return lines
-}
-
-func (m *Model) drawList(s *scene.Scene, p *kit.Painter) []string {
 	r, rows := m.rect, m.list.Rows
 	lines := append(make([]string, 0, r.H), m.title(s, p))
 	// With a history, the column of times always has a date, so that columns do not move when a page is read.

@@ -4,79 +4,38 @@ import (
 	"strconv"
 	"time"
 
-	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
-
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
-// full is the box that shows one event in full. A change to the list does not change the displayed event.
-type full struct {
-	line *scene.EventLine // nil while the box is closed
-	text kit.Reader
-}
+// evidenceLimit is the maximum length of the evidence, in runes.
+const evidenceLimit = 4000
 
-// fullWidth is the maximum width of the box, in cells. evidenceLimit is the maximum length of the evidence, in runes.
-const (
-	fullWidth     = 100
-	evidenceLimit = 4000
-)
-
-// openFull opens the box. The cursor stays on its event while newer events arrive.
-func (m *Model) openFull() { m.full, m.follow = full{line: &m.list.Rows[m.list.Index]}, false }
-
-func (m *Model) closeFull() {
-	if m.full.line != nil {
-		m.full = full{}
-		m.moveTo(m.list.Index)
+// open opens the box that shows the selected event in full. The cursor stays on the event while newer events arrive. A
+// change to the list does not change the event, but adds its explanation.
+func (m *Model) open(s *scene.Scene) scene.Action {
+	line := m.list.Selected()
+	m.follow = false
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Event", Keys: m.keys, Width: 100, Closed: func() { m.moveTo(m.list.Index) }}}
+	o.Buttons = []kit.Button{{Key: "esc", Label: "Close"}, {Key: m.keys.Report.Keys()[0], Hint: "report", Do: func() any { return m.report("", s) }}}
+	if line.Ev.Key != "" {
+		o.Buttons = append(o.Buttons, kit.Button{Key: m.keys.Open.Keys()[0], Hint: "its election", Do: func() any {
+			return scene.All{scene.Close{}, scene.ShowElection{ID: string(line.Ev.ElectionID())}}
+		}})
 	}
-}
-
-// renew finds the event in the new lines, because its explanation may have arrived.
-func (f *full) renew(lines []scene.EventLine) {
-	if f.line == nil || f.line.Why != nil {
-		return
-	}
-	for i := range lines {
-		if scene.SameEvent(lines[i].Ev, f.line.Ev) {
-			f.line = &lines[i]
-			return
+	o.Update = func(now *scene.Scene) scene.Action {
+		s = now
+		for i := range m.list.Rows {
+			if line.Why == nil && scene.SameEvent(m.list.Rows[i].Ev, line.Ev) {
+				line = m.list.Rows[i]
+			}
 		}
-	}
-}
-
-// fit computes the layout of the text for the view.
-func (f *full) fit(s *scene.Scene, r kit.Rect) {
-	if f.line == nil {
-		return
-	}
-	w := min(fullWidth, r.W-kit.BoxSides)
-	page := &kit.Page{Width: w - kit.BoxSides, Sym: s.Sym}
-	writeEvent(page, s, f.line)
-	f.text.Show(page.Lines, w, max(1, r.H-kit.BoxFrame))
-}
-
-// pressedFull handles a key while the box is open.
-func (m *Model) pressedFull(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
-	f := &m.full
-	if step, ok := m.keys.Step(msg, max(1, f.text.Rows), len(f.text.Lines)); ok {
-		f.text.Scroll(step)
 		return nil
 	}
-	switch ev := f.line.Ev; {
-	case key.Matches(msg, m.keys.Report):
-		return m.report("", s)
-	case !key.Matches(msg, m.keys.Open):
-	case ev.Key == "":
-		m.closeFull()
-	default:
-		m.closeFull()
-		return scene.ShowElection{ID: string(ev.ElectionID())}
-	}
-	return nil
+	o.Write = func(page *kit.Page) { writeEvent(page, s, &line) }
+	return scene.Open{Overlay: o}
 }
 
 // writeEvent writes every known fact of an event.
@@ -84,13 +43,13 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 	ev := line.Ev
 	text := func(label, text string) {
 		if text != "" {
-			page.Field(label, kit.Span{Role: kit.Text, Text: text})
+			page.Field(label, kit.Span{kit.Text, text})
 		}
 	}
 	text("Time", ev.Time.In(s.Now.Location()).Format("2006-01-02 15:04:05.000 MST"))
-	page.Field("Event", append([]kit.Span{{Role: scene.EventRole(ev), Text: scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, scene.EventLine{Ev: ev}, false, s.Now)...)...)
+	page.Field("Event", append([]kit.Span{{scene.EventRole(ev), scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, scene.EventLine{Ev: ev}, false, s.Now)...)...)
 	if ev.Election != "" {
-		page.Field("Election", kit.Span{Role: kit.Strong, Text: sanitize.Text(ev.Election)})
+		page.Field("Election", kit.Span{kit.Strong, sanitize.Text(ev.Election)})
 	}
 	if s.Several() {
 		text("Datacenter", scene.Clean(ev.Datacenter))
@@ -117,29 +76,15 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 
 // writeWhy writes the cause of the end of a term, and its evidence, which the list shortens.
 func writeWhy(page *kit.Page, s *scene.Scene, why *election.Event) {
-	page.Field("Lost because", kit.Span{Role: kit.Text, Text: scene.CauseWords(why.Cause)}, kit.Span{Role: kit.Quiet, Text: "  " + string(why.Cause)})
+	page.Field("Lost because", kit.Span{kit.Text, scene.CauseWords(why.Cause)}, kit.Span{kit.Quiet, "  " + string(why.Cause)})
 	if why.Evidence != "" {
 		label := "Evidence"
 		if why.Guess {
 			label = "Guess from"
 		}
-		page.Field(label, kit.Span{Role: kit.Text, Text: scene.OneLine(why.Evidence, evidenceLimit)})
+		page.Field(label, kit.Span{kit.Text, scene.OneLine(why.Evidence, evidenceLimit)})
 	}
 	if !why.LockDelayUntil.IsZero() {
-		page.Field("Lock-delay", kit.Span{Role: kit.Text, Text: "until " + page.Sym.Tilde + kit.Dated(why.LockDelayUntil.Round(time.Second), s.Now, true)})
+		page.Field("Lock-delay", kit.Span{kit.Text, "until " + page.Sym.Tilde + kit.Dated(why.LockDelayUntil.Round(time.Second), s.Now, true)})
 	}
-}
-
-// view draws the box over the lines of the view. open is the key that opens the election.
-func (f *full) view(p *kit.Painter, open key.Binding, lines []string, width int) {
-	controls := []kit.Control{kit.PressButton("esc", kit.ButtonOn, "[ Close ]")}
-	if f.line.Ev.Key != "" {
-		controls = append(controls, kit.Blank(3), kit.BoundHint(open, "its election"))
-	}
-	var where []kit.Span
-	if text := f.text.Position(); text != "" {
-		where = []kit.Span{{Role: kit.Key, Text: p.Sym.KeyMove}, {Role: kit.Quiet, Text: " " + text}}
-	}
-	b := kit.Box{Edge: kit.Accent, Title: "Event", Body: f.text.Window(), Foot: [][]kit.Span{where}, Controls: controls}
-	b.Draw(p, lines, f.text.Width, width)
 }

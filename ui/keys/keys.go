@@ -18,8 +18,8 @@ type Map struct {
 	MarkAll, Invert, MarkRange, Unmark                        key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
 	Mouse, Suspend, Quit                                      key.Binding
-	// Fixed contains the keys of dialogs and prompts. Settings cannot change them.
-	Fixed FixedKeys
+	// Enter is how the screen names the key enter.
+	Enter string
 	// Copies are the groups of the help about the copy menus.
 	Copies []Group
 	rows   []Row
@@ -33,9 +33,8 @@ const (
 	Elections Place = "elections"
 	Events    Place = "events"
 	Sessions  Place = "sessions"
-	Zoom      Place = "zoom"  // the pane of an election fills the screen
-	Past      Place = "past"  // the board shows the past
-	Event     Place = "event" // one event fills the screen
+	Zoom      Place = "zoom" // the pane of an election fills the screen
+	Past      Place = "past" // the board shows the past
 	Session   Place = "session"
 	Empty     Place = "empty" // there are no elections
 )

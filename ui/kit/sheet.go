@@ -31,7 +31,9 @@ type Sheet struct {
 	// Tabs are the titles of the pages of a sheet. Tab is the index of the open page.
 	Tabs []string
 	Tab  int
-	// Closed, if set, cancels what the sheet started.
+	// Task is the read for which the sheet waits. Closing the sheet cancels it.
+	Task *Task
+	// Closed, if set, cancels what else the sheet started.
 	Closed func()
 
 	// Height is the number of lines for Foot and the text.
@@ -39,6 +41,7 @@ type Sheet struct {
 
 	text    Reader
 	items   []int // the item of each line, or -1
+	written []int // the items of the text that Write writes
 	line    int   // position of the cursor in the text
 	focus   int   // position of the focus among the buttons with a label
 	changed time.Time
@@ -95,8 +98,8 @@ type SettledMsg struct{}
 
 // Row makes the lines since the last call the item i of a menu. A negative item is text.
 func (s *Sheet) Row(page *Page, i int) {
-	for len(s.items) < len(page.Lines) {
-		s.items = append(s.items, i)
+	for len(s.written) < len(page.Lines) {
+		s.written = append(s.written, i)
 	}
 }
 
@@ -107,6 +110,9 @@ func (s *Sheet) Chosen() int {
 	}
 	return -1
 }
+
+// Select moves the cursor to an item.
+func (s *Sheet) Select(item int) { s.moveTo(slices.Index(s.items, item)) }
 
 // Top scrolls to the first line, or to the first item of a menu.
 func (s *Sheet) Top() { s.text.Offset, s.line = 0, -1 }
@@ -130,15 +136,20 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 		page.Width -= menuGutter
 	}
 	title := s.Title
-	s.Head, s.Foot, s.items = nil, nil, nil
+	s.Head, s.Foot, s.written = nil, nil, nil
 	s.Write(page)
 	s.Row(page, -1)
+	s.items = s.written
 	rows := s.Height - len(s.Head) - len(s.Foot)
 	if len(page.Lines) > rows || s.Width > 0 {
 		rows-- // for the scroll position
 	}
-	if s.text.Show(page.Lines, w, max(1, rows)) || s.Title != title || s.changed.IsZero() {
-		s.changed, s.settled, s.asking, s.typed = now, false, "", nil
+	changes := s.text.Show(page.Lines, w, max(1, rows)) || s.Title != title || s.changed.IsZero()
+	if changes {
+		s.changed, s.settled = now, false
+		if s.typed != nil { // the number was typed for another text
+			s.asking, s.typed = "", nil
+		}
 	}
 	if s.line < 0 {
 		s.line = max(0, slices.IndexFunc(s.items, func(i int) bool { return i >= 0 }))
@@ -147,10 +158,10 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	if !s.settled && now.Sub(s.changed) >= Settled {
 		s.settled = true
 	}
-	if s.focus > 0 && !slices.ContainsFunc(s.Buttons, s.ready) {
+	if !slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts && !b.Off }) {
 		s.focus = 0
 	}
-	if s.changed != now || !slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts }) {
+	if !changes || !slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts }) {
 		return nil
 	}
 	return tea.Tick(Settled, func(time.Time) tea.Msg { return SettledMsg{} })
@@ -261,6 +272,8 @@ func (s *Sheet) press(b *Button) any {
 	case b.Ask != "":
 		s.asking = b.Key
 		return nil
+	case b.Do == nil:
+		return Close{}
 	}
 	return b.Do()
 }
@@ -291,6 +304,7 @@ func (s *Sheet) Paste(text string) {
 
 // End cancels what the sheet started.
 func (s *Sheet) End() {
+	s.Task.Cancel()
 	if s.Closed != nil {
 		s.Closed()
 	}
@@ -312,24 +326,24 @@ func (s *Sheet) Footer() []key.Binding {
 	if s.Menu {
 		all[0].SetHelp(move.Help().Key, "move")
 	}
-	switch {
-	case len(s.Tabs) > 0:
+	if len(s.Tabs) > 0 {
 		all = append(all, say("tab", "next page"))
-	case slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts }):
-		all = append(all, say("tab", "choose"), say("enter", "press the button"))
 	}
 	leave := "close"
 	for _, b := range s.Buttons {
 		switch {
 		case b.Key == "esc" && b.Hint != "":
 			leave = b.Hint
-		case b.Hint != "" && !b.Off && b.Key != "esc":
+		case b.Hint != "" && !b.Off && b.Key != "esc" && (!b.Acts || s.settled):
 			n := say(b.Key, b.Hint)
 			if b.Sign != "" {
 				n.SetHelp(b.Sign, b.Hint)
 			}
 			all = append(all, n)
 		}
+	}
+	if slices.ContainsFunc(s.Buttons, s.ready) {
+		all = append(all, say("tab", "choose a button"))
 	}
 	return append(all, say("esc", leave))
 }
@@ -415,6 +429,8 @@ func (s *Sheet) controls() []Control {
 	for i, b := range s.labelled() {
 		text, role := "  "+b.Label+"  ", ButtonIdle
 		switch {
+		case b.Acts && !s.ready(b) && i == s.focus: // the button keeps the focus while it is disabled
+			text, role = "[("+b.Label+")]", Faint
 		case b.Acts && !s.ready(b):
 			text, role = " ("+b.Label+") ", Faint
 		case i == s.focus && b.Acts:

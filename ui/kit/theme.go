@@ -41,8 +41,6 @@ func newPalette(t Theme, dark bool, d depth) palette {
 	switch {
 	case d == depthNone:
 		return palette{}
-	case d != depthTrue && t == ThemeContrast:
-		return contrast16(of)
 	case d != depthTrue:
 		return terminalColours(of)
 	case t == ThemeContrast:
@@ -78,15 +76,5 @@ func terminalColours(of func(light, dark string) color.Color) palette {
 		vacant: of("1", "11"), delay: of("3", "3"), bad: of("1", "9"),
 		lane: of("2", "2"), onBadge: of("15", "0"),
 		selection: of("7", "8"), selectedText: of("0", "15"), selectedQuiet: of("0", "15"),
-	}
-}
-
-// contrast16 returns a high-contrast palette of 16 colours.
-func contrast16(of func(light, dark string) color.Color) palette {
-	ink, ground := of("0", "15"), of("15", "0")
-	return palette{
-		quiet: ink, faint: ink, line: ink, accent: of("4", "14"), led: of("0", "10"), vacant: of("1", "11"),
-		delay: of("5", "11"), bad: of("1", "9"), lane: of("0", "10"), onBadge: ground,
-		selection: ink, selectedText: ground, selectedQuiet: ground, selectedProblems: ground,
 	}
 }

@@ -34,27 +34,25 @@ const doctorTime = 15 * time.Second
 
 // Doctor returns the page of :doctor and the command that runs the checks.
 func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, tea.Cmd) {
-	var task *kit.Task
 	var now, at time.Time
 	var checks []Check
 	var failure error
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor", Keys: k}, Update: func(s *scene.Scene) scene.Action {
+		now = s.Now
+		return nil
+	}}
 	start := func() (cmd tea.Cmd) {
-		task, cmd = kit.Read(ctx, doctorTime, func(ctx context.Context, _ func(int, int)) ([]Check, error) { return examine(ctx) },
+		o.Task, cmd = kit.Read(ctx, doctorTime, func(ctx context.Context, _ func(int, int)) ([]Check, error) { return examine(ctx) },
 			func(found []Check, err error) tea.Cmd {
 				checks, failure, at = found, err, now
 				return nil
 			})
 		return cmd
 	}
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor", Keys: k}, Update: func(s *scene.Scene) scene.Action {
-		now = s.Now
-		return nil
-	}}
-	o.Closed = func() { task.Cancel() }
 	o.Write = func(page *kit.Page) {
 		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return scene.Run{Cmd: start()} }}
-		o.Buttons, o.State = []kit.Button{again}, []kit.Span{{Role: kit.Quiet, Text: "as of " + kit.ClockTime(at)}}
-		if task.Running() {
+		o.Buttons, o.State = []kit.Button{again}, []kit.Span{{kit.Quiet, "as of " + kit.ClockTime(at)}}
+		if o.Task.Running() {
 			o.Buttons[0].Do = func() any { return nil }
 			o.State[0].Text = "checking"
 			page.Para(kit.Accent, "Checking what this address and token can read and do.")
@@ -90,8 +88,8 @@ func WriteChecks(page *kit.Page, checks []Check) {
 		return max(kit.Width(c.Detail), kit.SpansWidth(rule(c))) > page.Width-column || kit.Width(c.Subject) > subjectWidth
 	})
 	for i, c := range checks {
-		name, detail := kit.Span{Role: kit.Strong, Text: scene.OneLine(c.Subject, textLength)}, kit.Span{Role: kit.Text, Text: scene.OneLine(c.Detail, textLength)}
-		status := kit.Span{Role: c.Status.role(), Text: kit.PadTo(string(c.Status), statusWidth)}
+		name, detail := kit.Span{kit.Strong, scene.OneLine(c.Subject, textLength)}, kit.Span{kit.Text, scene.OneLine(c.Detail, textLength)}
+		status := kit.Span{c.Status.role(), kit.PadTo(string(c.Status), statusWidth)}
 		indent := column
 		switch {
 		case !table:
@@ -104,7 +102,7 @@ func WriteChecks(page *kit.Page, checks []Check) {
 			page.Indented(indent, detail)
 		case kit.Width(name.Text) > subject:
 			page.Indented(0, name)
-			page.Beside([]kit.Span{{Role: kit.Text, Text: kit.PadTo("", subject+2)}, status}, column, detail)
+			page.Beside([]kit.Span{{kit.Text, kit.PadTo("", subject+2)}, status}, column, detail)
 		default:
 			name.Text = kit.PadTo(name.Text, subject+2)
 			page.Beside([]kit.Span{name, status}, column, detail)
@@ -133,5 +131,5 @@ func rule(c Check) []kit.Span {
 	if c.Rule == "" {
 		return nil
 	}
-	return []kit.Span{{Role: kit.Quiet, Text: "missing rule: "}, {Role: kit.Accent, Text: scene.OneLine(c.Rule, textLength)}}
+	return []kit.Span{{kit.Quiet, "missing rule: "}, {kit.Accent, scene.OneLine(c.Rule, textLength)}}
 }

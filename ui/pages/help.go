@@ -26,12 +26,12 @@ func Help(k keys.Map, commands []Usage, tab int) *scene.Overlay {
 			page.Para(kit.Text, k.Command.Help().Key+" opens the command line; tab completes commands, elections and nodes.")
 			page.Blank()
 			for _, c := range commands {
-				page.Beside([]kit.Span{{Role: kit.Key, Text: c.Usage}}, commandWidth, kit.Span{Role: kit.Text, Text: c.About})
+				page.Beside([]kit.Span{{kit.Key, c.Usage}}, commandWidth, kit.Span{kit.Text, c.About})
 			}
 			return
 		}
 		for _, sign := range signs(k, page.Sym)[o.Tab] {
-			page.Beside([]kit.Span{{Role: kit.Head, Text: sign.label}}, labelWidth, sign.text...)
+			page.Beside([]kit.Span{{kit.Head, sign.label}}, labelWidth, sign.text...)
 		}
 		if scopes := []query.Scope{query.Elections, query.Events, query.Sessions}; o.Tab < len(scopes) {
 			filterWords(page, scopes[o.Tab])
@@ -53,13 +53,13 @@ const (
 // filterWords explains the filter words for one kind of row.
 func filterWords(page *kit.Page, s query.Scope) {
 	add := func(example, means string) {
-		page.Beside([]kit.Span{{Role: kit.Text, Text: "  "}, {Role: kit.Key, Text: example}}, exampleWidth, kit.Span{Role: kit.Text, Text: means})
+		page.Beside([]kit.Span{{kit.Text, "  "}, {kit.Key, example}}, exampleWidth, kit.Span{kit.Text, means})
 	}
 	intro := "all words must match"
 	if s == query.Events {
 		intro += "; the filter also searches the history"
 	}
-	page.Beside([]kit.Span{{Role: kit.Head, Text: "Filter"}}, labelWidth, kit.Span{Role: kit.Text, Text: intro})
+	page.Beside([]kit.Span{{kit.Head, "Filter"}}, labelWidth, kit.Span{kit.Text, intro})
 	add("text", "in names, keys, leaders and nodes; quoted text is searched literally")
 	add("!text", "! before a word inverts its match")
 	add("/regex/", "regular expression; upper-case letters make it case-sensitive")
@@ -88,14 +88,14 @@ func columns(groups []keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
 // group draws the title and the keys of a group, then an empty line.
 func group(g keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
 	page := &kit.Page{Width: width, Sym: sym}
-	page.Add(kit.Span{Role: kit.Head, Text: g.Title})
+	page.Add(kit.Span{kit.Head, g.Title})
 	label := keyWidth
 	for _, b := range g.Keys {
 		label = max(label, kit.Width(b.Help().Key)+1)
 	}
 	for _, b := range g.Keys {
 		h := b.Help()
-		page.Beside([]kit.Span{{Role: kit.Key, Text: h.Key}}, label, kit.Span{Role: kit.Text, Text: h.Desc})
+		page.Beside([]kit.Span{{kit.Key, h.Key}}, label, kit.Span{kit.Text, h.Desc})
 	}
 	page.Blank()
 	return page.Lines
@@ -116,7 +116,7 @@ func beside(all [][][]kit.Span, width int) [][]kit.Span {
 			}
 			lines[i] = append(lines[i], cell...)
 			if c < len(all)-1 {
-				lines[i] = append(lines[i], kit.Span{Role: kit.Text, Text: kit.PadTo("", width+columnGap-kit.SpansWidth(cell))})
+				lines[i] = append(lines[i], kit.Span{kit.Text, kit.PadTo("", width+columnGap-kit.SpansWidth(cell))})
 			}
 		}
 	}

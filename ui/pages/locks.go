@@ -37,22 +37,22 @@ func Locks(ctx context.Context, search Search, datacenter, where string, k keys.
 		found, failure = f, err
 		return nil
 	})
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Locks in the store" + where, Width: 112, Keys: k, Closed: task.Cancel}}
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Locks in the store" + where, Width: 112, Keys: k, Task: task}}
 	o.Write = func(page *kit.Page) {
 		o.Buttons, o.State = []kit.Button{{Key: "esc", Label: "Close"}}, nil
 		switch {
 		case task.Running():
-			o.State = []kit.Span{{Role: kit.Quiet, Text: "searching"}}
-			page.Add(kit.Span{Role: kit.Accent, Text: "Scanning: "}, kit.Span{Role: kit.Text, Text: task.Far()})
+			o.State = []kit.Span{{kit.Quiet, "searching"}}
+			page.Add(kit.Span{kit.Accent, "Scanning: "}, kit.Span{kit.Text, task.Far()})
 			return
 		case failure != nil:
 			page.Para(kit.Bad, "The search failed: "+scene.OneLine(failure.Error(), 400))
 			return
 		case found.Unwatched > 0:
-			o.State = []kit.Span{{Role: kit.Accent, Text: kit.Plural(found.Unwatched, "lock") + " not watched"}}
+			o.State = []kit.Span{{kit.Accent, kit.Plural(found.Unwatched, "lock") + " not watched"}}
 			o.Buttons = append(o.Buttons, kit.Button{Key: "w", Hint: "watch all", Do: func() any { return watchAll(&found) }})
 		default:
-			o.State = []kit.Span{{Role: kit.Quiet, Text: "no unwatched locks found"}}
+			o.State = []kit.Span{{kit.Quiet, "no unwatched locks found"}}
 		}
 		if found.Problem != "" {
 			page.Para(kit.Delay, scene.OneLine(found.Problem, 400))
@@ -91,13 +91,13 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 		name = g.Keys[0]
 	}
 	name = scene.OneLine(strings.Join(append([]string{name}, g.Excluded...), " "), 100)
-	state := kit.Span{Role: kit.Accent, Text: "not watched"}
-	sign := kit.Span{Role: kit.Vacant, Text: page.Sym.Vacant + " "}
+	state := kit.Span{kit.Accent, "not watched"}
+	sign := kit.Span{kit.Vacant, page.Sym.Vacant + " "}
 	switch {
 	case g.Members:
-		state, sign = kit.Span{Role: kit.Quiet, Text: "not elections"}, kit.Span{Role: kit.Quiet, Text: page.Sym.Idle + " "}
+		state, sign = kit.Span{kit.Quiet, "not elections"}, kit.Span{kit.Quiet, page.Sym.Idle + " "}
 	case g.Watched == len(g.Keys):
-		state, sign = kit.Span{Role: kit.Quiet, Text: "watched"}, kit.Span{Role: kit.Led, Text: page.Sym.Led + " "}
+		state, sign = kit.Span{kit.Quiet, "watched"}, kit.Span{kit.Led, page.Sym.Led + " "}
 	case g.Pattern == "":
 		state.Text = "no pattern selects only this key"
 	case g.Watched > 0:
@@ -112,7 +112,7 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 			counts = append(counts, c.text)
 		}
 	}
-	page.Add(sign, kit.Span{Role: kit.Strong, Text: name})
-	page.Indented(2, kit.Span{Role: kit.Text, Text: strings.Join(counts, ", ") + "   "},
-		kit.Span{Role: kit.Quiet, Text: strings.Join(g.SoftwareNames(), ", ") + "   "}, state)
+	page.Add(sign, kit.Span{kit.Strong, name})
+	page.Indented(2, kit.Span{kit.Text, strings.Join(counts, ", ") + "   "},
+		kit.Span{kit.Quiet, strings.Join(g.SoftwareNames(), ", ") + "   "}, state)
 }

@@ -22,21 +22,22 @@ const (
 // Reporter writes incident reports, one at a time. Only the event loop may use it.
 type Reporter struct {
 	ctx   context.Context //nolint:containedctx // ends the reports with the program
+	on    bool
 	write func(ctx context.Context, of []scene.Subject, since time.Time) (file string, err error)
 	do    func(scene.Action) tea.Cmd
 	task  *kit.Task
 }
 
-// NewReporter returns a Reporter that shows its results with do. write writes a report and returns the name of its
-// file. It is nil without a history.
-func NewReporter(ctx context.Context, write func(context.Context, []scene.Subject, time.Time) (string, error), do func(scene.Action) tea.Cmd) *Reporter {
-	return &Reporter{ctx: ctx, write: write, do: do}
+// NewReporter returns a Reporter that shows its results with do. on is false without a history. write writes a
+// report and returns the name of its file.
+func NewReporter(ctx context.Context, on bool, write func(context.Context, []scene.Subject, time.Time) (string, error), do func(scene.Action) tea.Cmd) *Reporter {
+	return &Reporter{ctx: ctx, on: on, write: write, do: do}
 }
 
 // Start writes a report.
 func (r *Reporter) Start(a scene.WriteReport) (cmd tea.Cmd) {
 	switch {
-	case r.write == nil:
+	case !r.on:
 		return r.do(scene.Say{Role: kit.Delay, Text: "Writing a report requires a history (--history)."})
 	case r.task.Running():
 		return r.do(scene.Say{Role: kit.Delay, Text: "No report: another report is still in progress."})

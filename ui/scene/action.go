@@ -44,20 +44,11 @@ type Confirm struct {
 	By    string // see [Chosen]
 }
 
-// Refresh ends a pause and discards the cached permissions for the targets. It then sends [Refreshed] to the dialog.
-type Refresh struct{ Targets []Target }
-
-// ShowResults opens the results panel.
-type ShowResults struct{}
-
-// ShowCommands opens the menu of commands.
-type ShowCommands struct{}
+// Refresh ends a pause and discards the cached permissions for the targets.
+type Refresh struct{ Targets []election.Target }
 
 // Watch adds patterns to the watched patterns.
 type Watch struct{ Patterns []string }
-
-// ShowPlan opens the dialog with the plan of a drain.
-type ShowPlan struct{}
 
 // Drain begins a drain that the user confirmed.
 type Drain struct {

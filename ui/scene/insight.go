@@ -14,8 +14,6 @@ func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
 	switch {
 	case in.Around != nil && (!s.Stale || len(in.Around.Unread()) == 0): // without a connection, the banner already shows the error
 		return insight.NoCandidate(in.Around)
-	case in.Around == nil && !s.Studies:
-		return "candidates are not read"
 	case !s.Stale && !s.Unreachable:
 		return "being read"
 	case c.State != election.Lost:

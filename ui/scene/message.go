@@ -10,7 +10,7 @@ import (
 // Messages from the program to components, in addition to [tea.KeyPressMsg] and the messages
 // of the components' own commands.
 
-// Resized sets the component's part of the screen. Overlays receive the size of the whole window after every update.
+// Resized sets the component's part of the screen.
 type Resized struct{ kit.Rect }
 
 // Changed reports a new scene: a new snapshot, clock tick or selection. Before is the previous
@@ -66,9 +66,3 @@ type Unmark struct{ Targets []Target }
 
 // Back undoes one step; the component returns [Pass] if it has nothing to undo.
 type Back struct{}
-
-// Refreshed is the response to [Refresh].
-type Refreshed struct{}
-
-// ListActions lists the operator's actions in this run.
-type ListActions struct{}

@@ -20,9 +20,8 @@ type Problem struct {
 	// Since is the time at which the data was last known to be current, or zero if there is no data. Retry is the time of
 	// the next attempt, or zero while an attempt is in progress.
 	Since, Retry time.Time
-	// State describes the datacenter: "unreachable". Word describes the data in the header: "20 stale". Text is a
-	// sentence, and Error the reason.
-	State, Word, Text, Error string
+	// Word describes the data in the header: "20 stale". Text is a sentence, and Error the reason.
+	Word, Text, Error string
 }
 
 // Problems lists what is not current on the board, the most important first within each datacenter. For a moment of the
@@ -32,7 +31,7 @@ func (s *Scene) Problems() (all []Problem) {
 	case s.Past != nil:
 		for _, name := range slices.Sorted(maps.Keys(s.Past.Blind)) {
 			text := OneLine(name, 60) + ": " + s.GapText(s.Past.Blind[name])
-			all = append(all, Problem{Where: name, State: "without an observer", Text: text})
+			all = append(all, Problem{Where: name, Text: text})
 		}
 		return all
 	case s.Live.Connection.State == election.Lost:
@@ -63,9 +62,9 @@ func (s *Scene) lost(part *election.Snapshot, name string) Problem {
 	if name != "" {
 		who, what = OneLine(name, 40), "Its elections are "
 	}
-	p := Problem{Where: name, Since: c.LastContact, Retry: c.RetryAt, Error: c.Error, State: "unreachable", Text: who + " is unreachable."}
+	p := Problem{Where: name, Since: c.LastContact, Retry: c.RetryAt, Error: c.Error, Text: who + " is unreachable."}
 	if c.Refused {
-		p.State, p.Text = "rejecting this token", who+" rejects this token."
+		p.Text = who + " rejects this token."
 	}
 	switch {
 	case !c.LastContact.IsZero() && len(part.Elections) > 0:
@@ -83,7 +82,7 @@ func (s *Scene) recorded(part *election.Snapshot) string {
 
 // stale describes the stale parts of one kind.
 func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Problem, found bool) {
-	p = Problem{Kind: kind, State: "partly stale", Word: string(kind) + " stale"}
+	p = Problem{Kind: kind, Word: string(kind) + " stale"}
 	var first, last election.Range
 	for _, stale := range part.Connection.Stale {
 		if stale.Kind != kind {

@@ -35,9 +35,8 @@ type Scene struct {
 	Latency time.Duration
 	Sym     *kit.Symbols
 
-	// Options of the program. CanAct is set if the program can release and destroy. Studies is set if the program reads
-	// surroundings. Lists is set if the program can list sessions.
-	ReadOnly, CanAct, Studies, Lists bool
+	// ReadOnly is an option of the program.
+	ReadOnly bool
 	// Patterns are the watched patterns.
 	Patterns []string
 	// Datacenters contains the names of all datacenters on the board, even in the scene of one datacenter. It is nil if
@@ -195,8 +194,6 @@ func (s *Scene) Refusal(kind election.ActionKind) string {
 		return "This is the past: " + word + " is disabled. Press esc to return to now."
 	case s.ReadOnly:
 		return "Read-only: " + word + " is disabled (--read-only)."
-	case !s.CanAct:
-		return "Unavailable: this dashboard cannot " + word + "."
 	case c.State == election.Lost:
 		return StaleText(c)
 	case c.State != election.Live:

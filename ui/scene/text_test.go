@@ -5,8 +5,6 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/ui/internal/uitest"
-	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
@@ -30,14 +28,6 @@ func FuzzOneLineIsLine(f *testing.F) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})
-}
-
-func TestTermOfAnElectionWithoutATerm(t *testing.T) {
-	never := uitest.Vacant(9, "zero", 1, 0, 0, 0, "", "")
-	never.Term, never.Terms = 0, nil
-	if got := scene.TermSpan(never, kit.Unicode()).Text; got != kit.Unicode().Dash {
-		t.Errorf("an election without a term shows the term %q", got)
-	}
 }
 
 func TestOperatorOfAnEnd(t *testing.T) {

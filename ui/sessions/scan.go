@@ -109,8 +109,6 @@ func (v *Model) toggleScan(s *scene.Scene) scene.Action {
 	case v.scan.running():
 		v.scan.run.Stop()
 		return nil
-	case v.search == nil:
-		refusal = "Unavailable: this dashboard cannot scan the store."
 	case s.Live.Connection.State != election.Live:
 		refusal = scene.StaleText(s.Live.Connection)
 	case len(v.rows) == 0:

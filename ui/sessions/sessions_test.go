@@ -354,14 +354,18 @@ func TestBack(t *testing.T) {
 	}
 }
 
-func TestViewIsPure(t *testing.T) {
-	d := drive(t, uitest.Studied(""), nil)
-	for _, name := range []string{"G", "enter"} {
-		d.keys(name)
-		before := fmt.Sprintf("%#v", d.m)
-		first := strings.Join(d.view(), "\n")
-		if again := strings.Join(d.view(), "\n"); again != first || fmt.Sprintf("%#v", d.m) != before {
-			t.Errorf("after %s, the second view differs", name)
+func TestManySessionsAreMarkedAtOnce(t *testing.T) {
+	for keys, want := range map[string]int{"a": 3, "a i": 0, "a A": 0, "V j V": 2, "V j esc": 0, "space i": 2} {
+		d := drive(t, listed(), nil)
+		for _, name := range strings.Fields(keys) {
+			if name == "esc" {
+				d.send(scene.Back{})
+				continue
+			}
+			d.keys(name)
+		}
+		if visible, hidden := d.m.Marks(d.s); visible != want || hidden != 0 {
+			t.Errorf("%s: %d and %d marks, want %d", keys, visible, hidden, want)
 		}
 	}
 }

@@ -68,6 +68,15 @@ func (c Cluster) DestroySession(id string) string {
 	return line(append(append([]string{"electop", "destroy"}, c.electop()...), "--session", Quote(id)))
 }
 
+// MoveOff returns the electop command that moves the leaders of these keys off a node.
+func (c Cluster) MoveOff(node string, keys []string) string {
+	words := append([]string{"electop", "drain"}, c.electop()...)
+	for _, key := range keys {
+		words = append(words, "--include="+Quote(key))
+	}
+	return line(append(words, operands(node)...))
+}
+
 func (c Cluster) electop() []string {
 	flags := c.flags("--", c.Datacenter)
 	if c.Context != "" {

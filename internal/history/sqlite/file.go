@@ -132,10 +132,13 @@ func prepare(path string) error {
 	return f.Close()
 }
 
-// regular fails if the path is not a regular file, before SQLite opens it.
+// smallest is the size in bytes below which SQLite overwrites a file, as if it were empty.
+const smallest = 512
+
+// regular fails if the path is not a regular file or SQLite would overwrite it, before SQLite opens it.
 func regular(path string) error {
 	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > 0 && info.Size() < smallest) {
 		err = ErrForeign
 	}
 	return err

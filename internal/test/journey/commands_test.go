@@ -43,7 +43,7 @@ func openCommands(t *testing.T, s *stage) *shell {
 func startWaiting(term *shell, n int) {
 	term.t.Helper()
 	term.keys("!", "w", "Enter")
-	term.await("run this command")
+	term.await("Run this command?")
 	term.keys("y")
 	term.times("waiting42 in ", n)
 }
@@ -119,7 +119,7 @@ func TestSIGTERMEndsTheCommandToo(t *testing.T) {
 	t.Parallel()
 	term := openCommands(t, newStage(t))
 	term.keys("!", "w", "Enter")
-	term.await("run this command")
+	term.await("Run this command?")
 	pid := term.process(program)
 	term.keys("y")
 	screen := term.await("waiting42 in ")

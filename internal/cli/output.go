@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+
+	"electop/election/sanitize"
+)
+
+// writeArray writes a JSON array with one element per line, safe to print.
+func writeArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)) error {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, item := range all {
+		text, err := marshal(item)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		b.Write(sanitize.JSON(text))
+	}
+	if len(all) > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString("]\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// writeIndented writes a value as indented JSON, safe to print.
+func writeIndented(w io.Writer, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, sanitize.JSON(text), "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// columnGap is the space between two columns in terminal cells.
+const columnGap = 2
+
+// table aligns columns like text/tabwriter. It measures terminal cells instead of runes, because a Chinese character
+// takes two cells.
+type table struct {
+	w      io.Writer
+	buf    bytes.Buffer
+	widths []int
+}
+
+// newTable returns a table that Flush writes to w.
+func newTable(w io.Writer) *table { return &table{w: w} }
+
+// Write adds lines whose cells are separated by tabs.
+func (t *table) Write(p []byte) (int, error) { return t.buf.Write(p) }
+
+// Flush writes all lines with aligned cells. It does not pad the last cell of a line. A column is at least as wide as
+// in earlier calls to Flush.
+func (t *table) Flush() error {
+	var rows [][]string
+	for line := range strings.Lines(t.buf.String()) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		rows = append(rows, cells)
+		for i, cell := range cells[:len(cells)-1] {
+			if i == len(t.widths) {
+				t.widths = append(t.widths, 0)
+			}
+			t.widths[i] = max(t.widths[i], ansi.StringWidth(cell))
+		}
+	}
+	t.buf.Reset()
+	for _, cells := range rows {
+		last := len(cells) - 1
+		for i, cell := range cells[:last] {
+			t.buf.WriteString(cell)
+			t.buf.WriteString(strings.Repeat(" ", t.widths[i]-ansi.StringWidth(cell)+columnGap))
+		}
+		t.buf.WriteString(cells[last] + "\n")
+	}
+	_, err := t.w.Write(t.buf.Bytes())
+	t.buf.Reset()
+	return err
+}
+
+const (
+	// lineLabelWidth is the width in columns of a label at the beginning of a line.
+	lineLabelWidth = 12
+	// defaultWidth is the line width if the output is not a terminal.
+	defaultWidth = 80
+	// indentWidth is the indentation of continuation lines if the text has no label.
+	indentWidth = 4
+	// minWidth is the minimum space for text after a label.
+	minWidth = 2 * lineLabelWidth
+)
+
+// terminalWidth returns the number of columns of a terminal, or 0 if w is not a terminal.
+func terminalWidth(w io.Writer) int {
+	f, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(f.Fd()) {
+		return 0
+	}
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil || width <= 0 {
+		return defaultWidth
+	}
+	return width
+}
+
+// wrap breaks a line between words and indents the continuation lines to the text after the label. It does not break
+// a word that is longer than a line, so that users can copy the word.
+func wrap(line string, width int) string {
+	width = max(width, minWidth)
+	if ansi.StringWidth(line) <= width {
+		return line
+	}
+	indent := labelWidth(line)
+	text := strings.TrimLeft(line[indent:], " ")
+	var b strings.Builder
+	b.WriteString(line[:indent])
+	column := indent
+	for i, word := range strings.Split(text, " ") {
+		n := ansi.StringWidth(word)
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			column = max(indent, indentWidth)
+			b.WriteString("\n" + strings.Repeat(" ", column))
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+// labelWidth returns the column of the text after the label, or 0 if the line has no label.
+func labelWidth(line string) int {
+	if len(line) > lineLabelWidth && strings.HasPrefix(line, "  ") && line[2] != ' ' && line[lineLabelWidth-1] == ' ' {
+		return lineLabelWidth
+	}
+	return 0
+}

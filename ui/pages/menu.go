@@ -1,0 +1,215 @@
+package pages
+
+import (
+	"errors"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/scene"
+	"electop/ui/shell"
+)
+
+// Command is a command from the config file. Its strings are sanitized.
+type Command struct {
+	Name, About string
+	// Key selects the command in the menu. It is empty if the command has no key.
+	Key string
+	// Confirm is set if the user must confirm the command.
+	Confirm bool
+	Command shell.Template
+}
+
+// Commands are the commands of the config file.
+type Commands struct {
+	All []Command
+	// Run returns the process of a command. It is nil if this system cannot run commands.
+	Run func(shell.Command) *exec.Cmd
+	// File is the path of the config file.
+	File string
+}
+
+// menu is the menu of the commands for an election or a session.
+type menu struct {
+	scene.Overlay
+	Commands
+	s        *scene.Scene
+	session  string // the ID of the session. It is empty for an election.
+	election election.ID
+	// values are the fields that the menu shows. A command runs only if its fields still have these values.
+	values map[string]string
+}
+
+// Menu opens the menu of the commands for a session or, if session is nil, for an election.
+func Menu(all Commands, e *election.Election, session *election.Session, k keys.Map, s *scene.Scene) scene.Action {
+	refusal := ""
+	switch {
+	case s.Past != nil:
+		refusal = "This is the past: commands are disabled. Press esc to return to now."
+	case all.Run == nil:
+		refusal = "Unavailable: commands need a POSIX shell and a terminal with job control."
+	case session != nil:
+	case e == nil:
+		refusal = "Select an election or a session before you run a command."
+	case e.Recorded():
+		refusal = "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
+	}
+	if refusal != "" {
+		return scene.Say{Role: kit.Delay, Text: refusal}
+	}
+	m := &menu{Commands: all, s: s}
+	m.Sheet = kit.Sheet{Keys: k, Width: 100, Menu: len(all.All) > 0, Write: m.write}
+	if session != nil {
+		m.session, m.Title = session.ID, "session "+election.ShortID(session.ID)
+	} else {
+		m.election, m.Title = e.ID(), scene.OneLine(e.Name, 40)
+	}
+	m.values = m.present()
+	if m.Title = "Run a command for " + m.Title; s.Several() {
+		m.Title += " in " + scene.OneLine(m.values["ELECTOP_DATACENTER"], 40)
+	}
+	m.Update = func(s *scene.Scene) scene.Action {
+		m.s = s
+		return nil
+	}
+	return scene.Open{Overlay: &m.Overlay}
+}
+
+// present returns the current fields of the election or session, even while the board is paused. It returns nil if
+// the election or session no longer exists.
+func (m *menu) present() map[string]string {
+	if m.session != "" {
+		live := *m.s
+		live.Shown = m.s.Live
+		for _, ses := range live.Sessions() {
+			if ses.ID == m.session {
+				return map[string]string{"ELECTOP_SESSION": ses.ID, "ELECTOP_NODE": ses.Node, "ELECTOP_DATACENTER": m.s.Live.In(ses.Datacenter).Datacenter}
+			}
+		}
+		return nil
+	}
+	e := m.s.Live.Find(m.election)
+	if e == nil {
+		return nil
+	}
+	return map[string]string{
+		"ELECTOP_ELECTION": e.Name, "ELECTOP_KEY": e.Key(), "ELECTOP_LEADER": e.Leader, "ELECTOP_SESSION": e.Pair.Session, "ELECTOP_NODE": e.Node(),
+		"ELECTOP_DATACENTER": e.Datacenter, "ELECTOP_VALUE": string(e.Pair.Value),
+	}
+}
+
+// run runs the displayed command, unless its fields have changed since they were displayed.
+func (m *menu) run() any {
+	c := m.All[max(0, m.Chosen())]
+	visible, err := c.Command.Expand(m.values)
+	if err != nil {
+		return scene.Say{Role: kit.Delay, Text: "The command was not run: " + err.Error() + "."}
+	}
+	now := m.present()
+	process, err := c.Command.Expand(now)
+	if err != nil || !slices.Equal(process.Env, visible.Env) {
+		m.values = now
+		return scene.Say{Role: kit.Delay, Text: "The command was not run: the fields changed or no longer exist. Check the command, then run it again."}
+	}
+	return scene.All{scene.Close{}, scene.Run{Cmd: tea.ExecProcess(m.Run(process), func(err error) tea.Msg { return ended(c.Name, err) })}}
+}
+
+// ended says how a command ended.
+func ended(name string, err error) scene.Say {
+	var exit *exec.ExitError
+	text, role := "ended with exit code 0.", kit.Bad
+	switch {
+	case err == nil:
+		role = kit.Led
+	case !errors.As(err, &exit):
+		text = "could not be started: " + scene.OneLine(err.Error(), 100)
+	case exit.ExitCode() < 0:
+		text = "was terminated by a " + exit.Error() + "." // "signal: killed"
+	default:
+		text = "ended with exit code " + strconv.Itoa(exit.ExitCode()) + "."
+	}
+	return scene.Say{Role: role, Text: "The command " + name + " " + text}
+}
+
+func (m *menu) write(page *kit.Page) {
+	if len(m.All) == 0 {
+		m.Buttons = []kit.Button{{Key: "esc", Label: "Close"}}
+		page.Para(kit.Text, "No command is configured. Add one to "+scene.OneLine(m.File, 200)+":")
+		page.Blank()
+		for _, line := range []string{"commands:", "  - name: uptime", `    command: ssh -- "$ELECTOP_NODE" uptime`} {
+			page.Indented(2, kit.Span{kit.Accent, line})
+		}
+		page.Blank()
+		page.Para(kit.Quiet, "Variables: "+shell.FieldNames()+". docs/settings.md describes them.")
+		return
+	}
+	chosen := m.All[max(0, m.Chosen())]
+	m.Buttons = []kit.Button{{Key: "enter", Label: "Run", Hint: "run the command", Do: m.run}}
+	if _, err := chosen.Command.Expand(m.values); chosen.Confirm && err == nil {
+		m.Buttons[0].Ask = "Run this command?"
+	}
+	column := 0
+	for _, c := range m.All {
+		column = max(column, kit.Width(c.Name))
+	}
+	column = min(column, page.Width/2)
+	for i, c := range m.All {
+		name, _ := kit.Cut(c.Name, column, page.Sym.Ellipsis)
+		about, _ := kit.Cut(c.About, max(0, page.Width-column-4), page.Sym.Ellipsis)
+		page.Add(kit.Span{kit.Key, kit.PadTo(c.Key, 2)}, kit.Span{kit.Text, kit.PadTo(name, column) + "  "}, kit.Span{kit.Quiet, about})
+		m.Row(page, i)
+		if c.Key != "" {
+			m.Buttons = append(m.Buttons, kit.Button{Key: c.Key, Do: func() any { m.Select(i); return nil }})
+		}
+	}
+	foot := &kit.Page{Width: page.Width + 2, Sym: page.Sym}
+	foot.Blank()
+	m.writeCommand(foot, chosen)
+	room := max(1, m.Height-min(2, len(m.All))-1)
+	if hidden := len(foot.Lines) - room; hidden > 0 {
+		foot.Lines = foot.Lines[:room]
+		foot.Lines[room-1] = []kit.Span{{kit.Delay, kit.Plural(hidden+1, "more line") + " of this command"}}
+	}
+	m.Foot = foot.Lines
+}
+
+// writeCommand writes a command with its values, or the reason why it cannot run.
+func (m *menu) writeCommand(page *kit.Page, c Command) {
+	process, err := c.Command.Expand(m.values)
+	if err != nil {
+		page.Para(kit.Delay, "This command cannot run: "+err.Error()+".")
+		return
+	}
+	part := m.s.Of(m.s.Live.Find(m.election))
+	if m.session == "" && (part.Stale || part.PartStale()) || m.session != "" && m.s.In(m.values["ELECTOP_DATACENTER"]).Stale {
+		page.Para(kit.Delay, "Consul does not respond or rejects the query: these fields may be stale.")
+	}
+	lines := [][]kit.Span{nil}
+	add := func(role kit.Role, text string) {
+		lines[len(lines)-1] = append(lines[len(lines)-1], kit.Span{role, text})
+	}
+	for _, p := range process.Shown {
+		if p.Value {
+			add(kit.Accent, scene.OneLine(p.Text, 200))
+			continue
+		}
+		for i, text := range strings.Split(p.Text, "\n") {
+			if i > 0 {
+				lines = append(lines, nil)
+			}
+			add(kit.Strong, sanitize.Text(strings.ReplaceAll(text, "\t", "  ")))
+		}
+	}
+	sign := "$ "
+	for _, line := range lines {
+		page.Beside([]kit.Span{{kit.Key, sign}}, len(sign), line...)
+		sign = "  "
+	}
+}
