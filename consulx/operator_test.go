@@ -256,3 +256,23 @@ func TestReleaseAtAnUnreachableConsul(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+// Consul replaces the invalid bytes of a key, so that an action could hit another key.
+func TestKeysThatAreNotUTF8AreRefused(t *testing.T) {
+	b := newBackend(t, Config{Address: consultest.Dev(t).Addr()})
+	session := b.Session(t, &api.SessionEntry{})
+	b.Acquire(t, api.KVPair{Key: "service/a\xffb/leader", Session: session})
+	target := election.Target{Key: "service/a\uFFFDb/leader", Session: session}
+	op := NewOperator(b.client, nil)
+	for what, err := range map[string]error{
+		"release": op.Release(t.Context(), target),
+		"observed": op.ReleaseObserved(t.Context(), &election.Election{
+			Pair: election.Pair{Key: target.Key, Session: session}, Session: &election.Session{ID: session},
+		}),
+		"destroy": op.DestroySession(t.Context(), election.Destroy{Target: target, Keys: []string{target.Key}, Unsearched: true}),
+	} {
+		if !errors.Is(err, ErrRefused) {
+			t.Errorf("%s: %v, want a refusal", what, err)
+		}
+	}
+}

@@ -21,7 +21,7 @@ type runs struct {
 }
 
 // runnable gives a dashboard three commands.
-func runnable(t testing.TB, r *runs) func(*Options) {
+func runnable(_ testing.TB, r *runs) func(*Options) {
 	return func(o *Options) {
 		o.Commands = []Command{
 			{Name: "logs", Key: "l", About: "the latest log of the leader", Command: "ssh -- $ELECTOP_NODE journalctl -n 50 -u $ELECTOP_ELECTION_QUOTED"},

@@ -5,7 +5,7 @@
 // actions to an [Operator]. Only a later snapshot changes the board. The package starts no goroutine.
 //
 // [Model] is the only tea.Model. It routes messages to the components (ui/board,
-// detail, events, sessions, dialog, results), carries out the actions that they return,
+// detail, events, sessions) or to the open overlay (ui/act, ui/pages), carries out the actions that they return,
 // builds their common scene and divides the window. A component keeps only user state
 // (cursor, offset, sort, filter) and imports no other component. Drawing changes no state.
 package ui

@@ -238,12 +238,14 @@ func (d *driver) survey(cmd tea.Cmd) {
 		}()
 	}
 	run(cmd)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
 	for o := d.m.overlay; o.Task.Running(); {
 		select {
 		case msg := <-results:
 			_, next := d.m.Update(msg)
 			run(next)
-		case <-time.After(10 * time.Second):
+		case <-ctx.Done():
 			d.t.Fatal("the survey does not end")
 		}
 	}

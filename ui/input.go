@@ -125,13 +125,16 @@ func (m *Model) areaAt(x, y int) kit.Area {
 
 // toPointed sends a message to the overlay or, if no overlay is open, to the pane or the list.
 func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
-	switch clicked, isClick := msg.(scene.Clicked); {
-	case m.overlay != nil && isClick:
-		m.overlay.Click(clicked.Area)
+	if o := m.overlay; o != nil {
+		switch msg := msg.(type) {
+		case scene.Clicked:
+			o.Click(msg.Area)
+		case scene.Wheeled:
+			o.Wheel(msg.Step)
+		}
 		return nil
-	case m.overlay != nil:
-		m.overlay.Wheel(msg.(scene.Wheeled).Step)
-		return nil
+	}
+	switch {
 	case m.focus.mode != modeBoard:
 		return nil
 	case pane && m.focus.view == viewElections:

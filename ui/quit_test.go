@@ -72,7 +72,7 @@ func TestRunningWriteIsReported(t *testing.T) {
 		if len(left) != 1 || left[0].Outcome.Kind != insight.OutcomeUnknown || !strings.Contains(left[0].Outcome.Summary(), "may have been applied") {
 			t.Errorf("unfinished: %+v", left)
 		}
-		time.Sleep(time.Minute) // the timeout of the action expires
+		time.Sleep(time.Minute) //nolint:forbidigo // in synctest, the timeout of the action expires
 	})
 }
 

@@ -34,9 +34,9 @@ type action struct {
 // actions returns all actions. The bindings of those that components handle are fields of k. The keys follow the
 // conventions of k9s, lazygit and vim.
 func actions(k *keys.Map, ascii bool) []action {
-	move, enter, fix := "↑↓", "⏎", "fix…"
-	if ascii {
-		move, enter, fix = "j/k", "enter", "fix..."
+	move, fix := "↑↓", "fix…"
+	if k.Enter = "⏎"; ascii {
+		k.Enter, move, fix = "enter", "j/k", "fix..."
 	}
 	const everywhere = "elections, events, sessions"
 	view := func(v view) func(*Model, string, string) tea.Cmd {
@@ -45,13 +45,13 @@ func actions(k *keys.Map, ascii bool) []action {
 	act := func(kind election.ActionKind) func(*Model, string, string) tea.Cmd {
 		return func(m *Model, by, filter string) tea.Cmd { return choose(m, kind, by, filter) }
 	}
-	return []action{
+	return append([]action{
 		{Row: keys.Row{Name: "back", Keys: "esc", About: "back", Group: "Everywhere", Help: everywhere, Foot: "zoom, session, past=now", Bind: &k.Back}, run: plain(back)},
 		{Row: keys.Row{Name: "earlier", Keys: "[", About: "previous event", Group: "Everywhere", Help: everywhere, Foot: "past=earlier", Bind: &k.Earlier}, run: step(-1)},
 		{Row: keys.Row{Name: "later", Keys: "]", About: "next event", Group: "Everywhere", Help: everywhere, Foot: "past=later", Bind: &k.Later}, run: step(1)},
 		{Row: keys.Row{Name: "down", Keys: "j down", Sign: move, About: "move", Group: "Move", Help: everywhere, Foot: "elections, events, sessions, past, zoom=scroll, session=scroll", Bind: &k.Down}},
 		{Row: keys.Row{Name: "up", Keys: "k up", About: "up", Group: "Move", Help: everywhere, Bind: &k.Up}},
-		{Row: keys.Row{Name: "open", Keys: "enter", Sign: enter, About: "open", Group: "Look", Help: "elections, events=open the event; again: open its election, sessions", Foot: "elections, events, sessions, past", Bind: &k.Open}},
+		{Row: keys.Row{Name: "open", Keys: "enter", Sign: k.Enter, About: "open", Group: "Look", Help: "elections, events=open the event; again: open its election, sessions", Foot: "elections, events, sessions, past", Bind: &k.Open}},
 		{Row: keys.Row{Name: "filter", Keys: "/", About: "filter", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, past", Bind: &k.Filter, Command: "filter TEXT", Says: "filter the list, like /"}, run: filter, complete: filters},
 		{Row: keys.Row{Name: "top", Keys: "g home", About: "first", Group: "Move", Help: "elections, events=newest; follow new events, sessions", Foot: "events=newest", Bind: &k.Top}},
 		{Row: keys.Row{Name: "bottom", Keys: "G end", About: "last", Group: "Move", Help: everywhere, Bind: &k.Bottom}},
@@ -78,11 +78,9 @@ func actions(k *keys.Map, ascii bool) []action {
 		{Row: keys.Row{Name: "mark-all", Keys: "a", About: "mark all shown rows", Group: "Mark", Help: "elections, sessions", Bind: &k.MarkAll}},
 		{Row: keys.Row{Name: "invert-marks", Keys: "i", About: "invert marks of shown rows", Group: "Mark", Help: "elections, sessions", Bind: &k.Invert}},
 		{Row: keys.Row{Name: "unmark", Keys: "A", About: "unmark all", Group: "Mark", Help: "elections, sessions", Bind: &k.Unmark}},
-		{Row: keys.Row{Name: "drain", Keys: "D", About: "drain the selected row's node", Group: "Everywhere", Help: everywhere, Foot: "elections=drain, sessions=drain", Command: "drain [NODE]", Says: "move every leader off a node"},
-			run: func(m *Model, _, node string) tea.Cmd { return openDrain(m, cmp.Or(node, selectedNode(m))) }, complete: fields("node")},
+		{Row: keys.Row{Name: "drain", Keys: "D", About: "drain the selected row's node", Group: "Everywhere", Help: everywhere, Foot: "elections=drain, sessions=drain", Command: "drain [NODE]", Says: "move every leader off a node"}, run: func(m *Model, _, node string) tea.Cmd { return openDrain(m, cmp.Or(node, selectedNode(m))) }, complete: fields("node")},
 		{Row: keys.Row{Name: "copy", Keys: "c", About: "copy a field or a command", Group: "Look", Help: "elections, sessions", Foot: "zoom=copy, sessions=copy, session=copy"}, run: plain(openCopyMenu)},
-		{Row: keys.Row{Name: "report", Keys: "E", About: "write an incident report", Group: "Look", Help: "elections, events=write an incident report about the listed events", Foot: "zoom=report, events=report", Bind: &k.Report, Command: "report [SINCE]", Says: "write an incident report about the election or the listed events"},
-			run: report, complete: words("15m", "1h", "24h", "7d")},
+		{Row: keys.Row{Name: "report", Keys: "E", About: "write an incident report", Group: "Look", Help: "elections, events=write an incident report about the listed events", Foot: "zoom=report, events=report", Bind: &k.Report, Command: "report [SINCE]", Says: "write an incident report about the election or the listed events"}, run: report, complete: words("15m", "1h", "24h", "7d")},
 		{Row: keys.Row{Name: "run", Keys: "!", About: "run a configured command", Group: "Act", Help: "elections, sessions"}, run: plain(openCommands)},
 		{Row: keys.Row{Name: "elections", Keys: "1", About: "elections", Group: "Everywhere", Help: everywhere, Foot: "events, sessions, session", Command: "1", Says: "show the elections"}, run: view(viewElections)},
 		{Row: keys.Row{Name: "events", Keys: "2", About: "events", Group: "Everywhere", Help: everywhere, Foot: "elections, sessions, past, empty", Command: "2", Says: "show the events"}, run: view(viewEvents)},
@@ -91,16 +89,18 @@ func actions(k *keys.Map, ascii bool) []action {
 		{Row: keys.Row{Name: "pause", Keys: "p", About: "pause", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions", Bind: &k.Pause, Command: "pause", Says: "pause or resume the board"}, run: plain((*Model).togglePause)},
 		{Row: keys.Row{Name: "results", Keys: "u", About: "actions and their results", Group: "Everywhere", Help: everywhere, Bind: &k.Results}, run: func(m *Model, _, _ string) tea.Cmd { return m.log.Show() }},
 		{Row: keys.Row{Name: "mouse", Keys: "M", About: "turn the mouse on or off", Group: "Everywhere", Help: everywhere, Bind: &k.Mouse}, run: plain(toggleMouse)},
-		{Row: keys.Row{Name: "help", Keys: "?", About: "help", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, session, empty", Command: "help", Says: "show the keys, symbols and commands"},
-			run: plain(openHelp)},
+		{Row: keys.Row{Name: "help", Keys: "?", About: "help", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, session, empty", Command: "help", Says: "show the keys, symbols and commands"}, run: plain(openHelp)},
 		{Row: keys.Row{Name: "suspend", Keys: "ctrl+z", About: "suspend", Group: "Everywhere", Help: everywhere, Bind: &k.Suspend}},
 		{Row: keys.Row{Name: "quit", Keys: "q ctrl+c", About: "quit", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, session, empty", Bind: &k.Quit, Command: "q"}, run: plain((*Model).quit)},
+	}, commands()...)
+}
 
+// commands returns the actions that have only a command.
+func commands() []action {
+	return []action{
 		{Row: keys.Row{Command: "go NAME", About: "select an election by name or key"}, run: goTo, complete: fields("election")},
-		{Row: keys.Row{Command: "at TIME", About: "show the board at a past time, or now"},
-			run: func(m *Model, _, at string) tea.Cmd { return m.out.travel.Jump(at, m.scene) }, complete: words("-10m", "-1h", "-24h", "now")},
-		{Row: keys.Row{Command: "since 24h", About: "show the events of this period"},
-			run: func(m *Model, _, since string) tea.Cmd { return m.do(past.ShowSince(since, m.scene.Now)) }, complete: words("15m", "1h", "24h", "7d")},
+		{Row: keys.Row{Command: "at TIME", About: "show the board at a past time, or now"}, run: func(m *Model, _, at string) tea.Cmd { return m.out.travel.Jump(at, m.scene) }, complete: words("-10m", "-1h", "-24h", "now")},
+		{Row: keys.Row{Command: "since 24h", About: "show the events of this period"}, run: func(m *Model, _, since string) tea.Cmd { return m.do(past.ShowSince(since, m.scene.Now)) }, complete: words("15m", "1h", "24h", "7d")},
 		{Row: keys.Row{Command: "history", About: "show the history of the election"}, run: plain(showHistory)},
 		{Row: keys.Row{Command: "discover", About: "find all locks in the store"}, run: plain(discover)},
 		{Row: keys.Row{Command: "watch PATTERN", About: "also watch the keys that match this pattern"}, run: func(m *Model, _, texts string) tea.Cmd { return watch(m, strings.Fields(texts)) }, complete: values(commonPatterns)},
@@ -122,7 +122,7 @@ func rowsOf(table []action) []*keys.Row {
 
 // newKeys returns the bindings and the table of actions.
 func newKeys(ascii bool, c keys.Custom) (*keys.Map, []action) {
-	k := &keys.Map{Fixed: keys.Fixed(ascii), Copies: copyHelp()}
+	k := &keys.Map{Copies: copyHelp()}
 	table := actions(k, ascii)
 	keys.New(k, rowsOf(table), c)
 	return k, table
@@ -296,7 +296,7 @@ func commonPatterns(m *Model) (patterns []string) {
 func contexts(m *Model) *scene.Overlay {
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Connect to another cluster", Width: 60, Keys: m.keys, Menu: true}}
 	o.Buttons = []kit.Button{
-		{Key: "enter", Sign: m.keys.Fixed.Enter.Help().Key, Label: "Connect", Hint: "connect", Do: func() any {
+		{Key: "enter", Sign: m.keys.Enter, Label: "Connect", Hint: "connect", Do: func() any {
 			name := m.opts.Contexts[o.Chosen()]
 			m.closeOverlay("")
 			return scene.Run{Cmd: switchContext(m, "", name)}
@@ -327,7 +327,7 @@ func copyHelp() []keys.Group {
 // copyKeys returns the keys of a copy menu.
 func copyKeys(items []shell.Item) (all []key.Binding) {
 	for _, i := range items {
-		all = append(all, key.NewBinding(key.WithKeys(i.Key), key.WithHelp(i.Key, i.What)))
+		all = append(all, keys.Fixed(i.Key, i.What))
 	}
-	return append(all, key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "nothing")))
+	return append(all, keys.Fixed("esc", "nothing"))
 }

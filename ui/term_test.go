@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"electop/election"
-	"electop/ui/scene"
 )
 
 // overwrittenSnapshot returns a snapshot with an election that was written without the lock. A term of 0 is a term
@@ -30,21 +29,5 @@ func TestTermIsTheSameInRowAndPane(t *testing.T) {
 		d.wants("orders-1  term " + want)
 		d.keys("tab", "tab")
 		d.wants("term " + strings.TrimSuffix(want, "!"))
-	}
-}
-
-func TestTermOfALedAndAVacantElection(t *testing.T) {
-	s := mixedSnapshot()
-	never := vacantElection(9, "zero", 1, 0, 0, 0, "", "")
-	never.Term, never.Terms = 0, nil
-	s.Elections = append(s.Elections, never)
-	d := drive(t, s, 120, 45)
-	d.keys("k")
-	d.wants("billing-3  term 18")
-	if row := d.row("billing"); !strings.Contains(row, " 18 ") {
-		t.Errorf("%q", row)
-	}
-	if got := scene.TermSpan(never, d.m.scene.Sym).Text; got != d.m.scene.Sym.Dash {
-		t.Errorf("an election without a term shows the term %q", got)
 	}
 }

@@ -318,38 +318,3 @@ func record(t *testing.T, name, table string) {
 
 // recording guards the file, because tests run in parallel.
 var recording sync.Mutex
-
-// api.Lock releases the key and then destroys its session. If the session no longer exists when the observer reads
-// it, the data is the same as after a destroy. Therefore every reported cause must be a guess.
-func TestReleaseBeforeADestroyIsAGuess(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		p := b.Prefix(t)
-		board := observe(t, b.client, p+"*/leader")
-		board.loaded()
-		for i := range 10 {
-			one := &trial{backend: b, key: fmt.Sprint(p, i, "/leader"), node: fmt.Sprint("node-", time.Now().UnixNano())}
-			scenario{entry: api.SessionEntry{TTL: "60s"}}.begin(one)
-			board.until("its session", func() bool {
-				e := board.last.Find(election.KeyID(one.key))
-				return e != nil && e.Session != nil
-			})
-			_, n := board.event(0, election.Elected, one.key)
-			if _, _, err := b.API.KV().Release(&api.KVPair{Key: one.key, Session: one.session}, nil); err != nil {
-				t.Fatal(err)
-			}
-			if err := one.destroy(); err != nil {
-				t.Fatal(err)
-			}
-			if i%2 == 1 {
-				if err := one.deregister("disk"); err != nil {
-					t.Fatal(err)
-				}
-			}
-			e, _ := board.event(n, election.Explained, one.key)
-			if e.Cause != election.Released && !strings.Contains(e.Evidence, "a guess") {
-				t.Errorf("the cause was reported as %s: %s; want a guess or %s", e.Cause, e.Evidence, election.Released)
-			}
-		}
-	})
-}

@@ -4,12 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,33 +14,6 @@ import (
 	"electop/election"
 	"electop/internal/consultest"
 )
-
-func TestObserverRecoversFromAnAgentThatWasKilled(t *testing.T) {
-	agent := consultest.Server(t)
-	b := newBackend(t, consulx.Config{Address: agent.Addr()})
-	s := b.Session(t, &api.SessionEntry{Name: "web-1"})
-	b.Acquire(t, api.KVPair{Key: "service/web/leader", Session: s, Value: []byte("web-1")})
-	board := observe(t, b.client)
-	_, n := board.event(0, election.Elected, "service/web/leader")
-	if err := agent.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_, n = board.event(n, election.ConnectionLost, "")
-	board.until("a stale board", func() bool {
-		return board.last.Connection.State == election.Lost && board.last.Find("service/web/leader").Leader == "web-1"
-	})
-	if err := agent.Restart(); err != nil {
-		t.Fatal(err)
-	}
-	_, n = board.event(n, election.ConnectionRestored, "")
-	b.Acquire(t, api.KVPair{Key: "service/mail/leader", Session: s})
-	_, _ = board.event(n, election.Elected, "service/mail/leader")
-	for _, e := range board.of("service/web/leader") {
-		if e.Type == election.Vacated {
-			t.Errorf("a term that continues was reported as ended: %+v", e)
-		}
-	}
-}
 
 // beforeRestore saves a snapshot while one session leads, and then makes another session the leader. The returned
 // function restores the snapshot.
@@ -93,58 +61,6 @@ func TestObserverFollowsARestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = board.event(n, election.Vacated, key)
-}
-
-// A restore between two queries ends neither of them. The second query waits for an index that the store no longer
-// has.
-func TestARestoreBetweenTwoQueriesIsDetected(t *testing.T) {
-	t.Run("one pattern", func(t *testing.T) { restoreBetweenTwoQueries(t, "service/*/leader") })
-	t.Run("the first pattern is not readable", func(t *testing.T) {
-		restoreBetweenTwoQueries(t, "another/*/leader", "service/*/leader")
-	})
-}
-
-func restoreBetweenTwoQueries(t *testing.T, patterns ...string) {
-	t.Helper()
-	b, key, one, restore := beforeRestore(t)
-	held, probed, restored := make(chan struct{}, 1), make(chan struct{}, 2), make(chan struct{})
-	consul := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: b.client.Address()})
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/v1/kv/another/") {
-			http.Error(w, "Permission denied", http.StatusForbidden)
-			return
-		}
-		if r.URL.Query().Has("index") && strings.HasPrefix(r.URL.Path, "/v1/kv/") {
-			select {
-			case held <- struct{}{}:
-			default:
-			}
-			select {
-			case <-restored:
-			case <-r.Context().Done():
-				return
-			}
-		}
-		consul.ServeHTTP(w, r)
-		if strings.HasSuffix(r.URL.Path, "/no-such-key") {
-			select {
-			case probed <- struct{}{}:
-			default:
-			}
-		}
-	}))
-	t.Cleanup(proxy.Close)
-	board := observe(t, newClient(t, consulx.Config{Address: proxy.Listener.Addr().String()}), patterns...)
-	_, n := board.event(0, election.Elected, key)
-	<-held
-	for range cap(probed) { // the second probe begins after the first has stored its index
-		<-probed
-	}
-	restore()
-	close(restored)
-	if e, _ := board.event(n, election.Elected, key); e.Session != one {
-		t.Errorf("%+v", e)
-	}
 }
 
 func TestUnreadableKeysAreKept(t *testing.T) {

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"electop/consulx"
 	"electop/election"
@@ -257,16 +258,15 @@ func newKeySet(list consulx.PairList, ps election.Patterns) keySet {
 }
 
 // sort sorts the keys. The order of Consul's response differs only for keys that are not UTF-8. Several of them may look
-// the same; only the first is kept.
+// the same; only the oldest is kept.
 func (a *keySet) sort() {
-	if !slices.IsSortedFunc(a.Pairs, byKey) {
+	// In a response in the usual order, each key is greater than the previous one.
+	repeats := func(p, q election.Pair) int { return cmp.Or(byKey(p, q), -1) }
+	older := func(p, q election.Pair) int { return cmp.Or(byKey(p, q), cmp.Compare(p.CreateIndex, q.CreateIndex)) }
+	if !slices.IsSortedFunc(a.Pairs, repeats) {
 		a.PairList = consulx.PairList{Pairs: a.Pairs}
-		slices.SortStableFunc(a.Pairs, byKey)
-	}
-	for i := 1; i < len(a.Pairs); i++ {
-		if a.Pairs[i].Key == a.Pairs[i-1].Key {
-			a.PairList = consulx.PairList{Pairs: slices.CompactFunc(a.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })}
-		}
+		slices.SortFunc(a.Pairs, older)
+		a.Pairs = slices.CompactFunc(a.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
 	}
 	if !slices.IsSorted(a.others) {
 		slices.Sort(a.others)

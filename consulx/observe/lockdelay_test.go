@@ -10,34 +10,6 @@ import (
 	"electop/election"
 )
 
-// retryEvery is the interval between two attempts of the waiting candidate.
-const retryEvery = 20 * time.Millisecond
-
-// entered contains the start of the last rejected acquire and the end of the successful one.
-type entered struct{ refused, led time.Time }
-
-// wait retries the acquire until Consul accepts it.
-func (p *trial) wait(t *testing.T, session string) entered {
-	t.Helper()
-	ticker := time.NewTicker(retryEvery)
-	defer ticker.Stop()
-	var e entered
-	for deadline := time.Now().Add(patience + election.MaxLockDelay); time.Now().Before(deadline); <-ticker.C {
-		start := time.Now()
-		ok, _, err := p.API.KV().Acquire(&api.KVPair{Key: p.key, Session: session}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ok {
-			e.led = time.Now()
-			return e
-		}
-		e.refused = start
-	}
-	t.Fatal("timeout: the candidate did not acquire the key")
-	return e
-}
-
 func TestProbeLockDelay(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -172,17 +172,6 @@ func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
 	}
 }
 
-// ledBy returns a board. Session i leads counts[i] elections.
-func ledBy(counts ...int) (board []*election.Election) {
-	for i, n := range counts {
-		s := newSession(fmt.Sprint("s", i), fmt.Sprint("prog-", i), "n", ttl(time.Minute))
-		for j := range n {
-			board = append(board, led(fmt.Sprintf("e%d-%02d", i, j), fmt.Sprintf("k/e%d-%02d/leader", i, j), s))
-		}
-	}
-	return board
-}
-
 func TestAdviseOrphans(t *testing.T) {
 	both := service("service:web")
 	e := led("web", "service/web/leader", newSession("w", "web", "n1", both))

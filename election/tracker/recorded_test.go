@@ -2,7 +2,6 @@ package tracker
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,11 +142,6 @@ func TestRecordedTermThatEndedUnobserved(t *testing.T) {
 	if cause := s.web().LastTerm().Cause; cause != election.Released {
 		t.Errorf("cause %q", cause)
 	}
-}
-
-// live formats the events that are not initial.
-func live(events []election.Event) string {
-	return brief(slices.DeleteFunc(slices.Clone(events), func(e election.Event) bool { return e.Initial || e.Type == election.Explained }))
 }
 
 // The settings of a session that ended while no observer was running are known from the history.

@@ -197,18 +197,15 @@ func observing(ctx context.Context, client *consulx.Client, o observe.Options, d
 	return g.Wait()
 }
 
-// awaitState passes snapshots to done until it returns true or ctx ends. It returns the last snapshot.
-func awaitState(ctx context.Context, snapshots <-chan *election.Snapshot, done func(*election.Snapshot) bool) (last *election.Snapshot) {
+// awaitState passes snapshots to done until it returns true, or until ctx or the observer ends.
+func awaitState(ctx context.Context, snapshots <-chan *election.Snapshot, done func(*election.Snapshot) bool) {
 	for {
 		select {
 		case <-ctx.Done():
-			return last
+			return
 		case s, ok := <-snapshots:
-			if !ok {
-				return last
-			}
-			if last = s; done(s) {
-				return last
+			if !ok || done(s) {
+				return
 			}
 		}
 	}

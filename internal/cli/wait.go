@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,13 @@ type waitCommand struct {
 	leader  string
 	timeout time.Duration
 	output  string
+
+	name, key string
+	election  *election.Election // as last observed; nil while the key does not exist
+	at        time.Time
+	// unknown is the reason why the current state cannot be read. It is empty if election is current.
+	unknown string
+	denied  bool // Consul denies the reads
 }
 
 const waitHelp = `Wait until an election has a leader, has none, or is led by LEADER, and print
@@ -86,16 +94,6 @@ func (w *waitCommand) validate(cmd *cobra.Command) error {
 	return nil
 }
 
-// waited is the election of a wait command as last observed.
-type waited struct {
-	name, key string
-	election  *election.Election // nil while the key does not exist
-	at        time.Time
-	// unknown is the reason why the current state cannot be read. It is empty if election is current.
-	unknown string
-	denied  bool // Consul denies the reads
-}
-
 func (w *waitCommand) run(ctx context.Context, name string) error {
 	limited := ctx
 	if w.timeout > 0 {
@@ -104,64 +102,69 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		defer cancel()
 	}
 	l, err := w.o.readOne(limited, w.d, w.o.recorded(w.d))
-	if err != nil {
-		return err
+	if err == nil {
+		err = w.find(ctx, l, name)
 	}
-	state, err := w.find(ctx, l, name)
-	if err != nil {
-		return err
-	}
-	if !w.reached(state) {
-		if state, err = w.observe(limited, l.client, state); err != nil {
-			return err
-		}
+	if err == nil && !w.reached() {
+		err = w.observe(limited, l.client)
 	}
 	switch {
-	case state.denied:
-		return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(state.key, 200))
-	case w.reached(state):
-		return w.write(state)
+	case err != nil:
+		return err
+	case w.denied:
+		return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(w.key, 200))
+	case w.reached():
+		return w.write()
 	case ctx.Err() != nil:
 		return errors.New("interrupted before the state was reached")
+	case w.election == nil && w.unknown == "":
+		return fmt.Errorf("%w: %s did not appear within %s", errNoElection, sanitize.Line(w.name, 100), w.timeout)
+	case w.output == "json" && w.election != nil:
+		err = w.write()
 	}
-	return w.timedOut(state)
+	return cmp.Or(err, fmt.Errorf("timeout after %s: %s", w.timeout, w.text()))
 }
 
-// find returns the election with this name. If it does not exist, find returns the key that a candidate may create.
-func (w *waitCommand) find(ctx context.Context, l lookup, name string) (waited, error) {
+// find finds the election with this name. If it does not exist, find finds the key that a candidate may create.
+func (w *waitCommand) find(ctx context.Context, l lookup, name string) error {
+	w.name, w.at = name, l.snapshot.At
 	e, err := findElection(l.snapshot, name)
 	if err == nil {
-		return newWaited(e, l.snapshot.At)
+		w.name, w.key, w.election = e.Name, e.Key(), e
+		return w.check()
 	}
 	explained := l.explainError(ctx, err)
 	key, ok := l.patterns.Key(name)
 	if w.vacant || !ok || !errors.Is(explained, errNoElection) {
-		return waited{}, explained
+		return explained
 	}
+	w.key = key
 	if match, ok := l.patterns.Match(key); ok {
-		name = match
+		w.name = match
 	}
-	return waited{name: name, key: key, at: l.snapshot.At}, nil
+	return nil
 }
 
-func newWaited(e *election.Election, at time.Time) (waited, error) {
+// check returns an error if the election cannot reach any awaited state.
+func (w *waitCommand) check() error {
 	switch {
-	case e.State(at) == election.OfSemaphore:
-		return waited{}, usagef("%s is a semaphore, which has holders and no leader", sanitize.Line(e.Name, 100))
-	case !election.Addressable(e.Key()):
-		return waited{}, usagef("the key %s is not UTF-8: Consul replaces its invalid bytes, so electop cannot observe this key alone", sanitize.Line(e.Key(), 100))
+	case w.election == nil:
+	case w.election.State(w.at) == election.OfSemaphore:
+		return usagef("%s is a semaphore, which has holders and no leader", sanitize.Line(w.name, 100))
+	case !election.Addressable(w.key):
+		return usagef("the key %s is not UTF-8: Consul replaces its invalid bytes, so electop cannot observe this key alone", sanitize.Line(w.key, 100))
 	}
-	return waited{name: e.Name, key: e.Key(), election: e, at: at}, nil
+	return nil
 }
 
 // reached reports whether the awaited state is reached. It returns false if the current state is unknown.
-func (w *waitCommand) reached(s waited) bool {
-	if s.election == nil || s.unknown != "" {
+func (w *waitCommand) reached() bool {
+	if w.election == nil || w.unknown != "" {
 		return false
 	}
-	switch led := s.election.State(s.at) == election.Led; {
+	switch led := w.election.State(w.at) == election.Led; {
 	case w.leader != "":
-		return led && (s.election.Leader == w.leader || s.election.Pair.Session == w.leader)
+		return led && (w.election.Leader == w.leader || w.election.Pair.Session == w.leader)
 	case w.vacant:
 		return !led
 	default:
@@ -170,60 +173,43 @@ func (w *waitCommand) reached(s waited) bool {
 }
 
 // observe follows the key until the state is reached or ctx ends.
-func (w *waitCommand) observe(ctx context.Context, client *consulx.Client, s waited) (waited, error) {
-	o := observe.Options{Patterns: election.Patterns{election.KeyPattern(s.key)}}
+func (w *waitCommand) observe(ctx context.Context, client *consulx.Client) error {
+	o := observe.Options{Patterns: election.Patterns{election.KeyPattern(w.key)}}
 	err := observing(ctx, client, o, func(observer *observe.Observer) {
 		awaitState(ctx, observer.Snapshots(), func(now *election.Snapshot) bool {
-			s = s.update(now)
-			return s.denied || w.reached(s) || s.election != nil && s.election.State(s.at) == election.OfSemaphore
+			w.update(now)
+			return w.denied || w.reached() || w.check() != nil
 		})
 	})
-	if err == nil && s.election != nil {
-		_, err = newWaited(s.election, s.at)
-	}
-	return s, err
+	return cmp.Or(err, w.check())
 }
 
-// update returns the state according to a later snapshot of the same key.
-func (s waited) update(snapshot *election.Snapshot) waited {
-	if !snapshot.Loaded && snapshot.Connection.State != election.Lost {
-		return s
+// update sets the state according to a later snapshot of the same key.
+func (w *waitCommand) update(now *election.Snapshot) {
+	lost := now.Connection.State == election.Lost
+	if !now.Loaded && !lost {
+		return
 	}
-	s.at, s.unknown, s.denied = snapshot.At, "", snapshot.Connection.Refused
-	e := snapshot.Find(election.KeyID(s.key))
+	w.at, w.unknown, w.denied = now.At, "", now.Connection.Refused
+	e := now.Find(election.KeyID(w.key))
 	if e != nil {
 		named := *e // with the exact pattern, the key is the name of the election
-		named.Name = s.name
-		s.election = &named
+		named.Name = w.name
+		w.election = &named
 	}
-	_, stale := snapshot.StaleSince(s.key)
-	switch {
-	case stale || snapshot.Connection.State == election.Lost:
-		s.unknown = "Consul does not respond"
-	case e != nil && e.Unreadable:
-		s.unknown = "this token can no longer read the key"
+	if _, stale := now.StaleSince(w.key); stale || lost {
+		w.unknown = "Consul does not respond"
+	} else if e != nil && e.Unreadable {
+		w.unknown = "this token can no longer read the key"
 	}
-	return s
 }
 
-func (w *waitCommand) timedOut(s waited) error {
-	if s.election == nil && s.unknown == "" {
-		return fmt.Errorf("%w: %s did not appear within %s", errNoElection, sanitize.Line(s.name, 100), w.timeout)
-	}
-	if w.output == "json" && s.election != nil {
-		if err := w.write(s); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("timeout after %s: %s", w.timeout, s.text())
-}
-
-func (w *waitCommand) write(s waited) error {
+func (w *waitCommand) write() error {
 	if w.output == "text" {
-		_, err := fmt.Fprintln(w.d.stdout, s.text())
+		_, err := fmt.Fprintln(w.d.stdout, w.text())
 		return err
 	}
-	text, err := s.election.JSON(s.at)
+	text, err := w.election.JSON(w.at)
 	if err != nil {
 		return err
 	}
@@ -231,13 +217,13 @@ func (w *waitCommand) write(s waited) error {
 }
 
 // text describes the state in one line.
-func (s waited) text() string {
-	name := sanitize.Line(s.name, 100)
+func (w *waitCommand) text() string {
+	name := sanitize.Line(w.name, 100)
 	switch {
-	case s.unknown != "":
-		return name + ": " + s.unknown + "; the current state is unknown"
-	case s.election.State(s.at) != election.Led:
+	case w.unknown != "":
+		return name + ": " + w.unknown + "; the current state is unknown"
+	case w.election.State(w.at) != election.Led:
 		return name + " has no leader"
 	}
-	return name + " is led by " + holderText(s.election.Target())
+	return name + " is led by " + holderText(w.election.Target())
 }

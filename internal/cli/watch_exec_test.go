@@ -74,7 +74,6 @@ func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
 
 // Background processes of the shell belong to its command.
 func TestExecWaitsForBackgroundProcesses(t *testing.T) {
-	slow(t)
 	w := led(t, 3)
 	file := filepath.Join(t.TempDir(), "order")
 	events := w.follow("watch", "--exec", `n=$(sed 's/.*"election":"\([^"]*\)".*/\1/'); (sleep 0.1; echo $n-end >> `+file+`) & echo $n-begin >> `+file)

@@ -4,6 +4,7 @@ package metrics
 import (
 	"net/http"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -128,7 +129,11 @@ func (d *Observed) Events(events []election.Event) {
 				d.vacancies.Observe(e.Vacancy.Seconds())
 			}
 		case election.Explained:
-			d.ended.WithLabelValues(string(knownCause(e.Cause))).Inc()
+			cause := election.Unknown // only known causes are labels
+			if slices.Contains(election.Causes(), e.Cause) {
+				cause = e.Cause
+			}
+			d.ended.WithLabelValues(string(cause)).Inc()
 		case election.Missed:
 			d.missed.Add(float64(e.Count))
 		case election.ConnectionLost:
@@ -138,24 +143,11 @@ func (d *Observed) Events(events []election.Event) {
 	}
 }
 
-// knownCause limits the values of the label to the known causes.
-func knownCause(c election.Cause) election.Cause {
-	for _, known := range election.Causes() {
-		if c == known {
-			return c
-		}
-	}
-	return election.Unknown
-}
-
 // store reads the state of the history file.
 type store func() Store
 
-func (store) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descQueued, descStored, descDropped, descWritable} {
-		ch <- d
-	}
-}
+// Describe lists nothing: the registry checks the metrics when it collects them.
+func (store) Describe(chan<- *prometheus.Desc) {}
 
 func (s store) Collect(ch chan<- prometheus.Metric) {
 	st := s()
@@ -276,14 +268,8 @@ func (m *elections) counts(id string, at time.Time) *counts {
 	return c
 }
 
-// Describe lists the metrics.
-func (m *elections) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		descLeader, descLed, descChanges, descWithout, descStates, descOmitted, descStale, descConnected, descContact,
-	} {
-		ch <- d
-	}
-}
+// Describe lists nothing: the registry checks the metrics when it collects them.
+func (m *elections) Describe(chan<- *prometheus.Desc) {}
 
 // series contains the values of one election.
 type series struct {

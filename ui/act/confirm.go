@@ -49,6 +49,8 @@ type confirm struct {
 	full bool
 	// rebind requests the current holds of the same keys.
 	rebind bool
+	// checked is the snapshot with which the targets were compared. It is nil if they must be compared again.
+	checked *election.Snapshot
 
 	// affected contains the known keys of the sessions that a destroy ends. wanted contains the keys to survey.
 	affected []affectedKey
@@ -133,9 +135,12 @@ func (d *confirm) update(s *scene.Scene) scene.Action {
 
 // surveyed infers the candidates. The surroundings of all keys contain the same session list.
 func (d *confirm) surveyed(found []election.Surroundings) {
-	d.around = map[string]*scene.Assessment{}
+	d.around, d.checked = map[string]*scene.Assessment{}, nil
+	if len(found) == 0 {
+		return
+	}
+	board := insight.NewBoard(d.s.Live.Elections, found[0].Sessions)
 	for i := range found {
-		board := insight.NewBoard(d.s.Live.Elections, found[0].Sessions)
 		if e := d.s.Live.Find(election.KeyID(found[i].Key)); e != nil {
 			d.around[e.Key()] = &scene.Assessment{Around: &found[i], Candidates: board.Candidates(e, &found[i])}
 		}
@@ -164,7 +169,7 @@ func (d *confirm) bind(old []scene.Target) []scene.Target {
 // choose collects the visible targets and, if the user included them, the hidden ones.
 func (d *confirm) choose() {
 	d.stop()
-	d.targets, d.search = nil, nil
+	d.targets, d.search, d.checked = nil, nil, nil
 	all := d.chosen.Visible
 	if d.hidden {
 		all = slices.Concat(all, d.chosen.Hidden)
@@ -188,6 +193,11 @@ func (d *confirm) stop() {
 // check compares the targets with the newest snapshot and computes the effects once the survey is complete.
 func (d *confirm) check() {
 	live := d.s.Live
+	same := func(t target) bool { return t.denied == d.s.Missing(d.kind, t.Target.Target) }
+	if live == d.checked && !slices.ContainsFunc(d.targets, func(t target) bool { return !same(t) }) {
+		return
+	}
+	d.checked = live
 	if d.offline() {
 		d.Task.Cancel() // a survey without a connection is useless; a new one starts after the reconnect
 		d.asked, d.around = nil, nil
@@ -484,7 +494,7 @@ func (d *confirm) buttons() []kit.Button {
 		refresh := kit.Button{Key: "r", Hint: "refresh", Off: len(d.targets) == 0, Do: func() any {
 			d.stop()
 			d.Task.Cancel()
-			d.asked, d.around, d.rebind = nil, nil, true
+			d.asked, d.around, d.checked, d.rebind = nil, nil, nil, true
 			return scene.Refresh{Targets: d.Targets()}
 		}}
 		return []kit.Button{{Key: "esc", Label: "Close"}, space, refresh}
@@ -506,7 +516,7 @@ func (d *confirm) buttons() []kit.Button {
 		{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }},
 		{Key: "y", Label: d.word(), Hint: string(d.kind), Acts: true, Count: len(d.actionable()), Off: d.reading(), Do: d.confirm},
 		space, scan,
-		{Key: "a", Hint: details, Do: func() any { d.full = !d.full; return nil }},
+		{Key: "a", Hint: details, Do: func() any { d.full, d.checked = !d.full, nil; return nil }},
 		{Key: "c", Hint: "copy the command", Do: d.copyCommand},
 	}
 }
@@ -526,7 +536,10 @@ func (d *confirm) scan() any {
 	var cmd tea.Cmd
 	d.searchTask, cmd = kit.Read(d.Ctx, 0, func(context.Context, func(int, int)) (tea.Msg, error) { return run(), nil },
 		func(msg tea.Msg, _ error) tea.Cmd {
-			search.Ended(msg.(scene.Searched))
+			if ended, ok := msg.(scene.Searched); ok {
+				search.Ended(ended)
+				d.checked = nil
+			}
 			return nil
 		})
 	return scene.Run{Cmd: cmd}
@@ -550,7 +563,7 @@ func (d *confirm) copyCommand() any {
 
 func (d *confirm) confirm() any {
 	if d.reading() {
-		return scene.Say{kit.Delay, "Nothing was done: electop is still reading sibling keys and sessions."}
+		return scene.Say{Role: kit.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	}
 	var targets []scene.Target
 	for _, t := range d.actionable() {
@@ -684,6 +697,11 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 	if t.changed != "" {
 		page.Field("Changed", kit.Span{kit.Bad, t.changed})
 	}
+	if d.acts() && !d.reading() && len(d.wanted) == 1 {
+		if in := d.assessment(d.wanted[0]); in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
+			page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in, election.Connection{})...)
+		}
+	}
 }
 
 // writeSummary counts the targets, their nodes and the skipped ones.
@@ -811,14 +829,9 @@ func (d *confirm) writeRefusal(page *kit.Page) {
 	}
 }
 
-// writeEffect writes who is next, the keys that lose their locks, the warnings and, in full, each sentence of
+// writeEffect writes the keys that lose their locks, the warnings and, in full, each sentence of
 // [insight.EffectOf].
 func (d *confirm) writeEffect(page *kit.Page) {
-	if len(d.targets) == 1 && len(d.wanted) == 1 {
-		if in := d.assessment(d.wanted[0]); in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
-			page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in, election.Connection{})...)
-		}
-	}
 	bullets := func(pick func(insight.Effect) []string) {
 		for _, text := range d.shared(pick) {
 			page.Beside([]kit.Span{{kit.Quiet, page.Sym.Dot + " "}}, 2, kit.Span{kit.Text, text})

@@ -47,7 +47,7 @@ type drain struct {
 // Drain opens the plan for a node, or the list of nodes if the name is empty. s is the scene of the datacenter.
 func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.Map, s *scene.Scene) scene.Action {
 	if refusal := s.Refusal(drainKind); refusal != "" {
-		return scene.Say{kit.Delay, refusal}
+		return scene.Say{Role: kit.Delay, Text: refusal}
 	}
 	where := ""
 	if s.Several() {
@@ -69,7 +69,7 @@ func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.M
 func nodeMenu(s *scene.Scene, where string, k keys.Map, chosen func(node string) any) scene.Action {
 	nodes := nodesOf(s.Live)
 	if len(nodes) == 0 {
-		return scene.Say{kit.Delay, "No nodes are known. Use :drain NODE for a node whose sessions hold keys outside the patterns."}
+		return scene.Say{Role: kit.Delay, Text: "No nodes are known. Use :drain NODE for a node whose sessions hold keys outside the patterns."}
 	}
 	column := 0
 	for _, n := range nodes {
@@ -207,7 +207,7 @@ func (d *drain) toggle() any {
 
 func (d *drain) confirm() any {
 	if refusal := d.s.Refusal(drainKind); refusal != "" {
-		return scene.Say{kit.Delay, refusal}
+		return scene.Say{Role: kit.Delay, Text: refusal}
 	}
 	for item := range d.excluded {
 		item.Skip = "excluded in the plan"

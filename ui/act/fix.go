@@ -63,7 +63,7 @@ func Fix(ctx context.Context, e *election.Election, by string, diagnose Diagnose
 		reason = "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
 	}
 	if reason != "" {
-		return scene.Say{kit.Delay, reason}
+		return scene.Say{Role: kit.Delay, Text: reason}
 	}
 	if insight.FixNeeds(e, s.Now) == insight.NeedsNothing {
 		text := scene.OneLine(e.Leader, 60) + " leads."
@@ -73,7 +73,7 @@ func Fix(ctx context.Context, e *election.Election, by string, diagnose Diagnose
 		case e.Session != nil && e.Session.TTL > 0:
 			text += " If its process has ended, its session expires."
 		}
-		return scene.Say{kit.Led, scene.OneLine(e.Name, 60) + ": no vacancy to fix. " + text}
+		return scene.Say{Role: kit.Led, Text: scene.OneLine(e.Name, 60) + ": no vacancy to fix. " + text}
 	}
 	d := &fix{s: s, ctx: ctx, keys: k, diagnose: diagnose, by: by, election: e}
 	d.Sheet = kit.Sheet{Title: "Fix " + scene.OneLine(e.Name, 40), Keys: k, Width: 84, Write: d.write}
@@ -134,7 +134,7 @@ func (d *fix) buttons() []kit.Button {
 	case d.Task.Running():
 		cancel.Do = func() any { return scene.Close{} }
 		return []kit.Button{cancel, {Key: "y", Do: func() any {
-			return scene.Say{kit.Delay, "Nothing was done: the diagnosis is still running."}
+			return scene.Say{Role: kit.Delay, Text: "Nothing was done: the diagnosis is still running."}
 		}}}
 	}
 	again := func() any { return scene.All{scene.Refresh{}, scene.Run{Cmd: d.start()}} }
@@ -143,7 +143,7 @@ func (d *fix) buttons() []kit.Button {
 
 func (d *fix) confirm() any {
 	if d.s.Now.Before(d.found.Ready) {
-		return scene.Say{kit.Delay, "Nothing was done: until " + kit.ClockTime(d.found.Ready) + ", electop must see that the node check stays critical."}
+		return scene.Say{Role: kit.Delay, Text: "Nothing was done: until " + kit.ClockTime(d.found.Ready) + ", electop must see that the node check stays critical."}
 	}
 	destroy := d.found.Destroy
 	var targets []scene.Target

@@ -246,9 +246,9 @@ func (l *Log) notify(a *action) tea.Cmd {
 	switch {
 	case i < 0:
 	case len(l.batches[i]) == 1:
-		return l.Do(scene.Say{a.look(s.Sym).Role, a.name + ": " + a.words(s)})
+		return l.Do(scene.Say{Role: a.look(s.Sym).Role, Text: a.name + ": " + a.words(s)})
 	case l.table == nil && l.batches[i].waiting() == 0:
-		return l.Do(scene.Say{l.batches[i].worst().look(s.Sym).Role, l.batches[i].summary() + l.hint(s)})
+		return l.Do(scene.Say{Role: l.batches[i].worst().look(s.Sym).Role, Text: l.batches[i].summary() + l.hint(s)})
 	}
 	return nil
 }
@@ -344,7 +344,7 @@ func (l *Log) drained(d *drainRun) tea.Cmd {
 	if d.unverified != "" {
 		role, text = kit.Bad, text+"; "+d.unverified
 	}
-	return l.Do(scene.Say{role, text + l.hint(s)})
+	return l.Do(scene.Say{Role: role, Text: text + l.hint(s)})
 }
 
 // batchOf returns the elections of a drain.

@@ -31,7 +31,7 @@ func (l *Log) Show() tea.Cmd {
 		return l.open(l.batchOf(d))
 	}
 	if len(l.batches) == 0 {
-		return l.Do(scene.Say{kit.Quiet, "No actions since electop started."})
+		return l.Do(scene.Say{Role: kit.Quiet, Text: "No actions since electop started."})
 	}
 	return l.open(nil)
 }
@@ -359,7 +359,7 @@ func (a *action) words(s *scene.Scene) string {
 		return "waiting for Consul's response"
 	case a.Target.Key == "" && a.Kind == insight.OutcomeDone:
 		return "destroyed"
-	case a.Kind == insight.OutcomeDone && e != nil && !(e.Exists && e.Pair.Held()): // else the snapshot is older than the action
+	case a.Kind == insight.OutcomeDone && e != nil && (!e.Exists || !e.Pair.Held()): // else the snapshot is older than the action
 		text = a.awaiting(e, s.Now)
 	case a.Kind != insight.OutcomeUnknown || a.Target.Key == "":
 	case e == nil || !e.Exists:

@@ -161,15 +161,16 @@ func (r *row) describeLed() {
 func (r *row) describeVacant() {
 	e, sym := r.e, r.s.Sym
 	r.name.Role, r.leader = r.tone, kit.Span{r.tone, "no leader"}
-	switch {
-	case r.state == scene.StateIdle:
+	switch r.state {
+	case scene.StateIdle:
 		r.leader.Text = "idle"
-	case r.state == scene.StateLockDelay:
+	case scene.StateLockDelay:
 		label := "lock-delay "
 		if e.LockDelayDoubtful {
 			label = "lock-delay? "
 		}
 		r.leader.Text = label + sym.Tilde + kit.Duration(e.LockDelayUntil.Sub(r.s.AsOf)+time.Second-1)
+	default:
 	}
 	switch {
 	case !e.Exists:

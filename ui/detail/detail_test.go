@@ -168,3 +168,17 @@ func TestNodeIsNamedOnce(t *testing.T) {
 		d.keys("tab", "tab")
 	}
 }
+
+func TestAnotherElectionIsShownFromItsBeginning(t *testing.T) {
+	d := drive(t, withTerms(40), billing)
+	d.keys("shift+tab", "shift+tab", "G") // History
+	top := d.lines()[1]
+	d.show(withTerms(40), "service/auth/leader")
+	d.show(withTerms(40), billing)
+	if d.lines()[1] == top || !strings.Contains(d.lines()[1], "term 40") {
+		t.Errorf("the page begins with %q, want term 40", d.lines()[1])
+	}
+	d.keys("J", "J")
+	d.send(scene.Back{})
+	d.wants("term 40")
+}

@@ -291,7 +291,7 @@ func TestNegatedWordHidesAnExplainedEvent(t *testing.T) {
 	d := remember(t, uitest.Mixed(), uitest.Yesterday())
 	d.answer(scene.Filtered{Text: "!check_critical"})
 	d.wants("mail     vacated")
-	d.lacks("check critical")
+	d.lacks("check_critical")
 }
 
 func TestSinceLimitsTheEvents(t *testing.T) {
@@ -399,5 +399,25 @@ func TestReportOfTheListedElections(t *testing.T) {
 	many.answer(scene.Filtered{Text: "updated"})
 	if say, ok := many.keys("E").(scene.Say); !ok || !strings.Contains(say.Text, "at most 20 elections") {
 		t.Errorf("%+v", say)
+	}
+}
+
+func TestEventsOfOtherObserversStandAmongLiveOnes(t *testing.T) {
+	p := &uitest.Past{}
+	missed := eventful(0)
+	missed.Events = []election.Event{{Time: uitest.Now().Add(-902 * time.Second), Type: election.Updated, Election: "web", Key: "service/web/leader", Leader: "web-xxx", ModifyIndex: 7}}
+	p.Recorded = missed.Events
+	d := remember(t, eventful(100), p)
+	d.press("G")
+	all, _, _ := d.leaders()
+	if i := slices.Index(all, "web-xxx"); i >= 0 {
+		t.Errorf("%v", all)
+	}
+	for range 4 {
+		d.press("pgup")
+	}
+	d.press("g", "j")
+	if all, _, _ := d.leaders(); !slices.Equal(all[:4], []string{"web-099", "web-098", "web-xxx", "web-097"}) {
+		t.Errorf("%v", all)
 	}
 }

@@ -18,8 +18,8 @@ type Map struct {
 	MarkAll, Invert, MarkRange, Unmark                        key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
 	Mouse, Suspend, Quit                                      key.Binding
-	// Fixed contains the keys of dialogs and prompts. Settings cannot change them.
-	Fixed FixedKeys
+	// Enter is how the screen names the key enter.
+	Enter string
 	// Copies are the groups of the help about the copy menus.
 	Copies []Group
 	rows   []Row

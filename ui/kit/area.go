@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"charm.land/bubbles/v2/key"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -77,11 +76,6 @@ func PressButton(key string, r Role, text string) Control {
 // Hint returns a key with a fixed meaning, and its description.
 func Hint(key, does string) Control {
 	return Control{Area{Key: key}, []Span{{Key, key}, {Quiet, " " + does}}}
-}
-
-// BoundHint returns the key of a binding, and its description.
-func BoundHint(b key.Binding, does string) Control {
-	return Control{Area{Key: b.Keys()[0]}, []Span{{Key, b.Help().Key}, {Quiet, " " + does}}}
 }
 
 // Label returns a text without an area.

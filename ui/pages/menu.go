@@ -62,7 +62,7 @@ func Menu(all Commands, e *election.Election, session *election.Session, k keys.
 		refusal = "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
 	}
 	if refusal != "" {
-		return scene.Say{kit.Delay, refusal}
+		return scene.Say{Role: kit.Delay, Text: refusal}
 	}
 	m := &menu{Commands: all, s: s}
 	m.Sheet = kit.Sheet{Keys: k, Width: 100, Menu: len(all.All) > 0, Write: m.write}
@@ -110,13 +110,13 @@ func (m *menu) run() any {
 	c := m.All[max(0, m.Chosen())]
 	visible, err := c.Command.Expand(m.values)
 	if err != nil {
-		return scene.Say{kit.Delay, "The command was not run: " + err.Error() + "."}
+		return scene.Say{Role: kit.Delay, Text: "The command was not run: " + err.Error() + "."}
 	}
 	now := m.present()
 	process, err := c.Command.Expand(now)
 	if err != nil || !slices.Equal(process.Env, visible.Env) {
 		m.values = now
-		return scene.Say{kit.Delay, "The command was not run: the fields changed or no longer exist. Check the command, then run it again."}
+		return scene.Say{Role: kit.Delay, Text: "The command was not run: the fields changed or no longer exist. Check the command, then run it again."}
 	}
 	return scene.All{scene.Close{}, scene.Run{Cmd: tea.ExecProcess(m.Run(process), func(err error) tea.Msg { return ended(c.Name, err) })}}
 }
@@ -135,7 +135,7 @@ func ended(name string, err error) scene.Say {
 	default:
 		text = "ended with exit code " + strconv.Itoa(exit.ExitCode()) + "."
 	}
-	return scene.Say{role, "The command " + name + " " + text}
+	return scene.Say{Role: role, Text: "The command " + name + " " + text}
 }
 
 func (m *menu) write(page *kit.Page) {

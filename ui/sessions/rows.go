@@ -44,6 +44,7 @@ type row struct {
 	seen    time.Time
 	// created is set if seen is the time of creation.
 	created bool
+	marked  bool
 }
 
 // build returns a row for each session of a snapshot.

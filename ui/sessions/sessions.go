@@ -345,6 +345,9 @@ func (r *row) drawName(l *kit.Line, width int) {
 	if name.Text == "" {
 		name = kit.Span{kit.Faint, "no name"}
 	}
+	if r.marked {
+		name.Role = kit.Accent
+	}
 	l.Texts(sign, kit.Span{kit.Text, " "})
 	l.Cell(name.Role, name.Text, width-2)
 }
@@ -402,7 +405,11 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 		}
 		return p.Tone
 	}
-	lines = append(lines, v.list.Draw(p, w, tone, func(l *kit.Line, r *row, marked bool) { table.Row(l, r) })...)
+	lines = append(lines, v.list.Draw(p, w, tone, func(l *kit.Line, r *row, marked bool) {
+		shown := *r
+		shown.marked = marked
+		table.Row(l, &shown)
+	})...)
 	return p.Pad(lines, w, h)
 }
 
