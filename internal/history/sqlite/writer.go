@@ -432,7 +432,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	w.actions = w.actions[len(b.actions):]
 	w.mu.Unlock()
 	if w.leased {
-		w.dequeue(b, len(stored))
+		w.dequeue(b, uint64(len(stored)))
 	} else if observes {
 		w.standBy(now, other)
 	}
@@ -444,7 +444,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 }
 
 // dequeue removes the stored items of a batch from the queue.
-func (w *Writer) dequeue(b batch, stored int) {
+func (w *Writer) dequeue(b batch, stored uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.queue = w.queue[len(b.items):]; len(w.queue) == 0 {
@@ -457,7 +457,7 @@ func (w *Writer) dequeue(b batch, stored int) {
 		w.marking = false
 	}
 	w.lost -= b.lost
-	w.status.Stored += uint64(stored)
+	w.status.Stored += stored
 	w.status.Other = ""
 }
 
