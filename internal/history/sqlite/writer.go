@@ -427,9 +427,12 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 		w.writing = before
 		return false, err
 	}
-	if w.leased {
+	switch {
+	case !observes: // the events wait for their datacenter
+		w.dequeue(batch{actions: b.actions}, 0)
+	case w.leased:
 		w.dequeue(b, len(stored))
-	} else if observes {
+	default:
 		w.standBy(b, now, other)
 	}
 	if len(stored) > 0 {
