@@ -284,16 +284,6 @@ func TestHiddenMarkedSessions(t *testing.T) {
 	}
 }
 
-func TestARefusedActionHasNoButton(t *testing.T) {
-	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
-	d.open("service/pg/leader")
-	d.keys("r")
-	d.wants("Patroni stores the leader's name in the key's value", "Better       patronictl switchover pg", "[ Close ]")
-	d.lacks("y release")
-	d.keys("tab", "y")
-	d.nothingDone("refused")
-}
-
 func TestABatchSkipsRefusedTargets(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
 	d.mark("pg", "auth")

@@ -163,6 +163,8 @@ func TestTheNodeOfTheRowIsDrained(t *testing.T) {
 	d.wants("2 of 4", "1 moved, 1 stayed, 1 moving, 1 waiting, 1 skipped", "led by billing-2 on node-2: a session", "again after each of")
 	d.send(firstOf(t, next))
 	d.wants("4 of 4", "1 moved, 1 stayed, 1 vacant, 1 failed, 1 skipped", "complete", "[ Close ]")
+	d.keys("c") // the way back
+	d.wants("Copied the command: electop drain --include=service/auth/leader node-1")
 	d.keys("enter", "2")
 	d.wants("drain: 1 moved, 1 stayed, 1 vacant, 1 failed, 1 skipped", "drain: auth-2 on node-2 → auth-1 on node-1")
 	d.lacks("Patroni")
@@ -448,15 +450,4 @@ func TestADrainIsRefused(t *testing.T) {
 		t.Error("y confirmed the drain without a connection")
 	}
 	d.wants("Unavailable while Consul is unreachable")
-}
-
-func TestAWindowThatIsTooSmallCancelsAPlan(t *testing.T) {
-	d, _ := planned(t, &fakeDrain{}, 120, 36)
-	d.resize(30, 8)
-	d.keys("y")
-	d.resize(120, 36)
-	d.wants("Cancelled: the window became too small.")
-	if d.m.log.Draining() {
-		t.Error("y confirmed the drain in a window that is too small")
-	}
 }

@@ -236,26 +236,6 @@ func TestFixIsDisabled(t *testing.T) {
 	d.wants("This is the past: fix is disabled. Press esc to return to now.")
 }
 
-func TestFixInASmallWindow(t *testing.T) {
-	d := drive(t, uitest.Failed(""), 40, 10, newDiagnosis().option)
-	d.open(keyOf("ledger"))
-	d.diagnose()
-	d.now = d.now.Add(15 * time.Second)
-	d.keys("y")
-	d.wants("more lines below")
-	for range 40 {
-		d.keys("j")
-	}
-	d.wants("y apply")
-	d.resize(30, 8)
-	d.resize(80, 24)
-	d.wants("Cancelled: the window became too small.")
-	d.keys("y")
-	if len(d.op.destroyed) != 0 {
-		t.Fatalf("destroyed %v", d.op.destroyed)
-	}
-}
-
 func TestSeveralActionsAreFollowed(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.open(keyOf("billing"))

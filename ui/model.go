@@ -133,7 +133,7 @@ func New(ctx context.Context, opts Options) *Model {
 	r := past.NewReader(ctx, opts.History)
 	l := look{
 		painter: &kit.Painter{Sym: sym},
-		place:   chrome.Place{Context: opts.Context, Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
+		place:   chrome.Place{Context: opts.Context, Contexts: opts.Contexts, Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
 		theme:   kit.Theme(opts.Theme),
 	}
 	m := &Model{

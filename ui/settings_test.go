@@ -157,6 +157,13 @@ func TestContextIsShownAndSwitched(t *testing.T) {
 }
 
 // An action in progress would be lost, so the first request only warns.
+// A user whose default address is wrong sees the configured clusters.
+func TestAnUnreachableAddressNamesTheContexts(t *testing.T) {
+	lost := &election.Snapshot{At: testNow(), Connection: lostSnapshot().Connection}
+	d := drive(t, lost, 120, 36, func(o *Options) { o.Contexts = []string{"production", "staging"} })
+	d.wants("Cannot reach Consul", "The config file has the contexts production, staging: use :ctx or --context.")
+}
+
 func TestContextIsNotSwitchedDuringAnAction(t *testing.T) {
 	var switched []string
 	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {

@@ -335,23 +335,3 @@ func TestALostConnectionEndsTheCheck(t *testing.T) {
 	d.wants("y release")
 	d.lacks("Some data could not be read")
 }
-
-// The list of names before a warning is truncated, and can be expanded like other lists.
-func TestNamesBeforeAWarningCanBeShown(t *testing.T) {
-	s := studiedSnapshot("")
-	users := s.Find(election.KeyID(keyOf("users")))
-	for i := range 5 {
-		e := ledElection(400+i, "zz-"+string(rune('a'+i)), 1, time.Hour)
-		e.Session, e.Pair.Session = users.Session, users.Pair.Session
-		s.Elections = append(s.Elections, e)
-	}
-	s.SessionList.Sessions = []*election.Session{users.Session}
-	d := drive(t, s, 120, 46, searches)
-	d.mark("users")
-	d.keys("x")
-	d.wants("! zz-a, zz-b, zz-c and 2 more: No other candidate", "a details")
-	d.keys("a")
-	d.wants("! zz-a, zz-b, zz-c, zz-d, zz-e: No other candidate", "a fewer details")
-	d.keys("a")
-	d.wants("and 2 more: No other candidate")
-}

@@ -152,20 +152,6 @@ func TestRightsAreRequestedOneAtATime(t *testing.T) {
 	}
 }
 
-func TestDialogShowsTheEffect(t *testing.T) {
-	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
-	d.open("service/pg/leader")
-	d.keys("x")
-	d.wants("Likely next  pg2 (node-2), pg3 (node-3)", "patronictl switchover pg", "service/pg/leader is deleted with its value")
-	d.keys("esc", "r")
-	d.wants("Better       patronictl switchover pg", "disables automatic", "[ Close ]")
-	d.keys("y")
-	d.nothingDone("a Patroni key")
-	d = drive(t, studiedSnapshot("service/auth/leader"), 120, 36, searches)
-	d.keys("g", "r")
-	d.wants("no candidate was seen among 20 sessions")
-}
-
 func TestSearchShowsProgressAndStops(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	d := drive(t, studiedSnapshot(""), 120, 36, func(o *Options) {
@@ -197,13 +183,6 @@ func TestSearchShowsProgressAndStops(t *testing.T) {
 	}
 	d.keys("esc")
 	d.lacks("locks/")
-}
-
-func TestSearchResult(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, searches)
-	d.keys("g", "x")
-	d.performSearch()
-	d.wants("service/auth/leader is released", "locks/nightly is released", "Scanned 9,800 keys: 3 keys in all, as of 12:01:09.", "there may be more")
 }
 
 func TestSessionsView(t *testing.T) {

@@ -94,7 +94,7 @@ func (h *history) lose() { h.exists, h.index = false, 1 }
 // After any sequence of losses and restores, the tracker must report only terms that began. An observer reads after
 // each restore.
 func TestRestoresCauseNoFalseTerms(t *testing.T) {
-	for seed := range uint64(600) {
+	for seed := range uint64(200) {
 		if err := playRestores(seed); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

@@ -113,21 +113,14 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 		return
 	}
 	e := *t.elections[i]
-	if s := p.loss.Session; x.Invalidated && s != nil && s.LockDelay > 0 && mayBeDelayed(&e) {
+	if until := lockDelayUntil(p, x, &e); !until.IsZero() {
 		// After a gap, the end of the term and the end of the lock-delay are unknown.
-		until := p.event.Time.Add(s.EnforcedLockDelay())
 		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful || p.loss.Gap
 	}
 	completeTerm(&e, p.id(), x)
 	t.emit(event)
 	e.Events = appendKept(e.Events, event, t.keep)
 	t.set(i, &e)
-}
-
-// mayBeDelayed reports whether a lock-delay can apply: there is no leader, and the key does not belong to a
-// semaphore, whose slots are free immediately.
-func mayBeDelayed(e *election.Election) bool {
-	return e.Pair.Flags != election.SemaphoreFlag && (!e.Exists || !e.Pair.Held())
 }
 
 func completeTerm(e *election.Election, id termID, x Explanation) {

@@ -133,7 +133,7 @@ func (j *judge) take(e election.Event) error {
 }
 
 func TestAnySequenceOfReadsIsFoldedCorrectly(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range uint64(200) {
 		for _, harsh := range []bool{false, true} {
 			if err := play(seed, harsh); err != nil {
 				t.Fatalf("seed %d harsh %v: %v", seed, harsh, err)
@@ -210,7 +210,7 @@ func FuzzTrackerFollowsReads(f *testing.F) {
 
 // Several reads of parts of the keys must have the same result as one read of all keys.
 func TestReadsInPartsEqualOneRead(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		ps, _ := election.ParsePatterns([]string{"k/**"})
 		whole, parts := New(Options{Patterns: ps}), New(Options{Patterns: ps})

@@ -117,19 +117,11 @@ func awaitSnapshot(
 
 // elections returns the elections with these names, or all elections if there are no names.
 func (l lookup) elections(ctx context.Context, names []string) ([]*election.Election, error) {
-	if len(names) == 0 {
-		l.warnMissing(ctx)
-		return l.snapshot.Elections, nil
+	found, err := lookups{all: []lookup{l}}.elections(ctx, names)
+	if err != nil {
+		return nil, err
 	}
-	found := make([]*election.Election, 0, len(names))
-	for _, name := range names {
-		e, err := l.election(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, e)
-	}
-	return found, nil
+	return found[0], nil
 }
 
 // election returns the one election with this name.

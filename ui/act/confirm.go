@@ -49,6 +49,8 @@ type confirm struct {
 	full bool
 	// rebind requests the current holds of the same keys.
 	rebind bool
+	// checked is the snapshot with which the targets were compared. It is nil if they must be compared again.
+	checked *election.Snapshot
 
 	// affected contains the known keys of the sessions that a destroy ends. wanted contains the keys to survey.
 	affected []affectedKey
@@ -133,9 +135,12 @@ func (d *confirm) update(s *scene.Scene) scene.Action {
 
 // surveyed infers the candidates. The surroundings of all keys contain the same session list.
 func (d *confirm) surveyed(found []election.Surroundings) {
-	d.around = map[string]*scene.Assessment{}
+	d.around, d.checked = map[string]*scene.Assessment{}, nil
+	if len(found) == 0 {
+		return
+	}
+	board := insight.NewBoard(d.s.Live.Elections, found[0].Sessions)
 	for i := range found {
-		board := insight.NewBoard(d.s.Live.Elections, found[0].Sessions)
 		if e := d.s.Live.Find(election.KeyID(found[i].Key)); e != nil {
 			d.around[e.Key()] = &scene.Assessment{Around: &found[i], Candidates: board.Candidates(e, &found[i])}
 		}
@@ -164,7 +169,7 @@ func (d *confirm) bind(old []scene.Target) []scene.Target {
 // choose collects the visible targets and, if the user included them, the hidden ones.
 func (d *confirm) choose() {
 	d.stop()
-	d.targets, d.search = nil, nil
+	d.targets, d.search, d.checked = nil, nil, nil
 	all := d.chosen.Visible
 	if d.hidden {
 		all = slices.Concat(all, d.chosen.Hidden)
@@ -188,6 +193,11 @@ func (d *confirm) stop() {
 // check compares the targets with the newest snapshot and computes the effects once the survey is complete.
 func (d *confirm) check() {
 	live := d.s.Live
+	same := func(t target) bool { return t.denied == d.s.Missing(d.kind, t.Target.Target) }
+	if live == d.checked && !slices.ContainsFunc(d.targets, func(t target) bool { return !same(t) }) {
+		return
+	}
+	d.checked = live
 	if d.offline() {
 		d.Task.Cancel() // a survey without a connection is useless; a new one starts after the reconnect
 		d.asked, d.around = nil, nil
@@ -484,7 +494,7 @@ func (d *confirm) buttons() []kit.Button {
 		refresh := kit.Button{Key: "r", Hint: "refresh", Off: len(d.targets) == 0, Do: func() any {
 			d.stop()
 			d.Task.Cancel()
-			d.asked, d.around, d.rebind = nil, nil, true
+			d.asked, d.around, d.checked, d.rebind = nil, nil, nil, true
 			return scene.Refresh{Targets: d.Targets()}
 		}}
 		return []kit.Button{{Key: "esc", Label: "Close"}, space, refresh}
@@ -506,7 +516,7 @@ func (d *confirm) buttons() []kit.Button {
 		{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }},
 		{Key: "y", Label: d.word(), Hint: string(d.kind), Acts: true, Count: len(d.actionable()), Off: d.reading(), Do: d.confirm},
 		space, scan,
-		{Key: "a", Hint: details, Do: func() any { d.full = !d.full; return nil }},
+		{Key: "a", Hint: details, Do: func() any { d.full, d.checked = !d.full, nil; return nil }},
 		{Key: "c", Hint: "copy the command", Do: d.copyCommand},
 	}
 }
@@ -528,6 +538,7 @@ func (d *confirm) scan() any {
 		func(msg tea.Msg, _ error) tea.Cmd {
 			if ended, ok := msg.(scene.Searched); ok {
 				search.Ended(ended)
+				d.checked = nil
 			}
 			return nil
 		})

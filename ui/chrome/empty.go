@@ -35,7 +35,7 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, at Place, width, height 
 		d.Blank()
 		d.Para(kit.Quiet, "Press "+k.Later.Help().Key+" for the next event, esc to return to now.")
 	case s.Stale:
-		unreachable(d, s, at.Address)
+		unreachable(d, s, at)
 	case !s.Live.Loaded:
 		d.Add(kit.Span{kit.Delay, p.Sym.Connecting + " Connecting to Consul at " + scene.Clean(at.Address)})
 		d.Blank()
@@ -56,8 +56,8 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, at Place, width, height 
 	return p.Pad(lines, width, height)
 }
 
-func unreachable(d *kit.Page, s *scene.Scene, address string) {
-	c := s.Live.Connection
+func unreachable(d *kit.Page, s *scene.Scene, at Place) {
+	c, address := s.Live.Connection, at.Address
 	title, silence := "Cannot reach Consul at "+scene.Clean(address), "No response for "
 	if c.Refused {
 		title, silence = "Consul at "+scene.Clean(address)+" rejects the token", "Rejected for "
@@ -75,6 +75,10 @@ func unreachable(d *kit.Page, s *scene.Scene, address string) {
 		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE."
 	}
 	d.Para(kit.Quiet, source+" `electop doctor` shows what this address and token can read.")
+	if at.Context == "" && len(at.Contexts) > 0 {
+		d.Blank()
+		d.Para(kit.Text, "The config file has the contexts "+scene.OneLine(strings.Join(at.Contexts, ", "), 200)+": use :ctx or --context.")
+	}
 }
 
 // nothingFound explains why no election was found: no key matches, or the token may not be able to read the keys.

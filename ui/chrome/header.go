@@ -13,6 +13,8 @@ import (
 
 // Place is the configuration that the header and the empty screen show.
 type Place struct {
+	// Contexts are the contexts of the config file. They are shown if none is used and Consul is unreachable.
+	Contexts []string
 	// Context is the current context of the config file. It is empty if there is none.
 	Context  string
 	Address  string

@@ -145,10 +145,11 @@ func EventSpans(sym *kit.Symbols, el EventLine, brief bool, now time.Time) []kit
 	}
 	if el.Why != nil && len(parts) > 0 {
 		cause = 1
-		parts = slices.Insert(parts, 1, el.Why.Parts(now)[1:]...)
-		if brief && el.Why.Evidence != "" {
-			parts = slices.Delete(parts, 2, 3)
+		why := el.Why.Parts(now)[1:]
+		if brief {
+			why = why[:1]
 		}
+		parts = slices.Insert(parts, 1, why...)
 	}
 	if brief && ev.Leader != "" && len(parts) > 0 {
 		parts[0], _, _ = strings.Cut(parts[0], ", term ")

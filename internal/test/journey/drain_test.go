@@ -134,7 +134,7 @@ func TestAFilterReleasesManyElections(t *testing.T) {
 	term.await("Release 3 elections")
 	term.read("y release")
 	term.keys("y")
-	term.await("3 of 3", "2 moved, 1 stayed", "→ auth-2", "again immediately", "complete")
+	term.await("3 of 3", "2 moved, 1 stayed", "→ auth-2", "with the same session", "complete")
 	s.held("web", s.a)
 	term.keys("Enter", "a")
 	term.await("4 elections marked")

@@ -78,9 +78,9 @@ func TestFix(t *testing.T) {
 		return err == nil && e == nil
 	})
 	s.acquire("web", s.session("web-b"), "web-b")
-	term.await("web: web-a → web-b")
+	term.await("web: web-a on node-9 → web-b")
 	term.keys("u")
-	term.await("destroy", "web-a → web-b", "complete")
+	term.await("destroy", "web-a on node-9 → web-b", "complete")
 	term.keys("q")
 	term.gone("Actions since")
 	term.keys("q")

@@ -136,7 +136,7 @@ func TestReleaseWithR(t *testing.T) {
 		t.Errorf("%+v", pair)
 	}
 	s.acquire("web", s.b, "web-b")
-	term.await("web-a → web-b")
+	term.await("web-a on node-1 → web-b")
 	term.keys("q")
 	term.await("left with 0")
 }
