@@ -79,6 +79,8 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 		names = datacentersOf(a.Hidden)
 	}
 	switch {
+	case len(names) == 0:
+		return m.refuse("There is nothing to " + string(a.Kind) + ".")
 	case m.scene.Several() && len(names) != 1:
 		return m.refuse("The chosen rows are in " + strings.Join(names, ", ") + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + names[0] + ".")
 	case m.scene.Several(): // hidden rows in other datacenters stay marked, but the dialog cannot include them
