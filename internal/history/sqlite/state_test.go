@@ -365,7 +365,7 @@ func TestTheStateAfterRestartsIsThatOfTheLiveBoard(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			f, path := newFailures(t, seed), newPath(t)
-			keep := 6 * time.Hour
+			const keep = 6 * time.Hour
 			for range 5 {
 				f.step()
 			}
@@ -373,7 +373,7 @@ func TestTheStateAfterRestartsIsThatOfTheLiveBoard(t *testing.T) {
 			for i := range 6 {
 				f.segment(t, path)
 				limit := f.o.now.Add(-keep)
-				trim(t, path, f.o.now, sqlite.WriterOptions{Keep: &keep})
+				trim(t, path, f.o.now, sqlite.WriterOptions{}, keep)
 				f.live = slices.DeleteFunc(f.live, func(b board) bool { return b.at.Before(limit) })
 				expectBoards(t, path, f.live)
 				if t.Failed() {
