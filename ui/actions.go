@@ -56,8 +56,6 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Open:
 		m.out.travel.Cancel()
 		return m.cover(a.Overlay, a.Cmd)
-	case scene.Quit:
-		return m.quit()
 	case scene.Pass:
 		if m.focus.view != viewElections {
 			return m.show(viewElections)
