@@ -174,7 +174,7 @@ func (b *Board) Apply(ev *election.Event) bool {
 	changed := b.isNew(e, ev)
 	switch ev.Type {
 	case election.Explained:
-		return explain(e, ev)
+		return explain(e, ev, b.settled != nil)
 	case election.Unreadable, election.Readable:
 		changed = e.Unreadable != (ev.Type == election.Unreadable)
 		e.Unreadable = ev.Type == election.Unreadable
@@ -185,8 +185,9 @@ func (b *Board) Apply(ev *election.Event) bool {
 		return changeSlot(e, ev)
 	default:
 	}
-	if !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex {
-		return false // the checkpoint contains a later state
+	past := ev.ModifyIndex < e.Pair.ModifyIndex || ev.Type == election.Elected && ev.ModifyIndex == e.Pair.ModifyIndex && termOf(e, ev) != nil
+	if past && !ev.Restored {
+		return false // the board contains this or a later state
 	}
 	e.Pair.ModifyIndex, e.Pair.CreateIndex = ev.ModifyIndex, ev.CreateIndex
 	switch ev.Type {
@@ -299,8 +300,11 @@ func Certain(known, next election.Cause) bool {
 	return operator(known) && !operator(next)
 }
 
-func explain(e *election.Election, ev *election.Event) bool {
+func explain(e *election.Election, ev *election.Event, settled bool) bool {
 	t := termOf(e, ev)
+	if settled && t != nil && t.Cause != "" && t.Cause != election.Unknown && (ev.Guess || !t.Guess) {
+		return false // another process may have known it earlier or better
+	}
 	if t == nil || Certain(t.Cause, ev.Cause) || t.Cause == ev.Cause && t.Evidence == ev.Evidence && t.Guess == ev.Guess {
 		return false
 	}
