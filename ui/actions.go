@@ -56,8 +56,6 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Open:
 		m.out.travel.Cancel()
 		return m.cover(a.Overlay, a.Cmd)
-	case scene.Quit:
-		return m.quit()
 	case scene.Pass:
 		if m.focus.view != viewElections {
 			return m.show(viewElections)
@@ -79,6 +77,8 @@ func ask(m *Model, a scene.Ask) tea.Cmd {
 		names = datacentersOf(a.Hidden)
 	}
 	switch {
+	case len(names) == 0:
+		return m.refuse("There is nothing to " + string(a.Kind) + ".")
 	case m.scene.Several() && len(names) != 1:
 		return m.refuse("The chosen rows are in " + strings.Join(names, ", ") + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + names[0] + ".")
 	case m.scene.Several(): // hidden rows in other datacenters stay marked, but the dialog cannot include them

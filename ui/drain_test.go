@@ -164,7 +164,7 @@ func TestTheNodeOfTheRowIsDrained(t *testing.T) {
 	d.send(firstOf(t, next))
 	d.wants("4 of 4", "1 moved, 1 stayed, 1 vacant, 1 failed, 1 skipped", "complete", "[ Close ]")
 	d.keys("c") // the way back
-	d.wants("Copied the command: electop drain --include=service/auth/leader node-1")
+	d.wants("Copied the command: electop drain node-1 --include auth")
 	d.keys("enter", "2")
 	d.wants("drain: 1 moved, 1 stayed, 1 vacant, 1 failed, 1 skipped", "drain: auth-2 on node-2 → auth-1 on node-1")
 	d.lacks("Patroni")

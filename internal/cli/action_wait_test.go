@@ -12,6 +12,8 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 // contend acquires the key for a session whenever it is free, like candidates and
@@ -129,7 +131,16 @@ func TestWaitWithoutANextLeader(t *testing.T) {
 	for _, name := range []string{"web", "mail"} {
 		w.acquire("service/"+name+"/leader", w.session(func(s *api.SessionEntry) { s.LockDelay = 30 * time.Second }), name+"-1")
 	}
-	r := w.run("release", "web", "--yes", "--wait", "200ms").must(t, exitFailed)
+	file := historyFile(t)
+	r := w.run("release", "web", "--yes", "--wait", "200ms", "--history", file).must(t, exitFailed)
+	f, err := sqlite.OpenFile(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if actions, err := f.Actions(t.Context(), history.Range{}); err != nil || len(actions) != 1 {
+		t.Errorf("want one stored action, got %v %+v", err, actions)
+	}
 	has(t, r.out, "web: web-1 on node-1 → no leader: no candidate acquired the key within 200ms\n")
 	r = w.run("destroy", "mail", "--yes", "--wait", "1s", "-o", "json").must(t, exitFailed)
 	l := resultLines(t, r.out)

@@ -40,12 +40,16 @@ func (w *recordWeb) register(f *pflag.FlagSet) {
 
 // validate checks the flags and reads the token.
 func (w *recordWeb) validate() (err error) {
+	w.flag, w.address = "--listen", w.listen
+	if w.metrics != "" {
+		w.flag, w.address = "--metrics", w.metrics
+	}
 	switch {
 	case w.metrics != "" && w.listen != "":
 		return usagef("--metrics and --listen are mutually exclusive: --listen also serves the metrics")
 	case (w.tlsCert == "") != (w.tlsKey == ""):
 		return usagef("--tls-cert and --tls-key must be used together")
-	case w.metrics == "" && w.listen == "" && (w.tlsCert != "" || w.bearerTokenFile != ""):
+	case w.address == "" && (w.tlsCert != "" || w.bearerTokenFile != ""):
 		return usagef("--tls-cert and --bearer-token-file require --metrics or --listen")
 	}
 	if w.bearerTokenFile != "" {
@@ -53,38 +57,22 @@ func (w *recordWeb) validate() (err error) {
 			return usagef("--bearer-token-file: %v", err)
 		}
 	}
-	if w.metrics != "" {
-		return w.validateMetrics()
-	}
-	return w.validateListen()
-}
-
-func (w *recordWeb) validateMetrics() error {
-	host, port, err := net.SplitHostPort(w.metrics)
-	switch {
-	case err != nil:
-		return usagef("--metrics %q: must be an address such as 127.0.0.1:9273", sanitize.Line(w.metrics, 100))
-	case host == "":
-		host = "127.0.0.1"
-	case !web.Loopback(host):
-		return usagef("--metrics %q is not a loopback address; use --listen with --tls-cert and --tls-key or --bearer-token-file", sanitize.Line(w.metrics, 100))
-	}
-	w.flag, w.address, w.local = "--metrics", net.JoinHostPort(host, port), true
-	return nil
-}
-
-func (w *recordWeb) validateListen() error {
-	if w.listen == "" {
+	if w.address == "" {
 		return nil
 	}
-	host, _, err := net.SplitHostPort(w.listen)
-	if err != nil {
-		return usagef("--listen %q: must be an address such as 0.0.0.0:9273", sanitize.Line(w.listen, 100))
+	host, port, err := net.SplitHostPort(w.address)
+	if host == "" && w.metrics != "" {
+		host = "127.0.0.1"
 	}
-	w.flag, w.address, w.local = "--listen", w.listen, web.Loopback(host)
-	if !w.local && w.tlsCert == "" && w.bearerToken == "" {
-		return usagef("--listen %q: other hosts could read the history; use --tls-cert and --tls-key or --bearer-token-file, or both",
-			sanitize.Line(w.listen, 100))
+	given := sanitize.Line(w.address, 100)
+	w.local, w.address = web.Loopback(host), net.JoinHostPort(host, port)
+	switch {
+	case err != nil:
+		return usagef("%s %q: must be an address such as 127.0.0.1:9273", w.flag, given)
+	case w.metrics != "" && !w.local:
+		return usagef("--metrics %q is not a loopback address; use --listen with --tls-cert and --tls-key or --bearer-token-file", given)
+	case !w.local && w.tlsCert == "" && w.bearerToken == "":
+		return usagef("--listen %q: other hosts could read the history; use --tls-cert and --tls-key or --bearer-token-file, or both", given)
 	}
 	return nil
 }

@@ -65,6 +65,9 @@ func client(t *testing.T, addr string) *api.Client {
 }
 
 func TestEveryFailureOccurs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow; skipped with -short")
+	}
 	server, err := memconsul.Start(memconsul.Config{})
 	if err != nil {
 		t.Fatal(err)

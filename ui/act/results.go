@@ -2,7 +2,6 @@ package act
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,24 +119,19 @@ func (t *table) buttons(d *drainRun, rows []*action, waiting int) []kit.Button {
 	return all
 }
 
-// wayBack returns the commands that move the elections back from their new nodes. It cannot select the next leader:
-// Consul elects the first session that acquires the key.
+// wayBack returns the command that moves the elections back from their new nodes, or "".
 func (l *Log) wayBack(rows []*action) string {
-	moved := map[string][]string{}
+	var moved []engine.Result
 	for _, a := range rows {
 		now := a.New
 		if a.drain != nil {
 			now = a.step.Leader
 		}
-		if old := a.Old(); a.result() == "moved" && now.Node != "" && !election.SameNode(old.Node, now.Node) {
-			moved[now.Node] = append(moved[now.Node], a.Target.Key)
+		if a.result() == "moved" && now.Node != "" && !election.SameNode(a.Old().Node, now.Node) {
+			moved = append(moved, engine.Result{Item: &engine.Item{Target: a.Target}, Status: engine.Moved, Leader: now})
 		}
 	}
-	var commands []string
-	for _, node := range slices.Sorted(maps.Keys(moved)) {
-		commands = append(commands, l.Cluster(rows[0].Target.Datacenter).MoveOff(node, moved[node]))
-	}
-	return strings.Join(commands, " && ")
+	return l.Cluster(rows[0].Target.Datacenter).Electop(engine.WayBack(moved))
 }
 
 func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {

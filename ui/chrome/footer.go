@@ -77,7 +77,8 @@ func Menu(p *kit.Painter, title kit.Span, bindings []key.Binding, width int) []s
 
 // writeKeys writes as many keys as fit. It reserves space for the last two keys, help and quit.
 func writeKeys(l *kit.Line, bindings []key.Binding) {
-	first, last := bindings[:len(bindings)-2], bindings[len(bindings)-2:]
+	split := max(0, len(bindings)-2)
+	first, last := bindings[:split], bindings[split:]
 	kept := 0
 	for _, b := range last {
 		kept += keyWidth(b)

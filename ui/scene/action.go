@@ -84,9 +84,6 @@ type Visit struct {
 // ShowLanes adds recorded terms to the lanes.
 type ShowLanes struct{ Lanes *Lanes }
 
-// Quit ends the program. While a write is in progress, only a second Quit ends it.
-type Quit struct{}
-
 // Pass reports that the component has nothing to undo. The program then goes back one step itself.
 type Pass struct{}
 

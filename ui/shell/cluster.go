@@ -68,13 +68,17 @@ func (c Cluster) DestroySession(id string) string {
 	return line(append(append([]string{"electop", "destroy"}, c.electop()...), "--session", Quote(id)))
 }
 
-// MoveOff returns the electop command that moves the leaders of these keys off a node.
-func (c Cluster) MoveOff(node string, keys []string) string {
-	words := append([]string{"electop", "drain"}, c.electop()...)
-	for _, key := range keys {
-		words = append(words, "--include="+Quote(key))
+// Electop returns an electop command for this cluster, or "" if there are no words. The first words are "electop" and the
+// name of the command.
+func (c Cluster) Electop(words []string) string {
+	if len(words) == 0 {
+		return ""
 	}
-	return line(append(words, operands(node)...))
+	quoted := append(slices.Clone(words[:2]), c.electop()...)
+	for _, word := range words[2:] {
+		quoted = append(quoted, Quote(word))
+	}
+	return line(quoted)
 }
 
 func (c Cluster) electop() []string {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,81 +13,70 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// benchFile returns a history with this number of events: 1000 elections over 90 days, and for each term an elected, a
-// vacated and an explained event. ELECTOP_BENCH_HISTORY names a file that is kept between runs.
-func benchFile(b *testing.B, events int) string {
+// recorder stores events like an observer: it keeps the board and answers requests for marks.
+type recorder struct {
+	b      *testing.B
+	w      *sqlite.Writer
+	board  *history.Board
+	ps     election.Patterns
+	at     time.Time
+	marks  chan bool
+	stored chan int
+	stop   func()
+}
+
+func newRecorder(b *testing.B, path string, at time.Time, elections ...*election.Election) *recorder {
 	b.Helper()
-	path := os.Getenv("ELECTOP_BENCH_HISTORY")
-	if path == "" {
-		path = filepath.Join(b.TempDir(), "bench.db")
-	}
-	if info, err := os.Stat(path); err == nil && info.Size() > 1<<20 {
-		return path
-	}
-	stored := make(chan int, 1<<20)
-	w, err := sqlite.OpenWriter(b.Context(), path, sqlite.WriterOptions{
-		Observer: "ana@bastion", Queue: 1 << 30,
-		OnStored: func(e []election.Event) { stored <- len(e) },
-	})
+	ps, err := election.ParsePatterns(nil)
 	if err != nil {
 		b.Fatal(err)
 	}
+	r := &recorder{b: b, ps: ps, at: at, marks: make(chan bool, 1), stored: make(chan int, 1<<20)}
+	r.w = sqlite.NewWriter(path, sqlite.WriterOptions{
+		Observer: "ana@bastion", Queue: 1 << 30, Delay: time.Millisecond,
+		Mark: func() { r.marks <- true }, OnStored: func(e []election.Event) { r.stored <- len(e) },
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- w.Run(ctx) }()
-	began, at := time.Now(), time.Now().Add(-90*24*time.Hour)
-	ps := election.Patterns{mustPattern(b)}
-	board := history.NewBoard(&election.Snapshot{At: at, Datacenter: "dc1"}, ps)
-	mark := func() {
-		w.Mark(&election.Snapshot{At: at, Datacenter: "dc1", Loaded: true, Elections: board.Elections(at)}, ps)
-	}
-	mark()
-	recorded := 0
-	step := 90 * 24 * time.Hour / time.Duration(events/3)
-	for i := range events / 3 {
-		at = at.Add(step)
-		term := oneTerm(i, at)
-		for j := range term {
-			board.Apply(&term[j])
-		}
-		w.Record(term)
-		if i%333 == 332 { // as often as a writer requests it
-			mark()
-		}
-		if recorded += 3; i%20_000 == 19_999 || i == events/3-1 {
-			for recorded > 0 {
-				recorded -= <-stored
-			}
+	go func() { done <- r.w.Run(ctx) }()
+	r.stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.Fatal(err)
 		}
 	}
-	cancel()
-	if err := <-done; err != nil {
-		b.Fatal(err)
-	}
-	b.Logf("%d events in %s", events, time.Since(began).Round(time.Millisecond))
-	return path
+	s := &election.Snapshot{At: at, Datacenter: "dc1", Loaded: true, Elections: elections}
+	r.board = history.NewBoard(s, ps)
+	r.w.Mark(s, ps)
+	return r
 }
 
-func mustPattern(b *testing.B) election.Pattern {
-	p, err := election.ParsePattern(election.DefaultPattern)
-	if err != nil {
-		b.Fatal(err)
+func (r *recorder) store(events []election.Event) {
+	for i := range events {
+		r.at = events[i].Time
+		r.board.Apply(&events[i])
 	}
-	return p
+	r.w.Record(events)
+	for n := len(events); n > 0; {
+		n -= <-r.stored
+	}
+	select {
+	case <-r.marks:
+		r.w.Mark(&election.Snapshot{At: r.at, Datacenter: "dc1", Loaded: true, Elections: r.board.Elections(r.at)}, r.ps)
+	default:
+	}
 }
 
-func oneTerm(i int, at time.Time) []election.Event {
-	n, term := i%1000, uint64(i/1000+1)
-	name := fmt.Sprintf("billing-%04d", n)
+// oneTerm returns the events of a term of 5 hours.
+func oneTerm(name string, i, term int, at time.Time) []election.Event {
 	e := election.Event{
-		Time: at, Type: election.Elected, Election: name, Key: "service/" + name + "/leader", Datacenter: "dc1", Term: term,
-		CreateIndex: uint64(n + 1), ModifyIndex: uint64(10_000 + 10*i), Leader: fmt.Sprintf("%s-%d  10.0.0.%d:9000", name, i%3, i%250),
+		Time: at, Type: election.Elected, Election: name, Key: "service/" + name + "/leader", Datacenter: "dc1", Term: uint64(term),
+		CreateIndex: uint64(10_000 + i%1000), ModifyIndex: uint64(10_000 + 10*i), Leader: fmt.Sprintf("%s-%d  10.0.0.%d:9000", name, i%3, i%250),
 		Session: fmt.Sprintf("%08x-6350-7587-addf-a18084928f3c", i), Node: fmt.Sprintf("node-%d", i%50),
 		Vacancy: time.Duration(i%20_000) * time.Millisecond, VacancyKnown: term > 1,
 	}
-	held := 5 * time.Hour
 	v := e
-	v.Time, v.Type, v.Held, v.HeldKnown, v.VacancyKnown = at.Add(held), election.Vacated, held, true, false
+	v.Time, v.Type, v.Held, v.HeldKnown, v.VacancyKnown = at.Add(5*time.Hour), election.Vacated, 5*time.Hour, true, false
 	x := v
 	x.Type, x.HeldKnown, x.Time = election.Explained, false, v.Time.Add(100*time.Millisecond)
 	x.Cause = []election.Cause{election.CheckCritical, election.Released, election.SessionExpiredOrDestroyed}[i%3]
@@ -95,114 +84,134 @@ func oneTerm(i int, at time.Time) []election.Event {
 	return []election.Event{e, v, x}
 }
 
-// BenchmarkHistory measures the queries for which a user waits, with a million events.
-func BenchmarkHistory(b *testing.B) {
-	path := benchFile(b, 1_000_000)
+func size(b *testing.B, path string) {
+	b.Helper()
 	info, err := os.Stat(path)
 	if err != nil {
 		b.Fatal(err)
 	}
-	ctx := b.Context()
-	f, err := sqlite.OpenFile(ctx, path)
+	b.ReportMetric(float64(info.Size())/1e6, "MB")
+}
+
+const day = 24 * time.Hour
+
+// BenchmarkHistory measures the queries for which a user waits, with a million events of 1,000 elections over 90 days.
+// ELECTOP_BENCH_HISTORY names a file that is kept between runs.
+func BenchmarkHistory(b *testing.B) {
+	path, now := os.Getenv("ELECTOP_BENCH_HISTORY"), time.Now()
+	if path == "" {
+		path = b.TempDir() + "/bench.db"
+	}
+	if _, err := os.Stat(path); err != nil {
+		r := newRecorder(b, path, now.Add(-90*day))
+		const terms = 333_333
+		var events []election.Event
+		for i := range terms {
+			events = append(events, oneTerm(fmt.Sprintf("billing-%04d", i%1000), i, i/1000+1, now.Add(-90*day+90*day/terms*time.Duration(i)))...)
+			if len(events) > 900 || i == terms-1 {
+				r.store(events)
+				events = nil
+			}
+		}
+		r.stop()
+	}
+	f, err := sqlite.OpenFile(b.Context(), path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	check := func(err error) {
-		if err != nil {
-			b.Fatal(err)
-		}
+	events := func(q history.EventQuery) func() error {
+		return func() error { _, err := f.Events(b.Context(), q); return err }
 	}
-	b.Run("stats", func(b *testing.B) {
-		for b.Loop() {
-			_, err := f.Stats(ctx, history.Filter{})
-			check(err)
-		}
-		b.ReportMetric(float64(info.Size())/1e6, "MB")
-	})
-	b.Run("first_page", func(b *testing.B) {
-		for b.Loop() {
-			_, err := f.Events(ctx, history.EventQuery{})
-			check(err)
-		}
-	})
-	b.Run("page_in_the_middle", func(b *testing.B) {
-		page, err := f.Events(ctx, history.EventQuery{Filter: history.Filter{Range: history.Range{Until: time.Now().Add(-45 * 24 * time.Hour)}}})
-		check(err)
-		for b.Loop() {
-			page, err = f.Events(ctx, history.EventQuery{Before: page.Older})
-			check(err)
-		}
-	})
-	b.Run("page_of_one_election", func(b *testing.B) {
-		for b.Loop() {
-			_, err := f.Events(ctx, history.EventQuery{Filter: history.Filter{Names: []string{"billing-0500"}}})
-			check(err)
-		}
-	})
-	b.Run("page_of_a_cause", func(b *testing.B) {
-		for b.Loop() {
-			_, err := f.Events(ctx, history.EventQuery{Causes: []election.Cause{election.Released}})
-			check(err)
-		}
-	})
-	b.Run("page_of_a_rare_type", func(b *testing.B) {
-		for b.Loop() {
-			_, err := f.Events(ctx, history.EventQuery{Types: []election.EventType{election.ConnectionLost}})
-			check(err)
-		}
-	})
-	b.Run("state", func(b *testing.B) {
-		for b.Loop() {
-			_, err := f.State(ctx, history.StateQuery{At: time.Now().Add(-24 * time.Hour)})
-			check(err)
-		}
-	})
-	b.Run("open_and_recall", func(b *testing.B) { // the reads before the first frame of the dashboard
-		for b.Loop() {
-			f, err := sqlite.OpenFile(ctx, path)
-			check(err)
-			_, err = history.Recall(ctx, f, time.Now())
-			check(err)
-			check(f.Close())
-		}
-	})
+	terms := func(q history.TermQuery) func() error {
+		return func() error { _, err := f.Terms(b.Context(), q); return err }
+	}
+	some := history.Filter{Range: history.Range{Since: now.Add(-46 * day), Until: now.Add(-45 * day)}}
+	for _, tt := range []struct {
+		name string
+		read func() error
+	}{
+		{"stats", func() error { _, err := f.Stats(b.Context(), history.Filter{}); return err }},
+		{"state", func() error { _, err := f.State(b.Context(), history.StateQuery{At: now.Add(-day)}); return err }},
+		{"recall", func() error { _, err := history.Recall(b.Context(), f, now); return err }},
+		{"events", events(history.EventQuery{})},
+		{"events_of_a_day", events(history.EventQuery{Filter: some})},
+		{"events_of_one_election", events(history.EventQuery{Filter: history.Filter{Names: []string{"billing-0500"}}})},
+		{"events_of_a_datacenter", events(history.EventQuery{Filter: history.Filter{Datacenters: []string{"dc1"}}})},
+		{"events_of_causes", events(history.EventQuery{Causes: []election.Cause{election.Released, election.NodeGone}})},
+		{"events_of_a_rare_type", events(history.EventQuery{Types: []election.EventType{election.ConnectionLost}})},
+		{"terms", terms(history.TermQuery{})},
+		{"terms_of_a_day", terms(history.TermQuery{Filter: some, After: history.CursorAt(time.Time{})})},
+		{"terms_of_a_rare_cause", terms(history.TermQuery{Filter: some, Causes: []election.Cause{election.NodeGone}})},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := tt.read(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			size(b, path)
+		})
+	}
 }
 
 // BenchmarkFirstStart measures what the history costs when an observer finds 100,000 elections.
 func BenchmarkFirstStart(b *testing.B) {
-	s := &election.Snapshot{At: time.Now(), Datacenter: "dc1", Loaded: true}
+	now := time.Now()
+	var all []*election.Election
 	for i := range 100_000 {
-		key := fmt.Sprintf("service/billing-%06d/leader", i)
-		term := election.Term{Number: 1, CreateIndex: uint64(i + 1), Session: fmt.Sprintf("%08x-6350-7587-addf-a18084928f3c", i), Leader: "billing", Node: "node-1", Start: s.At}
-		s.Elections = append(s.Elections, &election.Election{
-			Name: fmt.Sprintf("billing-%06d", i), Datacenter: "dc1", Exists: true, Leader: "billing", Term: 1, Since: s.At, Terms: []election.Term{term},
-			Pair: election.Pair{Key: key, Session: term.Session, LockIndex: 1, CreateIndex: term.CreateIndex, ModifyIndex: term.CreateIndex},
+		e := oneTerm(fmt.Sprintf("billing-%06d", i), i, 1, now)[0]
+		all = append(all, &election.Election{
+			Name: e.Election, Datacenter: "dc1", Exists: true, Leader: e.Leader, Term: 1, Since: now,
+			Pair:  election.Pair{Key: e.Key, Session: e.Session, LockIndex: 1, CreateIndex: e.CreateIndex, ModifyIndex: e.ModifyIndex},
+			Terms: []election.Term{{Number: 1, CreateIndex: e.CreateIndex, Session: e.Session, Leader: e.Leader, Node: e.Node, Start: now}},
 		})
 	}
-	ps := election.Patterns{mustPattern(b)}
+	cpu := func() float64 {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			b.Fatal(err)
+		}
+		return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+	}
 	for b.Loop() {
-		path := b.TempDir() + "/h.db"
-		w, err := sqlite.OpenWriter(b.Context(), path, sqlite.WriterOptions{})
-		if err != nil {
-			b.Fatal(err)
+		path, began := b.TempDir()+"/h.db", cpu()
+		r := newRecorder(b, path, now, all...)
+		r.store([]election.Event{{Time: now, Type: election.ConnectionLost, Datacenter: "dc1"}})
+		b.ReportMetric(cpu()-began, "cpu-s/start")
+		r.stop()
+		size(b, path)
+	}
+}
+
+// BenchmarkNewNames measures the size of a file with 90 days of 1,000 new key names per day: jobs that lead for 5 hours
+// and delete their key.
+func BenchmarkNewNames(b *testing.B) {
+	for b.Loop() {
+		path, began := b.TempDir()+"/h.db", time.Now().Add(-91*day)
+		r := newRecorder(b, path, began)
+		for i := range 90_000 {
+			at := began.Add(day / 1000 * time.Duration(i))
+			events := oneTerm(fmt.Sprintf("job-%06d", i), i, 1, at)
+			gone := events[0]
+			gone.Type, gone.Time, gone.Session, gone.Leader, gone.Node = election.Deleted, events[2].Time.Add(time.Second), "", "", ""
+			r.w.Record(append(events, gone))
+			for j := range events {
+				r.board.Apply(&events[j])
+			}
+			r.board.Apply(&gone)
+			if i%1000 == 999 {
+				for n := 4000; n > 0; {
+					n -= <-r.stored
+				}
+				r.w.Mark(&election.Snapshot{At: gone.Time, Datacenter: "dc1", Loaded: true, Elections: r.board.Elections(gone.Time)}, r.ps)
+			}
+			select {
+			case <-r.marks:
+			default:
+			}
 		}
-		w.Mark(s, ps)
-		ctx, cancel := context.WithCancel(b.Context())
-		cancel()
-		if err := w.Run(ctx); err != nil {
-			b.Fatal(err)
-		}
-		f, err := sqlite.OpenFile(b.Context(), path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		began := time.Now()
-		st, err := f.State(b.Context(), history.StateQuery{At: time.Now()})
-		if err != nil || len(st.Elections) != 100_000 {
-			b.Fatal(err, len(st.Elections))
-		}
-		b.ReportMetric(time.Since(began).Seconds(), "s/state")
-		f.Close()
+		r.stop()
+		size(b, path)
 	}
 }

@@ -56,9 +56,9 @@ CREATE TEMP VIEW attribution AS
   SELECT a.id AS action, x.id AS explanation, e.datacenter, e.key, e.name, max(a.time, x.time) AS time, t.create_index,
     x.modify_index, t.number, t.leader, t.session, t.node, a.by, x.lock_delay_until, iif(a.action = 'destroy', 'operator_destroy', 'operator_release') AS cause,
     iif(a.action = 'destroy', 'the session was destroyed with electop', 'released with electop') || iif(a.by = '', '', ' by ' || a.by) AS evidence
-  FROM actions a CROSS JOIN terms t ON t.ended BETWEEN a.time - 60000000000 AND a.time + 60000000000 AND t.session = a.session
-    AND a.create_index IN (0, t.create_index) AND a.term IN (0, t.number)
-    JOIN elections e ON e.id = t.election AND a.key IN ('', e.key) JOIN events x ON x.id = t.explanation
+  FROM actions a JOIN terms t ON t.ended BETWEEN a.time - 60000000000 AND a.time + 60000000000 AND t.session = a.session
+    AND a.time BETWEEN t.ended - 60000000000 AND t.ended + 60000000000 AND a.create_index IN (0, t.create_index) AND a.term IN (0, t.number)
+    JOIN elections e ON e.id = t.election AND a.key IN ('', e.key) JOIN events x ON x.id = t.explanation AND x.term_id = t.id
   WHERE a.result = 'done' AND (x.guess = 1 OR t.cause = 'unknown' OR a.action = 'release' AND t.cause = 'released'
     OR a.action = 'destroy' AND t.cause IN ('session_destroyed', 'session_expired_or_destroyed', 'key_deleted'));
 
@@ -72,8 +72,7 @@ CREATE TEMP TRIGGER explain_term AFTER INSERT ON events WHEN NEW.cause IS NOT NU
   UPDATE terms SET cause = NEW.cause, explanation = NEW.id WHERE id = NEW.term_id;
   INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, cause, evidence)
     SELECT 'explained', datacenter, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, cause, evidence
-    FROM attribution WHERE explanation = NEW.id AND action IN (SELECT id FROM actions WHERE time BETWEEN NEW.time - 120000000000 AND NEW.time + 120000000000)
-    ORDER BY action DESC LIMIT 1;
+    FROM attribution WHERE explanation = NEW.id ORDER BY action DESC LIMIT 1;
 END;
 
 -- The end of the previous term was dropped if it has none.

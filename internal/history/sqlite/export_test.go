@@ -22,8 +22,10 @@ func (w *Writer) Trim(ctx context.Context, now time.Time, keep time.Duration) er
 	}
 	w.trimAt = time.Time{}
 	for more := true; more; {
-		var err error
-		if more, err = w.trim(ctx, now); err != nil { // outside of a transaction
+		if err := w.transaction(ctx, func(ctx context.Context) (err error) {
+			more, err = w.trim(ctx, now)
+			return err
+		}); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -19,6 +20,9 @@ import (
 func TestMain(m *testing.M) {
 	if path := os.Getenv(recordEnv); path != "" {
 		os.Exit(recordUntilKilled(path, os.Getenv(startEnv)))
+	}
+	if path := os.Getenv(readEnv); path != "" {
+		os.Exit(readAsOther(path))
 	}
 	goleak.VerifyTestMain(consultest.Wrap(m))
 }
@@ -122,7 +126,7 @@ type writer struct {
 func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 	t.Helper()
 	w := &writer{t: t, done: make(chan error, 1), stored: make(chan int, 100_000)}
-	o.Delay, o.Lease = 5*time.Millisecond, 200*time.Millisecond
+	o.Delay, o.Lease = 5*time.Millisecond, cmp.Or(o.Lease, 200*time.Millisecond)
 	o.OnStored = func(events []election.Event) { w.stored <- len(events) }
 	var err error
 	if w.Writer, err = sqlite.OpenWriter(t.Context(), path, o); err != nil {
@@ -181,12 +185,29 @@ func (w *writer) stop() {
 	}
 }
 
-// record stores the steps of an observer with a writer, and stops the writer.
+// finish stores what is queued, and closes the file.
+func finish(t *testing.T, w *sqlite.Writer) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return w.Run(ctx)
+}
+
+// record stores the steps of an observer.
 func record(t *testing.T, path string, o *observer) {
 	t.Helper()
-	w := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion"})
-	feed(w.Writer, o)
-	w.stop()
+	recordWith(t, path, o, sqlite.WriterOptions{Observer: "ana@bastion"})
+}
+
+func recordWith(t *testing.T, path string, o *observer, options sqlite.WriterOptions) {
+	t.Helper()
+	w := sqlite.NewWriter(path, options)
+	if o != nil {
+		feed(w, o)
+	}
+	if err := finish(t, w); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func open(t *testing.T, path string) *sqlite.File {
@@ -220,4 +241,22 @@ func termsIn(t *testing.T, path string) []history.Term {
 		t.Fatal(err)
 	}
 	return page.Terms
+}
+
+func observations(t *testing.T, path string) []history.Observation {
+	t.Helper()
+	all, err := open(t, path).Observations(t.Context(), history.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func stateAt(t *testing.T, path string, at time.Time) []*election.Election {
+	t.Helper()
+	st, err := open(t, path).State(t.Context(), history.StateQuery{At: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Elections
 }

@@ -182,11 +182,9 @@ func within(time string, r history.Range, before, after history.Cursor) (conditi
 const (
 	// defaultLimit is the size of a page if the query does not limit it.
 	defaultLimit = 100
-	// maxBranches is the maximum number of SELECTs that SQLite combines.
-	maxBranches = 500
 	// maxSelected is the maximum number of elections that a query selects by index. For more elections, a scan is
-	// cheaper.
-	maxSelected = 2000
+	// cheaper, and SQLite combines at most 500 SELECTs.
+	maxSelected = 400
 )
 
 // selection is a query for a page of events or terms.
@@ -247,15 +245,11 @@ func (s *selection) rows() string {
 		order = ""
 	}
 	end := fmt.Sprintf(" ORDER BY 1%s, 2%s LIMIT %d", order, order, s.limit+1)
-	var all []string
-	for some := range slices.Chunk(s.branches, maxBranches) {
-		selects := make([]string, len(some))
-		for i, branch := range some {
-			selects[i] = fmt.Sprintf("SELECT %s AS at, id FROM %s WHERE %s", s.time, s.table, strings.Join(append([]string{branch}, s.conditions...), " AND "))
-		}
-		all = append(all, "SELECT * FROM ("+strings.Join(selects, " UNION ALL ")+end+")")
+	selects := make([]string, len(s.branches))
+	for i, branch := range s.branches {
+		selects[i] = fmt.Sprintf("SELECT %s AS at, id FROM %s WHERE %s", s.time, s.table, strings.Join(append([]string{branch}, s.conditions...), " AND "))
 	}
-	return strings.Join(all, " UNION ALL ") + end
+	return strings.Join(selects, " UNION ALL ") + end
 }
 
 // page reads a page, newest first, and the positions of its rows. query contains %s for the positions to read.

@@ -11,20 +11,20 @@ const (
 	// applicationID is "elct" in ASCII. It identifies the files of electop (PRAGMA application_id).
 	applicationID = 0x656c6374
 	// version is the version of the schema (PRAGMA user_version).
-	version = 1
+	version = 3
 )
 
 // schema is documented in docs/history.md. Times are nanoseconds since 1970 UTC, and durations are nanoseconds, so that a
 // file contains exactly the observed values. NULL means "does not apply".
 //
 //go:embed schema.sql
-var schema string //nolint:gochecknoglobals // embedded
+var schema string
 
 //go:embed derive.sql
-var derive string //nolint:gochecknoglobals // embedded
+var derive string
 
 //go:embed reconcile.sql
-var reconcile string //nolint:gochecknoglobals // embedded
+var reconcile string
 
 // create creates the tables, unless they exist. Its transaction locks the file, so only one process creates them.
 func create(ctx context.Context, db *sql.DB) error {

@@ -1,8 +1,6 @@
 package sqlite_test
 
 import (
-	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -346,14 +344,7 @@ func (f *failures) setClock() {
 // process ended without a last write.
 func (f *failures) restart(t *testing.T, path string, killed bool) {
 	if killed {
-		db, err := sql.Open("sqlite", path)
-		if err == nil {
-			_, err = db.Exec("UPDATE observations SET ended = NULL, ending = NULL")
-			err = errors.Join(err, db.Close())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		inSQL(t, path, "UPDATE observations SET ended = NULL, ending = NULL")
 	}
 	f.hidden = nil
 	for range f.r.IntN(6) {
@@ -382,7 +373,7 @@ func TestTheStateAfterRestartsIsThatOfTheLiveBoard(t *testing.T) {
 			for i := range 6 {
 				f.segment(t, path)
 				limit := f.o.now.Add(-keep)
-				trimAt(t, path, f.o.now, keep)
+				trim(t, path, f.o.now, sqlite.WriterOptions{}, keep)
 				f.live = slices.DeleteFunc(f.live, func(b board) bool { return b.at.Before(limit) })
 				expectBoards(t, path, f.live)
 				if t.Failed() {

@@ -349,6 +349,7 @@ func (w *Writer) loop(ctx context.Context) error {
 			}
 		}
 		var err error
+		began, at := time.Now(), w.now()
 		more, err = w.step(context.WithoutCancel(ctx))
 		if retry := w.report(err); retry {
 			pause(ctx, 5*w.o.Delay)
@@ -356,7 +357,7 @@ func (w *Writer) loop(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
-		w.pulse = w.now()
+		w.pulse = at.Add(time.Since(began)) // the disk may be slow, but a suspension during the step counts
 	}
 	return nil
 }
@@ -427,10 +428,13 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 		w.writing = before
 		return false, err
 	}
+	w.mu.Lock()
+	w.actions = w.actions[len(b.actions):]
+	w.mu.Unlock()
 	if w.leased {
-		w.dequeue(b, len(stored))
+		w.dequeue(b, uint64(len(stored)))
 	} else if observes {
-		w.standBy(b, now, other)
+		w.standBy(now, other)
 	}
 	if len(stored) > 0 {
 		w.o.OnStored(stored)
@@ -439,11 +443,10 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	return more || !b.whole && w.leased || len(b.actions) == maxActions, nil
 }
 
-// dequeue removes a stored batch from the queue.
-func (w *Writer) dequeue(b batch, stored int) {
+// dequeue removes the stored items of a batch from the queue.
+func (w *Writer) dequeue(b batch, stored uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.actions = w.actions[len(b.actions):]
 	if w.queue = w.queue[len(b.items):]; len(w.queue) == 0 {
 		w.queue = nil // release the memory of a large backlog
 	}
@@ -454,14 +457,13 @@ func (w *Writer) dequeue(b batch, stored int) {
 		w.marking = false
 	}
 	w.lost -= b.lost
-	w.status.Stored += uint64(stored)
+	w.status.Stored += stored
 	w.status.Other = ""
 }
 
 // standBy keeps only the events that the process with the lease may not store if it is killed.
-func (w *Writer) standBy(b batch, now time.Time, other string) {
+func (w *Writer) standBy(now time.Time, other string) {
 	w.mu.Lock()
-	w.actions = w.actions[len(b.actions):]
 	changed := other != w.status.Other
 	if changed {
 		w.status.Other, w.status.OtherSince = other, now

@@ -250,7 +250,7 @@ func (s *server) serve(read route) http.HandlerFunc {
 		for name, values := range h {
 			w.Header()[name] = values
 		}
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout)) //nolint:gosec // a writer of a test has no deadline
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout)) //nolint:errcheck,gosec // a writer of a test has no deadline
 		w.Write(text)                                                               //nolint:errcheck,gosec // fails if the client has disconnected
 	}
 }

@@ -277,7 +277,7 @@ func TestRequestsAtTheSameTimeAreLimited(t *testing.T) {
 // Clients that do not read their responses must not block other clients.
 func TestClientsThatDoNotRead(t *testing.T) {
 	s := serve(t, func(o *web.Options) { // more than the buffers of a connection hold
-		o.Source = fake{observations: make([]history.Observation, 100_000), elections: func() []history.Election { return nil }}
+		o.Source = fake{observations: make([]history.Observation, 50_000), elections: func() []history.Election { return nil }}
 	})
 	for range 12 {
 		conn, err := net.Dial("tcp", s.Listener.Addr().String())

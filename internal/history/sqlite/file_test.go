@@ -1,0 +1,291 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
+)
+
+func TestFilesThatCannotBeUsed(t *testing.T) {
+	text := func(s string) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			if err := os.WriteFile(path, []byte(s), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	statement := func(s string) func(*testing.T, string) {
+		return func(t *testing.T, path string) { inSQL(t, path, s) }
+	}
+	for name, tt := range map[string]struct {
+		prepare func(t *testing.T, path string)
+		want    error
+		text    string
+	}{
+		"not SQLite":                {text(strings.Repeat("not a database ", 100)), sqlite.ErrForeign, "not an electop history file"},
+		"a small file":              {text("my notes\n"), sqlite.ErrForeign, "not an electop history file"},
+		"a program behind a link":   {func(t *testing.T, path string) { text("#!/bin/sh\n")(t, path+".sh"); link(t, path+".sh", path) }, sqlite.ErrForeign, "not an electop history file"},
+		"a device":                  {func(t *testing.T, path string) { link(t, "/dev/null", path) }, sqlite.ErrForeign, "not an electop history file"},
+		"a folder":                  {func(t *testing.T, path string) { link(t, t.TempDir(), path) }, sqlite.ErrForeign, "not an electop history file"},
+		"a file of another program": {statement("CREATE TABLE t (x)"), sqlite.ErrForeign, "not an electop history file"},
+		"another version": {func(t *testing.T, path string) {
+			record(t, path, incident(t))
+			statement("PRAGMA user_version = 99")(t, path)
+		},
+			sqlite.ErrVersion, "version 99"},
+		"damaged": {func(t *testing.T, path string) {
+			record(t, path, incident(t))
+			all, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text(string(all[:100])+strings.Repeat("Z", len(all)-100))(t, path)
+		}, sqlite.ErrCorrupt, "the file is damaged; move it away"},
+	} {
+		path := filepath.Join(t.TempDir(), "h.db")
+		tt.prepare(t, path)
+		before, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{})
+		var e *sqlite.Error
+		if !errors.As(err, &e) || !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: OpenWriter: %v", name, err)
+		}
+		if _, err := sqlite.OpenFile(t.Context(), path); err == nil {
+			t.Errorf("%s: OpenFile returned no error", name)
+		}
+		if after, err := os.Stat(path); err != nil || after.Mode() != before.Mode() {
+			t.Errorf("%s: mode %v, before %v, %v", name, after.Mode(), before.Mode(), err)
+		}
+	}
+}
+
+func link(t *testing.T, to, path string) {
+	t.Helper()
+	if err := os.Symlink(to, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// electop changes only the permissions of files that it creates. Neither a reader nor a writer without events creates one.
+func TestFilesBelongToTheirOwnerOnly(t *testing.T) {
+	path := newPath(t)
+	_, err := sqlite.OpenFile(t.Context(), path)
+	if _, missing := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) || finish(t, sqlite.NewWriter(path, sqlite.WriterOptions{})) != nil || !errors.Is(missing, fs.ErrNotExist) {
+		t.Error(err, missing)
+	}
+	w := startWriter(t, path, sqlite.WriterOptions{})
+	w.store(incident(t))
+	for name, want := range map[string]os.FileMode{filepath.Dir(path): 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v; want %v", name, info.Mode(), err, want)
+		}
+	}
+	w.stop()
+	if err := os.Chmod(path, 0o660); err != nil {
+		t.Fatal(err)
+	}
+	record(t, path, incident(t))
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
+		t.Error(info.Mode(), err)
+	}
+}
+
+// The size of the file is limited, so that writes fail as on a full disk.
+func TestAFullDisk(t *testing.T) {
+	path := newPath(t)
+	record(t, path, decade(t))
+	many := newObserver(t, start())
+	for i := range uint64(1000) {
+		many.read(pair([]string{"", "s1"}[i%2], 77, i, 100_000+i))
+	}
+	// The disk remains full until the process ends.
+	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{})
+	if err := errors.Join(err, w.LimitPages(t.Context(), 1)); err != nil {
+		t.Fatal(err)
+	}
+	steps := many.stream
+	feed(w, many)
+	want := fmt.Sprintf("history %q: %d events not stored: the disk is full", path, len(many.events))
+	if err := finish(t, w); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	// The disk has free space again after the first error.
+	reports := make(chan error, 100)
+	w, err = sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Delay: 1, OnError: func(err error) {
+		if st := w.Status(); err != nil && (st.Err == nil || st.Stored > 0 || st.Queued == 0) {
+			t.Errorf("%+v", st)
+		}
+		reports <- errors.Join(err, w.LimitPages(context.Background(), 1<<30))
+	}})
+	if err := errors.Join(err, w.LimitPages(t.Context(), 1)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	many.stream = steps
+	feed(w, many)
+	if err := <-reports; err == nil || !strings.HasSuffix(err.Error(), "the disk is full") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v", err)
+	}
+	if err := <-reports; err != nil {
+		t.Errorf("after the disk has free space again, OnError got %v", err)
+	}
+	cancel()
+	if err, st := <-done, w.Status(); err != nil || st.Stored != uint64(len(many.events)) || st.Dropped != 0 || st.Err != nil {
+		t.Errorf("%v %+v", err, st)
+	}
+}
+
+// Several processes that create or open the file at the same time lock it, on a slow machine for longer than the timeout.
+func TestAFileThatIsLockedAtFirstIsOpenedLater(t *testing.T) {
+	path := newPath(t)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("BEGIN EXCLUSIVE"); err != nil {
+		t.Fatal(err)
+	}
+	reports := make(chan error, 100)
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{Delay: 1, Lease: 1e8, OnError: func(err error) { reports <- err }})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	n := feed(w, incident(t))
+	if err := <-reports; err == nil || !strings.HasSuffix(err.Error(), "another process keeps the file locked") || w.Status().Err == nil {
+		t.Errorf("%v, %+v", err, w.Status())
+	}
+	if _, err := db.Exec("ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-reports; err != nil {
+		t.Errorf("after the lock was released, OnError got %v", err)
+	}
+	cancel()
+	if err := <-done; err != nil || len(stored(t, path)) != n {
+		t.Errorf("%v; %d of %d events stored", err, len(stored(t, path)), n)
+	}
+}
+
+// readEnv names the file that a helper process reads as another user.
+const readEnv = "ELECTOP_TEST_READ"
+
+func readAsOther(path string) int {
+	f, err := sqlite.OpenFile(context.Background(), path)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	page, err := f.Events(context.Background(), history.EventQuery{})
+	if _, refused := sqlite.OpenWriter(context.Background(), path, sqlite.WriterOptions{}); err != nil || len(page.Events) == 0 || refused == nil || !strings.Contains(refused.Error(), "the file or its folder is read-only") {
+		fmt.Fprintln(os.Stderr, err, len(page.Events), refused)
+		return 1
+	}
+	return 0
+}
+
+// A copy of a history, for example in a backup, must be readable even if its folder is read-only.
+func TestAReadOnlyFolder(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can start a process of another user")
+	}
+	path := newPath(t)
+	record(t, path, incident(t))
+	for folder := filepath.Dir(path); folder != os.TempDir() && folder != "/"; folder = filepath.Dir(folder) {
+		if err := os.Chmod(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, err := os.ReadFile(os.Args[0])
+	if err := errors.Join(err, os.Chmod(path, 0o644), os.WriteFile(path+".test", program, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path + ".test")
+	cmd.Env = append(os.Environ(), readEnv+"="+path)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+func TestAMovedFileEndsTheWriter(t *testing.T) {
+	path := newPath(t)
+	w := startWriter(t, path, sqlite.WriterOptions{})
+	w.store(incident(t))
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-w.done; !errors.Is(err, sqlite.ErrMoved) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("another file was created:", err)
+	}
+	if n := len(stored(t, path+".old")); n != 4 { // without its WAL
+		t.Errorf("the moved file has %d events", n)
+	}
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		t.Errorf("SQLite would apply %d bytes to a file that replaces the moved one", info.Size())
+	}
+}
+
+// The race is repeated, because some writers must open the file while another one creates it.
+func TestSeveralWritersCreateAFileTogether(t *testing.T) {
+	const writers = 6
+	for range 5 {
+		path := newPath(t)
+		var g errgroup.Group
+		for range writers {
+			g.Go(func() error {
+				w := sqlite.NewWriter(path, sqlite.WriterOptions{})
+				w.RecordAction(history.Action{Time: start(), By: "ana@bastion", Kind: election.ActionRelease, Result: history.ResultDone})
+				return finish(t, w)
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		actions, err := open(t, path).Actions(t.Context(), history.Range{})
+		if err != nil || len(actions) != writers {
+			t.Fatalf("%v: %d actions, want %d", err, len(actions), writers)
+		}
+	}
+}
+
+func TestDefaultPath(t *testing.T) {
+	t.Setenv("HOME", "/home/ana")
+	for _, tt := range []struct{ state, cluster, want string }{
+		{"/state", "dc1", "/state/electop/dc1.db"},
+		{"/state", "https://consul.example/v1", "/state/electop/https:%2F%2Fconsul.example%2Fv1.db"},
+		{"/state", "../../etc", "/state/electop/..%2F..%2Fetc.db"},
+		{"relative", "dc1", "/home/ana/.local/state/electop/dc1.db"},
+	} {
+		t.Setenv("XDG_STATE_HOME", tt.state)
+		if got, err := sqlite.DefaultPath(tt.cluster); err != nil || got != tt.want {
+			t.Errorf("%+v: %s, %v", tt, got, err)
+		}
+	}
+}
