@@ -152,6 +152,38 @@ func TestRightsAreRequestedOneAtATime(t *testing.T) {
 	}
 }
 
+// A dialog with many targets reads the permissions of the first 200 once. The selection reads again after a minute.
+func TestRightsOfManyTargetsAreRequestedOnce(t *testing.T) {
+	var o outside
+	d := drive(t, crowd(1100), 120, 36, o.options)
+	answer := func(cmd tea.Cmd) (requests int) {
+		t.Helper()
+		for before := len(o.asked); cmd != nil; requests = len(o.asked) - before {
+			if cmd = d.send(firstOf(t, cmd)); len(o.asked) > before+1000 {
+				t.Fatal("the requests do not end")
+			}
+		}
+		return requests
+	}
+	answer(d.keys("g"))
+	d.keys("a")
+	first := answer(d.keys("r"))
+	if targets := len(d.m.overlay.Targets()); targets < 1000 || first < 199 || first > 200 {
+		t.Errorf("%d requests for %d targets, want 200 at most", first, targets)
+	}
+	d.now = d.now.Add(2 * rightsAge)
+	if n := answer(d.send(tea.ResumeMsg{})); n != 0 {
+		t.Errorf("the open dialog sent %d more requests", n)
+	}
+	if n := answer(d.keys("esc")); n != 1 {
+		t.Errorf("%d requests for the selection after its permissions expired, want 1", n)
+	}
+	d.filter("nothing matches")
+	if n := answer(d.send(tea.ResumeMsg{})); n != 0 {
+		t.Errorf("%d requests without a selection", n)
+	}
+}
+
 func TestSearchShowsProgressAndStops(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	d := drive(t, studiedSnapshot(""), 120, 36, func(o *Options) {
