@@ -164,7 +164,7 @@ func writeElectionJSON(w io.Writer, s *scene.Scene, probe *consulx.ProbeResult) 
 		Candidates []insight.Candidate  `json:"candidates"`
 		Semaphore  *election.Semaphore  `json:"semaphore,omitempty"`
 		Software   *insight.Software    `json:"software,omitempty"`
-		Advice     []insight.Finding     `json:"advice"`
+		Advice     []insight.Finding    `json:"advice"`
 		Unread     []string             `json:"unread,omitempty"`
 		Probe      *consulx.ProbeResult `json:"probe,omitempty"`
 	}{
