@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 )
@@ -75,4 +76,35 @@ func TestClientCertificateIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
+}
+
+func TestQueriesShareAConnectionOverTLS(t *testing.T) {
+	const queries = 100
+	var waiting, all sync.WaitGroup
+	waiting.Add(queries)
+	var conns sync.Map
+	address, ca, s := mutualTLS(t, tls.NoClientCert, tls.VersionTLS13, true)
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conns.Store(r.RemoteAddr, true)
+		waiting.Done()
+		waiting.Wait() // every query arrives before the first response is sent
+		w.Header().Set("X-Consul-Index", "7")
+		_, _ = io.WriteString(w, `["a"]`)
+	})
+	c := newClient(t, Config{Address: address, CAFile: ca})
+	for range queries {
+		all.Go(func() {
+			q := c.Blocking().Read(t.Context())
+			q.WaitIndex = 5
+			if _, _, err := c.Blocking().KeyNames("a", q); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	n := 0
+	conns.Range(func(any, any) bool { n++; return true })
+	if n == 0 || n > 10 {
+		t.Errorf("%d queries used %d connections, want 1 to 10", queries, n)
+	}
 }

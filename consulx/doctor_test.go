@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -184,5 +185,28 @@ func TestProbeNeedsWriteOnTheKey(t *testing.T) {
 	c := newClient(t, Config{Address: agent.Addr(), Token: root.Token(t, `key_prefix "" { policy = "read" }`)})
 	if _, err := ProbeLockDelay(t.Context(), c, "service/web/leader"); !errors.Is(err, ErrDenied) {
 		t.Fatal(err)
+	}
+}
+
+// A server may return the token in every field. The report, like errors, must not contain it.
+func TestDoctorHidesReflectedTokens(t *testing.T) {
+	client := newClient(t, Config{Address: "consul.test", Token: secret, Transport: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+		token := r.Header.Get("X-Consul-Token")
+		status, body := 500, token
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/v1/status"):
+			status, body = 200, `"`+token+`"`
+		case r.URL.Path == "/v1/agent/self":
+			status, body = 200, `{"Config":{"Datacenter":"`+token+`","NodeName":"`+token+`","Version":"`+token+`"}}`
+		case r.URL.Path == "/v1/acl/token/self":
+			status, body = 200, `{"AccessorID":"`+token+`","SecretID":"`+token+`","Description":"`+token+`"}`
+		}
+		response := consultest.Answer(r, status, 1, body)
+		response.Header.Set("X-Consul-Default-Acl-Policy", token)
+		return response, nil
+	})})
+	report, err := Doctor(t.Context(), client, patterns(t))
+	if text := fmt.Sprintf("%+v %v", report, err); len(report.Rows) == 0 || strings.Contains(text, secret) || !strings.Contains(text, "<hidden>") {
+		t.Error(text)
 	}
 }

@@ -96,10 +96,14 @@ func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []elect
 }
 
 // readTxn runs a transaction that only reads.
-func (c *Client) readTxn(ops api.TxnOps, q *api.QueryOptions) (ok bool, answer *api.TxnResponse, err error) {
-	ok, answer, _, err = c.api.Txn().Txn(ops, q)
+func (c *Client) readTxn(ops api.TxnOps, q *api.QueryOptions) (bool, *api.TxnResponse, error) {
+	ok, answer, meta, err := c.api.Txn().Txn(ops, q)
 	if err == nil {
 		err = checkTxn(answer)
+	}
+	// Consul filters keys that the token cannot read. Its response, unlike a proxy's, has this header.
+	if err == nil && ok && len(answer.Results) == 0 && !meta.KnownLeader && !q.AllowStale {
+		err = NotConsul("it has no header X-Consul-Knownleader")
 	}
 	return ok, answer, err
 }

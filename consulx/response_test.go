@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"electop/election"
 	"electop/internal/consultest"
 )
 
@@ -110,6 +111,19 @@ func TestDenialsAreNotFoundInTheNamesOfKeys(t *testing.T) {
 	} {
 		if got := denial(text); got != want {
 			t.Errorf("denial(%q) = %t, want %t", text, got, want)
+		}
+	}
+}
+
+// Consul lists the keys of an empty store, the sessions and the checks of an unknown node as [].
+func TestNullAndA404AreNoList(t *testing.T) {
+	for body, status := range map[string]int{"null": 200, "[null]": 200, "": 404} {
+		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, status, 7, body), nil }))
+		_, sessions := client.AllSessions(client.Read(t.Context()))
+		search := ScanStore(t.Context(), client, nil, func(election.Pair) {})
+		checks := NodeChecks(t.Context(), client, "n").Err
+		if sessions == nil && body != "null" || search == nil || checks == "" {
+			t.Errorf("%d %q: sessions: %v, search: %v, checks: %q; want errors", status, body, sessions, search, checks)
 		}
 	}
 }

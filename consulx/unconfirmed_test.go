@@ -53,6 +53,11 @@ func unknownFaults() []fault {
 		{"bad gateway", true, status(502, "<html>")},
 		{"gateway timeout", false, status(504, "")},
 		{"unavailable", false, status(503, "")},
+		{"null", true, status(200, "null")},
+		{"a page that contains true", false, status(200, `<html><script async="true">`)},
+		{"a null result", true, status(200, `{"Results":[null]}`)},
+		{"no results", true, status(200, `{"Results":[],"Errors":null}`)},
+		{"the results of another transaction", false, status(200, `{"Results":[{"KV":{"Key":"other","ModifyIndex":9999999}}]}`)},
 		{"raft shut down", true, status(500, "raft apply failed: raft is already shutdown")},
 	}
 }

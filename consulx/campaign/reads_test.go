@@ -180,3 +180,47 @@ func TestACandidateThatIsDeniedFails(t *testing.T) {
 		})
 	}
 }
+
+// A proxy may answer instead of Consul. Such a response ends neither a campaign nor a term.
+func TestAForeignResponseEndsNoCampaignAndNoTerm(t *testing.T) {
+	isTxn := func(r *http.Request) bool { return r.URL.Path == "/v1/txn" }
+	for name, tt := range map[string]struct {
+		only   func(*http.Request) bool
+		status int
+		body   string
+	}{
+		"renewal: 404": {isRenewal, 404, "<html>404 Not Found</html>"}, "renewal: null": {isRenewal, 200, "null"}, "renewal: []": {isRenewal, 200, "[]"},
+		"renewal: 502": {isRenewal, 502, "<html>"}, "renewal: another JSON": {isRenewal, 200, `{"error":"not found"}`},
+		"transaction: null": {isTxn, 200, "null"}, "transaction: {}": {isTxn, 200, "{}"}, "transaction: no results": {isTxn, 200, `{"Results":[]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network, _ := fails(t, tt.only, reply(tt.status, tt.body))
+				network.on.Store(true)
+				time.AfterFunc(9*time.Second, func() { network.on.Store(false) })
+				l := campaign(t, candidate(t, network, Options{Key: "k"}))
+				consulx.Sleep(t.Context(), time.Hour)
+				if l.Err() != nil || network.count.Load() == 0 {
+					t.Errorf("after an hour and %d foreign responses: %v", network.count.Load(), l.Err())
+				}
+			})
+		})
+	}
+}
+
+func TestASessionWithoutAnIDIsNoSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, _ := fails(t, func(r *http.Request) bool { return r.URL.Path == "/v1/session/create" }, reply(http.StatusOK, "null"))
+		network.on.Store(true)
+		c := candidate(t, network, Options{Key: "k"})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := c.Campaign(ctx); err == nil || ctx.Err() != nil {
+			t.Errorf("Campaign returned %v, want an error before its context ends", err)
+		}
+		network.on.Store(false)
+		if l := campaign(t, c); l.Session() == "" || l.Err() != nil {
+			t.Errorf("%q leads, %v", l.Session(), l.Err())
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // pastWeb observes the key service/web/leader. Sessions "a" and "a2" are on node n1, "b" is on n2. Session "c" on n3
@@ -245,5 +246,19 @@ func TestSettledOutcomeDoesNotChange(t *testing.T) {
 	session := Outcome{Action: election.ActionDestroy, Target: election.Target{Session: "695bfbd0-6350"}, Kind: OutcomeDone}
 	if got := session.Follow(moved); got != session || got.Summary() != "session 695bfbd0 was destroyed" {
 		t.Error(got.Summary())
+	}
+}
+
+func TestOutcomeTextsAreSafe(t *testing.T) {
+	const evil = "x\x1b[2J\u202e\u200b\n"
+	e := led(evil, "service/web/leader", newSession("a", evil, evil))
+	target := election.Target{Election: evil, Key: e.Key(), Session: evil, Node: evil, CreateIndex: 1, LockIndex: 1, Term: 1}
+	e.Terms = []election.Term{{Number: 1, CreateIndex: 1, Session: evil, End: t0}, {Number: 2, CreateIndex: 1, Session: evil + "b", Node: evil, Start: t0}}
+	o := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone, Reason: evil, Note: evil}
+	moved := o.Follow(e)
+	for _, text := range []string{o.String(), moved.String(), moved.New.Session, moved.New.Node, moved.Old().Session, moved.Old().Node} {
+		if sanitize.Text(text) != text || moved.Kind != OutcomeMoved {
+			t.Errorf("%s: %q", moved.Kind, text)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package tracker
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"electop/election"
 )
@@ -58,5 +59,47 @@ func TestHistoriesAreBoundedTogether(t *testing.T) {
 	}
 	if everything(shown) != was {
 		t.Error("an earlier snapshot changed")
+	}
+}
+
+func TestObservationsAreBounded(t *testing.T) {
+	s := newScene(t, "service/*/leader", "denied/*")
+	passing := checks(election.StatusPassing, election.StatusPassing)
+	s.observe(election.ChecksRead{At: t0, Node: "watched", Checks: passing})
+	for i := range 3 * maxCheckedNodes {
+		at, node := t0.Add(time.Duration(i)*time.Second), fmt.Sprint("node-", i)
+		s.observe(election.ChecksRead{At: at, Node: node, Checks: passing})
+		s.observe(election.ChecksUnwatched{At: at, Node: node})
+	}
+	all := s.tracker.Snapshot(s.now).Checks
+	for node, want := range map[string]bool{"watched": true, "node-0": false, fmt.Sprint("node-", 3*maxCheckedNodes-1): true} {
+		if _, kept := all[node]; kept != want || len(all) != maxCheckedNodes {
+			t.Errorf("the tracker keeps the checks of %d nodes, including %s: %t; want the %d newest and the watched one", len(all), node, kept, maxCheckedNodes)
+		}
+	}
+	for i := range 2 * maxFiltered {
+		s.observe(election.KeysRead{At: s.now, Range: election.KeyRange(fmt.Sprint("service/", i, "/leader")), Filtered: true})
+	}
+	for range 3 * maxIdleSessions / 50_000 {
+		batch := make([]*election.Session, 50_000)
+		for j := range batch {
+			batch[j] = &election.Session{ID: fmt.Sprint(len(s.tracker.sessions), "-", j)}
+		}
+		s.sessions(batch...)
+		s.observe(election.KeysRead{At: s.now, Range: election.KeyRange("service/a/leader")})
+	}
+	if filtered, sessions := len(s.tracker.filtered), len(s.tracker.sessions); filtered > maxFiltered || sessions > maxIdleSessions+50_000 {
+		t.Errorf("the tracker keeps %d filtered ranges and %d idle sessions, want at most %d and %d", filtered, sessions, maxFiltered, maxIdleSessions)
+	}
+	s.read(slotKey(10, 20, 2))
+	many := make([]string, 10_000)
+	for i := range many {
+		many[i] = fmt.Sprint("s", i)
+	}
+	if n := len(s.read(slotKey(10, 21, 2, many...))); n != maxSlots {
+		t.Errorf("%d events for 10,000 holders, want %d", n, maxSlots)
+	}
+	if s.tracker.Snapshot(s.now).Filtered {
+		t.Error("the snapshot is filtered after an unfiltered read")
 	}
 }

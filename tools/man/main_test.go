@@ -36,7 +36,7 @@ func TestPagesRenderWithoutWarnings(t *testing.T) {
 		"electop":            {"service/*/leader", "--key"},
 		"electop-list":       {"OPTIONS INHERITED", "* matches one segment", "** any number"},
 		"electop-connection": {"CONSUL_HTTP_TOKEN_FILE"},
-		"electop-watch":      {"ELECTOP_LOCK_DELAY_UNTIL"},
+		"electop-watch":      {"ELECTOP_VACANCY_MS"},
 	} {
 		for _, part := range want {
 			if !strings.Contains(strings.Join(strings.Fields(text[page]), " "), part) {
