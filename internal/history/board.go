@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"compress/flate"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -18,10 +18,6 @@ import (
 // Board is the state of all elections of one datacenter at a moment. A history stores it in checkpoints and applies the
 // later events to it.
 type Board struct {
-	At         time.Time
-	Datacenter string
-	// Patterns are the patterns that were watched. The board contains no other elections.
-	Patterns  []string
 	elections map[string]*election.Election // by Ident
 	// settled contains the ModifyIndex that changed elections had at the call of Settle. It is nil before.
 	settled map[string]uint64
@@ -31,8 +27,8 @@ type Board struct {
 const checkpointTerms = 2
 
 // NewBoard returns the board of a complete snapshot of one datacenter. It keeps no values, except those of semaphores.
-func NewBoard(s *election.Snapshot, ps election.Patterns) *Board {
-	b := &Board{At: s.At.Round(0), Datacenter: s.Datacenter, Patterns: ps.Strings(), elections: make(map[string]*election.Election, len(s.Elections))}
+func NewBoard(s *election.Snapshot) *Board {
+	b := &Board{elections: make(map[string]*election.Election, len(s.Elections))}
 	for _, e := range s.Elections {
 		if e.Recorded() {
 			continue
@@ -73,32 +69,23 @@ func deletedAt(e *election.Election) time.Time {
 	return e.VacantSince
 }
 
-// Encode returns the stored form of the board: compressed JSON lines with the exported fields and with the
-// [election.Election.Record] of each election.
+// Encode returns the compressed, stored form of the board. A change of a field of [election.Election] needs a new version of
+// the file (package sqlite): a decoder ignores fields that it does not know.
 func (b *Board) Encode() ([]byte, error) {
 	var text bytes.Buffer
 	z, err := flate.NewWriter(&text, flate.BestSpeed)
-	lines := json.NewEncoder(z)
-	err = errors.Join(err, lines.Encode(b))
-	for _, e := range slices.SortedFunc(maps.Values(b.elections), election.Compare) {
-		err = errors.Join(err, lines.Encode(e.Record(b.At)))
-	}
-	err = errors.Join(err, z.Close())
+	elections := slices.SortedFunc(maps.Values(b.elections), election.Compare)
+	err = errors.Join(err, gob.NewEncoder(z).Encode(elections), z.Close())
 	return text.Bytes(), err
 }
 
 // DecodeBoard decodes the result of [Board.Encode].
 func DecodeBoard(text []byte) (*Board, error) {
-	b, lines := &Board{elections: map[string]*election.Election{}}, json.NewDecoder(flate.NewReader(bytes.NewReader(text)))
-	err := lines.Decode(b)
-	for err == nil {
-		e := &election.Election{}
-		if err = lines.Decode(e); err == nil {
-			b.elections[e.Key()] = e
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
+	var all []*election.Election
+	err := gob.NewDecoder(flate.NewReader(bytes.NewReader(text))).Decode(&all)
+	b := &Board{elections: make(map[string]*election.Election, len(all))}
+	for _, e := range all {
+		b.elections[e.Key()] = e
 	}
 	return b, err
 }
@@ -119,12 +106,6 @@ func (b *Board) isNew(e *election.Election, ev *election.Event) bool {
 	}
 	return ev.Restored || ev.ModifyIndex > index
 }
-
-// Len returns the number of elections.
-func (b *Board) Len() int { return len(b.elections) }
-
-// Find returns the election of an event, or nil if the board does not contain it.
-func (b *Board) Find(ident string) *election.Election { return b.elections[ident] }
 
 // A live board keeps deleted elections for a day, and at most 1000 of them (package tracker).
 const (
@@ -157,7 +138,6 @@ func (b *Board) Apply(ev *election.Event) bool {
 	if ev.Initial || ev.Type == election.ConnectionLost || ev.Type == election.ConnectionRestored {
 		return false
 	}
-	b.At = ev.Time
 	if ev.Key == "" {
 		return b.applyPrefix(ev)
 	}
@@ -175,7 +155,7 @@ func (b *Board) Apply(ev *election.Event) bool {
 	changed := b.isNew(e, ev)
 	switch ev.Type {
 	case election.Explained:
-		return explain(e, ev)
+		return explain(e, ev, b.settled != nil)
 	case election.Unreadable, election.Readable:
 		changed = e.Unreadable != (ev.Type == election.Unreadable)
 		e.Unreadable = ev.Type == election.Unreadable
@@ -186,8 +166,9 @@ func (b *Board) Apply(ev *election.Event) bool {
 		return changeSlot(e, ev)
 	default:
 	}
-	if !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex {
-		return false // the checkpoint contains a later state
+	past := ev.ModifyIndex < e.Pair.ModifyIndex || ev.Type == election.Elected && ev.ModifyIndex == e.Pair.ModifyIndex && termOf(e, ev) != nil
+	if past && !ev.Restored {
+		return false // the board contains this or a later state
 	}
 	e.Pair.ModifyIndex, e.Pair.CreateIndex = ev.ModifyIndex, ev.CreateIndex
 	switch ev.Type {
@@ -294,15 +275,18 @@ func relabel(e *election.Election, ev *election.Event) {
 	}
 }
 
-// Certain reports whether a known cause must not be replaced: an operator's own action is certain.
-func Certain(known, next election.Cause) bool {
+// certain reports whether a known cause must not be replaced: an operator's own action is certain.
+func certain(known, next election.Cause) bool {
 	operator := func(c election.Cause) bool { return c == election.OperatorRelease || c == election.OperatorDestroy }
 	return operator(known) && !operator(next)
 }
 
-func explain(e *election.Election, ev *election.Event) bool {
+func explain(e *election.Election, ev *election.Event, settled bool) bool {
 	t := termOf(e, ev)
-	if t == nil || Certain(t.Cause, ev.Cause) || t.Cause == ev.Cause && t.Evidence == ev.Evidence && t.Guess == ev.Guess {
+	if settled && t != nil && t.Cause != "" && t.Cause != election.Unknown && (ev.Guess || !t.Guess) {
+		return false // another process may have known it earlier or better
+	}
+	if t == nil || certain(t.Cause, ev.Cause) || t.Cause == ev.Cause && t.Evidence == ev.Evidence && t.Guess == ev.Guess {
 		return false
 	}
 	t.Cause, t.Evidence, t.Guess, t.By = ev.Cause, ev.Evidence, ev.Guess, ev.By
