@@ -34,7 +34,7 @@ func TestVacancyTextEqualsThatOfShow(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)
 	e := s.Find("service/mail/leader")
-	d.wants(insight.WhyVacant(e, insight.Situation{Now: testNow(), Connection: s.Connection, Candidates: 0})[:90])
+	d.wants(insight.WhyVacant(e, insight.Facts{Now: testNow(), Connection: s.Connection}, 0)[:90])
 	d.keys("j", "j", "j")
 	d.wants("search  service/search/leader", "can acquire the key for about 9s more")
 	d.now = d.now.Add(10 * time.Second)
