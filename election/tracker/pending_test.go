@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func TestVacatedIsReportedAtOnceAndExplainedFollows(t *testing.T) {
 	if e.State(until.Add(-time.Nanosecond)) != election.InLockDelay || e.State(until) != election.Vacant {
 		t.Error("the state does not change from lock_delay to vacant at the estimated end of the lock-delay")
 	}
-	if last := e.LastTerm(); last.Cause != election.CheckCritical || last.Evidence == "" {
+	if last := e.LastTerm(); last.Cause != election.CheckCritical || !strings.Contains(last.Evidence, "HTTP GET: 503 busy") {
 		t.Errorf("the last term is %+v, want cause check_critical with evidence", last)
 	}
 	if len(s.observe(election.Clock{At: s.now.Add(time.Minute)})) > 0 {
@@ -165,5 +166,15 @@ func TestAReleaseExplainsOneLossOnly(t *testing.T) {
 	events := s.observe(election.TermEvidence{At: s.now, Event: s.read(web("", 4, 10, 23, "v"))[0], Outcome: evidence})
 	if got := brief(events); got != "explained(4 released)" {
 		t.Errorf("events %s", got)
+	}
+}
+
+func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
+	s, vacated := lose(t)
+	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{
+		SessionRead: true, SessionsIndex: 22, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusPassing),
+	}})[0]
+	if !s.web().LockDelayDoubtful || !strings.Contains(x.Evidence, "a guess") {
+		t.Errorf("doubtful %v: %s", s.web().LockDelayDoubtful, x.Evidence)
 	}
 }

@@ -89,3 +89,18 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 		})
 	}
 }
+
+func TestHoldersAreNamedIfTheirSessionsAreKnown(t *testing.T) {
+	s := newScene(t)
+	s.sessions(&election.Session{ID: "a", Name: "gpu-job", Node: "node-1"})
+	if e := s.read(slotKey(10, 20, 2, "a", "b")); e[0].Leader != "gpu-job" || e[0].Node != "node-1" || e[1].Leader+e[1].Node != "" {
+		t.Errorf("%+v", e)
+	}
+	for i := range 200 { // idle sessions are dropped
+		s.sessions(&election.Session{ID: fmt.Sprint("s", i)})
+	}
+	s.read(slotKey(10, 21, 2, "a"))
+	if e := s.read(slotKey(10, 22, 2)); e[0].Session != "a" || e[0].Leader != "gpu-job" {
+		t.Errorf("%+v", e)
+	}
+}
