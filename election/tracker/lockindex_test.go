@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -180,4 +181,17 @@ func TestAnOverwrittenTermKeepsItsNumber(t *testing.T) {
 	s.read(web("", 1, 1, 14, "a"))
 	s.read(web("", 0, 1, 15, "c"))
 	wants(s, 1)
+}
+
+func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
+	for _, gap := range []bool{false, true} {
+		s := newScene(t)
+		s.read(web("a", 9, 10, 20, "v"))
+		events := s.observe(election.KeysRead{
+			At: s.now.Add(time.Minute), Range: election.PrefixRange("service/"), AfterGap: gap, Pairs: []election.Pair{web("b", 2, 10, 30, "v")},
+		})
+		if got := strings.Contains(brief(events), "overwritten"); got == gap {
+			t.Errorf("gap %v: %s", gap, brief(events))
+		}
+	}
 }
