@@ -47,11 +47,17 @@ LEFT_OUT = $(strip $(shell \
 	command -v groff >/dev/null || echo "groff (Debian: apt-get install groff)"; \
 	command -v prometheus >/dev/null && command -v promtool >/dev/null || echo "Prometheus (Debian: apt-get install prometheus)"))
 
-# The race detector needs cgo. Without cgo, the same tests run without it.
-RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
+# The race detector needs cgo. Without cgo, the same tests run without it. It is of no use where one goroutine computes
+# (election, golden screens) or where a test runs other processes (internal/test).
+RACE   := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
+PLAIN  := ./election/... ./ui/... ./tools/... ./internal/test/...
+RACED  := . ./consulx/... $(patsubst %,./%/...,$(filter-out internal/test,$(wildcard internal/*)))
+TEST   := ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test -p 4 -timeout 20m
 
 test: consul holders ## runs all tests, including those with a real Consul, real lock holders and tmux
-	ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test $(RACE) -p 4 -timeout 20m ./...
+	$(TEST) $(PLAIN)
+	$(TEST) $(RACE) $(RACED)
+	$(TEST) $(RACE) -run 'TestRun|TestQuit|TestPanics' ./ui
 	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
 
 faults: consul ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones

@@ -17,16 +17,20 @@ import (
 type fakeDiagnosis struct {
 	sessions []*election.Session
 	checks   []election.Check
-	facts    insight.FixFacts
+	facts    insight.Facts
 }
 
 func (x *fakeDiagnosis) option(o *Options) {
 	fake(o).onDiagnose = func(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
 		facts := x.facts
-		facts.Now, facts.Checks = testNow(), x.checks
+		facts.Now = testNow()
+		checks := map[string]election.NodeChecks{}
+		if e.Session != nil {
+			checks[e.Session.Node] = election.NodeChecks{Checks: x.checks}
+		}
 		facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions}
-		d := Diagnosis{Fix: insight.NewBoard(s.Elections, x.sessions).Fix(e, facts), Facts: facts, Ready: testNow().Add(15 * time.Second)}
-		if d.Fix != nil && d.Fix.Problem == insight.ProblemNodeGone {
+		d := Diagnosis{Fix: insight.NewBoard(s.Elections, x.sessions).WithChecks(checks).Fix(e, facts), Facts: facts, Ready: testNow().Add(15 * time.Second)}
+		if d.Fix != nil && d.Fix.Code == insight.LeaderFailed {
 			d.Destroy = election.Destroy{Target: e.Target(), Keys: []string{e.Key()}, Shown: testNow()}
 		}
 		return d
@@ -40,7 +44,7 @@ func newDiagnosis() *fakeDiagnosis {
 	checks[0].Status = election.StatusCritical
 	return &fakeDiagnosis{
 		sessions: []*election.Session{{ID: sessionID(600), Name: "mail-2", Node: "node-2", TTL: 15 * time.Second}},
-		checks:   checks, facts: insight.FixFacts{Delay: insight.DelayNone},
+		checks:   checks, facts: insight.Facts{Delay: insight.DelayNone},
 	}
 }
 
@@ -103,7 +107,7 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 	d.keys("y")
 	d.wants("Nothing was done: the diagnosis is still running.")
 	d.send(firstOf(t, cmd))
-	d.wants("Problem      node gone", "Then destroy session", election.ShortID(sessionID(10))+" on node-4", "All keys     "+keyOf("ledger"), "Not before   12:01:24", "(Apply)")
+	d.wants("Problem      leader failed", "Then destroy session", election.ShortID(sessionID(10))+" on node-4", "All keys     "+keyOf("ledger"), "Not before   12:01:24", "(Apply)")
 	d.keys("y")
 	d.wants("Nothing was done: until 12:01:24, electop must see that the node check stays critical.")
 	d.now = d.now.Add(15 * time.Second)
@@ -170,9 +174,9 @@ func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
 		"mail":   {"no candidate", "has no candidate: the election has had no leader", "2026-11-20T11:57:07Z", "failed: token lacks", "[ Close ]"},
 	} {
 		x := newDiagnosis()
-		x.sessions, x.facts = []*election.Session{}, insight.FixFacts{DelayErr: "token lacks key:write"}
+		x.sessions, x.facts = []*election.Session{}, insight.Facts{DelayErr: "token lacks key:write"}
 		if name == "search" {
-			x.facts = insight.FixFacts{Delay: insight.DelayActive}
+			x.facts = insight.Facts{Delay: insight.DelayActive}
 		}
 		d := drive(t, mixedSnapshot(), 120, 36, x.option)
 		d.open(keyOf(name))

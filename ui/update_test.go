@@ -76,6 +76,21 @@ func TestFilterKeys(t *testing.T) {
 	d.wants("/ q ")
 }
 
+// An event opens its election, even if the filter of the board hides it. The election may no longer exist.
+func TestAnEventOpensItsElection(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("/", "'web", "enter", "2", "/", "'type:vac", "enter", "enter")
+	d.wants("[ Close ]", "its election")
+	if d.keys("enter"); d.m.focus.view != viewElections || d.selected() != "mail" && d.selected() != "search" || !d.m.board.Filter().Empty() {
+		t.Errorf("enter shows view %d with %q selected, want the elections with mail or search", d.m.focus.view, d.selected())
+	}
+	gone := mixedSnapshot()
+	gone.Events = []election.Event{{Time: testNow(), Type: election.Deleted, Election: "old", Key: keyOf("old")}}
+	d.send(snapshotMsg{gone})
+	d.keys("2", "esc", "enter", "enter")
+	d.wants("This election is not on the board.")
+}
+
 func TestReleaseIsBoundToItsTarget(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "r")

@@ -34,7 +34,7 @@ func TestVacancyTextEqualsThatOfShow(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)
 	e := s.Find("service/mail/leader")
-	d.wants(insight.WhyVacant(e, insight.Situation{Now: testNow(), Connection: s.Connection, Candidates: 0})[:90])
+	d.wants(insight.WhyVacant(e, insight.Facts{Now: testNow(), Connection: s.Connection}, 0)[:90])
 	d.keys("j", "j", "j")
 	d.wants("search  service/search/leader", "can acquire the key for about 9s more")
 	d.now = d.now.Add(10 * time.Second)
@@ -149,6 +149,38 @@ func TestRightsAreRequestedOneAtATime(t *testing.T) {
 	d.answer(next)
 	if last := o.asked[len(o.asked)-1]; last.Election != d.selected() {
 		t.Errorf("requested the permissions for %s, want %s", last.Election, d.selected())
+	}
+}
+
+// A dialog with many targets reads the permissions of the first 200 once. The selection reads again after a minute.
+func TestRightsOfManyTargetsAreRequestedOnce(t *testing.T) {
+	var o outside
+	d := drive(t, crowd(1100), 120, 36, o.options)
+	answer := func(cmd tea.Cmd) (requests int) {
+		t.Helper()
+		for before := len(o.asked); cmd != nil; requests = len(o.asked) - before {
+			if cmd = d.send(firstOf(t, cmd)); len(o.asked) > before+1000 {
+				t.Fatal("the requests do not end")
+			}
+		}
+		return requests
+	}
+	answer(d.keys("g"))
+	d.keys("a")
+	first := answer(d.keys("r"))
+	if targets := len(d.m.overlay.Targets()); targets < 1000 || first < 199 || first > 200 {
+		t.Errorf("%d requests for %d targets, want 200 at most", first, targets)
+	}
+	d.now = d.now.Add(2 * rightsAge)
+	if n := answer(d.send(tea.ResumeMsg{})); n != 0 {
+		t.Errorf("the open dialog sent %d more requests", n)
+	}
+	if n := answer(d.keys("esc")); n != 1 {
+		t.Errorf("%d requests for the selection after its permissions expired, want 1", n)
+	}
+	d.filter("nothing matches")
+	if n := answer(d.send(tea.ResumeMsg{})); n != 0 {
+		t.Errorf("%d requests without a selection", n)
 	}
 }
 

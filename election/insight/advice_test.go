@@ -12,7 +12,7 @@ import (
 )
 
 // codes formats advice as its code, with "!" if it is urgent.
-func codes(all []Advice) string {
+func codes(all []Finding) string {
 	parts := make([]string, len(all))
 	for i, a := range all {
 		parts[i] = a.Code
@@ -256,7 +256,7 @@ func FuzzAdviceIsSafe(f *testing.F) {
 			} {
 				out = append(append(out, f.Software), f.sentences()...)
 			}
-			out = append(out, WhyVacant(e, Situation{Now: t0, Candidates: len(candidates), Connection: election.Connection{Error: name}}))
+			out = append(out, WhyVacant(e, Facts{Now: t0, Connection: election.Connection{Error: name}}, len(candidates)))
 		}
 		for _, text := range out {
 			if sanitize.Text(text) != text {
@@ -319,7 +319,7 @@ func BenchmarkAdvise(b *testing.B) {
 	})
 }
 
-func advise(e *election.Election, s *election.Surroundings, board []*election.Election, now time.Time) []Advice {
+func advise(e *election.Election, s *election.Surroundings, board []*election.Election, now time.Time) []Finding {
 	var sessions []*election.Session
 	if s != nil {
 		sessions = s.Sessions

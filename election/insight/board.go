@@ -17,13 +17,14 @@ type Board struct {
 	orphans  map[Program]int
 	// usualLead is the median number of elections per leading session.
 	usualLead int
-	failed    FailedNodes // nodes with critical checks, or nil if unknown
+	checks    map[string]election.NodeChecks // by node
+	failed    FailedNodes                    // nodes with critical checks, or nil if unknown
 }
 
 // WithChecks returns a copy that also uses the known health checks of the datacenter, by node.
 func (b *Board) WithChecks(checks map[string]election.NodeChecks) *Board {
 	n := *b
-	n.failed = NewFailedNodes(checks)
+	n.checks, n.failed = checks, NewFailedNodes(checks)
 	return &n
 }
 

@@ -97,7 +97,8 @@ func WithoutCandidates(all []*election.Election, sessions []*election.Session) [
 			break
 		}
 		around := &election.Surroundings{Key: e.Key(), Sessions: sessions}
-		if c := b.Candidates(e, around); Likely(c, around) == 0 && b.fixKey(e, around, c) == nil {
+		d := &diagnosis{Board: b, e: e, Facts: Facts{Around: around, Delay: DelayNone}, candidates: b.Candidates(e, around)}
+		if Likely(d.candidates, around) == 0 && d.findings(fixable)[0].Code == NoCandidates {
 			none = append(none, e)
 		}
 	}

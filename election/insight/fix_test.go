@@ -44,87 +44,89 @@ func TestFix(t *testing.T) {
 	tests := []struct {
 		name    string
 		e       *election.Election
-		facts   FixFacts
-		problem Problem // empty if there is no problem
+		facts   Facts
+		checks  []election.Check // of the leader's node
+		problem string           // empty if there is no problem
 		text    string
 	}{
-		{"a healthy leader", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "passing"), check("service:web", "web", "passing")}}, "", ""},
-		{"a leader without checks on a healthy node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "passing")}}, "", ""},
-		{"a leader whose checks were not read", heldBy(session(bare)), FixFacts{}, "", ""},
-		{"a leader whose session was not read", heldBy(nil), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", ""},
-		{"a leader whose checks cannot be read", heldBy(session(bare)), FixFacts{Unread: "the checks of node-1 could not be read"}, ProblemUnknown, "It is unknown whether the leader has failed: the checks of node-1"},
-		{"a leader whose session cannot be read", heldBy(nil), FixFacts{Unread: "its session could not be read"}, ProblemUnknown, "its session"},
+		{"a healthy leader", heldBy(session(nil)), Facts{}, []election.Check{check("serfHealth", "", "passing"), check("service:web", "web", "passing")}, "", ""},
+		{"a leader without checks on a healthy node", heldBy(session(bare)), Facts{}, []election.Check{check("serfHealth", "", "passing")}, "", ""},
+		{"a leader whose checks were not read", heldBy(session(bare)), Facts{}, nil, "", ""},
+		{"a leader whose session was not read", heldBy(nil), Facts{}, []election.Check{check("serfHealth", "", "critical")}, "", ""},
+		{"a leader whose checks cannot be read", heldBy(session(bare)), Facts{Unread: "the checks of node-1 could not be read"}, nil, UnknownProblem, "It is unknown whether the leader has failed: the checks of node-1"},
+		{"a leader whose session cannot be read", heldBy(nil), Facts{Unread: "its session could not be read"}, nil, UnknownProblem, "its session"},
 		{
 			"a leader whose checks cannot be read, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })),
-			FixFacts{Unread: "the checks of node-1 could not be read"}, "", "",
+			Facts{Unread: "the checks of node-1 could not be read"}, nil, "", "",
 		},
 		{
 			"a failed node with unreadable checks", heldBy(session(bare)),
-			FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}, Unread: "not all checks of node-1 could be read"}, ProblemNodeGone, "15s",
+			Facts{Unread: "not all checks of node-1 could be read"}, []election.Check{check("serfHealth", "", "critical")}, LeaderFailed, "15s",
 		},
-		{"a failed node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, "15s"},
-		{"a failed node, behavior delete", heldBy(session(func(s *election.Session) { bare(s); s.Behavior = election.BehaviorDelete })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, "every key that it holds, which Consul deletes"},
-		{"a failed node, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", ""},
-		{"a failed node, a session that is bound to it", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemCheckCritical, "depends on 1 critical check on node-1 (serfHealth)"},
+		{"a failed node", heldBy(session(bare)), Facts{}, []election.Check{check("serfHealth", "", "critical")}, LeaderFailed, "15s"},
+		{"a failed node, behavior delete", heldBy(session(func(s *election.Session) { bare(s); s.Behavior = election.BehaviorDelete })), Facts{}, []election.Check{check("serfHealth", "", "critical")}, LeaderFailed, "every key that it holds, which Consul deletes"},
+		{"a failed node, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })), Facts{}, []election.Check{check("serfHealth", "", "critical")}, "", ""},
+		{"a failed node, a session that is bound to it", heldBy(session(nil)), Facts{}, []election.Check{check("serfHealth", "", "critical")}, "check_critical", "depends on 1 critical check on node-1 (serfHealth)"},
 		{
 			"critical node checks of the session", heldBy(session(func(s *election.Session) { s.NodeChecks = []string{"serfHealth", "disk", "net"} })),
-			FixFacts{Checks: []election.Check{check("serfHealth", "", "passing"), check("disk", "", "critical"), check("mem", "", "critical"), check("net", "", "critical")}},
-			ProblemCheckCritical, "depends on 2 critical checks on node-1 (disk, net)",
+			Facts{}, []election.Check{check("serfHealth", "", "passing"), check("disk", "", "critical"), check("mem", "", "critical"), check("net", "", "critical")},
+			"check_critical", "depends on 2 critical checks on node-1 (disk, net)",
 		},
-		{"a critical node check of another session", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("disk", "", "critical")}}, "", ""},
-		{"a failed other node", heldBy(session(bare)), FixFacts{Checks: []election.Check{{ID: "serfHealth", Node: "node-2", Status: "critical"}}}, "", ""},
-		{"a failed node in another case", heldBy(session(func(s *election.Session) { bare(s); s.Node = "NODE-1" })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, "on NODE-1"},
-		{"maintenance mode", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("_node_maintenance", "", "critical"), check("_service_maintenance:web", "web", "critical")}}, "", ""},
-		{"a critical service", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("service:web", "web", "critical")}}, "", ""},
-		{"a warning", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("a", "web", "warning")}}, "", ""},
+		{"a critical node check of another session", heldBy(session(nil)), Facts{}, []election.Check{check("disk", "", "critical")}, "", ""},
+		{"a failed other node", heldBy(session(bare)), Facts{}, []election.Check{{ID: "serfHealth", Node: "node-2", Status: "critical"}}, "", ""},
+		{"a failed node in another case", heldBy(session(func(s *election.Session) { bare(s); s.Node = "NODE-1" })), Facts{}, []election.Check{check("serfHealth", "", "critical")}, LeaderFailed, "on NODE-1"},
+		{"maintenance mode", heldBy(session(bare)), Facts{}, []election.Check{check("_node_maintenance", "", "critical"), check("_service_maintenance:web", "web", "critical")}, "", ""},
+		{"a critical service", heldBy(session(nil)), Facts{}, []election.Check{check("service:web", "web", "critical")}, "", ""},
+		{"a warning", heldBy(session(nil)), Facts{}, []election.Check{check("a", "web", "warning")}, "", ""},
 
-		{"a probed lock-delay", vacant(nil), FixFacts{Around: sessionsAround(), Delay: DelayActive}, ProblemLockDelay, "at most 1m00s"},
-		{"a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround()}, ProblemLockDelay, "about 9s"},
-		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(), Delay: DelayNone}, ProblemNoCandidate, ""},
-		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemLockFlags, "every waiting api.Lock candidate fails"},
-		{"flags of the value 42", vacant(func(e *election.Election) { e.LastSession, e.Pair.Flags = apiLock, 42 }), FixFacts{Around: sessionsAround()}, ProblemLockFlags, "consul kv put -cas -modify-index=1 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
-		{"an idle session of api.Lock", vacant(nil), FixFacts{Around: sessionsAround(apiLock)}, ProblemNoCandidate, ""},
-		{"an idle session of api.Lock during a lock-delay", vacant(nil), FixFacts{Around: sessionsAround(apiLock), Delay: DelayActive}, ProblemLockDelay, "at most 1m00s"},
-		{"an idle session of api.Lock during a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockDelay, "about 9s"},
-		{"an idle session of api.Lock after a lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock), Delay: DelayNone}, ProblemNoCandidate, ""},
-		{"a key of consul lock", vacant(lockKey), FixFacts{Around: sessionsAround()}, ProblemLockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (consul lock uses keys with this name"},
-		{"a key of consul lock, sibling keys not read", vacant(lockKey), FixFacts{}, ProblemNoCandidate, ""},
+		{"a probed lock-delay", vacant(nil), Facts{Around: sessionsAround(), Delay: DelayActive}, nil, LockDelay, "at most 1m00s"},
+		{"a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround()}, nil, LockDelay, "about 9s"},
+		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(), Delay: DelayNone}, nil, NoCandidates, ""},
+		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, LockFlags, "every waiting api.Lock candidate fails"},
+		{"flags of the value 42", vacant(func(e *election.Election) { e.LastSession, e.Pair.Flags = apiLock, 42 }), Facts{Around: sessionsAround()}, nil, LockFlags, "consul kv put -cas -modify-index=1 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
+		{"an idle session of api.Lock", vacant(nil), Facts{Around: sessionsAround(apiLock)}, nil, NoCandidates, ""},
+		{"an idle session of api.Lock during a lock-delay", vacant(nil), Facts{Around: sessionsAround(apiLock), Delay: DelayActive}, nil, LockDelay, "at most 1m00s"},
+		{"an idle session of api.Lock during a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(apiLock)}, nil, LockDelay, "about 9s"},
+		{"an idle session of api.Lock after a lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(apiLock), Delay: DelayNone}, nil, NoCandidates, ""},
+		{"a key of consul lock", vacant(lockKey), Facts{Around: sessionsAround()}, nil, LockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (consul lock uses keys with this name"},
+		{"a key of consul lock, sibling keys not read", vacant(lockKey), Facts{}, nil, NoCandidates, ""},
 		{
 			"a semaphore with wrong flags", vacant(lockKey),
-			FixFacts{Around: &election.Surroundings{Key: "web/.lock", Siblings: []election.Pair{{Key: "web/s1", Flags: election.SemaphoreFlag}}}},
-			ProblemNoCandidate, "",
+			Facts{Around: &election.Surroundings{Key: "web/.lock", Siblings: []election.Pair{{Key: "web/s1", Flags: election.SemaphoreFlag}}}}, nil,
+			NoCandidates, "",
 		},
-		{"another candidate", vacant(nil), FixFacts{Around: sessionsAround(apiLock, waiter)}, ProblemIdle, "1 likely candidate seen"},
-		{"flags of api.Lock", vacant(func(e *election.Election) { e.Pair.Flags = election.LockFlag; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, ""},
-		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, "because its key was deleted"},
-		{"no key, a candidate", vacant(func(e *election.Election) { e.Exists = false }), FixFacts{Around: sessionsAround(waiter)}, ProblemIdle, "because its key was deleted. 1 likely candidate seen"},
+		{"another candidate", vacant(nil), Facts{Around: sessionsAround(apiLock, waiter)}, nil, "candidates_idle", "1 likely candidate seen"},
+		{"flags of api.Lock", vacant(func(e *election.Election) { e.Pair.Flags = election.LockFlag; e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, NoCandidates, ""},
+		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, NoCandidates, "because its key was deleted"},
+		{"no key, a candidate", vacant(func(e *election.Election) { e.Exists = false }), Facts{Around: sessionsAround(waiter)}, nil, "candidates_idle", "because its key was deleted. 1 likely candidate seen"},
 		{
 			"a key of Patroni", vacant(nil),
-			FixFacts{Around: &election.Surroundings{Key: "service/web/leader", Siblings: []election.Pair{{Key: "service/web/config", Value: []byte(configJSON)}}}},
-			ProblemPatroni, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader",
+			Facts{Around: &election.Surroundings{Key: "service/web/leader", Siblings: []election.Pair{{Key: "service/web/config", Value: []byte(configJSON)}}}}, nil,
+			PatroniReleased, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader",
 		},
 		{
 			"no candidate", vacant(func(e *election.Election) {
 				e.LastSession = session(func(s *election.Session) { s.ServiceChecks = []string{"service:web-1"} })
 			}),
-			FixFacts{Around: sessionsAround()}, ProblemNoCandidate, `service "web-1" has no candidate: the election has had no leader since 2026-11-20T12:00:00Z`,
+			Facts{Around: sessionsAround()}, nil, NoCandidates, `service "web-1" has no candidate: the election has had no leader since 2026-11-20T12:00:00Z`,
 		},
-		{"unknown candidates", vacant(nil), FixFacts{}, ProblemNoCandidate, "uncertain"},
-		{"an unreadable key", vacant(func(e *election.Election) { e.Unreadable = true }), FixFacts{}, ProblemUnknown, "electop doctor"},
-		{"a semaphore", vacant(func(e *election.Election) { e.Pair.Flags = election.SemaphoreFlag }), FixFacts{}, "", ""},
+		{"unknown candidates", vacant(nil), Facts{}, nil, NoCandidates, "uncertain"},
+		{"an unreadable key", vacant(func(e *election.Election) { e.Unreadable = true }), Facts{}, nil, UnknownProblem, "electop doctor"},
+		{"a semaphore", vacant(func(e *election.Election) { e.Pair.Flags = election.SemaphoreFlag }), Facts{}, nil, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.facts.Now = t0
+			known := map[string]election.NodeChecks{"node-1": {Checks: tt.checks}, "NODE-1": {Checks: tt.checks}}
 			var sessions []*election.Session
 			if tt.facts.Around != nil {
 				sessions = tt.facts.Around.Sessions
 			}
-			fix := NewBoard([]*election.Election{tt.e}, sessions).Fix(tt.e, tt.facts)
+			fix := NewBoard([]*election.Election{tt.e}, sessions).WithChecks(known).Fix(tt.e, tt.facts)
 			if fix == nil {
-				fix = &Fix{}
+				fix = &Finding{}
 			}
-			if fix.Problem != tt.problem || !strings.Contains(fix.Why+" "+fix.Do, tt.text) {
+			if fix.Code != tt.problem || !strings.Contains(fix.Why+" "+fix.Fix, tt.text) {
 				t.Errorf("%+v, want %s %q", fix, tt.problem, tt.text)
 			}
 		})
@@ -148,16 +150,16 @@ func TestFixNeeds(t *testing.T) {
 	}
 }
 
-func TestFixDoAt(t *testing.T) {
-	fix := Fix{Problem: ProblemLockDelay, Do: "then", Until: t0.Add(9 * time.Second)}
+func TestFixFixAt(t *testing.T) {
+	fix := Finding{Code: LockDelay, Fix: "then", Until: t0.Add(9 * time.Second)}
 	for after, want := range map[time.Duration]string{
 		0: "Wait until the lock-delay ends, in about 9s.", 7500 * time.Millisecond: "Wait until the lock-delay ends, in about 2s.", 9 * time.Second: "The lock-delay should have ended: run the diagnosis again.",
 	} {
-		if got := fix.DoAt(t0.Add(after)); got != want {
+		if got := fix.FixAt(t0.Add(after)); got != want {
 			t.Errorf("after %s: %q", after, got)
 		}
 	}
-	if fix.Problem = ProblemIdle; fix.DoAt(t0) != "then" {
-		t.Error(fix.DoAt(t0))
+	if fix.Code = "candidates_idle"; fix.FixAt(t0) != "then" {
+		t.Error(fix.FixAt(t0))
 	}
 }

@@ -3,6 +3,7 @@ package insight
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -13,7 +14,7 @@ import (
 type OutcomeKind string
 
 // The kinds of outcomes. Only [OutcomeDone] and [OutcomeUnknown] may still change; see [Outcome.Follow]. "The same
-// leader" means the same session or, after a destroy, a session on the same node with the same value.
+// leader" means the same session, or another session on the same node with the same value.
 const (
 	OutcomeDone     OutcomeKind = "done"        // carried out; no later term was observed
 	OutcomeMoved    OutcomeKind = "moved"       // carried out; another leader leads
@@ -114,15 +115,15 @@ func (o Outcome) followUnobserved(terms []election.Term) Outcome {
 // ledBy settles the outcome with the leader of a later term.
 func (o Outcome) ledBy(next election.Term) Outcome {
 	o.Kind, o.Reason = OutcomeMoved, ""
-	if next.Session == o.Target.Session || o.Action == election.ActionDestroy && o.sameLeader(next) {
+	if strings.EqualFold(next.Session, o.Target.Session) || o.sameLeader(next) {
 		o.Kind = OutcomeReturned
 	}
 	o.New = Holder{Leader: next.Leader, Session: sanitize.Line(next.Session, election.LabelLength), Node: sanitize.Line(next.Node, election.LabelLength)}
 	return o
 }
 
-// sameLeader reports whether the next leader has the same value and the same node as the leader whose session was
-// destroyed. If the label comes from the session's name, it does not suffice, because several sessions may share the
+// sameLeader reports whether the next leader has the same value and the same node as the target: many clients compete
+// again with a new session after they have lost the lock. If the label comes from the session's name, it does not suffice, because several sessions may share the
 // name.
 func (o Outcome) sameLeader(next election.Term) bool {
 	return next.Leader == o.Target.Leader && next.Node != "" && election.SameNode(next.Node, o.Target.Node) &&

@@ -143,8 +143,8 @@ func TestOutcomeFollow(t *testing.T) {
 			"moved web-1 on n1 → web-3 on n3 immediately",
 		},
 		{
-			"after a release, the session identifies the leader", election.ActionRelease, reads{one(start)}, reads{one(web("a2", 6, 10, 22, "web-1"))},
-			"moved web-1 on n1 → web-1 on n1 immediately",
+			"the same leader with a new session, after a release", election.ActionRelease, reads{one(start)}, reads{one(web("a2", 6, 10, 22, "web-1"))},
+			"same_leader web-1 on n1 leads again immediately, with a new session",
 		},
 	}
 	for _, tt := range tests {

@@ -9,28 +9,9 @@ import (
 	"electop/election"
 )
 
-// Situation contains the facts that [WhyVacant] uses in addition to the election.
-type Situation struct {
-	Now        time.Time
-	Connection election.Connection
-	// Candidates is the number of likely candidates, or -1 if unknown (see [Likely]).
-	Candidates int
-	// LockDelay is the result of a probe of the key.
-	LockDelay ProbedDelay
-}
-
-// ProbedDelay is the result of a probe for a lock-delay, which Consul's API does not report.
-type ProbedDelay int
-
-// The results of a probe.
-const (
-	DelayNotProbed ProbedDelay = iota // the key was not probed
-	DelayActive                       // Consul rejects every acquire
-	DelayNone                         // a candidate can acquire the key
-)
-
-// WhyVacant returns the reason why the election has no leader. It returns "" if there is a leader.
-func WhyVacant(e *election.Election, s Situation) string {
+// WhyVacant returns the reason why the election has no leader. It returns "" if there is a leader. likely is the number
+// of likely candidates, or -1 if unknown (see [Likely]).
+func WhyVacant(e *election.Election, s Facts, likely int) string {
 	if e.State(s.Now) == election.Led {
 		return ""
 	}
@@ -46,7 +27,7 @@ func WhyVacant(e *election.Election, s Situation) string {
 	case e.Unreadable:
 		return text + " This data is stale: this token can no longer read the key; the election may have a leader by now."
 	}
-	return text + " " + strings.Join(vacancyReason(e, s), " ")
+	return text + " " + strings.Join(vacancyReason(e, s, likely), " ")
 }
 
 // whySemaphore explains why a semaphore has no leader.
@@ -59,7 +40,7 @@ func whySemaphore(e *election.Election) string {
 		len(sem.Holders), max(0, sem.Limit))
 }
 
-func silence(s Situation) string {
+func silence(s Facts) string {
 	switch {
 	case s.Connection.Refused:
 		return "Consul rejects this token"
@@ -91,17 +72,17 @@ func vacantSince(e *election.Election, now time.Time) string {
 
 // vacancyReason returns sentences about the lock-delay or the end of the last term, followed by a sentence about the
 // candidates.
-func vacancyReason(e *election.Election, s Situation) []string {
+func vacancyReason(e *election.Election, s Facts, likely int) []string {
 	var parts []string
 	if !e.Exists {
 		parts = append(parts, whyGone(e))
 	}
 	delayed := e.LockDelayUntil.Sub(s.Now)
 	switch last := e.LastTerm(); {
-	case s.LockDelay == DelayActive:
-		return append(parts, "A lock-delay is active: Consul rejects every acquire.", candidatesSeen(s.Candidates))
-	case s.LockDelay == DelayNone:
-		return append(parts, "No lock-delay is active: a candidate can acquire the key now.", candidatesSeen(s.Candidates))
+	case s.Delay == DelayActive:
+		return append(parts, lockDelayActive, candidatesSeen(likely))
+	case s.Delay == DelayNone:
+		return append(parts, "No lock-delay is active: a candidate can acquire the key now.", candidatesSeen(likely))
 	case delayed > 0 && e.LockDelayDoubtful:
 		return append(parts, fmt.Sprintf("The holder may have released the key just before its session ended; otherwise, no candidate can acquire the key for about %s more (lock-delay).",
 			roughly(delayed+time.Second-1)))
@@ -115,9 +96,9 @@ func vacancyReason(e *election.Election, s Situation) []string {
 	case e.Exists && last == nil && s.Now.Sub(e.VacantSince) >= election.MaxLockDelay:
 		parts = append(parts, "No earlier term was observed.")
 	case e.Exists && last == nil:
-		return append(parts, "A lock-delay may still be active.", candidatesSeen(s.Candidates))
+		return append(parts, "A lock-delay may still be active.", candidatesSeen(likely))
 	}
-	return append(parts, candidatesIdle(s.Candidates))
+	return append(parts, candidatesIdle(likely))
 }
 
 // whyGone says that the key was deleted and, if known, whether Consul deleted it with its session.

@@ -72,18 +72,18 @@ func TestWhyVacant(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := WhyVacant(tt.e, Situation{Now: t0, Candidates: tt.candidates, Connection: election.Connection{State: election.Live}}); got != tt.want {
+			if got := WhyVacant(tt.e, Facts{Now: t0, Connection: election.Connection{State: election.Live}}, tt.candidates); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
 	}
-	old := Situation{Now: t0, Candidates: 3, Connection: election.Connection{State: election.Lost, LastContact: t0.Add(-12 * time.Second)}}
+	old := Facts{Now: t0, Connection: election.Connection{State: election.Lost, LastContact: t0.Add(-12 * time.Second)}}
 	for at, want := range map[time.Time]string{
 		t0.Add(-12 * time.Second): "No leader for 6s. This data is stale: Consul has been unreachable for 12s; the election may have a leader by now.",
 		{}:                        "No leader for 6s. This data is stale: Consul is unreachable; the election may have a leader by now.",
 	} {
 		old.Connection.LastContact = at
-		if got := WhyVacant(vacant(delayed(9*time.Second)), old); got != want {
+		if got := WhyVacant(vacant(delayed(9*time.Second)), old, 3); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

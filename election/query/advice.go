@@ -16,7 +16,7 @@ type adviceIndex struct {
 	sessions []*election.Session
 	since    time.Time
 	boards   map[string]*insight.Board // by datacenter
-	advice   map[*election.Election][]insight.Advice
+	advice   map[*election.Election][]insight.Finding
 }
 
 // adviceAge is the lifetime of the advice on an unchanged election. The advice also depends on other elections, on
@@ -35,7 +35,7 @@ func (x *adviceIndex) next(all []*election.Election, sessions []*election.Sessio
 	if fresh {
 		n.since, n.boards, n.advice = x.since, x.boards, maps.Clone(x.advice)
 	} else {
-		n.boards, n.advice = boardsOf(all, sessions, facts), make(map[*election.Election][]insight.Advice, len(all))
+		n.boards, n.advice = boardsOf(all, sessions, facts), make(map[*election.Election][]insight.Finding, len(all))
 	}
 	for _, e := range all {
 		if _, found := n.advice[e]; !found {
@@ -46,14 +46,14 @@ func (x *adviceIndex) next(all []*election.Election, sessions []*election.Sessio
 }
 
 // of returns the advice on an election, which may belong to another snapshot.
-func (x *adviceIndex) of(e *election.Election, at time.Time) []insight.Advice {
+func (x *adviceIndex) of(e *election.Election, at time.Time) []insight.Finding {
 	if known, found := x.advice[e]; found {
 		return known
 	}
 	return x.advise(e, at)
 }
 
-func (x *adviceIndex) advise(e *election.Election, at time.Time) []insight.Advice {
+func (x *adviceIndex) advise(e *election.Election, at time.Time) []insight.Finding {
 	board := x.boards[e.Datacenter]
 	if board == nil {
 		board = insight.NewBoard(nil, nil)

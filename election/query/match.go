@@ -108,7 +108,7 @@ func (w *Word) matchesAge(e *election.Election, at time.Time) bool {
 	return !since.IsZero() && (known || !w.compare.below()) && w.compare.holds(int64(at.Sub(since)))
 }
 
-func (w *Word) matchesAdvice(a insight.Advice) bool {
+func (w *Word) matchesAdvice(a insight.Finding) bool {
 	return strings.HasPrefix(anyAdvice, w.Value) || a.Urgent && strings.HasPrefix(urgentAdvice, w.Value) || strings.HasPrefix(a.Code, w.Value)
 }
 

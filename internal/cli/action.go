@@ -113,9 +113,10 @@ the exit code:
   denied                  5  Consul's ACLs denied it; nothing was written
   changed                 4  the lock state changed; nothing was written
   no_leader               7  the election has no leader; nothing was written
-  same_leader             6  done, but the same leader leads again; electop
-                             shows the drain that moves the leader
-  moved                   0  done; another session leads
+  same_leader             6  done, but the same leader leads again: the same
+                             session, or the same value on the same node;
+                             electop shows the drain that moves the leader
+  moved                   0  done; another leader leads
   done                    0  done, without --wait: the next leader is unknown`
 
 func newAction(d deps, o *options, kind election.ActionKind, cmd *cobra.Command) *cobra.Command {

@@ -24,9 +24,10 @@ const failureSeen = 15 * time.Second
 
 // problem is what is wrong with an election, and what to do.
 type problem struct {
-	*insight.Fix
-	// facts contains the data from which the fix was inferred. The checks were read at the time read.
-	facts insight.FixFacts
+	*insight.Finding
+	// facts and checks (of the leader's node) contain the data from which the fix was inferred.
+	facts  insight.Facts
+	checks map[string]election.NodeChecks
 	// ready is when the evidence for a destroy is complete.
 	ready time.Time
 }
@@ -57,14 +58,14 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 		}
 	}
 	facts, sessions := in.readVacant(ctx, vacant)
-	ready := in.readNodes(ctx, held, facts)
-	board := insight.NewBoard(in.elections, sessions)
+	checks, ready := in.readNodes(ctx, held, facts)
+	board := insight.NewBoard(in.elections, sessions).WithChecks(checks)
 	var items []*item
 	for _, e := range chosen {
 		if f := facts[e]; f != nil {
 			if fix := board.Fix(e, *f); fix != nil {
 				o := insight.Outcome{Action: election.ActionDestroy, Target: e.Target()}
-				items = append(items, &item{election: e, Outcome: o, problem: &problem{fix, *f, ready[e]}})
+				items = append(items, &item{election: e, Outcome: o, problem: &problem{fix, *f, checks, ready[e]}})
 			}
 		}
 	}
@@ -75,8 +76,8 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 // readVacant reads the facts about elections without a leader, and all sessions. It probes each election for a
 // lock-delay; if the probe fails, for example because a permission is missing, the lock-delay remains unknown. It omits
 // an election that a session has acquired.
-func (in inspector) readVacant(ctx context.Context, vacant []*election.Election) (facts map[*election.Election]*insight.FixFacts, sessions []*election.Session) {
-	facts = map[*election.Election]*insight.FixFacts{}
+func (in inspector) readVacant(ctx context.Context, vacant []*election.Election) (facts map[*election.Election]*insight.Facts, sessions []*election.Session) {
+	facts = map[*election.Election]*insight.Facts{}
 	if len(vacant) == 0 {
 		return facts, nil
 	}
@@ -88,7 +89,7 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
 	for i, around := range consulx.Surveys(ctx, in.client, keys) {
-		e, f := vacant[i], &insight.FixFacts{Now: in.now, Around: &around}
+		e, f := vacant[i], &insight.Facts{Now: in.now, Around: &around}
 		facts[e], sessions = f, around.Sessions // all elections share one list of sessions
 		if !in.probe || e.Unreadable {
 			continue
@@ -118,23 +119,23 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 }
 
 // readNodes reads the checks of the leaders' nodes. It returns when the evidence about each leader is complete.
-func (in inspector) readNodes(ctx context.Context, held []*election.Election, facts map[*election.Election]*insight.FixFacts) map[*election.Election]time.Time {
+func (in inspector) readNodes(ctx context.Context, held []*election.Election, facts map[*election.Election]*insight.Facts) (checks map[string]election.NodeChecks, ready map[*election.Election]time.Time) {
 	var nodes []string
 	for _, e := range held {
 		if e.Session != nil {
 			nodes = append(nodes, e.Session.Node)
 		}
 	}
-	checks, ready := consulx.NodesChecks(ctx, in.client, nodes), map[*election.Election]time.Time{}
+	checks, ready = consulx.NodesChecks(ctx, in.client, nodes), map[*election.Election]time.Time{}
 	for _, e := range held {
-		facts[e] = &insight.FixFacts{Now: in.now, Unread: "its session could not be read"}
+		facts[e] = &insight.Facts{Now: in.now, Unread: "its session could not be read"}
 		if e.Session != nil {
 			read := checks[e.Session.Node]
-			facts[e].Checks, facts[e].Unread = read.Checks, unread(e, read)
+			facts[e].Unread = unread(e, read)
 			ready[e] = read.At.Add(cmp.Or(in.seen, failureSeen))
 		}
 	}
-	return ready
+	return checks, ready
 }
 
 // unread returns the reason why it is unknown whether the leader's node has failed, or "" if the checks were read. A token
@@ -150,7 +151,7 @@ func unread(e *election.Election, read election.NodeChecks) string {
 // session may hold a key that has no problem of its own.
 func (in inspector) plan(ctx context.Context, items []*item) {
 	diagnosed := map[string][]string{} // keys by session
-	gone := slices.DeleteFunc(slices.Clone(items), func(s *item) bool { return s.problem.Problem != insight.ProblemNodeGone })
+	gone := slices.DeleteFunc(slices.Clone(items), func(s *item) bool { return s.problem.Code != insight.LeaderFailed })
 	for _, s := range gone {
 		id := s.election.Session.ID
 		diagnosed[id] = append(diagnosed[id], s.Target.Key)
@@ -175,7 +176,7 @@ func (in inspector) plan(ctx context.Context, items []*item) {
 		case err != nil:
 			reason = "the search for the session's keys failed (" + consulx.Describe(err) + ")"
 		case !slices.Contains(held, s.Target.Key):
-			s.problem.Do = "Run the diagnosis again: the session no longer holds the key."
+			s.problem.Fix = "Run the diagnosis again: the session no longer holds the key."
 			continue
 		case len(others) > 0:
 			reason = "the session also holds " + lineNames(others) + ", which this diagnosis does not include"
@@ -183,7 +184,7 @@ func (in inspector) plan(ctx context.Context, items []*item) {
 			s.destroy = election.Destroy{Target: s.Target, Keys: held, Shown: shown, Evidence: in.evidence(s)}
 			continue
 		}
-		s.problem.Do += " electop does not apply this fix: " + reason + ". electop destroy --session " + s.election.Pair.Session + " shows its keys."
+		s.problem.Fix += " electop does not apply this fix: " + reason + ". electop destroy --session " + s.election.Pair.Session + " shows its keys."
 	}
 }
 
@@ -196,7 +197,7 @@ func (in inspector) evidence(s *item) func(context.Context) error {
 		if reason := unread(e, known); reason != "" {
 			return consulx.Fail(consulx.ErrRefused, "%s", reason)
 		}
-		was := insight.FailureOf(e, map[string]election.NodeChecks{node: {Checks: s.problem.facts.Checks}})
+		was := insight.FailureOf(e, s.problem.checks)
 		is := insight.FailureOf(e, map[string]election.NodeChecks{node: known})
 		switch {
 		case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
@@ -223,7 +224,7 @@ func (b dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *electi
 	}
 	for _, i := range (inspector{client: c.client, elections: s.Elections, now: time.Now(), probe: !b.readOnly}).inspect(ctx, chosen) {
 		if i.election == e {
-			return ui.Diagnosis{Fix: i.problem.Fix, Facts: i.problem.facts, Destroy: i.destroy, Ready: i.problem.ready}
+			return ui.Diagnosis{Fix: i.problem.Finding, Facts: i.problem.facts, Destroy: i.destroy, Ready: i.problem.ready}
 		}
 	}
 	return ui.Diagnosis{}

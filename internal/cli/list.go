@@ -128,7 +128,7 @@ type electionAdvice struct {
 	Election   string `json:"election"`
 	Key        string `json:"key"`
 	Datacenter string `json:"datacenter"`
-	insight.Advice
+	insight.Finding
 }
 
 // listAdvice writes the advice for the chosen elections.
@@ -148,7 +148,7 @@ func listAdvice(ctx context.Context, d deps, o *options, ls lookups, chosen []*e
 	var all []electionAdvice
 	for _, e := range chosen {
 		for _, a := range boards[e.Datacenter].Advise(e, nil, ls.at()) {
-			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Advice: a})
+			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Finding: a})
 		}
 	}
 	if format == "json" {
@@ -165,17 +165,17 @@ func listAdvice(ctx context.Context, d deps, o *options, ls lookups, chosen []*e
 
 // writeAdvice writes each distinct piece of advice with the names of all elections that have it.
 func writeAdvice(page *kit.Page, all []electionAdvice, several bool) {
-	var order []insight.Advice
-	names := map[insight.Advice][]string{}
+	var order []insight.Finding
+	names := map[insight.Finding][]string{}
 	for _, a := range all {
-		if names[a.Advice] == nil {
-			order = append(order, a.Advice)
+		if names[a.Finding] == nil {
+			order = append(order, a.Finding)
 		}
 		name := sanitize.Line(a.Election, 80)
 		if several {
 			name += " (" + sanitize.Line(a.Datacenter, 40) + ")"
 		}
-		names[a.Advice] = append(names[a.Advice], name)
+		names[a.Finding] = append(names[a.Finding], name)
 	}
 	for _, a := range order {
 		title := a.Code

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"electop/election"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 	"electop/ui"
@@ -125,4 +127,70 @@ func TestReportFiles(t *testing.T) {
 			t.Errorf("%s: %v", file, info)
 		}
 	}
+	if folder, err := os.Getwd(); err != nil || os.RemoveAll(folder) != nil {
+		t.Fatal(err)
+	}
+	if file, err := writeIncidents(t.Context(), source, []ui.Subject{{Key: web}}, history.Range{Until: noon("02:00:00")}); err == nil {
+		t.Errorf("%s was written to a folder that does not exist", file)
+	}
+}
+
+// incidents is a history of one election of dc2.
+type incidents struct {
+	history.Source // the methods that a report does not call
+	events         history.EventPage
+	terms          []history.Term
+	observed       []history.Observation
+}
+
+func (h *incidents) Stats(context.Context, history.Filter) (history.Stats, error) {
+	return history.Stats{Elections: []history.Summary{{Datacenter: "dc2"}}}, nil
+}
+
+func (h *incidents) Events(context.Context, history.EventQuery) (history.EventPage, error) {
+	return h.events, nil
+}
+
+func (h *incidents) Terms(context.Context, history.TermQuery) (history.TermPage, error) {
+	return history.TermPage{Terms: h.terms}, nil
+}
+
+func (h *incidents) Observations(context.Context, history.Range) ([]history.Observation, error) {
+	return h.observed, nil
+}
+
+func (h *incidents) Actions(context.Context, history.Range) ([]history.Action, error) {
+	return nil, nil
+}
+
+// A report states a gap although an observer of another datacenter was running, what it omits, and lock-delays.
+func TestReportStatesWhatIsMissing(t *testing.T) {
+	from, to := noon("01:00:00"), noon("02:00:00")
+	observed := func(datacenter string, to time.Time) history.Observation {
+		return history.Observation{Datacenter: datacenter, Patterns: []string{"service/*/leader"}, From: from, To: to}
+	}
+	source := &incidents{
+		events: history.EventPage{Events: []election.Event{{Time: from, Type: election.Elected, Election: "web"}}, Cursors: history.Cursors{More: true}},
+		terms: []history.Term{{
+			Election: "web", LockDelayUntil: noon("01:10:15"),
+			Term: election.Term{Number: 1, Leader: "web-1", Start: from, StartKnown: true, End: noon("01:10:00"), Cause: election.CheckCritical, Guess: true},
+		}},
+		observed: []history.Observation{observed("dc1", to), observed("dc2", noon("01:20:00"))},
+	}
+	i, err := readIncident(t.Context(), source, ui.Subject{Key: "service/web/leader"}, history.Range{Since: from, Until: to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(i.markdown())
+	has(t, text, "- Datacenter: `dc2`", "The table contains the latest 1 event. Older events are omitted.",
+		"Cause: probably `check_critical`. A lock-delay followed until about 2026-11-20 01:10:15.000. No later leader was observed in this period.",
+		"No observer was running from 2026-11-20 01:20:00.000 to 2026-11-20 02:00:00.000 (40m0s).", "When observation ended, at 2026-11-20 01:20:00.000, there was no leader.")
+	if strings.Contains(text, "for the whole period") {
+		t.Errorf("the report claims that an observer was always running:\n%s", text)
+	}
+	source.observed[1].To = to
+	if i, err = readIncident(t.Context(), source, ui.Subject{Key: "service/web/leader"}, history.Range{Since: from, Until: to}); err != nil {
+		t.Fatal(err)
+	}
+	has(t, string(i.markdown()), "An observer was running for the whole period.", "At the end of the period, there was no leader.")
 }

@@ -30,7 +30,7 @@ of a leader whose node has failed. For every other problem, electop shows what
 to do and, if possible, a command.
 
   problem           fix
-  node_gone         destroy_session: the leader's node has failed (serfHealth
+  leader_failed     destroy_session: the leader's node has failed (serfHealth
                     critical), and the session has no TTL and does not depend
                     on serfHealth
   lock_delay        wait: the lock-delay ends by itself
@@ -118,7 +118,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	r.inspect(ctx, chosen)
 	if len(names) == 0 {
 		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
-		r.items = slices.DeleteFunc(r.items, func(s *item) bool { return !s.election.Exists && s.problem.Problem == insight.ProblemNoCandidate })
+		r.items = slices.DeleteFunc(r.items, func(s *item) bool { return !s.election.Exists && s.problem.Code == insight.NoCandidates })
 	}
 	if r.dryRun || r.o.readOnly {
 		return r.propose()
@@ -128,7 +128,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	}
 	for _, s := range r.items {
 		switch {
-		case s.problem.Problem == insight.ProblemLockDelay:
+		case s.problem.Code == insight.LockDelay:
 			s.Kind = resultWaiting
 		case !s.fixable():
 			s.Kind = resultManual
@@ -212,7 +212,7 @@ const (
 
 // uncertain reports whether the election has a leader, but electop cannot tell whether that leader has failed.
 func (s *item) uncertain() bool {
-	return s.problem.Problem == insight.ProblemUnknown && s.election.Pair.Held()
+	return s.problem.Code == insight.UnknownProblem && s.election.Pair.Held()
 }
 
 // awaitsLeader reports whether the election may still get a leader.
@@ -253,7 +253,7 @@ func (r *rescueCommand) writePlan(w io.Writer) error {
 	var lines []string
 	for _, s := range r.items {
 		lines = append(lines, fmt.Sprintf("%s (key %s)", s.name(), sanitize.Line(s.Target.Key, 200)),
-			"  problem   "+string(s.problem.Problem), "  why       "+s.problem.Why, "  fix       "+s.problem.Do)
+			"  problem   "+s.problem.Code, "  why       "+s.problem.Why, "  fix       "+s.problem.Fix)
 	}
 	return writePlanLines(w, lines)
 }
@@ -289,7 +289,7 @@ type rescueJSON struct {
 	Election       string              `json:"election"`
 	Key            string              `json:"key"`
 	Datacenter     string              `json:"datacenter"`
-	Problem        insight.Problem     `json:"problem"`
+	Problem        string              `json:"problem"`
 	Why            string              `json:"why"`
 	Fix            string              `json:"fix"`
 	Do             string              `json:"do"`
@@ -306,13 +306,13 @@ func (r *rescueCommand) write(s *item) error {
 	p := s.problem
 	if r.output == "json" {
 		j := rescueJSON{
-			Election: s.Target.Election, Key: s.Target.Key, Datacenter: s.election.Datacenter, Problem: p.Problem, Why: p.Why, Fix: s.fixName(), Do: p.Do,
+			Election: s.Target.Election, Key: s.Target.Key, Datacenter: s.election.Datacenter, Problem: p.Code, Why: p.Why, Fix: s.fixName(), Do: p.Fix,
 			Keys: s.destroy.Keys, LockDelayUntil: election.FormatTime(p.Until), Result: s.Kind, Reason: s.Reason, Leader: s.New.Leader,
 		}
 		if s.Kind == insight.OutcomeDone {
 			j.Result = "applied"
 		}
-		if p.Problem == insight.ProblemNodeGone {
+		if p.Code == insight.LeaderFailed {
 			j.Session = s.Target.Session
 		}
 		return writeJSONLine(r.d.stdout, j)
@@ -320,15 +320,15 @@ func (r *rescueCommand) write(s *item) error {
 	var err error
 	switch s.Kind {
 	case insight.OutcomeDone:
-		_, err = fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", s.name(), s.fixName(), p.Problem)
+		_, err = fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", s.name(), s.fixName(), p.Code)
 	case resultLed:
 		_, err = fmt.Fprintf(r.d.stdout, "%s: %s leads\n", s.name(), election.ShortLeader(s.New.Leader))
 	case resultWaiting, resultManual:
-		why := string(p.Problem) + "."
+		why := p.Code + "."
 		if s.uncertain() {
 			why = p.Why
 		}
-		r.d.warn(fmt.Sprintf("%s: %s %s", s.name(), why, p.Do))
+		r.d.warn(fmt.Sprintf("%s: %s %s", s.name(), why, p.Fix))
 	case insight.OutcomeUnknown:
 		r.d.warn(fmt.Sprintf("%s: %s may have been applied (%s): %s", s.name(), s.fixName(), s.Kind, sanitize.Line(s.Reason, 1000)))
 	default:
@@ -340,7 +340,7 @@ func (r *rescueCommand) write(s *item) error {
 // fixName returns "wait", "manual" or "destroy_session".
 func (s *item) fixName() string {
 	switch {
-	case s.problem.Problem == insight.ProblemLockDelay:
+	case s.problem.Code == insight.LockDelay:
 		return "wait"
 	case s.fixable():
 		return "destroy_session"

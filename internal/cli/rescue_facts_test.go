@@ -111,7 +111,7 @@ func TestRescueRefusesASessionWithOtherKeys(t *testing.T) {
 		for _, names := range [][]string{nil, {"web", "mail"}} {
 			r := w.runWith(soon(""), append([]string{"rescue", "--yes", "-o", "json"}, names...)...).must(t, exitNoLeader)
 			for name, l := range rescueLines(t, r.out) {
-				if l.Problem != "node_gone" || l.Fix != "manual" || l.Result != "manual" || !strings.Contains(l.Do, "the session also holds config/lock") {
+				if l.Problem != "leader_failed" || l.Fix != "manual" || l.Result != "manual" || !strings.Contains(l.Do, "the session also holds config/lock") {
 					t.Errorf("%s: %+v", name, l)
 				}
 			}
@@ -135,7 +135,7 @@ func TestRescueRefusesKeysThatItCannotRead(t *testing.T) {
 	secret := token(t, w.client, "some-keys", `key_prefix "service/" { policy = "write" } session_prefix "" { policy = "write" }
 		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" } agent_prefix "" { policy = "read" }`)
 	r := w.runWith(soon(""), "rescue", "--yes", "--token", secret).must(t, exitNoLeader)
-	has(t, r.errOut, "web: node_gone", "electop does not apply this fix", "this token cannot read all keys")
+	has(t, r.errOut, "web: leader_failed", "electop does not apply this fix", "this token cannot read all keys")
 	w.alive(s)
 }
 

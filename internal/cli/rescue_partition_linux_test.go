@@ -50,7 +50,7 @@ func TestRescueOfANodeThatIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	becomes(api.HealthCritical)
-	has(t, w.runWith(d, "rescue", "--yes").must(t, exitOK).out, "web: destroy_session applied (node_gone)")
+	has(t, w.runWith(d, "rescue", "--yes").must(t, exitOK).out, "web: destroy_session applied (leader_failed)")
 	if w.get("service/web/leader").Session != "" {
 		t.Error("the failed leader still holds the key")
 	}

@@ -164,13 +164,13 @@ func writeElectionJSON(w io.Writer, s *scene.Scene, probe *consulx.ProbeResult) 
 		Candidates []insight.Candidate  `json:"candidates"`
 		Semaphore  *election.Semaphore  `json:"semaphore,omitempty"`
 		Software   *insight.Software    `json:"software,omitempty"`
-		Advice     []insight.Advice     `json:"advice"`
+		Advice     []insight.Finding    `json:"advice"`
 		Unread     []string             `json:"unread,omitempty"`
 		Probe      *consulx.ProbeResult `json:"probe,omitempty"`
 	}{
-		insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: s.Live.Connection, Candidates: in.Likely(), LockDelay: in.LockDelay}),
+		insight.WhyVacant(e, insight.Facts{Now: s.AsOf, Connection: s.Live.Connection, Delay: in.LockDelay}, in.Likely()),
 		append([]insight.Candidate{}, in.Candidates...), in.Semaphore, insight.DetectSoftware(e, in.Around),
-		append([]insight.Advice{}, in.Advice...), in.Around.Unread(), probe,
+		append([]insight.Finding{}, in.Advice...), in.Around.Unread(), probe,
 	})
 	if err != nil {
 		return err

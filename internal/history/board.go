@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"compress/flate"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -73,32 +73,31 @@ func deletedAt(e *election.Election) time.Time {
 	return e.VacantSince
 }
 
-// Encode returns the stored form of the board: compressed JSON lines with the exported fields and with the
-// [election.Election.Record] of each election.
+// checkpoint is the stored form of a [Board]. A change of its fields, also of those of an [election.Election], needs a new
+// version of the file (package sqlite): a decoder ignores fields that it does not know.
+type checkpoint struct {
+	At         time.Time
+	Datacenter string
+	Patterns   []string
+	Elections  []*election.Election
+}
+
+// Encode returns the stored form of the board, compressed.
 func (b *Board) Encode() ([]byte, error) {
 	var text bytes.Buffer
 	z, err := flate.NewWriter(&text, flate.BestSpeed)
-	lines := json.NewEncoder(z)
-	err = errors.Join(err, lines.Encode(b))
-	for _, e := range slices.SortedFunc(maps.Values(b.elections), election.Compare) {
-		err = errors.Join(err, lines.Encode(e.Record(b.At)))
-	}
-	err = errors.Join(err, z.Close())
+	elections := slices.SortedFunc(maps.Values(b.elections), election.Compare)
+	err = errors.Join(err, gob.NewEncoder(z).Encode(checkpoint{b.At, b.Datacenter, b.Patterns, elections}), z.Close())
 	return text.Bytes(), err
 }
 
 // DecodeBoard decodes the result of [Board.Encode].
 func DecodeBoard(text []byte) (*Board, error) {
-	b, lines := &Board{elections: map[string]*election.Election{}}, json.NewDecoder(flate.NewReader(bytes.NewReader(text)))
-	err := lines.Decode(b)
-	for err == nil {
-		e := &election.Election{}
-		if err = lines.Decode(e); err == nil {
-			b.elections[e.Key()] = e
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
+	var c checkpoint
+	err := gob.NewDecoder(flate.NewReader(bytes.NewReader(text))).Decode(&c)
+	b := &Board{At: c.At, Datacenter: c.Datacenter, Patterns: c.Patterns, elections: make(map[string]*election.Election, len(c.Elections))}
+	for _, e := range c.Elections {
+		b.elections[e.Key()] = e
 	}
 	return b, err
 }
@@ -175,7 +174,7 @@ func (b *Board) Apply(ev *election.Event) bool {
 	changed := b.isNew(e, ev)
 	switch ev.Type {
 	case election.Explained:
-		return explain(e, ev)
+		return explain(e, ev, b.settled != nil)
 	case election.Unreadable, election.Readable:
 		changed = e.Unreadable != (ev.Type == election.Unreadable)
 		e.Unreadable = ev.Type == election.Unreadable
@@ -186,8 +185,9 @@ func (b *Board) Apply(ev *election.Event) bool {
 		return changeSlot(e, ev)
 	default:
 	}
-	if !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex {
-		return false // the checkpoint contains a later state
+	past := ev.ModifyIndex < e.Pair.ModifyIndex || ev.Type == election.Elected && ev.ModifyIndex == e.Pair.ModifyIndex && termOf(e, ev) != nil
+	if past && !ev.Restored {
+		return false // the board contains this or a later state
 	}
 	e.Pair.ModifyIndex, e.Pair.CreateIndex = ev.ModifyIndex, ev.CreateIndex
 	switch ev.Type {
@@ -300,8 +300,11 @@ func Certain(known, next election.Cause) bool {
 	return operator(known) && !operator(next)
 }
 
-func explain(e *election.Election, ev *election.Event) bool {
+func explain(e *election.Election, ev *election.Event, settled bool) bool {
 	t := termOf(e, ev)
+	if settled && t != nil && t.Cause != "" && t.Cause != election.Unknown && (ev.Guess || !t.Guess) {
+		return false // another process may have known it earlier or better
+	}
 	if t == nil || Certain(t.Cause, ev.Cause) || t.Cause == ev.Cause && t.Evidence == ev.Evidence && t.Guess == ev.Guess {
 		return false
 	}

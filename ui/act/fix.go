@@ -18,9 +18,9 @@ import (
 // Diagnosis is the problem with one election and the fix for it.
 type Diagnosis struct {
 	// Fix is nil if no problem was found.
-	Fix *insight.Fix
+	Fix *insight.Finding
 	// Facts are the facts from which Fix was inferred.
-	Facts insight.FixFacts
+	Facts insight.Facts
 	// Destroy is the fix, if it has keys. Without keys, the fix needs no write of electop.
 	Destroy election.Destroy
 	// Ready is the earliest time at which the fix can be applied.

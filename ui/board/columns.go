@@ -126,7 +126,7 @@ func describe(e *election.Election, s *scene.Scene) row {
 // urgent reports whether an election has urgent advice that no other sign in its row shows. It does not compare the
 // election with other elections, because this is expensive for each row.
 func urgent(e *election.Election, asOf time.Time) bool {
-	return slices.ContainsFunc(insight.NewBoard(nil, nil).Advise(e, nil, asOf), func(a insight.Advice) bool {
+	return slices.ContainsFunc(insight.NewBoard(nil, nil).Advise(e, nil, asOf), func(a insight.Finding) bool {
 		return a.Urgent && a.Code != "overwritten"
 	})
 }

@@ -125,9 +125,9 @@ func writeVacant(d *kit.Page, s *scene.Scene, e *election.Election, state scene.
 	}
 	d.Para(r, whyVacant(s, e))
 	// The fix is that of the fix dialog. The text above describes an estimated lock-delay.
-	if fix := s.Insight(e).Fix; fix != nil && fix.Problem != insight.ProblemLockDelay && !s.Stale && !s.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
+	if fix := s.Insight(e).Fix; fix != nil && fix.Code != insight.LockDelay && !s.Stale && !s.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
 		scene.ProblemField(d, fix)
-		if fix.Problem == insight.ProblemLockFlags || fix.Problem == insight.ProblemPatroni { // the other reasons are in the text above
+		if fix.Do == "" && (fix.Code == insight.LockFlags || fix.Code == insight.PatroniReleased) { // other reasons are in the text above or the advice below
 			d.Field("Why", kit.Span{kit.Text, fix.Why})
 		}
 		scene.FixField(d, fix, s.AsOf)
@@ -151,7 +151,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 	if live.LastContact.IsZero() {
 		link.LastContact = time.Time{}
 	}
-	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely(), LockDelay: s.Insight(e).LockDelay})
+	return insight.WhyVacant(e, insight.Facts{Now: s.AsOf, Connection: link, Delay: s.Insight(e).LockDelay}, s.Insight(e).Likely())
 }
 
 func writeLastTerm(d *kit.Page, s *scene.Scene, last *election.Term) {

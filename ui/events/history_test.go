@@ -314,7 +314,7 @@ func TestASlowReadIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := long(1000)
 		d := remember(t, eventful(3), p)
-		p.Wait = time.Second
+		p.Hold = make(chan struct{})
 		read := uitest.Command(d.send(uitest.Press("G")))
 		d.lacks("loading")
 		wait := read().(kit.TaskMsg).Apply()
@@ -323,6 +323,7 @@ func TestASlowReadIsShown(t *testing.T) {
 		if uitest.Command(d.send(uitest.Press("G"))) != nil {
 			t.Error("a second read began before the first one ended")
 		}
+		close(p.Hold)
 		for wait != nil {
 			wait = wait().(kit.TaskMsg).Apply()
 		}

@@ -77,14 +77,14 @@ func CandidateName(c insight.Candidate) string {
 }
 
 // ProblemField writes the problem with an election.
-func ProblemField(d *kit.Page, f *insight.Fix) {
-	d.Field("Problem", kit.Span{kit.Strong, strings.ReplaceAll(string(f.Problem), "_", " ")})
+func ProblemField(d *kit.Page, f *insight.Finding) {
+	d.Field("Problem", kit.Span{kit.Strong, strings.ReplaceAll(f.Code, "_", " ")})
 }
 
 // FixField writes the fix that applies at a time. If the fix is to wait, it also writes the end of the lock-delay.
-func FixField(d *kit.Page, f *insight.Fix, at time.Time) {
-	d.Field("Fix", kit.Span{kit.Text, f.DoAt(at)})
-	if f.Problem == insight.ProblemLockDelay && f.Until.After(at) {
+func FixField(d *kit.Page, f *insight.Finding, at time.Time) {
+	d.Field("Fix", kit.Span{kit.Text, f.FixAt(at)})
+	if f.Code == insight.LockDelay && f.Until.After(at) {
 		about := d.Sym.Tilde
 		if f.AtMost {
 			about = "no later than "
@@ -99,9 +99,9 @@ type Assessment struct {
 	Around     *election.Surroundings
 	Candidates []insight.Candidate
 	Semaphore  *election.Semaphore
-	Advice     []insight.Advice
+	Advice     []insight.Finding
 	// Fix is nil if no problem is known.
-	Fix *insight.Fix
+	Fix *insight.Finding
 	// LockDelay is the result of a probe by the command line.
 	LockDelay insight.ProbedDelay
 }
@@ -159,12 +159,8 @@ func (c *InsightCache) assess(board *insight.Board) {
 		Around: c.around, Candidates: board.Candidates(e, c.around), Semaphore: election.ReadSemaphore(e, c.around),
 		Advice: board.Advise(e, c.around, c.at),
 	}
-	facts := insight.FixFacts{Now: c.at, Around: c.around}
-	if c.checks.Current() {
-		facts.Checks = c.checks.Checks
-	}
 	if e.Pair.Held() || c.around != nil {
-		c.In.Fix = board.Fix(e, facts)
+		c.In.Fix = board.Fix(e, insight.Facts{Now: c.at, Around: c.around})
 	}
 }
 
@@ -173,7 +169,7 @@ func (c *InsightCache) holds(n *InsightCache) bool {
 		return false
 	}
 	age := n.at.Sub(c.at)
-	if f := c.In.Fix; f != nil && f.Problem == insight.ProblemLockDelay && !n.at.Before(f.Until) {
+	if f := c.In.Fix; f != nil && f.Code == insight.LockDelay && !n.at.Before(f.Until) {
 		return false
 	}
 	return age >= 0 && (age < InsightAge || age < AdviceAge && SameSlice(c.all, n.all))

@@ -2,9 +2,12 @@ package scene_test
 
 import (
 	"testing"
+	"time"
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/uitest"
+	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
@@ -42,6 +45,16 @@ func TestOperatorOfAnEnd(t *testing.T) {
 	} {
 		if got := scene.Operator(tt.cause, tt.evidence); got != tt.want {
 			t.Errorf("%s, %q: %q, want %q", tt.cause, tt.evidence, got, tt.want)
+		}
+	}
+}
+
+func TestTermSpan(t *testing.T) {
+	led, overwritten := uitest.Led(1, "web", 1, time.Hour), uitest.Led(1, "web", 1, time.Hour)
+	overwritten.Pair.LockIndex = 0
+	for want, e := range map[string]*election.Election{"18": led, "18!": overwritten, kit.Unicode().Dash: {Name: "never led"}} {
+		if got := scene.TermSpan(e, kit.Unicode()).Text; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -60,6 +60,39 @@ func TestNoStoredEventIsLostByKills(t *testing.T) {
 	k.checkTerms(log)
 }
 
+// Two recorders and three dashboards share a history. One of them stores the events; when it is killed, another takes
+// over. No event is stored twice, and no term is lost outside of the gap.
+func TestRecordersAndDashboardsShareAHistory(t *testing.T) {
+	t.Parallel()
+	agent := consultest.Shared(t)
+	k := &killed{
+		t: t, file: filepath.Join(t.TempDir(), "h.db"), seen: map[string]bool{},
+		args: []string{"--http-addr", agent.Addr(), "-k", "shared/*/leader"},
+	}
+	first := record(t, k.file, k.args...)
+	second := record(t, k.file, k.args...)
+	for range 3 {
+		openDashboard(t, []string{"NO_COLOR=1"}, append(k.args, "--history", k.file)...)
+	}
+	log, stop := writeConstantly(t, agent, "shared")
+	f := k.open()
+	defer f.Close()
+	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
+		k.read(f)
+	}
+	first.kill()
+	const takeover = 12 * time.Second // the lease lasts 10 s
+	k.kills = []period{{start: time.Now(), end: time.Now().Add(takeover)}}
+	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
+		k.read(f)
+	}
+	stop()
+	k.awaitEnd(log)
+	second.stop()
+	k.checkEvents()
+	k.checkTerms(log)
+}
+
 // writeConstantly makes 50 changes per second until stop is called.
 func writeConstantly(t *testing.T, agent *consultest.Agent, prefix string) (log *truth, stop func()) {
 	const writers, keys, pause = 5, 12, 100 * time.Millisecond

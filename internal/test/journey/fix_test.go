@@ -67,7 +67,7 @@ func TestFix(t *testing.T) {
 	term.gone("Fix shop")
 
 	term.keys("G", "f")
-	screen := term.await("Fix web", "node gone", "Then destroy", "Not before", "(Apply)")
+	screen := term.await("Fix web", "leader failed", "Then destroy", "Not before", "(Apply)")
 	if !strings.Contains(screen, orphan[:8]) || !strings.Contains(screen, s.key("web")) {
 		t.Errorf("the session or its key is missing:\n%s", screen)
 	}

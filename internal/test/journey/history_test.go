@@ -36,7 +36,7 @@ func TestDashboardRecordsEventsAndActions(t *testing.T) {
 	term.keys("y")
 	term.await("1 vacant", "no leader")
 	s.acquire("web", s.b, "web-b")
-	term.await("web-a → web-b")
+	term.await("web-a on node-1 → web-b")
 	term.keys("q")
 	term.await("left with 0")
 	terms := history(t, file, "history", "--terms")
@@ -45,7 +45,7 @@ func TestDashboardRecordsEventsAndActions(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, terms)
 		}
 	}
-	if report := history(t, file, "report", "web"); !strings.Contains(report, " | release | web-a | "+s.a+" | done |") {
+	if report := history(t, file, "report", "web"); !strings.Contains(report, "release by ") {
 		t.Errorf("the action is missing:\n%s", report)
 	}
 }
@@ -216,7 +216,7 @@ func TestDashboardContinuesTheHistory(t *testing.T) {
 	file := recorded(t, s)
 	s.acquire("web", s.b, "web-b")
 	term := s.open(120, 36, "--history", file)
-	term.await("1 led", "web-b", "the term began during a gap in observation")
+	term.await("1 led", "web-b", "the start was not observed")
 	term.keys("Tab", "Tab")
 	term.await("web-a", "lost because its session expired or was destroyed")
 	term.keys("q")
@@ -264,7 +264,7 @@ func TestDashboardShowsYesterdayAfterARestart(t *testing.T) {
 		term := s.open(80, 24, "--history", file)
 		term.await("1 led", "web-a")
 		term.keys("2")
-		screen := term.await("vacated", "web-old, term 1", lost)
+		screen := term.await("vacated", "web-old · check_critical", lost)
 		if n := strings.Count(screen, "vacated"); n != 1 {
 			t.Errorf("the screen shows the vacated event %d times, want 1:\n%s", n, screen)
 		}
@@ -273,7 +273,7 @@ func TestDashboardShowsYesterdayAfterARestart(t *testing.T) {
 		term.keys("Enter", "Tab", "Tab")
 		term.await("web-old on node-9", "lost because a check of its session went critical", "no leader for at most")
 		term.keys("2")
-		term.await("web-old, term 1")
+		term.await("web-old · check_critical")
 		for _, r := range ":since 1h" {
 			term.keys(string(r))
 		}

@@ -26,8 +26,8 @@ type Past struct {
 	Observed []history.Observation
 	// Err is the error of every read.
 	Err error
-	// Wait is the duration of a read of events.
-	Wait time.Duration
+	// Hold, if set, blocks the reads of events until it is closed.
+	Hold chan struct{}
 	// Queries contains all queries for events, including failed queries.
 	Queries []history.EventQuery
 }
@@ -35,7 +35,9 @@ type Past struct {
 // Events returns a page of events. A cursor is the number of older events.
 func (p *Past) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
 	p.Queries = append(p.Queries, q)
-	time.Sleep(p.Wait)
+	if p.Hold != nil {
+		<-p.Hold
+	}
 	page := history.EventPage{Cursors: history.Cursors{Newer: q.After, Older: q.Before}}
 	if err := p.failure(ctx); err != nil {
 		return page, err
@@ -171,7 +173,11 @@ func Answer(t testing.TB, a scene.Action, further func() scene.Action) (reads in
 	t.Helper()
 	for cmd := Command(a); cmd != nil; cmd = Command(a) {
 		for cmd != nil {
-			cmd = cmd().(kit.TaskMsg).Apply()
+			msg, ok := cmd().(kit.TaskMsg)
+			if !ok {
+				t.Fatal("a read does not end with its result")
+			}
+			cmd = msg.Apply()
 		}
 		if reads++; reads > 200 {
 			t.Fatal("the component does not stop reading")

@@ -1,0 +1,606 @@
+package insight
+
+import (
+	"encoding/base64"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// Finding is a risk of an election, or the reason why it has no effective leader. All texts are single lines that are
+// safe to print.
+type Finding struct {
+	// Code identifies the kind of finding in snake_case. Codes are never renamed.
+	Code string `json:"code"`
+	// Urgent is set if the risk affects the election now or soon.
+	Urgent bool `json:"urgent"`
+	// Why describes the finding. Do says how to remove a risk.
+	Why string `json:"why"`
+	Do  string `json:"do"`
+	// Fix says how the election gets a leader again. It is empty for advice.
+	Fix string `json:"-"`
+	// Until is the estimated end of the lock-delay, or the latest possible end if AtMost is set.
+	Until  time.Time `json:"-"`
+	AtMost bool      `json:"-"`
+}
+
+// The codes of findings that other packages treat specially. The others are in the table of findings.
+const (
+	LeaderFailed    = "leader_failed"    // the leader's node has failed, but its session remains
+	LockFlags       = "lock_flags"       // candidates that use api.Lock reject the key's flags
+	LockDelay       = "lock_delay"       // Consul rejects every acquire
+	PatroniReleased = "patroni_released" // the key of Patroni's leader has a value and no session
+	NoCandidates    = "no_candidate"     // no candidate is known
+	UnknownProblem  = "unknown"          // electop cannot read the key, or the evidence that its leader has failed
+)
+
+// use says what a finding is for, and to which elections it applies.
+type use uint
+
+const (
+	risk      use = 1 << iota // advice contains it
+	fixable                   // it may be the reason why the election has no effective leader
+	ofHeld                    // only if the key is held and the session was read
+	ofVacant                  // only if the key is not held
+	ofUnknown                 // not for Patroni and Vault, which use these session settings intentionally
+)
+
+type row struct {
+	code string
+	use  use
+	// find returns a finding without its code. Its Why is empty if there is nothing to report.
+	find func(d *diagnosis) Finding
+}
+
+// table lists all findings. The first one that applies is the problem that [Board.Fix] returns.
+func table() []row {
+	return []row{
+		{LeaderFailed, risk | fixable | ofHeld, (*diagnosis).leaderFailed},
+		{"check_critical", fixable | ofHeld, (*diagnosis).checkCritical},
+		{UnknownProblem, fixable, (*diagnosis).unread},
+		{"overwritten", risk, (*diagnosis).overwritten},
+		{PatroniReleased, fixable | ofVacant, (*diagnosis).patroniReleased},
+		{LockDelay, fixable | ofVacant, (*diagnosis).lockDelay},
+		{LockFlags, risk | fixable, (*diagnosis).lockFlags},
+		{LockFlags, fixable | ofVacant, (*diagnosis).perhapsLockFlags},
+		{"flapping", risk, (*diagnosis).flapping},
+		{"no_checks", risk | ofHeld | ofUnknown, (*diagnosis).noChecks},
+		{"node_checks_only", risk | ofHeld | ofUnknown, (*diagnosis).nodeChecksOnly},
+		{"service_checks_only", risk | ofHeld | ofUnknown, (*diagnosis).serviceChecksOnly},
+		{"short_lock_delay", risk | ofHeld | ofUnknown, (*diagnosis).shortLockDelay},
+		{"session_leads_many", risk | ofHeld, (*diagnosis).leadsMany},
+		{"orphaned_sessions", risk | ofHeld, (*diagnosis).orphanedSessions},
+		{"candidates_idle", fixable | ofVacant, (*diagnosis).candidatesIdle},
+		{NoCandidates, fixable | ofVacant, (*diagnosis).noCandidate},
+	}
+}
+
+// AdviceCodes lists the codes of all advice.
+func AdviceCodes() (codes []string) {
+	for _, r := range table() {
+		if r.use&risk != 0 {
+			codes = append(codes, r.code)
+		}
+	}
+	return codes
+}
+
+// Facts are the facts about an election that the election does not contain.
+type Facts struct {
+	Now    time.Time
+	Around *election.Surroundings // nil if electop has not read the surroundings
+	// Connection is the connection to the election's datacenter, for [WhyVacant].
+	Connection election.Connection
+	// Delay is the result of a probe of the key.
+	Delay ProbedDelay
+	// DelayErr is the reason why the probe for a lock-delay failed, or empty if the probe succeeded.
+	DelayErr string
+	// Unread is the reason why electop could not read all evidence that a leader has failed, safe to print. It is
+	// empty if electop read all evidence.
+	Unread string
+}
+
+// ProbedDelay is the result of a probe for a lock-delay, which Consul's API does not report.
+type ProbedDelay int
+
+// The results of a probe.
+const (
+	DelayNotProbed ProbedDelay = iota // the key was not probed
+	DelayActive                       // Consul rejects every acquire
+	DelayNone                         // a candidate can acquire the key
+)
+
+// diagnosis is an election with everything that is known about it.
+type diagnosis struct {
+	*Board
+	Facts
+	e          *election.Election
+	candidates []Candidate
+	likely     int // the number of likely candidates, or -1 if unknown
+}
+
+func (d *diagnosis) findings(want use) (found []Finding) {
+	held, software := d.e.Exists && d.e.Pair.Held(), DetectSoftware(d.e, d.Around)
+	for _, r := range table() {
+		if r.use&want == 0 || r.use&ofHeld != 0 && (!held || d.e.Session == nil) || r.use&ofVacant != 0 && held || r.use&ofUnknown != 0 && software != nil {
+			continue
+		}
+		if f := r.find(d); f.Why != "" {
+			f.Code = r.code
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// Advise returns the advice on one election, urgent advice first. It ignores the surroundings of another election.
+func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.Time) []Finding {
+	if s != nil && s.Key != e.Key() {
+		s = nil
+	}
+	all := (&diagnosis{Board: b, e: e, Facts: Facts{Now: now, Around: s}}).findings(risk)
+	for i, f := range all {
+		all[i].Fix, all[i].Why = "", strings.ToLower(f.Why[:1])+strings.TrimSuffix(f.Why[1:], ".")
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		switch {
+		case a.Urgent == b.Urgent:
+			return 0
+		case a.Urgent:
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// FixNeed identifies the data that [Board.Fix] needs to find the problem with an election.
+type FixNeed int
+
+// The values of FixNeed.
+const (
+	NeedsNothing      FixNeed = iota // [Board.Fix] needs no facts, because it never finds a problem
+	NeedsSurroundings                // [Board.Fix] needs the facts about an election without a leader
+	NeedsChecks                      // [Board.Fix] needs the checks of the leader's node, which show whether the leader has failed
+)
+
+// FixNeeds returns the kind of facts that [Board.Fix] needs for an election. If the holder's session has a TTL, the
+// checks are not needed: the session of a holder that has failed expires. If the session was not read, it may have no
+// TTL.
+func FixNeeds(e *election.Election, now time.Time) FixNeed {
+	switch s := e.Session; {
+	case e.State(now) == election.OfSemaphore:
+		return NeedsNothing
+	case !e.Exists || !e.Pair.Held():
+		return NeedsSurroundings
+	case s != nil && s.TTL > 0:
+		return NeedsNothing
+	}
+	return NeedsChecks
+}
+
+// Fix infers why an election has no effective leader, and how to fix this. It returns nil for a healthy election, for a
+// semaphore, and for a leader if there is no evidence that it has failed and all evidence could be read.
+func (b *Board) Fix(e *election.Election, f Facts) *Finding {
+	d := &diagnosis{Board: b, e: e, Facts: f}
+	switch state, held, s := e.State(f.Now), e.Exists && e.Pair.Held(), e.Session; {
+	case (e.Unreadable || e.Recorded()) && state != election.Led:
+		return &Finding{
+			Code: UnknownProblem, Why: "The state of the key is unknown, because electop cannot read or address it.",
+			Fix: "Check the token with electop doctor.",
+		}
+	case e.Unreadable, e.Recorded(), state == election.OfSemaphore:
+		return nil
+	case held && s != nil && (s.TTL > 0 || !e.Pair.HeldBy(s.ID)): // without a renewal, the session expires
+		return nil
+	case !held:
+		d.candidates = b.Candidates(e, f.Around)
+		d.likely = Likely(d.candidates, f.Around)
+	}
+	if all := d.findings(fixable); len(all) > 0 && all[0].Fix != "" {
+		return &all[0]
+	}
+	return nil
+}
+
+// FixAt returns Fix for the time now. The text about a wait depends on the time.
+func (f *Finding) FixAt(now time.Time) string {
+	switch {
+	case f.Code != LockDelay:
+		return f.Fix
+	case !f.Until.After(now):
+		return "The lock-delay should have ended: run the diagnosis again."
+	case f.AtMost:
+		return fmt.Sprintf("Wait until the lock-delay ends, in at most %s.", roughly(f.Until.Sub(now)+time.Second-1))
+	}
+	return fmt.Sprintf("Wait until the lock-delay ends, in about %s.", roughly(f.Until.Sub(now)+time.Second-1))
+}
+
+func (d *diagnosis) leaderFailed() Finding {
+	found, s := d.failed.Of(d.e), d.e.Session
+	switch {
+	case !found.Current():
+		return Finding{}
+	case s.TTL > 0:
+		return Finding{Urgent: true, Why: found.Why(), Do: "wait until the session expires; if the session remains, the leader is still running and renews it"}
+	}
+	ends := "every lock that it holds"
+	if s.Behavior == election.BehaviorDelete {
+		ends = "every key that it holds, which Consul deletes with its value (behavior delete)"
+	}
+	return Finding{
+		Urgent: true, Why: found.Why(), Do: "make sure that the leader is not running, then destroy its session (electop rescue shows the fix)",
+		Fix: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it %s. %s",
+			election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), ends, delayText(s, "the key")),
+	}
+}
+
+// checkCritical finds the critical checks on which a session depends. Consul invalidates such a session immediately, so
+// the session was read before a check became critical, and the checks were read after that.
+func (d *diagnosis) checkCritical() Finding {
+	s, critical := d.e.Session, []string(nil)
+	known := d.checks[s.Node]
+	for i := range known.Checks {
+		if c := &known.Checks[i]; known.Current() && c.Status == election.StatusCritical && election.SameNode(c.Node, s.Node) && s.DependsOn(c.ID) {
+			critical = append(critical, sanitize.Line(c.ID, election.LabelLength))
+		}
+	}
+	if len(critical) == 0 {
+		return Finding{}
+	}
+	return Finding{
+		Why: fmt.Sprintf("The leader's session depends on %s on %s (%s): Consul invalidates the session, which ends the term.",
+			election.Plural(uint64(len(critical)), "critical check"), sanitize.Line(s.Node, election.LabelLength), strings.Join(critical, ", ")),
+		Fix: "Diagnose again: Consul has probably invalidated the session by now.",
+	}
+}
+
+func (d *diagnosis) unread() Finding {
+	if d.Unread == "" {
+		return Finding{}
+	}
+	return Finding{
+		Why: "It is unknown whether the leader has failed: " + d.Unread + ".",
+		Fix: "Check the token with electop doctor, then run the diagnosis again. If the leader's process has ended, destroy the session that holds the key.",
+	}
+}
+
+func (d *diagnosis) overwritten() Finding {
+	if !d.e.Overwritten() {
+		return Finding{}
+	}
+	f := Finding{
+		Urgent: true, Do: "find the client that writes the key",
+		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and the term number is unknown; the next term has number 1",
+	}
+	if DetectSoftware(d.e, d.Around) == nil {
+		f.Do += "; electop release ends the current term"
+	}
+	return f
+}
+
+func (d *diagnosis) patroniReleased() Finding {
+	if !d.e.Exists || !isPatroniLeader(d.e, d.Around) {
+		return Finding{}
+	}
+	return Finding{
+		Why: "Patroni stores the leader's name in the key's value: a key with a value and without a session disables automatic failover while the primary is down.",
+		Fix: "Wait if the primary is healthy: it acquires the key again within seconds. If it is down, make sure that its PostgreSQL has stopped, " +
+			"otherwise two primaries may be writable. Then delete the key " + deleteKey(d.e.Pair),
+	}
+}
+
+// deleteKey returns a command that deletes a key unless the key has changed.
+func deleteKey(p election.Pair) string {
+	if !plainKey(p.Key) {
+		return fmt.Sprintf("with a check-and-set of index %d.", p.ModifyIndex)
+	}
+	return fmt.Sprintf("with: consul kv delete -cas -modify-index=%d %s", p.ModifyIndex, p.Key)
+}
+
+// lockDelayActive describes a lock-delay that a probe found.
+const lockDelayActive = "A lock-delay is active: Consul rejects every acquire."
+
+func (d *diagnosis) lockDelay() Finding {
+	f := Finding{Until: d.e.LockDelayUntil, Why: lockDelayActive}
+	switch known := f.Until.After(d.Now); {
+	case d.Delay == DelayNone, d.Delay == DelayNotProbed && !known:
+		return Finding{}
+	case d.Delay == DelayNotProbed:
+		f.Why = "A lock-delay is probably active: Consul rejects every acquire."
+	case !known:
+		f.Until, f.AtMost = d.Now.Add(election.MaxLockDelay), true
+	}
+	f.Why += " " + candidatesSeen(d.likely)
+	f.Code = LockDelay
+	f.Fix = f.FixAt(d.Now)
+	return f
+}
+
+// lockFlags detects flags that make every waiting api.Lock candidate fail permanently.
+func (d *diagnosis) lockFlags() Finding {
+	if !d.foreignFlags() || !d.usesAPILock(d.e) {
+		return Finding{}
+	}
+	f := Finding{
+		Urgent: true,
+		Why: fmt.Sprintf("The key's flags are %d, not those of Consul's lock: every waiting api.Lock candidate fails immediately with "+
+			"\"Existing key does not match lock use\", even while the key is held.", d.e.Pair.Flags),
+		Do: "find the client that sets these flags, and correct them " + correctFlags(d.e.Pair),
+	}
+	if !d.e.Pair.Held() {
+		f.Fix = compete + correctFlags(d.e.Pair)
+	}
+	return f
+}
+
+const compete = "Candidates that have failed must start to compete again after you correct the flags "
+
+// perhapsLockFlags guesses from the candidates or the key that the candidates use api.Lock.
+func (d *diagnosis) perhapsLockFlags() Finding {
+	evidence := ""
+	switch {
+	case !d.foreignFlags():
+		return Finding{}
+	case slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
+		evidence = "a likely candidate uses api.Lock"
+	case strong(d.candidates) == 0 && isLockKey(d.e, d.Around):
+		evidence = "consul lock uses keys with this name"
+	default:
+		return Finding{}
+	}
+	return Finding{
+		Why: fmt.Sprintf("The key's flags are %d, not those of Consul's lock; this may be the reason: a candidate that uses api.Lock fails with "+
+			"\"Existing key does not match lock use\" (%s).", d.e.Pair.Flags, evidence),
+		Fix: compete + correctFlags(d.e.Pair),
+	}
+}
+
+func (d *diagnosis) foreignFlags() bool {
+	return d.e.Exists && d.e.Pair.Flags != election.LockFlag && d.e.Pair.Flags != election.SemaphoreFlag
+}
+
+// isLockKey reports whether a key has the name that consul lock uses and no sibling key belongs to a semaphore. A
+// candidate of consul lock that rejects the flags has no session, so only the key is evidence.
+func isLockKey(e *election.Election, around *election.Surroundings) bool {
+	return base(e.Key()) == ".lock" && around != nil && around.SiblingsErr == "" &&
+		!slices.ContainsFunc(around.Siblings, func(p election.Pair) bool { return p.Flags == election.SemaphoreFlag })
+}
+
+// maxCommand is the maximum length of a command in advice. `electop list --advice` truncates at 300 runes, and a user
+// must not copy a truncated command.
+const maxCommand = 170
+
+// correctFlags returns a command that corrects the flags of a key: an acquire with the holder's session if the key is
+// held, otherwise a check-and-set.
+func correctFlags(p election.Pair) string {
+	flags := strconv.FormatUint(election.LockFlag, 10)
+	how, bound, query := "", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
+	if p.Held() {
+		how = "without a step-down, while this session holds the key"
+		bound, query = "-acquire -session="+p.Session, "?acquire="+sanitize.Line(p.Session, election.LabelLength)
+	}
+	command := "consul kv put " + bound + " -flags=" + flags
+	if len(p.Value) > 0 {
+		command += " -base64 " + p.Key + " " + base64.StdEncoding.EncodeToString(p.Value)
+	} else {
+		command += " " + p.Key
+	}
+	if len(command) > maxCommand || !plainKey(p.Key) || strings.Trim(p.Session, shellWord) != "" {
+		command = "write the same value with " + query + "&flags=" + flags
+	}
+	if how == "" {
+		how = "while the key is free"
+	}
+	return how + ": " + command
+}
+
+// plainKey reports whether a key is usable without quoting in a shell and without escaping in a URL.
+func plainKey(key string) bool {
+	return strings.Trim(key, shellWord+"/") == "" && !strings.HasPrefix(key, "-") && !strings.HasPrefix(key, "/") && path.Clean(key) == key
+}
+
+// usesAPILock reports whether the current leader or a former leader uses api.Lock.
+func (b *Board) usesAPILock(e *election.Election) bool {
+	if isAPILock(e.Session) || isAPILock(e.LastSession) {
+		return true
+	}
+	return slices.ContainsFunc(e.Terms, func(t election.Term) bool { return isAPILock(b.sessions[t.Session]) })
+}
+
+// Thresholds of the advice. They are estimates, not measurements.
+const (
+	// A session leads too many elections if it leads at least manyElections, and more than twice the median.
+	manyElections = 6
+	// flappingChanges is the number of changes within flappingWindow above which an election flaps.
+	flappingChanges = 3
+	flappingWindow  = 10 * time.Minute
+	// If there are at least ManyOrphans similar sessions, they are probably abandoned. Fewer similar sessions may be
+	// candidates on the same host.
+	ManyOrphans = 3
+)
+
+func (d *diagnosis) flapping() Finding {
+	n := d.e.Changes(d.Now, flappingWindow)
+	if n <= flappingChanges {
+		return Finding{}
+	}
+	f := Finding{
+		Urgent: true, Why: fmt.Sprintf("%d new leaders within %d minutes", n, int(flappingWindow.Minutes())),
+		Do: "see the causes in the history of the election, for example a health check that is too strict or a TTL that is too short",
+	}
+	if cause, times := usualCause(d.e, d.Now); times > 0 {
+		f.Why += fmt.Sprintf(", mostly because of %s (%d)", sanitize.Line(string(cause), election.LabelLength), times)
+	}
+	return f
+}
+
+// usualCause returns the most frequent known cause within flappingWindow.
+func usualCause(e *election.Election, now time.Time) (most election.Cause, times int) {
+	counts := map[election.Cause]int{}
+	for _, t := range e.Terms {
+		if !t.Over() || t.Cause == "" || t.Cause == election.Unknown || now.Sub(t.End) > flappingWindow {
+			continue
+		}
+		if counts[t.Cause]++; counts[t.Cause] > times {
+			most, times = t.Cause, counts[t.Cause]
+		}
+	}
+	return most, times
+}
+
+func (d *diagnosis) noChecks() Finding {
+	switch s := d.e.Session; {
+	case len(s.Checks()) > 0:
+		return Finding{}
+	case s.TTL == 0:
+		return Finding{
+			Urgent: true,
+			Why:    "the session has neither checks nor a TTL: if its process or node fails, the session remains until the node leaves or is removed or a client destroys it",
+			Do:     renew,
+		}
+	default:
+		return Finding{
+			Why: fmt.Sprintf("the session has no checks: after the process or the node fails, the session ends only when its TTL expires, about %s after the last renewal", 2*s.TTL),
+			Do:  "bind the session to serfHealth, so that a failure of its node ends the session sooner",
+		}
+	}
+}
+
+const renew = "give the session a TTL and renew the session, or add a service check"
+
+func (d *diagnosis) nodeChecksOnly() Finding {
+	s := d.e.Session
+	mayWatchProcess := func(check string) bool { return check != NodeCheck }
+	if s.TTL > 0 || len(s.NodeChecks) == 0 || len(s.ServiceChecks) > 0 || slices.ContainsFunc(s.NodeChecks, mayWatchProcess) {
+		return Finding{}
+	}
+	return Finding{
+		Why: "the session depends only on the health of its node: it ends when the node fails, leaves or is removed. If only the process fails, the session remains, and no other candidate can lead",
+		Do:  renew,
+	}
+}
+
+func (d *diagnosis) serviceChecksOnly() Finding {
+	if s := d.e.Session; s.TTL > 0 || len(s.NodeChecks) > 0 || len(s.ServiceChecks) == 0 {
+		return Finding{}
+	}
+	return Finding{
+		Why: "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
+		Do:  "also bind the session to serfHealth",
+	}
+}
+
+func (d *diagnosis) shortLockDelay() Finding {
+	s, delay := d.e.Session, "no lock-delay"
+	switch {
+	case s.Behavior == election.BehaviorDelete, s.LockDelay >= time.Second:
+		return Finding{}
+	case s.LockDelay > 0:
+		delay = "a lock-delay of " + s.LockDelay.String()
+	}
+	return Finding{
+		Why: delay + ": a leader that loses its connection may still act when the next leader already leads",
+		Do: "use a lock-delay longer than the time that the leader needs to detect the loss of the lock, or use the ModifyIndex of the acquisition as a fencing token " +
+			"(LockIndex is not a fencing token: a write without the lock resets it)",
+	}
+}
+
+// leadsMany detects a session that leads unusually many elections.
+func (d *diagnosis) leadsMany() Finding {
+	n := d.led[d.e.Pair.Session].count
+	if n < manyElections || n <= 2*d.usualLead {
+		return Finding{}
+	}
+	return Finding{
+		Why: fmt.Sprintf("one session leads %d of the watched elections: when it ends, all of them lose their leader at the same time", n),
+		Do:  "use a separate session for each election, unless the shared session is intended",
+	}
+}
+
+// orphanedSessions detects sessions that a program left behind when it restarted: they are similar to the leader's
+// session and hold no known key.
+func (d *diagnosis) orphanedSessions() Finding {
+	if !mayBeOrphan(d.e.Session) {
+		return Finding{}
+	}
+	same := ProgramOf(d.e.Session)
+	n := d.orphans[same]
+	if n >= ManyOrphans && d.Around != nil {
+		n -= d.busySiblings(same, d.Around.Siblings)
+	}
+	if n < ManyOrphans {
+		return Finding{}
+	}
+	return Finding{
+		Why: fmt.Sprintf("%d more sessions named %q on node %s hold no watched key and have no TTL: a program that restarts may leave its sessions behind",
+			n, sanitize.Line(same.Name, 60), sanitize.Line(same.Node, 60)),
+		Do: "destroy a session when its program ends, or give it a TTL",
+	}
+}
+
+// busySiblings counts the sessions of a program that hold a sibling key and lead no watched election.
+func (b *Board) busySiblings(same Program, siblings []election.Pair) int {
+	seen := map[string]bool{}
+	for _, p := range siblings {
+		ses := b.sessions[p.Session]
+		if ses != nil && b.led[ses.ID].count == 0 && mayBeOrphan(ses) && ProgramOf(ses) == same {
+			seen[ses.ID] = true
+		}
+	}
+	return len(seen)
+}
+
+func (d *diagnosis) candidatesIdle() Finding {
+	if d.likely <= 0 {
+		return Finding{}
+	}
+	return Finding{Why: "The election " + d.vacancy() + ". " + candidatesIdle(d.likely), Fix: "See the logs of the candidates, and restart them."}
+}
+
+func (d *diagnosis) noCandidate() Finding {
+	start := "Start an instance of " + serviceOf(d.e)
+	switch {
+	case d.likely > 0:
+		return Finding{}
+	case d.likely < 0:
+		return Finding{Why: "The election " + d.vacancy() + ". " + unknownCandidates(d.Around) + ".", Fix: start + ", or see the logs of the running candidates."}
+	}
+	return Finding{Why: serviceOf(d.e) + " has no candidate: the election " + d.vacancy() + ", and no session of a candidate was seen.", Fix: start + "."}
+}
+
+func (d *diagnosis) vacancy() string {
+	text := "has no leader"
+	if d.e.VacantSinceKnown {
+		text = "has had no leader since " + d.e.VacantSince.UTC().Format(time.RFC3339)
+	}
+	if !d.e.Exists {
+		text += ", because its key was deleted"
+	}
+	return text
+}
+
+func unknownCandidates(around *election.Surroundings) string {
+	if around == nil || len(around.Unread()) == 0 {
+		return "It is uncertain whether a candidate exists"
+	}
+	return "It is unknown whether a candidate exists: " + strings.Join(around.Unread(), "; ")
+}
+
+// serviceOf names the service by the service check or the name of the last session, otherwise by the name of the
+// election.
+func serviceOf(e *election.Election) string {
+	name := e.Name
+	if s := e.LastSession; s != nil && len(s.ServiceChecks) > 0 {
+		name = strings.TrimPrefix(s.ServiceChecks[0], "service:")
+	} else if s != nil && s.Name != "" && !genericName(s.Name) {
+		name = s.Name
+	}
+	return fmt.Sprintf("service %q", sanitize.Line(name, election.LabelLength))
+}
