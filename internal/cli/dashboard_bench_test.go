@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"electop/internal/history/sqlite"
 	"electop/ui"
 )
 
@@ -17,7 +18,7 @@ type screen struct {
 	m tea.Model
 }
 
-func openScreen(b testing.TB, source *lazyHistory) *screen {
+func openScreen(b testing.TB, source *sqlite.File) *screen {
 	s := &screen{b: b, m: ui.New(b.Context(), ui.Options{History: source})}
 	s.send(tea.WindowSizeMsg{Width: 200, Height: 50})
 	return s
@@ -62,7 +63,7 @@ func BenchmarkEventsView(b *testing.B) {
 	}
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
-			source := &lazyHistory{path: path}
+			source := sqlite.NewFile(path, nil)
 			s := openScreen(b, source)
 			s.press("2")
 			s.mustShow("billing-")
@@ -71,7 +72,7 @@ func BenchmarkEventsView(b *testing.B) {
 			}
 		}
 	})
-	source := &lazyHistory{path: path}
+	source := sqlite.NewFile(path, nil)
 	defer source.Close()
 	b.Run("page_down", func(b *testing.B) {
 		s := openScreen(b, source)

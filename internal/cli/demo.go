@@ -155,7 +155,7 @@ func (c *demoCommand) openDashboard(ctx context.Context, b dashboard) error {
 	rec.optional = true
 	rec.start(sqlite.NewWriter(path, rec.options(b.datacenters[0].client, c.o.keep)))
 	defer rec.finish()
-	b.datacenters[0].recorder, b.history = rec, &lazyHistory{path: path}
+	b.datacenters[0].recorder, b.history = rec, sqlite.NewFile(path, nil)
 	return openDashboard(ctx, c.d, b)
 }
 

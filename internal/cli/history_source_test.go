@@ -12,7 +12,7 @@ import (
 
 func TestHistoryIsOpenedWhenTheFileExists(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "web.db")
-	source := &lazyHistory{path: path}
+	source := sqlite.NewFile(path, nil)
 	defer source.Close()
 	if page, err := source.Events(t.Context(), history.EventQuery{}); err != nil || len(page.Events) != 0 {
 		t.Fatalf("without a file: %+v, %v", page, err)

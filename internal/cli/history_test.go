@@ -249,7 +249,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 		tr := tracker.New(tracker.Options{Patterns: ps})
 		observe := func(o election.Observation) { w.Record(tr.Observe(o)) }
 		if run.from != "01:00:00" {
-			source := &lazyHistory{path: file}
+			source := sqlite.NewFile(file, nil)
 			past, err := history.Recall(t.Context(), source, noon(run.from))
 			if err = errors.Join(err, source.Close()); err != nil {
 				t.Fatal(err)

@@ -65,7 +65,7 @@ type recording struct {
 	places   []recordedDatacenter
 	listener *web.Listener    // nil if there is no listener
 	metrics  *metrics.Metrics // nil if there is no listener
-	source   *lazyHistory
+	source   *sqlite.File
 	shared   *sharedActions
 }
 
@@ -131,7 +131,7 @@ func (r *recording) record(ctx context.Context) (err error) {
 		rec.start(w)
 		recs = append(recs, rec)
 	}
-	r.source = &lazyHistory{path: r.path, cluster: r.all[0].client.Cluster}
+	r.source = sqlite.NewFile(r.path, r.all[0].client.Cluster)
 	defer r.source.Close()
 	r.shared = newSharedActions(r.source)
 	queue := newEventQueue() // a blocked stderr must not block the observer

@@ -18,10 +18,6 @@ import (
 // Board is the state of all elections of one datacenter at a moment. A history stores it in checkpoints and applies the
 // later events to it.
 type Board struct {
-	At         time.Time
-	Datacenter string
-	// Patterns are the patterns that were watched. The board contains no other elections.
-	Patterns  []string
 	elections map[string]*election.Election // by Ident
 	// settled contains the ModifyIndex that changed elections had at the call of Settle. It is nil before.
 	settled map[string]uint64
@@ -31,8 +27,8 @@ type Board struct {
 const checkpointTerms = 2
 
 // NewBoard returns the board of a complete snapshot of one datacenter. It keeps no values, except those of semaphores.
-func NewBoard(s *election.Snapshot, ps election.Patterns) *Board {
-	b := &Board{At: s.At.Round(0), Datacenter: s.Datacenter, Patterns: ps.Strings(), elections: make(map[string]*election.Election, len(s.Elections))}
+func NewBoard(s *election.Snapshot) *Board {
+	b := &Board{elections: make(map[string]*election.Election, len(s.Elections))}
 	for _, e := range s.Elections {
 		if e.Recorded() {
 			continue
@@ -73,30 +69,22 @@ func deletedAt(e *election.Election) time.Time {
 	return e.VacantSince
 }
 
-// checkpoint is the stored form of a [Board]. A change of its fields, also of those of an [election.Election], needs a new
-// version of the file (package sqlite): a decoder ignores fields that it does not know.
-type checkpoint struct {
-	At         time.Time
-	Datacenter string
-	Patterns   []string
-	Elections  []*election.Election
-}
-
-// Encode returns the stored form of the board, compressed.
+// Encode returns the compressed, stored form of the board. A change of a field of [election.Election] needs a new version of
+// the file (package sqlite): a decoder ignores fields that it does not know.
 func (b *Board) Encode() ([]byte, error) {
 	var text bytes.Buffer
 	z, err := flate.NewWriter(&text, flate.BestSpeed)
 	elections := slices.SortedFunc(maps.Values(b.elections), election.Compare)
-	err = errors.Join(err, gob.NewEncoder(z).Encode(checkpoint{b.At, b.Datacenter, b.Patterns, elections}), z.Close())
+	err = errors.Join(err, gob.NewEncoder(z).Encode(elections), z.Close())
 	return text.Bytes(), err
 }
 
 // DecodeBoard decodes the result of [Board.Encode].
 func DecodeBoard(text []byte) (*Board, error) {
-	var c checkpoint
-	err := gob.NewDecoder(flate.NewReader(bytes.NewReader(text))).Decode(&c)
-	b := &Board{At: c.At, Datacenter: c.Datacenter, Patterns: c.Patterns, elections: make(map[string]*election.Election, len(c.Elections))}
-	for _, e := range c.Elections {
+	var all []*election.Election
+	err := gob.NewDecoder(flate.NewReader(bytes.NewReader(text))).Decode(&all)
+	b := &Board{elections: make(map[string]*election.Election, len(all))}
+	for _, e := range all {
 		b.elections[e.Key()] = e
 	}
 	return b, err
@@ -118,12 +106,6 @@ func (b *Board) isNew(e *election.Election, ev *election.Event) bool {
 	}
 	return ev.Restored || ev.ModifyIndex > index
 }
-
-// Len returns the number of elections.
-func (b *Board) Len() int { return len(b.elections) }
-
-// Find returns the election of an event, or nil if the board does not contain it.
-func (b *Board) Find(ident string) *election.Election { return b.elections[ident] }
 
 // A live board keeps deleted elections for a day, and at most 1000 of them (package tracker).
 const (
@@ -156,7 +138,6 @@ func (b *Board) Apply(ev *election.Event) bool {
 	if ev.Initial || ev.Type == election.ConnectionLost || ev.Type == election.ConnectionRestored {
 		return false
 	}
-	b.At = ev.Time
 	if ev.Key == "" {
 		return b.applyPrefix(ev)
 	}
@@ -294,8 +275,8 @@ func relabel(e *election.Election, ev *election.Event) {
 	}
 }
 
-// Certain reports whether a known cause must not be replaced: an operator's own action is certain.
-func Certain(known, next election.Cause) bool {
+// certain reports whether a known cause must not be replaced: an operator's own action is certain.
+func certain(known, next election.Cause) bool {
 	operator := func(c election.Cause) bool { return c == election.OperatorRelease || c == election.OperatorDestroy }
 	return operator(known) && !operator(next)
 }
@@ -305,7 +286,7 @@ func explain(e *election.Election, ev *election.Event, settled bool) bool {
 	if settled && t != nil && t.Cause != "" && t.Cause != election.Unknown && (ev.Guess || !t.Guess) {
 		return false // another process may have known it earlier or better
 	}
-	if t == nil || Certain(t.Cause, ev.Cause) || t.Cause == ev.Cause && t.Evidence == ev.Evidence && t.Guess == ev.Guess {
+	if t == nil || certain(t.Cause, ev.Cause) || t.Cause == ev.Cause && t.Evidence == ev.Evidence && t.Guess == ev.Guess {
 		return false
 	}
 	t.Cause, t.Evidence, t.Guess, t.By = ev.Cause, ev.Evidence, ev.Guess, ev.By

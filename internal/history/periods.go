@@ -3,7 +3,6 @@ package history
 import (
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"electop/election"
@@ -90,17 +89,10 @@ type Coverage struct {
 
 // coverGroup contains the observations that have the same datacenter and patterns.
 type coverGroup struct {
-	datacenter, patterns string
-	matches              election.Patterns
-	spans                []Range
-}
-
-func (g *coverGroup) covers(datacenter, key string) bool {
-	if datacenter != "" && g.datacenter != datacenter {
-		return false
-	}
-	_, ok := g.matches.Match(key)
-	return ok
+	datacenter string
+	patterns   []string
+	matches    election.Patterns // none if a pattern is invalid
+	spans      []Range
 }
 
 // NewCoverage returns the coverage of a time range. An observation without an end ends with its latest heartbeat.
@@ -111,11 +103,14 @@ func NewCoverage(all []Observation, r Range) *Coverage {
 		if !r.Until.IsZero() {
 			s.Until = earlier(o.To, r.Until)
 		}
-		patterns := strings.Join(o.Patterns, "\n")
-		i := slices.IndexFunc(c.groups, func(g coverGroup) bool { return g.datacenter == o.Datacenter && g.patterns == patterns })
+		i := slices.IndexFunc(c.groups, func(g coverGroup) bool { return g.datacenter == o.Datacenter && slices.Equal(g.patterns, o.Patterns) })
 		if i < 0 {
 			i = len(c.groups)
-			c.groups = append(c.groups, coverGroup{datacenter: o.Datacenter, patterns: patterns, matches: parsePatterns(patterns)})
+			matches, err := election.ParsePatterns(o.Patterns)
+			if err != nil {
+				matches = nil
+			}
+			c.groups = append(c.groups, coverGroup{datacenter: o.Datacenter, patterns: o.Patterns, matches: matches})
 		}
 		c.groups[i].spans = append(c.groups[i].spans, s)
 	}
@@ -156,8 +151,8 @@ func (c *Coverage) gaps(observed Periods) []Range {
 // Of returns the periods in which a key was observed. An empty datacenter selects all datacenters.
 func (c *Coverage) Of(datacenter, key string) Periods {
 	mark := make([]byte, len(c.groups))
-	for i := range c.groups {
-		if c.groups[i].covers(datacenter, key) {
+	for i, g := range c.groups {
+		if _, ok := g.matches.Match(key); ok && (datacenter == "" || g.datacenter == datacenter) {
 			mark[i] = 1
 		}
 	}
@@ -182,19 +177,4 @@ func (c *Coverage) Any() Periods {
 		all = append(all, g.spans...)
 	}
 	return merge(all)
-}
-
-// Covers reports whether one of the patterns matches the key. patterns contains one pattern per line.
-func Covers(patterns, key string) bool {
-	_, ok := parsePatterns(patterns).Match(key)
-	return ok
-}
-
-// parsePatterns parses patterns, one per line. If a pattern is invalid, it returns nil, which matches no key.
-func parsePatterns(patterns string) election.Patterns {
-	ps, err := election.ParsePatterns(strings.Split(patterns, "\n"))
-	if err != nil {
-		return nil
-	}
-	return ps
 }

@@ -46,7 +46,7 @@ func newRecorder(b *testing.B, path string, at time.Time, elections ...*election
 		}
 	}
 	s := &election.Snapshot{At: at, Datacenter: "dc1", Loaded: true, Elections: elections}
-	r.board = history.NewBoard(s, ps)
+	r.board = history.NewBoard(s)
 	r.w.Mark(s, ps)
 	return r
 }

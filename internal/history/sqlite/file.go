@@ -35,22 +35,19 @@ type Error struct {
 }
 
 // Error returns the error with the path.
-func (e *Error) Error() string { return "history " + strconv.Quote(e.Path) + ": " + reason(e.Err) }
-
-// Reason returns the error without the path.
-func (e *Error) Reason() string { return reason(e.Err) }
+func (e *Error) Error() string { return "history " + strconv.Quote(e.Path) + ": " + e.Reason() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// reason describes SQLite errors that a user can resolve.
-func reason(err error) string {
+// Reason returns the error without the path. It describes SQLite errors that a user can resolve.
+func (e *Error) Reason() string {
+	var p *os.PathError
+	if errors.As(e.Err, &p) {
+		return p.Op + ": " + p.Err.Error()
+	}
 	var s *sqlite.Error
-	if !errors.As(err, &s) {
-		var p *os.PathError
-		if errors.As(err, &p) {
-			return p.Op + ": " + p.Err.Error()
-		}
-		return strings.ReplaceAll(err.Error(), "\n", " ")
+	if !errors.As(e.Err, &s) {
+		return strings.ReplaceAll(e.Err.Error(), "\n", " ")
 	}
 	switch s.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -120,7 +121,7 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 }
 
 func board(t *testing.T) []byte {
-	b, err := history.NewBoard(&election.Snapshot{At: time.Unix(0, 1), Datacenter: "dc1"}, nil).Encode()
+	b, err := history.NewBoard(&election.Snapshot{At: time.Unix(0, 1), Datacenter: "dc1"}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,6 +178,15 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 			if expensive.MatchString(detail) && !strings.Contains(detail, "TEMP B-TREE") {
 				t.Errorf("%s: %s", query, detail)
 			}
+		}
+	}
+}
+
+// Times that nanoseconds cannot represent are limited.
+func TestNanosOfDistantTimes(t *testing.T) {
+	for year, want := range map[int]int64{2300: math.MaxInt64, 1600: math.MinInt64, 1970: 0} {
+		if got := nanos(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); got != want {
+			t.Errorf("%d: %d, want %d", year, got, want)
 		}
 	}
 }

@@ -5,11 +5,14 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"electop/election"
@@ -28,25 +31,73 @@ type reading struct {
 // File is a [history.Source] that reads from a file.
 type File struct {
 	reading
-	db *sql.DB
+	cluster func(context.Context) string
+	mu      sync.Mutex
+	db      *sql.DB
 }
 
-// OpenFile opens a file for reading. Other processes may write to it at the same time.
+// NewFile returns a file that opens when it is first read. Until the file exists, the history is empty. cluster, if not nil,
+// returns the identity of the observed cluster, or "" if it is unknown; a file of another cluster is refused.
+func NewFile(path string, cluster func(context.Context) string) *File {
+	f := &File{cluster: cluster}
+	f.reading = reading{path, f}
+	return f
+}
+
+// OpenFile opens an existing file for reading. Other processes may write to it at the same time.
 func OpenFile(ctx context.Context, path string) (*File, error) {
-	db, err := openForReading(ctx, path)
-	if err != nil {
+	f := NewFile(path, nil)
+	if err := f.open(ctx); err != nil {
 		return nil, err
 	}
-	return &File{reading{path, db}, db}, nil
+	return f, nil
+}
+
+// clusterTimeout bounds the read of the cluster's identity: while Consul is unreachable, the history is shown.
+const clusterTimeout = 500 * time.Millisecond
+
+// open opens the file unless it is open.
+func (f *File) open(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.db != nil {
+		return nil
+	}
+	db, err := openForReading(ctx, f.path)
+	if err != nil {
+		return err
+	}
+	if f.cluster != nil {
+		stored, err := list(ctx, reading{f.path, db}, scanOne[string], "SELECT value FROM settings WHERE name = 'cluster'")
+		asking, cancel := context.WithTimeout(ctx, clusterTimeout)
+		defer cancel()
+		if now := f.cluster(asking); err == nil && len(stored) > 0 && now != "" && stored[0] != now {
+			err = &Error{Path: f.path, Err: ErrCluster}
+		}
+		if err != nil {
+			return errors.Join(err, db.Close())
+		}
+	}
+	f.db = db
+	return nil
+}
+
+// QueryContext opens the file if necessary, and executes a query.
+func (f *File) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := f.open(ctx); err != nil {
+		return nil, err
+	}
+	return f.db.QueryContext(ctx, query, args...)
 }
 
 // Close closes the file.
-func (f *File) Close() error { return f.db.Close() }
-
-// Cluster returns the identity of the cluster to which the file belongs, or "" if it is unknown.
-func (f *File) Cluster(ctx context.Context) (string, error) {
-	found, err := list(ctx, f.reading, scanOne[string], "SELECT value FROM settings WHERE name = 'cluster'")
-	return strings.Join(found, ""), err
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.db == nil {
+		return nil
+	}
+	return f.db.Close()
 }
 
 // Observations returns the periods that overlap a time range, oldest first.
@@ -94,9 +145,12 @@ func (f *File) Elections(ctx context.Context) ([]history.Election, error) {
 	return list(ctx, f.reading, scan, "SELECT DISTINCT name, key FROM elections WHERE key <> '' ORDER BY key, name")
 }
 
-// list reads all rows of a query.
+// list reads all rows of a query. It returns none if the file does not exist yet.
 func list[T any](ctx context.Context, f reading, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := f.q.QueryContext(ctx, query, args...)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrEmpty) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, wrap(f.path, err)
 	}
@@ -298,10 +352,11 @@ const followMark = "n"
 // can be stored later than events with a later time.
 func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.EventPage, err error) {
 	p.Newer, p.Older = q.After, q.Before
-	newest, err := list(ctx, f.reading, scanOne[int64], "SELECT ifnull(max(id), 0) FROM events")
+	stored, err := list(ctx, f.reading, scanOne[int64], "SELECT ifnull(max(id), 0) FROM events")
 	if err != nil {
 		return p, err
 	}
+	newest := slices.Max(append(stored, 0)) // 0 if there is no file
 	ids, err := f.electionIDs(ctx, q.Filter)
 	if err != nil {
 		return p, err
@@ -330,7 +385,7 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 	}
 	s.choose("type", types)
 	s.whole()
-	s.conditions = append(s.conditions, fmt.Sprint("id <= ", newest[0]))
+	s.conditions = append(s.conditions, fmt.Sprint("id <= ", newest))
 	var at []position
 	p.Events, at, p.More, err = page(ctx, f.reading, &s, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, scanEvent)
 	if n := len(at); n > 0 {
@@ -339,7 +394,7 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 	switch {
 	case err != nil || q.Before != "":
 	case !p.More || !s.newer:
-		p.Newer = follow(newest[0])
+		p.Newer = follow(newest)
 	case follows:
 		p.Newer = follow(at[0].id)
 	}

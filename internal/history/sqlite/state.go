@@ -16,8 +16,8 @@ func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, 
 	if err != nil {
 		return st, err
 	}
-	st.LastObserved = moment(seen[0])
-	st.Observed = seen[0] != 0 && q.At.Sub(st.LastObserved) < history.AliveWithin
+	st.LastObserved = moment(slices.Max(append(seen, 0))) // 0 if there is no file
+	st.Observed = !st.LastObserved.IsZero() && q.At.Sub(st.LastObserved) < history.AliveWithin
 	datacenters, err := list(ctx, f.reading, scanOne[string], "SELECT DISTINCT datacenter FROM checkpoints")
 	if err != nil {
 		return st, err

@@ -68,7 +68,7 @@ func (w *Writer) reading() reading { return reading{path: w.path, q: w.db} }
 func (w *Writer) present(ctx context.Context) (*history.Board, error) {
 	b, err := w.reading().board(ctx, w.datacenter, math.MaxInt64)
 	if b == nil {
-		b = history.NewBoard(&election.Snapshot{Datacenter: w.datacenter}, nil)
+		b = history.NewBoard(&election.Snapshot{})
 	}
 	b.Settle()
 	return b, err
@@ -93,7 +93,7 @@ func (w *Writer) mark(ctx context.Context, x item) error {
 			return err
 		}
 	}
-	b := history.NewBoard(s, x.patterns)
+	b := history.NewBoard(s)
 	// The observer may not know the actions that other processes stored.
 	if err := w.reading().apply(ctx, b, " WHERE v.cause IN ('operator_release', 'operator_destroy') AND v.time > ? AND e.datacenter = ?",
 		nanos(s.At.Add(-checkpointEvery)), w.datacenter); err != nil {
@@ -104,7 +104,7 @@ func (w *Writer) mark(ctx context.Context, x item) error {
 		return err
 	}
 	_, err = w.exec(ctx, "INSERT INTO checkpoints (datacenter, at, event, board) SELECT ?, ?, ifnull(max(id), 0), ? FROM events", w.datacenter, nanos(s.At), text)
-	w.begun, w.elections, w.events, w.checkpointAt = true, b.Len(), 0, s.At
+	w.begun, w.elections, w.events, w.checkpointAt = true, len(s.Elections), 0, s.At
 	return err
 }
 
@@ -249,17 +249,39 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 		}
 		more = more || n == trimStep
 	}
+	// The file contains nothing about the time before the checkpoint.
+	for _, q := range []string{"UPDATE observations SET started = ?1 WHERE started < ?1 AND seen >= ?1", "UPDATE elections SET found = ?1 WHERE found < ?1"} {
+		if _, err := w.exec(ctx, q, at); err != nil {
+			return false, err
+		}
+	}
 	if !more {
 		w.trimAt = now.Add(trimEvery)
 	}
 	return more, nil
 }
 
-// nanos and moment convert a time to and from Unix nanoseconds. 0 is the zero time. Times outside the range are
-// limited to it.
-func nanos(t time.Time) int64 { return history.Nanos(t) }
+// nanos returns a time as Unix nanoseconds. It returns 0 for the zero time. It limits times outside the years 1678 to 2262,
+// which this format cannot represent.
+func nanos(t time.Time) int64 {
+	switch {
+	case t.IsZero():
+		return 0
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
 
-func moment(n int64) time.Time { return history.Moment(n) }
+// moment converts a result of nanos to a time in UTC.
+func moment(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}
 
 // since and until return the limits of a range as Unix nanoseconds.
 func since(r history.Range) int64 {

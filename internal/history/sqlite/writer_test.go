@@ -432,13 +432,30 @@ func TestADatacenterWithoutEventsStoresCheckpoints(t *testing.T) {
 	o.read(pair("s1", 10, 1, 20))
 	w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }})
 	feed(w.Writer, o)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
 	select {
 	case <-marks:
-	case <-time.After(10 * time.Second):
+	case <-ctx.Done():
 		t.Error("no checkpoint was requested after two days")
 	}
 	w.cancel()
 	<-w.done
+}
+
+// The time whose terms retention has deleted does not count as observed without a leader.
+func TestRetentionEndsTheKnowledgeOfItsPeriod(t *testing.T) {
+	path, keep := newPath(t), 10*24*time.Hour
+	daily(t, path, 60)
+	trim(t, path, time.Now(), sqlite.WriterOptions{Keep: &keep})
+	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: daysAgo(50)}})
+	if err != nil || *st.Total.AvailabilityMin < 0.9 || time.Duration(st.Observed) > 13*24*time.Hour {
+		t.Errorf("%v %+v", err, st.Total)
+	}
+	before, err := open(t, path).State(t.Context(), history.StateQuery{At: daysAgo(30)})
+	if err != nil || before.Observed {
+		t.Errorf("%v %+v", err, before)
+	}
 }
 
 // The period that one process sets remains for the others.
@@ -537,7 +554,11 @@ func TestAFileBelongsToOneCluster(t *testing.T) {
 	if err := run("b.consul"); !errors.Is(err, sqlite.ErrCluster) || len(stored(t, path)) != n {
 		t.Errorf("%v; %d events, before %d", err, len(stored(t, path)), n)
 	}
-	if got, err := open(t, path).Cluster(t.Context()); err != nil || got != "a.consul" {
-		t.Error(got, err)
+	for cluster, want := range map[string]error{"a.consul": nil, "": nil, "b.consul": sqlite.ErrCluster} {
+		f := sqlite.NewFile(path, func(context.Context) string { return cluster })
+		if _, err := f.Events(t.Context(), history.EventQuery{}); !errors.Is(err, want) {
+			t.Errorf("read by an observer of %q: %v, want %v", cluster, err, want)
+		}
+		f.Close()
 	}
 }
