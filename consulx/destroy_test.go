@@ -117,6 +117,30 @@ func TestDestroysShareOneSearch(t *testing.T) {
 	})
 }
 
+// A proxy may answer the search. The key then shows that the session holds more than the search found.
+func TestDestroyRefusesASearchThatMissedTheKey(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		key, s := b.Prefix(t)+"leader", b.Session(t, &api.SessionEntry{})
+		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		for _, status := range []int{http.StatusOK, http.StatusNotFound} {
+			addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+				if !r.URL.Query().Has("keys") {
+					forward.ServeHTTP(w, r)
+					return
+				}
+				w.Header().Set("X-Consul-Index", "7")
+				w.WriteHeader(status)
+				_, _ = w.Write([]byte("[]"))
+			})
+			err := NewOperator(newClient(t, Config{Address: addr}), nil).DestroySession(t.Context(), shown(election.Target{Key: key, Session: s}))
+			if err == nil || b.Get(t, key).Session != s {
+				t.Errorf("%d: %v, the key is held by %q", status, err, b.Get(t, key).Session)
+			}
+		}
+	})
+}
+
 // A destroy has succeeded only if a read afterwards shows it.
 func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
 	onBoth(t, func(b backend) {
@@ -149,6 +173,11 @@ func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
 			err := op.DestroySession(t.Context(), shown(targetOf(PairOf(b.Get(t, key)))))
 			if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), c.want) {
 				t.Errorf("%s: %v", name, err)
+			}
+			bare := b.Session(t, &api.SessionEntry{})
+			err = op.DestroySession(t.Context(), shown(election.Target{Session: bare}))
+			if want := "confirmed the destroy, but the session still exists"; c.answer == "true" && (!errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), want)) {
+				t.Errorf("%s, a session without keys: %v, want %q", name, err, want)
 			}
 			if ended := b.Get(t, key).Session == ""; ended != c.ends {
 				t.Errorf("%s: the session ended: %t", name, ended)

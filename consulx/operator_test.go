@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -273,6 +274,28 @@ func TestKeysThatAreNotUTF8AreRefused(t *testing.T) {
 	} {
 		if !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: %v, want a refusal", what, err)
+		}
+	}
+}
+
+// The plan of a dashboard with several datacenters must not reach another one. Consul replaces bytes that are not UTF-8.
+func TestNothingIsSentForATargetThatCannotBeReached(t *testing.T) {
+	client := newClient(t, Config{Address: "consul.test", Datacenter: "dc1", Transport: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/v1/txn" || isDestroy(r) {
+			t.Errorf("%s was requested", r.URL)
+		}
+		return consultest.Answer(r, 200, 7, `[{"ID":"s","Node":"n","Behavior":"release"}]`), nil
+	})})
+	op := NewOperator(client, nil)
+	for want, target := range map[string]election.Target{
+		"the target is in datacenter dc2": {Key: "k", Session: "s", Datacenter: "dc2"}, "is not UTF-8": {Key: "a\xff", Session: "s"},
+	} {
+		d := shown(target)
+		d.Unsearched = true
+		for _, err := range []error{op.Release(t.Context(), target), op.DestroySession(t.Context(), d)} {
+			if !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
 		}
 	}
 }

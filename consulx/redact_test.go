@@ -3,6 +3,7 @@ package consulx
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"html"
 	"io"
 	"net/http"
@@ -12,7 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/consultest"
 )
 
 // reflecting starts a server that responds with status 500 and with text that contains the request's credentials.
@@ -117,6 +120,21 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		}
 		if !strings.Contains(Describe(get), "redirect") {
 			t.Errorf("%d: %v", code, get)
+		}
+	}
+}
+
+func TestReflectedTokensInTransactionsAreHidden(t *testing.T) {
+	c := newClient(t, Config{Address: "consul.test", Token: secret, Transport: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+		return consultest.Answer(r, http.StatusConflict, 7, `{"Errors":[{"OpIndex":0,"What":"`+r.Header.Get("X-Consul-Token")+`"}]}`), nil
+	})})
+	_, read := c.ReadKey(t.Context(), "k")
+	_, probe := ProbeLockDelay(t.Context(), c, "k")
+	for _, err := range []error{read, probe, c.release(t.Context(), &election.Pair{Key: "k", Session: "s"})} {
+		for e := err; e != nil; e = errors.Unwrap(e) {
+			if err == nil || strings.Contains(e.Error(), secret) || !strings.Contains(Describe(err), "<hidden>") {
+				t.Errorf("got %v", e)
+			}
 		}
 	}
 }

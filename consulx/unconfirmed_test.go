@@ -242,9 +242,17 @@ func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 				forward.ServeHTTP(w, r)
 			}
 		})
-		err := NewOperator(newClient(t, Config{Address: addr}), nil).Release(t.Context(), target)
-		if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now unlocked") || failures != 0 {
+		var stage election.ActionStage
+		err := NewOperator(newClient(t, Config{Address: addr}), func(a election.OperatorAction) { stage = a.Stage }).Release(t.Context(), target)
+		if stage != election.ActionUnconfirmed || !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now unlocked") || failures != 0 {
 			t.Errorf("%d failures left, error %v; want ErrUnknown and the current state of the key after the last failure", failures, err)
 		}
 	})
+}
+
+func TestWriteToAnAgentThatIsGone(t *testing.T) {
+	c := newClient(t, Config{Address: "127.0.0.1:1"})
+	if err := c.release(t.Context(), &election.Pair{Key: "a", Session: "s"}); errors.Is(err, ErrUnknown) || !errors.Is(err, ErrUnreachable) {
+		t.Errorf("got %v", err)
+	}
 }

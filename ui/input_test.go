@@ -55,7 +55,8 @@ func TestTheCopyMenuStaysWithItsSession(t *testing.T) {
 	d.lacks("Nothing was copied")
 }
 
-// While elections are read, the cursor is on the first problem, unless the user selected a row.
+// The cursor goes to the first problem when all elections were read or, after that, when the search for candidates has
+// found which elections without a leader have a problem, unless the user selected a row.
 func TestTheCursorStaysOnTheFirstRow(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -65,13 +66,20 @@ func TestTheCursorStaysOnTheFirstRow(t *testing.T) {
 		{"open", "auth", []string{"enter"}},
 		{"not used", "mail", nil},
 	} {
-		loading := mixedSnapshot()
+		loading, unsearched := mixedSnapshot(), mixedSnapshot()
 		loading.Loaded = false
-		d := drive(t, loading, 120, 36)
-		d.keys(c.keys...)
-		d.send(snapshotMsg{mixedSnapshot()})
-		if e := d.m.scene.Selected; e == nil || e.Name != c.want {
-			t.Errorf("%s: want the cursor on %s:\n%s", c.name, c.want, d.text())
+		for _, e := range unsearched.Elections {
+			if e.Unsearched = !e.Pair.Held(); e.Unsearched {
+				e.LockDelayUntil = time.Time{}
+			}
+		}
+		for _, before := range []*election.Snapshot{loading, unsearched} {
+			d := drive(t, before, 120, 36)
+			d.keys(c.keys...)
+			d.send(snapshotMsg{mixedSnapshot()})
+			if e := d.m.scene.Selected; e == nil || e.Name != c.want {
+				t.Errorf("%s: want the cursor on %s:\n%s", c.name, c.want, d.text())
+			}
 		}
 	}
 }

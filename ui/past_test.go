@@ -348,6 +348,21 @@ func TestTheEventsViewFollowsAMomentOfAnotherView(t *testing.T) {
 	d.lacks("billing-3", "12:01:03")
 }
 
+// The window of the lanes does not move the cursor of the Events view, nor a step whose read is in progress.
+func TestTheWindowOfTheLanesChangesOnlyTheLanes(t *testing.T) {
+	d := inThePast(160, 45)(t, "at 03:15", "2", "j", "j")
+	before := d.text()
+	d.travels("1", "-", "2")
+	if got := d.text(); got != before {
+		t.Errorf("the view changed:\n%s", got)
+	}
+	d.travels("1")
+	step := d.keys("[")
+	d.travels("-")
+	d.run(step)
+	d.wants("03:12:20.300", "LAST 6 H")
+}
+
 // vaulted returns a history with the lock of Vault, which changed 40 minutes after the other elections.
 func vaulted() *uitest.Moments {
 	h := uitest.Incident()

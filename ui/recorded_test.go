@@ -14,7 +14,11 @@ func TestActionsWaitUntilAKeyIsRead(t *testing.T) {
 	}{
 		"connecting":  {func(*election.Snapshot) {}, "Unavailable until electop is connected to Consul."},
 		"unreachable": {func(s *election.Snapshot) { s.Connection = neverConnected() }, "Unavailable while Consul is unreachable: this data is stale."},
-		"not read":    {partlyRead, "Unavailable until auth is read: this data is from the history."},
+		"rejecting": {func(s *election.Snapshot) {
+			s.Connection = neverConnected()
+			s.Connection.Refused = true
+		}, "Unavailable while Consul rejects this token: this data is stale."},
+		"not read": {partlyRead, "Unavailable until auth is read: this data is from the history."},
 	} {
 		for _, key := range []string{"r", "x"} {
 			d := recorded(tt.change, "g", key)(t, 120, 36)

@@ -193,6 +193,8 @@ func TestNotesExplainUnavailableActions(t *testing.T) {
 	d = drive(t, mixedSnapshot(), 120, 36)
 	d.keys("r")
 	d.wants("mail has no leader: there is nothing to release.")
+	d.keys("3", "/", "'none", "enter", "x")
+	d.wants("There is no session to destroy.")
 }
 
 func TestWatchChecks(t *testing.T) {

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -222,5 +223,32 @@ func TestCandidates(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestCandidatesWithoutAllData(t *testing.T) {
+	web := led("web", "service/web/leader", newSession("w", "Consul API Lock", "n0"))
+	for n, want := range map[int]int{maxWeak: maxWeak, maxWeak + 1: 0} { // more generic sessions probably wait for other keys
+		var crowd []*election.Session
+		for i := range n {
+			crowd = append(crowd, newSession(fmt.Sprint("c", i), "Consul API Lock", fmt.Sprint("n", i)))
+		}
+		s := around(web, nil, crowd...)
+		if got := Candidates(web, s, nil); len(got) != want || Likely(got, s) > 0 {
+			t.Errorf("%d generic sessions: %d candidates, %d of them likely; want %d, none likely", n, len(got), Likely(got, s), want)
+		}
+		if s.Key = "service/mail/leader"; Candidates(web, s, nil) != nil || Candidates(web, nil, nil) != nil {
+			t.Error("another election's surroundings give candidates")
+		}
+	}
+	db := led("db", "service/db/leader", newSession("p1", "db-pg1", "n1", patroni))
+	db.Session = nil
+	s := around(db, []election.Pair{sibling("service/db/members/pg1", "p1"), sibling("service/db/members/pg2", "p2")})
+	s.SessionsErr = "sessions: not readable with this token"
+	for range 2 {
+		if got := namesOf(Candidates(db, s, nil)); got != "pg2: holds service/db/members/pg2" {
+			t.Error(got)
+		}
+		s.Sessions = []*election.Session{newSession("p2", "db-pg2", "n2", patroni)} // only some sessions are readable
 	}
 }

@@ -246,3 +246,32 @@ func TestEffectOfASession(t *testing.T) {
 		})
 	}
 }
+
+func TestEffectOfADestroy(t *testing.T) {
+	web := func(change ...func(*election.Session)) *election.Election {
+		return held("service/web/leader", "web-1", newSession("a", "web", "n1", change...))
+	}
+	delay := func(d time.Duration) func(*election.Session) { return func(s *election.Session) { s.LockDelay = d } }
+	unread := web()
+	unread.Session = nil
+	semaphore := flagged(held("gpu/.lock", `{"Limit":2,"Holders":{"a":true}}`, nil), election.SemaphoreFlag)
+	semaphore.Pair.Session = ""
+	for want, e := range map[string]*election.Election{
+		"every lock that it holds is released; values and flags are kept.":                web(),
+		"every key that it holds is deleted with its value (behavior delete).":            web(patroni),
+		"the session's behavior is unknown, because the session was not read.":            unread,
+		"no candidate can acquire the key for about 15s after the session ends.":          web(delay(15 * time.Second)),
+		"any candidate may acquire the key immediately.":                                  web(delay(0)),
+		"for about 1m0s after the session ends (Consul enforces at most 1m0s).":           web(delay(90 * time.Second)),
+		"The lock-delay is unknown, because the session was not read":                     unread,
+		"A semaphore has no single holder: destroy the session of one of its holders":     semaphore,
+		"A slot has no lock-delay, regardless of the session's lock-delay: a waiting con": holderExamples()[4],
+	} {
+		if got := strings.Join(EffectOf(election.ActionDestroy, e, nil, 1).sentences(), " "); !strings.Contains(got, want) {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+	}
+	if EffectOf(election.ActionRelease, semaphore, nil, 1).Refusal == "" {
+		t.Error("a semaphore's release is not refused")
+	}
+}

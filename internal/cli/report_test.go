@@ -44,12 +44,12 @@ When observation ended, at 2026-11-20 02:00:00.000, the leader was web-2 on n (t
 
 ## Actions of operators
 
-- 2026-11-20 01:50:00.000: release by ana\_b@bastion, session web-2: failed, denied \<b\>
+- 2026-11-20 01:50:00.000: release by ana\_b@bastion, session web-2: failed, denied \<b\>␛\[2J
 `
 
 func TestReportOfAnIncident(t *testing.T) {
 	w, file := newTestConsul(t, "127.0.0.1:1"), killed(t, history.Action{
-		Time: noon("01:50:00"), By: "ana_b@bastion", Kind: "release", Datacenter: "dc1", Key: "service/web/leader", Session: "web-2", Result: history.ResultFailed, Detail: "denied <b>",
+		Time: noon("01:50:00"), By: "ana_b@bastion", Kind: "release", Datacenter: "dc1", Key: "service/web/leader", Session: "web-2", Result: history.ResultFailed, Detail: "denied <b>\x1b[2J",
 	})
 	period := func(from, to string) []string {
 		return []string{"--since", noon(from).Format(time.RFC3339), "--until", noon(to).Format(time.RFC3339), "--history", file}
@@ -94,6 +94,31 @@ func TestReportWithSeveralDatacenters(t *testing.T) {
 	if r := f.run("history", "--terms", "--history", file, "--datacenter", "dc1").must(t, exitOK); strings.Contains(r.out, "dc2") || !strings.Contains(r.out, "only-dc1") {
 		t.Errorf("--datacenter dc1 prints another datacenter:\n%s", r.out)
 	}
+}
+
+// cutSource is a history with more events than a report may contain.
+type cutSource struct{ history.Source }
+
+func (c cutSource) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
+	limit := q.Limit
+	q.Limit = 3
+	page, err := c.Source.Events(ctx, q)
+	page.More = page.More && limit == 10_000
+	return page, err
+}
+
+func TestReportContainsTheLatestEvents(t *testing.T) {
+	source, err := sqlite.OpenFile(t.Context(), killed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	i, err := readIncident(t.Context(), cutSource{source}, ui.Subject{Key: "service/web/leader"}, history.Range{Since: noon("01:00:00"), Until: noon("02:10:00")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(i.markdown())
+	has(t, text, "The table contains the latest 3 events. Older events are omitted.", "| 2026-11-20 02:00:00.000 | explained |")
 }
 
 // E in the dashboard writes the reports to a new file.
