@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"electop/election/sanitize"
 	"slices"
 	"strings"
@@ -50,6 +51,53 @@ type NodeChecks struct {
 	Partial bool
 	// Err is the reason why the checks could not be read. Checks is then stale or empty.
 	Err string
+}
+
+// KeepDeleted is the time for which a board keeps an election after its key was deleted. MaxDeleted is the maximum
+// number of such elections.
+const (
+	KeepDeleted = 24 * time.Hour
+	MaxDeleted  = 1000
+)
+
+// Kept returns the elections that a board keeps, in the given order: those whose key exists, and the latest
+// [MaxDeleted] of those whose key was deleted in the last [KeepDeleted].
+func Kept(all []*Election, now time.Time) []*Election {
+	var deleted []*Election
+	kept := slices.DeleteFunc(slices.Clone(all), func(e *Election) bool {
+		if !e.Exists && now.Sub(e.deletedAt()) <= KeepDeleted {
+			deleted = append(deleted, e)
+			return false
+		}
+		return !e.Exists
+	})
+	if len(deleted) <= MaxDeleted {
+		return kept
+	}
+	slices.SortFunc(deleted, func(a, b *Election) int { return cmp.Or(b.deletedAt().Compare(a.deletedAt()), Compare(a, b)) })
+	over := map[*Election]bool{}
+	for _, e := range deleted[MaxDeleted:] {
+		over[e] = true
+	}
+	return slices.DeleteFunc(kept, func(e *Election) bool { return over[e] })
+}
+
+// deletedAt returns the time at which the deletion of the key was observed.
+func (e *Election) deletedAt() time.Time {
+	if ev := e.Deletion(); ev != nil {
+		return ev.Time
+	}
+	return e.VacantSince
+}
+
+// Deletion returns the latest observed event of the deletion of the key, or nil.
+func (e *Election) Deletion() *Event {
+	for i := len(e.Events) - 1; i >= 0; i-- {
+		if e.Events[i].Type == Deleted {
+			return &e.Events[i]
+		}
+	}
+	return nil
 }
 
 // Find returns the election with this [ID], or nil if there is none.

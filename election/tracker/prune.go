@@ -14,10 +14,6 @@ const (
 	keptPerElection = 64
 	keptInAll       = 1 << 18
 	keptAtLeast     = 4
-	// keepDeleted is the time for which an election is kept after its key was deleted. maxGone is the maximum number
-	// of such elections.
-	keepDeleted = 24 * time.Hour
-	maxGone     = 1000
 	// maxGoneValue is the maximum length of a deleted key's value. Short values are kept: they identify the software.
 	maxGoneValue = 256
 	// maxIdleSessions is the limit for pruneSessions while some keys have not been read. pruneSessions compares it
@@ -34,7 +30,7 @@ const (
 // prune removes deleted elections if they are too old or too numerous. If the number of elections has grown, it also
 // shortens their lists of terms and events.
 func (t *Tracker) prune(at time.Time) {
-	crowded := t.gone > maxGone+maxGone/4
+	crowded := t.gone > election.MaxDeleted+election.MaxDeleted/4
 	if due := at.Sub(t.pruned) >= pruneEvery || at.Before(t.pruned); due || crowded {
 		t.pruned = at
 		t.pruneGone(at)
@@ -69,54 +65,26 @@ func (t *Tracker) shortenHistories() {
 	}
 }
 
-// pruneGone removes the elections whose keys were deleted more than keepDeleted ago. Of the other deleted
-// elections, it keeps the latest maxGone.
+// pruneGone removes the elections that [election.Kept] does not keep.
 func (t *Tracker) pruneGone(at time.Time) {
 	if t.gone == 0 {
 		return
 	}
-	times := make([]time.Time, 0, t.gone)
+	kept, i := election.Kept(t.elections, at), 0
 	for _, e := range t.elections {
-		if !e.Exists {
-			times = append(times, goneSince(e))
-		}
-	}
-	oldest := at.Add(-keepDeleted)
-	if over := len(times) - maxGone; over > 0 {
-		slices.SortFunc(times, time.Time.Compare)
-		if times[over].After(oldest) {
-			oldest = times[over]
-		}
-	}
-	if !slices.ContainsFunc(times, func(gone time.Time) bool { return gone.Before(oldest) }) && len(times) <= maxGone {
-		return
-	}
-	kept := make([]*election.Election, 0, len(t.elections))
-	room := maxGone
-	for _, e := range t.elections {
-		if !e.Exists && (goneSince(e).Before(oldest) || room == 0) {
-			delete(t.peaks, e.Key())
-			if e.Recorded() {
-				t.recorded.left--
-			}
+		if i < len(kept) && kept[i] == e {
+			i++
 			continue
 		}
-		if !e.Exists {
-			room--
-		}
-		kept = append(kept, e)
-	}
-	t.elections, t.lent, t.gone = kept, false, maxGone-room
-}
-
-// goneSince returns the time at which the deletion of the key was observed.
-func goneSince(e *election.Election) time.Time {
-	for i := len(e.Events) - 1; i >= 0; i-- {
-		if e.Events[i].Type == election.Deleted {
-			return e.Events[i].Time
+		t.gone--
+		delete(t.peaks, e.Key())
+		if e.Recorded() {
+			t.recorded.left--
 		}
 	}
-	return e.VacantSince
+	if len(kept) < len(t.elections) {
+		t.elections, t.lent = kept, false
+	}
 }
 
 // pruneSessions removes sessions that hold no key if there are too many sessions. Until all keys have been read, the

@@ -10,7 +10,7 @@ import (
 
 func TestElectionsDeletedLongestAgoAreDroppedFirst(t *testing.T) {
 	s := newScene(t)
-	const n = maxGone + 600
+	const n = election.MaxDeleted + 600
 	pairs := make([]election.Pair, n)
 	for i := range pairs {
 		pairs[i] = election.Pair{Key: fmt.Sprintf("service/%05d/leader", i), Session: "a", LockIndex: 1, CreateIndex: uint64(i + 1), ModifyIndex: uint64(i + 1)}
@@ -19,15 +19,15 @@ func TestElectionsDeletedLongestAgoAreDroppedFirst(t *testing.T) {
 	s.read(pairs[:n/2]...) // the upper half expires first
 	s.read()
 	all := s.tracker.Snapshot(s.now).Elections
-	if len(all) != maxGone || s.tracker.gone != maxGone {
-		t.Fatalf("the tracker keeps %d elections, %d of them deleted; want %d deleted ones", len(all), s.tracker.gone, maxGone)
+	if len(all) != election.MaxDeleted || s.tracker.gone != election.MaxDeleted {
+		t.Fatalf("the tracker keeps %d elections, %d of them deleted; want %d deleted ones", len(all), s.tracker.gone, election.MaxDeleted)
 	}
 	if all[0].Name != "00000" || all[n/2-1].Name != fmt.Sprintf("%05d", n/2-1) {
 		t.Errorf("from %s", all[0].Name)
 	}
 	// An election whose key exists again does not count as deleted.
 	s.read(pairs[0])
-	if s.tracker.gone != maxGone-1 || s.tracker.Snapshot(s.now).Find(election.KeyID(pairs[0].Key)).State(s.now) != election.Led {
+	if s.tracker.gone != election.MaxDeleted-1 || s.tracker.Snapshot(s.now).Find(election.KeyID(pairs[0].Key)).State(s.now) != election.Led {
 		t.Errorf("%d gone", s.tracker.gone)
 	}
 }

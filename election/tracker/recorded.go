@@ -173,7 +173,7 @@ func (t *Tracker) foldRecordedAbsent(e *election.Election, r *rangeRead) *electi
 	}
 	read := t.foldDeleted(e, r)
 	t.wasRead(read)
-	if r.At.Sub(e.RecordedUntil) > keepDeleted {
+	if r.At.Sub(e.RecordedUntil) > election.KeepDeleted {
 		t.gone--
 		return nil
 	}

@@ -39,8 +39,9 @@ func NewBoard(s *election.Snapshot) *Board {
 			t := &kept.Terms[i]
 			t.Start, t.NotBefore, t.End, t.SeenUntil = t.Start.UTC(), t.NotBefore.UTC(), t.End.UTC(), t.SeenUntil.UTC()
 		}
-		if kept.Events = nil; !e.Exists {
-			kept.Events = deletion(e)
+		kept.Events = nil
+		if ev := e.Deletion(); !e.Exists && ev != nil {
+			kept.Events = []election.Event{*ev}
 		}
 		if !kept.Pair.OfSemaphore() {
 			kept.Pair.Value, kept.Pair.Flags = nil, 0
@@ -49,24 +50,6 @@ func NewBoard(s *election.Snapshot) *Board {
 		b.elections[kept.Key()] = &kept
 	}
 	return b
-}
-
-// deletion returns the event of the deletion of an election's key.
-func deletion(e *election.Election) []election.Event {
-	for i := len(e.Events) - 1; i >= 0; i-- {
-		if e.Events[i].Type == election.Deleted {
-			return e.Events[i : i+1 : i+1]
-		}
-	}
-	return nil
-}
-
-// deletedAt returns the time at which the deletion of the key was observed.
-func deletedAt(e *election.Election) time.Time {
-	if d := deletion(e); d != nil {
-		return d[0].Time
-	}
-	return e.VacantSince
 }
 
 // Encode returns the compressed, stored form of the board. A change of a field of [election.Election] needs a new version of
@@ -107,29 +90,9 @@ func (b *Board) isNew(e *election.Election, ev *election.Event) bool {
 	return ev.Restored || ev.ModifyIndex > index
 }
 
-// A live board keeps deleted elections for a day, and at most 1000 of them (package tracker).
-const (
-	keepDeleted = 24 * time.Hour
-	maxDeleted  = 1000
-)
-
 // Elections returns the elections that a live board showed at a moment, in the order of [election.Compare].
 func (b *Board) Elections(at time.Time) []*election.Election {
-	all, deleted := make([]*election.Election, 0, len(b.elections)), []*election.Election(nil)
-	for _, e := range b.elections {
-		switch {
-		case e.Exists:
-			all = append(all, e)
-		case at.Sub(deletedAt(e)) <= keepDeleted:
-			deleted = append(deleted, e)
-		}
-	}
-	slices.SortFunc(deleted, func(a, b *election.Election) int {
-		return cmp.Or(deletedAt(b).Compare(deletedAt(a)), cmp.Compare(a.Key(), b.Key()))
-	})
-	all = append(all, deleted[:min(len(deleted), maxDeleted)]...)
-	slices.SortFunc(all, election.Compare)
-	return all
+	return election.Kept(slices.SortedFunc(maps.Values(b.elections), election.Compare), at)
 }
 
 // Apply applies an event to the board, and reports whether it changed the board. An event whose effect the board already

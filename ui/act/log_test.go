@@ -3,7 +3,6 @@ package act_test
 import (
 	"context"
 	"strconv"
-	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -57,7 +56,4 @@ func TestTheLogIsBounded(t *testing.T) {
 	end(slow)
 	end(release("last"))
 	kept(limit, "11")
-	if text := strings.TrimSpace(l.Running()); text != "" {
-		t.Errorf("running: %s", text)
-	}
 }
