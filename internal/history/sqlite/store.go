@@ -249,6 +249,12 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 		}
 		more = more || n == trimStep
 	}
+	// The file contains nothing about the time before the checkpoint.
+	for _, q := range []string{"UPDATE observations SET started = ?1 WHERE started < ?1 AND seen >= ?1", "UPDATE elections SET found = ?1 WHERE found < ?1"} {
+		if _, err := w.exec(ctx, q, at); err != nil {
+			return false, err
+		}
+	}
 	if !more {
 		w.trimAt = now.Add(trimEvery)
 	}

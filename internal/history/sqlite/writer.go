@@ -478,7 +478,7 @@ func (w *Writer) standBy(now time.Time, other string) {
 
 // requestMark requests a mark when a checkpoint is due.
 func (w *Writer) requestMark(b batch, now time.Time) {
-	if !w.leased || w.begun && b.lost == 0 && w.events < max(leastEvents, w.elections) && (w.events == 0 || now.Sub(w.checkpointAt) < checkpointEvery) {
+	if !w.leased || w.begun && b.lost == 0 && w.events < max(leastEvents, w.elections) && (w.observation == 0 || now.Sub(w.checkpointAt) < checkpointEvery) {
 		return
 	}
 	w.mu.Lock()
@@ -500,9 +500,13 @@ func (w *Writer) lease(ctx context.Context, now time.Time) (other string, err er
 		}
 		w.writing = writing{} // another process has taken over
 	}
+	expired := now
+	if st := w.Status(); st.Other == "" || now.Sub(st.OtherSince) < w.o.Lease {
+		expired = now.Add(-w.o.Lease / 4) // more than a heartbeat: a process that has observed for longer stores more
+	}
 	changed, err = w.exec(ctx, `INSERT INTO leases (datacenter, writer, observer, until) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (datacenter)
 		DO UPDATE SET writer = ?2, observer = ?3, until = ?4 WHERE until NOT BETWEEN ?5 AND ?6`,
-		w.datacenter, w.id, w.o.Observer, until, nanos(now), nanos(now.Add(2*w.o.Lease)))
+		w.datacenter, w.id, w.o.Observer, until, nanos(expired), nanos(now.Add(2*w.o.Lease)))
 	if w.leased = changed > 0; err != nil || w.leased {
 		return "", err
 	}

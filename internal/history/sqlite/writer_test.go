@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -186,6 +187,34 @@ func TestOneProcessStoresTheHistory(t *testing.T) {
 	}
 	if all := observations(t, path); all[0].Observer != "root@recorder" || all[1].Observer != "ana@bastion" {
 		t.Errorf("%+v", all)
+	}
+}
+
+// After a kill, the process that has observed for the longest time takes over: a new one does not know the latest changes.
+func TestANewProcessDoesNotTakeOverFirst(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	var beats atomic.Int64
+	clock := func() time.Time { return start().Add(time.Duration(beats.Load())) }
+	o.read(pair("s1", 10, 1, 20))
+	killed := startWriter(t, path, sqlite.WriterOptions{Lease: 10 * time.Second, Now: start})
+	same, fresh := newObserver(t, start()), newObserver(t, start())
+	same.read(pair("s1", 10, 1, 20))
+	feed(killed.Writer, o)
+	killed.waitFor(func() bool { return len(observations(t, path)) == 1 })
+	killed.stop()
+	inSQL(t, path, fmt.Sprintf("INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', %d)", start().Add(10*time.Second).UnixNano()))
+	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Now: clock})
+	feed(second.Writer, same)
+	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
+	same.after(time.Second).read(pair("", 10, 1, 25)) // only the second process observes this vacancy
+	feed(second.Writer, same)
+	fresh.after(11 * time.Second).read(pair("s1", 10, 2, 30)) // the lease expired a second ago
+	recordWith(t, path, fresh, sqlite.WriterOptions{Observer: "bob@laptop", Now: func() time.Time { return start().Add(11 * time.Second) }})
+	beats.Store(int64(12 * time.Second))
+	second.waitFor(func() bool { return len(stored(t, path)) > 0 })
+	second.stop()
+	if all := observations(t, path); len(all) != 1 || len(stored(t, path)) != 1 {
+		t.Errorf("%+v %+v", all, stored(t, path))
 	}
 }
 
@@ -394,6 +423,38 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 	names, err := open(t, path).Elections(t.Context())
 	if err != nil || len(names) != 2 && len(names) != 3 || slices.ContainsFunc(names, func(e history.Election) bool { return e.Name == "gone" }) {
 		t.Errorf("%v: %v", err, names)
+	}
+}
+
+// A datacenter without events also stores checkpoints. Otherwise its latest one would keep the events of all others.
+func TestADatacenterWithoutEventsStoresCheckpoints(t *testing.T) {
+	o, path, marks := newObserver(t, daysAgo(2)), newPath(t), make(chan bool, 1)
+	o.read(pair("s1", 10, 1, 20))
+	w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }})
+	feed(w.Writer, o)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	select {
+	case <-marks:
+	case <-ctx.Done():
+		t.Error("no checkpoint was requested after two days")
+	}
+	w.cancel()
+	<-w.done
+}
+
+// The time whose terms retention has deleted does not count as observed without a leader.
+func TestRetentionEndsTheKnowledgeOfItsPeriod(t *testing.T) {
+	path, keep := newPath(t), 10*24*time.Hour
+	daily(t, path, 60)
+	trim(t, path, time.Now(), sqlite.WriterOptions{Keep: &keep})
+	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: daysAgo(50)}})
+	if err != nil || *st.Total.AvailabilityMin < 0.9 || time.Duration(st.Observed) > 13*24*time.Hour {
+		t.Errorf("%v %+v", err, st.Total)
+	}
+	before, err := open(t, path).State(t.Context(), history.StateQuery{At: daysAgo(30)})
+	if err != nil || before.Observed {
+		t.Errorf("%v %+v", err, before)
 	}
 }
 

@@ -61,6 +61,10 @@ const (
 	// responses that are prepared or being sent.
 	maxQueries = 8
 	maxSends   = 64
+	// maxPosts is the maximum number of actions in postsWithin, because each of them can explain each term that ends at
+	// about the same time.
+	maxPosts    = 2000
+	postsWithin = time.Minute
 )
 
 // failure is the body of an unsuccessful response. Code is one of errorCodes or empty.
@@ -104,12 +108,12 @@ type Options struct {
 
 type server struct {
 	Options
-	queries, sends chan struct{}
+	queries, sends, posts chan struct{}
 }
 
 // NewHandler returns the handler for all routes of a recorder.
 func NewHandler(o Options) http.Handler {
-	s := &server{Options: o, queries: make(chan struct{}, maxQueries), sends: make(chan struct{}, maxSends)}
+	s := &server{Options: o, queries: make(chan struct{}, maxQueries), sends: make(chan struct{}, maxSends), posts: make(chan struct{}, maxPosts)}
 	open, closed := http.NewServeMux(), http.NewServeMux()
 	open.HandleFunc("GET "+pathHealth, s.health)
 	open.Handle("/", s.authorized(http.NewCrossOriginProtection().Handler(closed)))
@@ -328,7 +332,9 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 		reject(w, http.StatusRequestEntityTooLarge, "the action is too large or incomplete", "")
 	case json.Unmarshal(text, &a) != nil || !a.Valid():
 		reject(w, http.StatusBadRequest, "the request body is not a valid action", "")
+	case !take(w, s.posts):
 	default:
+		time.AfterFunc(postsWithin, func() { <-s.posts })
 		a.Time = time.Now()
 		s.Record(a)
 		w.WriteHeader(http.StatusAccepted)

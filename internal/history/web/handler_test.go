@@ -147,6 +147,21 @@ func TestActionsGetTheTimeOfTheRecorder(t *testing.T) {
 	}
 }
 
+// A local user who sends many actions must not slow down the recorder.
+func TestActionsAreLimited(t *testing.T) {
+	s := serve(t, nil)
+	c := client(t, s.URL)
+	a := history.Action{By: "eve@vm", Kind: election.ActionDestroy, Datacenter: "dc1", Session: "s", Result: history.ResultDone}
+	for range 2000 {
+		if err := c.Record(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Record(t.Context(), a); err == nil || !strings.Contains(err.Error(), "503") || len(s.actions) != 2000 {
+		t.Errorf("%v, %d stored", err, len(s.actions))
+	}
+}
+
 func TestHealth(t *testing.T) {
 	s := serve(t, nil)
 	if code, h, body := get(t, s.URL+"/healthz", nil); code != 200 || body != "ok\n" || !strings.HasPrefix(h.Get("Content-Type"), "text/plain") {
