@@ -52,7 +52,7 @@ LEFT_OUT = $(strip $(shell \
 RACE   := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 PLAIN  := ./election/... ./ui/... ./tools/... ./internal/test/...
 RACED  := . ./consulx/... $(patsubst %,./%/...,$(filter-out internal/test,$(wildcard internal/*)))
-TEST   := ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test -p 4 -timeout 20m
+TEST    = ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test -p 4 -timeout 20m
 
 test: consul holders ## runs all tests, including those with a real Consul, real lock holders and tmux
 	$(TEST) $(PLAIN)

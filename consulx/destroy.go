@@ -53,7 +53,10 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 	if err := op.checkKeys(ctx, d); err != nil {
 		return err
 	}
-	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}, func() error { return op.destroy(ctx, d) })
+	// The first ctrl-c lets a write in progress end.
+	write, stop := context.WithTimeout(context.WithoutCancel(ctx), destroyLimit)
+	defer stop()
+	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}, func() error { return op.destroy(write, d) })
 }
 
 // checkHeld compares the keys that the session holds in the whole store with those that were shown.

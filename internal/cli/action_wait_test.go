@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -163,6 +166,36 @@ func TestAnInterruptedWaitReportsTheAction(t *testing.T) {
 	has(t, out.String(), "web: web-1 on node-1 was released: interrupted while waiting for the next leader\n")
 	if w.get("service/web/leader").Session != "" {
 		t.Error("the key is still held")
+	}
+}
+
+// The first ctrl-c lets a write in progress end.
+func TestAnInterruptLetsAWriteEnd(t *testing.T) {
+	for action, path := range map[string]string{"release": "/v1/txn", "destroy": "/v1/session/destroy/"} {
+		t.Run(action, func(t *testing.T) {
+			w := onMemory(t)
+			w.acquire("service/web/leader", w.session(nil), "web-1")
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			addr := consultest.ReverseProxy(t, w.addr, func(to http.ResponseWriter, r *http.Request, forward http.Handler) {
+				if r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, path) {
+					body, err := io.ReadAll(r.Body)
+					if err != nil {
+						return
+					}
+					if action == "destroy" || strings.Contains(string(body), "unlock") {
+						cancel()
+					}
+					r.Body = io.NopCloser(bytes.NewReader(body))
+				}
+				forward.ServeHTTP(to, r)
+			})
+			var out buffer
+			d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &out}
+			if code := run(ctx, d, []string{"--http-addr", addr, action, "web", "--yes"}); code != exitOK {
+				t.Errorf("exit code %d: %s", code, out.String())
+			}
+		})
 	}
 }
 

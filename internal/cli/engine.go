@@ -30,7 +30,8 @@ type writer struct {
 func (w writer) Release(ctx context.Context, t election.Target) insight.Outcome {
 	o := insight.Outcome{Action: election.ActionRelease, Target: t}
 	w.carryOut(ctx, func() error {
-		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+		// The first ctrl-c lets a write in progress end.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 		defer cancel()
 		return w.Operator.Release(ctx, t)
 	}, &o)
