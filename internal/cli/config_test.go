@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -168,9 +169,9 @@ func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
 
 // A flag overrides the environment, which overrides the file. A token and a token file are one setting.
 func TestPrecedenceOfFlagsEnvironmentAndConfigFile(t *testing.T) {
-	var token string
+	var token atomic.Value
 	w := intercept(t, onMemory(t), func(_ http.ResponseWriter, r *http.Request) bool {
-		token = r.Header.Get("X-Consul-Token")
+		token.Store(r.Header.Get("X-Consul-Token"))
 		return false
 	})
 	file := filepath.Join(t.TempDir(), "token")
@@ -188,8 +189,8 @@ func TestPrecedenceOfFlagsEnvironmentAndConfigFile(t *testing.T) {
 		}
 		path := withConfig(t, tt.config)
 		w.run(append([]string{"list", "--config", path}, strings.Fields(tt.args)...)...).must(t, exitOK)
-		if token != tt.want {
-			t.Errorf("%+v: token %q", tt, token)
+		if got := token.Load(); got != tt.want {
+			t.Errorf("%+v: token %q", tt, got)
 		}
 		_ = os.Unsetenv(tt.env)
 	}

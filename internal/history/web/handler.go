@@ -245,8 +245,10 @@ func (s *server) serve(read route) http.HandlerFunc {
 			return
 		}
 		h := http.Header{"Content-Type": {"application/x-ndjson"}, "Vary": {"Accept-Encoding"}}
-		text, err := prepare(r, read, h)
-		<-s.queries
+		text, err := func() ([]byte, error) {
+			defer func() { <-s.queries }() // also after a panic
+			return prepare(r, read, h)
+		}()
 		if err != nil {
 			s.fail(w, err)
 			return
