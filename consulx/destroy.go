@@ -54,7 +54,8 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 		return err
 	}
 	// The first ctrl-c lets a write in progress end.
-	write, stop := context.WithTimeout(context.WithoutCancel(ctx), destroyLimit)
+	limit, _ := ctx.Deadline()
+	write, stop := context.WithDeadline(context.WithoutCancel(ctx), limit)
 	defer stop()
 	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}, func() error { return op.destroy(write, d) })
 }
