@@ -8,8 +8,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"electop/election/sanitize"
-	"electop/internal/redact"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -24,6 +22,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/election/sanitize"
+	"electop/internal/redact"
 )
 
 // Config contains the address and the credentials. If a field is empty, Consul's environment variable for it applies,

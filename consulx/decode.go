@@ -2,7 +2,6 @@ package consulx
 
 import (
 	"bytes"
-	"electop/election"
 	"encoding/json"
 	"errors"
 	"hash/maphash"
@@ -13,6 +12,8 @@ import (
 	"unicode"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/election"
 )
 
 // PairOf converts a key of Consul's API.

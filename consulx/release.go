@@ -2,8 +2,6 @@ package consulx
 
 import (
 	"context"
-	"electop/election"
-	"electop/election/sanitize"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +10,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/election/sanitize"
 )
 
 // release unlocks a key that was just read, in one transaction that checks the index and the session.

@@ -2,12 +2,13 @@ package consulx
 
 import (
 	"context"
-	"electop/election"
 	"errors"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"electop/election"
 )
 
 // authorizePath is an internal endpoint that Consul's web interface uses. electop must also work without it.

@@ -2,8 +2,6 @@ package consulx
 
 import (
 	"context"
-	"electop/election"
-	"electop/internal/crash"
 	"errors"
 	"slices"
 	"strings"
@@ -11,6 +9,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"electop/election"
+	"electop/internal/crash"
 )
 
 // Survey reads the surroundings of an election once: all sessions, and at most 64 keys under the same parent. If there

@@ -3,7 +3,6 @@ package consulx
 import (
 	"context"
 	"crypto/tls"
-	"electop/election/sanitize"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/election/sanitize"
 )
 
 // The kernel reports a dead connection after 14 s: after 5 s without data, it sends three probes at intervals of 3 s.

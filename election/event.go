@@ -1,13 +1,14 @@
 package election
 
 import (
-	"electop/election/sanitize"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"electop/election/sanitize"
 )
 
 // EventType is the type of an event of an election or of the connection to Consul.

@@ -1,10 +1,11 @@
 package election
 
 import (
-	"electop/election/sanitize"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
+
+	"electop/election/sanitize"
 )
 
 // LabelLength is the maximum length of a leader's label, in runes.

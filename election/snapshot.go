@@ -2,10 +2,11 @@ package election
 
 import (
 	"cmp"
-	"electop/election/sanitize"
 	"slices"
 	"strings"
 	"time"
+
+	"electop/election/sanitize"
 )
 
 // Snapshot is the known state of all elections and of the connection at one time. It is immutable and safe for

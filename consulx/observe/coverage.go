@@ -2,13 +2,14 @@ package observe
 
 import (
 	"context"
-	"electop/consulx"
-	"electop/election"
-	"electop/internal/crash"
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/internal/crash"
 )
 
 const (

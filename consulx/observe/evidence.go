@@ -2,12 +2,13 @@ package observe
 
 import (
 	"context"
-	"electop/consulx"
-	"electop/election"
-	"electop/internal/crash"
 	"slices"
 	"sync"
 	"time"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/internal/crash"
 )
 
 const (

@@ -2,13 +2,14 @@ package observe
 
 import (
 	"context"
-	"electop/consulx"
-	"electop/election"
-	"electop/election/tracker"
 	"errors"
 	"slices"
 	"sync"
 	"time"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/tracker"
 )
 
 // snapshotGap limits snapshots to 30 a second.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"electop/consulx"
-	"electop/election"
 	"errors"
 	"net/url"
 	"slices"
@@ -14,6 +12,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/election"
 )
 
 // keyPoller reads the keys of one shard. It sends each response to the tracker as one election.KeysRead.

@@ -2,11 +2,12 @@ package observe
 
 import (
 	"cmp"
-	"electop/consulx"
-	"electop/election"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"electop/consulx"
+	"electop/election"
 )
 
 const (

@@ -2,11 +2,12 @@ package observe
 
 import (
 	"context"
-	"electop/consulx"
-	"electop/election"
 	"slices"
 	"sync"
 	"time"
+
+	"electop/consulx"
+	"electop/election"
 )
 
 const (

@@ -2,14 +2,15 @@ package observe
 
 import (
 	"context"
-	"electop/consulx"
-	"electop/election"
 	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/election"
 )
 
 // sessionListGap limits the lists of all sessions to two per second, because every change to the datacenter's sessions

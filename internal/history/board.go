@@ -140,10 +140,8 @@ func (b *Board) Apply(ev *election.Event) bool {
 	case election.Updated:
 		relabel(e, ev)
 	case election.Overwritten:
-		if !e.Pair.Held() && ev.Term != e.Term {
+		if e.Pair.LockIndex = 0; !e.Pair.Held() && ev.Term != e.Term {
 			e.Pair.LockIndex = ev.Term
-		} else {
-			e.Pair.LockIndex = 0
 		}
 		e.Exists, e.Term = true, ev.Term
 		relabel(e, ev)
@@ -246,7 +244,7 @@ func certain(known, next election.Cause) bool {
 
 func explain(e *election.Election, ev *election.Event, settled bool) bool {
 	t := termOf(e, ev)
-	if settled && t != nil && t.Cause != "" && t.Cause != election.Unknown && (ev.Guess || !t.Guess) {
+	if settled && t != nil && t.Cause != "" && t.Cause != election.Unknown && (ev.Guess || !t.Guess) && !certain(ev.Cause, t.Cause) {
 		return false // another process may have known it earlier or better
 	}
 	if t == nil || certain(t.Cause, ev.Cause) || t.Cause == ev.Cause && t.Evidence == ev.Evidence && t.Guess == ev.Guess {
