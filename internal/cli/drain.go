@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -274,16 +273,6 @@ func (c *drainCommand) writePlanJSON(w io.Writer) error {
 		"summary": true, "dry_run": true, "nodes": c.plan.Nodes, "elections": planned, "skipped": len(c.plan.Items) - planned,
 		"complete": c.plan.Incomplete == "" && !c.noScan,
 	})
-}
-
-// writeJSONLine writes a value as one line, safe to show.
-func writeJSONLine(w io.Writer, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", sanitize.JSON(text))
-	return err
 }
 
 // changed returns a function that writes a line when the status of an election changes.
