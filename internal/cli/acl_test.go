@@ -143,6 +143,6 @@ func TestActionsWithoutATokenIfTheDefaultPolicyIsAllow(t *testing.T) {
 	has(t, r.errOut, "cannot be searched completely with this token")
 	w.alive(s)
 	r = w.run("drain", "node-9", "--yes", "--wait", "10ms").must(t, exitDenied)
-	has(t, r.errOut, "not verified whether node-9 leads an election")
+	has(t, r.errOut, "not verified whether sessions on node-9 lead an election")
 	w.run("drain", "node-9", "--yes", "--token", agent.Token(), "--wait", "10ms").must(t, exitOK)
 }

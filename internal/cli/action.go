@@ -381,7 +381,6 @@ func (a *action) searchStore(ctx context.Context) error {
 		ids = append(ids, s.Target.Session)
 	}
 	pairs, err := consulx.Holdings(ctx, a.client.Consistently(), ids, p.update)
-	p.end()
 	incomplete := errors.Is(err, consulx.ErrIncomplete)
 	switch {
 	case ctx.Err() != nil:

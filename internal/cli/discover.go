@@ -72,9 +72,6 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 	for i, l := range ls.all {
 		p := &progress{w: d.stderr, terminal: d.interactive, where: l.where}
 		found, err := discoverLocks(ctx, l.client, strings.TrimPrefix(prefix, "/"), l.patterns, p.update)
-		if p.total > 0 {
-			p.end()
-		}
 		if ctx.Err() != nil {
 			return errors.New("the search was interrupted")
 		}
