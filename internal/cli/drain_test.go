@@ -65,13 +65,13 @@ func pollers(t *testing.T, w *testConsul, all []candidate, interval time.Duratio
 
 // drainLine is one line of `drain -o json`.
 type drainLine struct {
-	Election, Key, Result, Reason, Better string
-	Rounds                                int
-	Destroyed, Summary                    bool
-	Old                                   struct{ Leader, Session, Node string }
-	New                                   *struct{ Leader, Session, Node string }
-	VacancyMS                             *int64 `json:"vacancy_ms"`
-	Elections, Moved, Stayed, Vacant      int
+	Election, Key, Result, Reason, Better  string
+	Rounds                                 int
+	Destroyed, Summary                     bool
+	Old                                    struct{ Leader, Session, Node string }
+	New                                    *struct{ Leader, Session, Node string }
+	VacancyMS                              *int64 `json:"vacancy_ms"`
+	Elections, Moved, Stayed, Vacant       int
 	Failed, Interrupted, Skipped, Releases int
 }
 
