@@ -139,7 +139,7 @@ func NewPlan(
 	board := insight.NewBoard(f.Snapshot.Elections, nil)
 	for _, e := range f.Elections() {
 		surroundings := around[e.Key()]
-		item := newItem(e, f.Nodes, board, &surroundings)
+		item := NewItem(e, f.Nodes, board, &surroundings)
 		_, item.Watched = f.Patterns.Match(e.Key())
 		if text := excluded(e); text != "" {
 			item.Skip, item.Failure = text, ""
@@ -149,7 +149,7 @@ func NewPlan(
 	return p
 }
 
-func newItem(e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
+func NewItem(e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
 	item := &Item{Target: e.Target(), Unread: around.Unread()}
 	all := board.Candidates(e, around)
 	for _, c := range all {

@@ -116,6 +116,24 @@ func WayBack(all []Result) []string {
 	return append(words, names...)
 }
 
+// tallied contains the results that [Tally] counts, in its order.
+var tallied = strings.Fields("moved done destroyed same_leader stayed vacant unknown refused denied changed no_leader failed interrupted moving waiting skipped")
+
+// Tally counts results: "2 moved, 1 failed".
+func Tally(results []string) string {
+	counts := map[string]int{}
+	for _, result := range results {
+		counts[result]++
+	}
+	var parts []string
+	for _, result := range tallied {
+		if n := counts[result]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(result, "_", " ")))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Progress describes the state of an election while the drain runs.
 func (r Result) Progress() string {
 	text := r.present()

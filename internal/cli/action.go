@@ -22,16 +22,14 @@ import (
 // action is one run of release or destroy.
 type action struct {
 	engine
-	d       deps
-	o       *options
-	kind    election.ActionKind
-	yes     bool
-	node    string
-	output  string
-	id      string // the session of --session; destroy only
-	noScan  bool   // destroy only
-	hidden  bool   // elections on the node of --node may be missing
-	written error  // the first error that occurred while a result was written
+	printer
+	o      *options
+	kind   election.ActionKind
+	yes    bool
+	node   string
+	id     string // the session of --session; destroy only
+	again  string // the end of the question; drill only
+	hidden bool   // elections on the node of --node may be missing
 }
 
 func newReleaseCommand(d deps, o *options) *cobra.Command {
@@ -66,8 +64,6 @@ Before the confirmation, electop searches the whole KV store for keys that the
 sessions hold, and shows their number and the first ten. Consul cannot destroy a
 session conditionally. electop therefore searches again immediately before the
 action, and destroys a session only if it holds exactly the keys of the plan.
---no-scan skips both searches: keys that match no pattern are then neither shown
-nor compared.
 
 --session ID destroys this session, whichever keys it holds. The result has one
 line for each watched election that the session leads or, if there is none, one
@@ -120,7 +116,7 @@ the exit code:
   done                    0  done, without --wait: the next leader is unknown`
 
 func newAction(d deps, o *options, kind election.ActionKind, cmd *cobra.Command) *cobra.Command {
-	a := &action{d: d, o: o, kind: kind}
+	a := &action{printer: printer{d: d}, o: o, kind: kind}
 	a.report = a.writeOutcome
 	cmd.ValidArgsFunction = completeNames(o)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error { return a.run(cmd.Context(), names) }
@@ -131,7 +127,6 @@ func newAction(d deps, o *options, kind election.ActionKind, cmd *cobra.Command)
 	outputFlag(cmd, &a.output, "text", "json")
 	if kind == election.ActionDestroy {
 		f.Var((*nonEmptyString)(&a.id), "session", "destroy the session with this ID")
-		f.BoolVar(&a.noScan, "no-scan", false, "skip the search of the whole KV store")
 	}
 	return cmd
 }
@@ -152,21 +147,9 @@ func (s *nonEmptyString) Set(value string) error {
 	return nil
 }
 
-// run selects the elections, shows the plan, requests confirmation, and acts on each election only if its lock state
-// has not changed since run read it.
+// run acts on each election only if its lock state has not changed since prepare read it.
 func (a *action) run(ctx context.Context, names []string) error {
-	if err := a.validate(names); err != nil {
-		return err
-	}
-	var err error
-	if a.lookup, err = a.o.readOne(ctx, a.d, nil); err != nil {
-		return err
-	}
-	if err := a.choose(ctx, names); err != nil {
-		return err
-	}
-	a.assess(ctx)
-	if err := a.confirmPlan(ctx); err != nil {
+	if err := a.prepare(ctx, names); err != nil {
 		return err
 	}
 	if len(a.pending()) > 0 {
@@ -177,6 +160,22 @@ func (a *action) run(ctx context.Context, names []string) error {
 		}
 	}
 	return a.result()
+}
+
+// prepare selects the elections, shows the plan and requests confirmation.
+func (a *action) prepare(ctx context.Context, names []string) error {
+	err := a.validate(names)
+	if err == nil {
+		a.lookup, err = a.o.readOne(ctx, a.d, nil)
+	}
+	if err == nil {
+		err = a.choose(ctx, names)
+	}
+	if err != nil {
+		return err
+	}
+	a.assess(ctx)
+	return a.confirmPlan(ctx)
 }
 
 // validate checks the command line before the first request to Consul.
@@ -203,15 +202,9 @@ func (a *action) choose(ctx context.Context, names []string) error {
 		return a.chooseSession(ctx)
 	}
 	chosen, err := a.elections(ctx, names)
-	if err != nil {
-		return err
-	}
-	if a.node != "" {
-		if a.hidden, err = a.warnSilent(ctx); err != nil {
-			return err
-		}
-		if chosen, err = a.ledOn(ctx, chosen); err != nil {
-			return err
+	if err == nil && a.node != "" {
+		if a.hidden, err = a.warnSilent(ctx); err == nil {
+			chosen, err = a.ledOn(ctx, chosen)
 		}
 	}
 	for i, e := range chosen {
@@ -219,44 +212,36 @@ func (a *action) choose(ctx context.Context, names []string) error {
 			a.add(e)
 		}
 	}
-	return nil
+	return err
 }
 
 func (a *action) add(e *election.Election) {
 	s := &item{election: e, Outcome: insight.Outcome{Action: a.kind, Target: e.Target()}}
-	a.items = append(a.items, s)
-	switch {
-	case e.State(a.snapshot.At) == election.Led:
-	case e.IsSemaphore():
-		s.Kind, s.Reason = insight.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader"
-	default:
+	if e.State(a.snapshot.At) != election.Led {
 		s.Kind, s.Reason = insight.OutcomeNoLeader, "the election has no leader"
+		if e.IsSemaphore() {
+			s.Reason = "the key belongs to a semaphore, which has holders and no leader"
+		}
 	}
+	a.items = append(a.items, s)
 }
 
-// ledOn returns the elections whose leader's session is on the node of --node. It fails if the token cannot read a
-// leader's session, because that leader could be on any node.
-func (a *action) ledOn(ctx context.Context, all []*election.Election) ([]*election.Election, error) {
-	var found []*election.Election
+// ledOn returns the elections whose leader's session is on the node of --node. It fails if the session of a leader
+// cannot be read, because that leader could be on any node.
+func (a *action) ledOn(ctx context.Context, all []*election.Election) (found []*election.Election, err error) {
 	for _, e := range all {
 		if !e.Exists || !e.Pair.Held() {
 			continue
 		}
 		session := e.Session
 		if session == nil {
-			var err error
-			switch session, err = a.readSession(ctx, e.Pair.Session); {
-			case errors.Is(err, consulx.ErrNoSession):
-				continue
-			case errors.Is(err, consulx.ErrDenied):
-				return nil, fmt.Errorf("%w: the node of %s's leader is unknown, because this token cannot read its session; use NAMEs without --node",
-					consulx.ErrDenied, sanitize.Line(e.Name, 100))
-			case err != nil:
-				return nil, err
-			}
+			session, err = a.readSession(ctx, e.Pair.Session)
 		}
-		if election.SameNode(session.Node, a.node) {
+		switch {
+		case session != nil && election.SameNode(session.Node, a.node):
 			found = append(found, e)
+		case session == nil && !errors.Is(err, consulx.ErrNoSession):
+			return nil, fmt.Errorf("the node of %s's leader is unknown; use NAMEs without --node: %w", sanitize.Line(e.Name, 100), err)
 		}
 	}
 	if len(found) == 0 {
@@ -265,50 +250,45 @@ func (a *action) ledOn(ctx context.Context, all []*election.Election) ([]*electi
 	return found, nil
 }
 
-// chooseSession selects the elections that the session of --session leads. If the session leads no watched election,
-// chooseSession selects only the session.
-func (a *action) chooseSession(ctx context.Context) error {
-	session, err := a.readSession(ctx, a.id)
-	switch {
-	case session != nil:
-		a.id = session.ID // Consul finds a session in any case of its ID
-	case !errors.Is(err, consulx.ErrDenied):
-		return err
-	}
-	for _, e := range a.snapshot.Elections {
-		if e.Exists && e.Pair.HeldBy(a.id) {
-			a.add(e)
-		}
-	}
-	if len(a.items) > 0 {
-		return nil
-	}
-	if a.wait > 0 {
-		return usagef("--wait: session %s leads no election that the patterns match; remove --wait, or select its keys with -k", sanitize.Line(a.id, 40))
-	}
-	t := election.Target{Session: a.id}
-	if session != nil {
-		t.Node, t.Behavior, t.LockDelay = session.Node, session.Behavior, session.EnforcedLockDelay()
-	}
-	a.items = []*item{{session: session, Outcome: insight.Outcome{Action: a.kind, Target: t}}}
-	return nil
-}
-
 // readSession reads one session. It fails with ErrDenied if the token may not read it, and with ErrNoSession if there
 // is no session with this ID.
-func (l lookup) readSession(ctx context.Context, id string) (*election.Session, error) {
+func (a *action) readSession(ctx context.Context, id string) (*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	found, hidden, err := l.client.SessionsByID(ctx, []string{id})
+	found, hidden, err := a.client.SessionsByID(ctx, []string{id})
 	switch {
-	case err != nil:
-		return nil, err
 	case len(found) > 0:
 		return found[0], nil
 	case hidden:
 		return nil, consulx.ErrDenied
 	}
-	return nil, fmt.Errorf("%w: %s", consulx.ErrNoSession, sanitize.Line(id, 40))
+	return nil, cmp.Or(err, fmt.Errorf("%w: %s", consulx.ErrNoSession, sanitize.Line(id, 40)))
+}
+
+// chooseSession selects the elections that the session of --session leads. If the session leads no watched election,
+// chooseSession selects only the session.
+func (a *action) chooseSession(ctx context.Context) error {
+	t := election.Target{Session: a.id}
+	session, err := a.readSession(ctx, a.id)
+	switch {
+	case session != nil:
+		t = election.Target{Session: session.ID, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
+	case !errors.Is(err, consulx.ErrDenied):
+		return err
+	}
+	for _, e := range a.snapshot.Elections {
+		if e.Exists && e.Pair.HeldBy(t.Session) {
+			a.add(e)
+		}
+	}
+	switch {
+	case len(a.items) > 0:
+	case a.wait > 0:
+		return usagef("--wait: session %s leads no election that the patterns match; remove --wait, or select its keys with -k", sanitize.Line(a.id, 40))
+	default:
+		a.items = []*item{{session: session, Outcome: insight.Outcome{Action: a.kind, Target: t}}}
+	}
+	return nil
 }
 
 // assess infers the effect of the action on each election, and finishes the items on which electop refuses to act.
@@ -319,15 +299,16 @@ func (a *action) assess(ctx context.Context) {
 			keys = append(keys, s.Target.Key)
 		}
 	}
-	around := a.surroundings(ctx, keys)
+	around, board := a.surroundings(ctx, keys), insight.NewBoard(a.snapshot.Elections, nil)
 	for _, s := range a.pending() {
 		if s.election == nil {
 			continue
 		}
 		read := around[s.Target.Key]
-		candidates := insight.Candidates(s.election, &read, a.snapshot.Elections)
-		s.next = nextText(candidates, &read)
-		s.effect = insight.EffectOf(a.kind, s.election, &read, insight.Likely(candidates, &read))
+		i := act.NewItem(s.election, nil, board, &read)
+		if s.next, s.effect = i.NextText(), i.Effect; a.kind == election.ActionDestroy {
+			s.effect = i.Last
+		}
 		if s.effect.Refusal != "" {
 			s.Kind, s.Reason = insight.OutcomeRefused, s.effect.Refusal
 		}
@@ -337,26 +318,25 @@ func (a *action) assess(ctx context.Context) {
 // confirmPlan shows the plan, reports skipped elections and requests confirmation. The reports follow the plan, so that
 // a long plan does not scroll them away. A destroy shows the plan even with --yes, because the session may hold any key.
 func (a *action) confirmPlan(ctx context.Context) error {
-	searches := a.kind == election.ActionDestroy && !a.noScan
-	if !a.yes || searches {
-		a.checkPermissions(ctx)
-	}
-	skipped := slices.DeleteFunc(slices.Clone(a.items), func(s *item) bool { return s.Kind == "" })
 	var err error
-	if len(a.pending()) > 0 {
-		if searches {
-			err = a.searchStore(ctx)
-		}
-		if err == nil {
-			a.showPlan(!a.yes || searches)
+	shown := !a.yes || a.kind == election.ActionDestroy
+	if shown {
+		err = a.checkPermissions(ctx)
+	}
+	if err == nil && a.kind == election.ActionDestroy && len(a.pending()) > 0 {
+		if err = a.searchStore(ctx); errors.Is(err, errDeclined) {
+			return err
 		}
 	}
-	for _, s := range skipped {
-		a.report(s)
+	if err == nil && len(a.pending()) > 0 {
+		a.showPlan(shown)
+	}
+	for _, s := range a.items {
+		if s.Kind != "" {
+			a.report(s)
+		}
 	}
 	switch {
-	case errors.Is(err, errDeclined):
-		return err
 	case err != nil:
 		a.fail(err)
 	case !a.yes && len(a.pending()) > 0:
@@ -366,28 +346,26 @@ func (a *action) confirmPlan(ctx context.Context) error {
 }
 
 // checkPermissions finishes the items on which the token may not act, so that the user does not confirm an action that
-// Consul will deny. If the token's permissions cannot be read, all pending items fail.
-func (a *action) checkPermissions(ctx context.Context) {
-	pending := a.pending()
-	targets := make([]election.Target, len(pending))
-	for i, s := range pending {
-		targets[i] = s.Target
+// Consul will deny.
+func (a *action) checkPermissions(ctx context.Context) error {
+	var targets []election.Target
+	for _, s := range a.pending() {
+		targets = append(targets, s.Target)
 	}
 	rules, err := a.missingRules(ctx, a.kind, targets)
-	for i, s := range pending {
-		if err != nil {
-			s.Outcome = outcomeOf(s.Outcome, err)
-		} else if rules[i] != "" {
+	for i, s := range a.pending() {
+		if rules[i] != "" {
 			s.Kind, s.Reason = insight.OutcomeDenied, rules[i]
 		}
 	}
+	return err
 }
 
 // sessions returns one pending item per session.
 func (a *action) sessions() []*item {
 	var all []*item
 	for _, s := range a.pending() {
-		if !slices.ContainsFunc(all, func(other *item) bool { return strings.EqualFold(other.Target.Session, s.Target.Session) }) {
+		if !slices.ContainsFunc(all, s.sameSession) {
 			all = append(all, s)
 		}
 	}
@@ -397,13 +375,11 @@ func (a *action) sessions() []*item {
 // searchStore searches the whole KV store for keys of the sessions to destroy. If the search is interrupted, the
 // command ends: the user must not confirm an incomplete plan.
 func (a *action) searchStore(ctx context.Context) error {
-	p := &progress{w: a.d.stderr, terminal: a.d.interactive}
 	var ids []string
 	for _, s := range a.sessions() {
 		ids = append(ids, s.Target.Session)
 	}
-	pairs, err := consulx.Holdings(ctx, a.client.Consistently(), ids, p.update)
-	p.end()
+	pairs, err := consulx.Holdings(ctx, a.client.Consistently(), ids, a.progress(a.d))
 	incomplete := errors.Is(err, consulx.ErrIncomplete)
 	switch {
 	case ctx.Err() != nil:
@@ -412,10 +388,10 @@ func (a *action) searchStore(ctx context.Context) error {
 		return err
 	}
 	for _, s := range a.sessions() {
-		s.destroy.Shown, s.destroy.Incomplete = time.Now(), incomplete
+		s.destroy = election.Destroy{Target: s.Target, Shown: time.Now(), Incomplete: incomplete}
 		for _, p := range pairs {
 			if p.HeldBy(s.Target.Session) {
-				s.held = append(s.held, p)
+				s.held, s.destroy.Keys = append(s.held, p), append(s.destroy.Keys, p.Key)
 			}
 		}
 	}
@@ -428,43 +404,40 @@ func (a *action) showPlan(shown bool) {
 	var effects []act.NamedEffect
 	for _, s := range a.pending() {
 		if s.election == nil {
-			s.effect = insight.EffectOfSession(s.session, s.held, !a.noScan && !s.destroy.Incomplete)
+			s.effect = insight.EffectOfSession(s.session, s.held, !s.destroy.Incomplete)
 		}
 		effects = append(effects, act.NamedEffect{Name: s.name(), Effect: s.effect})
 		lines = append(lines, s.headLines()...)
 	}
+	if !shown {
+		for _, e := range effects {
+			for _, text := range e.Effect.Warnings {
+				a.d.warn(e.Name + ": " + text)
+			}
+		}
+		return
+	}
 	lines = append(lines, effectLines(effects)...)
-	for _, s := range a.sessions() {
-		if a.kind == election.ActionDestroy {
+	if a.kind == election.ActionDestroy {
+		for _, s := range a.sessions() {
 			lines = append(lines, a.sessionLines(s)...)
 		}
 	}
-	if shown {
-		_ = writePlanLines(a.d.stderr, lines) // a failed write of the plan must not stop the action
-		return
-	}
-	for _, e := range effects {
-		for _, text := range e.Effect.Warnings {
-			a.d.warn(e.Name + ": " + text)
-		}
-	}
+	_ = writePlanLines(a.d.stderr, lines) // a failed write of the plan must not stop the action
 }
 
 // headLines returns lines with the name of an election, its leader and its likely next leader. For a session that leads
 // no watched election, it returns one line with the session.
 func (s *item) headLines() []string {
-	t := s.Target
-	if s.election == nil {
-		return []string{fmt.Sprintf("Destroy %s.", s.name())}
-	}
-	verb := "Release"
-	if s.Action == election.ActionDestroy {
-		verb = "Destroy the session of"
+	verb := "Release "
+	switch {
+	case s.election == nil:
+		return []string{"Destroy " + s.name() + "."}
+	case s.Action == election.ActionDestroy:
+		verb = "Destroy the session of "
 	}
 	return []string{
-		fmt.Sprintf("%s %s (key %s).", verb, s.name(), sanitize.Line(t.Key, 200)),
-		"  leader    " + holderText(t),
-		"  next      " + s.next,
+		verb + s.name() + " (key " + sanitize.Line(s.Target.Key, 200) + ").", "  leader    " + holderText(s.Target), "  likely    " + s.next,
 	}
 }
 
@@ -508,46 +481,29 @@ func writePlanLines(w io.Writer, lines []string) error {
 	return err
 }
 
-// sessionLines returns lines with the number of keys that a session to destroy holds, the first of them, and the slots
-// of semaphores that are lost. Watched keys come first. It stores what the user was shown.
+// sessionLines returns lines with the number of keys that a session to destroy holds and the first of them. Watched keys
+// come first.
 func (a *action) sessionLines(s *item) []string {
-	t := s.Target
-	var keys, lost []string
-	for _, e := range a.snapshot.Elections {
-		if e.Exists && e.Pair.HeldBy(t.Session) {
-			keys = append(keys, e.Key())
+	t, held := s.Target, s.destroy
+	watched := func(key string) int {
+		if a.snapshot.Find(election.KeyID(key)) != nil {
+			return 0
 		}
-		if sem := election.ReadSemaphore(e, nil); sem != nil && sem.Holds(t.Session) {
-			lost = append(lost, "  lost      a slot of the semaphore "+sanitize.Line(e.Key(), 200))
-		}
+		return 1
 	}
-	watched := len(keys)
-	for _, p := range s.held {
-		if !slices.Contains(keys, p.Key) {
-			keys = append(keys, p.Key)
-		}
-	}
-	s.destroy.Target, s.destroy.Keys, s.destroy.Unsearched = t, slices.Sorted(slices.Values(keys)), a.noScan
+	keys := slices.SortedStableFunc(slices.Values(held.Keys), func(a, b string) int { return cmp.Compare(watched(a), watched(b)) })
 	effect := map[string]string{election.BehaviorDelete: "deleted", election.BehaviorRelease: "released"}[t.Behavior]
-	effect = cmp.Or(effect, "released or deleted (the session could not be read):")
-	line, count := "Session "+sanitize.Line(t.Session, 40), election.Plural(uint64(len(keys)), "key")
+	line, least := "Session "+sanitize.Line(t.Session, 40), " holds "
 	if t.Behavior != "" {
 		line += fmt.Sprintf(" (behavior %s, lock-delay %s)", t.Behavior, t.LockDelay)
 	}
-	switch {
-	case a.noScan:
-		line += " holds at least " + count + ". Keys that match no pattern were not searched (--no-scan)."
-	case s.destroy.Incomplete:
-		line += " holds at least " + count + ". Not all keys could be read."
-	case len(keys) == 0:
-		line += " holds no key."
-	default:
-		line += " holds " + count + ":"
+	if held.Incomplete {
+		least = " cannot be searched completely with this token. It holds at least "
 	}
-	lines := []string{line}
-	for i, key := range keys[:min(len(keys), shownNames)] {
-		line := fmt.Sprintf("  %-8s  %s", effect, sanitize.Line(key, 200))
-		if i >= watched {
+	lines := []string{line + least + election.Plural(uint64(len(keys)), "key") + "."}
+	for _, key := range keys[:min(len(keys), shownNames)] {
+		line := fmt.Sprintf("  %-8s  %s", cmp.Or(effect, "lost"), sanitize.Line(key, 200))
+		if watched(key) > 0 {
 			line += " (not watched)"
 		}
 		lines = append(lines, line)
@@ -555,43 +511,29 @@ func (a *action) sessionLines(s *item) []string {
 	if more := len(keys) - shownNames; more > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more", more))
 	}
-	return append(lines, lost...)
+	return lines
 }
 
 func (a *action) question() string {
-	pending, sessions := a.pending(), a.sessions()
-	switch {
-	case a.kind == election.ActionDestroy && len(sessions) == 1:
-		return "Destroy session " + election.ShortID(sessions[0].Target.Session)
-	case a.kind == election.ActionDestroy:
-		return fmt.Sprintf("Destroy %d sessions", len(sessions))
-	case len(pending) == 1:
-		return "Release " + pending[0].name()
+	all, verb, one, unit := a.pending(), "Release ", a.pending()[0].name(), "election"
+	if a.kind == election.ActionDestroy {
+		all, verb, one, unit = a.sessions(), "Destroy ", "session "+election.ShortID(all[0].Target.Session), "session"
 	}
-	return fmt.Sprintf("Release %d elections", len(pending))
+	if len(all) > 1 {
+		one = election.Plural(uint64(len(all)), unit)
+	}
+	return verb + one + a.again
 }
 
-// result writes a line for each exit code except success, the most severe last, and returns the most severe exit code.
-// For a single item, it writes a line only if the same leader leads again.
+// result counts the results of several elections, and returns the most severe exit code.
 func (a *action) result() error {
-	byCode, codes := map[int][]*item{}, map[int]bool{}
+	var results []string
+	codes := map[int]bool{}
 	for _, s := range a.items {
-		code := exitOf(s.Kind, a.wait > 0)
-		byCode[code], codes[code] = append(byCode[code], s), true
+		results, codes[exitOf(s.Kind, a.wait > 0)] = append(results, string(s.Kind)), true
 	}
-	texts := map[int]string{
-		exitFailed: "failed", exitDenied: "denied", exitChanged: "changed before the action",
-		exitNoLeader: "without a leader", exitSameLeader: "done, but the same leader leads again",
-	}
-	severity := bySeverity()
-	for _, code := range slices.Backward(severity[:]) {
-		switch items := byCode[code]; {
-		case len(items) == 0 || code == exitOK:
-		case len(a.items) > 1:
-			fmt.Fprintf(a.stderr, "electop: %d of %d %s: %s\n", len(items), len(a.items), texts[code], itemNames(items))
-		case code == exitSameLeader:
-			fmt.Fprintf(a.stderr, "electop: %s: %s\n", texts[code], itemNames(items))
-		}
+	if len(results) > 1 {
+		a.d.warn(act.Tally(results))
 	}
 	err := cmp.Or(worstOf(codes), a.written)
 	if err == nil && a.hidden {
@@ -600,51 +542,23 @@ func (a *action) result() error {
 	return err
 }
 
-// writeOutcome writes the outcome of one item: JSON to stdout; text to stdout or, if nothing was written to Consul, to
-// stderr.
+// writeOutcome writes the outcome of one item. With text, outcomes that wrote nothing to Consul go to stderr.
 func (a *action) writeOutcome(s *item) {
-	var err error
-	line := s.name() + ": " + s.Summary()
-	switch {
-	case a.output == "json":
-		err = writeJSONLine(a.d.stdout, s.Outcome)
-	case !wasApplied(s.Kind):
-		a.d.warn(line)
-		if s.Kind == insight.OutcomeRefused && s.effect.Better != "" {
-			fmt.Fprintln(a.d.stderr, "  instead   "+s.effect.Better)
-		}
-	case s.Kind == insight.OutcomeDone && s.Reason == "" && a.kind == election.ActionDestroy:
-		_, err = fmt.Fprintf(a.d.stdout, "%s. %s\n", line, s.effect.Delay)
-	default:
-		_, err = fmt.Fprintln(a.d.stdout, line)
+	text := s.name() + ": " + s.Summary()
+	if s.Kind == insight.OutcomeDone && s.Reason == "" && a.kind == election.ActionDestroy {
+		text += ". " + s.effect.Delay
 	}
-	if s.Kind == insight.OutcomeReturned && a.kind == election.ActionRelease && s.New.Node != "" {
+	a.line(s.Outcome, text, !wasApplied(s.Kind))
+	switch {
+	case s.Kind == insight.OutcomeRefused && s.effect.Better != "" && a.output == "text":
+		fmt.Fprintln(a.d.stderr, "  instead   "+s.effect.Better)
+	case s.Kind == insight.OutcomeReturned && a.kind == election.ActionRelease && s.New.Node != "":
 		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords([]string{"electop", "drain", s.New.Node, "--include", s.name()}))
 	}
-	a.written = cmp.Or(a.written, err)
 }
 
 func wasApplied(kind insight.OutcomeKind) bool {
 	return slices.Contains([]insight.OutcomeKind{
 		insight.OutcomeDone, insight.OutcomeMoved, insight.OutcomeReturned, insight.OutcomeVacant,
 	}, kind)
-}
-
-// nextText names the likely candidates in one line.
-func nextText(candidates []insight.Candidate, around *election.Surroundings) string {
-	if len(candidates) == 0 {
-		return insight.NoCandidate(around)
-	}
-	var names []string
-	for _, c := range candidates[:min(len(candidates), 3)] {
-		if c.Weak {
-			c.Reason = "perhaps: " + c.Reason
-		}
-		names = append(names, fmt.Sprintf("%s (%s)", election.ShortLeader(c.Name), c.Reason))
-	}
-	text := "likely: " + strings.Join(names, ", ")
-	if more := len(candidates) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"testing"
 
 	"electop/consulx"
@@ -59,34 +58,6 @@ func TestExitCodesOfAWait(t *testing.T) {
 	} {
 		if got := exitOf(kind, true); got != want {
 			t.Errorf("%s: exit code %d, want %d", kind, got, want)
-		}
-	}
-}
-
-func TestTheLastLineOfTheSummaryDescribesTheExitCode(t *testing.T) {
-	kinds := map[string]insight.OutcomeKind{
-		"big": insight.OutcomeVacant, "billing": insight.OutcomeReturned, "vacant": insight.OutcomeNoLeader,
-		"db": insight.OutcomeRefused, "web": insight.OutcomeMoved, "mail": insight.OutcomeDenied, "chat": insight.OutcomeChanged,
-	}
-	for _, tt := range []struct{ names, last string }{
-		{"big billing vacant db", "2 of 4 failed: big, db"},
-		{"web billing vacant mail", "1 of 4 denied: mail"},
-		{"web billing vacant chat", "1 of 4 changed before the action: chat"},
-		{"web billing vacant", "1 of 3 without a leader: vacant"},
-		{"web billing", "1 of 2 done, but the same leader leads again: billing"},
-		{"billing", "done, but the same leader leads again: billing"},
-		{"web", ""},
-		{"db", ""}, // a single election gets no summary line
-	} {
-		var b strings.Builder
-		a := action{engine: engine{wait: 1, lookup: lookup{stderr: &b}}}
-		for _, name := range strings.Fields(tt.names) {
-			a.items = append(a.items, &item{Outcome: insight.Outcome{Kind: kinds[name], Target: election.Target{Election: name, Key: name}}})
-		}
-		_ = a.result()
-		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-		if last := strings.TrimPrefix(lines[len(lines)-1], "electop: "); last != tt.last {
-			t.Errorf("%s: %q, want %q", tt.names, last, tt.last)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestTheSameLeaderLeadsAgain(t *testing.T) {
 		if !followed(r.out, "web: payments-3 on node-1 leads again") {
 			t.Errorf("out %q", r.out)
 		}
-		has(t, r.errOut, "  to force  electop drain node-1 --include web\n", "electop: done, but the same leader leads again: web\n")
+		has(t, r.errOut, "  to force  electop drain node-1 --include web\n")
 		r = w.run("release", "web", "--yes", "--wait", "30s", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
 		l := resultLines(t, r.out)
 		if len(l) != 1 || l[0].Result != "same_leader" || l[0].New == nil || l[0].New.Session != s || l[0].Old != *l[0].New || l[0].VacancyMS == nil {
@@ -236,7 +236,6 @@ func TestResultsContainNoControlCharacters(t *testing.T) {
 			d := deps{stdin: strings.NewReader("y\n"), interactive: true}
 			r := w.runWith(d, verb, key, "-o", format, "--wait", "20ms").must(t, exitFailed)
 			for _, text := range []string{r.out, r.errOut} {
-				text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\x1b[K", ""), "\r  searched", "")
 				if i := bytes.IndexAny([]byte(text), "\x1b\x07\u202e\u200b\r"); i >= 0 {
 					t.Errorf("%s %s: %q", verb, format, text)
 				}
@@ -267,7 +266,6 @@ func TestOutcomeWhenAWaitEnds(t *testing.T) {
 		{"vacant", done, snapshot("", election.Live), false, insight.OutcomeVacant, "no candidate acquired the key within 1s"},
 		{"lost", done, snapshot("", election.Lost), false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
 		{"stale", done, partly, false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
-		{"no snapshot", done, nil, false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
 		{"led", done, snapshot("s", election.Live), false, insight.OutcomeDone, "no later term was observed within 1s"},
 		{"interrupted", done, snapshot("", election.Live), true, insight.OutcomeDone, "interrupted while waiting for the next leader"},
 		{"unknown", unknown, snapshot("", election.Live), false, insight.OutcomeUnknown, "not confirmed; the election has no leader"},

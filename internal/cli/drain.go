@@ -3,12 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,15 +21,15 @@ import (
 // drainCommand is one drain of the command line.
 type drainCommand struct {
 	drainer
-	d           deps
+	printer
 	o           *options
 	yes, dryRun bool
-	output      string
-	written     error // the first error that occurred while a result was written
+	reported    map[*act.Item]act.Status
 }
 
 func newDrainCommand(d deps, o *options) *cobra.Command {
-	c := &drainCommand{d: d, o: o, drainer: drainer{Options: act.Defaults(), note: func(election.OperatorAction) {}}}
+	c := &drainCommand{printer: printer{d: d}, o: o, reported: map[*act.Item]act.Status{}}
+	c.Options, c.note = act.Defaults(), func(election.OperatorAction) {}
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
 		Short: "Move every leader off a node, and report where it went",
@@ -100,7 +98,7 @@ changes after that gets another line. Plan and messages go to standard error:
    "old":{"leader":"web-1","session":"…","node":"node-2"},
    "new":{"leader":"web-3","session":"…","node":"node-3"},"vacancy_ms":5}
   {"summary":true,"nodes":["node-2"],"elections":1,"moved":1,"stayed":0,
-   "vacant":0,"failed":0,"unfinished":0,"skipped":0,"releases":2,
+   "vacant":0,"failed":0,"interrupted":0,"skipped":0,"releases":2,
    "elapsed_ms":5017,"verified":true}
 
   result           exit  meaning
@@ -122,16 +120,12 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	if err := c.validate(nodes); err != nil {
 		return err
 	}
-	l, err := c.o.openOne(c.d)
-	if err != nil {
+	var err error
+	if c.lookup, err = c.o.openOne(c.d); err != nil {
 		return err
 	}
-	l.client = l.client.Consistently()
-	c.lookup = l
-	c.searching = func() (update func(done, total int), end func()) {
-		p := &progress{w: c.d.stderr, terminal: c.d.interactive}
-		return p.update, p.end
-	}
+	c.client = c.client.Consistently()
+	c.searching = c.progress(c.d)
 	if err := c.makePlan(ctx, nodes); err != nil {
 		return err
 	}
@@ -140,7 +134,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		if c.output == "json" {
 			write = c.writePlanJSON
 		}
-		return cmp.Or(write(c.d.stdout), drainExit(nil, c.complete(ctx)))
+		return cmp.Or(write(c.d.stdout), c.written, drainExit(nil, c.complete()))
 	}
 	_ = c.writePlan(c.d.stderr) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder
@@ -153,7 +147,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		recorder = c.o.recordActions(c.d, c.lookup)
 	}
 	started := time.Now()
-	results, unverified := c.execute(ctx, recorder, c.changed(), c.connection)
+	results, unverified := c.execute(ctx, recorder, c.changed, c.connection)
 	recorder.finish()
 	return c.finish(results, unverified, time.Since(started))
 }
@@ -227,78 +221,55 @@ func (c *drainCommand) writePlan(w io.Writer) error {
 
 // drainJSON is one election of a plan or of the results.
 type drainJSON struct {
-	Election  string          `json:"election"`
-	Key       string          `json:"key"`
-	Result    act.Status      `json:"result"`
-	Rounds    int             `json:"rounds"`
-	Destroyed bool            `json:"destroyed,omitempty"`
-	Old       insight.Holder  `json:"old"`
-	New       *insight.Holder `json:"new,omitempty"`
-	VacancyMS *int64          `json:"vacancy_ms,omitempty"`
-	Watched   bool            `json:"watched"`
-	Next      []drainNextJSON `json:"next,omitzero"`
-	Warnings  []string        `json:"warnings,omitempty"`
-	Better    string          `json:"better,omitempty"`
-	Reason    string          `json:"reason,omitempty"`
-}
-
-type drainNextJSON struct {
-	Leader string `json:"leader"`
-	Node   string `json:"node"`
-	Reason string `json:"reason"`
-	Weak   bool   `json:"weak"`
+	Election  string              `json:"election"`
+	Key       string              `json:"key"`
+	Result    act.Status          `json:"result"`
+	Rounds    int                 `json:"rounds"`
+	Destroyed bool                `json:"destroyed,omitempty"`
+	Old       insight.Holder      `json:"old"`
+	New       *insight.Holder     `json:"new,omitempty"`
+	VacancyMS *int64              `json:"vacancy_ms,omitempty"`
+	Watched   bool                `json:"watched"`
+	Next      []insight.Candidate `json:"next,omitempty"`
+	Warnings  []string            `json:"warnings,omitempty"`
+	Better    string              `json:"better,omitempty"`
+	Reason    string              `json:"reason,omitempty"`
 }
 
 func newDrainJSON(i *act.Item, result act.Status, reason string) drainJSON {
-	old := insight.Outcome{Target: i.Target}.Old()
-	return drainJSON{Election: i.Target.Election, Key: i.Target.Key, Result: result, Old: old, Watched: i.Watched, Reason: reason}
+	return drainJSON{
+		Election: i.Target.Election, Key: i.Target.Key, Result: result, Old: insight.Outcome{Target: i.Target}.Old(),
+		Watched: i.Watched, Better: i.Effect.Better, Reason: reason,
+	}
 }
 
 // writePlanJSON writes one object per election, and a summary.
-func (c *drainCommand) writePlanJSON(w io.Writer) error {
+func (c *drainCommand) writePlanJSON(io.Writer) error {
 	for _, i := range c.plan.Items {
-		j := newDrainJSON(i, "planned", i.Skip)
-		j.Next, j.Better, j.Warnings = []drainNextJSON{}, i.Effect.Better, i.Effect.Warnings
-		if i.Skip != "" {
-			j.Result, j.Warnings = act.Skipped, nil
+		j := newDrainJSON(i, act.Skipped, i.Skip)
+		if i.Skip == "" {
+			j.Result, j.Next, j.Warnings = "planned", i.Next, i.Effect.Warnings
 		}
-		for _, next := range i.Next {
-			j.Next = append(j.Next, drainNextJSON{next.Name, next.Session.Node, next.Reason, next.Weak})
-		}
-		if err := writeJSONLine(w, j); err != nil {
-			return err
-		}
+		c.printer.line(j, "", false)
 	}
 	planned := len(c.plan.Planned())
-	return writeJSONLine(w, map[string]any{
+	c.printer.line(map[string]any{
 		"summary": true, "dry_run": true, "nodes": c.plan.Nodes, "elections": planned, "skipped": len(c.plan.Items) - planned,
 		"complete": c.plan.Incomplete == "" && !c.noScan,
-	})
+	}, "", false)
+	return nil
 }
 
-// writeJSONLine writes a value as one line, safe to show.
-func writeJSONLine(w io.Writer, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", sanitize.JSON(text))
-	return err
-}
-
-// changed returns a function that writes a line when the status of an election changes.
-func (c *drainCommand) changed() func(act.Result) {
-	last := map[*act.Item]act.Status{}
-	return func(r act.Result) {
-		before := last[r.Item]
-		last[r.Item] = r.Status
-		switch {
-		case r.Status == before:
-		case r.Status.Final():
-			c.line(r)
-		case r.Status == act.Moving && c.output != "json":
-			fmt.Fprintf(c.d.stderr, "%s: moving, %s\n", r.Item.Name(), r.Progress())
-		}
+// changed writes a line when the status of an election has changed.
+func (c *drainCommand) changed(r act.Result) {
+	before := c.reported[r.Item]
+	c.reported[r.Item] = r.Status
+	switch {
+	case r.Status == before:
+	case r.Status.Final():
+		c.line(r)
+	case r.Status == act.Moving && c.output != "json":
+		fmt.Fprintf(c.d.stderr, "%s: moving, %s\n", r.Item.Name(), r.Progress())
 	}
 }
 
@@ -311,91 +282,70 @@ func (c *drainCommand) connection(err string) {
 	c.d.warn(text)
 }
 
-// line reports one election: JSON to stdout, or text. The text of a failed or unfinished election goes to stderr, other
-// text to stdout. The plan contains the text of a skipped election.
+// line reports one election. The text of a failed or unfinished election goes to stderr. The plan contains the text of a
+// skipped election.
 func (c *drainCommand) line(r act.Result) {
-	var err error
-	switch text := r.Item.Name() + ": " + r.Text(); {
-	case c.output == "json":
-		j := newDrainJSON(r.Item, r.Status, r.Reason)
-		j.Rounds, j.Destroyed = r.Rounds, r.Destroyed
-		if r.Leader.Session != "" && r.Status != act.Skipped && r.Status != act.Waiting {
-			j.New = &r.Leader
-		}
-		if ms := r.Vacancy.Milliseconds(); r.VacancyKnown {
-			j.VacancyMS = &ms
-		}
-		if !r.Status.Final() {
-			j.Reason = "interrupted"
-		} else if r.Status == act.Skipped {
-			j.Better = r.Item.Effect.Better
-		}
-		err = writeJSONLine(c.d.stdout, j)
-	case r.Status == act.Skipped && slices.Contains(c.plan.Items, r.Item):
-	case r.Status == act.Failed || r.Status == act.Skipped || !r.Status.Final():
-		c.d.warn(text)
-	default:
-		_, err = fmt.Fprintln(c.d.stdout, text)
+	if c.output != "json" && r.Status == act.Skipped && slices.Contains(c.plan.Items, r.Item) {
+		return
 	}
-	c.written = cmp.Or(c.written, err)
+	j := newDrainJSON(r.Item, r.Status, r.Reason)
+	j.Rounds, j.Destroyed = r.Rounds, r.Destroyed
+	if r.Leader.Session != "" && r.Status != act.Skipped && r.Status != act.Waiting {
+		j.New = &r.Leader
+	}
+	if ms := r.Vacancy.Milliseconds(); r.VacancyKnown {
+		j.VacancyMS = &ms
+	}
+	if !r.Status.Final() {
+		j.Reason = "interrupted"
+	}
+	c.printer.line(j, r.Item.Name()+": "+r.Text(), r.Status == act.Failed || r.Status == act.Skipped || !r.Status.Final())
 }
 
 // finish reports the interrupted elections and the summary. It returns an error with the exit code.
 func (c *drainCommand) finish(results []act.Result, unverified error, elapsed time.Duration) error {
-	const unfinished = act.Status("unfinished")
-	n, releases := map[act.Status]int{}, 0
+	const interrupted = "interrupted"
+	n := map[string]int{}
+	var words []string
+	leads, releases := 0, 0
 	for _, r := range results {
-		releases += r.Rounds
+		word := string(r.Status)
 		if !r.Status.Final() {
 			c.line(r)
-			r.Status = unfinished
+			word = interrupted
 		}
-		n[r.Status]++
-	}
-	elections := len(results) - n[act.Skipped]
-	texts := []string{fmt.Sprintf("%d moved", n[act.Moved])}
-	summary := map[string]any{
-		"summary": true, "nodes": c.plan.Nodes, "elections": elections, "moved": n[act.Moved],
-		"releases": releases, "elapsed_ms": elapsed.Milliseconds(), "verified": unverified == nil,
-	}
-	for _, status := range []act.Status{act.Stayed, act.Vacant, act.Failed, unfinished, act.Skipped} {
-		if summary[string(status)] = n[status]; n[status] > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s", n[status], status))
+		n[word]++
+		words = append(words, word)
+		if releases += r.Rounds; r.Here && (r.Status != act.Skipped || r.Failure != "") {
+			leads++
 		}
 	}
+	elections, sessions := len(results)-n[string(act.Skipped)], "sessions on "+c.plan.NodesText()+" "
 	if c.output == "json" {
-		c.written = cmp.Or(c.written, writeJSONLine(c.d.stdout, summary))
+		summary := map[string]any{
+			"summary": true, "nodes": c.plan.Nodes, "elections": elections, "releases": releases,
+			"elapsed_ms": elapsed.Milliseconds(), "verified": unverified == nil,
+		}
+		for _, word := range []string{string(act.Moved), string(act.Stayed), string(act.Vacant), string(act.Failed), interrupted, string(act.Skipped)} {
+			summary[word] = n[word]
+		}
+		c.printer.line(summary, "", false)
 	}
-	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", c.verdict(results, unverified), countElections(elections),
-		strings.Join(texts, ", "), act.Releases(releases), election.FormatDuration(elapsed)))
+	verdict := sessions + "lead no election of the drain"
+	switch {
+	case leads > 0:
+		verdict = sessions + "still lead " + countElections(leads)
+	case unverified != nil:
+		verdict = "not verified whether " + sessions + "lead an election"
+	}
+	if unverified != nil {
+		verdict += ": " + consulx.Describe(unverified)
+	}
+	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), act.Tally(words), act.Releases(releases), election.FormatDuration(elapsed)))
 	if back := act.WayBack(results); back != nil {
 		c.d.warn("the way back, although Consul elects the candidate that acquires first: " + shellWords(back))
 	}
 	return cmp.Or(drainExit(results, unverified), c.written)
-}
-
-// verdict describes whether sessions on the nodes still lead elections of the drain.
-func (c *drainCommand) verdict(results []act.Result, unverified error) string {
-	leads := 0
-	for _, r := range results {
-		if r.Here && (r.Status != act.Skipped || r.Failure != "") {
-			leads++
-		}
-	}
-	nodes, lead := c.plan.NodesText(), "leads"
-	if len(c.plan.Nodes) > 1 {
-		lead = "lead"
-	}
-	text := fmt.Sprintf("%s still %s %s", nodes, lead, countElections(leads))
-	switch {
-	case leads > 0 && unverified != nil:
-		return text + "; not verified whether more: " + consulx.Describe(unverified)
-	case leads > 0:
-		return text
-	case unverified != nil:
-		return fmt.Sprintf("not verified whether %s %s an election: %s", nodes, lead, consulx.Describe(unverified))
-	}
-	return nodes + " " + lead + " no election of the drain"
 }
 
 // drainExit returns an error with the most severe exit code, or nil if the drain succeeded and this was verified.

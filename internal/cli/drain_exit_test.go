@@ -49,7 +49,7 @@ func TestDrainFailsIfTheLastReadFails(t *testing.T) {
 	})
 	r := w.run("drain", a, "--yes", "--settle", "10ms", "-o", "json").must(t, exitFailed)
 	has(t, r.out, `"result":"moved"`, `"verified":false`)
-	has(t, r.errOut, "not verified whether "+a+" leads an election", "rpc error")
+	has(t, r.errOut, "not verified whether sessions on "+a+" lead an election", "rpc error")
 }
 
 // During the drain, a session on the node acquires an election that was not part of the plan.
@@ -80,7 +80,7 @@ func TestDrainFailsIfTheNodeAcquiresAnotherElection(t *testing.T) {
 		if summary.Vacant != 1 || summary.Stayed != 3 {
 			t.Errorf("%s", r.out)
 		}
-		has(t, r.errOut, "still leads 3 elections")
+		has(t, r.errOut, "still lead 3 elections")
 		w.addr = direct
 		for _, key := range []string{p + "/chat/leader", p + "-locks/backup"} {
 			w.unlock(key, chat)
@@ -105,7 +105,7 @@ func TestDrainOfAPartlyReadableStore(t *testing.T) {
 	for _, args := range [][]string{{"--no-scan"}, {}} {
 		w.acquire(p+"/web/leader", s, "web")
 		r := w.run(append(append([]string{"drain", "node-1"}, args...), partly...)...).must(t, exitDenied)
-		has(t, r.errOut, "This token cannot read all keys", "not verified whether node-1 leads an election")
+		has(t, r.errOut, "This token cannot read all keys", "not verified whether sessions on node-1 lead an election")
 		if r = w.run(append(append([]string{"drain", "node-1"}, args...), partly...)...).must(t, exitDenied); r.out != "" {
 			t.Errorf("%s", r.out)
 		}

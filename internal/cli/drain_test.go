@@ -65,14 +65,14 @@ func pollers(t *testing.T, w *testConsul, all []candidate, interval time.Duratio
 
 // drainLine is one line of `drain -o json`.
 type drainLine struct {
-	Election, Key, Result, Reason, Better string
-	Rounds                                int
-	Destroyed, Summary                    bool
-	Old                                   struct{ Leader, Session, Node string }
-	New                                   *struct{ Leader, Session, Node string }
-	VacancyMS                             *int64 `json:"vacancy_ms"`
-	Elections, Moved, Stayed, Vacant      int
-	Failed, Unfinished, Skipped, Releases int
+	Election, Key, Result, Reason, Better  string
+	Rounds                                 int
+	Destroyed, Summary                     bool
+	Old                                    struct{ Leader, Session, Node string }
+	New                                    *struct{ Leader, Session, Node string }
+	VacancyMS                              *int64 `json:"vacancy_ms"`
+	Elections, Moved, Stayed, Vacant       int
+	Failed, Interrupted, Skipped, Releases int
 }
 
 // drainLines parses the lines by election; the last line is the summary.
@@ -134,10 +134,10 @@ func TestDrainMovesEveryLeaderOffTheNode(t *testing.T) {
 		if w.get(p+"/chat/leader").ModifyIndex != chat {
 			t.Error("the drain changed an election on another node")
 		}
-		has(t, r.errOut, "3 elections to move, 0 skipped", p+"-locks/backup (not watched)", " leads no election of the drain (3 elections: 3 moved; 3 releases in ",
+		has(t, r.errOut, "3 elections to move, 0 skipped", p+"-locks/backup (not watched)", " lead no election of the drain (3 elections: 3 moved; 3 releases in ",
 			"acquires first: electop drain "+c+" "+b+" --include "+p+"-locks/backup --include mail --include web\n")
 		r = w.run("drain", a, "--yes", "-k", p+"/*/leader").must(t, exitOK) // no leader remains on the node
-		has(t, r.errOut, "0 elections to move, 0 skipped", " leads no election of the drain")
+		has(t, r.errOut, "0 elections to move, 0 skipped", " lead no election of the drain")
 	})
 }
 
@@ -162,7 +162,7 @@ func TestDrainReportsWhatStayedAndWhatIsVacant(t *testing.T) {
 		if summary.Stayed != 1 || summary.Vacant != 1 {
 			t.Errorf("%+v", summary)
 		}
-		has(t, r.errOut, "none was seen: it may stay vacant", a+" still leads 1 election")
+		has(t, r.errOut, "none was seen: it may stay vacant", a+" still lead 1 election")
 		r = w.run(append(args, "--destroy")...).must(t, exitOK) // the session has ended, so no candidate competes
 		has(t, r.out, "stays: stays-1 on "+a+" → no leader, 3 releases and a destroy: no candidate acquired the key within 300ms\n")
 		has(t, r.errOut, "After 3 releases without success, electop destroys the leader's session:", "Lock-delay 10ms")
@@ -202,7 +202,7 @@ func TestDrainDryRunWritesNothing(t *testing.T) {
 	has(t, r.out, "Drain "+a+": 1 election to move, 0 skipped.\n", "web-1", b, "The key is unlocked")
 	r = w.run("drain", a, "--dry-run", "-o", "json").must(t, exitOK)
 	lines, summary := drainLines(t, r.out)
-	if l := lines["web"]; l.Result != "planned" || l.Old.Session != s || !strings.Contains(r.out, `"next":[{"leader":"web`) || summary.Elections != 1 {
+	if l := lines["web"]; l.Result != "planned" || l.Old.Session != s || !strings.Contains(r.out, `"next":[{"name":"web`) || summary.Elections != 1 {
 		t.Errorf("%s", r.out)
 	}
 	if w.get("service/web/leader").ModifyIndex != before.ModifyIndex {
@@ -281,7 +281,7 @@ func TestDrainWithLimitedTokens(t *testing.T) {
 	if summary.Vacant != 1 || summary.Skipped != 1 || w.get(p+"/mail/leader").Session != mail {
 		t.Errorf("%s", r.out)
 	}
-	has(t, r.errOut, "node-1 still leads 1 election")
+	has(t, r.errOut, "node-1 still lead 1 election")
 }
 
 func TestAnInterruptedDrainReportsEachElection(t *testing.T) {
@@ -292,8 +292,8 @@ func TestAnInterruptedDrainReportsEachElection(t *testing.T) {
 	eventually(t, "release", func() bool { return w.get("service/web/leader").Session == "" })
 	r := drain.stop().must(t, exitFailed)
 	lines, summary := drainLines(t, r.out)
-	if l := lines["web"]; l.Result != "moving" || l.Reason != "interrupted" || summary.Unfinished != 1 {
+	if l := lines["web"]; l.Result != "moving" || l.Reason != "interrupted" || summary.Interrupted != 1 {
 		t.Errorf("%s", r.out)
 	}
-	has(t, r.errOut, "electop: not verified whether "+a+" leads an election: interrupted (1 election: 0 moved, 1 unfinished; 1 release in ")
+	has(t, r.errOut, "electop: not verified whether sessions on "+a+" lead an election: interrupted (1 election: 1 interrupted; 1 release in ")
 }

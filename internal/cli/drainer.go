@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,8 +24,8 @@ type drainer struct {
 	act.Options
 	noScan           bool
 	include, exclude []string // names of elections
-	// searching begins a search of the store. It returns the functions that receive its progress and its end.
-	searching func() (update func(done, total int), end func())
+	// searching receives the progress of a search of the store.
+	searching func(done, total int)
 	// note receives every action, as does the observer of the drain.
 	note func(election.OperatorAction)
 
@@ -38,11 +37,7 @@ type drainer struct {
 var errInterrupted = fmt.Errorf("interrupted: %w", errDeclined)
 
 // makePlan reads everything that the plan needs, and makes the plan.
-func (d *drainer) makePlan(ctx context.Context, nodes []string) error {
-	unknown, err := d.checkNodes(ctx, nodes)
-	if err != nil {
-		return err
-	}
+func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 	d.found, err = d.facts(ctx, nodes)
 	if ctx.Err() != nil {
 		return errInterrupted
@@ -50,12 +45,10 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) error {
 	if err != nil {
 		return err
 	}
-	d.snapshot = d.found.Snapshot
-	for _, node := range unknown {
-		if !slices.ContainsFunc(d.found.Sessions, func(s *election.Session) bool { return election.SameNode(s.Node, node) }) {
-			return consulx.Fail(consulx.ErrDenied, "no sessions were found on node %s; check the name, because this token cannot read all nodes", sanitize.Line(node, 60))
-		}
+	if err := d.checkNodes(ctx, nodes); err != nil {
+		return err
 	}
+	d.snapshot = d.found.Snapshot
 	if d.included, err = d.keysOf(ctx, d.include); err != nil {
 		return err
 	}
@@ -82,26 +75,30 @@ func (d *drainer) unselected(e *election.Election) string {
 	return ""
 }
 
-// checkNodes fails if a node does not exist. It returns the nodes of which the token cannot read whether they exist.
-func (d *drainer) checkNodes(ctx context.Context, nodes []string) (unknown []string, err error) {
+// checkNodes fails if a node does not exist, or if the token cannot read whether it exists.
+func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	known, err := consulx.Nodes(ctx, d.client)
-	partly := errors.Is(err, consulx.ErrIncomplete) || errors.Is(err, consulx.ErrDenied)
-	if err != nil && !partly {
-		return nil, err
+	hidden := errors.Is(err, consulx.ErrIncomplete) || errors.Is(err, consulx.ErrDenied)
+	if err != nil && !hidden {
+		return err
 	}
+	for _, s := range d.found.Sessions {
+		known = append(known, s.Node)
+	}
+	slices.Sort(known)
 	for _, node := range nodes {
+		name := sanitize.Line(node, 60)
 		switch {
 		case act.Among(node, known):
-		case partly:
-			unknown = append(unknown, node)
+		case hidden:
+			return consulx.Fail(consulx.ErrDenied, "no sessions were found on node %s; check the name, because this token cannot read all nodes", name)
 		default:
-			slices.Sort(known)
-			return nil, &missingError{name: node, text: fmt.Sprintf("no such node: %s; Consul's nodes are %s", sanitize.Line(node, 60), lineNames(known))}
+			return &missingError{text: "no such node: " + name + "; Consul's nodes are " + lineNames(slices.Compact(known))}
 		}
 	}
-	return unknown, nil
+	return nil
 }
 
 // factTries is the maximum number of reads of the keys whose holders have changed.
@@ -121,9 +118,7 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 	}
 	hidden := false
 	if !d.noScan && (partly || slices.ContainsFunc(f.Sessions, func(s *election.Session) bool { return act.Among(s.Node, nodes) })) {
-		update, end := d.searching()
-		err := consulx.ScanStore(ctx, d.client, update, addHeld)
-		end()
+		err := consulx.ScanStore(ctx, d.client, d.searching, addHeld)
 		if hidden = errors.Is(err, consulx.ErrIncomplete); err != nil && !hidden {
 			return f, err
 		}
@@ -133,7 +128,9 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 		if partly, err = d.readLeaders(ctx, &f); err != nil {
 			return f, err
 		}
-		f.Incomplete = incomplete(hidden || f.Snapshot.Filtered, partly)
+		if hidden || f.Snapshot.Filtered || partly {
+			f.Incomplete = "This token cannot read all keys and sessions: keys that sessions on the node hold may be missing."
+		}
 		elections, keys := f.Unread()
 		switch {
 		case partly && len(elections) > 0:
@@ -151,20 +148,6 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 		hidden = hidden || unreadable
 	}
 	return f, fmt.Errorf("the leaders of these elections changed while electop read them; try again: %s", lineNames(unread))
-}
-
-// incomplete returns the reason why keys may be missing, or "" if neither keys nor sessions are hidden.
-func incomplete(keys, sessions bool) string {
-	what := "keys"
-	switch {
-	case !keys && !sessions:
-		return ""
-	case keys && sessions:
-		what = "keys and sessions"
-	case sessions:
-		what = "sessions"
-	}
-	return "This token cannot read all " + what + ": keys that sessions on the node hold may be missing."
 }
 
 // readLeaders reads the elections, and then all sessions.
@@ -191,41 +174,22 @@ func (d *drainer) readSessions(ctx context.Context, f *act.Facts) (partly bool, 
 	return d.client.OmitsSilently(ctx)
 }
 
-// keysOf returns the keys for names. An unknown name is an error: with a misspelled name in --exclude, the drain would
-// release an election that the user protects.
+// keysOf returns the keys for names. A name selects an election that a pattern matches, or a held key that the search
+// found. An unknown name is an error: with a misspelled name in --exclude, the drain would release an election that the
+// user protects.
 func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, error) {
 	keys := map[string]bool{}
 	for _, name := range names {
-		key, err := d.keyOf(ctx, name)
-		if err != nil {
-			return nil, err
+		e, err := findElection(d.snapshot, name)
+		switch {
+		case err == nil:
+			name = e.Key()
+		case !slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == name }):
+			return nil, d.explainError(ctx, err)
 		}
-		keys[key] = true
+		keys[name] = true
 	}
 	return keys, nil
-}
-
-// keyOf returns the key for a name. The name selects an election that a pattern matches, or any other key in the store.
-func (d *drainer) keyOf(ctx context.Context, name string) (string, error) {
-	e, err := findElection(d.snapshot, name)
-	if err == nil {
-		return e.Key(), nil
-	}
-	if !errors.Is(err, errNoElection) {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	if !d.noScan { // otherwise the plan contains no other key
-		keys := []string{name, strings.TrimPrefix(name, "/")} // Consul accepts keys with a leading "/"
-		holders, readErr := consulx.Holders(ctx, d.client, slices.Compact(keys))
-		for _, key := range keys {
-			if _, exists := holders[key]; exists && readErr == nil {
-				return key, nil
-			}
-		}
-	}
-	return "", d.explainError(ctx, err)
 }
 
 // checkPermissions skips the elections that the token may not release, so that the user does not confirm an action that
@@ -256,7 +220,7 @@ func (d *drainer) execute(
 		for _, r := range results {
 			changed(r)
 		}
-		return results, d.complete(ctx)
+		return results, d.complete()
 	}
 	results, err := d.move(ctx, recorder, changed, connection)
 	if err != nil {
@@ -271,25 +235,21 @@ func (d *drainer) execute(
 			changed(r)
 		}
 	}
-	return checked, d.complete(ctx)
+	return checked, d.complete()
 }
 
 // complete returns an error if keys may be missing from the latest plan. With --include, only these keys and their
 // holders' sessions must be readable.
-func (d *drainer) complete(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
+func (d *drainer) complete() error {
 	hidden := d.found.Incomplete != "" && len(d.included) == 0
 	_, unread := d.found.Unread()
 	for key := range d.included {
-		isHidden, err := consulx.Hidden(ctx, d.client, key)
-		if err != nil {
-			return err
-		}
-		hidden = hidden || isHidden || slices.Contains(unread, key)
+		e := d.found.Snapshot.Find(election.KeyID(key))
+		held := slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == key })
+		hidden = hidden || d.found.Incomplete != "" && !held && (e == nil || e.Unreadable) || slices.Contains(unread, key)
 	}
 	if hidden {
-		return consulx.Fail(consulx.ErrDenied, "%s", cmp.Or(d.found.Incomplete, incomplete(true, false)))
+		return consulx.Fail(consulx.ErrDenied, "%s", d.found.Incomplete)
 	}
 	return nil
 }

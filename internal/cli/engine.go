@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -102,21 +105,9 @@ func (s *item) name() string {
 	return sanitize.Line(s.Target.Election, 100)
 }
 
-// settled reports whether no later observation can change the outcome.
-func (s *item) settled() bool {
-	if s.problem != nil {
-		return !s.awaitsLeader()
-	}
-	return s.Settled()
-}
-
-// see applies an observation after the action.
-func (s *item) see(now *election.Snapshot) {
-	if s.problem != nil {
-		s.seeLeader(now)
-		return
-	}
-	s.Outcome = s.Follow(now.Find(election.KeyID(s.Target.Key)))
+// sameSession reports whether a destroy of the session of s also ends the hold of other.
+func (s *item) sameSession(other *item) bool {
+	return strings.EqualFold(s.Target.Session, other.Target.Session)
 }
 
 // engine carries out a plan: it acts on each pending item once, and follows each election until its next leader.
@@ -127,7 +118,6 @@ type engine struct {
 	wait time.Duration
 	// report receives each item when its outcome is final.
 	report func(*item)
-	last   *election.Snapshot // the latest observation of follow
 }
 
 // pending returns the items that have no outcome yet.
@@ -136,7 +126,7 @@ func (e *engine) pending() []*item {
 }
 
 func (e *engine) unsettled() []*item {
-	return slices.DeleteFunc(slices.Clone(e.items), (*item).settled)
+	return slices.DeleteFunc(slices.Clone(e.items), func(s *item) bool { return s.Settled() })
 }
 
 // fail finishes all pending items with an error, and reports them.
@@ -154,36 +144,19 @@ func (e *engine) run(ctx context.Context, recorder *historyRecorder) error {
 		e.apply(ctx, writer{consulx.NewOperator(e.client, nil), recorder})
 		return nil
 	}
-	err := e.observing(ctx, func(observer *observe.Observer, first *election.Snapshot) {
-		e.apply(ctx, writer{consulx.NewOperator(e.client, observer.Note), recorder})
-		e.see(first)
-		if waiting := e.unsettled(); len(waiting) > 0 {
-			fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, itemNames(waiting))
-			e.follow(ctx, observer.Snapshots())
-		}
-	})
-	if len(e.pending()) > 0 { // the observation failed, and nothing was written
-		e.fail(err)
-		return nil
-	}
-	return err
-}
-
-// observing observes the keys of the items while do runs. It fails without do if the keys cannot be observed.
-func (e *engine) observing(ctx context.Context, do func(*observe.Observer, *election.Snapshot)) (err error) {
 	var ps election.Patterns
 	for _, s := range e.items {
-		if s.Target.Key != "" {
-			ps = append(ps, election.KeyPattern(s.Target.Key))
-		}
+		ps = append(ps, election.KeyPattern(s.Target.Key))
 	}
-	ended := observing(ctx, e.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
-		first, failed := awaitSnapshot(ctx, e.client, ps, observer.Snapshots())
-		if err = failed; err == nil {
-			do(observer, first)
+	return observing(ctx, e.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
+		first, err := awaitSnapshot(ctx, e.client, ps, observer.Snapshots())
+		if err != nil { // nothing was written
+			e.fail(err)
+			return
 		}
+		e.apply(ctx, writer{consulx.NewOperator(e.client, observer.Note), recorder})
+		e.follow(ctx, first, observer.Snapshots())
 	})
-	return errors.Join(err, ended)
 }
 
 // observing runs an observer until do returns. The end of ctx does not end the observer: an interrupted command waits
@@ -215,21 +188,16 @@ func awaitState(ctx context.Context, snapshots <-chan *election.Snapshot, done f
 // apply acts on each pending item in turn, and reports the outcomes that are final. It destroys a session once for all
 // elections that the session leads.
 func (e *engine) apply(ctx context.Context, w writer) {
-	for {
-		group := e.pending()
-		if len(group) == 0 {
-			return
-		}
-		first := group[0]
-		if first.Action == election.ActionRelease {
-			group = group[:1]
+	for all := e.pending(); len(all) > 0; all = e.pending() {
+		group := all[:1]
+		if first := all[0]; first.Action == election.ActionRelease {
 			first.Outcome = w.Release(ctx, first.Target)
 		} else {
-			group = slices.DeleteFunc(group, func(s *item) bool { return !strings.EqualFold(s.Target.Session, first.Target.Session) })
+			group = slices.DeleteFunc(all, func(s *item) bool { return !first.sameSession(s) })
 			e.destroy(ctx, w, group)
 		}
 		for _, s := range group {
-			if e.wait == 0 || s.settled() {
+			if e.wait == 0 || s.Settled() {
 				e.report(s)
 			}
 		}
@@ -245,50 +213,49 @@ func (e *engine) destroy(ctx context.Context, w writer, group []*item) {
 		others = slices.DeleteFunc(others, func(key string) bool { return key == s.Target.Key })
 	}
 	w.carryOut(ctx, func() error { return w.Operator.DestroySession(ctx, d) }, outcomes...)
+	var lost []string
+	if len(others) > 0 {
+		lost = []string{"the session also lost " + lineNames(others)}
+	}
+	if d.Incomplete {
+		lost = append(lost, "it may have lost more keys, which this token cannot read")
+	}
 	for _, o := range outcomes {
-		if o.Kind == insight.OutcomeDone && len(others) > 0 {
-			o.Note = "the session also lost " + lineNames(slices.Clone(others))
+		if o.Kind == insight.OutcomeDone {
+			o.Note = strings.Join(lost, "; ")
 		}
 	}
 }
 
-// see applies an observation, and reports the outcomes that it makes final.
-func (e *engine) see(now *election.Snapshot) {
-	for _, s := range e.unsettled() {
-		if s.see(now); s.settled() {
-			e.report(s)
+// follow applies observations until the next leader of each item is observed, or wait has passed.
+func (e *engine) follow(ctx context.Context, now *election.Snapshot, snapshots <-chan *election.Snapshot) {
+	see := func(s *election.Snapshot) bool {
+		now = s
+		for _, i := range e.unsettled() {
+			if i.Outcome = i.Follow(s.Find(election.KeyID(i.Target.Key))); i.Settled() {
+				e.report(i)
+			}
 		}
+		return len(e.unsettled()) == 0
 	}
-}
-
-// follow waits until the next leader of each item is observed, or wait has passed.
-func (e *engine) follow(ctx context.Context, snapshots <-chan *election.Snapshot) {
-	wctx, cancel := context.WithTimeout(ctx, e.wait)
+	if see(now) {
+		return
+	}
+	fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, itemNames(e.unsettled()))
+	limited, cancel := context.WithTimeout(ctx, e.wait)
 	defer cancel()
-	if len(e.unsettled()) > 0 {
-		awaitState(wctx, snapshots, func(now *election.Snapshot) bool {
-			e.last = now
-			e.see(now)
-			return len(e.unsettled()) == 0
-		})
-	}
-	for _, s := range e.unsettled() {
-		if s.problem == nil {
-			s.Outcome = waitEnded(s.Outcome, e.last, e.wait, ctx.Err() != nil)
-		}
-		e.report(s)
+	awaitState(limited, snapshots, see)
+	for _, i := range e.unsettled() {
+		i.Outcome = waitEnded(i.Outcome, now, e.wait, ctx.Err() != nil)
+		e.report(i)
 	}
 }
 
 // waitEnded returns the outcome of an item whose next term was not observed during the wait.
 func waitEnded(o insight.Outcome, last *election.Snapshot, wait time.Duration, interrupted bool) insight.Outcome {
-	var e *election.Election
-	stale := false
-	if last != nil {
-		e = last.Find(election.KeyID(o.Target.Key))
-		_, stale = last.StaleSince(o.Target.Key)
-	}
-	reason := ""
+	e := last.Find(election.KeyID(o.Target.Key))
+	_, stale := last.StaleSince(o.Target.Key)
+	var reason string
 	switch {
 	case interrupted:
 		reason = "interrupted while waiting for the next leader"
@@ -376,4 +343,35 @@ func lineNames(names []string) string {
 		names[i] = sanitize.Line(names[i], 200)
 	}
 	return election.NameList(names, shownNames)
+}
+
+// printer writes the results of a command.
+type printer struct {
+	d       deps
+	output  string
+	written error // the first error of a write
+}
+
+// line writes one result: v as one line of JSON, or text. The text of a problem goes to stderr.
+func (p *printer) line(v any, text string, isProblem bool) {
+	var err error
+	switch {
+	case p.output == "json":
+		err = writeJSONLine(p.d.stdout, v)
+	case isProblem:
+		p.d.warn(text)
+	default:
+		_, err = fmt.Fprintln(p.d.stdout, text)
+	}
+	p.written = cmp.Or(p.written, err)
+}
+
+// writeJSONLine writes a value as one line, safe to show.
+func writeJSONLine(w io.Writer, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", sanitize.JSON(text))
+	return err
 }

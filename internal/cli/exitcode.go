@@ -44,7 +44,7 @@ func exitOf(kind insight.OutcomeKind, waited bool) int {
 			return exitFailed
 		}
 		return exitOK
-	case insight.OutcomeMoved, resultProposed, resultLed:
+	case insight.OutcomeMoved, resultProposed:
 		return exitOK
 	case insight.OutcomeReturned:
 		return exitSameLeader

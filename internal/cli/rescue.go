@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,11 +18,10 @@ import (
 // rescueCommand finds elections that have no leader or whose leader has failed, and applies the fixes.
 type rescueCommand struct {
 	engine
-	d      deps
+	printer
 	o      *options
 	yes    bool
 	dryRun bool
-	output string
 }
 
 const rescueHelp = `Show every election that has no leader or whose leader's node has failed, with
@@ -63,29 +63,29 @@ electop tests whether a lock-delay is active. The test changes no key, but
 writes one Raft log entry per election unless a lock-delay is active. With
 --read-only, electop skips the test and applies no fix.
 
---wait DURATION waits until each election has a leader, after the fixes. electop
-does not wait for another leader if it is unknown whether the leader has failed.
+--wait DURATION waits for the next leader of each election whose fix electop has
+applied. For other elections, use electop wait NAME --led.
 
 -o json writes one object per election, one per line, with "problem", "why",
 "fix", "do", "keys" (all keys of the session to destroy), "lock_delay_until" and
-"result": proposed (with --dry-run or --read-only), applied, waiting (for a
-lock-delay), manual, led (with --wait), changed, denied, refused, failed or
-unknown; "reason" explains the last five.
+"result": proposed (with --dry-run or --read-only), waiting (for a lock-delay),
+manual, or a result of electop destroy, which "reason" explains.
 
 Exit codes, the first that applies:
-  1  a fix failed, was refused, was not confirmed, or its effect was not seen
+  1  a fix failed, was refused, was not confirmed, or its effect was not seen;
+     with --wait also if no leader followed
   2  usage error
   3  no such election
   5  denied by Consul's ACLs, or unknown token
   4  the state changed before a fix; nothing was written
   7  a listed problem remains: electop does not apply its fix, or it is unknown
-     whether the leader has failed; with --wait also if no leader followed
+     whether the leader has failed
   0  no problem, or every listed fix was applied and a read afterwards showed
      that the session no longer holds its keys; always with --dry-run`
 
 func newRescueCommand(d deps, o *options) *cobra.Command {
-	r := &rescueCommand{d: d, o: o}
-	r.report = func(*item) {} // finish reports all items in their order
+	r := &rescueCommand{printer: printer{d: d}, o: o}
+	r.report = r.writeResult
 	cmd := &cobra.Command{
 		Use:               "rescue [NAME…]",
 		Short:             "Show why elections have no leader; end sessions of failed nodes",
@@ -97,7 +97,7 @@ func newRescueCommand(d deps, o *options) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
 	f.BoolVar(&r.dryRun, "dry-run", false, "show the problems and the fixes without applying them")
-	f.DurationVar(&r.wait, "wait", 0, "wait up to this long until each election has a leader")
+	f.DurationVar(&r.wait, "wait", 0, "wait up to this long for the next leader of each election whose fix was applied")
 	outputFlag(cmd, &r.output, "text", "json")
 	return cmd
 }
@@ -115,26 +115,20 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	r.inspect(ctx, chosen)
-	if len(names) == 0 {
-		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
-		r.items = slices.DeleteFunc(r.items, func(s *item) bool { return !s.election.Exists && s.problem.Code == insight.NoCandidates })
-	}
-	if r.dryRun || r.o.readOnly {
-		return r.propose()
+	r.inspect(ctx, chosen, len(names) == 0)
+	switch proposed := r.dryRun || r.o.readOnly; {
+	case proposed && r.output == "text":
+		return r.writePlan(r.d.stdout)
+	case proposed:
+		r.set(resultProposed, func(*item) bool { return true })
+		return r.written
 	}
 	if err := r.confirmPlan(ctx); err != nil {
 		return err
 	}
-	for _, s := range r.items {
-		switch {
-		case s.problem.Code == insight.LockDelay:
-			s.Kind = resultWaiting
-		case !s.fixable():
-			s.Kind = resultManual
-		}
-	}
-	if len(r.pending()) > 0 || r.wait > 0 && len(r.unsettled()) > 0 {
+	r.set(resultWaiting, func(s *item) bool { return s.problem.Code == insight.LockDelay })
+	r.set(resultManual, func(s *item) bool { return !s.fixable() })
+	if len(r.pending()) > 0 {
 		recorder := r.o.recordActions(r.d, r.lookup)
 		defer recorder.finish()
 		r.awaitReady(ctx)
@@ -142,63 +136,65 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 			return err
 		}
 	}
-	return r.finish(ctx, len(names) == 0)
+	return r.exit(ctx, len(names) == 0)
 }
 
-// inspect finds the problems with the chosen elections. Those whose leader may be healthy come last.
-func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election) {
+// inspect finds the problems with the chosen elections.
+func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election, all bool) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	all := inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.d.seen}.inspect(ctx, chosen)
-	uncertain := slices.DeleteFunc(slices.Clone(all), func(s *item) bool { return !s.uncertain() })
-	r.items = append(slices.DeleteFunc(all, (*item).uncertain), uncertain...)
+	r.items = inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.d.seen}.inspect(ctx, chosen)
+	if all {
+		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
+		r.items = slices.DeleteFunc(r.items, func(s *item) bool { return !s.election.Exists && s.problem.Code == insight.NoCandidates })
+	}
+}
+
+// set finishes the pending items for which is returns true, and reports them.
+func (r *rescueCommand) set(kind insight.OutcomeKind, is func(*item) bool) {
+	for _, s := range r.pending() {
+		if is(s) {
+			s.Kind = kind
+			r.report(s)
+		}
+	}
 }
 
 // confirmPlan shows the problems, and requests confirmation if a fix writes to Consul. --yes skips both.
 func (r *rescueCommand) confirmPlan(ctx context.Context) error {
+	fixes := uint64(0)
+	for _, s := range r.items {
+		if s.fixable() {
+			fixes++
+		}
+	}
 	if r.yes {
 		return nil
 	}
-	n := len(r.fixable())
-	if n > 0 {
+	if fixes > 0 {
 		if err := r.d.canAsk(); err != nil {
 			return err
 		}
 	}
 	_ = r.writePlan(r.d.stderr) // a failed write of the plan must not stop the fixes
-	switch n {
-	case 0:
+	if fixes == 0 {
 		return nil
-	case 1:
-		return r.d.confirm(ctx, "Apply 1 fix")
 	}
-	return r.d.confirm(ctx, fmt.Sprintf("Apply %d fixes", n))
-}
-
-func (r *rescueCommand) fixable() []*item {
-	return slices.DeleteFunc(slices.Clone(r.items), func(s *item) bool { return !s.fixable() })
+	return r.d.confirm(ctx, fmt.Sprintf("Destroy the sessions of failed nodes (%s)", election.Plural(fixes, "election")))
 }
 
 // awaitReady waits until electop has seen for long enough that the nodes of the leaders have failed.
 func (r *rescueCommand) awaitReady(ctx context.Context) {
-	var ready time.Time
-	var nodes []string
-	for _, s := range r.fixable() {
-		nodes = append(nodes, s.election.Session.Node)
-		if s.problem.ready.After(ready) {
-			ready = s.problem.ready
+	var wait time.Duration
+	for _, s := range r.pending() {
+		wait = max(wait, time.Until(s.problem.ready))
+	}
+	if wait > 0 {
+		fmt.Fprintf(r.d.stderr, "electop waits %s to see that the node checks stay critical\n", wait.Round(time.Second))
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
 		}
-	}
-	wait := time.Until(ready)
-	if len(nodes) == 0 || wait <= 0 {
-		return
-	}
-	slices.Sort(nodes)
-	fmt.Fprintf(r.d.stderr, "the node check of %s is critical; electop waits %s to see that it stays so\n",
-		lineNames(slices.Compact(nodes)), wait.Round(time.Second))
-	select {
-	case <-time.After(wait):
-	case <-ctx.Done():
 	}
 }
 
@@ -207,43 +203,7 @@ const (
 	resultProposed insight.OutcomeKind = "proposed" // the fix was not applied, because of --dry-run or --read-only
 	resultWaiting  insight.OutcomeKind = "waiting"  // waiting for the end of a lock-delay
 	resultManual   insight.OutcomeKind = "manual"   // electop cannot fix the problem
-	resultLed      insight.OutcomeKind = "led"      // a leader was observed later, with or without a fix
 )
-
-// uncertain reports whether the election has a leader, but electop cannot tell whether that leader has failed.
-func (s *item) uncertain() bool {
-	return s.problem.Code == insight.UnknownProblem && s.election.Pair.Held()
-}
-
-// awaitsLeader reports whether the election may still get a leader.
-func (s *item) awaitsLeader() bool {
-	return !s.uncertain() && slices.Contains([]insight.OutcomeKind{insight.OutcomeDone, resultWaiting, resultManual}, s.Kind)
-}
-
-// seeLeader sets the result if the election has a new leader.
-func (s *item) seeLeader(now *election.Snapshot) {
-	was, is := s.election, now.Find(election.KeyID(s.Target.Key))
-	if _, stale := now.StaleSince(s.Target.Key); stale || is == nil {
-		return
-	}
-	if is.State(now.At) == election.Led && (!was.Exists || !was.Pair.Held() || is.Pair.Session != was.Pair.Session) {
-		s.Kind, s.New.Leader = resultLed, is.Leader
-	}
-}
-
-// propose reports the problems and their fixes without applying the fixes.
-func (r *rescueCommand) propose() error {
-	if r.output == "text" {
-		return r.writePlan(r.d.stdout)
-	}
-	for _, s := range r.items {
-		s.Kind = resultProposed
-		if err := r.write(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // writePlan writes each election with its problem and the fix.
 func (r *rescueCommand) writePlan(w io.Writer) error {
@@ -258,27 +218,16 @@ func (r *rescueCommand) writePlan(w io.Writer) error {
 	return writePlanLines(w, lines)
 }
 
-// finish reports the items and returns the exit code. With all elections chosen, success needs that the token can read
-// all of them.
-func (r *rescueCommand) finish(ctx context.Context, all bool) error {
+// exit returns the most severe exit code. With all elections chosen, success needs that the token can read all of them.
+func (r *rescueCommand) exit(ctx context.Context, all bool) error {
 	codes := map[int]bool{}
-	var err error
 	for _, s := range r.items {
-		code := exitOf(s.Kind, false)
-		if s.Kind == insight.OutcomeDone && r.wait > 0 {
-			code = exitNoLeader
-		}
-		codes[code] = true
-		if written := r.write(s); err == nil {
-			err = written
-		}
+		codes[exitOf(s.Kind, r.wait > 0)] = true
 	}
-	if err == nil {
-		err = worstOf(codes)
-	}
+	err := cmp.Or(worstOf(codes), r.written)
 	if err == nil && all {
-		hidden, readErr := r.warnSilent(ctx)
-		if err = readErr; hidden {
+		var hidden bool
+		if hidden, err = r.warnSilent(ctx); hidden {
 			err = r.d.unverified()
 		}
 	}
@@ -301,49 +250,21 @@ type rescueJSON struct {
 	Leader         string              `json:"leader,omitempty"`
 }
 
-// write writes the result of one item: results and JSON to stdout, failures to stderr.
-func (r *rescueCommand) write(s *item) error {
-	p := s.problem
-	if r.output == "json" {
-		j := rescueJSON{
-			Election: s.Target.Election, Key: s.Target.Key, Datacenter: s.election.Datacenter, Problem: p.Code, Why: p.Why, Fix: s.fixName(), Do: p.Fix,
-			Keys: s.destroy.Keys, LockDelayUntil: election.FormatTime(p.Until), Result: s.Kind, Reason: s.Reason, Leader: s.New.Leader,
-		}
-		if s.Kind == insight.OutcomeDone {
-			j.Result = "applied"
-		}
-		if p.Code == insight.LeaderFailed {
-			j.Session = s.Target.Session
-		}
-		return writeJSONLine(r.d.stdout, j)
-	}
-	var err error
-	switch s.Kind {
-	case insight.OutcomeDone:
-		_, err = fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", s.name(), s.fixName(), p.Code)
-	case resultLed:
-		_, err = fmt.Fprintf(r.d.stdout, "%s: %s leads\n", s.name(), election.ShortLeader(s.New.Leader))
-	case resultWaiting, resultManual:
-		why := p.Code + "."
-		if s.uncertain() {
-			why = p.Why
-		}
-		r.d.warn(fmt.Sprintf("%s: %s %s", s.name(), why, p.Fix))
-	case insight.OutcomeUnknown:
-		r.d.warn(fmt.Sprintf("%s: %s may have been applied (%s): %s", s.name(), s.fixName(), s.Kind, sanitize.Line(s.Reason, 1000)))
-	default:
-		r.d.warn(fmt.Sprintf("%s: %s was not applied (%s): %s", s.name(), s.fixName(), s.Kind, sanitize.Line(s.Reason, 1000)))
-	}
-	return err
-}
-
-// fixName returns "wait", "manual" or "destroy_session".
-func (s *item) fixName() string {
+// writeResult writes the result of one item. A problem that remains goes to stderr.
+func (r *rescueCommand) writeResult(s *item) {
+	p, fix, text := s.problem, "manual", s.Summary()
 	switch {
-	case s.problem.Code == insight.LockDelay:
-		return "wait"
+	case p.Code == insight.LockDelay:
+		fix = "wait"
 	case s.fixable():
-		return "destroy_session"
+		fix = "destroy_session"
 	}
-	return "manual"
+	if s.Kind == resultWaiting || s.Kind == resultManual {
+		text = p.Why + " " + p.Fix
+	}
+	j := rescueJSON{
+		Election: s.Target.Election, Key: s.Target.Key, Datacenter: s.election.Datacenter, Problem: p.Code, Why: p.Why, Fix: fix, Do: p.Fix,
+		Keys: s.destroy.Keys, LockDelayUntil: election.FormatTime(p.Until), Session: s.Target.Session, Result: s.Kind, Reason: s.Reason, Leader: s.New.Leader,
+	}
+	r.line(j, s.name()+": "+text, s.Kind != resultProposed && !wasApplied(s.Kind))
 }

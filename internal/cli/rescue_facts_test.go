@@ -70,9 +70,9 @@ func TestRescueDestroysNothingIfTheNodeCheckChanges(t *testing.T) {
 		code     int
 		reason   string
 	}{
-		"recovered": {statuses: []string{api.HealthPassing}, code: exitChanged, reason: "was not applied (changed): the node check of"},
-		"flapped":   {statuses: []string{api.HealthPassing, api.HealthCritical}, code: exitChanged, reason: "was not applied (changed): the node check of"},
-		"unread":    {denied: true, code: exitFailed, reason: "was not applied (refused): the checks of"},
+		"recovered": {statuses: []string{api.HealthPassing}, code: exitChanged, reason: "the node check of"},
+		"flapped":   {statuses: []string{api.HealthPassing, api.HealthCritical}, code: exitChanged, reason: "the node check of"},
+		"unread":    {denied: true, code: exitFailed, reason: "the checks of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onOwn(t, func(t *testing.T, w *testConsul) {
@@ -96,7 +96,7 @@ func TestRescueDestroysNothingIfTheNodeCheckChanges(t *testing.T) {
 				d := soon("")
 				d.seen = 200 * time.Millisecond
 				r := w.runWith(d, "rescue", "--yes", "--http-addr", addr).must(t, tt.code)
-				has(t, r.errOut, "the node check of "+strings.ToUpper(node)+" is critical; electop waits", "web: destroy_session "+tt.reason)
+				has(t, r.errOut, "electop waits", "web: nothing was changed: "+tt.reason+" "+strings.ToUpper(node))
 				w.alive(s)
 			})
 		})
@@ -122,7 +122,7 @@ func TestRescueRefusesASessionWithOtherKeys(t *testing.T) {
 		w.alive(s)
 		acquires := &changingReader{change: func() { w.acquire("config/lock", s, "") }}
 		r = w.runWith(deps{stdin: acquires, interactive: true, seen: time.Nanosecond}, "rescue").must(t, exitChanged)
-		has(t, r.errOut, "web: destroy_session was not applied (changed): the session also holds config/lock")
+		has(t, r.errOut, "web: nothing was changed: the session also holds config/lock")
 		w.alive(s)
 	})
 }
@@ -135,7 +135,7 @@ func TestRescueRefusesKeysThatItCannotRead(t *testing.T) {
 	secret := token(t, w.client, "some-keys", `key_prefix "service/" { policy = "write" } session_prefix "" { policy = "write" }
 		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" } agent_prefix "" { policy = "read" }`)
 	r := w.runWith(soon(""), "rescue", "--yes", "--token", secret).must(t, exitNoLeader)
-	has(t, r.errOut, "web: leader_failed", "electop does not apply this fix", "this token cannot read all keys")
+	has(t, r.errOut, "electop does not apply this fix", "this token cannot read all keys")
 	w.alive(s)
 }
 

@@ -50,7 +50,7 @@ func TestRescueOfANodeThatIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	becomes(api.HealthCritical)
-	has(t, w.runWith(d, "rescue", "--yes").must(t, exitOK).out, "web: destroy_session applied (leader_failed)")
+	has(t, w.runWith(d, "rescue", "--yes").must(t, exitOK).out, "web: web-1 on node-9: its session was destroyed")
 	if w.get("service/web/leader").Session != "" {
 		t.Error("the failed leader still holds the key")
 	}

