@@ -142,7 +142,6 @@ func FuzzDashboard(f *testing.F) {
 		kinds := []insight.OutcomeKind{insight.OutcomeDone, insight.OutcomeChanged, insight.OutcomeDenied, insight.OutcomeFailed, insight.OutcomeUnknown}
 		d.op.fails(kinds[int(state)%len(kinds)], p.text("no response"))
 		d.send(tea.ColorProfileMsg{})
-		d.m.focus.prompt = d.m.focus.prompt.Paste(a)
 		for _, key := range keys {
 			cmd := d.keys(key)
 			d.send(tea.PasteMsg{Content: b})

@@ -138,10 +138,10 @@ func compare(by string, a, b *row) int {
 
 // Update handles a message and returns an action for the program. While the board shows the past, the list does not
 // change, because the history stores no sessions.
-func (v *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
+func (v *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	action := v.data(msg, s)
 	if _, back := msg.(scene.Back); back && s.Past != nil {
-		return v, scene.Pass{}
+		return scene.Pass{}
 	}
 	if s.Past == nil && action == nil {
 		action = v.used(msg, s)
@@ -150,7 +150,7 @@ func (v *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
 		v.top = max(0, min(v.top, len(v.document(s, r, v.rect.W).Lines)-(v.rect.H-1)))
 	}
 	v.list.Scroll(v.rect.H - 2 - len(v.news(s)))
-	return v, action
+	return action
 }
 
 // data handles the messages that the view also needs while the board shows the past.

@@ -40,7 +40,7 @@ func drive(t *testing.T, snap *election.Snapshot, look holdings) *driver {
 }
 
 func (d *driver) send(msg tea.Msg) (action scene.Action) {
-	d.m, action = d.m.Update(msg, d.s)
+	action = d.m.Update(msg, d.s)
 	return action
 }
 
