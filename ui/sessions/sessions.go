@@ -20,7 +20,7 @@ import (
 // Model is the list of sessions.
 type Model struct {
 	keys   keys.Map
-	search scene.Searcher // nil if the store cannot be searched
+	search scene.Searcher
 	rect   kit.Rect
 	list   kit.List[*row] // the filtered and sorted rows
 	filter query.Filter
@@ -44,7 +44,7 @@ type content struct {
 	name, node, hold, datacenter int
 }
 
-// New returns a view without sessions. search is nil if the store cannot be searched.
+// New returns a view without sessions.
 func New(k keys.Map, search scene.Searcher) *Model {
 	return &Model{keys: k, search: search, list: kit.List[*row]{
 		ID:    func(r *row) string { return r.ses.ID },
@@ -160,18 +160,6 @@ func (v *Model) data(msg tea.Msg, s *scene.Scene) scene.Action {
 		return scene.Say{Role: kit.Delay, Text: scene.Covered + "."} // a report is about elections
 	case scene.Resized:
 		v.rect = msg.Rect
-	case scene.Searched:
-		if msg.Of == v.scan.run {
-			msg.Of.Ended(msg)
-			v.scan.ended()
-			if s.Past == nil {
-				v.refresh(s.Shown)
-			}
-		}
-	case scene.SearchTick:
-		if msg.Of == v.scan.run {
-			return scene.Run{Cmd: msg.Of.Ticked()}
-		}
 	case scene.Unmark:
 		done := map[string]bool{}
 		for _, t := range msg.Targets {
@@ -231,7 +219,7 @@ func (v *Model) did(s *scene.Scene) func(kit.Effect, string) scene.Action {
 // back undoes one step.
 func (v *Model) back(s *scene.Scene) scene.Action {
 	switch {
-	case v.scan.running():
+	case v.scan.run.Running():
 		v.scan.run.Stop()
 	case v.open:
 		v.open = false
