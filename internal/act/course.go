@@ -27,9 +27,9 @@ type course struct {
 	jitter   time.Duration
 	rounds   int
 	// failing is when the first of the latest releases ended that Consul did not confirm, or zero.
-	failing time.Time
-	tried       bool // set when the drain has tried to destroy the session
-	destroyed   bool
+	failing   time.Time
+	tried     bool // set when the drain has tried to destroy the session
+	destroyed bool
 	// acted is the hold that the last action targeted. outcome is the result of that action, and actedAt is the time
 	// at which the action ended.
 	acted   election.Target
