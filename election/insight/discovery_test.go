@@ -56,7 +56,7 @@ func TestLocksAreGroupedIntoPatterns(t *testing.T) {
 		{"siblings with other roles", []string{"app/web/leader", "app/web/lock"}, nil, []string{"app/web/leader 1", "app/web/lock 1"}},
 		{"few other keys", []string{"jobs/a", "jobs/b", "jobs/c"}, []string{"jobs/README"}, []string{"jobs/* !jobs/README 3"}},
 		{"as many other keys", []string{"jobs/a", "jobs/b"}, []string{"jobs/x", "jobs/y"}, []string{"jobs/a 1", "jobs/b 1"}},
-				{"without a folder", []string{"a-leader", "b-leader"}, nil, []string{"a-leader 1", "b-leader 1"}},
+		{"without a folder", []string{"a-leader", "b-leader"}, nil, []string{"a-leader 1", "b-leader 1"}},
 		{"first segments", []string{"a/leader", "b/leader"}, nil, []string{"a/leader 1", "b/leader 1"}},
 		{"wildcards in keys", []string{"a/[x]/leader"}, []string{"a/x/leader"}, []string{" 1"}},
 		{"a leading slash", []string{"/a/leader"}, nil, []string{"//a/leader 1"}},

@@ -114,7 +114,7 @@ func KindOf(p election.Pair, s *election.Session) HolderKind {
 
 // Session names that software uses by default.
 const (
-	apiLockSession = "Consul API Lock"
+	apiLockSession      = "Consul API Lock"
 	apiSemaphoreSession = "Consul API Semaphore"
 	vaultSession        = "Vault Lock"
 	campaignSession     = "electop campaign"
