@@ -72,17 +72,9 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 }
 
 func ask(m *Model, a scene.Ask) tea.Cmd {
-	names := datacentersOf(a.Visible)
-	if len(names) == 0 {
-		names = datacentersOf(a.Hidden)
-	}
-	switch {
-	case len(names) == 0:
-		return m.refuse("There is nothing to " + string(a.Kind) + ".")
-	case m.scene.Several() && len(names) != 1:
+	names := datacentersOf(a.Targets)
+	if m.scene.Several() && len(names) != 1 {
 		return m.refuse("The chosen rows are in " + strings.Join(names, ", ") + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + names[0] + ".")
-	case m.scene.Several(): // hidden rows in other datacenters stay marked, but the dialog cannot include them
-		a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), func(t scene.Target) bool { return scene.OneLine(t.Datacenter, 60) != names[0] })
 	}
 	in := m.scene.In(names[0])
 	if reason := in.Refusal(a.Kind); reason != "" {

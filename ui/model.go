@@ -162,9 +162,12 @@ func (m *Model) cluster(datacenter string) Cluster {
 // tools returns the tools of a dialog for one datacenter.
 func (m *Model) tools(datacenter string) act.Tools {
 	return act.Tools{
-		Ctx: m.ctx, Keys: m.keys, Cluster: m.cluster(datacenter), Search: scene.NewSearcher(m.ctx, m.opts.Backend.Holdings, datacenter),
+		Ctx: m.ctx, Keys: m.keys, Cluster: m.cluster(datacenter),
 		Survey: func(ctx context.Context, keys []string) []election.Surroundings {
 			return m.opts.Backend.Survey(ctx, datacenter, keys)
+		},
+		Holdings: func(ctx context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+			return m.opts.Backend.Holdings(ctx, datacenter, sessions, progress)
 		},
 	}
 }
@@ -181,7 +184,7 @@ func (m *Model) renew() {
 		Stale: f.stale(), Paused: f.paused, Past: f.past, Lanes: f.shownLanes(), Warning: f.warning,
 		ReadOnly: m.opts.ReadOnly, Datacenters: m.opts.Datacenters, Patterns: m.look.place.Patterns,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
-		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier, Followed: m.log.Followed(f.now),
+		Missing: m.out.rights.missing, Followed: m.log.Followed(f.now),
 	}
 	switch m.focus.view {
 	case viewElections:

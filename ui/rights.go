@@ -115,7 +115,7 @@ func (m *Model) selectedTarget() *election.Target {
 		if s == nil {
 			return nil
 		}
-		t = m.scene.BindSession(s, false).Target
+		t = m.scene.BindSession(s).Target
 		return &t
 	}
 	e := m.scene.Selected

@@ -18,8 +18,6 @@ type Search struct {
 	cancel      context.CancelFunc
 	// At is the time when the search began. The found keys were read at this time or later.
 	At time.Time
-	// Earlier is set if the search began before the dialog was opened.
-	Earlier bool
 
 	Over, Stopped, Incomplete bool
 	Found                     []election.Pair

@@ -15,7 +15,6 @@ func Scene(snap *election.Snapshot, now time.Time) *scene.Scene {
 		Sym:      kit.Unicode(),
 		Missing:  func(election.ActionKind, election.Target) string { return "" },
 		Followed: func(*election.Election) string { return "" },
-		Earlier:  func([]string) *scene.Search { return nil },
 	}
 }
 
