@@ -355,7 +355,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 			switch k {
 			case "blind":
 				snap.Surroundings.Sessions, snap.Surroundings.SessionsErr = nil, "sessions: not readable with this token"
-				d.m.out.insights.In = nil
+				d.m.insights.In = nil
 			case "unread":
 				for node := range snap.Checks {
 					snap.Checks[node] = election.NodeChecks{Err: "not readable with this token"}
@@ -447,7 +447,8 @@ func TestColoursDoNotChangeTheText(t *testing.T) {
 		want := d.text()
 		for _, profile := range []string{"TrueColor", "ANSI256", "ANSI", "Ascii"} {
 			for _, dark := range []bool{true, false} {
-				d.m.look = d.m.look.on(dark, profile)
+				d.m.dark, d.m.profile = dark, profile
+				d.m.restyle()
 				if got := d.text(); got != want {
 					t.Errorf("%s: %s, dark %v: the text differs", name, profile, dark)
 				}

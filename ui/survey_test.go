@@ -26,12 +26,12 @@ func hiddenPatroni() *election.Snapshot {
 
 // mark marks elections and removes all other marks.
 func (d *driver) mark(names ...string) {
-	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.window.screen.table
-	toBoard := func(msg tea.Msg) { send(d.m, &d.m.board, msg) }
+	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.screen.table
+	toBoard := func(msg tea.Msg) { d.m.send(d.m.board, msg) }
 	toBoard(scene.Resized{Rect: kit.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // every row is visible
 	toBoard(scene.Filtered{})
 	var all []scene.Target
-	for _, e := range d.m.feed.shown.Elections {
+	for _, e := range d.m.shown.Elections {
 		all = append(all, scene.Target{Target: e.Target()})
 	}
 	toBoard(scene.Unmark{Targets: all})

@@ -200,11 +200,10 @@ func TestSessionsView(t *testing.T) {
 	d.keys("G", "enter")
 	d.wants("First seen", "Holds", "service/web/leader", "esc all sessions")
 	d.keys("esc", "esc")
-	if d.m.focus.view != viewElections {
+	if d.m.view != viewElections {
 		t.Error("esc does not return to the list")
 	}
 }
-
 
 // A slot is a key that the session holds in the folder of the semaphore.
 func TestDestroyOfASlotHolder(t *testing.T) {

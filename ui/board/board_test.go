@@ -45,8 +45,7 @@ func (d *driver) show(snap *election.Snapshot, now time.Time) {
 }
 
 func (d *driver) send(msg tea.Msg) scene.Action {
-	var action scene.Action
-	d.m, action = d.m.Update(msg, d.s)
+	action := d.m.Update(msg, d.s)
 	d.s.Selected = d.m.Selected()
 	return action
 }

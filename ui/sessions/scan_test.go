@@ -77,8 +77,7 @@ func TestAScanShowsProgressAndStops(t *testing.T) {
 		return []election.Pair{{Key: "locks/x", Session: ids[0]}}, true, ctx.Err()
 	})
 	action := d.keys("f")
-	ended := make(chan scene.Searched, 1)
-	go func() { ended <- first(t, action).(scene.Searched) }()
+	wait := action.(scene.Run).Cmd().(kit.TaskMsg).Apply() // the scan is slow
 	<-started
 	d.wants("Scanning: 1,200 of 9,800 keys   f stops")
 	d.keys("enter")
@@ -86,7 +85,7 @@ func TestAScanShowsProgressAndStops(t *testing.T) {
 	d.send(scene.Back{}) // stops the scan; the session stays open
 	d.wants("Stopping: 1,200 of 9,800 keys", "esc all sessions")
 	close(end)
-	d.send(<-ended)
+	d.finish(wait)
 	d.send(scene.Back{})
 	d.wants("The scan was stopped after 1,200 of 9,800 keys.", "no watched key")
 	d.lacks("locks/x", "HOLDS shows all keys")

@@ -20,7 +20,7 @@ import (
 // Model is the list of sessions.
 type Model struct {
 	keys   keys.Map
-	search scene.Searcher // nil if the store cannot be searched
+	search scene.Searcher
 	rect   kit.Rect
 	list   kit.List[*row] // the filtered and sorted rows
 	filter query.Filter
@@ -44,7 +44,7 @@ type content struct {
 	name, node, hold, datacenter int
 }
 
-// New returns a view without sessions. search is nil if the store cannot be searched.
+// New returns a view without sessions.
 func New(k keys.Map, search scene.Searcher) *Model {
 	return &Model{keys: k, search: search, list: kit.List[*row]{
 		ID:    func(r *row) string { return r.ses.ID },
@@ -138,10 +138,10 @@ func compare(by string, a, b *row) int {
 
 // Update handles a message and returns an action for the program. While the board shows the past, the list does not
 // change, because the history stores no sessions.
-func (v *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
+func (v *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	action := v.data(msg, s)
 	if _, back := msg.(scene.Back); back && s.Past != nil {
-		return v, scene.Pass{}
+		return scene.Pass{}
 	}
 	if s.Past == nil && action == nil {
 		action = v.used(msg, s)
@@ -150,7 +150,7 @@ func (v *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
 		v.top = max(0, min(v.top, len(v.document(s, r, v.rect.W).Lines)-(v.rect.H-1)))
 	}
 	v.list.Scroll(v.rect.H - 2 - len(v.news(s)))
-	return v, action
+	return action
 }
 
 // data handles the messages that the view also needs while the board shows the past.
@@ -160,18 +160,6 @@ func (v *Model) data(msg tea.Msg, s *scene.Scene) scene.Action {
 		return scene.Say{Role: kit.Delay, Text: scene.Covered + "."} // a report is about elections
 	case scene.Resized:
 		v.rect = msg.Rect
-	case scene.Searched:
-		if msg.Of == v.scan.run {
-			msg.Of.Ended(msg)
-			v.scan.ended()
-			if s.Past == nil {
-				v.refresh(s.Shown)
-			}
-		}
-	case scene.SearchTick:
-		if msg.Of == v.scan.run {
-			return scene.Run{Cmd: msg.Of.Ticked()}
-		}
 	case scene.Unmark:
 		done := map[string]bool{}
 		for _, t := range msg.Targets {
@@ -231,7 +219,7 @@ func (v *Model) did(s *scene.Scene) func(kit.Effect, string) scene.Action {
 // back undoes one step.
 func (v *Model) back(s *scene.Scene) scene.Action {
 	switch {
-	case v.scan.running():
+	case v.scan.run.Running():
 		v.scan.run.Stop()
 	case v.open:
 		v.open = false

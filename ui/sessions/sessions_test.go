@@ -40,7 +40,7 @@ func drive(t *testing.T, snap *election.Snapshot, look holdings) *driver {
 }
 
 func (d *driver) send(msg tea.Msg) (action scene.Action) {
-	d.m, action = d.m.Update(msg, d.s)
+	action = d.m.Update(msg, d.s)
 	return action
 }
 
@@ -99,21 +99,15 @@ func (d *driver) row(text string) string {
 
 func (d *driver) scan() {
 	d.t.Helper()
-	d.send(first(d.t, d.keys("f")))
+	d.finish(d.keys("f").(scene.Run).Cmd)
 }
 
-// first runs the first command of an action.
-func first(t *testing.T, action scene.Action) tea.Msg {
-	t.Helper()
-	run, ok := action.(scene.Run)
-	if !ok {
-		t.Fatalf("%#v is not a command", action)
+// finish runs the command of a scan to its end.
+func (d *driver) finish(cmd tea.Cmd) {
+	for cmd != nil {
+		cmd = cmd().(kit.TaskMsg).Apply()
 	}
-	msg := run.Cmd()
-	if all, ok := msg.(tea.BatchMsg); ok {
-		return all[0]()
-	}
-	return msg
+	d.send(scene.Changed{Before: d.s})
 }
 
 // said returns the note of an action.
