@@ -86,9 +86,6 @@ func (d *driver) without(b *backend) {
 		if b.onSurvey == nil {
 			t.Survey = nil
 		}
-		if b.onHoldings == nil {
-			t.Search = nil
-		}
 		return t
 	}
 }

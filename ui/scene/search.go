@@ -12,7 +12,7 @@ import (
 
 // Search is a search of the whole KV store for keys that sessions hold. Only the event loop may use it.
 type Search struct {
-	*kit.Task // nil for a search that has ended before the dialog was opened
+	*kit.Task
 	// At is the time when the search began. The found keys were read at this time or later.
 	At time.Time
 	// Scanned is the number of keys in the store.
@@ -51,7 +51,7 @@ func NewSearcher(ctx context.Context, look holdings, datacenter string) Searcher
 func (s *Search) Running() bool { return s != nil && s.Task.Running() }
 
 // WasStopped reports whether the user stopped the search before it was complete.
-func (s *Search) WasStopped() bool { return s.Task != nil && s.Stopped() && s.Err != nil }
+func (s *Search) WasStopped() bool { return s.Stopped() && s.Err != nil }
 
 // ProgressSpans shows the progress of a running search, and the key that stops it.
 func (s *Search) ProgressSpans(stop string) []kit.Span {

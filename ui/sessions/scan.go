@@ -54,25 +54,6 @@ func (s *storeScan) ended() {
 	s.result = scanResult{at: s.run.At, of: s.asked, keys: keys, total: s.run.Scanned, partial: s.run.Incomplete}
 }
 
-// covers reports whether the result includes all these sessions.
-func (r *scanResult) covers(sessions []string) bool {
-	return !r.at.IsZero() && !slices.ContainsFunc(sessions, func(id string) bool { return !r.of[id] })
-}
-
-// Earlier returns the keys of sessions from the latest scan. It returns nil if the scan does not cover all of the
-// sessions.
-func (v *Model) Earlier(sessions []string) *scene.Search {
-	r := &v.scan.result
-	if len(sessions) == 0 || !r.covers(sessions) {
-		return nil
-	}
-	s := &scene.Search{At: r.at, Scanned: r.total, Over: true, Incomplete: r.partial}
-	for _, id := range sessions {
-		s.Found = append(s.Found, r.keys[id]...)
-	}
-	return s
-}
-
 // spans returns the lines about the scan: its progress or error, and the age of the result. Before the first scan it
 // returns nil.
 func (s *storeScan) spans(now time.Time, stop string) [][]kit.Span {

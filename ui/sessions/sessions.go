@@ -270,7 +270,7 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	if reason := s.Refusal(c.Kind); reason != "" {
 		return refuse(reason)
 	}
-	chosen := scene.Chosen{SessionOnly: true, By: c.By}
+	ask := scene.Ask{Kind: c.Kind, By: c.By}
 	if c.Filter != "" {
 		f := query.Parse(c.Filter, query.Sessions)
 		if err := f.Check(); err != nil {
@@ -278,35 +278,35 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 		}
 		for i := range v.rows {
 			if match(f, &v.rows[i]) {
-				chosen.Visible = append(chosen.Visible, s.BindSession(v.rows[i].ses, false))
+				ask.Targets = append(ask.Targets, s.BindSession(v.rows[i].ses))
 			}
 		}
-		if len(chosen.Visible) == 0 {
+		if len(ask.Targets) == 0 {
 			return refuse("No session matches " + scene.OneLine(c.Filter, 60) + ".")
 		}
-		return scene.Ask{Kind: c.Kind, Chosen: chosen}
+		return ask
 	}
 	visible, hidden := v.list.Marked()
 	for _, r := range visible {
-		chosen.Visible = append(chosen.Visible, s.BindSession(r.ses, false))
+		ask.Targets = append(ask.Targets, s.BindSession(r.ses))
 	}
 	for i := range v.rows {
 		if _, out := slices.BinarySearch(hidden, v.rows[i].ses.ID); out {
-			chosen.Hidden = append(chosen.Hidden, s.BindSession(v.rows[i].ses, true))
+			t := s.BindSession(v.rows[i].ses)
+			ask.Hidden = append(ask.Hidden, t.Title())
 		}
 	}
-	if r := v.list.Selected(); r != nil && len(chosen.Visible) == 0 {
-		t := s.BindSession(r.ses, false)
-		if len(chosen.Hidden) == 0 {
-			chosen.Visible = append(chosen.Visible, t)
-		} else {
-			chosen.Unmarked = t.Label()
-		}
+	if r := v.list.Selected(); r != nil && len(ask.Targets)+len(ask.Hidden) == 0 {
+		ask.Targets = append(ask.Targets, s.BindSession(r.ses))
 	}
-	if len(chosen.Visible)+len(chosen.Hidden) == 0 {
+	switch {
+	case len(ask.Targets) > 0:
+	case len(ask.Hidden) > 0:
+		return refuse(scene.AllHidden)
+	default:
 		return refuse("There is no session to destroy.")
 	}
-	return scene.Ask{Kind: c.Kind, Chosen: chosen}
+	return ask
 }
 
 // columns returns the columns of the table. s is the scene of a row's datacenter.
