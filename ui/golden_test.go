@@ -294,10 +294,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"drain-events":         drained(3, "enter", "2"),
 		"marked-range":         board("g", "V", "j", "j"),
 		"release-filter":       board(":", "'release state:led node:node-1", "enter"),
-		"sessions-scanning":    studied("", "3", "scan"),
-		"sessions-scanned":     scannedSessions(),
-		"sessions-open-keys":   scannedSessions("/", "'key:nightly", "enter", "enter"),
-		"sessions-destroy-all": scannedSessions("/", "'"+sessionID(200), "enter", "x"),
+		"sessions-destroy-all": scannedSessions,
 		"sessions-marks":       studied("", "3", "/", "'cron", "enter", "g", "space", "space", "/", "ctrl+u", "'users", "enter", "x"),
 		"sessions-hidden": snap(func() *election.Snapshot {
 			s := studiedSnapshot("")
@@ -345,7 +342,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		snap := studiedSnapshot(key)
 		d := drive(t, snap, w, h, searches, func(o *Options) {
-			if slices.Contains(keys, "search") || slices.Contains(keys, "scan") {
+			if slices.Contains(keys, "search") {
 				fake(o).onHoldings = func(_ context.Context, _ string, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
 					progress(1200, 9800)
 					return nil, false, nil
@@ -368,8 +365,6 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 				d.learn(snap.Find(election.KeyID(key)).Target(), denied(key))
 			case "search":
 				firstOf(t, d.keys("f")) // the scan stays in progress
-			case "scan":
-				firstOf(t, d.keys("f"))
 			case "searched":
 				d.performSearch()
 			default:
@@ -393,16 +388,11 @@ func afterBatch(keys ...string) func(*testing.T, int, int) *driver {
 	}
 }
 
-func scannedSessions(keys ...string) func(*testing.T, int, int) *driver {
-	return func(t *testing.T, w, h int) *driver {
-		d := drive(t, studiedSnapshot(""), w, h, scanned(someKeys(), true))
-		d.keys("3")
-		d.performSearch()
-		d.now = d.now.Add(35 * time.Second)
-		d.send(tickMsg(d.now))
-		d.keys(keys...)
-		return d
-	}
+func scannedSessions(t *testing.T, w, h int) *driver {
+	d := drive(t, studiedSnapshot(""), w, h, scanned(someKeys(), true))
+	d.keys("3", "/", "'"+sessionID(200), "enter", "x")
+	d.performSearch()
+	return d
 }
 
 func denied(key string) election.Rights {

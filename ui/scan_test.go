@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -39,19 +38,6 @@ func someKeys() map[string][]string {
 	}
 }
 
-// The dialog lists the keys that the scan found, and shows its age.
-func TestTheDialogUsesTheScan(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
-	d.keys("3")
-	d.performSearch()
-	d.now = d.now.Add(time.Minute)
-	d.send(tickMsg(d.now))
-	d.keys("/", "'"+sessionID(200), "enter", "x")
-	d.wants("locks/000 is released, not watched", "and 242 more keys", "Scanned all 9,800 keys: 252 keys in all, as of 12:01:09, 1m ago.", "f scan all keys")
-	d.performSearch()
-	d.wants("252 keys in all, as of 12:02:09.")
-}
-
 // A destroy carries the keys in the dialog, so that it can be refused if the session holds others.
 func TestADestroyCarriesTheKeysThatWereShown(t *testing.T) {
 	for _, tt := range []struct{ scans, complete bool }{{true, true}, {true, false}, {false, true}} {
@@ -81,42 +67,12 @@ func TestASessionWithoutKeysHasNoLockDelay(t *testing.T) {
 	d.lacks("must notice", "may hold more keys")
 }
 
-func TestClicksHitTheRowUnderTheNews(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
-	d.keys("3")
-	d.performSearch()
-	lines := strings.Split(d.text(), "\n")
-	for y, line := range lines {
-		if strings.Contains(line, election.ShortID(sessionID(204))) {
-			d.send(clickAt(10, y))
-		}
-	}
-	if d.m.sessions.Cursor() != sessionID(204) {
-		t.Errorf("clicked another session than pg-pg2")
-	}
-}
-
-// A scan from before the dialog was opened may miss keys that the session acquired later.
-func TestAScanBeforeTheDialogIsIncomplete(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
-	d.keys("3")
-	d.performSearch()
-	d.now = d.now.Add(26 * time.Hour)
-	d.send(tickMsg(d.now))
-	d.keys("/", "'"+sessionID(322), "enter", "x")
-	d.wants("no keys, as of 12:01:09, 1d02h ago.", "may hold more keys than")
-	d.lacks("it holds no key", "No lock-delay follows")
-	d.performSearch()
-	d.wants("it holds no key", "No lock-delay follows")
-}
-
 // A watched key that another session acquired after the scan is not affected.
 func TestWatchedKeysThatMovedAreNotAffected(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
-	d.keys("3")
+	d.keys("3", "/", "'"+sessionID(0), "enter", "x")
 	d.performSearch()
 	d.send(snapshotMsg{takenOver(studiedSnapshot(""), keyOf("auth"))})
-	d.keys("/", "'"+sessionID(0), "enter", "x")
 	d.wants("locks/nightly is released, not watched", "1 key in all")
 	d.lacks("service/auth/leader")
 }

@@ -261,31 +261,11 @@ func TestADestroyWarnsOfUnsearchedKeys(t *testing.T) {
 	d.lacks(insight.MayHoldMore)
 }
 
-// Dialogs of the Elections view use the result of a scan in the Sessions view.
-func TestAScanServesTheFirstView(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
-	d.keys("3")
-	d.performSearch()
-	d.keys("1", "g", "x")
-	d.wants("locks/nightly is released, not watched", "2 keys in all, as of 12:01:09, <1m ago", "f scan all keys", insight.MayHoldMore)
-	d.keys("esc")
-	s := studiedSnapshot("") // two elections of one session
-	auth, billing := s.Find(election.KeyID(keyOf("auth"))), s.Find(election.KeyID(keyOf("billing")))
-	billing.Session, billing.Pair.Session = auth.Session, auth.Pair.Session
-	d.send(snapshotMsg{s})
-	d.mark("auth", "billing")
-	d.keys("x")
-	if n := strings.Count(d.text(), "locks/nightly is released"); n != 1 {
-		t.Errorf("locks/nightly is listed %d times", n)
-	}
-}
-
 // A long list can be shown in full.
 func TestALongListCanBeShownInFull(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
-	d.keys("3")
+	d.keys("3", "/", "'"+sessionID(200), "enter", "x")
 	d.performSearch()
-	d.keys("/", "'"+sessionID(200), "enter", "x")
 	d.wants("and 242 more keys", "a details", "y destroy")
 	d.keys("a")
 	d.lacks("more keys")

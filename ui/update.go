@@ -58,8 +58,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.clicked(msg.Mouse())
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
-	default: // an action, or the result of a scan in the Sessions view
-		return tea.Batch(m.do(msg), m.send(m.sessions, msg))
+	default:
+		return m.do(msg)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 		}
 	} else {
 		var out []string
-		visible, out = m.list.Marked()
+		visible, out = m.Marked()
 		for _, id := range out {
 			if e := s.Shown.Find(election.ID(id)); e != nil {
 				hidden = append(hidden, e)

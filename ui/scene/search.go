@@ -34,12 +34,6 @@ type Searched struct {
 	Err      error
 }
 
-// SearchTick is the message that requests a redraw of the progress of a search.
-type SearchTick struct{ Of *Search }
-
-// searchTick is the interval between redraws of the progress.
-const searchTick = 200 * time.Millisecond
-
 // Searcher creates a search and the command that runs it.
 type Searcher func(sessions []string, now time.Time) (*Search, tea.Cmd)
 
@@ -69,17 +63,6 @@ func (s *Search) Progress(done, total int) {
 	s.Total.Store(int64(total))
 	s.done.Store(int64(done))
 }
-
-// Ticked returns the command for the next redraw of the progress, or nil after the end of the search.
-func (s *Search) Ticked() tea.Cmd {
-	if s.Over {
-		return nil
-	}
-	return tea.Tick(searchTick, func(time.Time) tea.Msg { return SearchTick{s} })
-}
-
-// Running reports whether the search is in progress. It returns false for a nil search.
-func (s *Search) Running() bool { return s != nil && !s.Over }
 
 // Stop cancels the search.
 func (s *Search) Stop() {
