@@ -14,7 +14,6 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/kit"
-	"electop/ui/scene"
 )
 
 // poisoner replaces texts in a value of any type with hostile ones.
@@ -162,25 +161,19 @@ func FuzzDashboard(f *testing.F) {
 	})
 }
 
-// follow runs a command and the commands that it causes. It stops after a search, because the next command waits for
-// the clock.
-func (d *driver) follow(cmd tea.Cmd) (searched bool) {
-	switch msg := cmd().(type) {
-	case nil:
-	case scene.Searched:
+// follow runs a command and the commands that it causes.
+func (d *driver) follow(cmd tea.Cmd) {
+	msg := cmd()
+	if _, task := msg.(kit.TaskMsg); task {
 		d.send(msg)
-		return true
-	case kit.TaskMsg:
-		d.send(msg)
-	default:
-		cmds, _ := commandsOf(msg)
-		for _, c := range cmds {
-			if c != nil && d.follow(c) {
-				return true
-			}
+		return
+	}
+	cmds, _ := commandsOf(msg)
+	for _, c := range cmds {
+		if c != nil {
+			d.follow(c)
 		}
 	}
-	return false
 }
 
 func TestWideSymbolsAreNotUsed(t *testing.T) {

@@ -17,7 +17,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/procgroup"
 	"electop/internal/supervise"
 )
 
@@ -129,7 +128,7 @@ func (c *campaign) validate(name string, program []string) error {
 		return usagef("--ttl %s: must be from 10s to 24h", c.session.TTL)
 	case c.try < 0:
 		return usagef("--try %s: must be 0 or more", c.try)
-	case len(program) > 0 && !procgroup.Supported:
+	case len(program) > 0 && !supervise.Supported:
 		return usagef("campaign cannot run a program on this system: electop could not stop it without the process groups of Unix; omit CMD")
 	}
 	return nil
@@ -232,7 +231,7 @@ func newSuperviseCommand(d deps) *cobra.Command {
 		// All arguments are arguments of the program: electop's flags and config file do not apply.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, program []string) error {
-			if !procgroup.Supported || len(program) == 0 {
+			if !supervise.Supported || len(program) == 0 {
 				return usagef("%s is an internal command; use electop campaign", supervise.Command)
 			}
 			err := supervise.Run(program, d.programStreams())

@@ -59,8 +59,7 @@ type confirm struct {
 	asked  []string
 	around map[string]*scene.Assessment
 	// search is the latest search of the store. It is nil if there is none.
-	search     *scene.Search
-	searchTask *kit.Task
+	search *scene.Search
 	// scanned and siblings contain the unwatched keys that the search and the survey found.
 	scanned, siblings []election.Pair
 }
@@ -184,9 +183,8 @@ func (d *confirm) choose() {
 
 // stop ends the search.
 func (d *confirm) stop() {
-	if d.searchTask.Running() {
-		d.search.Stop()
-		d.searchTask.Cancel()
+	if d.search.Running() {
+		d.search.Cancel()
 	}
 }
 
@@ -448,7 +446,7 @@ func (d *confirm) addOthers(f *insight.Effect, others []*election.Election) {
 // search may have missed keys that were acquired later.
 func (d *confirm) searchedAll() bool {
 	s := d.search
-	return s != nil && s.Over && !s.Stopped && s.Err == nil && !s.Incomplete && !s.Earlier
+	return s != nil && s.Over && s.Err == nil && !s.Incomplete && s.Task != nil
 }
 
 // skipped returns the reason to skip the target. It is empty if the action applies to the target.
@@ -504,9 +502,9 @@ func (d *confirm) buttons() []kit.Button {
 		details = "fewer details"
 	}
 	scan := kit.Button{Key: "f", Hint: "scan all keys", Off: d.kind != election.ActionDestroy || d.reading(), Do: d.scan}
-	if d.searchTask.Running() {
+	if d.search.Running() {
 		scan.Hint = "stop the scan"
-	} else if d.search != nil && !d.search.Stopped && d.search.Err == nil && !d.search.Earlier {
+	} else if d.search != nil && d.search.Over && d.search.Err == nil && d.search.Task != nil {
 		scan.Off = true
 	}
 	if scan.Off {
@@ -527,21 +525,12 @@ func (d *confirm) word() string { return kit.Capital(string(d.kind)) }
 
 // scan starts or stops a search of the whole KV store for other affected keys.
 func (d *confirm) scan() any {
-	if d.searchTask.Running() {
+	if d.search.Running() {
 		d.search.Stop()
 		return nil
 	}
-	search, run := d.Search(d.sessions(), d.s.Now) // a skipped target may become actionable
-	d.search = search
 	var cmd tea.Cmd
-	d.searchTask, cmd = kit.Read(d.Ctx, 0, func(context.Context, func(int, int)) (tea.Msg, error) { return run(), nil },
-		func(msg tea.Msg, _ error) tea.Cmd {
-			if ended, ok := msg.(scene.Searched); ok {
-				search.Ended(ended)
-				d.checked = nil
-			}
-			return nil
-		})
+	d.search, cmd = d.Search(d.sessions(), d.s.Now, func() { d.checked = nil }) // a skipped target may become actionable
 	return scene.Run{Cmd: cmd}
 }
 
@@ -627,7 +616,7 @@ func (d *confirm) write(page *kit.Page) {
 		page.Blank()
 		d.writeMany(page)
 	}
-	if d.searchTask.Running() {
+	if d.search.Running() {
 		d.Foot = [][]kit.Span{d.search.ProgressSpans("f")}
 	}
 }
@@ -957,7 +946,7 @@ func (d *confirm) allAffected() []affectedKey {
 func writeSearch(page *kit.Page, s *scene.Search, listed int, now time.Time) {
 	when := ", as of " + kit.ClockTime(s.At)
 	switch age := now.Sub(s.At); { // without seconds: each change of the text disables the action
-	case !s.Earlier:
+	case s.Task != nil:
 	case age < time.Minute:
 		when += ", <1m ago"
 	case age < time.Hour:
@@ -970,10 +959,10 @@ func writeSearch(page *kit.Page, s *scene.Search, listed int, now time.Time) {
 		count = "no keys"
 	}
 	r, text := kit.Quiet, ""
-	switch total := kit.Thousands(s.Total.Load()); {
+	switch total := kit.Thousands(s.Scanned); {
 	case !s.Over:
 		return
-	case s.Stopped:
+	case s.WasStopped():
 		r, text = kit.Delay, "Stopped after "+s.Far()+": "+count+" so far"+when+"."
 	case s.Err != nil:
 		r, text = kit.Bad, "The scan failed after "+s.Far()+": "+scene.Clean(s.Err.Error())

@@ -1,6 +1,8 @@
 package scene
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/query"
@@ -18,7 +20,9 @@ type List[T any] struct {
 	Scope query.Scope
 	// Refresh selects the rows that match the filter, sorts them and sets them.
 	Refresh func(s *Scene)
-	filter  query.Filter
+	// Select returns the rows that match a filter.
+	Select func(f query.Filter, s *Scene) []T
+	filter query.Filter
 }
 
 // Filter returns the current filter.
@@ -35,6 +39,56 @@ func (l *List[T]) SetFilter(text string, s *Scene) {
 	l.EndRange()
 	l.filter = query.Parse(text, l.Scope)
 	l.Refresh(s)
+}
+
+// Choose requests an action on rows: those that match the filter of the command, regardless of marks and of the filter
+// of the list, or else the marked rows or, without marks, the selected row. bind returns the target of a row, or why the
+// row cannot be a target. noun describes possible targets.
+func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target, refusal string)) Action {
+	refuse := func(reason string) Action { return Say{Role: kit.Delay, Text: reason} }
+	if reason := s.Refusal(c.Kind); reason != "" {
+		return refuse(reason)
+	}
+	ask, reason := Ask{Kind: c.Kind, By: c.By}, ""
+	rows, hidden := l.Marked()
+	if c.Filter != "" {
+		f := query.Parse(c.Filter, l.Scope)
+		if err := f.Check(); err != nil {
+			return Unknown(err)
+		}
+		rows, hidden = l.Select(f, s), nil
+	} else if len(rows)+len(hidden) == 0 {
+		rows = l.Rows[min(l.Index, len(l.Rows)):min(l.Index+1, len(l.Rows))]
+	}
+	for _, r := range rows {
+		t, why := bind(r)
+		switch {
+		case why == "":
+			ask.Targets = append(ask.Targets, t)
+		case c.Filter == "":
+			ask.Leaderless = append(ask.Leaderless, t.Label())
+		}
+		reason = why
+	}
+	if len(hidden) > 0 {
+		for _, r := range l.Select(query.Filter{}, s) {
+			if _, out := slices.BinarySearch(hidden, l.ID(r)); out {
+				t, _ := bind(r)
+				ask.Hidden = append(ask.Hidden, t.Title())
+			}
+		}
+	}
+	switch {
+	case len(ask.Targets) > 0:
+		return ask
+	case c.Filter != "":
+		return refuse("No " + noun + " matches " + OneLine(c.Filter, 60) + ".")
+	case len(hidden) > 0:
+		return refuse(AllHidden)
+	case len(rows) == 1:
+		return refuse(reason)
+	}
+	return refuse("There is nothing to " + string(c.Kind) + ".")
 }
 
 // Handle handles a message that concerns only the list.

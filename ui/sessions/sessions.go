@@ -29,7 +29,7 @@ type Model struct {
 // New returns a view without sessions.
 func New(k keys.Map) *Model {
 	v := &Model{}
-	v.List = scene.List[*row]{Keys: k, Scope: query.Sessions, Refresh: v.refresh, List: kit.List[*row]{
+	v.List = scene.List[*row]{Keys: k, Scope: query.Sessions, Refresh: v.refresh, Select: v.matching, List: kit.List[*row]{
 		ID:    func(r *row) string { return r.ses.ID },
 		Is:    func(id string, r *row) bool { return r.ses.ID == id },
 		Sorts: SortKeys(),
@@ -76,12 +76,10 @@ func (v *Model) refresh(s *scene.Scene) {
 		v.Unmark(func(id string) bool { return !known[id] })
 	}
 	failed := failedLeaders(snap) // checks can change although the list and the board do not
-	rows := make([]*row, 0, len(v.rows))
 	for _, r := range v.rows {
-		if r.failure = failed[r.ses.ID]; match(v.Filter(), r) {
-			rows = append(rows, r)
-		}
+		r.failure = failed[r.ses.ID]
 	}
+	rows := v.Select(v.Filter(), s)
 	by := compare(v.Sorts[v.By])
 	slices.SortFunc(rows, func(a, b *row) int {
 		c := by(a, b)
@@ -93,6 +91,15 @@ func (v *Model) refresh(s *scene.Scene) {
 	was := v.Cursor()
 	v.Set(rows)
 	v.open = v.open && v.Cursor() == was
+}
+
+func (v *Model) matching(f query.Filter, _ *scene.Scene) (rows []*row) {
+	for _, r := range v.rows {
+		if match(f, r) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }
 
 func compare(by string) func(a, b *row) int {
@@ -188,53 +195,12 @@ func (v *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// choose requests the destroy of sessions. If the request has a filter, the targets are the matching sessions.
-// Otherwise they are the marked sessions or, without marks, the selected session.
+// choose requests the destroy of sessions.
 func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
-	refuse := func(reason string) scene.Action { return scene.Say{Role: kit.Delay, Text: reason} }
 	if c.Kind == election.ActionRelease {
-		return refuse("A session can be destroyed (" + v.Keys.Destroy.Help().Key + ") but not released. Release an election in view 1.")
+		return scene.Say{Role: kit.Delay, Text: "A session can be destroyed (" + v.Keys.Destroy.Help().Key + ") but not released. Release an election in view 1."}
 	}
-	if reason := s.Refusal(c.Kind); reason != "" {
-		return refuse(reason)
-	}
-	chosen := scene.Chosen{SessionOnly: true, By: c.By}
-	if c.Filter != "" {
-		f := query.Parse(c.Filter, query.Sessions)
-		if err := f.Check(); err != nil {
-			return scene.Unknown(err)
-		}
-		for _, r := range v.rows {
-			if match(f, r) {
-				chosen.Visible = append(chosen.Visible, s.BindSession(r.ses, false))
-			}
-		}
-		if len(chosen.Visible) == 0 {
-			return refuse("No session matches " + scene.OneLine(c.Filter, 60) + ".")
-		}
-		return scene.Ask{Kind: c.Kind, Chosen: chosen}
-	}
-	visible, hidden := v.Marked()
-	for _, r := range visible {
-		chosen.Visible = append(chosen.Visible, s.BindSession(r.ses, false))
-	}
-	for _, r := range v.rows {
-		if _, out := slices.BinarySearch(hidden, r.ses.ID); out {
-			chosen.Hidden = append(chosen.Hidden, s.BindSession(r.ses, true))
-		}
-	}
-	if r := v.List.Selected(); r != nil && len(chosen.Visible) == 0 {
-		t := s.BindSession(r.ses, false)
-		if len(chosen.Hidden) == 0 {
-			chosen.Visible = append(chosen.Visible, t)
-		} else {
-			chosen.Unmarked = t.Label()
-		}
-	}
-	if len(chosen.Visible)+len(chosen.Hidden) == 0 {
-		return refuse("There is no session to destroy.")
-	}
-	return scene.Ask{Kind: c.Kind, Chosen: chosen}
+	return v.Choose(c, "session", s, func(r *row) (scene.Target, string) { return s.BindSession(r.ses), "" })
 }
 
 // columns returns the columns of the table. s is the scene of a row's datacenter.

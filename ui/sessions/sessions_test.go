@@ -234,27 +234,29 @@ func TestTheCursorFollowsItsSession(t *testing.T) {
 	}
 }
 
-// The marked sessions are chosen, including hidden ones. Without marks, the selected session is chosen.
+// The marked sessions are chosen, except for hidden ones. Without marks, the selected session is chosen.
 func TestChoosing(t *testing.T) {
 	d := drive(t, uitest.Studied(""))
 	if got := said(d.keys("r")); !strings.Contains(got, "can be destroyed (x) but not released") {
 		t.Error(got)
 	}
 	ask := d.keys("x").(scene.Ask)
-	if len(ask.Visible) != 1 || ask.Visible[0].Session != d.m.Cursor() || !ask.SessionOnly {
+	if len(ask.Targets) != 1 || ask.Targets[0].Session != d.m.Cursor() || ask.Targets[0].SessionOnly == nil {
 		t.Errorf("%+v", ask)
 	}
 	d.filter("cron")
 	d.keys("g", "space", "space")
-	d.filter("users")
-	ask = d.keys("x").(scene.Ask)
-	if len(ask.Visible) != 0 || len(ask.Hidden) != 2 || ask.Unmarked != "session users" {
+	if ask = d.keys("x").(scene.Ask); len(ask.Targets) != 2 {
 		t.Errorf("%+v", ask)
+	}
+	d.filter("users")
+	if got := said(d.keys("x")); got != scene.AllHidden {
+		t.Error(got)
 	}
 	if shown, hidden := d.m.Marks(d.s); shown != 0 || hidden != 2 {
 		t.Errorf("%d and %d marked", shown, hidden)
 	}
-	d.send(scene.Unmark{Targets: ask.Hidden[:1]})
+	d.send(scene.Unmark{Targets: ask.Targets[:1]})
 	if _, hidden := d.m.Marks(d.s); hidden != 1 {
 		t.Errorf("%d marked", hidden)
 	}
