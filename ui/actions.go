@@ -73,17 +73,11 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 
 // ask opens the dialog about an action. An action is possible in only one datacenter at a time.
 func (m *Model) ask(a scene.Ask) tea.Cmd {
-	chosen := a.Visible
-	if len(chosen) == 0 {
-		chosen = a.Hidden
-	}
-	datacenter := chosen[0].Datacenter
-	elsewhere := func(t scene.Target) bool { return t.Datacenter != datacenter }
-	if i := slices.IndexFunc(chosen, elsewhere); i >= 0 {
+	datacenter := a.Targets[0].Datacenter
+	if i := slices.IndexFunc(a.Targets, func(t scene.Target) bool { return t.Datacenter != datacenter }); i >= 0 {
 		of := scene.OneLine(datacenter, 60)
-		return m.refuse("The chosen rows are in " + of + ", " + scene.OneLine(chosen[i].Datacenter, 60) + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + of + ".")
+		return m.refuse("The chosen rows are in " + of + ", " + scene.OneLine(a.Targets[i].Datacenter, 60) + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + of + ".")
 	}
-	a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), elsewhere) // they stay marked
 	in := m.scene.In(datacenter)
 	if reason := in.Refusal(a.Kind); reason != "" {
 		return m.refuse(reason)

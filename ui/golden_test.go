@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -241,8 +240,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"destroy-patroni":    studied("service/pg/leader", "x"),
 		"denied":             studied("service/billing/leader", "deny", "x"),
 		"denied-footer":      studied("service/billing/leader", "deny"),
-		"searching":          studied("service/billing/leader", "x", "search"),
-		"searched":           studied("service/billing/leader", "x", "searched"),
+		"searching":          studied("service/billing/leader", "unanswered", "x"),
 		"sessions":           studied("", "3"),
 		"sessions-filter":    studied("", "3", "/", "'state:orphan", "enter"),
 		"sessions-open":      studied("", "3", "/", "'cron", "enter", "enter"),
@@ -253,8 +251,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"release-refused":    studied("service/pg/leader", "r"),
 		"marks-hidden":       board("g", "space", "space", "/", "'billing", "enter"),
 		"release-hidden":     board("g", "space", "space", "/", "'billing", "enter", "r"),
-		"release-included":   board("g", "space", "space", "/", "'billing", "enter", "r", "space"),
-		"release-all-hidden": board("g", "space", "space", "/", "'users", "enter", "r"),
 		"results":            func(t *testing.T, w, h int) *driver { return batchResults(t, w, h) },
 		"results-events":     afterBatch("esc", "2"),
 		"results-closed":     afterBatch("esc"),
@@ -295,7 +291,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"marked-range":         board("g", "V", "j", "j"),
 		"release-filter":       board(":", "'release state:led node:node-1", "enter"),
 		"sessions-destroy-all": scannedSessions,
-		"sessions-marks":       studied("", "3", "/", "'cron", "enter", "g", "space", "space", "/", "ctrl+u", "'users", "enter", "x"),
 		"sessions-hidden": snap(func() *election.Snapshot {
 			s := studiedSnapshot("")
 			s.SessionList = &election.SessionList{At: testNow(), Err: "sessions: not readable with this token"}
@@ -341,14 +336,7 @@ func partlyRead(s *election.Snapshot) {
 func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		snap := studiedSnapshot(key)
-		d := drive(t, snap, w, h, searches, func(o *Options) {
-			if slices.Contains(keys, "search") {
-				fake(o).onHoldings = func(_ context.Context, _ string, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
-					progress(1200, 9800)
-					return nil, false, nil
-				}
-			}
-		})
+		d := drive(t, snap, w, h, searches)
 		if key != "" {
 			d.open(key)
 		}
@@ -363,10 +351,8 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 				}
 			case "deny":
 				d.learn(snap.Find(election.KeyID(key)).Target(), denied(key))
-			case "search":
-				firstOf(t, d.keys("f")) // the scan stays in progress
-			case "searched":
-				d.performSearch()
+			case "unanswered":
+				d.unanswered = true
 			default:
 				d.keys(k)
 			}
@@ -391,7 +377,6 @@ func afterBatch(keys ...string) func(*testing.T, int, int) *driver {
 func scannedSessions(t *testing.T, w, h int) *driver {
 	d := drive(t, studiedSnapshot(""), w, h, scanned(someKeys(), true))
 	d.keys("3", "/", "'"+sessionID(200), "enter", "x")
-	d.performSearch()
 	return d
 }
 

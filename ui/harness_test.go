@@ -86,9 +86,6 @@ func (d *driver) without(b *backend) {
 		if b.onSurvey == nil {
 			t.Survey = nil
 		}
-		if b.onHoldings == nil {
-			t.Search = nil
-		}
 		return t
 	}
 }
@@ -372,11 +369,6 @@ func trimLines(s string) string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return strings.Join(lines, "\n")
-}
-
-func (d *driver) performSearch() {
-	d.t.Helper()
-	d.send(firstOf(d.t, d.keys("f")))
 }
 
 // firstOf runs the first command of nested lists: the others are ticks.

@@ -108,16 +108,19 @@ func New(ctx context.Context, opts Options) *Model {
 	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
 	m.tools = func(datacenter string) act.Tools {
 		return act.Tools{
-			Ctx: ctx, Keys: m.keys, Cluster: m.cluster(datacenter), Search: scene.NewSearcher(ctx, opts.Backend.Holdings, datacenter),
+			Ctx: ctx, Keys: m.keys, Cluster: m.cluster(datacenter),
 			Survey: func(ctx context.Context, keys []string) []election.Surroundings {
 				return opts.Backend.Survey(ctx, datacenter, keys)
+			},
+			Holdings: func(ctx context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+				return opts.Backend.Holdings(ctx, datacenter, sessions, progress)
 			},
 		}
 	}
 	m.report, m.travel = past.NewReporter(ctx, opts.History != nil, opts.Backend.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
 	m.Config = scene.Config{
 		Sym: sym, ReadOnly: opts.ReadOnly, Datacenters: opts.Datacenters, Patterns: opts.Patterns, Address: opts.Address, Context: opts.Context,
-		Contexts: opts.Contexts, Demo: opts.Demo, Missing: m.rights.missing, Earlier: func([]string) *scene.Search { return nil },
+		Contexts: opts.Contexts, Demo: opts.Demo, Missing: m.rights.missing,
 	}
 	m.restyle()
 	m.renew()

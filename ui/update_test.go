@@ -166,7 +166,7 @@ func TestDestroyListsAffectedKeys(t *testing.T) {
 	d.keys("a")
 	d.wants("every key that it holds is deleted")
 	d.keys("esc", "g", "j", "j", "j", "space", "j", "j", "space", "x")
-	d.wants("Destroy the session of 2 elections", "orders-1", "users-1")
+	d.wants("Destroy the sessions of 2 elections", "orders-1", "users-1")
 	d.perform(d.keys("y"))
 	if len(d.op.destroyed) != 1 {
 		t.Errorf("one session was destroyed %d times", len(d.op.destroyed))
@@ -194,7 +194,7 @@ func TestNotesExplainUnavailableActions(t *testing.T) {
 	d.keys("r")
 	d.wants("mail has no leader: there is nothing to release.")
 	d.keys("3", "/", "'none", "enter", "x")
-	d.wants("There is no session to destroy.")
+	d.wants("There is nothing to destroy.")
 }
 
 func TestWatchChecks(t *testing.T) {

@@ -73,8 +73,8 @@ func (k *Map) dialogs() Page {
 	return Page{"Dialogs", []Group{
 		{"Read", []key.Binding{k.named(k.Down, "scroll down"), k.named(k.Up, "scroll up"), Fixed("a", "show all details, keys and names"), Fixed("r", "read the current state again")}},
 		{"Decide", []key.Binding{
-			Fixed("tab", "choose a button"), k.enter("press the button"), Fixed("y", "press the action button"), Fixed("space", "include the hidden marks"), Fixed("c", "copy the equivalent electop command"),
-			Fixed("f", "scan the store for other keys that the destroy affects"), Fixed("esc", "cancel, close"),
+			Fixed("tab", "choose a button"), k.enter("press the button"), Fixed("y", "press the action button"), Fixed("c", "copy the equivalent electop command"),
+			Fixed("esc", "cancel, close"),
 		}},
 		{"Plan of a drain", []key.Binding{
 			Fixed("space", "exclude or include the election"), Fixed("x", "allow or forbid destroying the sessions of leaders that stay on the node"),

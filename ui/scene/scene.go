@@ -66,8 +66,6 @@ type Config struct {
 	// Missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or the
 	// permission is unknown.
 	Missing func(kind election.ActionKind, t election.Target) string
-	// Earlier returns the latest scan of the store. It returns nil if the scan does not cover all of the sessions.
-	Earlier func(sessions []string) *Search
 }
 
 // Look computes the assessment of the selected election before the scene is drawn.

@@ -99,9 +99,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 	term.await("no watched key")
 	term.keys("Enter")
 	term.keys("x")
-	term.await("Destroy session web-b")
-	term.keys("f")
-	term.await(key, "y destroy")
+	term.await("Destroy session web-b", key, "y destroy")
 	term.keys("Escape")
 }
 

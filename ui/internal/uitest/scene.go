@@ -16,7 +16,6 @@ func Scene(snap *election.Snapshot, now time.Time) *scene.Scene {
 		Config: scene.Config{
 			Sym:     kit.Unicode(),
 			Missing: func(election.ActionKind, election.Target) string { return "" },
-			Earlier: func([]string) *scene.Search { return nil },
 		},
 	}
 }
