@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/consul/api"
@@ -63,8 +64,8 @@ func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta
 	return nil
 }
 
-// SessionsByID reads sessions. hidden is set if some sessions are not readable. If err is not nil, found may be
-// incomplete.
+// SessionsByID reads sessions. Their IDs have the spelling of ids: a key keeps the spelling with which it was acquired,
+// and Consul accepts any. hidden is set if some sessions are not readable. If err is not nil, found may be incomplete.
 func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)
@@ -84,6 +85,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 			case err != nil:
 				return err
 			case entry != nil:
+				entry.ID = id
 				found = append(found, sessionOf(entry, c.datacenter))
 			default:
 				hidden = hidden || c.Filtered(meta)
@@ -104,13 +106,16 @@ func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*elect
 	case err != nil:
 		return nil, false, err
 	}
-	wanted := make(map[string]bool, len(ids))
+	wanted := make(map[string][]string, len(ids))
 	for _, id := range ids {
-		wanted[id] = true
+		lower := strings.ToLower(id)
+		wanted[lower] = append(wanted[lower], id)
 	}
 	for _, s := range all {
-		if wanted[s.ID] {
-			found = append(found, s)
+		for _, id := range wanted[s.ID] {
+			spelled := *s
+			spelled.ID = id
+			found = append(found, &spelled)
 		}
 	}
 	return found, c.Filtered(meta), nil
