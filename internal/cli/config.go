@@ -252,7 +252,7 @@ func (c *configFile) contextNames() []string { return slices.Sorted(maps.Keys(c.
 func (o *options) settable() *pflag.FlagSet {
 	all, flags := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.register(all)
-	o.view.register(all, "")
+	o.view.flags(all)
 	all.VisitAll(func(f *pflag.Flag) {
 		if f.Name != "config" && f.Name != "context" {
 			flags.AddFlag(f)

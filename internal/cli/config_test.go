@@ -287,7 +287,7 @@ func resolved(t *testing.T, args ...string) *options {
 	o := &options{}
 	cmd := &cobra.Command{Use: "electop", RunE: func(cmd *cobra.Command, _ []string) error { return applyConfig(cmd, o) }}
 	o.register(cmd.PersistentFlags())
-	o.view.flags(cmd, "")
+	o.view.flags(cmd.Flags())
 	cmd.SetArgs(args)
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ with electop-demo-, and removes them at the end.`,
 			return c.run(cmd.Context(), cmd.Flags().Changed("http-addr"))
 		},
 	}
-	o.view.flags(cmd, "")
+	o.view.flags(cmd.Flags())
 	f := cmd.Flags()
 	f.IntVar(&c.play.Services, "services", 8, "number of elections")
 	f.IntVar(&c.play.Candidates, "candidates", 3, "candidates per election")

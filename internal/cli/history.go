@@ -27,8 +27,8 @@ type historyCommand struct {
 	output string
 	since  string
 	until  string
-	causes []string
-	types  []string
+	causes []election.Cause
+	types  []election.EventType
 	terms  bool
 	stats  bool
 }
@@ -64,8 +64,8 @@ of it.`,
 	f := cmd.Flags()
 	f.StringVar(&c.since, "since", "24h", "print what happened after this time")
 	f.StringVar(&c.until, "until", "", "print what happened before this time (default now)")
-	f.StringSliceVar(&c.causes, "cause", nil, "print only the explained events, or the terms, with this cause")
-	f.StringSliceVar(&c.types, "type", nil, "print only events of this type")
+	f.Var(wordsFlag[election.Cause]{&c.causes, election.Causes()}, "cause", "print only the explained events, or the terms, with this cause")
+	f.Var(wordsFlag[election.EventType]{&c.types, election.EventTypes()}, "type", "print only events of this type")
 	f.BoolVar(&c.terms, "terms", false, "print terms: leader, node, beginning, end, cause and the vacancy after each term")
 	f.BoolVar(&c.stats, "stats", false, "print a summary per election: terms, availability, vacancies, causes")
 	return cmd
@@ -80,12 +80,6 @@ func (c *historyCommand) validate(now time.Time) (r history.Range, err error) {
 		return r, usagef("--type selects events; it cannot be combined with --terms or --stats")
 	case len(c.causes) > 0 && c.stats:
 		return r, usagef("--cause cannot be combined with --stats")
-	}
-	if err := wantWords("--type", c.types, words(election.EventTypes())); err != nil {
-		return r, err
-	}
-	if err := wantWords("--cause", c.causes, words(election.Causes())); err != nil {
-		return r, err
 	}
 	return parseRange(c.since, c.until, now)
 }
@@ -104,31 +98,6 @@ func parseRange(since, until string, now time.Time) (r history.Range, err error)
 		return r, usagef("--since %s is not before --until (default now)", sanitize.Line(since, 40))
 	}
 	return r, nil
-}
-
-func wantWords(flag string, words, known []string) error {
-	for _, word := range words {
-		if !slices.Contains(known, word) {
-			return usagef("%s %q: must be one of %s", flag, sanitize.Line(word, 40), strings.Join(known, ", "))
-		}
-	}
-	return nil
-}
-
-func words[T ~string](all []T) []string {
-	texts := make([]string, len(all))
-	for i, v := range all {
-		texts[i] = string(v)
-	}
-	return texts
-}
-
-func typed[T ~string](all []string) []T {
-	values := make([]T, len(all))
-	for i, v := range all {
-		values[i] = T(v)
-	}
-	return values
 }
 
 func (c *historyCommand) run(ctx context.Context, names []string, now time.Time) error {
@@ -248,7 +217,7 @@ const historyPage = 2000
 // a line for each period without an observer, unless types or causes are selected.
 func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filter history.Filter) error {
 	q := history.EventQuery{
-		Filter: filter, Types: typed[election.EventType](c.types), Causes: typed[election.Cause](c.causes),
+		Filter: filter, Types: c.types, Causes: c.causes,
 		After: history.CursorAt(filter.Since), Limit: historyPage,
 	}
 	var gaps []history.Range
@@ -308,7 +277,7 @@ func gapLines(gaps *[]history.Range, before time.Time) (lines []byte) {
 
 // writeTerms writes the terms page by page, so that memory usage does not depend on the number of terms.
 func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
-	q := history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes)}
+	q := history.TermQuery{Filter: filter, Causes: c.causes}
 	if c.output == "json" {
 		return eachTerms(ctx, f, q, func(terms []history.Term) error { return writeLines(c.d.stdout, terms, jsonLine) })
 	}

@@ -9,20 +9,9 @@ import (
 	"electop/election/sanitize"
 )
 
-func (o *options) level() (level slog.Level, err error) {
-	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return level, usagef("--log-level %q: must be debug, info, warn or error", sanitize.Line(o.logLevel, 20))
-	}
-	return level, nil
-}
-
 // logger returns a logger that writes to --log-file, or discards everything if --log-file is not set. The returned
 // function closes the file.
 func (o *options) logger() (*slog.Logger, func(), error) {
-	level, err := o.level()
-	if err != nil {
-		return nil, nil, err
-	}
 	if o.logFile == "" {
 		return slog.New(slog.DiscardHandler), func() {}, nil
 	}
@@ -30,7 +19,7 @@ func (o *options) logger() (*slog.Logger, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), func() { _ = f.Close() }, nil
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: o.logLevel})), func() { _ = f.Close() }, nil
 }
 
 // logged returns a function that logs a warning and passes it to warn.

@@ -32,7 +32,7 @@ type watch struct {
 	exec   string
 	// execTimeout bounds the run time of one command of --exec. 0 means no limit.
 	execTimeout time.Duration
-	types       []string // selects events by type; nil selects all
+	types       []election.EventType // selects events by type; nil selects all
 	noInitial   bool
 	names       []string // selects elections; nil selects all
 }
@@ -77,14 +77,8 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
   electop watch --type vacated --no-initial --exec 'notify-send "$ELECTOP_ELECTION has no leader"'`,
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			switch {
-			case w.execTimeout < 0:
+			if w.execTimeout < 0 {
 				return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
-			case cmd.Flags().Changed("type") && len(w.types) == 0: // an unset shell variable
-				return usagef("--type is empty")
-			}
-			if err := wantWords("--type", w.types, words(election.EventTypes())); err != nil {
-				return err
 			}
 			w.names = names
 			return w.run(cmd.Context())
@@ -92,7 +86,7 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
 	}
 	outputFlag(cmd, &w.output, "text", "json")
 	f := cmd.Flags()
-	f.StringSliceVar(&w.types, "type", nil, "only events of these types, separated by commas: "+strings.Join(words(election.EventTypes()), ", "))
+	f.Var(wordsFlag[election.EventType]{&w.types, election.EventTypes()}, "type", fmt.Sprintf("only events of these types, separated by commas: %v", election.EventTypes()))
 	f.BoolVar(&w.noInitial, "no-initial", false, "omit the events that describe the state at the start")
 	f.StringVar(&w.exec, "exec", "", "shell command to run for each event, with the event's JSON on standard input")
 	f.DurationVar(&w.execTimeout, "exec-timeout", 30*time.Second, "time limit for one command of --exec; 0 for no limit")
@@ -207,7 +201,7 @@ func (w *watch) write(ctx context.Context, several bool, queue, execQueue *event
 
 // selects reports whether the command writes an event. Events about connections have no key and belong to every name.
 func (w *watch) selects(e election.Event) bool {
-	return (!w.noInitial || !e.Initial) && (len(w.types) == 0 || slices.Contains(w.types, string(e.Type))) &&
+	return (!w.noInitial || !e.Initial) && (len(w.types) == 0 || slices.Contains(w.types, e.Type)) &&
 		(len(w.names) == 0 || e.Key == "" || slices.ContainsFunc(w.names, func(name string) bool {
 			short := strings.TrimPrefix(name, "/")
 			return e.Election == name || e.Election == short || e.Key == name || e.Key == short
