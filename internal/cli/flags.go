@@ -2,10 +2,8 @@ package cli
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,12 +23,12 @@ type options struct {
 	ascii    bool
 	theme    string
 	logFile  string
-	logLevel slog.Level
+	logLevel string
 	config   string
 	view     view
-	context  string         // name of a context of the config file; "" if no context is selected
-	history  string         // a file, the URL of a recorder, historyOff, or "" for the default file
-	keep     *time.Duration // nil if --keep is not set
+	context  string // name of a context of the config file; "" if no context is selected
+	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
+	keep     keepFlag
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
 	file                            *configFile
@@ -86,9 +84,10 @@ func (o *options) register(f *pflag.FlagSet) (connection *pflag.FlagSet) {
 	o.theme = ui.Themes()[0]
 	f.Var(wordFlag{&o.theme, append(ui.Themes(), ui.HighContrast)}, "theme", "colours: "+strings.Join(ui.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
-	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
-	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
-	f.Var(&keepFlag{&o.keep}, "keep", "age at which events and terms are deleted from the history, such as 90d or 12h; 0 for no limit")
+	o.logLevel = "info"
+	f.Var(wordFlag{&o.logLevel, []string{"debug", "info", "warn", "error"}}, "log-level", "debug, info, warn or error")
+	f.StringVar(&o.history, "history", "", "`FILE|URL|off`: file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
+	f.Var(&o.keep, "keep", "age at which events and terms are deleted from the history, such as 12h; 0 for no limit (default 90d)")
 	f.StringVar(&o.context, "context", "", "name of a context of the config file ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 	return connection

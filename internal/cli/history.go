@@ -3,9 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,7 +15,6 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
-	"electop/internal/history/sqlite"
 )
 
 // historyCommand holds the flags of `electop history`.
@@ -122,92 +119,6 @@ func (c *historyCommand) run(ctx context.Context, names []string, now time.Time)
 		return c.writeStats(ctx, f, filter)
 	}
 	return c.writeEvents(ctx, f, filter)
-}
-
-// openHistory opens the history of --history for reading.
-func (o *options) openHistory(ctx context.Context) (history.Source, error) {
-	switch {
-	case o.history == historyOff:
-		return nil, usagef("--history off: this command reads the history; use --history FILE or --history URL")
-	case isURL(o.history):
-		return o.historyClient()
-	}
-	path := o.history
-	if path == "" {
-		own := o.consul
-		own.Datacenter = "" // a history contains all datacenters
-		client, err := o.opened.client(own)
-		if err != nil {
-			return nil, err
-		}
-		if path, err = o.historyPath(client); err != nil {
-			return nil, err
-		}
-	}
-	f, err := sqlite.OpenFile(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop, electop watch and electop record write it")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// historyKeys returns the keys of the elections that match -k and have one of these names. Without -k and names, it
-// returns nil, which selects all elections.
-func (o *options) historyKeys(ctx context.Context, f history.Source, names []string) ([]string, error) {
-	if len(names) == 0 && !o.selectsKeys() {
-		return nil, nil
-	}
-	all, err := f.Elections(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if o.selectsKeys() {
-		ps, err := o.parsePatterns()
-		if err != nil {
-			return nil, err
-		}
-		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
-	}
-	if len(names) == 0 && len(all) == 0 {
-		return nil, &missingError{text: "no election in the history matches -k or --preset: " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
-	}
-	var keys []string
-	for _, name := range names {
-		key, err := historyKey(all, name)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, key)
-	}
-	for i := range all {
-		if len(names) == 0 {
-			keys = append(keys, all[i].Key)
-		}
-	}
-	return keys, nil
-}
-
-// historyKey returns the key of the one election that has the name or the key.
-func historyKey(all []history.Election, name string) (string, error) {
-	var found []string
-	for _, e := range all {
-		if e.Key == strings.TrimPrefix(name, "/") {
-			return e.Key, nil
-		}
-		if e.Name == name && !slices.Contains(found, e.Key) {
-			found = append(found, e.Key)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", &missingError{name: name, text: errNoElection.Error() + " in the history: " + sanitize.Line(name, 100)}
-	case 1:
-		return found[0], nil
-	}
-	return "", usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), sanitize.Line(strings.Join(found, ", "), 1000))
 }
 
 // historyPage is the maximum number of events or terms that one read returns.

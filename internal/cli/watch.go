@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
@@ -112,30 +111,21 @@ func (w *watch) follow(ctx context.Context, ls lookups, log *slog.Logger) error 
 	if source != nil {
 		defer source.Close()
 	}
-	shared := newSharedActions(source)
 	queue := newEventQueue()
-	logEvents := eventLogger(log)
-	g, gctx := errgroup.WithContext(ctx)
-	observers := make([]*observe.Observer, len(ls.all))
-	for i, l := range ls.all {
+	observed := newObservers(source, log)
+	for _, l := range ls.all {
 		rec := w.o.record(l.client, logged(w.d.warn, log))
 		defer rec.finish()
-		observers[i] = newObserved(l.client, rec, observe.Options{
-			Patterns: l.patterns, Logger: log, EventsOnly: true, Recall: recallFrom(source, log), OnEvents: func(events []election.Event) {
-				logEvents(events)
-				shared.events(events)
-				queue.push(events)
-			},
-		})
-		g.Go(func() error { return observers[i].Run(gctx) })
+		observed.add(l.client, rec, observe.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
 	}
-	g.Go(func() error { return shared.run(gctx, noteIn(observers)) })
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return observed.run(gctx) })
 	execQueue := newEventQueue()
 	if w.exec != "" {
 		g.Go(func() error { return w.runCommands(gctx, execQueue) })
 	}
 	g.Go(func() error {
-		if err := ls.await(gctx, observers); err != nil {
+		if err := ls.await(gctx, observed.all); err != nil {
 			return err
 		}
 		if len(w.names) == 0 {
@@ -152,28 +142,6 @@ func (w *watch) follow(ctx context.Context, ls lookups, log *slog.Logger) error 
 		return err
 	}
 	return nil
-}
-
-// newObserved creates an observer that passes events to o.OnEvents and to rec. It does not start the observer.
-func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options) *observe.Observer {
-	events := o.OnEvents
-	o.OnMark = rec.marked
-	o.OnEvents = func(all []election.Event) {
-		events(all) // write the events first, because the user waits for them
-		rec.events(all)
-	}
-	observer := observe.New(client, o)
-	rec.observedBy(observer.Mark)
-	return observer
-}
-
-// noteIn returns a function that passes an action to every observer, because it may concern any datacenter.
-func noteIn(observers []*observe.Observer) func(election.OperatorAction) {
-	return func(a election.OperatorAction) {
-		for _, o := range observers {
-			o.Note(a)
-		}
-	}
 }
 
 // write writes events until ctx ends, and passes them to execQueue.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -13,9 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"electop/election"
-	"electop/internal/history/sqlite"
 )
 
 // recordTest is a run of record that serves its history.
@@ -110,35 +106,6 @@ func TestRecordServesItsHistory(t *testing.T) {
 			t.Errorf("%q, want %q", r2.errOut, want)
 		}
 	})
-}
-
-func TestRecordExposesMetrics(t *testing.T) {
-	w := onMemory(t)
-	a, b := w.session(nil), w.session(nil)
-	w.acquire("service/web/leader", a, "a")
-	r := recordOn(w, "--metrics", "ADDRESS")
-	metrics := func(parts ...string) {
-		t.Helper()
-		eventually(t, strings.Join(parts, ", "), func() bool {
-			_, text := r.get("/metrics")
-			for _, part := range parts {
-				if !strings.Contains(text, part+"\n") {
-					return false
-				}
-			}
-			return true
-		})
-	}
-	metrics(`electop_election_leader_info{election="web",key="service/web/leader",leader="a",node="node-1"} 1`,
-		"electop_consul_connected 1", "electop_history_writable 1", `electop_terms_ended_total{cause="released"} 0`)
-	w.unlock("service/web/leader", a)
-	w.acquire("service/web/leader", b, "b")
-	metrics(`electop_election_leader_info{election="web",key="service/web/leader",leader="b",node="node-1"} 1`,
-		`electop_terms_ended_total{cause="released"} 1`, `electop_election_changes_total{election="web",key="service/web/leader"} 1`,
-		"electop_vacancy_seconds_count 1", `electop_election_has_leader{election="web",key="service/web/leader"} 1`)
-	if _, text := r.get("/metrics"); strings.Contains(text, `leader="a"`) {
-		t.Errorf("the series of the former leader still exists:\n%s", text)
-	}
 }
 
 func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
@@ -281,16 +248,18 @@ func TestWatchStoresNothingLocallyWithARecorder(t *testing.T) {
 
 func TestFlagsOfTheListener(t *testing.T) {
 	w := onMemory(t)
-	empty, file := filepath.Join(t.TempDir(), "empty"), historyFile(t)
-	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+	empty, token, file := filepath.Join(t.TempDir(), "empty"), filepath.Join(t.TempDir(), "token"), historyFile(t)
+	if err := errors.Join(os.WriteFile(empty, []byte("\n"), 0o600), os.WriteFile(token, []byte("secret"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		"--metrics 0.0.0.0:9273":                   "is not a loopback address; use --listen with",
+		"--metrics 0.0.0.0:9273":                   "other hosts could read the history",
 		"--metrics 9273":                           "must be an address such as",
 		"--listen 9273":                            "must be an address such as",
-		"--listen :9273":                           "other hosts could read the history; use --tls-cert and --tls-key or --bearer-token-file, or both",
+		"--listen :9273":                           "other hosts could read the history; use --tls-cert, --tls-key and --bearer-token-file, or --insecure",
 		"--listen 192.0.2.1:9273":                  "other hosts could read the history",
+		"--listen :1 --tls-cert x --tls-key y":     "other hosts could read the history",
+		"--listen :1 --bearer-token-file " + token: "other hosts could read the history",
 		"--metrics :1 --listen :2":                 "mutually exclusive",
 		"--metrics :1 --tls-cert x":                "--tls-cert and --tls-key must be used together",
 		"--tls-cert x --tls-key y":                 "require --metrics or --listen",
@@ -307,8 +276,8 @@ func TestFlagsOfTheListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	has(t, w.run("record", "--history", file, "--metrics", l.Addr().String()).must(t, exitFailed).errOut, "electop: --metrics: ", "address already in use")
-	has(t, w.run("record", "--history", file, "--listen", ":0", "--tls-cert", empty, "--tls-key", empty).must(t, exitFailed).errOut, "electop: --listen: tls: ")
+	has(t, w.run("record", "--history", file, "--metrics", l.Addr().String()).must(t, exitFailed).errOut, "electop: --listen: ", "address already in use")
+	has(t, w.run("record", "--history", file, "--listen", "127.0.0.1:0", "--tls-cert", empty, "--tls-key", empty).must(t, exitFailed).errOut, "electop: --listen: tls: ")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("record created the history file although it could not listen")
 	}
@@ -326,46 +295,15 @@ func TestURLsOfHistories(t *testing.T) {
 	has(t, w.run("history", "--history", "https://127.0.0.1:1", "--history-ca-file", "/dev/null").must(t, exitFailed).errOut, "contains no PEM certificate")
 }
 
-// storeWith is a store with a fixed status.
-type storeWith struct {
-	eventStore
-	status sqlite.Status
-}
-
-func (s storeWith) Status() sqlite.Status { return s.status }
-
-func TestHealthOfARecording(t *testing.T) {
-	lost := election.Connection{State: election.Lost, Since: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), Error: "refused"}
-	stale := election.Connection{State: election.Live, Stale: []election.StalePart{{Part: election.Part{Kind: election.PartKeys}}}}
-	live := election.Connection{State: election.Live}
-	elections := []*election.Election{{Name: "web", Pair: election.Pair{Key: "service/web/leader"}}}
-	for name, tt := range map[string]struct {
-		connection election.Connection
-		loaded     bool
-		ended      bool
-		status     sqlite.Status
-		want       string
-	}{
-		"no error":        {live, true, false, sqlite.Status{Queued: 5, Waiting: time.Second}, ""},
-		"not read yet":    {election.Connection{State: election.Connecting}, false, false, sqlite.Status{}, "the elections have not been read yet"},
-		"partly read":     {live, false, false, sqlite.Status{}, "the elections have not been read yet"},
-		"no Consul":       {lost, true, false, sqlite.Status{}, "the connection to Consul has been lost since 2026-11-20T03:00:00.000Z: refused"},
-		"stale elections": {stale, true, false, sqlite.Status{}, "the data of 1 election is stale: some queries fail"},
-		"a full disk":     {live, true, false, sqlite.Status{Err: &sqlite.Error{Path: "/secret", Err: errors.New("the disk\nis full")}}, "events are not stored: the disk is full"},
-		"other error":     {live, true, false, sqlite.Status{Err: errors.New("/secret")}, "events are not stored"},
-		"a stalled disk":  {live, true, false, sqlite.Status{Queued: 7, Waiting: time.Minute}, "no event was stored for 1m0s although the queue contains 7 events: the disk does not respond"},
-		"ended":           {live, true, true, sqlite.Status{}, "electop can no longer write the history"},
-	} {
-		rec := &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}
-		if tt.ended {
-			close(rec.done)
-		}
-		got := ""
-		if err := cmp.Or(unobserved(&election.Snapshot{Connection: tt.connection, Loaded: tt.loaded, Elections: elections}), rec.unstored()); err != nil {
-			got = err.Error()
-		}
-		if got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+// A recorder that other hosts can reach prints the command that they use.
+func TestRecordPrintsWhatOtherHostsNeed(t *testing.T) {
+	w := led(t, 1)
+	r := w.background("record", "--history", historyFile(t), "--listen", "0.0.0.0:0", "--insecure")
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
 	}
+	eventually(t, "three lines", func() bool { return strings.Count(r.errOut.String(), "\n") == 3 })
+	has(t, r.errOut.String(), "electop: on other hosts: electop --history http://"+host+":", "electop: no token is needed\n")
+	r.stop().must(t, exitOK)
 }
