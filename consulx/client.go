@@ -127,8 +127,6 @@ type Endpoint struct {
 	URL                                                  string
 	Namespace, Partition                                 string
 	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
-	// Token and Password report whether a token and a password are configured.
-	Token, Password bool
 }
 
 // Endpoint returns the description of the same Consul for other programs. It includes the values of environment
@@ -140,7 +138,6 @@ func endpointOf(target agentAddress, conf *api.Config) Endpoint {
 	return Endpoint{
 		URL: target.Outside(), Namespace: conf.Namespace, Partition: conf.Partition,
 		CAFile: t.CAFile, CAPath: t.CAPath, ClientCert: t.CertFile, ClientKey: t.KeyFile, TLSServerName: t.Address,
-		Token: conf.Token != "", Password: conf.HttpAuth != nil,
 	}
 }
 

@@ -241,8 +241,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"destroy-patroni":    studied("service/pg/leader", "x"),
 		"denied":             studied("service/billing/leader", "deny", "x"),
 		"denied-footer":      studied("service/billing/leader", "deny"),
-		"searching":          studied("service/billing/leader", "x", "search"),
-		"searched":           studied("service/billing/leader", "x", "searched"),
+		"searching":          studied("service/billing/leader", "unanswered", "x"),
 		"sessions":           studied("", "3"),
 		"sessions-filter":    studied("", "3", "/", "'state:orphan", "enter"),
 		"sessions-open":      studied("", "3", "/", "'cron", "enter", "enter"),
@@ -253,8 +252,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"release-refused":    studied("service/pg/leader", "r"),
 		"marks-hidden":       board("g", "space", "space", "/", "'billing", "enter"),
 		"release-hidden":     board("g", "space", "space", "/", "'billing", "enter", "r"),
-		"release-included":   board("g", "space", "space", "/", "'billing", "enter", "r", "space"),
-		"release-all-hidden": board("g", "space", "space", "/", "'users", "enter", "r"),
 		"results":            func(t *testing.T, w, h int) *driver { return batchResults(t, w, h) },
 		"results-events":     afterBatch("esc", "2"),
 		"results-closed":     afterBatch("esc"),
@@ -298,7 +295,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"sessions-scanned":     scannedSessions(),
 		"sessions-open-keys":   scannedSessions("/", "'key:nightly", "enter", "enter"),
 		"sessions-destroy-all": scannedSessions("/", "'"+sessionID(200), "enter", "x"),
-		"sessions-marks":       studied("", "3", "/", "'cron", "enter", "g", "space", "space", "/", "ctrl+u", "'users", "enter", "x"),
 		"sessions-hidden": snap(func() *election.Snapshot {
 			s := studiedSnapshot("")
 			s.SessionList = &election.SessionList{At: testNow(), Err: "sessions: not readable with this token"}
@@ -345,7 +341,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		snap := studiedSnapshot(key)
 		d := drive(t, snap, w, h, searches, func(o *Options) {
-			if slices.Contains(keys, "search") || slices.Contains(keys, "scan") {
+			if slices.Contains(keys, "scan") {
 				fake(o).onHoldings = func(_ context.Context, _ string, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
 					progress(1200, 9800)
 					return nil, false, nil
@@ -359,19 +355,17 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 			switch k {
 			case "blind":
 				snap.Surroundings.Sessions, snap.Surroundings.SessionsErr = nil, "sessions: not readable with this token"
-				d.m.out.insights.In = nil
+				d.m.insights.In = nil
 			case "unread":
 				for node := range snap.Checks {
 					snap.Checks[node] = election.NodeChecks{Err: "not readable with this token"}
 				}
 			case "deny":
 				d.learn(snap.Find(election.KeyID(key)).Target(), denied(key))
-			case "search":
-				firstOf(t, d.keys("f")) // the scan stays in progress
 			case "scan":
 				firstOf(t, d.keys("f"))
-			case "searched":
-				d.performSearch()
+			case "unanswered":
+				d.unanswered = true
 			default:
 				d.keys(k)
 			}
@@ -453,7 +447,8 @@ func TestColoursDoNotChangeTheText(t *testing.T) {
 		want := d.text()
 		for _, profile := range []string{"TrueColor", "ANSI256", "ANSI", "Ascii"} {
 			for _, dark := range []bool{true, false} {
-				d.m.look = d.m.look.on(dark, profile)
+				d.m.dark, d.m.profile = dark, profile
+				d.m.restyle()
 				if got := d.text(); got != want {
 					t.Errorf("%s: %s, dark %v: the text differs", name, profile, dark)
 				}

@@ -141,7 +141,7 @@ func TestElectionsThatShareASession(t *testing.T) {
 	d := drive(t, s, 120, 40)
 	d.mark("auth", "billing", "orders")
 	d.keys("x")
-	d.wants("Destroy the session of 3 elections", "auth ", "billing ", "orders ")
+	d.wants("Destroy the sessions of 3 elections", "auth ", "billing ", "orders ")
 	d.perform(d.keys("y"))
 	if len(d.op.destroyed) != 1 || len(d.actions()) != 3 {
 		t.Errorf("destroyed %v, actions %v", d.op.destroyed, d.actions())

@@ -205,7 +205,7 @@ func TestNoActionYet(t *testing.T) {
 func TestManyResultsScroll(t *testing.T) {
 	d := drive(t, crowd(60), 80, 24)
 	d.keys("g")
-	for range d.m.feed.shown.Elections {
+	for range d.m.shown.Elections {
 		d.keys("space")
 	}
 	d.keys("r")

@@ -163,7 +163,7 @@ func TestDestroyASessionByID(t *testing.T) {
 		}
 		r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "--session", s, "-k", p+"/*/leader").must(t, exitFailed)
 		has(t, r.errOut, "no such session: "+s)
-		if strings.Contains(r.errOut, "searched") || strings.Contains(r.errOut, "[y/N]") {
+		if strings.Contains(r.errOut, "searching") || strings.Contains(r.errOut, "[y/N]") {
 			t.Errorf("destroy searched the store or requested a confirmation although the session no longer exists: %s", r.errOut)
 		}
 	})

@@ -62,10 +62,10 @@ func TestCampaignRefusesBeforeItWrites(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"job", "--", "no-such-program"}, 127, "cannot run no-such-program: executable file not found"},
-		{[]string{"job", "--", "/no/such/program"}, 127, "cannot run /no/such/program: no such file"},
+		{[]string{"job", "--", "no-such-program"}, 127, "cannot run CMD: exec: \"no-such-program\": executable file not found"},
+		{[]string{"job", "--", "/no/such/program"}, 127, "cannot run CMD: exec: \"/no/such/program\": stat /no/such/program: no such file"},
 		{[]string{"job", "--", file}, 126, "permission denied"},
-		{[]string{"job", "--", "/"}, 126, "cannot run /"},
+		{[]string{"job", "--", "/"}, 126, "cannot run CMD: exec: \"/\""},
 		{[]string{"job*", "--", "true"}, exitUsage, "contains a wildcard"},
 		{[]string{"service/*/leader"}, exitUsage, "contains a wildcard"},
 		{[]string{"job", "--read-only", "--", "true"}, exitUsage, "--read-only forbids campaign"},

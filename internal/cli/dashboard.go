@@ -270,7 +270,7 @@ func clusterOf(client *consulx.Client, context string) ui.Cluster {
 	return ui.Cluster{
 		URL: e.URL, Datacenter: client.Datacenter(), Namespace: e.Namespace, Partition: e.Partition,
 		CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
-		Token: e.Token, Password: e.Password, Context: context,
+		Context: context,
 	}
 }
 

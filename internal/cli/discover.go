@@ -70,8 +70,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 	var worst error
 	sections := 0
 	for i, l := range ls.all {
-		p := &progress{w: d.stderr, terminal: d.interactive, where: l.where}
-		found, err := discoverLocks(ctx, l.client, strings.TrimPrefix(prefix, "/"), l.patterns, p.update)
+		found, err := discoverLocks(ctx, l.client, strings.TrimPrefix(prefix, "/"), l.patterns, l.progress(d))
 		if ctx.Err() != nil {
 			return errors.New("the search was interrupted")
 		}

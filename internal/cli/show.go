@@ -71,7 +71,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	around := consulx.Survey(ctx, l.client, e.Key())
 	l.snapshot.Surroundings = &around
 	page := s.o.page(s.d.stdout)
-	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e, Sym: page.Sym}
+	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e, Config: scene.Config{Sym: page.Sym}}
 	view.Look(&scene.InsightCache{})
 	var probe *consulx.ProbeResult
 	var probeErr error // the error is reported after the election is shown

@@ -21,7 +21,7 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/procgroup"
+	"electop/internal/supervise"
 )
 
 type watch struct {
@@ -260,10 +260,10 @@ func (w *watch) runCommand(ctx context.Context, e election.Event) error {
 		ctx, cancel = context.WithTimeout(ctx, w.execTimeout)
 		defer cancel()
 	}
-	cmd := exec.Command("sh", "-c", w.exec) //nolint:noctx // procgroup.Run stops the whole group
+	cmd := exec.Command("sh", "-c", w.exec) //nolint:noctx // supervise.Run stops the whole group
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.d.stdout, w.d.stderr
-	err = procgroup.Run(ctx, cmd, execGrace)
+	err = supervise.RunGroup(ctx, cmd, execGrace)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("the command did not end within %s and was stopped", w.execTimeout)
 	}

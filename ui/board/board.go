@@ -46,10 +46,10 @@ func New(k keys.Map, columns ...string) *Model {
 }
 
 // Update handles a message, then scrolls the cursor into view.
-func (m *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
+func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	action := m.update(msg, s)
 	m.list.Scroll(m.rows())
-	return m, action
+	return action
 }
 
 func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {

@@ -48,27 +48,24 @@ func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	if i := slices.IndexFunc(all, (*election.Election).Recorded); i >= 0 {
 		return refuse("Unavailable until " + scene.OneLine(all[i].Name, 60) + " is read: this data is from the history.")
 	}
-	ask := scene.Ask{Kind: c.Kind, Chosen: scene.Chosen{By: c.By}}
-	ask.Visible, ask.Leaderless = bindLed(visible, false, s)
-	ask.Hidden, _ = bindLed(hidden, true, s)
-	if len(ask.Visible)+len(ask.Hidden) == 0 {
-		return refuse(nothingToDo(c.Kind, visible, s))
-	}
-	if e != nil && len(visible) == 0 {
-		ask.Unmarked = scene.OneLine(e.Name, 60)
-	}
-	return ask
-}
-
-func bindLed(es []*election.Election, hidden bool, s *scene.Scene) (bound []scene.Target, leaderless []string) {
-	for _, e := range es {
-		if scene.DisplayStateOf(e, s.AsOf) != scene.StateLed {
-			leaderless = append(leaderless, scene.OneLine(e.Name, 60))
-			continue
+	ask := scene.Ask{Kind: c.Kind, By: c.By}
+	for _, e := range visible {
+		if scene.DisplayStateOf(e, s.AsOf) == scene.StateLed {
+			ask.Targets = append(ask.Targets, s.Bind(e))
+		} else {
+			ask.Leaderless = append(ask.Leaderless, scene.OneLine(e.Name, 60))
 		}
-		bound = append(bound, s.Bind(e, hidden))
 	}
-	return bound, leaderless
+	for _, e := range hidden {
+		ask.Hidden = append(ask.Hidden, scene.OneLine(e.Name, 60))
+	}
+	switch {
+	case len(ask.Targets) > 0:
+		return ask
+	case len(hidden) > 0:
+		return refuse(scene.AllHidden)
+	}
+	return refuse(nothingToDo(c.Kind, visible, s))
 }
 
 // nothingToDo explains why none of the chosen elections can be a target.

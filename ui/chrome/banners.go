@@ -32,14 +32,11 @@ const (
 )
 
 // Banners returns the lines between header and body. demo is empty outside a demonstration.
-func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, height int) [][]kit.Span {
-	if height < tallHeight {
-		demo = ""
-	}
+func Banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) [][]kit.Span {
 	room := height - 2 // the header and the footer are one line each
 	room = max(0, room-bodyHeight, room/2)
 	var fit [][]kit.Span
-	for _, b := range banners(s, k, f, demo, width) {
+	for _, b := range banners(s, k, f, width, height) {
 		lines := [][]kit.Span{b} // an empty banner reserves the line of the prompt
 		if height >= tallHeight && kit.SpansWidth(b) > width {
 			lines = kit.Flow(b, width-1)
@@ -56,7 +53,7 @@ func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, heigh
 
 // banners returns the lines about the past, the filter, problems, a pause, loading, the history and a demonstration, in
 // this order.
-func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int) [][]kit.Span {
+func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) [][]kit.Span {
 	var lines [][]kit.Span
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
 	if f.Typing {
@@ -88,8 +85,8 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int) [
 	if s.Warning != "" {
 		lines = append(lines, []kit.Span{{kit.Delay, " " + sym.Warning + " "}, {kit.Text, scene.OneLine(s.Warning, 200)}})
 	}
-	if demo != "" {
-		lines = append(lines, []kit.Span{{kit.Accent, " " + sym.Note + " "}, {kit.Quiet, scene.OneLine(demo, 200)}})
+	if s.Demo != "" && height >= tallHeight {
+		lines = append(lines, []kit.Span{{kit.Accent, " " + sym.Note + " "}, {kit.Quiet, scene.OneLine(s.Demo, 200)}})
 	}
 	return lines
 }

@@ -21,7 +21,7 @@ func TooSmall(p *kit.Painter, text string, width, height int) []string {
 }
 
 // Empty explains why the board shows no election, and what the user can do.
-func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, at Place, width, height int) []string {
+func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, width, height int) []string {
 	d := &kit.Page{Width: min(width-4, 84), Sym: p.Sym}
 	switch {
 	case s.Past != nil:
@@ -35,13 +35,13 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, at Place, width, height 
 		d.Blank()
 		d.Para(kit.Quiet, "Press "+k.Later.Help().Key+" for the next event, esc to return to now.")
 	case s.Stale:
-		unreachable(d, s, at)
+		unreachable(d, s)
 	case !s.Live.Loaded:
-		d.Add(kit.Span{kit.Delay, p.Sym.Connecting + " Connecting to Consul at " + scene.Clean(at.Address)})
+		d.Add(kit.Span{kit.Delay, p.Sym.Connecting + " Connecting to Consul at " + scene.Clean(s.Address)})
 		d.Blank()
 		d.Para(kit.Quiet, "Elections appear here as soon as they are read.")
 	default:
-		nothingFound(d, s, at.Patterns)
+		nothingFound(d, s)
 	}
 	left := max(0, (width-d.Width)/2)
 	top := max(0, (height-len(d.Lines))/3)
@@ -56,8 +56,8 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, at Place, width, height 
 	return p.Pad(lines, width, height)
 }
 
-func unreachable(d *kit.Page, s *scene.Scene, at Place) {
-	c, address := s.Live.Connection, at.Address
+func unreachable(d *kit.Page, s *scene.Scene) {
+	c, address := s.Live.Connection, s.Address
 	title, silence := "Cannot reach Consul at "+scene.Clean(address), "No response for "
 	if c.Refused {
 		title, silence = "Consul at "+scene.Clean(address)+" rejects the token", "Rejected for "
@@ -75,16 +75,16 @@ func unreachable(d *kit.Page, s *scene.Scene, at Place) {
 		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE."
 	}
 	d.Para(kit.Quiet, source+" `electop doctor` shows what this address and token can read.")
-	if at.Context == "" && len(at.Contexts) > 0 {
+	if s.Context == "" && len(s.Contexts) > 0 {
 		d.Blank()
-		d.Para(kit.Text, "The config file has the contexts "+scene.OneLine(strings.Join(at.Contexts, ", "), 200)+": use :ctx or --context.")
+		d.Para(kit.Text, "The config file has the contexts "+scene.OneLine(strings.Join(s.Contexts, ", "), 200)+": use :ctx or --context.")
 	}
 }
 
 // nothingFound explains why no election was found: no key matches, or the token may not be able to read the keys.
-func nothingFound(d *kit.Page, s *scene.Scene, patterns []string) {
-	cleaned := make([]string, 0, len(patterns))
-	for _, p := range patterns {
+func nothingFound(d *kit.Page, s *scene.Scene) {
+	cleaned := make([]string, 0, len(s.Patterns))
+	for _, p := range s.Patterns {
 		cleaned = append(cleaned, scene.Clean(p))
 	}
 	what := strings.Join(cleaned, ", ")

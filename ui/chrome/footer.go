@@ -57,24 +57,6 @@ func Marks(sym *kit.Symbols, visible, hidden int, noun string) []kit.Span {
 
 func hiddenMarks(n int) string { return strconv.Itoa(n) + " marked, hidden" }
 
-// Menu draws a title and all keys, on as many lines as necessary.
-func Menu(p *kit.Painter, title kit.Span, bindings []key.Binding, width int) []string {
-	var drawn []string
-	l := kit.NewLine(p, width)
-	l.Gap(1)
-	l.Texts(title)
-	l.Gap(3)
-	for _, b := range bindings {
-		if l.Room() < keyWidth(b)-kit.ColumnGap {
-			drawn = append(drawn, l.Done())
-			l.Reset(p.Tone)
-			l.Gap(1)
-		}
-		writeKey(l, b)
-	}
-	return append(drawn, l.Done())
-}
-
 // writeKeys writes as many keys as fit. It reserves space for the last two keys, help and quit.
 func writeKeys(l *kit.Line, bindings []key.Binding) {
 	split := max(0, len(bindings)-2)

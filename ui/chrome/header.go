@@ -11,27 +11,15 @@ import (
 	"electop/ui/scene"
 )
 
-// Place is the configuration that the header and the empty screen show.
-type Place struct {
-	// Contexts are the contexts of the config file. They are shown if none is used and Consul is unreachable.
-	Contexts []string
-	// Context is the current context of the config file. It is empty if there is none.
-	Context  string
-	Address  string
-	Patterns []string
-	// Demo describes a demonstration. It is empty outside a demonstration.
-	Demo string
-}
-
 // Header draws the first line: Consul's address, the counts, the connection and the time.
-func Header(p *kit.Painter, s *scene.Scene, at Place, c scene.Counts, width int) string {
+func Header(p *kit.Painter, s *scene.Scene, c scene.Counts, width int) string {
 	right := stateSpans(s, c, width, true)
 	if width-kit.SpansWidth(right) < len(" electop  ") {
 		right = stateSpans(s, c, width, false)
 	}
 	room := width - kit.SpansWidth(right)
 	l := kit.NewLine(p, width)
-	l.Texts(kit.Fit(placeSpans(s, at, room), room-1, p.Sym)...)
+	l.Texts(kit.Fit(placeSpans(s, room), room-1, p.Sym)...)
 	l.To(room)
 	l.Texts(right...)
 	return l.Done()
@@ -53,30 +41,30 @@ func stateSpans(s *scene.Scene, c scene.Counts, width int, words bool) []kit.Spa
 
 // placeSpans returns the left half of the header: the program's name, the mode, the datacenter, the address and the
 // patterns.
-func placeSpans(s *scene.Scene, at Place, room int) []kit.Span {
+func placeSpans(s *scene.Scene, room int) []kit.Span {
 	spans := []kit.Span{{kit.Accent, " electop"}, {kit.Text, " "}}
 	if room <= kit.SpansWidth(spans) {
 		return nil
 	}
-	if at.Demo != "" {
+	if s.Demo != "" {
 		spans = append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Badge, " DEMO "})
 	}
-	if at.Context != "" {
-		spans = append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Strong, scene.OneLine(at.Context, 24)})
+	if s.Context != "" {
+		spans = append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Strong, scene.OneLine(s.Context, 24)})
 	}
 	if s.ReadOnly {
 		spans = append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Badge, " READ-ONLY "})
 	}
-	where := []string{scene.Clean(at.Address)} // with several datacenters, the connections contain their names
+	where := []string{scene.Clean(s.Address)} // with several datacenters, the connections contain their names
 	if dc := s.Live.Datacenter; dc != "" {
 		where = []string{scene.Clean(dc), where[0]}
 	}
-	for _, pattern := range at.Patterns {
+	for _, pattern := range s.Patterns {
 		where = append(where, scene.Clean(pattern))
 	}
 	text := strings.Join(where, " "+s.Sym.Dot+" ")
 	used := kit.SpansWidth(spans) + 1
-	if address := scene.Clean(at.Address); !strings.HasPrefix(text, address) && used+kit.Width(where[0]+address)+4 > room {
+	if address := scene.Clean(s.Address); !strings.HasPrefix(text, address) && used+kit.Width(where[0]+address)+4 > room {
 		text = address // the address is more important than the datacenter
 	}
 	if used+8 > room {

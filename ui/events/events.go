@@ -75,7 +75,7 @@ func (m *Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
 func (m *Model) Cursor() string { return "" }
 
 // Update handles a message, keeps the cursor visible and reads what the view needs next.
-func (m *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
+func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	m.take(s)
 	action := m.update(msg, s)
 	if cmd := m.load(s); cmd != nil {
@@ -86,7 +86,7 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
 		rows--
 	}
 	m.list.Scroll(rows)
-	return m, action
+	return action
 }
 
 func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {

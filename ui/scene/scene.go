@@ -33,15 +33,7 @@ type Scene struct {
 	Unreachable bool
 	// Latency is the latency of the connection at the last clock tick.
 	Latency time.Duration
-	Sym     *kit.Symbols
-
-	// ReadOnly is an option of the program.
-	ReadOnly bool
-	// Patterns are the watched patterns.
-	Patterns []string
-	// Datacenters contains the names of all datacenters on the board, even in the scene of one datacenter. It is nil if
-	// the board shows only one datacenter.
-	Datacenters []string
+	Config
 
 	// Selected is the election under the board's cursor, or nil if there is none.
 	Selected *election.Election
@@ -51,15 +43,29 @@ type Scene struct {
 	Actions []EventLine
 	// Followed returns the result of the newest action on an election. It is empty if there is no recent result.
 	Followed func(e *election.Election) string
-	// Missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or the
-	// permission is unknown.
-	Missing func(kind election.ActionKind, t election.Target) string
-	// Earlier returns the latest scan of the store. It returns nil if the scan does not cover all of the sessions.
-	Earlier func(sessions []string) *Search
-
 	// insight caches the assessment of the election insightOf.
 	insight   *Assessment
 	insightOf *election.Election
+}
+
+// Config is what changes only with a command of the user.
+type Config struct {
+	Sym *kit.Symbols
+	// ReadOnly is an option of the program.
+	ReadOnly bool
+	// Patterns are the watched patterns.
+	Patterns []string
+	// Datacenters contains the names of all datacenters on the board, even in the scene of one datacenter. It is nil if
+	// the board shows only one datacenter.
+	Datacenters []string
+	// Address is Consul's address. Context is the current context of the config file, or empty, and Contexts are all.
+	Address, Context string
+	Contexts         []string
+	// Demo describes a demonstration. It is empty outside a demonstration.
+	Demo string
+	// Missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or the
+	// permission is unknown.
+	Missing func(kind election.ActionKind, t election.Target) string
 }
 
 // Look computes the assessment of the selected election before the scene is drawn.

@@ -26,7 +26,7 @@ func (v *Model) drawOpen(p *kit.Painter, s *scene.Scene, r *row) []string {
 // document returns the text about an open session.
 func (v *Model) document(s *scene.Scene, r *row, width int) *kit.Page {
 	d := &kit.Page{Width: width - 2, Sym: s.Sym}
-	if v.scan.running() {
+	if v.scan.run.Running() {
 		d.Lines = append(kit.Flow(v.scan.run.ProgressSpans(v.keys.Scan.Help().Key), d.Width), nil)
 	}
 	v.describe(d, s, r)

@@ -36,11 +36,9 @@ type scanResult struct {
 // memory for days.
 const keptValue = 4 << 10
 
-func (s *storeScan) running() bool { return s.run != nil && !s.run.Over }
-
 // ended stores the result of the latest search. A search that was stopped or failed keeps the previous result.
 func (s *storeScan) ended() {
-	if s.run.Stopped || s.run.Err != nil {
+	if s.run.Err != nil {
 		return
 	}
 	keys := make(map[string][]election.Pair, len(s.run.Found))
@@ -53,27 +51,7 @@ func (s *storeScan) ended() {
 	for _, of := range keys {
 		slices.SortFunc(of, func(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) })
 	}
-	s.result = scanResult{at: s.run.At, of: s.asked, keys: keys, total: s.run.Total.Load(), partial: s.run.Incomplete}
-}
-
-// covers reports whether the result includes all these sessions.
-func (r *scanResult) covers(sessions []string) bool {
-	return !r.at.IsZero() && !slices.ContainsFunc(sessions, func(id string) bool { return !r.of[id] })
-}
-
-// Earlier returns the keys of sessions from the latest scan. It returns nil if the scan does not cover all of the
-// sessions.
-func (v *Model) Earlier(sessions []string) *scene.Search {
-	r := &v.scan.result
-	if len(sessions) == 0 || !r.covers(sessions) {
-		return nil
-	}
-	s := &scene.Search{At: r.at, Earlier: true, Over: true, Incomplete: r.partial}
-	s.Progress(int(r.total), int(r.total))
-	for _, id := range sessions {
-		s.Found = append(s.Found, r.keys[id]...)
-	}
-	return s
+	s.result = scanResult{at: s.run.At, of: s.asked, keys: keys, total: s.run.Scanned, partial: s.run.Incomplete}
 }
 
 // spans returns the lines about the scan: its progress or error, and the age of the result. Before the first scan it
@@ -85,7 +63,7 @@ func (s *storeScan) spans(now time.Time, stop string) [][]kit.Span {
 		return nil
 	case !run.Over:
 		lines = append(lines, run.ProgressSpans(stop))
-	case run.Stopped:
+	case run.WasStopped():
 		lines = append(lines, []kit.Span{{kit.Delay, "The scan was stopped after " + run.Far() + "."}})
 	case run.Err != nil:
 		lines = append(lines, []kit.Span{{kit.Bad, "The scan failed after " + run.Far() + ": " + scene.Clean(run.Err.Error())}})
@@ -106,7 +84,7 @@ func (s *storeScan) spans(now time.Time, stop string) [][]kit.Span {
 func (v *Model) toggleScan(s *scene.Scene) scene.Action {
 	refusal := ""
 	switch {
-	case v.scan.running():
+	case v.scan.run.Running():
 		v.scan.run.Stop()
 		return nil
 	case s.Live.Connection.State != election.Live:
@@ -124,6 +102,6 @@ func (v *Model) toggleScan(s *scene.Scene) scene.Action {
 		ids, v.scan.asked[id] = append(ids, id), true
 	}
 	var search tea.Cmd
-	v.scan.run, search = v.search(ids, s.Now)
-	return scene.Run{Cmd: tea.Batch(search, v.scan.run.Ticked())}
+	v.scan.run, search = v.search(ids, s.Now, v.scan.ended)
+	return scene.Run{Cmd: search}
 }

@@ -20,7 +20,7 @@ import (
 // Model is the list of sessions.
 type Model struct {
 	keys   keys.Map
-	search scene.Searcher // nil if the store cannot be searched
+	search scene.Searcher
 	rect   kit.Rect
 	list   kit.List[*row] // the filtered and sorted rows
 	filter query.Filter
@@ -44,7 +44,7 @@ type content struct {
 	name, node, hold, datacenter int
 }
 
-// New returns a view without sessions. search is nil if the store cannot be searched.
+// New returns a view without sessions.
 func New(k keys.Map, search scene.Searcher) *Model {
 	return &Model{keys: k, search: search, list: kit.List[*row]{
 		ID:    func(r *row) string { return r.ses.ID },
@@ -138,10 +138,10 @@ func compare(by string, a, b *row) int {
 
 // Update handles a message and returns an action for the program. While the board shows the past, the list does not
 // change, because the history stores no sessions.
-func (v *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
+func (v *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	action := v.data(msg, s)
 	if _, back := msg.(scene.Back); back && s.Past != nil {
-		return v, scene.Pass{}
+		return scene.Pass{}
 	}
 	if s.Past == nil && action == nil {
 		action = v.used(msg, s)
@@ -150,7 +150,7 @@ func (v *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
 		v.top = max(0, min(v.top, len(v.document(s, r, v.rect.W).Lines)-(v.rect.H-1)))
 	}
 	v.list.Scroll(v.rect.H - 2 - len(v.news(s)))
-	return v, action
+	return action
 }
 
 // data handles the messages that the view also needs while the board shows the past.
@@ -160,18 +160,6 @@ func (v *Model) data(msg tea.Msg, s *scene.Scene) scene.Action {
 		return scene.Say{Role: kit.Delay, Text: scene.Covered + "."} // a report is about elections
 	case scene.Resized:
 		v.rect = msg.Rect
-	case scene.Searched:
-		if msg.Of == v.scan.run {
-			msg.Of.Ended(msg)
-			v.scan.ended()
-			if s.Past == nil {
-				v.refresh(s.Shown)
-			}
-		}
-	case scene.SearchTick:
-		if msg.Of == v.scan.run {
-			return scene.Run{Cmd: msg.Of.Ticked()}
-		}
 	case scene.Unmark:
 		done := map[string]bool{}
 		for _, t := range msg.Targets {
@@ -231,7 +219,7 @@ func (v *Model) did(s *scene.Scene) func(kit.Effect, string) scene.Action {
 // back undoes one step.
 func (v *Model) back(s *scene.Scene) scene.Action {
 	switch {
-	case v.scan.running():
+	case v.scan.run.Running():
 		v.scan.run.Stop()
 	case v.open:
 		v.open = false
@@ -282,7 +270,7 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	if reason := s.Refusal(c.Kind); reason != "" {
 		return refuse(reason)
 	}
-	chosen := scene.Chosen{SessionOnly: true, By: c.By}
+	ask := scene.Ask{Kind: c.Kind, By: c.By}
 	if c.Filter != "" {
 		f := query.Parse(c.Filter, query.Sessions)
 		if err := f.Check(); err != nil {
@@ -290,35 +278,35 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 		}
 		for i := range v.rows {
 			if match(f, &v.rows[i]) {
-				chosen.Visible = append(chosen.Visible, s.BindSession(v.rows[i].ses, false))
+				ask.Targets = append(ask.Targets, s.BindSession(v.rows[i].ses))
 			}
 		}
-		if len(chosen.Visible) == 0 {
+		if len(ask.Targets) == 0 {
 			return refuse("No session matches " + scene.OneLine(c.Filter, 60) + ".")
 		}
-		return scene.Ask{Kind: c.Kind, Chosen: chosen}
+		return ask
 	}
 	visible, hidden := v.list.Marked()
 	for _, r := range visible {
-		chosen.Visible = append(chosen.Visible, s.BindSession(r.ses, false))
+		ask.Targets = append(ask.Targets, s.BindSession(r.ses))
 	}
 	for i := range v.rows {
 		if _, out := slices.BinarySearch(hidden, v.rows[i].ses.ID); out {
-			chosen.Hidden = append(chosen.Hidden, s.BindSession(v.rows[i].ses, true))
+			t := s.BindSession(v.rows[i].ses)
+			ask.Hidden = append(ask.Hidden, t.Title())
 		}
 	}
-	if r := v.list.Selected(); r != nil && len(chosen.Visible) == 0 {
-		t := s.BindSession(r.ses, false)
-		if len(chosen.Hidden) == 0 {
-			chosen.Visible = append(chosen.Visible, t)
-		} else {
-			chosen.Unmarked = t.Label()
-		}
+	if r := v.list.Selected(); r != nil && len(ask.Targets)+len(ask.Hidden) == 0 {
+		ask.Targets = append(ask.Targets, s.BindSession(r.ses))
 	}
-	if len(chosen.Visible)+len(chosen.Hidden) == 0 {
+	switch {
+	case len(ask.Targets) > 0:
+	case len(ask.Hidden) > 0:
+		return refuse(scene.AllHidden)
+	default:
 		return refuse("There is no session to destroy.")
 	}
-	return scene.Ask{Kind: c.Kind, Chosen: chosen}
+	return ask
 }
 
 // columns returns the columns of the table. s is the scene of a row's datacenter.

@@ -40,7 +40,7 @@ func drive(t *testing.T, snap *election.Snapshot, look holdings) *driver {
 }
 
 func (d *driver) send(msg tea.Msg) (action scene.Action) {
-	d.m, action = d.m.Update(msg, d.s)
+	action = d.m.Update(msg, d.s)
 	return action
 }
 
@@ -99,21 +99,15 @@ func (d *driver) row(text string) string {
 
 func (d *driver) scan() {
 	d.t.Helper()
-	d.send(first(d.t, d.keys("f")))
+	d.finish(d.keys("f").(scene.Run).Cmd)
 }
 
-// first runs the first command of an action.
-func first(t *testing.T, action scene.Action) tea.Msg {
-	t.Helper()
-	run, ok := action.(scene.Run)
-	if !ok {
-		t.Fatalf("%#v is not a command", action)
+// finish runs the command of a scan to its end.
+func (d *driver) finish(cmd tea.Cmd) {
+	for cmd != nil {
+		cmd = cmd().(kit.TaskMsg).Apply()
 	}
-	msg := run.Cmd()
-	if all, ok := msg.(tea.BatchMsg); ok {
-		return all[0]()
-	}
-	return msg
+	d.send(scene.Changed{Before: d.s})
 }
 
 // said returns the note of an action.
@@ -305,27 +299,29 @@ func TestTheCursorFollowsItsSession(t *testing.T) {
 	}
 }
 
-// The marked sessions are chosen, including hidden ones. Without marks, the selected session is chosen.
+// The marked sessions are chosen, except for hidden ones. Without marks, the selected session is chosen.
 func TestChoosing(t *testing.T) {
 	d := drive(t, uitest.Studied(""), nil)
 	if got := said(d.keys("r")); !strings.Contains(got, "can be destroyed (x) but not released") {
 		t.Error(got)
 	}
 	ask := d.keys("x").(scene.Ask)
-	if len(ask.Visible) != 1 || ask.Visible[0].Session != d.m.Cursor() || !ask.SessionOnly {
+	if len(ask.Targets) != 1 || ask.Targets[0].Session != d.m.Cursor() || ask.Targets[0].SessionOnly == nil {
 		t.Errorf("%+v", ask)
 	}
 	d.filter("cron")
 	d.keys("g", "space", "space")
-	d.filter("users")
-	ask = d.keys("x").(scene.Ask)
-	if len(ask.Visible) != 0 || len(ask.Hidden) != 2 || ask.Unmarked != "session users" {
+	if ask = d.keys("x").(scene.Ask); len(ask.Targets) != 2 {
 		t.Errorf("%+v", ask)
+	}
+	d.filter("users")
+	if got := said(d.keys("x")); got != scene.AllHidden {
+		t.Error(got)
 	}
 	if shown, hidden := d.m.Marks(d.s); shown != 0 || hidden != 2 {
 		t.Errorf("%d and %d marked", shown, hidden)
 	}
-	d.send(scene.Unmark{Targets: ask.Hidden[:1]})
+	d.send(scene.Unmark{Targets: ask.Targets[:1]})
 	if _, hidden := d.m.Marks(d.s); hidden != 1 {
 		t.Errorf("%d marked", hidden)
 	}
