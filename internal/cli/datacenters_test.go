@@ -16,7 +16,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/election"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
 )

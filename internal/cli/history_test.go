@@ -144,7 +144,6 @@ func TestHistoryUsageErrors(t *testing.T) {
 	}{
 		{[]string{"history", "--history", "off"}, "this command reads the history"},
 		{[]string{"list", "--history", "ftp://recorder"}, "must begin with https://"},
-		{[]string{"list", "--history", ""}, "the value is empty"},
 		{[]string{"list", "--keep", "-1h"}, "must be 0 or more"},
 		{[]string{"list", "--keep", "xd"}, `invalid number of days "x"`},
 		{[]string{"history", "--terms", "--stats"}, "--terms and --stats are mutually exclusive"},

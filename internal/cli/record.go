@@ -159,7 +159,7 @@ func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.
 		closed.Wait()
 		err = cmp.Or(append(lost, err)...)
 	}()
-	warn := withoutRepeats(logged(r.d.warn, log)) // each writer reports the errors and changes of the file
+	warn := logged(r.d.warn, log)
 	source := sqlite.NewFile(r.path, r.all[0].client.Cluster)
 	defer source.Close()
 	r.observed = newObservers(source, log)
@@ -173,6 +173,7 @@ func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.
 		}
 		rec.start(w)
 		r.recs = append(r.recs, rec)
+		warn = func(string) {} // all writers use one file, so the first one reports its errors
 		var counted *metrics.Observed
 		observer := r.observed.add(l.client, rec, observe.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: func(events []election.Event) {
 			queue.push(events)
@@ -214,26 +215,6 @@ func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.
 		return err
 	}
 	return nil
-}
-
-// repeatWithin is the time within which all writers of a file report the same error or change.
-const repeatWithin = 10 * time.Second
-
-// withoutRepeats returns a function that passes lines to warn. It drops a line that equals the previous line if less
-// than repeatWithin has passed.
-func withoutRepeats(warn func(line string)) func(line string) {
-	var mu sync.Mutex
-	var last string
-	var at time.Time
-	return func(line string) {
-		mu.Lock()
-		repeated := line == last && time.Since(at) < repeatWithin
-		last, at = line, time.Now()
-		mu.Unlock()
-		if !repeated {
-			warn(line)
-		}
-	}
 }
 
 // announce prints a line as soon as the elections have been read, and what other hosts need. If there are several

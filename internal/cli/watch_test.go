@@ -225,4 +225,3 @@ func TestWatchSelectsTypesAndOmitsTheInitialState(t *testing.T) {
 		}
 	}
 }
-
