@@ -44,7 +44,7 @@ type Model struct {
 	note     note
 	overlay  *scene.Overlay // nil if none is open
 	rights   rights
-	report   *past.Reporter
+	report   *kit.Task // the report that is being written
 	travel   *past.Traveler
 	insights scene.InsightCache
 	// wait and nextWarning wait for the next snapshot and warning. hint searches for locks outside the patterns. It is nil
@@ -117,7 +117,7 @@ func New(ctx context.Context, opts Options) *Model {
 			},
 		}
 	}
-	m.report, m.travel = past.NewReporter(ctx, opts.History != nil, opts.Backend.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
+	m.travel = past.NewTraveler(ctx, opts.History, m.do)
 	m.Config = scene.Config{
 		Sym: sym, ReadOnly: opts.ReadOnly, Datacenters: opts.Datacenters, Patterns: opts.Patterns, Address: opts.Address, Context: opts.Context,
 		Contexts: opts.Contexts, Demo: opts.Demo, Missing: m.rights.missing,

@@ -138,7 +138,7 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 // changed applies a new snapshot or a new time. It sorts only if this can change the order: in most snapshots, only the
 // latency is new.
 func (m *Model) changed(before, s *scene.Scene) {
-	unsearched := m.totals.counts.Unsearched > 0
+	unsearched := m.totals.counts.Of[scene.StateUnsearched] > 0
 	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {
 		m.totals = computeTotals(s)
 		m.refresh(s)
@@ -146,7 +146,7 @@ func (m *Model) changed(before, s *scene.Scene) {
 	m.window = max(m.window, laneWindow(m.totals.seen(s.AsOf)))
 	loaded := !before.Shown.Loaded && s.Shown.Loaded
 	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
-	searched := unsearched && m.totals.counts.Unsearched == 0
+	searched := unsearched && m.totals.counts.Of[scene.StateUnsearched] == 0
 	if m.used {
 		return
 	}
@@ -167,7 +167,7 @@ func sameBoard(a, b *election.Snapshot) bool {
 // movesByItself reports whether the counts or the order can change without new data: a lock-delay can end, a change of
 // the leader is counted for one hour, and a filter can depend on the time.
 func (m *Model) movesByItself() bool {
-	return m.totals.counts.Delay > 0 || m.order().Key == query.ByChanges || m.filter.DependsOnTime()
+	return m.totals.counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.filter.DependsOnTime()
 }
 
 func (m *Model) order() query.Order {
