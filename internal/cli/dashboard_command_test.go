@@ -139,7 +139,7 @@ func TestNearbyLocksAreThoseOfNoPattern(t *testing.T) {
 		}
 	}
 	c := &datacenter{lookup: lookup{client: client}}
-	c.observe(observe.Options{Patterns: ps})
+	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
 	if locks, complete := (dashboard{datacenters: []*datacenter{c}}).Nearby(t.Context()); locks != 3 || !complete {
 		t.Errorf("got %d locks, complete %t; want the two locks and the semaphore that no pattern selects or excludes", locks, complete)
 	}
