@@ -89,11 +89,15 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 	o.wind()
 }
 
-// mark queues a complete snapshot for onMark behind the events that it contains. The caller holds the mutex.
+// mark queues a complete snapshot for onMark behind the events that it contains. The snapshot names its datacenter,
+// because a history stores it under this name. The caller holds the mutex.
 func (o *Observer) mark() {
-	if o.marking && o.tracker.Loaded() {
+	if !o.marking || !o.tracker.Loaded() {
+		return
+	}
+	if s := o.tracker.Snapshot(time.Now()); s.Datacenter != "" {
 		o.marking = false
-		o.delivery.mark(o.tracker.Snapshot(time.Now()), o.marked)
+		o.delivery.mark(s, o.marked)
 	}
 }
 

@@ -81,6 +81,7 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 	select {
 	case <-k.ready:
 	case <-ctx.Done():
+		return false, ctx.Err()
 	}
 	news := first || a.Gap || !slices.Equal(hidden, before.hidden) || len(changed) > 0 || len(vanished) > 0
 	k.handOver(next, news, !a.Rejected, batch)

@@ -213,8 +213,9 @@ func (r *historyRecorder) events(events []election.Event) {
 	}
 	r.mu.Lock()
 	for len(events) > 0 && !r.began {
-		// Drop events before the first connection, so that a wrong address does not create a file.
-		if r.began = events[0].Type != election.ConnectionLost; !r.began {
+		// Drop events before the first connection, so that a wrong address does not create a file, and events before the
+		// name of the datacenter was read: the first mark contains their result.
+		if r.began = events[0].Type != election.ConnectionLost && events[0].Datacenter != ""; !r.began {
 			events = events[1:]
 		}
 	}
