@@ -50,7 +50,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Run:
 		return a.Cmd
 	case scene.WriteReport:
-		return m.report.Start(a)
+		return m.writeReport(a)
 	case scene.ShowSince:
 		return tea.Batch(m.show(viewEvents), m.send(m.events, scene.Since(a)))
 	case scene.Open:

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -22,11 +23,47 @@ func (m *Model) sort(_, order string) tea.Cmd {
 	return m.toView(scene.SortBy{Text: order})
 }
 
+const (
+	// reportPeriod is the default period of a report.
+	reportPeriod = 24 * time.Hour
+	// reportTime is the timeout of a report.
+	reportTime = time.Minute
+)
+
+// startReport writes a report about the selected election or the listed events.
 func (m *Model) startReport(_, since string) tea.Cmd {
-	if m.view == viewElections {
-		return m.do(past.ReportOn(m.scene.Selected, since, m.now))
+	if m.view != viewElections {
+		return m.toView(scene.Report{Since: since})
 	}
-	return m.toView(scene.Report{Since: since})
+	at, invalid := past.ReportSince(since, m.now.Add(-reportPeriod), m.now)
+	switch e := m.scene.Selected; {
+	case invalid != nil:
+		return m.do(invalid)
+	case e == nil:
+		return m.refuse("No report: no election is selected.")
+	default:
+		return m.writeReport(scene.WriteReport{Of: []scene.Subject{{Datacenter: e.Datacenter, Key: e.Key()}}, Since: at})
+	}
+}
+
+// writeReport writes an incident report, one at a time.
+func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
+	switch {
+	case m.opts.History == nil:
+		return m.refuse("Writing a report requires a history (--history).")
+	case m.report.Running():
+		return m.refuse("No report: another report is still in progress.")
+	}
+	m.report, cmd = kit.Read(m.ctx, reportTime, func(ctx context.Context, _ func(int, int)) (string, error) {
+		return m.opts.Backend.Report(ctx, a.Of, a.Since)
+	}, func(file string, err error) tea.Cmd {
+		if err != nil {
+			return m.say(kit.Bad, "The report was not written: "+scene.Clean(err.Error()))
+		}
+		return m.say(kit.Led, "Wrote "+scene.Clean(file))
+	})
+	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+a.Since.Format("Jan 02 15:04")+".")
+	return cmd
 }
 
 func (m *Model) toDetail(by, _ string) tea.Cmd {

@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/internal/history"
 	"electop/internal/source"
 	"electop/ui/internal/uitest"
-	"electop/ui/scene"
 )
 
 func twoDatacenters(o *Options) { o.Datacenters = []string{"dc1", "dc2"} }
@@ -236,16 +234,6 @@ func TestTheFirstProblemsOfManyDatacentersAreNamed(t *testing.T) {
 	d := elevenDatacenters(t, 0, 80, 24)
 	d.send(snapshotMsg{snap})
 	d.wants(" dc2: 1 of 4 elections stale for 1m00s", " dc4 is unreachable.", " 7 more problems ")
-	d.screen()
-	past := &scene.Past{Observed: true, Snapshot: uitest.Eleven(0), At: ago(time.Hour), Blind: map[string]history.Range{}}
-	for _, name := range d.m.opts.Datacenters[1:] {
-		past.Blind[name] = history.Range{Since: ago(2 * time.Hour), Until: ago(time.Minute)}
-	}
-	d = elevenDatacenters(t, 8, 60, 16)
-	d.filter("dc:dc2")
-	d.m.do(scene.Visit{Past: past})
-	d.m.layOut(d.m.scene)
-	d.wants("/ dc:dc2", " dc10: No observer", " 8 more problems  dc2, ")
 	d.screen()
 }
 

@@ -44,7 +44,7 @@ type Model struct {
 	note     note
 	overlay  *scene.Overlay // nil if none is open
 	rights   rights
-	report   *past.Reporter
+	report   *kit.Task // the report that is being written
 	travel   *past.Traveler
 	insights scene.InsightCache
 	// wait and nextWarning wait for the next snapshot and warning. hint searches for locks outside the patterns. It is nil
@@ -104,7 +104,7 @@ func New(ctx context.Context, opts Options) *Model {
 	}
 	m.keys = *newKeys(m, opts.ASCII, opts.Keys)
 	m.board, m.detail, m.events = board.New(m.keys, opts.Columns...), detail.New(m.keys, r), events.New(m.keys, r)
-	m.sessions = sessions.New(m.keys, scene.NewSearcher(ctx, opts.Backend.Holdings, ""))
+	m.sessions = sessions.New(m.keys)
 	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
 	m.tools = func(datacenter string) act.Tools {
 		return act.Tools{
@@ -117,7 +117,7 @@ func New(ctx context.Context, opts Options) *Model {
 			},
 		}
 	}
-	m.report, m.travel = past.NewReporter(ctx, opts.History != nil, opts.Backend.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
+	m.travel = past.NewTraveler(ctx, opts.History, m.do)
 	m.Config = scene.Config{
 		Sym: sym, ReadOnly: opts.ReadOnly, Datacenters: opts.Datacenters, Patterns: opts.Patterns, Address: opts.Address, Context: opts.Context,
 		Contexts: opts.Contexts, Demo: opts.Demo, Missing: m.rights.missing,

@@ -128,7 +128,7 @@ func TestThePastShowsAgesAsOfTheMoment(t *testing.T) {
 	d := inThePast(160, 45)(t, "at 03:12:06", "n")
 	d.wants("PAST  2026-11-20 03:12:06 · 8h49m ago", "lock-delay ~15s", "0s ago", "≥1h12m", "check of its session went critical", "not stored")
 	d.lacks("Likely next", "Port", "Advice")
-	if c := d.m.board.Counts(); c.Led != 3 || c.Delay != 1 {
+	if c := d.m.board.Counts(); c.Of[0] != 3 || c.Of[2] != 1 {
 		t.Errorf("%+v", c)
 	}
 	d.at("03:12:18")

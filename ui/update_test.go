@@ -194,7 +194,7 @@ func TestNotesExplainUnavailableActions(t *testing.T) {
 	d.keys("r")
 	d.wants("mail has no leader: there is nothing to release.")
 	d.keys("3", "/", "'none", "enter", "x")
-	d.wants("There is no session to destroy.")
+	d.wants("There is nothing to destroy.")
 }
 
 func TestWatchChecks(t *testing.T) {

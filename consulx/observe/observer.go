@@ -121,14 +121,6 @@ func (o *Observer) Snapshot() *election.Snapshot {
 	return o.tracker.Snapshot(time.Now())
 }
 
-// Election returns an election as last observed, or nil if there is no such election. The result is at least as new as
-// the delivered events and snapshots.
-func (o *Observer) Election(key string) *election.Election {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.tracker.Find(key)
-}
-
 // Note passes an action of this program to the tracker, so that the tracker can explain its effect.
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 
@@ -192,7 +184,6 @@ func (o *Observer) watchAll(ctx context.Context, r *consulx.Epochs) {
 	crash.Go(&all, func() {
 		o.checks.run(ctx, func(ctx context.Context, node string) { o.watchChecks(ctx, node, r) })
 	})
-	crash.Go(&all, func() { o.sessions.Retry(ctx) })
 	crash.Go(&all, func() { o.study.run(ctx, o) })
 	crash.Go(&all, func() {
 		o.sessionList.run(ctx, func(ctx context.Context, _ string) { o.watchSessions(ctx, r) })

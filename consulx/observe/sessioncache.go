@@ -39,8 +39,6 @@ type sessionCache struct {
 	pruned  time.Time
 
 	first chan struct{} // channel that is closed when the first list has arrived; nil if ReadFirst was not called
-	// missed signals that a session could not be read.
-	missed chan struct{}
 }
 
 // fetch is one attempt to read some sessions.
@@ -54,7 +52,7 @@ type fetch struct {
 func newSessionCache(c *consulx.Client, spawn func(func()), late func([]*election.Session)) *sessionCache {
 	return &sessionCache{
 		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
-		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{}, missed: make(chan struct{}, 1),
+		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{},
 	}
 }
 
@@ -72,7 +70,7 @@ func (b *sessionCache) ReadFirst() {
 	})
 }
 
-// List reads all sessions. If some are not readable, it returns the readable ones and ErrPartly.
+// List reads all sessions. If some are not readable, it returns the readable ones and ErrIncomplete.
 func (b *sessionCache) List(ctx context.Context) ([]*election.Session, error) {
 	all, err := b.client.AllSessions(b.client.Read(ctx))
 	b.mu.Lock()
@@ -183,7 +181,8 @@ func (b *sessionCache) request(ids []string) (under []*fetch) {
 func (b *sessionCache) fetch(f *fetch, ids []string) {
 	ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
 	defer cancel()
-	found, missing := b.awaitFirst(ctx, ids)
+	var found []*election.Session
+	missing := ids
 	for try := 0; try < sessionTries && len(missing) > 0 && ctx.Err() == nil; try++ {
 		if try > 0 {
 			consulx.Sleep(ctx, sessionRetry<<try)
@@ -195,28 +194,6 @@ func (b *sessionCache) fetch(f *fetch, ids []string) {
 		}
 	}
 	b.settle(f, ids, found, missing)
-}
-
-// awaitFirst waits for the first list of all sessions. For a few sessions it returns immediately, because reading only
-// these sessions is faster.
-func (b *sessionCache) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
-	if b.first == nil || len(ids) <= consulx.ManySessions {
-		return nil, ids
-	}
-	select {
-	case <-b.first:
-	case <-ctx.Done():
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, id := range ids {
-		if s := b.find(id); s != nil {
-			found = append(found, s)
-		} else {
-			missing = append(missing, id)
-		}
-	}
-	return found, missing
 }
 
 // settle stores the results of a read.
@@ -234,9 +211,6 @@ func (b *sessionCache) settle(f *fetch, ids []string, found []*election.Session,
 	late := f.late
 	close(f.done)
 	b.mu.Unlock()
-	if len(missing) > 0 {
-		consulx.Notify(b.missed)
-	}
 	if late && len(found) > 0 {
 		b.late(found)
 	}
@@ -295,58 +269,4 @@ func without(ids []string, read []*election.Session) []string {
 		}
 	}
 	return rest
-}
-
-// Retry rereads the missing sessions of leaders with increasing pauses until ctx ends, because a session may become
-// readable without a change of its key.
-func (b *sessionCache) Retry(ctx context.Context) {
-	var pauses consulx.Backoff
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-b.missed:
-		}
-		for {
-			consulx.Sleep(ctx, pauses.Next())
-			ids := b.unknown()
-			if len(ids) == 0 || ctx.Err() != nil {
-				break
-			}
-			b.readAgain(ctx, ids)
-		}
-		pauses.Reset()
-	}
-}
-
-// unknown returns the sessions of leaders that have not been read.
-func (b *sessionCache) unknown() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	seen := map[string]bool{}
-	var ids []string
-	for _, held := range b.held {
-		for _, id := range held {
-			if b.find(id) == nil && b.fetches[id] == nil && !seen[id] {
-				seen[id] = true
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids
-}
-
-// readAgain rereads sessions once and passes those that exist to late.
-func (b *sessionCache) readAgain(ctx context.Context, ids []string) {
-	ctx, cancel := context.WithTimeout(ctx, sessionLimit)
-	defer cancel()
-	found, _, _ := b.client.SessionsByID(ctx, ids) // Retry retries after an error
-	b.mu.Lock()
-	for _, s := range found {
-		b.known[s.ID] = s
-	}
-	b.mu.Unlock()
-	if len(found) > 0 {
-		b.late(found)
-	}
 }

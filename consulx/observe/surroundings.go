@@ -203,7 +203,7 @@ func (o *Observer) reviewIdle(around *election.Surroundings) {
 	if e == nil || !e.Candidateless {
 		return
 	}
-	if insight.Likely(insight.Candidates(e, around, s.Elections), around) > 0 {
+	if insight.Likely(insight.NewBoard(s.Elections, nil).Candidates(e, around), around) > 0 {
 		o.send(true, election.CandidateSeen{At: time.Now(), Key: around.Key})
 	}
 }

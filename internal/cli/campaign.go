@@ -185,7 +185,7 @@ func (c *campaign) find(ctx context.Context, l lookup, name string) (*election.E
 	case err != nil:
 		return nil, err
 	}
-	around := consulx.Survey(ctx, l.client, e.Key())
+	around := consulx.Surveys(ctx, l.client, []string{e.Key()})[0]
 	if software := insight.DetectSoftware(e, &around); software != nil {
 		return nil, fmt.Errorf("%s belongs to %s: a campaign would interfere with its election; use another key", sanitize.Line(e.Key(), 200), software.Name)
 	}

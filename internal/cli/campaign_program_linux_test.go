@@ -261,20 +261,3 @@ func TestAProgramThatItsSupervisorStopsDoesNotSucceed(t *testing.T) {
 		t.Errorf("the supervisor ended with %v, want exit code 1", err)
 	}
 }
-
-// The lock-delay may end 2 s after the deadline.
-func TestAProgramWithAFrozenSupervisorEndsAtItsDeadline(t *testing.T) {
-	now, hour := time.Now(), time.Hour
-	file := filepath.Join(t.TempDir(), "pids")
-	client, err := supervise.Start(looping(file, "wait"), nil, supervise.Streams{}, supervise.Deadlines{Term: now.Add(hour), Grace: hour, Kill: now.Add(hour)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pgid, supervisor := group(t, file)
-	send(syscall.SIGSTOP)(t, nil, supervisor)
-	t.Cleanup(func() { _ = syscall.Kill(supervisor, syscall.SIGKILL) })
-	eventually(t, "end of the program", func() bool {
-		client.Extend(supervise.Deadlines{Term: now, Grace: hour, Kill: time.Now()}) // never overdue
-		return len(running(t, pgid)) == 0
-	})
-}

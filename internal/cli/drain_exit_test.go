@@ -190,24 +190,3 @@ func TestDrainOfWhatTheTokenCannotSee(t *testing.T) {
 		}
 	}
 }
-
-// Consul accepts a key with a leading "/" beside the key without it.
-func TestDrainExcludesTheKeyWithTheExactName(t *testing.T) {
-	w := onReal(t)
-	p := prefix(t)
-	a, _, _ := threeNodes(t, w)
-	s := w.sessionOn(a)
-	txn := func(verb api.KVOp, key string) *api.KVPair {
-		ok, answer, _, err := w.client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{Verb: verb, Key: key, Session: s}}}, nil)
-		if err != nil || !ok {
-			t.Fatal(answer, err)
-		}
-		return answer.Results[0].KV
-	}
-	txn(api.KVLock, p+"-locks/backup")
-	txn(api.KVLock, "/"+p+"-locks/backup")
-	w.run("drain", a, "--yes", "--wait", "10ms", "--exclude", "/"+p+"-locks/backup", "-k", p+"/*/leader").must(t, exitOK)
-	if protected, other := txn(api.KVGet, "/"+p+"-locks/backup"), txn(api.KVGet, p+"-locks/backup"); protected.Session != s || other.Session != "" {
-		t.Errorf("the excluded key is held by %q, the other by %q", protected.Session, other.Session)
-	}
-}

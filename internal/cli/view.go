@@ -130,7 +130,7 @@ func (v *view) sort(ls lookups, chosen [][]*election.Election) []*election.Elect
 func readableSessions(ctx context.Context, d deps, l lookup) ([]*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	sessions, err := consulx.Sessions(ctx, l.client)
+	sessions, err := l.client.AllSessions(l.client.Read(ctx))
 	if errors.Is(err, consulx.ErrDenied) || errors.Is(err, consulx.ErrIncomplete) {
 		fmt.Fprintln(d.stderr, "electop: this token cannot read all sessions: advice that needs them is omitted")
 		return sessions, nil

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"electop/election"
@@ -98,11 +97,8 @@ func (b *Board) Elections(at time.Time) []*election.Election {
 // Apply applies an event to the board, and reports whether it changed the board. An event whose effect the board already
 // contains changes nothing.
 func (b *Board) Apply(ev *election.Event) bool {
-	if ev.Initial || ev.Type == election.ConnectionLost || ev.Type == election.ConnectionRestored {
+	if ev.Initial || ev.Key == "" {
 		return false
-	}
-	if ev.Key == "" {
-		return b.applyPrefix(ev)
 	}
 	e := b.elections[ev.Key]
 	switch {
@@ -155,16 +151,6 @@ func (b *Board) Apply(ev *election.Event) bool {
 		changed = e.Exists
 		remove(e, ev)
 	default:
-	}
-	return changed
-}
-
-// applyPrefix applies an event about all elections of a prefix.
-func (b *Board) applyPrefix(ev *election.Event) (changed bool) {
-	for _, e := range b.elections {
-		if hidden := ev.Type == election.Unreadable; e.Exists && e.Unreadable != hidden && strings.HasPrefix(e.Key(), ev.Prefix) {
-			e.Unreadable, changed = hidden, true
-		}
 	}
 	return changed
 }

@@ -101,11 +101,8 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 // Of returns the scene for drawing an election. If the election is stale or from the history, AsOf is the time when
 // its data was last current.
 func (s *Scene) Of(e *election.Election) *Scene {
-	switch {
-	case e == nil:
+	if e == nil || s.Past != nil {
 		return s
-	case s.Past != nil:
-		return s.ofPast(e)
 	}
 	live := s.Live.In(e.Datacenter)
 	if !e.Recorded() && (s.Stale || len(live.Connection.Stale) == 0 && live.Connection.State != election.Lost) {
@@ -126,21 +123,6 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	if since.Before(s.AsOf) {
 		part.AsOf = since
 	}
-	return &part
-}
-
-// ofPast marks an election as stale if its datacenter was not observed at the displayed moment. AsOf is then the end
-// of the last observation, because the later states are unknown.
-func (s *Scene) ofPast(e *election.Election) *Scene {
-	gap, blind := s.Past.Blind[e.Datacenter]
-	if !blind {
-		return s
-	}
-	part := *s
-	if part.StaleSince = gap.Since; gap.Since.IsZero() {
-		part.StaleSince = s.Past.At
-	}
-	part.AsOf = part.StaleSince
 	return &part
 }
 
@@ -228,11 +210,8 @@ type Past struct {
 	// is zero if there is no earlier observation. Its Until is zero if there is no later observation.
 	Observed bool
 	Gap      history.Range
-	// Blind contains the gap in observation around At for each datacenter that was not observed at At. It is nil if no
-	// datacenter was observed at At.
-	Blind map[string]history.Range
-	// Begins is the time of the oldest stored event. It is set only if no election was known at At.
-	Begins time.Time
+	// Blind is the name of the datacenter with the gap if at least one other datacenter was observed, or empty.
+	Blind string
 	// Patterns are the patterns of the elections.
 	Patterns []string
 }

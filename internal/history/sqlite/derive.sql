@@ -2,8 +2,8 @@
 
 -- An event, as the observer reported it.
 CREATE TEMP VIEW incoming (datacenter, key, name, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap,
-  seen_until, restored, vacancy, held, held_known, cause, guess, lock_delay_until, count, prefix, holders, slots, error)
-  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27;
+  seen_until, restored, vacancy, held, held_known, cause, guess, lock_delay_until, count, holders, slots, error)
+  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26;
 
 CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
   INSERT OR IGNORE INTO types (name) VALUES (NEW.type);
@@ -37,11 +37,11 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
 
   -- The event, unless it repeats an explanation or replaces an operator's own action, which is certain.
   INSERT INTO events (time, type, election, term_id, create_index, term, leader, session, node, modify_index, evidence, by, gap, seen_until, restored,
-      vacancy, held, held_known, cause, guess, lock_delay_until, count, prefix, holders, slots, error)
+      vacancy, held, held_known, cause, guess, lock_delay_until, count, holders, slots, error)
     SELECT NEW.time, (SELECT id FROM types WHERE name = NEW.type), e.id, t.id, nullif(NEW.create_index, t.create_index), nullif(NEW.term, t.number),
       nullif(NEW.leader, t.leader), nullif(NEW.session, t.session), nullif(NEW.node, t.node),
       NEW.modify_index, NEW.evidence, NEW.by, NEW.gap, NEW.seen_until, NEW.restored, NEW.vacancy, NEW.held, NEW.held_known, NEW.cause,
-      NEW.guess, NEW.lock_delay_until, NEW.count, NEW.prefix, NEW.holders, NEW.slots, NEW.error
+      NEW.guess, NEW.lock_delay_until, NEW.count, NEW.holders, NEW.slots, NEW.error
     FROM elections e LEFT JOIN terms t ON t.id = CASE
       WHEN NEW.type IN ('elected', 'vacated') THEN e.term
       WHEN NEW.type = 'explained' THEN (SELECT id FROM terms WHERE election = e.id AND session = NEW.session AND create_index = NEW.create_index

@@ -328,7 +328,7 @@ func page[T any](ctx context.Context, f reading, s *selection, query string, sca
 const selectEvents = `SELECT v.id, v.time, y.name, e.name, e.key, e.datacenter, coalesce(v.term, t.number, 0), coalesce(v.create_index, t.create_index, 0),
 	v.modify_index, coalesce(v.leader, t.leader, ''), coalesce(v.session, t.session, ''), coalesce(v.node, t.node, ''), v.vacancy, ifnull(v.held, 0),
 	ifnull(v.held_known, 0), ifnull(v.gap, 0), ifnull(v.seen_until, 0), ifnull(v.restored, 0), ifnull(v.by, ''), ifnull(v.cause, ''), ifnull(v.guess, 0),
-	ifnull(v.evidence, ''), ifnull(v.lock_delay_until, 0), ifnull(v.count, 0), ifnull(v.prefix, ''), ifnull(v.holders, 0), ifnull(v.slots, 0), ifnull(v.error, '')
+	ifnull(v.evidence, ''), ifnull(v.lock_delay_until, 0), ifnull(v.count, 0), ifnull(v.holders, 0), ifnull(v.slots, 0), ifnull(v.error, '')
 	FROM `
 
 const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
@@ -338,7 +338,7 @@ func scanEvent(rows *sql.Rows, at *position) (e election.Event, err error) {
 	var vacancy sql.NullInt64
 	err = rows.Scan(&at.id, &at.time, &e.Type, &e.Election, &e.Key, &e.Datacenter, &term, &create, &modify,
 		&e.Leader, &e.Session, &e.Node, &vacancy, &held, &e.HeldKnown, &e.Gap, &seen, &e.Restored, &e.By, &e.Cause, &e.Guess, &e.Evidence, &delay,
-		&count, &e.Prefix, &e.Holders, &e.Limit, &e.Error)
+		&count, &e.Holders, &e.Limit, &e.Error)
 	e.Time, e.SeenUntil, e.LockDelayUntil = moment(at.time), moment(seen), moment(delay)
 	e.Term, e.CreateIndex, e.ModifyIndex, e.Count = unsigned(term), unsigned(create), unsigned(modify), unsigned(count)
 	e.Held, e.Vacancy, e.VacancyKnown = time.Duration(held), time.Duration(vacancy.Int64), vacancy.Valid

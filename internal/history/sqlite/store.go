@@ -155,11 +155,11 @@ func (w *Writer) event(ctx context.Context, e *election.Event) error {
 		}
 	}
 	w.events++
-	_, err := w.exec(ctx, "INSERT INTO incoming VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	_, err := w.exec(ctx, "INSERT INTO incoming VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 		w.datacenter, e.Key, e.Election, nanos(e.Time), string(e.Type), index(e.CreateIndex), index(e.ModifyIndex), index(e.Term), e.Leader,
 		e.Session, e.Node, null(e.Evidence), null(e.By), null(e.Gap), null(nanos(e.SeenUntil)), null(e.Restored), known(e.VacancyKnown, e.Vacancy),
 		known(e.Type == election.Vacated, e.Held), null(e.HeldKnown), null(string(e.Cause)), null(e.Guess), null(nanos(e.LockDelayUntil)),
-		null(index(e.Count)), null(e.Prefix), known(e.OfSlot(), e.Holders), known(e.OfSlot(), e.Limit), null(e.Error))
+		null(index(e.Count)), known(e.OfSlot(), e.Holders), known(e.OfSlot(), e.Limit), null(e.Error))
 	if err == nil && lost {
 		err = w.stopObserving(ctx, e.Time, "connection_lost")
 	}
