@@ -204,16 +204,14 @@ func (o *Observer) watchAll(ctx context.Context, r *consulx.Epochs) {
 func (o *Observer) nameDatacenter(ctx context.Context, r *consulx.Epochs, first func()) {
 	defer first()
 	var b consulx.Backoff
-	for name := o.client.Datacenter(); ctx.Err() == nil; {
-		if name != "" {
+	for ctx.Err() == nil {
+		name, err := o.client.DatacenterName(ctx)
+		if err == nil && name != "" {
 			o.send(true, election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 			return
 		}
-		info, err := o.client.Info(ctx)
-		if name = info.Datacenter; err != nil || name == "" {
-			first()
-			epoch, _ := r.Current()
-			consulx.Sleep(epoch, b.Next())
-		}
+		first()
+		epoch, _ := r.Current()
+		consulx.Sleep(epoch, b.Next())
 	}
 }
