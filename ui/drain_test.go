@@ -366,7 +366,7 @@ func TestAHiddenDrainContinues(t *testing.T) {
 	d.send(tickMsg(d.now))
 	d.wants("Drain node-2: 4 waiting, 1 skipped")
 	d.keys("q")
-	d.wants("1 drain is still running; press the key again to quit.")
+	d.wants("4 actions in progress; press the key again to quit.")
 	d.keys("D")
 	if d.wants("[ Hide ]"); len(*asked) != 1 {
 		t.Error("D planned a second drain during a drain")

@@ -200,18 +200,6 @@ func realStage(t *testing.T) *stage {
 	return newStage(t, w, agents[1].Node(), on, agents[0].Node(), agents[2].Node())
 }
 
-func TestDrainSucceedsEveryTime(t *testing.T) {
-	s := realStage(t)
-	for i := range few(2, 10) {
-		s.reset()
-		r := s.drain(t.Context(), "--settle", "500ms")
-		s.mustBeFree(r)
-		_, summary := drainLines(t, r.out)
-		t.Logf("%d: %d releases", i+1, summary.Releases)
-		s.verify()
-	}
-}
-
 func TestAnInterruptedDrainLeavesNothingHalfDone(t *testing.T) {
 	s := realStage(t)
 	for range few(4, 50) {

@@ -394,7 +394,7 @@ func (d *confirm) confirm() any {
 // write writes the targets, what loses its lock, who is next, and the warnings. Many targets come last, so that the
 // user sees the effects first.
 func (d *confirm) write(page *kit.Page) {
-	d.Title, d.Buttons = d.title(), d.buttons()
+	d.Title, d.Buttons = titleOf(d.Kind, d.Ask.Targets), d.buttons()
 	many := len(d.targets) > kit.Counted
 	switch {
 	case len(d.targets) == 1:
@@ -447,20 +447,23 @@ func (d *confirm) write(page *kit.Page) {
 	}
 }
 
-func (d *confirm) title() string {
-	first, n := &d.targets[0], len(d.targets)
-	what := map[bool]string{false: kit.Plural(n, "election"), true: scene.OneLine(first.Election, 40)}[n == 1]
+// titleOf names an action and its targets: "Destroy the session of web".
+func titleOf(kind election.ActionKind, targets []scene.Target) string {
+	first, n, what := &targets[0], len(targets), kit.Plural(len(targets), "election")
+	if n == 1 {
+		what = scene.OneLine(first.Election, 40)
+	}
 	switch {
 	case first.SessionOnly != nil && n == 1:
 		what = first.Label()
 	case first.SessionOnly != nil:
 		what = kit.Plural(n, "session")
-	case d.destroys() && n > 1:
+	case kind == election.ActionDestroy && n > 1:
 		what = "the sessions of " + what
-	case d.destroys():
+	case kind == election.ActionDestroy:
 		what = "the session of " + what
 	}
-	return kit.Capital(string(d.Kind)) + " " + what + first.In()
+	return kit.Capital(string(kind)) + " " + what + first.In()
 }
 
 // on names a leader or session and its node.
