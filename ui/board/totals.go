@@ -12,11 +12,10 @@ import (
 	"electop/ui/scene"
 )
 
-// totals summarises all elections: counts by state, text widths and the earliest observation.
+// totals summarises all elections: counts by state and text widths.
 type totals struct {
-	counts   scene.Counts
-	widths   extent
-	earliest time.Time
+	counts scene.Counts
+	widths extent
 }
 
 // extent holds the widths of the table's contents, in cells.
@@ -61,16 +60,7 @@ func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
 			}
 		}
 		c.widths.measure(e)
-		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}, e.Terms))
 	}
-}
-
-// seen returns how long elections have been observed.
-func (c *totals) seen(asOf time.Time) time.Duration {
-	if c.earliest.IsZero() {
-		return 0
-	}
-	return asOf.Sub(c.earliest)
 }
 
 // measure widens the columns for an election. The widths do not depend on whether the election has a leader, so that
