@@ -540,7 +540,7 @@ func (b *Board) busySiblings(same Program, siblings []election.Pair) int {
 
 func (d *diagnosis) candidatesRetry() Finding {
 	f := Finding{Code: CandidatesRetry, Why: d.why(), Until: retryEnd(d.e)}
-	if !f.Until.After(d.Now) {
+	if ended := !d.e.Exists && d.likely == 0; ended || !f.Until.After(d.Now) {
 		return Finding{}
 	}
 	f.Fix = f.FixAt(d.Now)
