@@ -244,6 +244,9 @@ func (r *recording) announce(ctx context.Context, observers []*observe.Observer)
 	if r.listener != nil {
 		line += ", serving " + r.listener.URL()
 	}
+	if r.all[0].client.Cluster(ctx) == "" {
+		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
+	}
 	r.d.warn(line)
 	return nil
 }
