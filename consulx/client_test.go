@@ -218,7 +218,7 @@ func TestEndpointHasNoSecret(t *testing.T) {
 		cfg  Config
 		want Endpoint
 	}{
-		{Config{Address: "http://me:secret@h:1/x/", Token: "secret"}, Endpoint{URL: "http://h:1/x", Namespace: "team", Token: true, Password: true}},
+		{Config{Address: "http://me:secret@h:1/x/", Token: "secret"}, Endpoint{URL: "http://h:1/x", Namespace: "team"}},
 		{Config{Address: "unix:///run/consul.sock", Partition: "p"}, Endpoint{URL: "unix:///run/consul.sock", Namespace: "team", Partition: "p"}},
 		{Config{Address: "[::1]:8500", TLSServerName: "s"}, Endpoint{URL: "http://[::1]:8500", Namespace: "team", TLSServerName: "s"}},
 	} {

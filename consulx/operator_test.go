@@ -258,26 +258,6 @@ func TestReleaseAtAnUnreachableConsul(t *testing.T) {
 	}
 }
 
-// Consul replaces the invalid bytes of a key, so that an action could hit another key.
-func TestKeysThatAreNotUTF8AreRefused(t *testing.T) {
-	b := newBackend(t, Config{Address: consultest.Dev(t).Addr()})
-	session := b.Session(t, &api.SessionEntry{})
-	b.Acquire(t, api.KVPair{Key: "service/a\xffb/leader", Session: session})
-	target := election.Target{Key: "service/a\uFFFDb/leader", Session: session}
-	op := NewOperator(b.client, nil)
-	for what, err := range map[string]error{
-		"release": op.Release(t.Context(), target),
-		"observed": op.ReleaseObserved(t.Context(), &election.Election{
-			Pair: election.Pair{Key: target.Key, Session: session}, Session: &election.Session{ID: session},
-		}),
-		"destroy": op.DestroySession(t.Context(), election.Destroy{Target: target, Keys: []string{target.Key}, Unsearched: true}),
-	} {
-		if !errors.Is(err, ErrRefused) {
-			t.Errorf("%s: %v, want a refusal", what, err)
-		}
-	}
-}
-
 // The plan of a dashboard with several datacenters must not reach another one. Consul replaces bytes that are not UTF-8.
 func TestNothingIsSentForATargetThatCannotBeReached(t *testing.T) {
 	client := newClient(t, Config{Address: "consul.test", Datacenter: "dc1", Transport: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
@@ -289,6 +269,7 @@ func TestNothingIsSentForATargetThatCannotBeReached(t *testing.T) {
 	op := NewOperator(client, nil)
 	for want, target := range map[string]election.Target{
 		"the target is in datacenter dc2": {Key: "k", Session: "s", Datacenter: "dc2"}, "is not UTF-8": {Key: "a\xff", Session: "s"},
+		"is not UTF-8: ": {Key: "a\uFFFD", Session: "s"},
 	} {
 		d := shown(target)
 		d.Unsearched = true

@@ -2,9 +2,9 @@ package consulx
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/consul/api"
@@ -19,18 +19,8 @@ import (
 // sessions is cheaper.
 const ManySessions = 20
 
-// Sessions reads every session of the datacenter once. It returns ErrIncomplete if the token can read only some
-// sessions, and ErrDenied if it can read none.
-func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
-	all, err := c.AllSessions(c.Read(ctx))
-	if errors.Is(err, ErrPartly) {
-		return all, Fail(ErrIncomplete, "may be incomplete: this token cannot read all sessions")
-	}
-	return all, err
-}
-
 // AllSessions lists every session of the datacenter. If some are not readable, it returns the readable ones and
-// ErrPartly.
+// ErrIncomplete.
 func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 	sessions, meta, err := c.ListSessions(q)
 	if err != nil {
@@ -58,13 +48,13 @@ func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta
 	case len(sessions) == 0 && c.Filtered(meta):
 		return Fail(ErrDenied, "sessions cannot be read with this token")
 	case meta.ResultsFilteredByACLs:
-		return ErrPartly
+		return incomplete("sessions")
 	}
 	return nil
 }
 
-// SessionsByID reads sessions. hidden is set if some sessions are not readable. If err is not nil, found may be
-// incomplete.
+// SessionsByID reads sessions. Their IDs have the spelling of ids: a key keeps the spelling with which it was acquired,
+// and Consul accepts any. hidden is set if some sessions are not readable. If err is not nil, found may be incomplete.
 func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)
@@ -84,6 +74,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 			case err != nil:
 				return err
 			case entry != nil:
+				entry.ID = id
 				found = append(found, sessionOf(entry, c.datacenter))
 			default:
 				hidden = hidden || c.Filtered(meta)
@@ -104,13 +95,16 @@ func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*elect
 	case err != nil:
 		return nil, false, err
 	}
-	wanted := make(map[string]bool, len(ids))
+	wanted := make(map[string][]string, len(ids))
 	for _, id := range ids {
-		wanted[id] = true
+		lower := strings.ToLower(id)
+		wanted[lower] = append(wanted[lower], id)
 	}
 	for _, s := range all {
-		if wanted[s.ID] {
-			found = append(found, s)
+		for _, id := range wanted[s.ID] {
+			spelled := *s
+			spelled.ID = id
+			found = append(found, &spelled)
 		}
 	}
 	return found, c.Filtered(meta), nil

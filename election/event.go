@@ -116,10 +116,8 @@ type Event struct {
 	By string `json:"by,omitempty"`
 	// LockDelayUntil is the estimated end of the lock-delay.
 	LockDelayUntil time.Time `json:"-"`
-	// Count is the number of missed terms. If one event reports that several elections became unreadable or readable,
-	// Count is their number, Key is empty, and the keys of these elections begin with Prefix.
-	Count  uint64 `json:"count,omitempty"`
-	Prefix string `json:"-"`
+	// Count is the number of missed terms.
+	Count uint64 `json:"count,omitempty"`
 	// Holders and Limit are the numbers of a semaphore's holders and slots after the change.
 	Holders, Limit int `json:"-"`
 	// Error is the reason why the connection was lost.
@@ -143,7 +141,6 @@ type eventJSON struct {
 	Limit          int     `json:"limit,omitempty"`
 	SeenUntil      string  `json:"seen_until,omitempty"`
 	LockDelayUntil string  `json:"lock_delay_until,omitempty"`
-	Prefix         *string `json:"prefix,omitempty"`
 }
 
 // timeFormat is RFC 3339 in UTC with milliseconds.
@@ -201,8 +198,6 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	case e.OfSlot():
 		j.Leader, j.Name, j.Term = "", e.Leader, nil
 		j.Holders, j.Limit = &e.Holders, e.Limit
-	case e.Key == "" && (e.Type == Unreadable || e.Type == Readable):
-		j.Prefix = &e.Prefix
 	}
 	return json.Marshal(j)
 }
@@ -223,9 +218,6 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	}
 	if j.Holders != nil {
 		e.Leader, e.Holders = j.Name, *j.Holders
-	}
-	if j.Prefix != nil {
-		e.Prefix = *j.Prefix
 	}
 	return errors.Join(
 		parseTime(j.Time, &e.Time), parseTime(j.SeenUntil, &e.SeenUntil), parseTime(j.LockDelayUntil, &e.LockDelayUntil),
@@ -276,8 +268,10 @@ func (e Event) Parts(now time.Time) []string {
 		parts = append(parts, e.explanation()...)
 	case ConnectionLost:
 		parts = append(parts, sanitize.Line(e.Error, EvidenceLength))
-	case Unreadable, Readable:
-		parts = append(parts, e.permission())
+	case Unreadable:
+		parts = append(parts, "this token can no longer read the key")
+	case Readable:
+		parts = append(parts, "this token can read the key again")
 	case Entered, Left:
 		parts = append(parts, fmt.Sprintf("%d of %s taken", e.Holders, Plural(uint64(max(0, e.Limit)), "slot")))
 	case Updated, ConnectionRestored:
@@ -333,18 +327,6 @@ func (e Event) slotHolder() string {
 		who += ", " + sanitize.Line(e.Node, LabelLength)
 	}
 	return who
-}
-
-// permission describes the keys that the token can no longer read, or can read again.
-func (e Event) permission() string {
-	what := "the key"
-	if e.Key == "" {
-		what = Plural(e.Count, "key") + " under " + sanitize.Line(e.Prefix, LabelLength)
-	}
-	if e.Type == Unreadable {
-		return "this token can no longer read " + what
-	}
-	return "this token can read " + what + " again"
 }
 
 func (e Event) explanation() []string {

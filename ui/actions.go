@@ -11,7 +11,6 @@ import (
 	"electop/election/sanitize"
 	"electop/ui/act"
 	"electop/ui/kit"
-	"electop/ui/prompt"
 	"electop/ui/scene"
 )
 
@@ -19,45 +18,46 @@ import (
 func (m *Model) do(a scene.Action) tea.Cmd {
 	switch a := a.(type) {
 	case scene.Say:
-		m.say(a.Role, a.Text)
+		return m.say(a.Role, a.Text)
 	case scene.Copy:
 		return m.copyText(a.What, a.Text)
 	case scene.ShowElection:
 		return m.showElection(a.ID)
 	case scene.Zoom:
-		m.focus.zoom = true
+		m.zoom = true
 	case scene.Visit:
-		return visit(m, a)
+		return m.visit(a)
 	case scene.ShowLanes:
-		m.feed.lanes = a.Lanes
+		m.lanes = a.Lanes
 		m.renew()
 	case scene.Ask:
-		return ask(m, a)
+		return m.ask(a)
 	case scene.Confirm:
 		m.closeOverlay("")
-		return tea.Batch(m.log.Start(a), unmark(m, a.Targets))
+		u := scene.Unmark{Targets: a.Targets}
+		return tea.Batch(m.log.Start(a), m.send(m.board, u), m.send(m.sessions, u))
 	case scene.Refresh:
-		m.out.rights.forget(a.Targets)
+		m.rights.forget(a.Targets)
 		m.note = note{}
 		return m.pause(false)
 	case scene.Drain:
 		m.closeOverlay("")
 		return m.log.StartDrain(a)
 	case scene.Watch:
-		return watch(m, a.Patterns)
+		return m.watch(a.Patterns)
 	case scene.Close:
 		m.closeOverlay(a.Text)
 	case scene.Run:
 		return a.Cmd
 	case scene.WriteReport:
-		return m.out.report.Start(a)
+		return m.writeReport(a)
 	case scene.ShowSince:
-		return tea.Batch(m.show(viewEvents), send(m, &m.events, scene.Since(a)))
+		return tea.Batch(m.show(viewEvents), m.send(m.events, scene.Since(a)))
 	case scene.Open:
-		m.out.travel.Cancel()
+		m.travel.Cancel()
 		return m.cover(a.Overlay, a.Cmd)
 	case scene.Pass:
-		if m.focus.view != viewElections {
+		if m.view != viewElections {
 			return m.show(viewElections)
 		}
 		m.note = note{}
@@ -71,35 +71,19 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	return nil
 }
 
-func ask(m *Model, a scene.Ask) tea.Cmd {
-	names := datacentersOf(a.Visible)
-	if len(names) == 0 {
-		names = datacentersOf(a.Hidden)
+// ask opens the dialog about an action. An action is possible in only one datacenter at a time.
+func (m *Model) ask(a scene.Ask) tea.Cmd {
+	datacenter := a.Targets[0].Datacenter
+	if i := slices.IndexFunc(a.Targets, func(t scene.Target) bool { return t.Datacenter != datacenter }); i >= 0 {
+		of := scene.OneLine(datacenter, 60)
+		return m.refuse("The chosen rows are in " + of + ", " + scene.OneLine(a.Targets[i].Datacenter, 60) + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + of + ".")
 	}
-	switch {
-	case len(names) == 0:
-		return m.refuse("There is nothing to " + string(a.Kind) + ".")
-	case m.scene.Several() && len(names) != 1:
-		return m.refuse("The chosen rows are in " + strings.Join(names, ", ") + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + names[0] + ".")
-	case m.scene.Several(): // hidden rows in other datacenters stay marked, but the dialog cannot include them
-		a.Hidden = slices.DeleteFunc(slices.Clone(a.Hidden), func(t scene.Target) bool { return scene.OneLine(t.Datacenter, 60) != names[0] })
-	}
-	in := m.scene.In(names[0])
+	in := m.scene.In(datacenter)
 	if reason := in.Refusal(a.Kind); reason != "" {
 		return m.refuse(reason)
 	}
-	m.out.rights.forgetOld(m.feed.now)
-	return m.do(scene.Open{Overlay: act.Confirm(a, m.out.tools(names[0]), in)})
-}
-
-// datacentersOf returns the datacenters of targets, each once.
-func datacentersOf(targets []scene.Target) []string {
-	var names []string
-	for _, t := range targets {
-		names = append(names, scene.OneLine(t.Datacenter, 60))
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	m.rights.forgetOld(m.now)
+	return m.do(scene.Open{Overlay: act.Confirm(a, m.tools(datacenter), in)})
 }
 
 // note is a message that the footer shows until a deadline.
@@ -121,30 +105,26 @@ const (
 
 // say shows a note. An empty text removes the displayed note, unless it is an error. While the screen shows an error,
 // say appends other notes to the error.
-func (m *Model) say(r kit.Role, text string) {
-	now := m.feed.now
+func (m *Model) say(r kit.Role, text string) tea.Cmd {
+	n, stay := &m.note, noteTime
+	switch {
+	case text != "" && n.role == kit.Bad && r != kit.Bad && m.now.Before(n.until):
+		text, r = n.text+"  "+m.Sym.Dot+"  "+text, kit.Bad
+	case text == "" && n.role != kit.Bad:
+		n.until = m.now
+	}
 	if text == "" {
-		if m.note.role != kit.Bad {
-			m.note.until = now
-		}
-		return
+		return nil
 	}
-	if m.note.role == kit.Bad && r != kit.Bad && now.Before(m.note.until) {
-		text = m.note.text + "  " + m.scene.Sym.Dot + "  " + text
-		r = kit.Bad
-	}
-	stay := noteTime
 	if r == kit.Bad {
 		stay = errorTime
 	}
-	m.note = note{role: r, text: text, until: now.Add(stay), unseen: m.window.tooSmall, quitUntil: m.note.quitUntil}
+	n.role, n.text, n.until, n.unseen = r, text, m.now.Add(stay), m.tooSmall
+	return nil
 }
 
 // refuse says why a request is not carried out.
-func (m *Model) refuse(text string) tea.Cmd {
-	m.say(kit.Delay, text)
-	return nil
-}
+func (m *Model) refuse(text string) tea.Cmd { return m.say(kit.Delay, text) }
 
 // copyText copies text with the terminal sequence OSC 52. It rejects text with control characters, because a shell
 // could execute them when the user pastes the text.
@@ -169,18 +149,20 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 
 // quit returns the command that quits. While writes are in progress, it requires a second request within noteTime,
 // because quitting loses the outcomes of the writes.
-func (m *Model) quit() tea.Cmd {
+func (m *Model) quit(_, _ string) tea.Cmd {
 	text := m.log.Running()
-	if text == "" || m.feed.now.Before(m.note.quitUntil) {
+	if text == "" || m.now.Before(m.note.quitUntil) {
 		return tea.Quit
 	}
-	m.say(kit.Delay, text)
-	m.note.quitUntil = m.feed.now.Add(noteTime)
-	return nil
+	m.note.quitUntil = m.now.Add(noteTime)
+	return m.refuse(text)
 }
 
+// to returns the function that shows a view.
+func (m *Model) to(v view) run { return func(_, _ string) tea.Cmd { return m.show(v) } }
+
 func (m *Model) show(v view) tea.Cmd {
-	m.focus.view, m.focus.zoom = v, false
+	m.view, m.zoom = v, false
 	m.renew()
 	return m.toView(scene.Opened{})
 }
@@ -190,65 +172,62 @@ func (m *Model) showElection(id string) tea.Cmd {
 	if m.scene.Shown.Find(election.ID(id)) == nil {
 		return m.refuse("This election is not on the board.")
 	}
-	return tea.Batch(m.show(viewElections), send(m, &m.board, scene.GoTo{ID: id, Reveal: true}), send(m, &m.detail, scene.Back{}))
+	return tea.Batch(m.show(viewElections), m.send(m.board, scene.GoTo{ID: id, Reveal: true}), m.send(m.detail, scene.Back{}))
 }
 
 // pause freezes the board, or resumes it with the newest snapshot.
 func (m *Model) pause(on bool) tea.Cmd {
-	if m.feed.past != nil {
+	if m.past != nil {
 		return m.refuse("This is the past: pause is disabled. Press esc to return to now.")
 	}
 	m.feed.pause(on)
 	return m.changed()
 }
 
-func (m *Model) togglePause() tea.Cmd { return m.pause(!m.feed.paused) }
+func (m *Model) togglePause(_, _ string) tea.Cmd { return m.pause(!m.paused) }
 
 // visit shows the board at a past moment. A nil moment is the present.
-func visit(m *Model, a scene.Visit) tea.Cmd {
-	m.feed.visit(a.Past)
+func (m *Model) visit(a scene.Visit) tea.Cmd {
+	m.paused, m.past, m.shown = false, a.Past, m.live
+	if a.Past != nil {
+		m.shown = a.Past.Snapshot
+	}
 	if m.note.role != kit.Bad { // the note is about the previous moment
-		m.note = note{quitUntil: m.note.quitUntil}
+		m.note.text, m.note.until = "", time.Time{}
 	}
 	cmd := m.changed()
 	if a.Cursor != "" {
-		cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
+		cmd = tea.Batch(cmd, m.send(m.board, scene.GoTo{ID: a.Cursor}))
 	}
 	return cmd
 }
 
-func unmark(m *Model, targets []scene.Target) tea.Cmd {
-	u := scene.Unmark{Targets: targets}
-	return tea.Batch(send(m, &m.board, u), send(m, &m.sessions, u))
-}
-
 // openFix opens the fix dialog for the selected election. If a diagnosis is unnecessary or impossible, it shows the
 // reason in the footer.
-func openFix(m *Model, by, _ string) tea.Cmd {
-	if m.focus.view != viewElections {
+func (m *Model) openFix(by, _ string) tea.Cmd {
+	if m.view != viewElections {
 		return m.refuse(scene.Covered + ".")
 	}
-	in := m.scene
-	if in.Selected != nil {
-		in = in.In(in.Selected.Datacenter)
-	}
-	return m.do(act.Fix(m.ctx, m.scene.Selected, by, m.opts.Backend.Diagnose, m.keys, in))
+	return m.do(act.Fix(m.ctx, m.scene.Selected, by, m.opts.Backend.Diagnose, m.keys, m.scene.In(m.selectedDatacenter())))
 }
 
-// openDrain shows the drain in progress, if there is one. Otherwise it shows the plan for the given node, or a list
-// of nodes if node is empty.
-func openDrain(m *Model, node string) tea.Cmd {
+// openDrain shows the drain in progress, if there is one. Otherwise it shows the plan for the given or the selected
+// node, or a list of nodes.
+func (m *Model) openDrain(_, node string) tea.Cmd {
 	if m.log.Draining() {
 		return m.log.Show()
 	}
-	datacenter := selectedDatacenter(m)
+	if t := m.selectedTarget(); t != nil && node == "" {
+		node = t.Node
+	}
+	datacenter := m.selectedDatacenter()
 	return m.do(act.Drain(m.ctx, m.opts.Backend.PlanDrain, datacenter, node, m.keys, m.scene.In(datacenter)))
 }
 
 // selectedDatacenter returns the datacenter of the selected election or session. The default is the first datacenter.
-func selectedDatacenter(m *Model) string {
-	switch e, session := m.scene.Selected, m.sessions.Selected(); {
-	case m.focus.view == viewSessions && session != nil:
+func (m *Model) selectedDatacenter() string {
+	switch e, session := m.scene.Selected, m.selectedSession(); {
+	case session != nil:
 		return session.Datacenter
 	case e != nil:
 		return e.Datacenter
@@ -256,24 +235,20 @@ func selectedDatacenter(m *Model) string {
 	return m.scene.Live.Datacenters()[0].Datacenter
 }
 
-// selectedNode returns the node of the selected leader or session, or "" if neither is selected.
-func selectedNode(m *Model) string {
-	switch e := m.scene.Selected; {
-	case m.focus.view == viewSessions && m.sessions.Selected() != nil:
-		return m.sessions.Selected().Node
-	case m.focus.view == viewElections && e != nil && scene.DisplayStateOf(e, m.scene.AsOf) == scene.StateLed:
-		return e.Node()
+// selectedSession returns the selected session, or nil if another view is open.
+func (m *Model) selectedSession() *election.Session {
+	if m.view != viewSessions {
+		return nil
 	}
-	return ""
+	return m.sessions.Selected()
 }
 
 // closeOverlay closes the open overlay and shows text as a note, unless text is empty.
 func (m *Model) closeOverlay(text string) {
 	if m.overlay != nil {
 		m.overlay.End()
-		m.overlay = nil
 	}
-	m.focus.mode = modeBoard
+	m.overlay, m.prompt = nil, nil
 	if text != "" {
 		m.say(kit.Quiet, text)
 	}
@@ -286,40 +261,19 @@ func (m *Model) cover(o *scene.Overlay, cmd tea.Cmd) tea.Cmd {
 	return cmd
 }
 
-// fitOverlay passes the newest scene to the open overlay and lays it out.
-func (m *Model) fitOverlay() tea.Cmd {
-	o := m.overlay
-	if o == nil {
-		return nil
-	}
-	var cmd tea.Cmd
-	if o.Update != nil {
-		cmd = m.do(o.Update(m.scene))
-	}
-	return tea.Batch(cmd, o.Fit(m.scene.Sym, m.window.w, m.window.h, m.scene.Now))
-}
-
 // resized stores the window size. It closes overlays that no longer fit, because a key press must not act on an
-// invisible overlay.
-func (m *Model) resized(width, height int) tea.Cmd {
-	was := m.window.tooSmall || m.window.w == 0
-	m.window.w, m.window.h, m.window.tooSmall = width, height, tooSmall(width, height)
-	switch small := m.window.tooSmall; {
-	case small == was:
-	case !small:
-		if m.note.unseen {
-			m.say(m.note.role, m.note.text)
-		}
-	case m.overlay != nil:
+// invisible overlay. A filter that was being typed remains active, and the banner shows it.
+func (m *Model) resized(width, height int) {
+	was := m.tooSmall || m.w == 0
+	m.w, m.h, m.tooSmall = width, height, width < minWidth || height < minHeight
+	switch {
+	case m.tooSmall == was:
+	case !m.tooSmall && m.note.unseen:
+		m.say(m.note.role, m.note.text)
+	case m.tooSmall && (m.overlay != nil || m.prompt != nil && !m.filtering()):
 		m.closeOverlay("")
-		m.say(kit.Delay, cancelledText)
-	case m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter: // the filter remains active, and the banner shows it
-		m.focus.mode = modeBoard
-	case m.focus.mode == modePrompt, m.focus.mode == modeCopy:
-		m.focus.mode = modeBoard
-		m.say(kit.Delay, cancelledText)
+		m.refuse("Cancelled: the window became too small.")
+	case m.tooSmall:
+		m.prompt = nil
 	}
-	return nil
 }
-
-const cancelledText = "Cancelled: the window became too small."

@@ -99,7 +99,7 @@ func BenchmarkBoard(b *testing.B) {
 				d.keys(":", "'sort "+key, "enter")
 				connecting := &scene.Scene{Shown: &election.Snapshot{}}
 				for b.Loop() { // a changed connection invalidates all derived data
-					send(d.m, &d.m.board, scene.Changed{Before: connecting})
+					d.m.send(d.m.board, scene.Changed{Before: connecting})
 				}
 			})
 		}

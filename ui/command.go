@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -12,94 +13,113 @@ import (
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/past"
-	"electop/ui/prompt"
 	"electop/ui/scene"
 )
 
-// filter opens the prompt, or sets the filter that the user typed.
-func filter(m *Model, by, text string) tea.Cmd {
-	if by != ":filter" {
-		return openPrompt(m, prompt.Filter)
-	}
-	return m.toView(scene.Filtered{Text: text})
-}
-
-func sort(m *Model, by, order string) tea.Cmd {
-	switch {
-	case by != ":sort":
-		return toFocused(m, keys.Press(by))
-	case m.focus.view == viewEvents:
+func (m *Model) sort(_, order string) tea.Cmd {
+	if m.view == viewEvents {
 		return m.refuse("Events are sorted by time.")
 	}
 	return m.toView(scene.SortBy{Text: order})
 }
 
-func report(m *Model, _, since string) tea.Cmd {
-	if m.focus.view == viewElections {
-		return m.do(past.ReportOn(m.scene.Selected, since, m.scene.Now))
+const (
+	// reportPeriod is the default period of a report.
+	reportPeriod = 24 * time.Hour
+	// reportTime is the timeout of a report.
+	reportTime = time.Minute
+)
+
+// startReport writes a report about the selected election or the listed events.
+func (m *Model) startReport(_, since string) tea.Cmd {
+	if m.view != viewElections {
+		return m.toView(scene.Report{Since: since})
 	}
-	return m.toView(scene.Report{Since: since})
+	at, invalid := past.ReportSince(since, m.now.Add(-reportPeriod), m.now)
+	switch e := m.scene.Selected; {
+	case invalid != nil:
+		return m.do(invalid)
+	case e == nil:
+		return m.refuse("No report: no election is selected.")
+	default:
+		return m.writeReport(scene.WriteReport{Of: []scene.Subject{{Datacenter: e.Datacenter, Key: e.Key()}}, Since: at})
+	}
 }
 
-func step(by int) func(*Model, string, string) tea.Cmd {
-	return func(m *Model, _, _ string) tea.Cmd { return m.out.travel.Step(by, m.scene, m.board.Listed()) }
+// writeReport writes an incident report, one at a time.
+func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
+	switch {
+	case m.opts.History == nil:
+		return m.refuse("Writing a report requires a history (--history).")
+	case m.report.Running():
+		return m.refuse("No report: another report is still in progress.")
+	}
+	m.report, cmd = kit.Read(m.ctx, reportTime, func(ctx context.Context, _ func(int, int)) (string, error) {
+		return m.opts.Backend.Report(ctx, a.Of, a.Since)
+	}, func(file string, err error) tea.Cmd {
+		if err != nil {
+			return m.say(kit.Bad, "The report was not written: "+scene.Clean(err.Error()))
+		}
+		return m.say(kit.Led, "Wrote "+scene.Clean(file))
+	})
+	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+a.Since.Format("Jan 02 15:04")+".")
+	return cmd
 }
 
-func toDetail(m *Model, by, _ string) tea.Cmd {
-	if m.focus.view == viewElections {
-		return send(m, &m.detail, keys.Press(by))
+func (m *Model) toDetail(by, _ string) tea.Cmd {
+	if m.view == viewElections {
+		return m.send(m.detail, keys.Press(by))
 	}
 	return m.toView(keys.Press(by))
 }
 
 // back undoes one step.
-func back(m *Model) tea.Cmd {
+func (m *Model) back(_, _ string) tea.Cmd {
 	switch {
-	case m.feed.past != nil || m.out.travel.Busy():
-		return m.out.travel.Leave()
-	case m.focus.zoom:
-		m.focus.zoom = false
-		return send(m, &m.detail, scene.Back{})
+	case m.past != nil || m.travel.Busy():
+		return m.travel.Leave()
+	case m.zoom:
+		m.zoom = false
+		return m.send(m.detail, scene.Back{})
 	}
 	return m.toView(scene.Back{})
 }
 
 // discover searches the store of the selected datacenter for locks.
-func discover(m *Model) tea.Cmd {
-	datacenter, where := selectedDatacenter(m), ""
+func (m *Model) discover(_, _ string) tea.Cmd {
+	datacenter, where := m.selectedDatacenter(), ""
 	if m.scene.Several() {
 		where = " in " + scene.OneLine(datacenter, 40)
 	}
 	return m.cover(pages.Locks(m.ctx, m.opts.Backend.Discover, datacenter, where, m.keys))
 }
 
-// choose requests an action on the rows that match a filter. Without a filter, it requests the action on the chosen
-// rows, or shows a note if another view hides them.
-func choose(m *Model, kind election.ActionKind, by, filter string) tea.Cmd {
-	c := scene.Choose{Kind: kind, By: by, Filter: filter}
-	switch {
-	case m.focus.view == viewEvents && filter == "":
-		return m.refuse(scene.Covered + ", or use :" + string(kind) + " FILTER.")
-	case kind == election.ActionRelease && filter != "": // sessions cannot be released
-		return send(m, &m.board, c)
-	case m.focus.view == viewSessions:
-		return send(m, &m.sessions, c)
+// choose returns the function that requests an action on the rows that match a filter. Without a filter, it requests
+// the action on the chosen rows, or shows a note if another view hides them.
+func (m *Model) choose(kind election.ActionKind) run {
+	return func(by, filter string) tea.Cmd {
+		c := scene.Choose{Kind: kind, By: by, Filter: filter}
+		switch {
+		case m.view == viewEvents && filter == "":
+			return m.refuse(scene.Covered + ", or use :" + string(kind) + " FILTER.")
+		case m.view == viewSessions && (kind == election.ActionDestroy || filter == ""): // sessions cannot be released
+			return m.send(m.sessions, c)
+		}
+		return m.send(m.board, c)
 	}
-	return send(m, &m.board, c)
 }
 
 // showHistory shows the history page of the selected election in the whole window.
-func showHistory(m *Model) tea.Cmd {
+func (m *Model) showHistory(_, _ string) tea.Cmd {
 	if m.scene.Selected == nil {
-		m.say(kit.Delay, "No election is selected: there is no history to show.")
-		return nil
+		return m.refuse("No election is selected: there is no history to show.")
 	}
 	cmd := m.show(viewElections)
-	m.focus.zoom = true
-	return tea.Batch(cmd, send(m, &m.detail, scene.OpenHistory{}))
+	m.zoom = true
+	return tea.Batch(cmd, m.send(m.detail, scene.OpenHistory{}))
 }
 
-func setTheme(m *Model, _, name string) tea.Cmd {
+func (m *Model) setTheme(_, name string) tea.Cmd {
 	theme, known := ThemeNamed(name)
 	if !known {
 		problem := "Usage: :theme NAME."
@@ -108,89 +128,84 @@ func setTheme(m *Model, _, name string) tea.Cmd {
 		}
 		return m.refuse(problem + " Themes: " + strings.Join(Themes(), ", ") + ".")
 	}
-	m.look.theme = kit.Theme(theme)
-	m.look = m.look.on(m.look.dark, m.look.profile)
-	m.say(kit.Led, "Theme "+theme+".")
-	return nil
+	m.theme = kit.Theme(theme)
+	m.restyle()
+	return m.say(kit.Led, "Theme "+theme+".")
 }
 
 // switchContext replaces this dashboard with the dashboard of another context. Without a name, it lists the contexts.
-func switchContext(m *Model, _, name string) tea.Cmd {
+func (m *Model) switchContext(_, name string) tea.Cmd {
 	switch {
-	case m.opts.SwitchContext == nil || len(m.opts.Contexts) == 0:
+	case m.opts.SwitchContext == nil || len(m.Contexts) == 0:
 		return m.refuse("The config file defines no contexts.")
 	case name == "":
-		return m.cover(contexts(m), nil)
-	case !slices.Contains(m.opts.Contexts, name):
-		return m.refuse("Unknown context " + scene.OneLine(name, 40) + ". The contexts are " + scene.OneLine(strings.Join(m.opts.Contexts, ", "), 200) + ".")
-	case name == m.opts.Context:
-		m.say(kit.Quiet, "The current context is "+scene.OneLine(name, 40)+".")
-		return nil
+		rows := make([]option, len(m.Contexts))
+		for i, name := range m.Contexts {
+			if rows[i].text = scene.OneLine(name, 40); name == m.Context {
+				rows[i].about = "current"
+			}
+		}
+		return m.menu("Connect to another cluster", "Connect", rows, func(i int) tea.Cmd { return m.switchContext("", m.Contexts[i]) })
+	case !slices.Contains(m.Contexts, name):
+		return m.refuse("Unknown context " + scene.OneLine(name, 40) + ". The contexts are " + scene.OneLine(strings.Join(m.Contexts, ", "), 200) + ".")
+	case name == m.Context:
+		return m.say(kit.Quiet, "The current context is "+scene.OneLine(name, 40)+".")
 	}
-	cmd := m.quit()
+	cmd := m.quit("", "")
 	if cmd != nil { // nil means that the user must confirm quitting, because an action is in progress
 		m.opts.SwitchContext(name)
 	}
 	return cmd
 }
 
-func goTo(m *Model, _, name string) tea.Cmd {
-	found := m.scene.Shown.Named(name)
-	switch len(found) {
-	case 0:
-		m.say(kit.Delay, "No election is named "+scene.OneLine(name, 60)+".")
-	case 1:
+func (m *Model) goTo(_, name string) tea.Cmd {
+	found, text := m.scene.Shown.Named(name), scene.OneLine(name, 60)
+	switch {
+	case len(found) == 0:
+		return m.refuse("No election is named " + text + ".")
+	case len(found) == 1:
 		return m.showElection(string(found[0].ID()))
-	default:
-		if m.scene.Several() && found[0].Key() == found[1].Key() {
-			m.say(kit.Delay, scene.OneLine(name, 60)+" exists in several datacenters: use the filter election:"+scene.OneLine(name, 60)+", then select a row.")
-			return nil
-		}
-		m.say(kit.Delay, scene.OneLine(name, 60)+" is ambiguous ("+kit.Plural(len(found), "election")+"): use the full key.")
+	case m.scene.Several() && found[0].Key() == found[1].Key():
+		return m.refuse(text + " exists in several datacenters: use the filter election:" + text + ", then select a row.")
 	}
-	return nil
+	return m.refuse(text + " is ambiguous (" + kit.Plural(len(found), "election") + "): use the full key.")
 }
 
-func watch(m *Model, texts []string) tea.Cmd {
-	now := m.look.place.Patterns
+func (m *Model) watch(texts []string) tea.Cmd {
+	now := slices.Clone(m.Patterns)
 	for _, text := range texts {
 		p, err := election.ParsePattern(text)
 		if err != nil {
 			return m.refuse(scene.OneLine(err.Error(), 200))
 		}
 		if !slices.Contains(now, p.String()) {
-			now = append(slices.Clone(now), p.String())
+			now = append(now, p.String())
 		}
 	}
-	if len(now) == len(m.look.place.Patterns) {
-		m.say(kit.Quiet, "Already watched: "+scene.OneLine(strings.Join(now, ", "), 200))
-		return nil
+	if len(now) == len(m.Patterns) {
+		return m.say(kit.Quiet, "Already watched: "+scene.OneLine(strings.Join(now, ", "), 200))
 	}
-	return setPatterns(m, now)
+	return m.setPatterns(now)
 }
 
-func unwatch(m *Model, _, text string) tea.Cmd {
-	now := m.look.place.Patterns
+func (m *Model) unwatch(_, text string) tea.Cmd {
 	p, err := election.ParsePattern(text)
-	if err != nil || !slices.Contains(now, p.String()) {
-		return m.refuse("Not a watched pattern. Watched: " + scene.OneLine(strings.Join(now, ", "), 200))
-	}
-	left := slices.DeleteFunc(slices.Clone(now), func(text string) bool { return text == p.String() })
-	if !slices.ContainsFunc(left, func(text string) bool { return !strings.HasPrefix(text, "!") }) {
+	left := slices.DeleteFunc(slices.Clone(m.Patterns), func(text string) bool { return text == p.String() })
+	switch {
+	case err != nil || len(left) == len(m.Patterns):
+		return m.refuse("Not a watched pattern. Watched: " + scene.OneLine(strings.Join(m.Patterns, ", "), 200))
+	case !slices.ContainsFunc(left, func(text string) bool { return !strings.HasPrefix(text, "!") }):
 		return m.refuse("This is the only pattern that selects keys; add another pattern with :watch PATTERN first.")
 	}
-	return setPatterns(m, left)
+	return m.setPatterns(left)
 }
 
-func setPatterns(m *Model, texts []string) tea.Cmd {
-	ps, err := election.ParsePatterns(texts)
-	if err != nil {
-		return m.refuse(scene.OneLine(err.Error(), 200))
-	}
-	m.look.place.Patterns = ps.Strings()
+// setPatterns replaces the watched patterns, which have been parsed before.
+func (m *Model) setPatterns(texts []string) tea.Cmd {
+	ps, _ := election.ParsePatterns(texts)
+	m.Patterns = ps.Strings()
 	m.opts.Backend.SetPatterns(ps)
-	m.say(kit.Led, "Watching "+scene.OneLine(strings.Join(ps.Strings(), ", "), 200))
-	return nil
+	return m.say(kit.Led, "Watching "+scene.OneLine(strings.Join(m.Patterns, ", "), 200))
 }
 
 // hintMsg is the number of locks found outside the patterns. It is a lower bound unless the search was complete.
@@ -200,9 +215,9 @@ type hintMsg struct {
 }
 
 // hint shows the number of found locks once no other note is shown: it must not replace the response to a key press.
-func hint(m *Model, found hintMsg) tea.Cmd {
-	switch rest := m.note.until.Sub(m.feed.now); {
-	case found.locks == 0, !slices.Equal(m.look.place.Patterns, m.opts.Patterns): // the locks were counted for the initial patterns
+func (m *Model) hint(found hintMsg) tea.Cmd {
+	switch rest := m.note.until.Sub(m.now); {
+	case found.locks == 0, !slices.Equal(m.Patterns, m.opts.Patterns): // the locks were counted for the initial patterns
 		return nil
 	case rest > 0:
 		return tea.Tick(rest, func(time.Time) tea.Msg { return found })
@@ -211,14 +226,13 @@ func hint(m *Model, found hintMsg) tea.Cmd {
 	if !found.complete {
 		text = "At least " + text
 	}
-	m.say(kit.Quiet, text)
-	return nil
+	return m.say(kit.Quiet, text)
 }
 
 // searchHint returns the search for locks outside the patterns once, as soon as the board is complete.
-func searchHint(m *Model) (search tea.Cmd) {
-	if m.feed.live.Loaded {
-		search, m.out.hint = m.out.hint, nil
+func (m *Model) searchHint() (search tea.Cmd) {
+	if m.live.Loaded {
+		search, m.nearby = m.nearby, nil
 	}
 	return search
 }

@@ -30,8 +30,8 @@ type feed struct {
 // warningMsg is a warning about the history in one line. An empty text clears the previous warning.
 type warningMsg string
 
-// nextWarning returns the command that waits for the next warning. It is nil if the caller sends no warnings.
-func nextWarning(ctx context.Context, warnings <-chan string) tea.Cmd {
+// receiveWarning returns the command that waits for the next warning. It is nil if the caller sends no warnings.
+func receiveWarning(ctx context.Context, warnings <-chan string) tea.Cmd {
 	if warnings == nil {
 		return nil
 	}
@@ -54,22 +54,6 @@ func (f *feed) take(snap *election.Snapshot) {
 	if !f.paused && f.past == nil {
 		f.shown = snap
 	}
-}
-
-// visit shows the board at a past moment, or at present if the moment is nil. It ends a pause.
-func (f *feed) visit(p *scene.Past) {
-	f.paused, f.past, f.shown = false, p, f.live
-	if p != nil {
-		f.shown = p.Snapshot
-	}
-}
-
-// shownLanes returns the recorded terms for the lanes of the shown snapshot.
-func (f *feed) shownLanes() *scene.Lanes {
-	if f.lanes == nil || !f.lanes.Moment.Equal(f.past.Moment()) {
-		return nil
-	}
-	return f.lanes
 }
 
 // stale reports whether the whole shown snapshot is stale. A past moment is never stale.

@@ -250,7 +250,7 @@ func TestSeveralActionsAreFollowed(t *testing.T) {
 	d.perform(d.keys("y"))
 	d.now = d.now.Add(2 * time.Second)
 	d.send(snapshotMsg{released(released(mixedSnapshot(), keyOf("auth"), false), keyOf("billing"), false)})
-	d.wants("2 actions waiting", "u lists them", "auth: auth-2 → no leader yet, 2s", "no leader  released")
+	d.wants("1 other waiting", "auth: auth-2 → no leader yet, 2s", "no leader  released")
 	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), false)})
 	d.wants("auth-9  after 1.3s", "no leader  released")
 	d.resize(100, 36) // the leader is shortened

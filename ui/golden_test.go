@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -241,8 +240,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"destroy-patroni":    studied("service/pg/leader", "x"),
 		"denied":             studied("service/billing/leader", "deny", "x"),
 		"denied-footer":      studied("service/billing/leader", "deny"),
-		"searching":          studied("service/billing/leader", "x", "search"),
-		"searched":           studied("service/billing/leader", "x", "searched"),
+		"searching":          studied("service/billing/leader", "unanswered", "x"),
 		"sessions":           studied("", "3"),
 		"sessions-filter":    studied("", "3", "/", "'state:orphan", "enter"),
 		"sessions-open":      studied("", "3", "/", "'cron", "enter", "enter"),
@@ -253,8 +251,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"release-refused":    studied("service/pg/leader", "r"),
 		"marks-hidden":       board("g", "space", "space", "/", "'billing", "enter"),
 		"release-hidden":     board("g", "space", "space", "/", "'billing", "enter", "r"),
-		"release-included":   board("g", "space", "space", "/", "'billing", "enter", "r", "space"),
-		"release-all-hidden": board("g", "space", "space", "/", "'users", "enter", "r"),
 		"results":            func(t *testing.T, w, h int) *driver { return batchResults(t, w, h) },
 		"results-events":     afterBatch("esc", "2"),
 		"results-closed":     afterBatch("esc"),
@@ -294,11 +290,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"drain-events":         drained(3, "enter", "2"),
 		"marked-range":         board("g", "V", "j", "j"),
 		"release-filter":       board(":", "'release state:led node:node-1", "enter"),
-		"sessions-scanning":    studied("", "3", "scan"),
-		"sessions-scanned":     scannedSessions(),
-		"sessions-open-keys":   scannedSessions("/", "'key:nightly", "enter", "enter"),
-		"sessions-destroy-all": scannedSessions("/", "'"+sessionID(200), "enter", "x"),
-		"sessions-marks":       studied("", "3", "/", "'cron", "enter", "g", "space", "space", "/", "ctrl+u", "'users", "enter", "x"),
+		"sessions-destroy-all": scannedSessions,
 		"sessions-hidden": snap(func() *election.Snapshot {
 			s := studiedSnapshot("")
 			s.SessionList = &election.SessionList{At: testNow(), Err: "sessions: not readable with this token"}
@@ -344,14 +336,7 @@ func partlyRead(s *election.Snapshot) {
 func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		snap := studiedSnapshot(key)
-		d := drive(t, snap, w, h, searches, func(o *Options) {
-			if slices.Contains(keys, "search") || slices.Contains(keys, "scan") {
-				fake(o).onHoldings = func(_ context.Context, _ string, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
-					progress(1200, 9800)
-					return nil, false, nil
-				}
-			}
-		})
+		d := drive(t, snap, w, h, searches)
 		if key != "" {
 			d.open(key)
 		}
@@ -359,19 +344,15 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 			switch k {
 			case "blind":
 				snap.Surroundings.Sessions, snap.Surroundings.SessionsErr = nil, "sessions: not readable with this token"
-				d.m.out.insights.In = nil
+				d.m.insights.In = nil
 			case "unread":
 				for node := range snap.Checks {
 					snap.Checks[node] = election.NodeChecks{Err: "not readable with this token"}
 				}
 			case "deny":
 				d.learn(snap.Find(election.KeyID(key)).Target(), denied(key))
-			case "search":
-				firstOf(t, d.keys("f")) // the scan stays in progress
-			case "scan":
-				firstOf(t, d.keys("f"))
-			case "searched":
-				d.performSearch()
+			case "unanswered":
+				d.unanswered = true
 			default:
 				d.keys(k)
 			}
@@ -393,16 +374,10 @@ func afterBatch(keys ...string) func(*testing.T, int, int) *driver {
 	}
 }
 
-func scannedSessions(keys ...string) func(*testing.T, int, int) *driver {
-	return func(t *testing.T, w, h int) *driver {
-		d := drive(t, studiedSnapshot(""), w, h, scanned(someKeys(), true))
-		d.keys("3")
-		d.performSearch()
-		d.now = d.now.Add(35 * time.Second)
-		d.send(tickMsg(d.now))
-		d.keys(keys...)
-		return d
-	}
+func scannedSessions(t *testing.T, w, h int) *driver {
+	d := drive(t, studiedSnapshot(""), w, h, scanned(someKeys(), true))
+	d.keys("3", "/", "'"+sessionID(200), "enter", "x")
+	return d
 }
 
 func denied(key string) election.Rights {
@@ -453,7 +428,8 @@ func TestColoursDoNotChangeTheText(t *testing.T) {
 		want := d.text()
 		for _, profile := range []string{"TrueColor", "ANSI256", "ANSI", "Ascii"} {
 			for _, dark := range []bool{true, false} {
-				d.m.look = d.m.look.on(dark, profile)
+				d.m.dark, d.m.profile = dark, profile
+				d.m.restyle()
 				if got := d.text(); got != want {
 					t.Errorf("%s: %s, dark %v: the text differs", name, profile, dark)
 				}

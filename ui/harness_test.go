@@ -78,16 +78,13 @@ type backend struct {
 // without ends the reads for which a test has no function, so that its commands are only those of its keys.
 func (d *driver) without(b *backend) {
 	if b.onRights == nil {
-		d.m.out.rights.read = nil
+		d.m.rights.read = nil
 	}
-	tools := d.m.out.tools
-	d.m.out.tools = func(datacenter string) act.Tools {
+	tools := d.m.tools
+	d.m.tools = func(datacenter string) act.Tools {
 		t := tools(datacenter)
 		if b.onSurvey == nil {
 			t.Survey = nil
-		}
-		if b.onHoldings == nil {
-			t.Search = nil
 		}
 		return t
 	}
@@ -276,7 +273,7 @@ func (d *driver) around(keys []string) []election.Surroundings {
 	var all []election.Surroundings
 	for _, key := range keys {
 		s := election.Surroundings{At: d.now, Key: key, SiblingsErr: d.unread}
-		switch live := d.m.feed.live; {
+		switch live := d.m.live; {
 		case d.unread != "":
 		case live.Surroundings != nil && live.Surroundings.Key == key:
 			s = *live.Surroundings
@@ -374,11 +371,6 @@ func trimLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-func (d *driver) performSearch() {
-	d.t.Helper()
-	d.send(firstOf(d.t, d.keys("f")))
-}
-
 // firstOf runs the first command of nested lists: the others are ticks.
 func firstOf(t testing.TB, cmd tea.Cmd) tea.Msg {
 	t.Helper()
@@ -412,6 +404,6 @@ func (d *driver) marks() int {
 
 // learn stores permissions, as a read of them does.
 func (d *driver) learn(t election.Target, r election.Rights) {
-	d.m.out.rights.learn(holdOf(t), r, d.now)
+	d.m.rights.known[holdOf(t)] = rightsEntry{r, d.now}
 	d.send(tea.ResumeMsg{})
 }

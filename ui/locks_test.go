@@ -110,12 +110,12 @@ func TestAHintNamesLocksOutsideThePatternsOnce(t *testing.T) {
 	loading := mixedSnapshot()
 	loading.Loaded = false
 	d.send(snapshotMsg{loading})
-	if d.m.out.hint == nil {
+	if d.m.nearby == nil {
 		t.Error("the search started before the board was complete")
 	}
 	d.send(firstOf(t, d.send(snapshotMsg{mixedSnapshot()})))
 	d.send(snapshotMsg{mixedSnapshot()})
-	if d.m.out.hint != nil {
+	if d.m.nearby != nil {
 		t.Error("the search can start a second time")
 	}
 	if text := d.text(); searches != 1 || !strings.Contains(text, "3 more locks outside the patterns: see :discover") {

@@ -9,7 +9,6 @@ import (
 	"electop/election"
 	"electop/ui/act"
 	"electop/ui/board"
-	"electop/ui/chrome"
 	"electop/ui/detail"
 	"electop/ui/events"
 	"electop/ui/keys"
@@ -22,14 +21,19 @@ import (
 
 // Model is the dashboard. It is a [tea.Model].
 type Model struct {
-	ctx    context.Context //nolint:containedctx // ends the reads with the program
-	opts   Options
-	keys   keys.Map
-	table  []action
-	look   look
-	window window
-	feed   feed
-	focus  focus
+	ctx  context.Context //nolint:containedctx // ends the reads with the program
+	opts Options
+	keys keys.Map
+	scene.Config
+	colours
+	window
+	feed
+	// view is the body of the screen. zoom shows only the details of the selected election.
+	view view
+	zoom bool
+	// prompt is the line that the user types, or nil. typed holds the lines that the user has entered, by kind of prompt.
+	prompt *prompt.Model
+	typed  [2][]string
 	// scene is the input of all drawing. It is rebuilt at the end of each update.
 	scene    *scene.Scene
 	board    *board.Model
@@ -39,74 +43,42 @@ type Model struct {
 	log      *act.Log
 	note     note
 	overlay  *scene.Overlay // nil if none is open
-	out      *links
-}
-
-// view selects the body of the screen.
-type view uint8
-
-const (
-	viewElections view = iota
-	viewEvents
-	viewSessions
-)
-
-// mode selects the part of the screen that receives keys.
-type mode uint8
-
-const (
-	modeBoard mode = iota
-	modePrompt
-	modeCopy
-)
-
-// focus is the current view and the part of the screen that receives keys.
-type focus struct {
-	view view
-	mode mode
-	// zoom shows only the details of the selected election.
-	zoom   bool
-	prompt prompt.Model
-	// copied is the ID of the item for which the copy menu is open.
-	copied string
-	// typed holds the lines that the user has entered, by kind of prompt.
-	typed [2][]string
-}
-
-// look holds the painter, the colours that it uses, and the configuration that the header shows.
-type look struct {
-	theme kit.Theme
-	dark  bool
-	// profile is the name of the terminal's colour profile.
-	profile string
-	painter *kit.Painter
-	place   chrome.Place
-}
-
-func (l look) on(dark bool, profile string) look {
-	l.dark, l.profile = dark, profile
-	l.painter = &kit.Painter{Styles: kit.NewStyles(l.theme, dark, profile), Sym: l.painter.Sym}
-	return l
-}
-
-// links holds the functions of the caller and the latest arguments passed to them.
-type links struct {
-	wait func() tea.Msg
-	// warning waits for the next warning. It is nil if the caller sends no warnings.
-	warning tea.Cmd
-	// tools returns the tools of a dialog for one datacenter.
-	tools    func(datacenter string) act.Tools
-	rights   *rightsBook
-	report   *past.Reporter
+	rights   rights
+	report   *kit.Task // the report that is being written
 	travel   *past.Traveler
 	insights scene.InsightCache
+	// wait and nextWarning wait for the next snapshot and warning. hint searches for locks outside the patterns. It is nil
+	// after the search has started.
+	wait, nextWarning, nearby tea.Cmd
 	// watched, studied and listing are the latest arguments of WatchChecks, Study and WatchSessions. watched has an
 	// entry for each datacenter.
 	watched map[string]string
 	studied election.ID
 	listing bool
-	// hint searches for locks outside the patterns. It is nil after the search has started.
-	hint tea.Cmd
+	// tools returns the tools of a dialog for one datacenter.
+	tools func(datacenter string) act.Tools
+}
+
+// view is the body of the screen.
+type view = keys.Place
+
+const (
+	viewElections = keys.Elections
+	viewEvents    = keys.Events
+	viewSessions  = keys.Sessions
+)
+
+// colours holds the painter and the colours that it uses.
+type colours struct {
+	theme   kit.Theme
+	dark    bool
+	profile string // name of the terminal's colour profile
+	painter *kit.Painter
+}
+
+// restyle replaces the painter after a change of the colours.
+func (m *Model) restyle() {
+	m.painter = &kit.Painter{Styles: kit.NewStyles(m.theme, m.dark, m.profile), Sym: m.Sym}
 }
 
 // New returns the dashboard. Cancelling ctx ends the commands of the dashboard.
@@ -118,74 +90,71 @@ func New(ctx context.Context, opts Options) *Model {
 	if opts.ASCII || kit.Width(sym.Led) > 1 { // RUNEWIDTH_EASTASIAN
 		opts.ASCII, sym = true, kit.ASCII()
 	}
-	bindings, table := newKeys(opts.ASCII, opts.Keys)
-	now, k := opts.Now(), *bindings
+	now, r := opts.Now(), past.NewReader(ctx, opts.History)
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
-	out := &links{
-		wait: waitFor(ctx, opts.Snapshots), warning: nextWarning(ctx, opts.Warnings),
-		watched: map[string]string{},
-		rights:  &rightsBook{read: opts.Backend.Rights, known: map[hold]rightsEntry{}},
-	}
-	out.hint = func() tea.Msg {
-		locks, complete := opts.Backend.Nearby(ctx)
-		return hintMsg{locks, complete}
-	}
-	r := past.NewReader(ctx, opts.History)
-	l := look{
-		painter: &kit.Painter{Sym: sym},
-		place:   chrome.Place{Context: opts.Context, Contexts: opts.Contexts, Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
-		theme:   kit.Theme(opts.Theme),
-	}
 	m := &Model{
-		ctx: ctx, opts: opts, keys: k, table: table, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
-		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, scene.NewSearcher(ctx, opts.Backend.Holdings, "")),
+		ctx: ctx, opts: opts, view: viewElections, feed: feed{live: empty, shown: empty, now: now}, watched: map[string]string{},
+		colours: colours{theme: kit.Theme(opts.Theme), dark: true, profile: "TrueColor"},
+		wait:    waitFor(ctx, opts.Snapshots), nextWarning: receiveWarning(ctx, opts.Warnings),
+		rights: rights{read: opts.Backend.Rights, known: map[hold]rightsEntry{}},
+		nearby: func() tea.Msg {
+			locks, complete := opts.Backend.Nearby(ctx)
+			return hintMsg{locks, complete}
+		},
 	}
-	m.log = act.NewLog(ctx, opts.Backend, k, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
-	out.tools = m.tools
-	out.report, out.travel = past.NewReporter(ctx, opts.History != nil, opts.Backend.Report, m.do), past.NewTraveler(ctx, opts.History, m.do)
+	m.keys = *newKeys(m, opts.ASCII, opts.Keys)
+	m.board, m.detail, m.events = board.New(m.keys, opts.Columns...), detail.New(m.keys, r), events.New(m.keys, r)
+	m.sessions = sessions.New(m.keys)
+	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
+	m.tools = func(datacenter string) act.Tools {
+		return act.Tools{
+			Ctx: ctx, Keys: m.keys, Cluster: m.cluster(datacenter),
+			Survey: func(ctx context.Context, keys []string) []election.Surroundings {
+				return opts.Backend.Survey(ctx, datacenter, keys)
+			},
+			Holdings: func(ctx context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+				return opts.Backend.Holdings(ctx, datacenter, sessions, progress)
+			},
+		}
+	}
+	m.travel = past.NewTraveler(ctx, opts.History, m.do)
+	m.Config = scene.Config{
+		Sym: sym, ReadOnly: opts.ReadOnly, Datacenters: opts.Datacenters, Patterns: opts.Patterns, Address: opts.Address, Context: opts.Context,
+		Contexts: opts.Contexts, Demo: opts.Demo, Missing: m.rights.missing,
+	}
+	m.restyle()
 	m.renew()
-	for _, msg := range []tea.Msg{scene.SortBy{Text: opts.Sort.String()}, scene.Filtered{Text: opts.Filter}} {
-		m.board, _ = m.board.Update(msg, m.scene)
-	}
+	m.board.Update(scene.SortBy{Text: opts.Sort.String()}, m.scene)
+	m.board.Update(scene.Filtered{Text: opts.Filter}, m.scene)
 	return m
 }
 
 // cluster returns the settings for commands about a datacenter.
 func (m *Model) cluster(datacenter string) Cluster {
 	c := m.opts.Cluster
-	if len(m.opts.Datacenters) > 1 {
+	if len(m.Datacenters) > 1 {
 		c.Datacenter = datacenter
 	}
 	return c
 }
 
-// tools returns the tools of a dialog for one datacenter.
-func (m *Model) tools(datacenter string) act.Tools {
-	return act.Tools{
-		Ctx: m.ctx, Keys: m.keys, Cluster: m.cluster(datacenter), Search: scene.NewSearcher(m.ctx, m.opts.Backend.Holdings, datacenter),
-		Survey: func(ctx context.Context, keys []string) []election.Surroundings {
-			return m.opts.Backend.Survey(ctx, datacenter, keys)
-		},
-	}
-}
-
 // Init starts the clock, requests the terminal's background colour, and waits for the first snapshot and warning.
 func (m *Model) Init() tea.Cmd {
-	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.warning)
+	return tea.Batch(m.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.nextWarning)
 }
 
 func (m *Model) renew() {
-	f := &m.feed
 	s := &scene.Scene{
-		Shown: f.shown, Live: f.live, AsOf: f.asOf(), Now: f.now, Latency: f.latency, Sym: m.look.painter.Sym,
-		Stale: f.stale(), Paused: f.paused, Past: f.past, Lanes: f.shownLanes(), Warning: f.warning,
-		ReadOnly: m.opts.ReadOnly, Datacenters: m.opts.Datacenters, Patterns: m.look.place.Patterns,
-		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
-		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier, Followed: m.log.Followed(f.now),
+		Config: m.Config, Shown: m.shown, Live: m.live, AsOf: m.asOf(), Now: m.now, Latency: m.latency,
+		Stale: m.stale(), Paused: m.paused, Past: m.past, Warning: m.warning,
+		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(), Followed: m.log.Followed(m.now),
 	}
-	switch m.focus.view {
+	if m.lanes != nil && m.lanes.Moment.Equal(m.past.Moment()) {
+		s.Lanes = m.lanes
+	}
+	switch m.view {
 	case viewElections:
-		s.Look(&m.out.insights)
+		s.Look(&m.insights)
 	case viewEvents:
 		s.Actions = m.log.Events(s)
 	default:

@@ -106,7 +106,8 @@ func TestScreensOfThePast(t *testing.T) {
 func TestThePastIsMarkedWithoutColours(t *testing.T) {
 	for _, size := range sizes() {
 		d := inThePast(size[0], size[1], asciiOnly)(t, "at 03:12:06")
-		d.m.look = d.m.look.on(true, "Ascii")
+		d.m.dark, d.m.profile = true, "Ascii"
+		d.m.restyle()
 		line := strings.Split(d.m.View().Content, "\n")[1]
 		if !strings.Contains(line, "PAST") || !strings.Contains(line, "20 03:12:06") || !strings.Contains(line, "esc") {
 			t.Errorf("%v: %q", size, line)
@@ -127,7 +128,7 @@ func TestThePastShowsAgesAsOfTheMoment(t *testing.T) {
 	d := inThePast(160, 45)(t, "at 03:12:06", "n")
 	d.wants("PAST  2026-11-20 03:12:06 · 8h49m ago", "lock-delay ~15s", "0s ago", "≥1h12m", "check of its session went critical", "not stored")
 	d.lacks("Likely next", "Port", "Advice")
-	if c := d.m.board.Counts(); c.Led != 3 || c.Delay != 1 {
+	if c := d.m.board.Counts(); c.Of[0] != 3 || c.Of[2] != 1 {
 		t.Errorf("%+v", c)
 	}
 	d.at("03:12:18")
@@ -143,7 +144,7 @@ func TestStepsFollowEvents(t *testing.T) {
 	var seen []string
 	for range 6 {
 		d.travels("[")
-		seen = append(seen, d.m.feed.past.At.Format("15:04:05.000")+" "+d.m.scene.Selected.Name)
+		seen = append(seen, d.m.past.At.Format("15:04:05.000")+" "+d.m.scene.Selected.Name)
 	}
 	want := []string{"03:20:00.000 shop", "03:12:20.300 billing", "03:12:05.180 billing", "03:12:05.120 billing", "02:00:00.000 shop", "02:00:00.000 shop"}
 	if !slices.Equal(seen, want) {
@@ -174,7 +175,7 @@ func TestActionsAreDisabledInThePast(t *testing.T) {
 	} {
 		d := inThePast(160, 45)(t, append([]string{"at 03:12:25"}, keys...)...)
 		d.wants(strings.TrimSpace(name), "sc to return to now")
-		if d.m.overlay != nil || d.m.feed.paused || d.marks() > 0 {
+		if d.m.overlay != nil || d.m.paused || d.marks() > 0 {
 			t.Errorf("%v had an effect in the past", keys)
 		}
 	}
@@ -188,7 +189,7 @@ func TestEscReturnsToNowAtOnce(t *testing.T) {
 		d.wants("PAST")
 		d.travels("r", "esc")
 		d.lacks("PAST", "This is the past")
-		if d.m.scene.Shown != d.m.feed.live || !d.m.scene.AsOf.Equal(d.now) {
+		if d.m.scene.Shown != d.m.live || !d.m.scene.AsOf.Equal(d.now) {
 			t.Errorf("%v, r, esc: the board does not show the present", keys)
 		}
 	}
@@ -247,8 +248,8 @@ func TestAHeldKeyQueuesNoReads(t *testing.T) {
 	}
 	d.wants("Reading the history")
 	d.run(first)
-	if h.asked != 1 || d.m.feed.past.At.Format("15:04:05") != "03:20:00" {
-		t.Errorf("%d reads, at %s", h.asked, d.m.feed.past.At)
+	if h.asked != 1 || d.m.past.At.Format("15:04:05") != "03:20:00" {
+		t.Errorf("%d reads, at %s", h.asked, d.m.past.At)
 	}
 }
 
@@ -268,7 +269,7 @@ func TestEscAndDialogsCancelARead(t *testing.T) {
 		read := d.keys("[")
 		d.keys(name)
 		d.run(read)
-		if d.m.feed.past != nil {
+		if d.m.past != nil {
 			t.Errorf("%s: the past is shown after the read was cancelled", name)
 		}
 	}
@@ -280,7 +281,7 @@ func TestAHistoryThatCannotBeRead(t *testing.T) {
 	d := recall(t, h, 160, 45)
 	d.travels("[")
 	d.wants("Reading the history failed: history /x.db: disk I/O error")
-	if d.m.feed.past != nil || d.m.out.travel.Busy() {
+	if d.m.past != nil || d.m.travel.Busy() {
 		t.Error("the board shows the past although the read failed")
 	}
 	d = drive(t, mixedSnapshot(), 160, 45)

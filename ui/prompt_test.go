@@ -46,11 +46,11 @@ func TestTabCompletesAFilter(t *testing.T) {
 		{"' no", "state:vacant no"}, {"tab", "state:vacant node:"}, {"'3", "state:vacant node:3"}, {"tab", "state:vacant node:node-3"},
 		{"tab", "state:vacant node:node-3"},
 	} {
-		if len(d.m.focus.prompt.Text()) == 0 && d.m.focus.mode != modePrompt {
+		if d.m.prompt == nil {
 			d.keys("/")
 		}
-		if d.keys(step.keys); d.m.focus.prompt.Text() != step.text {
-			t.Fatalf("after %s: %q, want %q", step.keys, d.m.focus.prompt.Text(), step.text)
+		if d.keys(step.keys); d.m.prompt.Text() != step.text {
+			t.Fatalf("after %s: %q, want %q", step.keys, d.m.prompt.Text(), step.text)
 		}
 	}
 	if got := d.m.board.Filter().Text; got != "state:vacant node:node-3" {
@@ -65,12 +65,12 @@ func TestEarlierLines(t *testing.T) {
 	}
 	d.keys("/", "ctrl+u", "'dra")
 	for _, step := range [][2]string{{"up", "web"}, {"up", "mail"}, {"up", "mail"}, {"down", "web"}, {"down", "dra"}, {"down", "dra"}} {
-		if d.keys(step[0]); d.m.focus.prompt.Text() != step[1] || d.m.board.Filter().Text != step[1] {
-			t.Errorf("after %s: %q, want %q", step[0], d.m.focus.prompt.Text(), step[1])
+		if d.keys(step[0]); d.m.prompt.Text() != step[1] || d.m.board.Filter().Text != step[1] {
+			t.Errorf("after %s: %q, want %q", step[0], d.m.prompt.Text(), step[1])
 		}
 	}
 	d.keys("esc", ":", "up")
-	if got := d.m.focus.prompt.Text(); got != "" {
+	if got := d.m.prompt.Text(); got != "" {
 		t.Errorf("the previous command is %q, want none", got)
 	}
 }
@@ -84,7 +84,7 @@ func TestCommandsAreCompleted(t *testing.T) {
 		"theme con": "theme contrast", "ctx pro": "ctx production", "at 03": "at 03", "at -1": "at -1h", "since 7": "since 7d", "thm": "theme ",
 	} {
 		d.keys(":", "'"+typed, "tab")
-		if got := d.m.focus.prompt.Text(); got != want {
+		if got := d.m.prompt.Text(); got != want {
 			t.Errorf("%q becomes %q, want %q", typed, got, want)
 		}
 		d.keys("esc")
@@ -164,7 +164,7 @@ func TestClickInsertsACompletion(t *testing.T) {
 			continue
 		}
 		d.send(clickAt(len([]rune(line[:x])), 1))
-		if got := d.m.focus.prompt.Text(); got != c.want {
+		if got := d.m.prompt.Text(); got != c.want {
 			t.Errorf("%q: a click on %s gives %q, want %q", c.typed, c.option, got, c.want)
 		}
 		if c.open == "/" && d.m.list().Filter().Text != c.want {

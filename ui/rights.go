@@ -21,9 +21,9 @@ type hold struct {
 
 func holdOf(t election.Target) hold { return hold{t.ID(), t.Session} }
 
-// rightsBook caches the token's permissions. It sends one request at a time, so that moving through a long table does
+// rights caches the token's permissions. It sends one request at a time, so that moving through a long table does
 // not overload Consul.
-type rightsBook struct {
+type rights struct {
 	read  func(ctx context.Context, t election.Target) (election.Rights, error) // nil if permissions are unavailable
 	known map[hold]rightsEntry
 	task  *kit.Task
@@ -41,11 +41,7 @@ const (
 	rightsLimit = 200
 )
 
-func (b *rightsBook) learn(of hold, r election.Rights, now time.Time) {
-	b.known[of] = rightsEntry{r, now}
-}
-
-func (b *rightsBook) forget(targets []election.Target) {
+func (b *rights) forget(targets []election.Target) {
 	for _, t := range targets {
 		delete(b.known, holdOf(t))
 	}
@@ -53,13 +49,13 @@ func (b *rightsBook) forget(targets []election.Target) {
 
 // forgetOld removes expired entries. A dialog does not repeat requests while it is open: they would never end with
 // many targets or a slow connection.
-func (b *rightsBook) forgetOld(now time.Time) {
+func (b *rights) forgetOld(now time.Time) {
 	maps.DeleteFunc(b.known, func(_ hold, entry rightsEntry) bool { return now.Sub(entry.at) > rightsAge })
 }
 
 // missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or if the
 // permission is unknown.
-func (b *rightsBook) missing(kind election.ActionKind, of election.Target) string {
+func (b *rights) missing(kind election.ActionKind, of election.Target) string {
 	missing, rule := b.known[holdOf(of)].rights.Missing(kind)
 	switch {
 	case !missing:
@@ -73,72 +69,59 @@ func (b *rightsBook) missing(kind election.ActionKind, of election.Target) strin
 // askRights reads the next permission that is not cached: for a target of the open dialog, or else for the
 // selected hold. It returns nil if all permissions are cached, no action is possible or a request is in progress.
 func (m *Model) askRights() (cmd tea.Cmd) {
-	b := m.out.rights
+	b := &m.rights
 	if b.read == nil || b.task.Running() || m.scene.Refusal(election.ActionRelease) != "" {
 		return nil
 	}
-	var next *election.Target
+	var targets []election.Target
 	if m.overlay != nil && m.overlay.Targets != nil {
-		targets := m.overlay.Targets()
-		for i := range targets[:min(len(targets), rightsLimit)] {
-			if _, known := b.known[holdOf(targets[i])]; !known {
-				next = &targets[i]
-				break
-			}
-		}
+		targets = m.overlay.Targets()
+		targets = targets[:min(len(targets), rightsLimit)]
 	} else if t := m.selectedTarget(); t != nil {
-		if entry, known := b.known[holdOf(*t)]; !known || m.feed.now.Sub(entry.at) > rightsAge {
-			next = t
-		}
+		b.forgetOld(m.now)
+		targets = []election.Target{*t}
 	}
-	if next == nil {
-		return nil
-	}
-	target := *next
-	b.task, cmd = kit.Read(m.ctx, rightsTime, func(ctx context.Context, _ func(int, int)) (election.Rights, error) {
-		return b.read(ctx, target)
-	}, func(r election.Rights, err error) tea.Cmd {
-		if err != nil {
-			r = election.Rights{} // unknown permissions disable no action
+	for _, t := range targets {
+		if _, known := b.known[holdOf(t)]; known {
+			continue
 		}
-		b.learn(holdOf(target), r, m.feed.now)
-		return m.changed()
-	})
+		b.task, cmd = kit.Read(m.ctx, rightsTime, func(ctx context.Context, _ func(int, int)) (election.Rights, error) {
+			return b.read(ctx, t)
+		}, func(r election.Rights, err error) tea.Cmd {
+			if err != nil {
+				r = election.Rights{} // unknown permissions disable no action
+			}
+			b.known[holdOf(t)] = rightsEntry{r, m.now}
+			return m.changed()
+		})
+		break
+	}
 	return cmd
 }
 
 // selectedTarget returns the target of r and x if nothing is marked, or nil if there is no target.
 func (m *Model) selectedTarget() *election.Target {
-	var t election.Target
-	if m.focus.view == viewSessions {
-		s := m.sessions.Selected()
-		if s == nil {
-			return nil
-		}
-		t = m.scene.BindSession(s, false).Target
+	if s := m.selectedSession(); s != nil {
+		t := m.scene.BindSession(s).Target
 		return &t
 	}
 	e := m.scene.Selected
-	if m.focus.view != viewElections || e == nil || scene.DisplayStateOf(e, m.scene.AsOf) != scene.StateLed {
+	if m.view != viewElections || e == nil || scene.DisplayStateOf(e, m.scene.AsOf) != scene.StateLed {
 		return nil
 	}
-	t = e.Target()
+	t := e.Target()
 	return &t
 }
 
 // denied lists the actions that the token does not permit for the selected target. Their keys are grey.
 func (m *Model) denied() (names []string) {
 	t := m.selectedTarget()
-	if t == nil {
-		return nil
-	}
-	if m.scene.Missing(election.ActionDestroy, *t) != "" {
-		names = append(names, "destroy")
-	}
-	if m.scene.Missing(election.ActionRelease, *t) != "" {
-		names = append(names, "release")
-		if t.Key != "" {
-			names = append(names, "drain")
+	for _, kind := range []election.ActionKind{election.ActionRelease, election.ActionDestroy} {
+		if t != nil && m.scene.Missing(kind, *t) != "" {
+			names = append(names, string(kind))
+			if kind == election.ActionRelease && t.Key != "" {
+				names = append(names, "drain")
+			}
 		}
 	}
 	return names

@@ -158,7 +158,6 @@ func FuzzTextIsSafe(f *testing.F) {
 		width, height := 40+int(w)%180, 10+int(h)%50
 		for _, keys := range states() {
 			d := drive(t, snap, width, height, searches)
-			d.m.focus.prompt = d.m.focus.prompt.Paste(s)
 			d.keys(keys...)
 			checkFrame(t, d, width, height, fmt.Sprint(keys))
 		}

@@ -22,7 +22,8 @@ func themed() map[string]func(d *driver) {
 		return func(d *driver) {
 			d.keys(":", "'theme "+string(theme), "enter")
 			d.send(tea.ColorProfileMsg{})
-			d.m.look = d.m.look.on(dark, profile)
+			d.m.dark, d.m.profile = dark, profile
+			d.m.restyle()
 			d.now = d.now.Add(noteTime / 2)
 			d.m.note = note{}
 			d.send(tickMsg(d.now))

@@ -23,7 +23,7 @@ func lineOf(t *testing.T, d *driver, name string) string {
 
 func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
 	d := drive(t, staleSnapshot(), 120, 36)
-	led := d.m.look.painter.Styles.Ink(kit.Plain, kit.Led)
+	led := d.m.painter.Styles.Ink(kit.Plain, kit.Led)
 	if line := lineOf(t, d, "svc-00009 "); strings.Contains(line, led) || !strings.Contains(line, "stale") {
 		t.Errorf("a stale row looks current: %q", line)
 	}

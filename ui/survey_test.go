@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -27,12 +26,12 @@ func hiddenPatroni() *election.Snapshot {
 
 // mark marks elections and removes all other marks.
 func (d *driver) mark(names ...string) {
-	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.window.screen.table
-	toBoard := func(msg tea.Msg) { send(d.m, &d.m.board, msg) }
+	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.screen.table
+	toBoard := func(msg tea.Msg) { d.m.send(d.m.board, msg) }
 	toBoard(scene.Resized{Rect: kit.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // every row is visible
 	toBoard(scene.Filtered{})
 	var all []scene.Target
-	for _, e := range d.m.feed.shown.Elections {
+	for _, e := range d.m.shown.Elections {
 		all = append(all, scene.Target{Target: e.Target()})
 	}
 	toBoard(scene.Unmark{Targets: all})
@@ -51,7 +50,7 @@ func TestPatroniIsRecognisedBySiblingKeys(t *testing.T) {
 		marks []string
 		wants []string
 	}{
-		{[]string{"pg"}, []string{"Release pg: refused", "electop refuses this release.", "patronictl switchover pg", "[ Close ]"}},
+		{[]string{"pg"}, []string{"Nothing will be changed: Patroni", "patronictl switchover pg", "[ Close ]"}},
 		{[]string{"pg", "auth"}, []string{"Release 2 elections", "skipped: Patroni stores the leader's name", "patronictl switchover pg  for pg"}},
 	} {
 		d := drive(t, hiddenPatroni(), 120, 40, searches)
@@ -103,7 +102,7 @@ func TestADestroyWarnsOfTheOtherElectionsOfTheSession(t *testing.T) {
 	d := drive(t, s, 120, 40, searches)
 	d.mark("users")
 	d.keys("x")
-	d.wants("! No other candidate was seen", "! auth, legacy: No other candidate was seen")
+	d.wants("! No other candidate was seen")
 	d.mark("users", "auth", "legacy")
 	d.keys("esc", "x")
 	d.lacks(": No other candidate was seen")
@@ -122,10 +121,7 @@ func TestTheActionWaitsForTheCheck(t *testing.T) {
 		d.unanswered = true
 		open(d)
 		d.wants("Reading all sessions", " is disabled until they are read.", "[ Cancel ]")
-		d.lacks("y release", "y destroy", "f scans")
-		if cmd := d.keys("f"); cmd != nil {
-			t.Errorf("%s: f scans during the survey", what)
-		}
+		d.lacks("y release", "y destroy")
 		d.keys("tab", "y")
 		d.nothingDone(what)
 		d.wants("Nothing was done: electop is still reading sibling keys and sessions.")
@@ -210,7 +206,7 @@ func TestTheCheckHasATimeLimit(t *testing.T) {
 	})
 }
 
-// One survey covers all targets of the dialog, and fewer targets need no new one.
+// One survey covers all targets of the dialog.
 func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	var asked [][]string
 	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
@@ -221,13 +217,12 @@ func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	})
 	d.unanswered = true
 	d.mark("auth", "billing", "users")
-	d.keys("/", "'b", "enter")
-	for _, key := range []string{"r", "space", "space"} {
+	for _, key := range []string{"r", "a"} {
 		for cmd := d.keys(key); d.m.overlay.Task.Running(); {
 			cmd = d.send(firstOf(t, cmd))
 		}
 	}
-	if want := [][]string{{keyOf("billing")}, {keyOf("auth"), keyOf("billing"), keyOf("users")}}; !slices.EqualFunc(asked, want, slices.Equal) {
+	if want := [][]string{{keyOf("auth"), keyOf("billing"), keyOf("users")}}; !slices.EqualFunc(asked, want, slices.Equal) {
 		t.Errorf("asked %v", asked)
 	}
 }
@@ -249,43 +244,10 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	d.nothingDone("y before the survey of a new key")
 }
 
-// The dialog of the Elections view warns of unsearched keys, like the dialog of the Sessions view.
-func TestADestroyWarnsOfUnsearchedKeys(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
-	d.keys("g", "x")
-	d.wants("! "+insight.MayHoldMore, "f scan all keys")
-	d.performSearch()
-	d.wants("locks/nightly is released, not watched")
-	d.lacks(insight.MayHoldMore)
-	d.keys("esc", "r")
-	d.lacks(insight.MayHoldMore)
-}
-
-// Dialogs of the Elections view use the result of a scan in the Sessions view.
-func TestAScanServesTheFirstView(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
-	d.keys("3")
-	d.performSearch()
-	d.keys("1", "g", "x")
-	d.wants("locks/nightly is released, not watched", "2 keys in all, as of 12:01:09, <1m ago", "f scan all keys", insight.MayHoldMore)
-	d.keys("esc")
-	s := studiedSnapshot("") // two elections of one session
-	auth, billing := s.Find(election.KeyID(keyOf("auth"))), s.Find(election.KeyID(keyOf("billing")))
-	billing.Session, billing.Pair.Session = auth.Session, auth.Pair.Session
-	d.send(snapshotMsg{s})
-	d.mark("auth", "billing")
-	d.keys("x")
-	if n := strings.Count(d.text(), "locks/nightly is released"); n != 1 {
-		t.Errorf("locks/nightly is listed %d times", n)
-	}
-}
-
 // A long list can be shown in full.
 func TestALongListCanBeShownInFull(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
-	d.keys("3")
-	d.performSearch()
-	d.keys("/", "'"+sessionID(200), "enter", "x")
+	d.keys("3", "/", "'"+sessionID(200), "enter", "x")
 	d.wants("and 242 more keys", "a details", "y destroy")
 	d.keys("a")
 	d.lacks("more keys")
@@ -314,8 +276,6 @@ func TestLongListsOfNamesCanBeShown(t *testing.T) {
 	d.wants("zz-k and 3 more", "a details")
 	d.keys("a")
 	d.wants("zz-m, zz-n.")
-	d.keys("space")
-	d.wants("zz-n: No other candidate")
 }
 
 // A new survey starts when the connection is restored.

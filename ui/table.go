@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -12,127 +11,117 @@ import (
 	"electop/election/insight"
 	"electop/election/query"
 	"electop/ui/keys"
-	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/scene"
 	"electop/ui/sessions"
-	"electop/ui/shell"
 )
 
-// action is one row of the table of actions. Dispatch, footers, help, settings and completion use the same row.
-type action struct {
-	keys.Row
-	// run carries out the action. by is the pressed key, or the command with its colon. arg is the argument of a command.
-	// If run is nil, the part of the screen with the focus handles the key.
-	run func(m *Model, by, arg string) tea.Cmd
-	// complete completes the argument of a command.
-	complete func(m *Model, text string) (start int, options []string)
+// newKeys returns the tables of all actions: dispatch, footers, help, settings and completion use the same rows. m may
+// be nil if nothing runs.
+func newKeys(m *Model, ascii bool, custom Keys) *keys.Map {
+	k := &keys.Map{Commands: m.commands()}
+	k.Rows = m.rows(k)
+	k.Bind(ascii, custom)
+	return k
 }
 
-// actions returns all actions. The bindings of those that components handle are fields of k. The keys follow the
-// conventions of k9s, lazygit and vim.
-func actions(k *keys.Map, ascii bool) []action {
-	move, fix := "↑↓", "fix…"
-	if k.Enter = "⏎"; ascii {
-		k.Enter, move, fix = "enter", "j/k", "fix..."
-	}
-	const everywhere = "elections, events, sessions"
-	view := func(v view) func(*Model, string, string) tea.Cmd {
-		return plain(func(m *Model) tea.Cmd { return m.show(v) })
-	}
-	act := func(kind election.ActionKind) func(*Model, string, string) tea.Cmd {
-		return func(m *Model, by, filter string) tea.Cmd { return choose(m, kind, by, filter) }
-	}
-	return append([]action{
-		{Row: keys.Row{Name: "back", Keys: "esc", About: "back", Group: "Everywhere", Help: everywhere, Foot: "zoom, session, past=now", Bind: &k.Back}, run: plain(back)},
-		{Row: keys.Row{Name: "earlier", Keys: "[", About: "previous event", Group: "Everywhere", Help: everywhere, Foot: "past=earlier", Bind: &k.Earlier}, run: step(-1)},
-		{Row: keys.Row{Name: "later", Keys: "]", About: "next event", Group: "Everywhere", Help: everywhere, Foot: "past=later", Bind: &k.Later}, run: step(1)},
-		{Row: keys.Row{Name: "down", Keys: "j down", Sign: move, About: "move", Group: "Move", Help: everywhere, Foot: "elections, events, sessions, past, zoom=scroll, session=scroll", Bind: &k.Down}},
-		{Row: keys.Row{Name: "up", Keys: "k up", About: "up", Group: "Move", Help: everywhere, Bind: &k.Up}},
-		{Row: keys.Row{Name: "open", Keys: "enter", Sign: k.Enter, About: "open", Group: "Look", Help: "elections, events=open the event; again: open its election, sessions", Foot: "elections, events, sessions, past", Bind: &k.Open}},
-		{Row: keys.Row{Name: "filter", Keys: "/", About: "filter", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, past", Bind: &k.Filter, Command: "filter TEXT", Says: "filter the list, like /"}, run: filter, complete: filters},
-		{Row: keys.Row{Name: "top", Keys: "g home", About: "first", Group: "Move", Help: "elections, events=newest; follow new events, sessions", Foot: "events=newest", Bind: &k.Top}},
-		{Row: keys.Row{Name: "bottom", Keys: "G end", About: "last", Group: "Move", Help: everywhere, Bind: &k.Bottom}},
-		{Row: keys.Row{Name: "half-down", Keys: "ctrl+d", About: "half a page down", Group: "Move", Help: everywhere, Bind: &k.HalfDown}},
-		{Row: keys.Row{Name: "half-up", Keys: "ctrl+u", About: "half a page up", Group: "Move", Help: everywhere, Bind: &k.HalfUp}},
-		{Row: keys.Row{Name: "page-down", Keys: "pgdown ctrl+f", About: "one page down", Group: "Move", Help: everywhere, Bind: &k.PageDown}},
-		{Row: keys.Row{Name: "page-up", Keys: "pgup ctrl+b", About: "one page up", Group: "Move", Help: everywhere, Bind: &k.PageUp}},
-		{Row: keys.Row{Name: "next-problem", Keys: "n", About: "next problem", Group: "Move", Help: "elections", Bind: &k.NextTrouble}},
-		{Row: keys.Row{Name: "previous-problem", Keys: "N", About: "previous problem", Group: "Move", Help: "elections", Bind: &k.PrevTrouble}},
-		{Row: keys.Row{Name: "fix", Keys: "f", About: "explain and fix a vacancy", Group: "Act", Help: "elections", Foot: "elections=" + fix + ", zoom=" + fix, Command: "fix", Says: "show why the election has no leader, and the fix"}, run: openFix},
-		{Row: keys.Row{Name: "release", Keys: "r", About: "release", Group: "Act", Help: "elections", Foot: "elections, zoom", Bind: &k.Release, Command: "release [FILTER]", Says: "release the selected, marked or matching elections"}, run: act(election.ActionRelease), complete: electionFilters},
-		{Row: keys.Row{Name: "destroy", Keys: "x", About: "destroy", Group: "Act", Help: "elections, sessions=destroy the session", Foot: "elections, zoom, sessions, session", Bind: &k.Destroy, Command: "destroy [FILTER]", Says: "like :release, but destroy the sessions"}, run: act(election.ActionDestroy), complete: filters},
-		{Row: keys.Row{Name: "scan", Keys: "f", About: "scan all keys", Group: "Look", Help: "sessions", Foot: "sessions, session", Bind: &k.Scan}},
-		{Row: keys.Row{Name: "longer-lane", Keys: "-", About: "longer lanes, up to 30 days", Group: "Look", Help: "elections", Foot: "past=longer lanes", Bind: &k.LongerLane}},
-		{Row: keys.Row{Name: "shorter-lane", Keys: "+ =", About: "shorter lanes, min. 1 minute", Group: "Look", Help: "elections", Foot: "past=shorter lanes", Bind: &k.ShorterLane}},
-		{Row: keys.Row{Name: "sort", Keys: "s", About: "sort", Group: "Look", Help: "elections, sessions", Foot: "elections, sessions, past", Bind: &k.Sort, Command: "sort KEY [reverse]", Says: "sort the list"}, run: sort, complete: values(orders)},
-		{Row: keys.Row{Name: "reverse", Keys: "S", About: "reverse the sort order", Group: "Look", Help: "elections, sessions", Bind: &k.Reverse}},
-		{Row: keys.Row{Name: "next-tab", Keys: "tab", About: "next page", Group: "Look", Help: "elections", Foot: "zoom, elections=page, past=page", Bind: &k.NextTab}, run: toDetail},
-		{Row: keys.Row{Name: "previous-tab", Keys: "shift+tab", About: "previous page", Group: "Look", Help: "elections", Bind: &k.PrevTab}, run: toDetail},
-		{Row: keys.Row{Name: "pane-down", Keys: "J shift+down", About: "scroll the pane down", Group: "Look", Help: "elections, sessions", Bind: &k.PaneDown}, run: toDetail},
-		{Row: keys.Row{Name: "pane-up", Keys: "K shift+up", About: "scroll the pane up", Group: "Look", Help: "elections, sessions", Bind: &k.PaneUp}, run: toDetail},
-		{Row: keys.Row{Name: "mark", Keys: "space", About: "mark and move down", Group: "Mark", Help: "elections, sessions", Foot: "elections=mark, sessions=mark", Bind: &k.Mark}},
-		{Row: keys.Row{Name: "mark-range", Keys: "V", About: "mark a range", Group: "Mark", Help: "elections, sessions", Bind: &k.MarkRange}},
-		{Row: keys.Row{Name: "mark-all", Keys: "a", About: "mark all shown rows", Group: "Mark", Help: "elections, sessions", Bind: &k.MarkAll}},
-		{Row: keys.Row{Name: "invert-marks", Keys: "i", About: "invert marks of shown rows", Group: "Mark", Help: "elections, sessions", Bind: &k.Invert}},
-		{Row: keys.Row{Name: "unmark", Keys: "A", About: "unmark all", Group: "Mark", Help: "elections, sessions", Bind: &k.Unmark}},
-		{Row: keys.Row{Name: "drain", Keys: "D", About: "drain the selected row's node", Group: "Everywhere", Help: everywhere, Foot: "elections=drain, sessions=drain", Command: "drain [NODE]", Says: "move every leader off a node"}, run: func(m *Model, _, node string) tea.Cmd { return openDrain(m, cmp.Or(node, selectedNode(m))) }, complete: fields("node")},
-		{Row: keys.Row{Name: "copy", Keys: "c", About: "copy a field or a command", Group: "Look", Help: "elections, sessions", Foot: "zoom=copy, sessions=copy, session=copy"}, run: plain(openCopyMenu)},
-		{Row: keys.Row{Name: "report", Keys: "E", About: "write an incident report", Group: "Look", Help: "elections, events=write an incident report about the listed events", Foot: "zoom=report, events=report", Bind: &k.Report, Command: "report [SINCE]", Says: "write an incident report about the election or the listed events"}, run: report, complete: words("15m", "1h", "24h", "7d")},
-		{Row: keys.Row{Name: "run", Keys: "!", About: "run a configured command", Group: "Act", Help: "elections, sessions"}, run: plain(openCommands)},
-		{Row: keys.Row{Name: "elections", Keys: "1", About: "elections", Group: "Everywhere", Help: everywhere, Foot: "events, sessions, session", Command: "1", Says: "show the elections"}, run: view(viewElections)},
-		{Row: keys.Row{Name: "events", Keys: "2", About: "events", Group: "Everywhere", Help: everywhere, Foot: "elections, sessions, past, empty", Command: "2", Says: "show the events"}, run: view(viewEvents)},
-		{Row: keys.Row{Name: "sessions", Keys: "3", About: "sessions", Group: "Everywhere", Help: everywhere, Foot: "elections, events, empty", Command: "3", Says: "show the sessions"}, run: view(viewSessions)},
-		{Row: keys.Row{Name: "command", Keys: ":", About: "command", Group: "Everywhere", Help: everywhere, Foot: "empty", Bind: &k.Command}, run: func(m *Model, _, _ string) tea.Cmd { return openPrompt(m, prompt.Command) }},
-		{Row: keys.Row{Name: "pause", Keys: "p", About: "pause", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions", Bind: &k.Pause, Command: "pause", Says: "pause or resume the board"}, run: plain((*Model).togglePause)},
-		{Row: keys.Row{Name: "results", Keys: "u", About: "actions and their results", Group: "Everywhere", Help: everywhere, Bind: &k.Results}, run: func(m *Model, _, _ string) tea.Cmd { return m.log.Show() }},
-		{Row: keys.Row{Name: "mouse", Keys: "M", About: "turn the mouse on or off", Group: "Everywhere", Help: everywhere, Bind: &k.Mouse}, run: plain(toggleMouse)},
-		{Row: keys.Row{Name: "help", Keys: "?", About: "help", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, session, empty", Command: "help", Says: "show the keys, symbols and commands"}, run: plain(openHelp)},
-		{Row: keys.Row{Name: "suspend", Keys: "ctrl+z", About: "suspend", Group: "Everywhere", Help: everywhere, Bind: &k.Suspend}},
-		{Row: keys.Row{Name: "quit", Keys: "q ctrl+c", About: "quit", Group: "Everywhere", Help: everywhere, Foot: "elections, events, sessions, zoom, past, session, empty", Bind: &k.Quit, Command: "q"}, run: plain((*Model).quit)},
-	}, commands()...)
-}
+// run is the function of a row.
+type run = func(by, arg string) tea.Cmd
 
-// commands returns the actions that have only a command.
-func commands() []action {
-	return []action{
-		{Row: keys.Row{Command: "go NAME", About: "select an election by name or key"}, run: goTo, complete: fields("election")},
-		{Row: keys.Row{Command: "at TIME", About: "show the board at a past time, or now"}, run: func(m *Model, _, at string) tea.Cmd { return m.out.travel.Jump(at, m.scene) }, complete: words("-10m", "-1h", "-24h", "now")},
-		{Row: keys.Row{Command: "since 24h", About: "show the events of this period"}, run: func(m *Model, _, since string) tea.Cmd { return m.do(past.ShowSince(since, m.scene.Now)) }, complete: words("15m", "1h", "24h", "7d")},
-		{Row: keys.Row{Command: "history", About: "show the history of the election"}, run: plain(showHistory)},
-		{Row: keys.Row{Command: "discover", About: "find all locks in the store"}, run: plain(discover)},
-		{Row: keys.Row{Command: "watch PATTERN", About: "also watch the keys that match this pattern"}, run: func(m *Model, _, texts string) tea.Cmd { return watch(m, strings.Fields(texts)) }, complete: values(commonPatterns)},
-		{Row: keys.Row{Command: "unwatch PATTERN", About: "remove a watched pattern"}, run: unwatch, complete: values(func(m *Model) []string { return m.look.place.Patterns })},
-		{Row: keys.Row{Command: "doctor", About: "show what this address and token can read and do"}, run: plain(openDoctor)},
-		{Row: keys.Row{Command: "theme NAME", About: "change the colours"}, run: setTheme, complete: words(Themes()...)},
-		{Row: keys.Row{Command: "ctx [NAME]", About: "connect to another configured cluster"}, run: switchContext, complete: values(func(m *Model) []string { return m.opts.Contexts })},
+// rows returns the actions that have keys. The keys follow the conventions of k9s, lazygit and vim.
+func (m *Model) rows(k *keys.Map) []keys.Row {
+	const (
+		all    = "elections, events, sessions"
+		both   = "elections, sessions"
+		panels = "elections, events, sessions, zoom, past, session, empty"
+	)
+	step := func(by int) run {
+		return func(_, _ string) tea.Cmd { return m.travel.Step(by, m.scene, m.board.Listed()) }
+	}
+	open := func(kind prompt.Kind) run { return func(_, _ string) tea.Cmd { return m.openPrompt(kind) } }
+	results := func(_, _ string) tea.Cmd { return m.log.Show() }
+	return []keys.Row{ // name, keys, text, group and pages of the help, footers, binding, function
+		{"back", "esc", "back", "Everywhere", all, "zoom, session, past=now", &k.Back, m.back},
+		{"earlier", "[", "previous event", "Everywhere", all, "past=earlier", &k.Earlier, step(-1)},
+		{"later", "]", "next event", "Everywhere", all, "past=later", &k.Later, step(1)},
+		{"down", "j down", "move", "Move", all, "elections, events, sessions, past, zoom=scroll, session=scroll", &k.Down, nil},
+		{"up", "k up", "up", "Move", all, "", &k.Up, nil},
+		{"open", "enter", "open", "Look", "elections, events=open the event; again: open its election, sessions", "elections, events, sessions, past", &k.Open, nil},
+		{"filter", "/", "filter", "Everywhere", all, "elections, events, sessions, past", &k.Filter, open(prompt.Filter)},
+		{"top", "g home", "first", "Move", "elections, events=newest; follow new events, sessions", "events=newest", &k.Top, nil},
+		{"bottom", "G end", "last", "Move", all, "", &k.Bottom, nil},
+		{"half-down", "ctrl+d", "half a page down", "Move", all, "", &k.HalfDown, nil},
+		{"half-up", "ctrl+u", "half a page up", "Move", all, "", &k.HalfUp, nil},
+		{"page-down", "pgdown ctrl+f", "one page down", "Move", all, "", &k.PageDown, nil},
+		{"page-up", "pgup ctrl+b", "one page up", "Move", all, "", &k.PageUp, nil},
+		{"next-problem", "n", "next problem", "Move", "elections", "", &k.NextTrouble, nil},
+		{"previous-problem", "N", "previous problem", "Move", "elections", "", &k.PrevTrouble, nil},
+		{"fix", "f", "explain and fix a vacancy", "Act", "elections", "elections=fix…, zoom=fix…", nil, m.openFix},
+		{"release", "r", "release", "Act", "elections", "elections, zoom", &k.Release, m.choose(election.ActionRelease)},
+		{"destroy", "x", "destroy", "Act", "elections, sessions=destroy the session", "elections, zoom, sessions, session", &k.Destroy, m.choose(election.ActionDestroy)},
+		{"longer-lane", "-", "longer lanes, up to 30 days", "Look", "elections", "past=longer lanes", &k.LongerLane, nil},
+		{"shorter-lane", "+ =", "shorter lanes, min. 1 minute", "Look", "elections", "past=shorter lanes", &k.ShorterLane, nil},
+		{"sort", "s", "sort", "Look", both, "elections, sessions, past", &k.Sort, nil},
+		{"reverse", "S", "reverse the sort order", "Look", both, "", &k.Reverse, nil},
+		{"next-tab", "tab", "next page", "Look", "elections", "zoom, elections=page, past=page", &k.NextTab, m.toDetail},
+		{"previous-tab", "shift+tab", "previous page", "Look", "elections", "", &k.PrevTab, m.toDetail},
+		{"pane-down", "J shift+down", "scroll the pane down", "Look", both, "", &k.PaneDown, m.toDetail},
+		{"pane-up", "K shift+up", "scroll the pane up", "Look", both, "", &k.PaneUp, m.toDetail},
+		{"mark", "space", "mark and move down", "Mark", both, "elections=mark, sessions=mark", &k.Mark, nil},
+		{"mark-range", "V", "mark a range", "Mark", both, "", &k.MarkRange, nil},
+		{"mark-all", "a", "mark all shown rows", "Mark", both, "", &k.MarkAll, nil},
+		{"invert-marks", "i", "invert marks of shown rows", "Mark", both, "", &k.Invert, nil},
+		{"unmark", "A", "unmark all", "Mark", both, "", &k.Unmark, nil},
+		{"drain", "D", "drain the selected row's node", "Everywhere", all, "elections=drain, sessions=drain", nil, m.openDrain},
+		{"copy", "c", "copy a field or a command", "Look", both, "zoom=copy, sessions=copy, session=copy", nil, m.openCopyMenu},
+		{"report", "E", "write an incident report", "Look", "elections, events=write an incident report about the listed events", "zoom=report, events=report", &k.Report, m.startReport},
+		{"run", "!", "run a configured command", "Act", both, "", nil, m.openCommands},
+		{"elections", "1", "elections", "Everywhere", all, "events, sessions, session", nil, m.to(viewElections)},
+		{"events", "2", "events", "Everywhere", all, "elections, sessions, past, empty", nil, m.to(viewEvents)},
+		{"sessions", "3", "sessions", "Everywhere", all, "elections, events, empty", nil, m.to(viewSessions)},
+		{"command", ":", "command", "Everywhere", all, "empty", &k.Command, open(prompt.Command)},
+		{"pause", "p", "pause", "Everywhere", all, "elections, events, sessions", &k.Pause, m.togglePause},
+		{"results", "u", "actions and their results", "Everywhere", all, "", &k.Results, results},
+		{"mouse", "M", "turn the mouse on or off", "Everywhere", all, "", &k.Mouse, m.toggleMouse},
+		{"help", "?", "help", "Everywhere", all, panels, nil, m.openHelp},
+		{"suspend", "ctrl+z", "suspend", "Everywhere", all, "", &k.Suspend, nil},
+		{"quit", "q ctrl+c", "quit", "Everywhere", all, panels, &k.Quit, m.quit},
 	}
 }
 
-// rowsOf returns the rows of a table.
-func rowsOf(table []action) []*keys.Row {
-	rows := make([]*keys.Row, len(table))
-	for i := range table {
-		rows[i] = &table[i].Row
+// commands returns the actions of the command line.
+func (m *Model) commands() []keys.Command {
+	return []keys.Command{ // usage, text, function, completion of the argument
+		{"filter TEXT", "filter the list, like /", func(_, text string) tea.Cmd { return m.toView(scene.Filtered{Text: text}) }, m.filters},
+		{"fix", "show why the election has no leader, and the fix", m.openFix, nil},
+		{"release [FILTER]", "release the selected, marked or matching elections", m.choose(election.ActionRelease), func(text string) (int, []string) { return prompt.CompleteFilter(m.scene, query.Elections)(text) }},
+		{"destroy [FILTER]", "like :release, but destroy the sessions", m.choose(election.ActionDestroy), m.filters},
+		{"sort KEY [reverse]", "sort the list", m.sort, values(m.orders)},
+		{"drain [NODE]", "move every leader off a node", m.openDrain, m.fields("node")},
+		{"report [SINCE]", "write an incident report about the election or the listed events", m.startReport, words("15m", "1h", "24h", "7d")},
+		{"1", "show the elections", m.to(viewElections), nil},
+		{"2", "show the events", m.to(viewEvents), nil},
+		{"3", "show the sessions", m.to(viewSessions), nil},
+		{"pause", "pause or resume the board", m.togglePause, nil},
+		{"help", "show the keys, symbols and commands", m.openHelp, nil},
+		{"q", "quit", m.quit, nil},
+		{"go NAME", "select an election by name or key", m.goTo, m.fields("election")},
+		{"at TIME", "show the board at a past time, or now", func(_, at string) tea.Cmd { return m.travel.Jump(at, m.scene) }, words("-10m", "-1h", "-24h", "now")},
+		{"since 24h", "show the events of this period", func(_, since string) tea.Cmd { return m.do(past.ShowSince(since, m.now)) }, words("15m", "1h", "24h", "7d")},
+		{"history", "show the history of the election", m.showHistory, nil},
+		{"discover", "find all locks in the store", m.discover, nil},
+		{"watch PATTERN", "also watch the keys that match this pattern", func(_, texts string) tea.Cmd { return m.watch(strings.Fields(texts)) }, values(m.commonPatterns)},
+		{"unwatch PATTERN", "remove a watched pattern", m.unwatch, values(func() []string { return m.Patterns })},
+		{"doctor", "show what this address and token can read and do", func(_, _ string) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Backend.Doctor, m.keys)) }, nil},
+		{"theme NAME", "change the colours", m.setTheme, words(Themes()...)},
+		{"ctx [NAME]", "connect to another configured cluster", m.switchContext, values(func() []string { return m.Contexts })},
 	}
-	return rows
 }
 
-// newKeys returns the bindings and the table of actions.
-func newKeys(ascii bool, c keys.Custom) (*keys.Map, []action) {
-	k := &keys.Map{Copies: copyHelp()}
-	table := actions(k, ascii)
-	keys.New(k, rowsOf(table), c)
-	return k, table
-}
-
-// NewKeys returns the bindings of the dashboard, with the keys that c replaces.
-func NewKeys(ascii bool, c Keys) keys.Map {
-	k, _ := newKeys(ascii, c)
-	return *k
-}
+// NewKeys returns the bindings of the dashboard, with the keys that custom replaces.
+func NewKeys(ascii bool, custom Keys) keys.Map { return *newKeys(nil, ascii, custom) }
 
 // KeyAction is an action that has keys.
 type KeyAction struct {
@@ -142,136 +131,106 @@ type KeyAction struct {
 
 // KeyActions lists the actions that have keys.
 func KeyActions() (all []KeyAction) {
-	for _, a := range actions(&keys.Map{}, false) {
-		if a.Name != "" {
-			all = append(all, KeyAction{a.Name, a.About, strings.Fields(a.Keys)})
-		}
+	for _, r := range newKeys(nil, false, nil).Rows {
+		all = append(all, KeyAction{r.Name, r.About, strings.Fields(r.Keys)})
 	}
 	return all
 }
 
-// Keys are key bindings that replace the default ones.
-type Keys = keys.Custom
+// Keys are key bindings that replace the default ones: the new keys of each of [KeyActions], by its name.
+type Keys map[string][]string
 
 // KeyError is a problem with the keys of one action.
 type KeyError = keys.Error
 
-// ParseKeys checks key bindings. custom maps names of [KeyActions] to their keys. An error is a [KeyError].
+// ParseKeys checks key bindings. An error is a [KeyError].
 func ParseKeys(custom map[string][]string) (Keys, error) {
-	k := &keys.Map{}
-	return keys.Parse(k, rowsOf(actions(k, false)), custom)
-}
-
-// place returns the place of the view, for its page of the help.
-func (v view) place() keys.Place {
-	return [...]keys.Place{viewElections: keys.Elections, viewEvents: keys.Events, viewSessions: keys.Sessions}[v]
+	return custom, newKeys(nil, false, nil).Check(custom)
 }
 
 // boardKey handles a key while no overlay and no prompt is open.
 func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
-	for i := range m.table {
-		a := &m.table[i]
-		if _, here := a.In(a.Help, m.focus.view.place()); here && a.run != nil && key.Matches(msg, a.Binding()) {
-			return a.run(m, msg.String(), "")
+	for i := range m.keys.Rows {
+		r := &m.keys.Rows[i]
+		if _, here := r.In(r.Help, m.view); here && r.Run != nil && key.Matches(msg, *r.Bind) {
+			return r.Run(msg.String(), "")
 		}
 	}
-	return toFocused(m, msg)
-}
-
-// toFocused sends a key to the part of the screen that has the focus.
-func toFocused(m *Model, msg tea.KeyPressMsg) tea.Cmd {
-	if m.focus.view == viewElections && m.focus.zoom {
-		return send(m, &m.detail, msg)
+	if m.view == viewElections && m.zoom {
+		return m.send(m.detail, msg)
 	}
 	return m.toView(msg)
 }
 
-// command runs a line typed after ":".
+// command runs a line typed after ":". The names of the actions that have keys are commands, too.
 func (m *Model) command(text string) tea.Cmd {
 	word, arg, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if word == "" {
 		return nil
 	}
-	if a := m.named(word); a != nil {
-		return a.run(m, ":"+a.Word(), strings.TrimSpace(arg))
+	if c := m.named(word); c != nil {
+		return c.Run(":"+word, strings.TrimSpace(arg))
 	}
 	var usages []string
-	for _, r := range m.keys.Commands() {
-		usages = append(usages, ":"+r.Command)
+	for _, c := range m.keys.Commands {
+		usages = append(usages, ":"+c.Usage)
+	}
+	for _, r := range m.keys.Rows {
+		if r.Name == word && r.Run != nil {
+			return r.Run(":"+word, "")
+		}
 	}
 	return m.refuse("Unknown command :" + scene.OneLine(word, 30) + ". Commands: " + strings.Join(usages, "  "))
 }
 
-// named returns the action with this command or name, or nil.
-func (m *Model) named(word string) *action {
-	i := slices.IndexFunc(m.table, func(a action) bool { return a.Command != "" && (a.Word() == word || a.Name == word) })
-	if i < 0 {
-		return nil
+// named returns the command with this name, or nil.
+func (m *Model) named(word string) *keys.Command {
+	if i := slices.IndexFunc(m.keys.Commands, func(c keys.Command) bool { return c.Word() == word }); i >= 0 {
+		return &m.keys.Commands[i]
 	}
-	return &m.table[i]
+	return nil
 }
 
-// plain returns the run function of an action without arguments.
-func plain(run func(*Model) tea.Cmd) func(*Model, string, string) tea.Cmd {
-	return func(m *Model, _, _ string) tea.Cmd { return run(m) }
-}
-
-// openHelp opens the help at the page of the view.
-func openHelp(m *Model) tea.Cmd {
-	var all []pages.Usage
-	for _, r := range m.keys.Commands() {
-		all = append(all, pages.Usage{Usage: ":" + r.Command, About: cmp.Or(r.Says, r.About)})
+// complete returns the options that can replace the end of the typed text.
+func (m *Model) complete(text string) (start int, options []string) {
+	if m.prompt.Kind == prompt.Filter {
+		return m.filters(text)
 	}
-	return m.cover(pages.Help(m.keys, all, int(m.focus.view)), nil)
-}
-
-func openDoctor(m *Model) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Backend.Doctor, m.keys)) }
-
-// completer returns the completer for the open prompt.
-func completer(m *Model) prompt.Completer {
-	if m.focus.prompt.Kind == prompt.Filter {
-		return prompt.CompleteFilter(m.scene, scope(m))
+	word, arg, found := strings.Cut(text, " ")
+	if !found {
+		return 0, prompt.First(m.keys.Commands, m.scene, text)
 	}
-	return func(text string) (int, []string) {
-		word, arg, found := strings.Cut(text, " ")
-		if !found {
-			return 0, prompt.First(m.keys.Commands(), m.scene, text)
-		}
-		if a := m.named(word); a != nil && a.complete != nil {
-			start, options := a.complete(m, arg)
-			return len(word) + 1 + start, options
-		}
-		return 0, nil
+	if c := m.named(word); c != nil && c.Complete != nil {
+		start, options = c.Complete(arg)
+		return len(word) + 1 + start, options
 	}
+	return 0, nil
 }
 
 // values returns the function that completes one of several values.
-func values(list func(*Model) []string) func(*Model, string) (int, []string) {
-	return func(m *Model, text string) (int, []string) { return 0, prompt.Find(text, list(m)) }
+func values(list func() []string) func(string) (int, []string) {
+	return func(text string) (int, []string) { return 0, prompt.Find(text, list()) }
 }
 
 // words is like values, with constant values.
-func words(all ...string) func(*Model, string) (int, []string) {
-	return values(func(*Model) []string { return all })
+func words(all ...string) func(string) (int, []string) {
+	return values(func() []string { return all })
 }
 
 // fields returns the function that completes a value of a field of the elections.
-func fields(name string) func(*Model, string) (int, []string) {
-	return values(func(m *Model) []string { return prompt.Values(m.scene, name) })
+func (m *Model) fields(name string) func(string) (int, []string) {
+	return values(func() []string { return prompt.Values(m.scene, name) })
 }
 
-func filters(m *Model, text string) (int, []string) {
-	return prompt.CompleteFilter(m.scene, scope(m))(text)
-}
-
-func electionFilters(m *Model, text string) (int, []string) {
-	return prompt.CompleteFilter(m.scene, query.Elections)(text)
+// filters completes a filter of the view.
+func (m *Model) filters(text string) (int, []string) {
+	return prompt.CompleteFilter(m.scene, m.scope())(text)
 }
 
 // orders lists the sort orders of the view.
-func orders(m *Model) (all []string) {
+func (m *Model) orders() (all []string) {
 	of := query.OrderKeys()
-	if m.focus.view == viewSessions {
+	if m.view == viewSessions {
 		of = sessions.SortKeys()
 	}
 	for _, name := range of {
@@ -281,53 +240,13 @@ func orders(m *Model) (all []string) {
 }
 
 // commonPatterns lists the patterns of all presets, except for the watched ones.
-func commonPatterns(m *Model) (patterns []string) {
+func (m *Model) commonPatterns() (patterns []string) {
 	for _, p := range insight.Presets() {
 		for _, text := range p.Patterns {
-			if !slices.Contains(m.look.place.Patterns, text) && !slices.Contains(patterns, text) {
+			if !slices.Contains(append(patterns, m.Patterns...), text) {
 				patterns = append(patterns, text)
 			}
 		}
 	}
 	return patterns
-}
-
-// contexts returns the menu of the configured contexts.
-func contexts(m *Model) *scene.Overlay {
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Connect to another cluster", Width: 60, Keys: m.keys, Menu: true}}
-	o.Buttons = []kit.Button{
-		{Key: "enter", Sign: m.keys.Enter, Label: "Connect", Hint: "connect", Do: func() any {
-			name := m.opts.Contexts[o.Chosen()]
-			m.closeOverlay("")
-			return scene.Run{Cmd: switchContext(m, "", name)}
-		}},
-		{Key: "esc", Label: "Cancel"},
-	}
-	o.Write = func(page *kit.Page) {
-		for i, name := range m.opts.Contexts {
-			page.Add(kit.Span{Role: kit.Text, Text: scene.OneLine(name, 40)})
-			if name == m.opts.Context {
-				page.Lines[len(page.Lines)-1] = append(page.Lines[len(page.Lines)-1], kit.Span{Role: kit.Quiet, Text: "  current"})
-			}
-			o.Row(page, i)
-		}
-	}
-	return o
-}
-
-// copyHelp lists the keys of the copy menus for the help.
-func copyHelp() []keys.Group {
-	var none shell.Cluster
-	return []keys.Group{
-		{Title: "Copy from an election", Keys: copyKeys(none.OfElection(&election.Election{}))},
-		{Title: "Copy from a session", Keys: copyKeys(none.OfSession(&election.Session{}, ""))},
-	}
-}
-
-// copyKeys returns the keys of a copy menu.
-func copyKeys(items []shell.Item) (all []key.Binding) {
-	for _, i := range items {
-		all = append(all, keys.Fixed(i.Key, i.What))
-	}
-	return append(all, keys.Fixed("esc", "nothing"))
 }

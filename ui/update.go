@@ -9,46 +9,48 @@ import (
 
 // Update implements [tea.Model].
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	m.feed.now = m.opts.Now()
+	m.now = m.opts.Now()
 	m.renew()
 	before := m.scene
 	cmd := m.update(msg)
 	laid := m.layOut(before)
-	if m.scene.Past == nil {
+	if m.past == nil {
 		m.tell()
 	}
-	return m, tea.Batch(cmd, m.askRights(), laid, m.out.travel.Lanes(m.scene, m.board.Window(), m.board.Visible(), m.board.Near()))
+	return m, tea.Batch(cmd, m.askRights(), laid, m.travel.Lanes(m.scene, m.board.Window(), m.board.Visible(), m.board.Near()))
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		return m.resized(msg.Width, msg.Height)
+		m.resized(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:
-		m.look = m.look.on(msg.IsDark(), m.look.profile)
+		m.dark = msg.IsDark()
+		m.restyle()
 	case tea.ColorProfileMsg:
-		m.look = m.look.on(m.look.dark, msg.String())
+		m.profile = msg.String()
+		m.restyle()
 	case tea.ResumeMsg:
 		return m.changed()
 	case tickMsg:
-		m.feed.latency = m.feed.live.Connection.Latency
+		m.latency = m.live.Connection.Latency
 		return tea.Batch(m.changed(), tick(m.opts.Now()))
 	case snapshotMsg:
-		m.feed.take(msg.snap)
-		return tea.Batch(searchHint(m), m.changed(), m.out.wait)
+		m.take(msg.snap)
+		return tea.Batch(m.searchHint(), m.changed(), m.wait)
 	case warningMsg:
-		m.feed.warning = string(msg)
-		return tea.Batch(m.changed(), m.out.warning)
+		m.warning = string(msg)
+		return tea.Batch(m.changed(), m.nextWarning)
 	case hintMsg:
-		return hint(m, msg)
+		return m.hint(msg)
 	case kit.TaskMsg:
 		return tea.Batch(msg.Apply(), m.toView(scene.Changed{Before: m.scene}))
 	case tea.PasteMsg:
-		if m.overlay != nil {
+		switch {
+		case m.overlay != nil:
 			m.overlay.Paste(msg.Content)
-		}
-		if m.focus.mode == modePrompt && !m.window.tooSmall {
-			return m.edited(m.focus.prompt.Paste(msg.Content))
+		case m.prompt != nil && !m.tooSmall:
+			return m.edit(func() { m.prompt.Paste(msg.Content) })
 		}
 	case tea.KeyPressMsg:
 		return m.pressed(msg)
@@ -56,68 +58,58 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.clicked(msg.Mouse())
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
-	default: // an action, or the result of a scan in the Sessions view
-		return tea.Batch(m.do(msg), send(m, &m.sessions, msg))
+	default:
+		return m.do(msg)
 	}
 	return nil
 }
 
 // component is a part of the screen.
-type component[T any] interface {
-	Update(msg tea.Msg, s *scene.Scene) (T, scene.Action)
+type component interface {
+	Update(msg tea.Msg, s *scene.Scene) scene.Action
 }
 
 // send passes a message to a component and carries out the action that the component returns.
-func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd {
-	next, action := (*to).Update(msg, m.scene)
-	*to = next
+func (m *Model) send(to component, msg tea.Msg) tea.Cmd {
+	action := to.Update(msg, m.scene)
 	m.renew()
 	return m.do(action)
 }
 
-func (m *Model) toView(msg tea.Msg) tea.Cmd {
-	switch m.focus.view {
-	case viewEvents:
-		return send(m, &m.events, msg)
-	case viewSessions:
-		return send(m, &m.sessions, msg)
-	default:
-		return send(m, &m.board, msg)
-	}
-}
+func (m *Model) toView(msg tea.Msg) tea.Cmd { return m.send(m.list(), msg) }
 
 func (m *Model) changed() tea.Cmd {
 	msg := scene.Changed{Before: m.scene}
 	m.renew()
-	cmds := []tea.Cmd{m.log.Settle(), send(m, &m.board, msg)}
-	if m.focus.view != viewElections {
+	cmds := []tea.Cmd{m.log.Settle(), m.send(m.board, msg)}
+	if m.view != viewElections {
 		cmds = append(cmds, m.toView(msg))
 	}
 	return tea.Batch(cmds...)
 }
 
 // layOut computes the layout before the next key press, so that key handling matches the drawn screen.
-func (m *Model) layOut(before *scene.Scene) tea.Cmd {
+func (m *Model) layOut(before *scene.Scene) (cmd tea.Cmd) {
 	m.renew()
-	if m.window.tooSmall {
+	if m.tooSmall {
 		return nil
 	}
-	old := m.window.screen
-	m.window.screen = arrange(need{
-		w: m.window.w, h: m.window.h, banners: len(m.banners()), rows: len(m.scene.Shown.Elections),
-		zoom: m.focus.zoom && m.focus.view == viewElections,
-		full: m.focus.view != viewElections || len(m.scene.Shown.Elections) == 0,
-	})
-	var cmds []tea.Cmd
-	now := m.window.screen
-	if now.table.H > 0 && now.table != old.table {
-		cmds = append(cmds, send(m, &m.board, scene.Resized{Rect: now.table}))
+	old := m.screen
+	m.screen = m.arrange(len(m.banners()))
+	for _, part := range []struct {
+		to       component
+		now, was kit.Rect
+	}{{m.board, m.screen.table, old.table}, {m.detail, m.screen.pane, old.pane}, {m.events, m.screen.body, old.body}, {m.sessions, m.screen.body, old.body}} {
+		if part.now != part.was && (part.to != m.board || part.now.H > 0) {
+			cmd = tea.Batch(cmd, m.send(part.to, scene.Resized{Rect: part.now}))
+		}
 	}
-	if now.pane != old.pane {
-		cmds = append(cmds, send(m, &m.detail, scene.Resized{Rect: now.pane}))
+	cmd = tea.Batch(cmd, m.send(m.detail, scene.Changed{Before: before}))
+	if o := m.overlay; o != nil {
+		if o.Update != nil {
+			cmd = tea.Batch(cmd, m.do(o.Update(m.scene)))
+		}
+		cmd = tea.Batch(cmd, o.Fit(m.Sym, m.w, m.h, m.now))
 	}
-	if now.body != old.body {
-		cmds = append(cmds, send(m, &m.events, scene.Resized{Rect: now.body}), send(m, &m.sessions, scene.Resized{Rect: now.body}))
-	}
-	return tea.Batch(append(cmds, send(m, &m.detail, scene.Changed{Before: before}), m.fitOverlay())...)
+	return cmd
 }

@@ -1,7 +1,9 @@
 package ui
 
 import (
-	"strconv"
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -21,47 +23,46 @@ import (
 func (m *Model) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
-	if !m.window.noMouse {
+	if !m.noMouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	title := "electop " + m.scene.Sym.Dot + " " + m.opts.Address
-	if m.opts.Title != "" {
-		title = m.opts.Title
-	}
-	v.WindowTitle = m.scene.Sym.Plain(scene.OneLine(title, 120))
-	if m.window.w <= 0 || m.window.h <= 0 {
+	v.WindowTitle = m.Sym.Plain(scene.OneLine(cmp.Or(m.opts.Title, "electop "+m.Sym.Dot+" "+m.Address), 120))
+	if m.w <= 0 || m.h <= 0 {
 		return v
 	}
 	v.SetContent(strings.Join(m.frame(), "\n"))
-	if m.focus.mode == modePrompt && !m.window.tooSmall {
-		v.Cursor = tea.NewCursor(m.focus.prompt.CursorX(m.window.w), 1)
+	if m.prompt != nil && !m.tooSmall {
+		v.Cursor = tea.NewCursor(m.prompt.CursorX(m.w), 1)
 	}
 	return v
 }
 
 func (m *Model) frame() []string {
-	p, w, h := m.look.painter, m.window.w, m.window.h
-	if m.window.tooSmall {
-		text := "electop needs " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight) +
-			"; this window is " + strconv.Itoa(w) + "x" + strconv.Itoa(h) + "; q quits"
-		if m.scene.Now.Before(m.note.quitUntil) {
+	p := m.painter
+	if m.tooSmall {
+		text := fmt.Sprintf("electop needs %dx%d; this window is %dx%d; q quits", minWidth, minHeight, m.w, m.h)
+		if m.now.Before(m.note.quitUntil) {
 			text = m.note.text
 		}
-		return chrome.TooSmall(p, text, w, h)
+		return chrome.TooSmall(p, text, m.w, m.h)
 	}
-	lines := append(make([]string, 0, h), chrome.Header(p, m.scene, m.look.place, m.board.Counts(), w))
+	lines := append(make([]string, 0, m.h), chrome.Header(p, m.scene, m.board.Counts(), m.w))
 	for i, b := range m.banners() {
-		if i == 0 && m.focus.mode == modePrompt {
-			lines = append(lines, drawPrompt(m, w))
+		if i == 0 && m.prompt != nil {
+			beside := prompt.Beside{Scope: m.scope(), Commands: m.keys.Commands}
+			if m.filtering() {
+				beside.Result = m.list().Result(m.scene)
+			}
+			lines = append(lines, m.prompt.Draw(p, m.w, m.complete, beside))
 			continue
 		}
-		lines = append(lines, p.Draw(w, b...))
+		lines = append(lines, p.Draw(m.w, b...))
 	}
 	lines = append(append(lines, m.body()...), "")
 	foot := m.footer()
 	copy(lines[len(lines)-len(foot):], foot)
 	if m.overlay != nil {
-		m.overlay.View(p, lines, w)
+		m.overlay.View(p, lines, m.w)
 	}
 	return lines
 }
@@ -69,12 +70,13 @@ func (m *Model) frame() []string {
 func (m *Model) banners() [][]kit.Span {
 	open := m.list()
 	_, hidden := open.Marks(m.scene)
-	f := chrome.Filtering{Filter: open.Filter(), Result: open.Result(m.scene), Hidden: hidden, Typing: m.focus.mode == modePrompt}
-	return chrome.Banners(m.scene, &m.keys, f, m.opts.Demo, m.window.w, m.window.h)
+	f := chrome.Filtering{Filter: open.Filter(), Result: open.Result(m.scene), Hidden: hidden, Typing: m.prompt != nil}
+	return chrome.Banners(m.scene, &m.keys, f, m.w, m.h)
 }
 
 // list is the interface that all views implement for the filter banner and the footer.
 type list interface {
+	component
 	Filter() query.Filter
 	// Result describes how many items match the filter. Marks counts the marked items that match the filter
 	// and those that do not.
@@ -84,109 +86,97 @@ type list interface {
 	Cursor() string
 }
 
+// list returns the open view.
 func (m *Model) list() list {
-	switch m.focus.view {
-	case viewEvents:
-		return m.events
-	case viewSessions:
-		return m.sessions
-	default:
-		return m.board
-	}
+	return map[view]list{viewElections: m.board, viewEvents: m.events, viewSessions: m.sessions}[m.view]
 }
 
 func (m *Model) body() []string {
-	p, s, sc := *m.look.painter, m.scene, m.window.screen
-	p.Areas = p.Areas && m.focus.mode == modeBoard && m.overlay == nil // otherwise an overlay or a prompt has the focus
+	p, s := *m.painter, m.scene
+	p.Areas = p.Areas && m.prompt == nil && m.overlay == nil // otherwise an overlay or a prompt has the focus
 	if s.Stale || s.Past.Unobserved() {
 		p.Tone = kit.Stale
 	}
 	switch {
-	case m.focus.view == viewEvents:
+	case m.view == viewEvents:
 		return m.events.View(s, &p)
-	case m.focus.view == viewSessions:
+	case m.view == viewSessions:
 		return m.sessions.View(s, &p)
 	case len(s.Shown.Elections) == 0:
-		return chrome.Empty(m.look.painter, s, &m.keys, m.look.place, sc.body.W, sc.body.H)
-	case m.focus.zoom:
+		return chrome.Empty(m.painter, s, &m.keys, m.screen.body.W, m.screen.body.H)
+	case m.zoom:
 		return m.detail.View(s, &p)
 	}
-	lines, strip := m.board.View(s, &p), events.Strip(s, &p, sc.events)
+	lines, strip := m.board.View(s, &p), events.Strip(s, &p, m.screen.events)
 	var pane []string
-	if sc.pane.H > 0 {
+	if m.screen.pane.H > 0 {
 		pane = m.detail.View(s, &p)
 	}
-	if !sc.side {
-		return append(append(lines, pane...), strip...)
+	if !m.screen.side {
+		return slices.Concat(lines, pane, strip)
 	}
-	return joinSides(append(lines, strip...), m.look.painter.Draw(1, kit.Span{kit.Separator, s.Sym.Bar}), pane)
-}
-
-func joinSides(left []string, bar string, right []string) []string {
-	for i := range right {
-		left[i] += bar + right[i]
+	lines = append(lines, strip...)
+	bar := m.painter.Draw(1, kit.Span{kit.Separator, m.Sym.Bar})
+	for i := range pane {
+		lines[i] += bar + pane[i]
 	}
-	return left
+	return lines
 }
 
 // footer draws the note and the keys of the focused part.
 func (m *Model) footer() []string {
-	p, s := m.look.painter, m.scene
-	if m.focus.mode == modeCopy {
-		return chrome.Menu(p, kit.Span{kit.Accent, "Copy:"}, copyKeys(copyItems(m)), m.window.w)
-	}
+	p, s := m.painter, m.scene
 	var said []kit.Span
-	if f := m.list().Filter(); f.Err != nil && !f.Unfinished && m.focus.mode == modePrompt && m.focus.prompt.Kind == prompt.Filter {
+	if f := m.list().Filter(); f.Err != nil && !f.Unfinished && m.filtering() {
 		said = []kit.Span{{kit.Bad, f.Err.Error()}}
 	} else if s.Now.Before(m.note.until) {
 		said = []kit.Span{{m.note.role, m.note.text}}
-	} else if m.out.travel.Busy() {
+	} else if m.travel.Busy() {
 		said = []kit.Span{{kit.Accent, "Reading the history"}}
-	} else if text := m.log.Pending(s); text != "" {
+	} else if text := m.log.Pending(); text != "" {
 		said = []kit.Span{{kit.Accent, text}}
 	}
 	noun := "election"
-	if m.focus.view == viewSessions {
+	if m.view == viewSessions {
 		noun = "session"
 	}
 	visible, hidden := m.list().Marks(s)
-	return chrome.Footer(p, said, chrome.Marks(s.Sym, visible, hidden, noun), m.footerKeys(), m.window.w)
+	return chrome.Footer(p, said, chrome.Marks(m.Sym, visible, hidden, noun), m.footerKeys(), m.w)
 }
 
 func (m *Model) footerKeys() []key.Binding {
 	switch {
-	case m.focus.mode == modePrompt:
-		return m.keys.Prompt(m.focus.prompt.Kind == prompt.Filter)
+	case m.prompt != nil:
+		return m.keys.Prompt(m.filtering())
 	case m.overlay != nil:
 		return m.overlay.Footer()
 	}
-	at, hidden := m.place()
-	return m.keys.Footer(at, hidden, m.denied()...)
-}
-
-// place returns the part of the screen whose keys the footer shows, and the action that is not possible there.
-func (m *Model) place() (at keys.Place, hidden string) {
-	if !offersFix(m) {
+	hidden := ""
+	if !m.offersFix() {
 		hidden = "fix"
 	}
+	return m.keys.Footer(m.place(), hidden, m.denied()...)
+}
+
+// place returns the part of the screen whose keys the footer shows.
+func (m *Model) place() keys.Place {
 	switch {
-	case m.scene.Past != nil:
-		return keys.Past, hidden
-	case m.focus.view == viewEvents:
-		return keys.Events, hidden
-	case m.focus.view == viewSessions:
-		return m.sessions.Place(), hidden
+	case m.past != nil:
+		return keys.Past
+	case m.view == viewSessions:
+		return m.sessions.Place()
+	case m.view == viewEvents:
 	case len(m.scene.Shown.Elections) == 0:
-		return keys.Empty, hidden
-	case m.focus.zoom:
-		return keys.Zoom, hidden
+		return keys.Empty
+	case m.zoom:
+		return keys.Zoom
 	}
-	return keys.Elections, hidden
+	return m.view
 }
 
 // offersFix reports whether the footer shows the key of a fix: the selected election has no leader, or its leader has
 // failed. With marks, the footer shows the keys for marked elections instead.
-func offersFix(m *Model) bool {
+func (m *Model) offersFix() bool {
 	e := m.scene.Selected
 	visible, hidden := m.board.Marks(m.scene)
 	return e != nil && visible+hidden == 0 &&

@@ -184,45 +184,12 @@ func TestRightsOfManyTargetsAreRequestedOnce(t *testing.T) {
 	}
 }
 
-func TestSearchShowsProgressAndStops(t *testing.T) {
-	started, release := make(chan struct{}), make(chan struct{})
-	d := drive(t, studiedSnapshot(""), 120, 36, func(o *Options) {
-		fake(o).onHoldings = func(ctx context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
-			progress(1200, 9800)
-			close(started)
-			<-ctx.Done()
-			<-release
-			return []election.Pair{{Key: "locks/\x1b[2J", Session: sessions[0]}}, false, ctx.Err()
-		}
-	})
-	d.keys("g", "x")
-	cmd := d.keys("f")
-	ended := make(chan tea.Msg, 1)
-	go func() { ended <- firstOf(t, cmd) }()
-	<-started
-	d.send(tickMsg(d.now))
-	d.wants("Scanning: 1,200 of 9,800 keys")
-	d.keys("f")
-	d.wants("Stopping: 1,200 of 9,800 keys", "Destroy the session of auth")
-	close(release)
-	late := <-ended
-	for cmd := d.send(late); strings.Contains(d.text(), "Stopping"); {
-		cmd = d.send(firstOf(t, cmd))
-	}
-	d.wants("Stopped after 1,200 of 9,800 keys: 2 keys in all so far, as of 12:01:09.", "locks/␛[2J is released")
-	if d.keys("f") == nil {
-		t.Error("a stopped search cannot be started again")
-	}
-	d.keys("esc")
-	d.lacks("locks/")
-}
-
 func TestSessionsView(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
 	d.keys("3")
 	d.wants("Sessions  20, 9 hold a watched key  3 orphans?", "a slot of jobs", "no watched key", "orphan? 3 alike")
 	d.keys("/", "'cron", "enter", "space", "x")
-	d.wants("Destroy session report-cron", "no watched key")
+	d.wants("Destroy session report-cron")
 	d.perform(d.keys("y"))
 	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Key != "" || d.op.destroyed[0].Session == "" {
 		t.Errorf("destroyed %+v", d.op.destroyed)
@@ -233,14 +200,18 @@ func TestSessionsView(t *testing.T) {
 	d.keys("G", "enter")
 	d.wants("First seen", "Holds", "service/web/leader", "esc all sessions")
 	d.keys("esc", "esc")
-	if d.m.focus.view != viewElections {
+	if d.m.view != viewElections {
 		t.Error("esc does not return to the list")
 	}
 }
 
-// The dialog lists the slots that a session loses. The session does not lock the key of the semaphore.
+// A slot is a key that the session holds in the folder of the semaphore.
 func TestDestroyOfASlotHolder(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, studies)
+	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
+		fake(o).onHoldings = func(_ context.Context, _ string, sessions []string, _ func(int, int)) ([]election.Pair, bool, error) {
+			return []election.Pair{{Key: "service/jobs/" + sessions[0], Session: sessions[0], Flags: election.SemaphoreFlag}}, true, nil
+		}
+	})
 	d.keys("3", "/", "'jobs", "enter", "g", "x")
-	d.wants("service/jobs/leader keeps its other holders; one slot becomes free")
+	d.wants(" is released (semaphore)", "takes the slot immediately")
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"electop/consulx"
 	"electop/election"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
@@ -105,4 +107,43 @@ func TestNoCallbackRunsWithTheLockHeld(t *testing.T) {
 	}
 	cancel()
 	running.Wait()
+}
+
+// A history stores a mark under the name of its datacenter. So a mark waits for the name, also if the board does not, and
+// nothing is reported if the observer ends before.
+func TestMarksNameTheirDatacenter(t *testing.T) {
+	for _, tt := range []struct {
+		ends   time.Duration
+		boards bool
+		want   []string
+	}{{500 * time.Millisecond, false, nil}, {2 * time.Second, true, nil}, {5 * time.Second, true, []string{"dc1"}}} {
+		t.Run(tt.ends.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				consul := &fakeConsul{start: time.Now(), keys: func(_ int, index string, r *http.Request) (int, int, string) {
+					if index != "" {
+						<-r.Context().Done()
+					}
+					return 200, 7, `[{"Key":"service/web/leader","ModifyIndex":7,"CreateIndex":7}]`
+				}}
+				client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Path == "/v1/agent/self" {
+						consulx.Sleep(r.Context(), 3*time.Second)
+					}
+					return consul.RoundTrip(r)
+				}))
+				var marks []string
+				var board bool
+				ctx, cancel := context.WithTimeout(t.Context(), tt.ends)
+				defer cancel()
+				o := New(client, Options{Patterns: patterns(t, election.DefaultPattern), OnMark: func(s *election.Snapshot, _ election.Patterns) {
+					marks = append(marks, s.Datacenter)
+				}})
+				_ = o.Run(ctx)
+				board = o.Snapshot().Loaded
+				if !slices.Equal(marks, tt.want) || board != tt.boards {
+					t.Errorf("marks of %q, board %t; want %q, %t", marks, board, tt.want, tt.boards)
+				}
+			})
+		})
+	}
 }

@@ -214,7 +214,7 @@ func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 		}
 	}
 	blind := newClient(t, consulx.Config{Address: agent.Addr(), Token: root.Token(t, "")})
-	if s := consulx.Survey(t.Context(), blind, key); s.SiblingsErr != "sibling keys: not readable with this token" || s.SessionsErr != sessions {
+	if s := consulx.Surveys(t.Context(), blind, []string{key})[0]; s.SiblingsErr != "sibling keys: not readable with this token" || s.SessionsErr != sessions {
 		t.Fatalf("%+v", s)
 	}
 }

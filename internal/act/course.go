@@ -26,10 +26,10 @@ type course struct {
 	pausing  bool // set while the drain pauses before the next release
 	jitter   time.Duration
 	rounds   int
-	// unconfirmed is the number of releases that Consul did not confirm.
-	unconfirmed int
-	tried       bool // set when the drain has tried to destroy the session
-	destroyed   bool
+	// failing is when the first of the latest releases ended that Consul did not confirm, or zero.
+	failing   time.Time
+	tried     bool // set when the drain has tried to destroy the session
+	destroyed bool
 	// acted is the hold that the last action targeted. outcome is the result of that action, and actedAt is the time
 	// at which the action ended.
 	acted   election.Target
@@ -188,10 +188,12 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 const repeatAfter = 2 * time.Second
 
 // repeats reports whether to repeat the last release. Consul may not have applied it, for example because Consul had no
-// leader. A repetition is safe: a release changes only the hold that it targets.
+// leader. A repetition is safe: a release changes only the hold that it targets. The repetitions end, because a write
+// that hangs has a long timeout.
 func (c *course) repeats(p *policy) bool {
 	failed := c.outcome.Kind == insight.OutcomeUnknown || c.outcome.Kind == insight.OutcomeFailed
-	return c.actedOnHold() && failed && c.outcome.Action == election.ActionRelease && c.rounds < p.Rounds
+	return c.actedOnHold() && failed && c.outcome.Action == election.ActionRelease &&
+		c.rounds < p.Rounds && c.actedAt.Sub(c.failing) < observedWithin
 }
 
 // observedWithin is the maximum time until a change is observed, according to docs/reliability.md.
@@ -257,9 +259,6 @@ const (
 func (c *course) stayedText() string {
 	node := sanitize.Line(c.hold.Node, election.LabelLength)
 	text := fmt.Sprintf("a session on %s led again after each of %s", node, Releases(c.rounds))
-	if c.unconfirmed > 0 {
-		text = fmt.Sprintf("a session on %s leads after %s, of which Consul did not confirm %d", node, Releases(c.rounds), c.unconfirmed)
-	}
 	if c.destroyed {
 		text += " and after its session was destroyed"
 	}
@@ -315,8 +314,10 @@ func (c *course) begin(kind election.ActionKind) {
 // end records the outcome of the action. A lock-delay follows a destroy.
 func (c *course) end(now time.Time, o insight.Outcome) {
 	c.inFlight, c.outcome, c.actedAt = false, o, now
-	if o.Action == election.ActionRelease && o.Kind != insight.OutcomeDone {
-		c.unconfirmed++
+	if o.Kind == insight.OutcomeDone {
+		c.failing = time.Time{}
+	} else if c.failing.IsZero() {
+		c.failing = now
 	}
 	if o.Action == election.ActionDestroy {
 		c.destroyed = o.Kind == insight.OutcomeDone || o.Kind == insight.OutcomeUnknown

@@ -54,11 +54,7 @@ func candidateNames(all []insight.Candidate) string {
 
 // NodesText joins the names of the nodes, safe to print.
 func (p Plan) NodesText() string {
-	texts := make([]string, len(p.Nodes))
-	for i, node := range p.Nodes {
-		texts[i] = sanitize.Line(node, 60)
-	}
-	return strings.Join(texts, ", ")
+	return sanitize.Line(strings.Join(p.Nodes, ", "), 200)
 }
 
 // Text describes the result of one election in one line.

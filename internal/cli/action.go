@@ -375,12 +375,11 @@ func (a *action) sessions() []*item {
 // searchStore searches the whole KV store for keys of the sessions to destroy. If the search is interrupted, the
 // command ends: the user must not confirm an incomplete plan.
 func (a *action) searchStore(ctx context.Context) error {
-	p := &progress{w: a.d.stderr, terminal: a.d.interactive}
 	var ids []string
 	for _, s := range a.sessions() {
 		ids = append(ids, s.Target.Session)
 	}
-	pairs, err := consulx.Holdings(ctx, a.client.Consistently(), ids, p.update)
+	pairs, err := consulx.Holdings(ctx, a.client.Consistently(), ids, a.progress(a.d))
 	incomplete := errors.Is(err, consulx.ErrIncomplete)
 	switch {
 	case ctx.Err() != nil:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"testing"
 
 	"electop/consulx"
@@ -33,31 +32,6 @@ func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {
 		o := outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: election.Target{Key: tt.key}}, tt.err)
 		if o.Kind != tt.kind || exitOf(o.Kind, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
 			t.Errorf("%v: %+v, exit code %d", tt.err, o, exitOf(o.Kind, false))
-		}
-	}
-}
-
-func TestTheMostSevereExitCodeWins(t *testing.T) {
-	all := bySeverity()
-	for i, want := range all {
-		codes := map[int]bool{}
-		for _, code := range all[i:] {
-			codes[code] = true
-		}
-		if code := reportError(io.Discard, worstOf(codes)); code != want {
-			t.Errorf("%v: exit code %d, want %d", codes, code, want)
-		}
-	}
-}
-
-// With --wait, a result that was not observed is a failure.
-func TestExitCodesOfAWait(t *testing.T) {
-	for kind, want := range map[insight.OutcomeKind]int{
-		insight.OutcomeDone: exitFailed, insight.OutcomeVacant: exitFailed, insight.OutcomeUnknown: exitFailed,
-		insight.OutcomeRefused: exitFailed, insight.OutcomeMoved: exitOK, insight.OutcomeReturned: exitSameLeader,
-	} {
-		if got := exitOf(kind, true); got != want {
-			t.Errorf("%s: exit code %d, want %d", kind, got, want)
 		}
 	}
 }

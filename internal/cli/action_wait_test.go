@@ -15,8 +15,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/consultest"
-	"electop/internal/history"
-	"electop/internal/history/sqlite"
 )
 
 // contend acquires the key for a session whenever it is free, like candidates and
@@ -98,61 +96,6 @@ func TestTheSameLeaderLeadsAgain(t *testing.T) {
 	})
 }
 
-func TestWaitReportsEachElection(t *testing.T) {
-	for _, verb := range []string{"release", "destroy"} {
-		t.Run(verb, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, w *testConsul) {
-				p := prefix(t)
-				brief := func(s *api.SessionEntry) { s.LockDelay = 10 * time.Millisecond }
-				web, mail := w.session(brief), w.session(brief)
-				w.acquire(p+"/web/leader", web, "web-1")
-				w.acquire(p+"/mail/leader", mail, "mail-1")
-				contend(t, w, p+"/web/leader", w.session(brief), "web-2")
-				contend(t, w, p+"/mail/leader", w.session(brief), "mail-2")
-				r := w.run(verb, "web", "mail", "--yes", "--wait", "30s", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
-				got := map[string]resultLine{}
-				for _, l := range resultLines(t, r.out) {
-					got[l.Election] = l
-				}
-				for name, session := range map[string]string{"web": web, "mail": mail} {
-					l := got[name]
-					if l.Result != "moved" || l.Action != verb || l.Key != p+"/"+name+"/leader" || l.VacancyMS == nil ||
-						l.Old.Leader != name+"-1" || l.Old.Session != session || l.Old.Node != "node-1" ||
-						l.New == nil || l.New.Leader != name+"-2" || l.New.Session == session {
-						t.Errorf("%+v %+v", l, l.New)
-					}
-				}
-				has(t, r.errOut, "waiting up to 30s for the next leader of web, mail\n")
-			})
-		})
-	}
-}
-
-func TestWaitWithoutANextLeader(t *testing.T) {
-	slow(t)
-	w := onMemory(t)
-	for _, name := range []string{"web", "mail"} {
-		w.acquire("service/"+name+"/leader", w.session(func(s *api.SessionEntry) { s.LockDelay = 30 * time.Second }), name+"-1")
-	}
-	file := historyFile(t)
-	r := w.run("release", "web", "--yes", "--wait", "200ms", "--history", file).must(t, exitFailed)
-	f, err := sqlite.OpenFile(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if actions, err := f.Actions(t.Context(), history.Range{}); err != nil || len(actions) != 1 {
-		t.Errorf("want one stored action, got %v %+v", err, actions)
-	}
-	has(t, r.out, "web: web-1 on node-1 → no leader: no candidate acquired the key within 200ms\n")
-	r = w.run("destroy", "mail", "--yes", "--wait", "1s", "-o", "json").must(t, exitFailed)
-	l := resultLines(t, r.out)
-	if len(l) != 1 || l[0].Result != "vacant" || l[0].New != nil || l[0].VacancyMS != nil {
-		t.Errorf("%s", r.out)
-	}
-	has(t, l[0].Reason, "within 1s; the lock-delay lasts for about ")
-}
-
 func TestAnInterruptedWaitReportsTheAction(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/web/leader", w.session(nil), "web-1")
@@ -223,57 +166,55 @@ func TestResultLineIsStableJSON(t *testing.T) {
 	has(t, r.errOut, "Destroy the session of web", "[y/N]")
 }
 
-func TestResultsContainNoControlCharacters(t *testing.T) {
-	w := onMemory(t)
-	for _, verb := range []string{"release", "destroy"} {
-		for _, format := range []string{"text", "json"} {
-			key := "service/" + verb + format + "\u202eb\x1b]0;x\x07/leader"
-			s := w.session(func(s *api.SessionEntry) { s.Name = "n\x1b[2J" })
-			txn := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: key, Value: []byte("\x1b[2J\u200bv"), Session: s}}}
-			if ok, _, _, err := w.client.Txn().Txn(txn, nil); !ok || err != nil {
-				t.Fatal(ok, err)
+func TestWaitReportsEachElection(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		for _, verb := range []string{"release", "destroy"} {
+			p := prefix(t) + verb
+			for _, name := range []string{"web", "mail"} {
+				w.acquire(p+"/"+name+"/leader", w.session(func(s *api.SessionEntry) { s.LockDelay = 10 * time.Millisecond }), name+"-1")
+				contend(t, w, p+"/"+name+"/leader", w.session(nil), name+"-2")
 			}
-			d := deps{stdin: strings.NewReader("y\n"), interactive: true}
-			r := w.runWith(d, verb, key, "-o", format, "--wait", "20ms").must(t, exitFailed)
-			for _, text := range []string{r.out, r.errOut} {
-				text = strings.ReplaceAll(strings.ReplaceAll(text, "\x1b[K", ""), ")\r", "")
-				if i := bytes.IndexAny([]byte(text), "\x1b\x07\u202e\u200b\r"); i >= 0 {
-					t.Errorf("%s %s: %q", verb, format, text)
+			r := w.run(verb, "web", "mail", "--yes", "--wait", "30s", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
+			has(t, r.errOut, "waiting up to 30s for the next leader of web, mail\n", "electop: 2 moved\n")
+			for _, l := range resultLines(t, r.out) {
+				if l.Result != "moved" || l.Action != verb || l.VacancyMS == nil || l.Old.Leader != l.Election+"-1" || l.Old.Node != "node-1" || l.New.Leader != l.Election+"-2" {
+					t.Errorf("%+v %+v", l, l.New)
 				}
 			}
 		}
+	})
+}
+
+func TestWaitWithoutANextLeader(t *testing.T) {
+	slow(t)
+	w := onMemory(t)
+	for _, name := range []string{"web", "mail"} {
+		w.acquire("service/"+name+"/leader", w.session(func(s *api.SessionEntry) { s.LockDelay = 30 * time.Second }), name+"-1")
 	}
+	r := w.run("release", "web", "--yes", "--wait", "200ms").must(t, exitFailed)
+	has(t, r.out, "web: web-1 on node-1 → no leader: no candidate acquired the key within 200ms\n")
+	r = w.run("destroy", "mail", "--yes", "--wait", "1s", "-o", "json").must(t, exitFailed)
+	has(t, r.out, `"result":"vacant"`, "within 1s; the lock-delay lasts for about ")
+	lacks(t, r.out, `"new"`, "vacancy_ms")
 }
 
 func TestOutcomeWhenAWaitEnds(t *testing.T) {
-	now := time.Now()
-	done := insight.Outcome{Action: election.ActionRelease, Kind: insight.OutcomeDone, Target: election.Target{Key: "k"}}
-	unknown := done
-	unknown.Kind, unknown.Reason = insight.OutcomeUnknown, "not confirmed"
-	snapshot := func(held string, state election.ConnectionState) *election.Snapshot {
-		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: held}}
-		return &election.Snapshot{At: now, Elections: []*election.Election{e}, Connection: election.Connection{State: state}}
-	}
-	partly := snapshot("", election.Live)
-	partly.Connection.Stale = []election.StalePart{{Part: election.Part{Kind: election.PartKeys, Range: election.KeyRange("k")}}}
 	for _, tt := range []struct {
-		name        string
-		o           insight.Outcome
-		last        *election.Snapshot
-		interrupted bool
-		kind        insight.OutcomeKind
-		reason      string
+		kind   insight.OutcomeKind
+		held   string
+		state  election.ConnectionState
+		want   insight.OutcomeKind
+		reason string
 	}{
-		{"vacant", done, snapshot("", election.Live), false, insight.OutcomeVacant, "no candidate acquired the key within 1s"},
-		{"lost", done, snapshot("", election.Lost), false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
-		{"stale", done, partly, false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
-		{"led", done, snapshot("s", election.Live), false, insight.OutcomeDone, "no later term was observed within 1s"},
-		{"interrupted", done, snapshot("", election.Live), true, insight.OutcomeDone, "interrupted while waiting for the next leader"},
-		{"unknown", unknown, snapshot("", election.Live), false, insight.OutcomeUnknown, "not confirmed; the election has no leader"},
+		{insight.OutcomeDone, "", election.Lost, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{insight.OutcomeDone, "s", election.Live, insight.OutcomeDone, "no later term was observed within 1s"},
+		{insight.OutcomeUnknown, "", election.Live, insight.OutcomeUnknown, "not confirmed; the election has no leader"},
 	} {
-		got := waitEnded(tt.o, tt.last, time.Second, tt.interrupted)
-		if got.Kind != tt.kind || got.Reason != tt.reason {
-			t.Errorf("%s: %s %q", tt.name, got.Kind, got.Reason)
+		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: tt.held}}
+		last := &election.Snapshot{At: time.Now(), Elections: []*election.Election{e}, Connection: election.Connection{State: tt.state}}
+		o := insight.Outcome{Action: election.ActionRelease, Kind: tt.kind, Reason: "not confirmed", Target: election.Target{Key: "k"}}
+		if got := waitEnded(o, last, time.Second, false); got.Kind != tt.want || got.Reason != tt.reason {
+			t.Errorf("%s %q, want %s %q", got.Kind, got.Reason, tt.want, tt.reason)
 		}
 	}
 }

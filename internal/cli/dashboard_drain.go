@@ -48,7 +48,7 @@ func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress 
 	defer client.Close()
 	d := &drainer{
 		lookup:  lookup{stderr: io.Discard, client: client.Consistently(), patterns: c.observer.Patterns()},
-		Options: act.Defaults(), note: x.note, progress: progress,
+		Options: act.Defaults(), note: x.note, searching: progress,
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))

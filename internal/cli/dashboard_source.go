@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"time"
 
 	"electop/consulx"
 	"electop/consulx/observe"
@@ -22,8 +24,8 @@ type datacenter struct {
 var _ source.Source = (*datacenter)(nil)
 
 // observe creates the observer and the operator, which acts and records.
-func (c *datacenter) observe(o observe.Options) {
-	c.observer = newObserved(c.client, c.recorder, o)
+func (c *datacenter) observe(all *observers, ps election.Patterns) {
+	c.observer = all.add(c.client, c.recorder, observe.Options{Patterns: ps})
 	c.Operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
 		if c.recorder != nil {
 			a.By = c.recorder.by
@@ -74,14 +76,32 @@ func (c *datacenter) discover(ctx context.Context, progress func(done, total int
 	return ui.DiscoveredLocks{FoundLocks: found.FoundLocks, Scanned: found.Scanned, Problem: problem}, err
 }
 
+const (
+	nearbyKeys = 5000 // maximum number of keys that nearby reads
+	nearbyTime = 3 * time.Second
+)
+
 // nearby counts the locks that no pattern selects or excludes. It does not count the keys of Patroni's members. It
 // ignores errors, because the result is only a hint.
 func (c *datacenter) nearby(ctx context.Context) (locks int, complete bool) {
+	ctx, cancel := context.WithTimeout(ctx, nearbyTime)
+	defer cancel()
 	patterns := c.observer.Patterns()
-	found, _ := consulx.FindNearby(ctx, c.client, patterns, func(key string) bool {
+	keys, err := c.client.ListKeys(ctx, "")
+	keys = slices.DeleteFunc(keys, func(key string) bool {
 		folder, member := strings.CutSuffix(election.Parent(key), "members/")
-		_, watched := patterns.Match(folder + "leader")
-		return member && watched || patterns.Exclude(key)
+		_, team := patterns.Match(folder + "leader")
+		_, watched := patterns.Match(key)
+		return watched || member && team || patterns.Exclude(key)
 	})
-	return len(found.Locked), found.Complete
+	found := map[string]bool{}
+	_, scanErr := consulx.Scan(ctx, c.client, keys[:min(len(keys), nearbyKeys)], nil, func(p election.Pair) {
+		switch {
+		case p.Held() && p.Flags == election.SemaphoreFlag:
+			found[election.Parent(p.Key)] = true // each holder of a semaphore has its own key
+		case p.Held():
+			found[p.Key] = true
+		}
+	})
+	return len(found), err == nil && scanErr == nil && len(keys) <= nearbyKeys
 }

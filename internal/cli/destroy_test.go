@@ -72,61 +72,6 @@ func resultsOf(t *testing.T, r result) map[string]string {
 	return all
 }
 
-// At the moment of the write, the session must hold exactly the keys of the plan.
-func TestASessionIsNotDestroyedIfOneOfItsKeysHasChanged(t *testing.T) {
-	for _, tt := range []struct {
-		name, patterns string
-		moved          []string // "+" for a key that the session acquires
-		results        map[string]string
-	}{
-		{"one that it acquires", "/*/leader", []string{"+/jobs/lock"}, map[string]string{"web": "changed", "mail": "changed"}},
-		{"one that is not watched", "/*/leader", []string{"/hidden"}, map[string]string{"web": "changed", "mail": "changed"}},
-		{"none is watched", "/nothing/*", []string{"/hidden"}, map[string]string{"": "changed"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, w *testConsul) {
-				p := prefix(t)
-				s, other := w.session(nil), w.session(nil)
-				held := []string{"/web/leader", "/mail/leader", "/hidden"}
-				for _, key := range held {
-					w.acquire(p+key, s, "x")
-				}
-				want := ""
-				change := func() {
-					for _, key := range tt.moved {
-						if added, is := strings.CutPrefix(key, "+"); is {
-							want = "the session also holds " + p + added
-							w.acquire(p+added, s, "y")
-							continue
-						}
-						want = "the session no longer holds " + p + key
-						w.unlock(p+key, s)
-						w.acquire(p+key, other, "y")
-					}
-				}
-				arguments := []string{"destroy", "--session", s}
-				if tt.results["web"] != "" && tt.name != "one that is not watched" {
-					arguments = []string{"destroy", "web", "mail"}
-				}
-				d := deps{stdin: &confirmation{answer: strings.NewReader("y\n"), before: change}, interactive: true}
-				r := w.runWith(d, append(arguments, "-o", "json", "-k", p+tt.patterns)...).must(t, exitChanged)
-				if got := resultsOf(t, r); !maps.Equal(got, tt.results) {
-					t.Errorf("%v, want %v", got, tt.results)
-				}
-				has(t, r.out, want)
-				if e, _, err := w.client.Session().Info(s, nil); e == nil || err != nil {
-					t.Errorf("the session was destroyed: %v", err)
-				}
-				for _, key := range held {
-					if w.get(p+key).Session == "" {
-						t.Errorf("%s lost its lock", key)
-					}
-				}
-			})
-		})
-	}
-}
-
 func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 	for _, tt := range []struct {
 		name, breaks string // a text on stderr or a request path; when it appears, Consul begins to fail
@@ -169,4 +114,27 @@ func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 			}
 		})
 	}
+}
+
+// At the moment of the write, the session must hold exactly the keys of the plan.
+func TestASessionIsNotDestroyedIfOneOfItsKeysHasChanged(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		s, other := w.session(nil), w.session(nil)
+		for _, key := range []string{"/web/leader", "/mail/leader", "/hidden"} {
+			w.acquire(p+key, s, "x")
+		}
+		for want, change := range map[string]func(){
+			"the session also holds " + p + "/jobs/lock":   func() { w.acquire(p+"/jobs/lock", s, "y") },
+			"the session no longer holds " + p + "/hidden": func() { w.unlock(p+"/hidden", s); w.acquire(p+"/hidden", other, "y") },
+		} {
+			d := deps{stdin: &confirmation{answer: strings.NewReader("y\n"), before: change}, interactive: true}
+			r := w.runWith(d, "destroy", "web", "mail", "-o", "json", "-k", p+"/*/leader").must(t, exitChanged)
+			has(t, r.out, want)
+			if got := resultsOf(t, r); !maps.Equal(got, map[string]string{"web": "changed", "mail": "changed"}) {
+				t.Errorf("%v", got)
+			}
+			w.alive(s)
+		}
+	})
 }

@@ -70,8 +70,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 	var worst error
 	sections := 0
 	for i, l := range ls.all {
-		p := &progress{w: d.stderr, terminal: d.interactive, where: l.where}
-		found, err := discoverLocks(ctx, l.client, strings.TrimPrefix(prefix, "/"), l.patterns, p.update)
+		found, err := discoverLocks(ctx, l.client, strings.TrimPrefix(prefix, "/"), l.patterns, l.progress(d))
 		if ctx.Err() != nil {
 			return errors.New("the search was interrupted")
 		}
@@ -134,7 +133,7 @@ func discoverLocks(
 ) (found discovered, err error) {
 	found.Flags, found.Groups = []string{}, []insight.LockGroup{}
 	names, err := client.ListKeys(ctx, prefix)
-	if found.Incomplete = errors.Is(err, consulx.ErrPartly); err != nil && !found.Incomplete {
+	if found.Incomplete = errors.Is(err, consulx.ErrIncomplete); err != nil && !found.Incomplete {
 		return found, err
 	}
 	var collected insight.LockCollector

@@ -125,8 +125,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	c.client = c.client.Consistently()
-	search := &progress{w: c.d.stderr, terminal: c.d.interactive}
-	c.progress = search.update
+	c.searching = c.progress(c.d)
 	if err := c.makePlan(ctx, nodes); err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		if c.output == "json" {
 			write = c.writePlanJSON
 		}
-		return cmp.Or(write(c.d.stdout), c.written, drainExit(nil, c.complete(ctx)))
+		return cmp.Or(write(c.d.stdout), c.written, drainExit(nil, c.complete()))
 	}
 	_ = c.writePlan(c.d.stderr) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder

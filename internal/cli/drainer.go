@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,8 +24,8 @@ type drainer struct {
 	act.Options
 	noScan           bool
 	include, exclude []string // names of elections
-	// progress receives the progress of a search of the store.
-	progress func(done, total int)
+	// searching receives the progress of a search of the store.
+	searching func(done, total int)
 	// note receives every action, as does the observer of the drain.
 	note func(election.OperatorAction)
 
@@ -119,7 +118,7 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 	}
 	hidden := false
 	if !d.noScan && (partly || slices.ContainsFunc(f.Sessions, func(s *election.Session) bool { return act.Among(s.Node, nodes) })) {
-		err := consulx.ScanStore(ctx, d.client, d.progress, addHeld)
+		err := consulx.ScanStore(ctx, d.client, d.searching, addHeld)
 		if hidden = errors.Is(err, consulx.ErrIncomplete); err != nil && !hidden {
 			return f, err
 		}
@@ -165,7 +164,7 @@ func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, e
 func (d *drainer) readSessions(ctx context.Context, f *act.Facts) (partly bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	f.Sessions, err = consulx.Sessions(ctx, d.client)
+	f.Sessions, err = d.client.AllSessions(d.client.Read(ctx))
 	if errors.Is(err, consulx.ErrIncomplete) {
 		return true, nil
 	}
@@ -175,41 +174,22 @@ func (d *drainer) readSessions(ctx context.Context, f *act.Facts) (partly bool, 
 	return d.client.OmitsSilently(ctx)
 }
 
-// keysOf returns the keys for names. An unknown name is an error: with a misspelled name in --exclude, the drain would
-// release an election that the user protects.
+// keysOf returns the keys for names. A name selects an election that a pattern matches, or a held key that the search
+// found. An unknown name is an error: with a misspelled name in --exclude, the drain would release an election that the
+// user protects.
 func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, error) {
 	keys := map[string]bool{}
 	for _, name := range names {
-		key, err := d.keyOf(ctx, name)
-		if err != nil {
-			return nil, err
+		e, err := findElection(d.snapshot, name)
+		switch {
+		case err == nil:
+			name = e.Key()
+		case !slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == name }):
+			return nil, d.explainError(ctx, err)
 		}
-		keys[key] = true
+		keys[name] = true
 	}
 	return keys, nil
-}
-
-// keyOf returns the key for a name. The name selects an election that a pattern matches, or any other key in the store.
-func (d *drainer) keyOf(ctx context.Context, name string) (string, error) {
-	e, err := findElection(d.snapshot, name)
-	if err == nil {
-		return e.Key(), nil
-	}
-	if !errors.Is(err, errNoElection) {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	if !d.noScan { // otherwise the plan contains no other key
-		keys := []string{name, strings.TrimPrefix(name, "/")} // Consul accepts keys with a leading "/"
-		holders, readErr := consulx.Holders(ctx, d.client, slices.Compact(keys))
-		for _, key := range keys {
-			if _, exists := holders[key]; exists && readErr == nil {
-				return key, nil
-			}
-		}
-	}
-	return "", d.explainError(ctx, err)
 }
 
 // checkPermissions skips the elections that the token may not release, so that the user does not confirm an action that
@@ -240,7 +220,7 @@ func (d *drainer) execute(
 		for _, r := range results {
 			changed(r)
 		}
-		return results, d.complete(ctx)
+		return results, d.complete()
 	}
 	results, err := d.move(ctx, recorder, changed, connection)
 	if err != nil {
@@ -255,25 +235,21 @@ func (d *drainer) execute(
 			changed(r)
 		}
 	}
-	return checked, d.complete(ctx)
+	return checked, d.complete()
 }
 
 // complete returns an error if keys may be missing from the latest plan. With --include, only these keys and their
 // holders' sessions must be readable.
-func (d *drainer) complete(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
+func (d *drainer) complete() error {
 	hidden := d.found.Incomplete != "" && len(d.included) == 0
 	_, unread := d.found.Unread()
 	for key := range d.included {
-		isHidden, err := consulx.Hidden(ctx, d.client, key)
-		if err != nil {
-			return err
-		}
-		hidden = hidden || isHidden || slices.Contains(unread, key)
+		e := d.found.Snapshot.Find(election.KeyID(key))
+		held := slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == key })
+		hidden = hidden || d.found.Incomplete != "" && !held && (e == nil || e.Unreadable) || slices.Contains(unread, key)
 	}
 	if hidden {
-		return consulx.Fail(consulx.ErrDenied, "%s", cmp.Or(d.found.Incomplete, "this token cannot read all keys of --include"))
+		return consulx.Fail(consulx.ErrDenied, "%s", d.found.Incomplete)
 	}
 	return nil
 }
@@ -304,7 +280,6 @@ func (d *drainer) move(
 	var seen sync.WaitGroup
 	var err error
 	_ = observing(ctx, d.client, observe.Options{Patterns: ps, OnEvents: runner.Observe}, func(observer *observe.Observer) {
-		operator.find = observer.Election
 		operator.Operator = consulx.NewOperator(d.client, func(a election.OperatorAction) {
 			observer.Note(a)
 			d.note(a)
@@ -328,24 +303,7 @@ func (d *drainer) move(
 // drainOperator carries out the actions of a drain.
 type drainOperator struct {
 	writer
-	find    func(key string) *election.Election
 	planned map[string]bool
-}
-
-// Release unlocks the key of one hold. It uses the latest observation, because another read would give the candidates
-// on the drained node more time to acquire the key again.
-func (o *drainOperator) Release(ctx context.Context, t election.Target) insight.Outcome {
-	e := o.find(t.Key)
-	if e == nil || !t.SameHold(e.Pair) {
-		return o.writer.Release(ctx, t)
-	}
-	outcome := insight.Outcome{Action: election.ActionRelease, Target: t}
-	o.carryOut(ctx, func() error {
-		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-		defer cancel()
-		return o.ReleaseObserved(ctx, e)
-	}, &outcome)
-	return outcome
 }
 
 // Destroy destroys the session of one hold, unless the session holds a key that is not part of the drain.

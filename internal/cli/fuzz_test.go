@@ -93,8 +93,7 @@ func checkCommand(t *testing.T, addr string, args ...string) {
 	run(ctx, d, append([]string{"--http-addr", addr}, args...))
 	text := strings.ReplaceAll(out.(fmt.Stringer).String(), "\t", "") // completion separates descriptions by tabs
 	checkOutput(t, fmt.Sprintf("%q", args), text)
-	progress := strings.NewReplacer("\r\x1b[K", "", "\r  searched ", "")
-	checkOutput(t, fmt.Sprintf("%q on standard error", args), progress.Replace(errOut.String()))
+	checkOutput(t, fmt.Sprintf("%q on standard error", args), errOut.String())
 	for i, arg := range args {
 		if arg == "json" && args[i-1] == "-o" && args[0] != "watch" && args[0] != "rescue" && text != "" && !json.Valid([]byte(text)) {
 			t.Errorf("%q: not JSON: %s", args, text)

@@ -90,29 +90,21 @@ func (l *lookup) readExisting(ctx context.Context, past pastReader) error {
 // token immediately.
 func awaitSnapshot(
 	ctx context.Context, client *consulx.Client, ps election.Patterns, snapshots <-chan *election.Snapshot,
-) (*election.Snapshot, error) {
+) (first *election.Snapshot, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	for {
-		select {
-		case s := <-snapshots:
-			if s == nil {
-				return nil, context.Canceled
-			}
-			if s.Loaded {
-				return s, nil
-			}
-			if s.Connection.State != election.Lost && len(s.Connection.Stale) == 0 {
-				continue
-			}
-		case <-ctx.Done():
+	for err == nil {
+		awaitState(ctx, snapshots, func(s *election.Snapshot) bool {
+			first = s
+			return s.Loaded || s.Connection.State == election.Lost || len(s.Connection.Stale) > 0
+		})
+		if first != nil && first.Loaded {
+			return first, nil
 		}
-		// A snapshot has only the text of an error; this read returns the error itself, which determines the exit
-		// code.
-		if _, err := observe.Once(ctx, client, ps); err != nil {
-			return nil, err
-		}
+		// A snapshot has only the text of an error; this read returns the error itself, which determines the exit code.
+		_, err = observe.Once(ctx, client, ps)
 	}
+	return nil, err
 }
 
 // elections returns the elections with these names, or all elections if there are no names.
@@ -173,10 +165,10 @@ func notFound(s *election.Snapshot, name string) error {
 }
 
 // warnMissing warns that there are no elections, or that some may be missing.
-func (l lookup) warnMissing(ctx context.Context) {
+func (l lookup) warnMissing() {
 	switch {
 	case len(l.snapshot.Elections) == 0:
-		l.explainEmpty(ctx)
+		l.explainEmpty()
 	case l.snapshot.Filtered:
 		l.warn("this token cannot read all keys: elections may be missing")
 	}
@@ -222,7 +214,7 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %s", err, hint)
 	}
 	if len(l.snapshot.Elections) == 0 {
-		l.explainEmpty(ctx)
+		l.explainEmpty()
 	}
 	return err
 }
@@ -240,31 +232,21 @@ func (l lookup) unselected(ctx context.Context, key string) string {
 	return "the key exists, but no pattern selects it; use " + shellWords([]string{"-k", sanitize.Line(key, 200)})
 }
 
-// explainEmpty explains why no election was found, and lists nearby keys with a lock.
-func (l lookup) explainEmpty(ctx context.Context) {
-	found, err := consulx.FindNearby(ctx, l.client, l.patterns, nil)
-	if ctx.Err() != nil {
+// explainEmpty explains that no election was found.
+func (l lookup) explainEmpty() {
+	what := strings.Join(l.patterns.Strings(), ", ")
+	if l.snapshot.Filtered {
+		l.warn("no readable key matches %s: this token cannot read all keys; electop doctor shows the missing ACL rules", what)
 		return
 	}
-	hidden := found.Hidden || l.snapshot.Filtered
-	what := strings.Join(l.patterns.Strings(), ", ")
-	whose := "this token"
-	if found.Anonymous {
-		whose = "the anonymous token (no token was given)"
-	}
-	switch {
-	case hidden && !found.Readable && err == nil:
-		l.warn("%s cannot read any key: elections may be missing; missing ACL rule for %s: %s", whose, what, found.Rule)
-	case hidden:
-		l.warn("no readable key matches %s; %s cannot read all keys: elections may be missing", what, whose)
-	case !found.Readable && found.Complete:
-		l.warn("no key matches %s: the KV store has no keys", what)
-	default:
-		l.warn("no key matches %s", what)
-	}
-	if len(found.Locked) > 0 {
-		l.warn("nearby keys with a lock: %s; select keys with -k PATTERN", strings.Join(found.Locked, ", "))
-	} else if found.Complete && found.Readable {
-		l.warn("no session holds any other readable key")
+	l.warn("no key matches %s; electop discover lists the locks of the store, electop doctor what this token can read", what)
+}
+
+// progress returns a function that writes on a terminal that the KV store is searched.
+func (l lookup) progress(d deps) func(done, total int) {
+	return func(done, total int) {
+		if d.interactive && done == 0 {
+			fmt.Fprintf(d.stderr, "  %ssearching %s (ctrl-c stops)\n", l.where, election.Plural(uint64(total), "key")) //nolint:gosec // not negative
+		}
 	}
 }

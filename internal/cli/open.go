@@ -260,7 +260,7 @@ func (ls lookups) elections(ctx context.Context, names []string) ([][]*election.
 	found := make([][]*election.Election, len(ls.all))
 	if len(names) == 0 {
 		for i, l := range ls.all {
-			l.warnMissing(ctx)
+			l.warnMissing()
 			found[i] = l.snapshot.Elections
 		}
 		return found, nil

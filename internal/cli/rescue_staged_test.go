@@ -50,17 +50,3 @@ func TestRescueFindsADeletedKeyThatCandidatesWaitFor(t *testing.T) {
 		}
 	})
 }
-
-// Candidates that do not acquire a free key must be restarted.
-func TestRescueFindsCandidatesThatDoNotAcquireTheKey(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		k, key := "-k"+p+"/*/leader", p+"/web/leader"
-		named := func(name string) string { return w.session(func(s *api.SessionEntry) { s.Name = name }) }
-		first := named("web-1")
-		w.acquire(key, first, "web-1")
-		named("web-2")
-		w.unlock(key, first)
-		identified(t, w, k, []string{"web"}, "candidates_idle", "manual")
-	})
-}

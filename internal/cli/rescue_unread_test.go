@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,45 +10,6 @@ import (
 
 	"electop/internal/consultest"
 )
-
-// If a token cannot read the session or the checks of a leader, rescue reports that the leader may have failed.
-func TestRescueReportsUnreadableEvidence(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	w := newTestConsul(t, agent.Addr())
-	w.client = agent.Client()
-	failed := &api.CatalogRegistration{
-		Node: "node-4", Address: "10.0.0.9", Service: &api.AgentService{Service: "mail"},
-		Checks: api.HealthChecks{{Node: "node-4", CheckID: "serfHealth", Name: "Serf Health Status", Status: "passing"}, {Node: "node-4", CheckID: "service:mail", ServiceID: "mail", Status: "passing"}},
-	}
-	if _, err := w.client.Catalog().Register(failed, nil); err != nil {
-		t.Fatal(err)
-	}
-	w.acquire("service/web/leader", w.session(func(s *api.SessionEntry) { s.Node, s.Name = "node-4", "web" }), "web-1")
-	w.acquire("service/mail/leader", w.session(func(s *api.SessionEntry) { s.Node, s.Name = "node-4", "mail" }), "mail-1")
-	w.acquire("service/ttl/leader", w.session(func(s *api.SessionEntry) { s.Node, s.TTL = "node-4", "1h" }), "ttl-1")
-	const keys, sessions, nodes = `key_prefix "" { policy = "read" } `, `session_prefix "" { policy = "read" } `, `node_prefix "" { policy = "read" } `
-	const session, checks = "its session could not be read", "the checks of node-4 could not be read (not readable with this token)"
-	for name, tt := range map[string]struct {
-		rules string
-		want  map[string]string // the reason by election
-	}{
-		"all":         {keys + sessions + nodes + `service_prefix "" { policy = "read" }`, nil},
-		"no-sessions": {keys + nodes, map[string]string{"web": session, "mail": session, "ttl": session}},
-		"no-nodes":    {keys + sessions, map[string]string{"web": checks, "mail": checks}},
-		"no-services": {keys + sessions + nodes, nil}, // the node check suffices
-	} {
-		secret := token(t, w.client, name, tt.rules)
-		all := rescueLines(t, w.run("--read-only", "rescue", "-o", "json", "--token", secret).must(t, exitOK).out)
-		if len(all) != len(tt.want) {
-			t.Errorf("%s: %+v", name, all)
-		}
-		for election, reason := range tt.want {
-			if l := all[election]; l.Problem != "unknown" || l.Fix != "manual" || l.Result != "proposed" || !strings.Contains(l.Why, reason) {
-				t.Errorf("%s: %s: %+v", name, election, l)
-			}
-		}
-	}
-}
 
 func TestRescueDoesNotWaitForALeaderThatMayHaveFailed(t *testing.T) {
 	w := onMemory(t)
@@ -80,4 +42,31 @@ func unhealthy(t *testing.T, addr string) string {
 		}
 		forward.ServeHTTP(rw, r)
 	})
+}
+
+// If a token cannot read the session or the checks of a leader, rescue reports that the leader may have failed.
+func TestRescueReportsUnreadableEvidence(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	w.nodeHealth("node-4", api.HealthPassing)
+	w.acquire("service/web/leader", w.session(func(s *api.SessionEntry) { s.Node = "node-4" }), "web-1")
+	w.acquire("service/ttl/leader", w.session(func(s *api.SessionEntry) { s.Node, s.TTL = "node-4", "1h" }), "ttl-1")
+	const keys, sessions, nodes = `key_prefix "" { policy = "read" } `, `session_prefix "" { policy = "read" } `, `node_prefix "" { policy = "read" } `
+	for rules, want := range map[string]map[string]string{ // the reason by election
+		keys + sessions + nodes: nil,
+		keys + nodes:            {"web": "its session could not be read", "ttl": "its session could not be read"},
+		keys + sessions:         {"web": "the checks of node-4 could not be read (not readable with this token)"},
+	} {
+		secret := token(t, w.client, fmt.Sprint("t", len(rules)), rules)
+		all := rescueLines(t, w.run("--read-only", "rescue", "-o", "json", "--token", secret).must(t, exitOK).out)
+		if len(all) != len(want) {
+			t.Errorf("%s: %+v", rules, all)
+		}
+		for election, reason := range want {
+			if l := all[election]; l.Problem != "unknown" || l.Fix != "manual" || l.Result != "proposed" || !strings.Contains(l.Why, reason) {
+				t.Errorf("%s: %s: %+v", rules, election, l)
+			}
+		}
+	}
 }

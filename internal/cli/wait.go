@@ -18,20 +18,18 @@ import (
 
 // waitCommand waits for the state of one election.
 type waitCommand struct {
-	d       deps
+	printer
 	o       *options
 	led     bool
 	vacant  bool
 	leader  string
 	timeout time.Duration
-	output  string
 
 	name, key string
 	election  *election.Election // as last observed; nil while the key does not exist
 	at        time.Time
 	// unknown is the reason why the current state cannot be read. It is empty if election is current.
 	unknown string
-	denied  bool // Consul denies the reads
 }
 
 const waitHelp = `Wait until an election has a leader, has none, or is led by LEADER, and print
@@ -53,7 +51,7 @@ Exit codes:
   5  denied by Consul's ACLs, or unknown token`
 
 func newWaitCommand(d deps, o *options) *cobra.Command {
-	w := &waitCommand{d: d, o: o}
+	w := &waitCommand{printer: printer{d: d}, o: o}
 	cmd := &cobra.Command{
 		Use:   "wait NAME --led | --vacant | --leader LEADER",
 		Short: "Wait until an election has a leader, no leader, or a given leader",
@@ -111,8 +109,6 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 	switch {
 	case err != nil:
 		return err
-	case w.denied:
-		return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(w.key, 200))
 	case w.reached():
 		return w.write()
 	case ctx.Err() != nil:
@@ -138,21 +134,17 @@ func (w *waitCommand) find(ctx context.Context, l lookup, name string) error {
 	if w.vacant || !ok || !errors.Is(explained, errNoElection) {
 		return explained
 	}
-	w.key = key
 	if match, ok := l.patterns.Match(key); ok {
 		w.name = match
 	}
+	w.key = key
 	return nil
 }
 
 // check returns an error if the election cannot reach any awaited state.
 func (w *waitCommand) check() error {
-	switch {
-	case w.election == nil:
-	case w.election.State(w.at) == election.OfSemaphore:
+	if w.election != nil && w.election.State(w.at) == election.OfSemaphore {
 		return usagef("%s is a semaphore, which has holders and no leader", sanitize.Line(w.name, 100))
-	case !election.Addressable(w.key):
-		return usagef("the key %s is not UTF-8: Consul replaces its invalid bytes, so electop cannot observe this key alone", sanitize.Line(w.key, 100))
 	}
 	return nil
 }
@@ -173,24 +165,27 @@ func (w *waitCommand) reached() bool {
 }
 
 // observe follows the key until the state is reached or ctx ends.
-func (w *waitCommand) observe(ctx context.Context, client *consulx.Client) error {
+func (w *waitCommand) observe(ctx context.Context, client *consulx.Client) (err error) {
 	o := observe.Options{Patterns: election.Patterns{election.KeyPattern(w.key)}}
-	err := observing(ctx, client, o, func(observer *observe.Observer) {
+	ended := observing(ctx, client, o, func(observer *observe.Observer) {
 		awaitState(ctx, observer.Snapshots(), func(now *election.Snapshot) bool {
-			w.update(now)
-			return w.denied || w.reached() || w.check() != nil
+			err = w.update(now)
+			return err != nil || w.reached()
 		})
 	})
-	return cmp.Or(err, w.check())
+	return cmp.Or(err, ended)
 }
 
 // update sets the state according to a later snapshot of the same key.
-func (w *waitCommand) update(now *election.Snapshot) {
+func (w *waitCommand) update(now *election.Snapshot) error {
 	lost := now.Connection.State == election.Lost
-	if !now.Loaded && !lost {
-		return
+	switch {
+	case now.Connection.Refused:
+		return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(w.key, 200))
+	case !now.Loaded && !lost:
+		return nil
 	}
-	w.at, w.unknown, w.denied = now.At, "", now.Connection.Refused
+	w.at, w.unknown = now.At, ""
 	e := now.Find(election.KeyID(w.key))
 	if e != nil {
 		named := *e // with the exact pattern, the key is the name of the election
@@ -202,18 +197,13 @@ func (w *waitCommand) update(now *election.Snapshot) {
 	} else if e != nil && e.Unreadable {
 		w.unknown = "this token can no longer read the key"
 	}
+	return w.check()
 }
 
 func (w *waitCommand) write() error {
-	if w.output == "text" {
-		_, err := fmt.Fprintln(w.d.stdout, w.text())
-		return err
-	}
 	text, err := w.election.JSON(w.at)
-	if err != nil {
-		return err
-	}
-	return writeIndented(w.d.stdout, json.RawMessage(text))
+	w.line(json.RawMessage(text), w.text(), false)
+	return cmp.Or(err, w.written)
 }
 
 // text describes the state in one line.

@@ -38,7 +38,7 @@ func TestWaitSeesTheState(t *testing.T) {
 		created := w.background("wait", "web", "--leader", "web-1", "-o", "json", k)
 		w.acquire(p+"/web/leader", s, "web-1")
 		r := created.wait().must(t, exitOK)
-		has(t, r.out, `"election": "web"`, `"leader": "web-1"`)
+		has(t, r.out, `"election":"web"`, `"leader":"web-1"`)
 		vacant := w.background("wait", "web", "--vacant", "--timeout", "0", k)
 		if _, err := w.client.Session().Destroy(s, nil); err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestWaitTimesOut(t *testing.T) {
 	w.acquire("service/web/leader", s, "web-1")
 	r := w.run("wait", "web", "--leader", "web-2", "--timeout", "300ms", "-o", "json").must(t, exitFailed)
 	has(t, r.errOut, "electop: timeout after 300ms: web is led by web-1")
-	has(t, r.out, `"state": "led"`)
+	has(t, r.out, `"state":"led"`)
 	r = w.run("wait", "mail", "--led", "--timeout", "300ms").must(t, exitNoElection)
 	has(t, r.errOut, "electop: no such election: mail did not appear within 300ms\n")
 }

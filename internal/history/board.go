@@ -9,7 +9,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"electop/election"
@@ -82,15 +81,7 @@ func (b *Board) Elections(at time.Time) []*election.Election {
 
 // Apply applies an event to the board. An event whose effect the board already contains changes nothing.
 func (b *Board) Apply(ev *election.Event) {
-	switch {
-	case ev.Initial, ev.Type == election.ConnectionLost, ev.Type == election.ConnectionRestored:
-		return
-	case ev.Key == "": // an event about all elections of a prefix
-		for _, e := range b.elections {
-			if e.Exists && strings.HasPrefix(e.Key(), ev.Prefix) {
-				e.Unreadable = ev.Type == election.Unreadable
-			}
-		}
+	if ev.Initial || ev.Key == "" {
 		return
 	}
 	e := b.elections[ev.Key]

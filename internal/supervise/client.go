@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -10,8 +11,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"electop/internal/procgroup"
 )
 
 const (
@@ -59,7 +58,7 @@ func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.Stdout, s.Stderr
 	cmd.Env = append(os.Environ(), env...)
 	cmd.ExtraFiles = []*os.File{read, group} // deadlinesFile, groupFile
-	cmd.SysProcAttr = procgroup.NewSession() // ctrl-z must not stop the supervisor
+	cmd.SysProcAttr = newSession()           // ctrl-z must not stop the supervisor
 	cmd.WaitDelay = outputTimeout
 	c := &Client{cmd: cmd, deadlines: deadlines, done: make(chan struct{})}
 	c.send(first)
@@ -117,13 +116,13 @@ func (c *Client) Extend(d Deadlines) {
 // send ignores errors. After an error, the supervisor either uses its previous deadlines or has ended.
 func (c *Client) send(d Deadlines) {
 	_ = c.deadlines.SetWriteDeadline(time.Now().Add(sendTimeout))
-	_, _ = io.WriteString(c.deadlines, d.encode())
+	_ = json.NewEncoder(c.deadlines).Encode(d)
 }
 
 // killGroup does nothing if the supervisor was killed before it sent the group. On Linux, the kernel then kills the
 // program.
 func (c *Client) killGroup() {
 	if group := int(c.group.Load()); group > 0 {
-		_ = procgroup.Signal(group, syscall.SIGKILL)
+		_ = Signal(group, syscall.SIGKILL)
 	}
 }

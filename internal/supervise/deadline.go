@@ -1,9 +1,6 @@
 package supervise
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Deadlines limit how long the program may run. The campaign extends them while it leads.
 type Deadlines struct {
@@ -44,22 +41,11 @@ func NewDeadlines(now time.Time, remaining time.Duration, lost, signalled time.T
 	return d
 }
 
-// encode returns the deadlines as one line of wall clock times. A time remains correct if the line arrives late; a
-// duration would become too long.
-func (d Deadlines) encode() string {
-	return fmt.Sprintf("%d %d %d %t\n", d.Term.UnixNano(), d.Grace, d.Kill.UnixNano(), d.Asked)
-}
-
-// decode parses the output of encode. The resulting times have a monotonic clock reading.
-func decode(line string, now time.Time) (Deadlines, error) {
-	var term, kill int64
-	var d Deadlines
-	if _, err := fmt.Sscanf(line, "%d %d %d %t", &term, &d.Grace, &kill, &d.Asked); err != nil {
-		return d, fmt.Errorf("cannot parse the deadlines of the program: %w", err)
-	}
-	at := func(wall int64) time.Time { return now.Add(time.Duration(wall - now.UnixNano())) }
-	d.Term, d.Kill = at(term), at(kill)
-	return d, nil
+// received returns deadlines that this process received as wall clock times, with a monotonic clock reading. A wall clock
+// time remains correct if it arrives late; a duration would become too long.
+func (d Deadlines) received(now time.Time) Deadlines {
+	d.Term, d.Kill = now.Add(d.Term.Sub(now.Round(0))), now.Add(d.Kill.Sub(now.Round(0)))
+	return d
 }
 
 // end returns the latest time at which the supervisor kills the program and its child processes.

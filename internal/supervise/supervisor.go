@@ -3,7 +3,7 @@
 package supervise
 
 import (
-	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,12 +11,14 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-
-	"electop/internal/procgroup"
 )
 
 // Command is the name of a hidden command that [Start] runs. The command must call [Run].
 const Command = "supervise"
+
+// vanishTimeout is how long electop waits for a process group to end after SIGKILL. A process in an uninterruptible
+// system call may take longer.
+const vanishTimeout = time.Second
 
 // tickInterval is the maximum delay of a signal. The supervisor polls, because a timer does not advance while the
 // machine is suspended.
@@ -42,20 +44,21 @@ func Run(program []string, s Streams) error {
 	// The kernel kills the program when the thread that started it ends, so this thread must not end.
 	runtime.LockOSThread()
 	deadlines, group := inherited(deadlinesFile, "deadlines"), inherited(groupFile, "group")
-	lines := bufio.NewReader(deadlines)
-	first, err := readDeadlines(lines)
-	if err != nil {
-		return err
+	stream := json.NewDecoder(deadlines)
+	var first Deadlines
+	if err := stream.Decode(&first); err != nil {
+		return fmt.Errorf("cannot read the deadlines of the program: %w", err)
 	}
+	first = first.received(time.Now())
 	if reached(time.Now(), first.Term) {
 		return errExpired
 	}
-	if err := procgroup.AdoptOrphans(); err != nil {
+	if err := AdoptOrphans(); err != nil {
 		return err
 	}
 	cmd := exec.Command(program[0], program[1:]...) //nolint:noctx // it ends at its deadlines
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.Stdout, s.Stderr
-	cmd.SysProcAttr = procgroup.NewGroup()
+	cmd.SysProcAttr = newGroup()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%w: %w", ErrStart, err)
 	}
@@ -65,8 +68,8 @@ func Run(program []string, s Streams) error {
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
 	received := make(chan Deadlines)
-	go receive(lines, received)
-	err = v.run(received, exited)
+	go receive(stream, received)
+	err := v.run(received, exited)
 	if v.expired {
 		return errExpired
 	}
@@ -75,27 +78,19 @@ func Run(program []string, s Streams) error {
 
 // inherited returns the file of an inherited descriptor. The supervised program does not inherit it.
 func inherited(fd int, name string) *os.File {
-	procgroup.CloseOnExec(fd)
+	closeOnExec(fd)
 	return os.NewFile(uintptr(fd), name)
 }
 
-func readDeadlines(lines *bufio.Reader) (Deadlines, error) {
-	line, err := lines.ReadString('\n')
-	if err != nil {
-		return Deadlines{}, err
-	}
-	return decode(line, time.Now())
-}
-
 // receive sends each received deadline to the channel. It closes the channel when the pipe of the campaign is closed.
-func receive(lines *bufio.Reader, received chan<- Deadlines) {
+func receive(stream *json.Decoder, received chan<- Deadlines) {
 	defer close(received)
 	for {
-		d, err := readDeadlines(lines)
-		if err != nil {
+		var d Deadlines
+		if stream.Decode(&d) != nil {
 			return
 		}
-		received <- d
+		received <- d.received(time.Now())
 	}
 }
 
@@ -134,7 +129,7 @@ func (v *supervisor) run(received <-chan Deadlines, exited <-chan error) (result
 
 // finished reports whether the program has ended and its group has no processes.
 func (v *supervisor) finished(now time.Time) bool {
-	return v.exited && (procgroup.Gone(v.group) || !v.killed.IsZero() && now.Sub(v.killed) > procgroup.VanishTimeout)
+	return v.exited && (Gone(v.group) || !v.killed.IsZero() && now.Sub(v.killed) > vanishTimeout)
 }
 
 // sendSignals sends the signals that are due. It repeats SIGKILL, because the first one does not reach a process that
@@ -145,12 +140,12 @@ func (v *supervisor) sendSignals(now time.Time) {
 	if !v.termed && (term || kill) {
 		v.termed, v.killAt = true, now.Add(v.deadlines.Grace)
 		v.expired = !v.deadlines.Asked && !v.exited
-		_ = procgroup.Signal(v.group, syscall.SIGTERM) // ignore the error: the group may have ended
+		_ = Signal(v.group, syscall.SIGTERM) // ignore the error: the group may have ended
 	}
 	if kill {
 		if v.killed.IsZero() {
 			v.killed = now
 		}
-		_ = procgroup.Signal(v.group, syscall.SIGKILL)
+		_ = Signal(v.group, syscall.SIGKILL)
 	}
 }

@@ -1,13 +1,11 @@
 package act
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -30,19 +28,20 @@ type Planner func(ctx context.Context, datacenter, node string, progress func(do
 // drain is the dialog about the drain of a node: electop reads the plan, and the user confirms it.
 type drain struct {
 	scene.Overlay
-	s     *scene.Scene    // of the node's datacenter
-	ctx   context.Context //nolint:containedctx // ends the read with the program
-	plans Planner
-
-	datacenter, node string
-	err              error
-	plan             *engine.Plan // nil until it is read
-	asOf             time.Time
-	// excluded contains the elections that the drain must skip. destroy allows it to destroy sessions. full shows the
-	// effects and how the drain proceeds.
-	excluded      map[*engine.Item]bool
+	s    *scene.Scene // of the node's datacenter
+	node string
+	plan engine.Plan
+	err  error
+	asOf time.Time
+	// todo contains the elections to move, including those that the user excludes.
+	todo []*engine.Item
+	// destroy allows the drain to destroy sessions. full shows the effects and how the drain proceeds.
 	destroy, full bool
+	refresh       func() any
 }
+
+// excluded is the reason to skip an election that the user excluded in the dialog.
+const excluded = "excluded in the plan"
 
 // Drain opens the plan for a node, or the list of nodes if the name is empty. s is the scene of the datacenter.
 func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.Map, s *scene.Scene) scene.Action {
@@ -56,34 +55,44 @@ func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.M
 	if node == "" {
 		return nodeMenu(s, where, k, func(node string) any { return Drain(ctx, plans, datacenter, node, k, s) })
 	}
-	d := &drain{s: s, ctx: ctx, plans: plans, datacenter: datacenter, node: node}
+	d := &drain{s: s, node: node, asOf: s.Now}
+	d.refresh = func() any { return Drain(ctx, plans, datacenter, node, k, d.s) }
 	d.Sheet = kit.Sheet{Title: "Drain " + scene.OneLine(node, 40) + where, Keys: k, Width: 100, Menu: true, Write: d.write}
 	d.Update = func(s *scene.Scene) scene.Action {
 		d.s = s.In(datacenter)
 		return nil
 	}
-	return scene.Open{Overlay: &d.Overlay, Cmd: d.start()}
+	var cmd tea.Cmd
+	d.Task, cmd = kit.Read(ctx, 0, func(ctx context.Context, progress func(int, int)) (engine.Plan, error) {
+		return plans(ctx, datacenter, node, progress)
+	}, func(plan engine.Plan, err error) tea.Cmd {
+		d.Top()
+		d.plan, d.err, d.todo = plan, err, plan.Planned()
+		return nil
+	})
+	return scene.Open{Overlay: &d.Overlay, Cmd: cmd}
 }
 
 // nodeMenu opens a menu of the known nodes.
 func nodeMenu(s *scene.Scene, where string, k keys.Map, chosen func(node string) any) scene.Action {
-	nodes := nodesOf(s.Live)
+	led := nodesOf(s.Live)
+	nodes := slices.Sorted(maps.Keys(led))
 	if len(nodes) == 0 {
 		return scene.Say{Role: kit.Delay, Text: "No nodes are known. Use :drain NODE for a node whose sessions hold keys outside the patterns."}
 	}
-	column := 0
-	for _, n := range nodes {
-		column = max(column, kit.Width(scene.OneLine(n.name, 60)))
-	}
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Drain a node" + where, Keys: k, Width: 100, Menu: true}}
-	o.Buttons = []kit.Button{{Key: "enter", Label: "Plan", Hint: "choose", Do: func() any { return chosen(nodes[max(0, o.Chosen())].name) }}, {Key: "esc", Hint: "cancel"}}
+	o.Buttons = []kit.Button{{Key: "enter", Label: "Plan", Hint: "choose", Do: func() any { return chosen(nodes[max(0, o.Chosen())]) }}, {Key: "esc", Hint: "cancel"}}
 	o.Write = func(page *kit.Page) {
-		for i, n := range nodes {
+		column := 0
+		for _, name := range nodes {
+			column = min(page.Width/2, max(column, kit.Width(scene.OneLine(name, 60))))
+		}
+		for i, name := range nodes {
 			role := kit.Text
-			if n.led == 0 {
+			if led[name] == 0 {
 				role = kit.Quiet
 			}
-			page.Add(kit.Span{role, kit.PadTo(scene.OneLine(n.name, 60), min(column, page.Width/2)) + "  "}, kit.Span{role, "leads " + kit.Plural(n.led, "election")})
+			page.Add(kit.Span{role, kit.PadTo(scene.OneLine(name, 60), column) + "  leads " + kit.Plural(led[name], "election")})
 			o.Row(page, i)
 		}
 		o.Foot = [][]kit.Span{{{kit.Quiet, "Other nodes: :drain NODE"}}}
@@ -91,21 +100,11 @@ func nodeMenu(s *scene.Scene, where string, k keys.Map, chosen func(node string)
 	return scene.Open{Overlay: o}
 }
 
-type node struct {
-	name string
-	led  int
-}
-
-// nodesOf lists the known nodes, sorted by name. Sessions may spell the name of a node differently.
-func nodesOf(live *election.Snapshot) []node {
+// nodesOf returns the number of elections that sessions on each known node lead.
+func nodesOf(live *election.Snapshot) map[string]int {
 	led := map[string]int{}
 	for name := range live.Checks {
 		led[name] = 0
-	}
-	if live.SessionList != nil {
-		for _, session := range live.SessionList.Sessions {
-			led[session.Node] = 0
-		}
 	}
 	for _, e := range live.Elections {
 		for _, term := range e.Terms {
@@ -116,61 +115,27 @@ func nodesOf(live *election.Snapshot) []node {
 		}
 	}
 	delete(led, "")
-	byName := func(a, b string) int {
-		return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(b, a))
-	}
-	var all []node
-	for _, name := range slices.SortedFunc(maps.Keys(led), byName) {
-		if last := len(all) - 1; last >= 0 && election.SameNode(all[last].name, name) {
-			all[last].led += led[name]
-			continue
-		}
-		all = append(all, node{name, led[name]})
-	}
-	return all
-}
-
-// start reads the plan.
-func (d *drain) start() (cmd tea.Cmd) {
-	d.Task.Cancel()
-	d.Top()
-	d.plan, d.err, d.excluded, d.destroy, d.asOf = nil, nil, map[*engine.Item]bool{}, false, d.s.Now
-	d.Task, cmd = kit.Read(d.ctx, 0, func(ctx context.Context, progress func(int, int)) (engine.Plan, error) {
-		return d.plans(ctx, d.datacenter, d.node, progress)
-	}, func(plan engine.Plan, err error) tea.Cmd {
-		d.Top()
-		if d.err = err; err == nil {
-			d.plan = &plan
-		}
-		return nil
-	})
-	return cmd
-}
-
-// todo lists the elections to move, including the excluded ones.
-func (d *drain) todo() []*engine.Item {
-	if d.plan == nil {
-		return nil
-	}
-	return d.plan.Planned()
+	return led
 }
 
 // kept returns the number of elections that the drain would move.
-func (d *drain) kept() int { return len(d.todo()) - len(d.excluded) }
+func (d *drain) kept() (n int) {
+	for _, i := range d.todo {
+		if i.Skip == "" {
+			n++
+		}
+	}
+	return n
+}
 
 func (d *drain) buttons() []kit.Button {
-	closes := kit.Button{Key: "esc", Label: "Close"}
-	refresh := kit.Button{Key: "r", Hint: "refresh", Do: func() any { return scene.Run{Cmd: d.start()} }}
 	cancel := kit.Button{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }}
+	refresh := kit.Button{Key: "r", Hint: "refresh", Do: d.refresh}
 	switch {
 	case d.Task.Running():
 		return []kit.Button{cancel}
-	case len(d.todo()) == 0:
-		return []kit.Button{closes, refresh}
-	}
-	word := "drain " + kit.Plural(d.kept(), "election")
-	if n := len(d.excluded); n > 0 {
-		word = "drain " + strconv.Itoa(d.kept()) + " of " + kit.Plural(d.kept()+n, "election")
+	case len(d.todo) == 0:
+		return []kit.Button{{Key: "esc", Label: "Close"}, refresh}
 	}
 	destroy, details := "allow destroy", "details"
 	if d.destroy {
@@ -179,168 +144,144 @@ func (d *drain) buttons() []kit.Button {
 	if d.full {
 		details = "fewer details"
 	}
-	all := []kit.Button{
-		cancel, {Key: "y", Label: "Drain", Hint: word, Acts: true, Count: d.kept(), Do: d.confirm},
+	return []kit.Button{
+		cancel, {Key: "y", Label: "Drain", Hint: "drain " + kit.Plural(d.kept(), "election"), Acts: true, Count: d.kept(), Off: d.kept() == 0, Do: d.confirm},
 		{Key: "space", Hint: "exclude", Do: d.toggle},
 		{Key: "x", Hint: destroy, Do: func() any { d.destroy = !d.destroy; return nil }},
 		{Key: "a", Hint: details, Do: func() any { d.full = !d.full; return nil }}, refresh,
 	}
-	if d.kept() == 0 {
-		all[0].Label, all = "Close", slices.Delete(all, 1, 2)
-		d.State = []kit.Span{{kit.Delay, "All elections are excluded."}}
-	}
-	return all
 }
 
 // toggle excludes the election under the cursor, or includes it again.
 func (d *drain) toggle() any {
 	if i := d.Chosen(); i >= 0 {
-		item := d.todo()[i]
-		if d.excluded[item] {
-			delete(d.excluded, item)
+		if item := d.todo[i]; item.Skip == "" {
+			item.Skip = excluded
 		} else {
-			d.excluded[item] = true
+			item.Skip = ""
 		}
 	}
 	return nil
 }
 
 func (d *drain) confirm() any {
-	if refusal := d.s.Refusal(drainKind); refusal != "" {
+	switch refusal := d.s.Refusal(drainKind); {
+	case refusal != "":
 		return scene.Say{Role: kit.Delay, Text: refusal}
+	case d.kept() == 0:
+		return scene.Say{Role: kit.Delay, Text: "Nothing was done: all elections are excluded."}
 	}
-	for item := range d.excluded {
-		item.Skip = "excluded in the plan"
-	}
-	return scene.Drain{Plan: *d.plan, Destroy: d.destroy}
+	return scene.Drain{Plan: d.plan, Destroy: d.destroy}
 }
 
 // write writes what moves, the elections with their likely next leaders, and the warnings. Many elections come last, so
 // that the user sees the warnings first.
 func (d *drain) write(page *kit.Page) {
-	d.Edge, d.State = kit.Accent, nil
-	d.Buttons = d.buttons()
-	todo := d.todo()
-	switch many := len(todo) > kit.Counted; {
+	d.Edge, d.Buttons = kit.Accent, d.buttons()
+	switch many := len(d.todo) > kit.Counted; {
 	case d.Task.Running():
 		page.Para(kit.Accent, "Reading the elections and sessions, and searching the store: "+d.Task.Far()+".")
 	case d.err != nil:
 		page.Para(kit.Bad, "Cannot plan the drain: "+scene.Clean(d.err.Error()))
 	default:
-		d.writeSummary(page, todo)
+		d.writeSummary(page)
 		if !many {
-			d.writeItems(page, todo)
+			d.writeItems(page)
 		}
-		d.writeEffects(page, todo)
-		d.writeSkipped(page)
+		d.writeEffects(page)
+		for _, i := range d.plan.Items {
+			if i.Skip != "" && i.Skip != excluded {
+				page.Para(kit.Delay, "Skipped "+i.Name()+": "+i.Skip)
+			}
+		}
 		if many {
 			page.Blank()
-			d.writeItems(page, todo)
+			d.writeItems(page)
 		}
 	}
 }
 
 // writeSummary writes how many elections the plan moves and how many it skips.
-func (d *drain) writeSummary(page *kit.Page, todo []*engine.Item) {
+func (d *drain) writeSummary(page *kit.Page) {
 	if d.plan.Incomplete != "" {
 		page.Beside([]kit.Span{{kit.Delay, page.Sym.Warning + " "}}, 2, kit.Span{kit.Delay, d.plan.Incomplete})
 	}
-	if len(d.plan.Items) == 0 {
-		role := kit.Led
-		if d.plan.Incomplete != "" {
-			role = kit.Delay
-		}
-		page.Para(role, "No session on "+scene.OneLine(d.node, 60)+" leads an election or holds another key.")
-		return
-	}
-	text := kit.Plural(len(todo), "election") + " to move"
-	if skipped := len(d.plan.Items) - len(todo); skipped > 0 {
+	text := kit.Plural(len(d.todo), "election") + " to move"
+	if skipped := len(d.plan.Items) - d.kept(); skipped > 0 {
 		text += ", " + strconv.Itoa(skipped) + " skipped"
+	}
+	if len(d.plan.Items) == 0 {
+		text = "No session on " + scene.OneLine(d.node, 60) + " leads an election or holds another key"
 	}
 	page.Para(kit.Strong, text+". As of "+kit.ClockTime(d.asOf)+".")
 }
 
 // writeItems writes the elections to move as rows of the menu.
-func (d *drain) writeItems(page *kit.Page, todo []*engine.Item) {
+func (d *drain) writeItems(page *kit.Page) {
 	const nameWidth, leaderWidth = 24, 20
 	column := 0
-	for _, i := range todo {
+	for _, i := range d.todo {
 		column = max(column, kit.Width(scene.OneLine(i.Name(), nameWidth)))
 	}
 	column = min(column, max(8, page.Width/4))
 	d.Row(page, -1)
-	for n, i := range todo {
+	for n, i := range d.todo {
 		name, _ := kit.Cut(i.Name(), column, page.Sym.Ellipsis)
 		box := "[" + page.Sym.Passing + "] "
-		leader := []kit.Span{{kit.Text, scene.OneLine(i.Target.Leader, leaderWidth)}, {kit.Quiet, "; next: " + i.NextText()}}
+		roles := [...]kit.Role{kit.Led, kit.Strong, kit.Text, kit.Quiet, kit.Delay}
+		if i.Skip != "" {
+			box = kit.PadTo("[", kit.Width(box)-2) + "] "
+			roles = [...]kit.Role{kit.Quiet, kit.Faint, kit.Faint, kit.Faint, kit.Faint}
+		}
+		leader := []kit.Span{{roles[2], scene.OneLine(i.Target.Leader, leaderWidth)}, {roles[3], "; next: " + i.NextText()}}
 		if !i.Watched {
-			leader = append(leader, kit.Span{kit.Delay, "; not watched"})
+			leader = append(leader, kit.Span{roles[4], "; not watched"})
 		}
-		first := []kit.Span{{kit.Led, box}, {kit.Strong, kit.PadTo(name, column) + "  "}}
-		if d.excluded[i] {
-			first = []kit.Span{{kit.Quiet, kit.PadTo("[", kit.Width(box)-2) + "] "}, {kit.Faint, kit.PadTo(name, column) + "  "}}
-			for n := range leader {
-				leader[n].Role = kit.Faint
-			}
-		}
-		page.Beside(first, kit.Width(box)+column+2, leader...)
+		page.Beside([]kit.Span{{roles[0], box}, {roles[1], kit.PadTo(name, column) + "  "}}, kit.Width(box)+column+2, leader...)
 		d.Row(page, n)
 	}
 }
 
 // writeEffects writes the warnings, whether the drain may destroy sessions and, in full, the course of the drain and
 // each sentence of [insight.EffectOf].
-func (d *drain) writeEffects(page *kit.Page, todo []*engine.Item) {
-	sentences := func(sign string, role kit.Role, of func(*engine.Item) insight.Effect, pick func(insight.Effect) []string) {
-		var effects []engine.NamedEffect
-		for _, i := range todo {
-			effects = append(effects, engine.NamedEffect{Name: i.Name(), Effect: of(i)})
-		}
-		for _, text := range engine.Sentences(effects, pick, func(names []string) string { return election.NameList(names, shownNames) }) {
-			page.Beside([]kit.Span{{role, sign + " "}}, 2, kit.Span{role, text})
-		}
+func (d *drain) writeEffects(page *kit.Page) {
+	var release, destroy, all []engine.NamedEffect
+	for _, i := range d.plan.Items {
+		all = append(all, engine.NamedEffect{Name: i.Name(), Effect: i.Effect})
 	}
-	release, destroy := func(i *engine.Item) insight.Effect { return i.Effect }, func(i *engine.Item) insight.Effect { return i.Last }
-	all := func(f insight.Effect) []string { return []string{f.Key, f.Holder, f.Delay} }
-	warnings := func(f insight.Effect) []string { return f.Warnings }
-	if len(todo) == 0 {
-		return
+	for _, i := range d.todo {
+		release = append(release, engine.NamedEffect{Name: i.Name(), Effect: i.Effect})
+		destroy = append(destroy, engine.NamedEffect{Name: i.Name(), Effect: i.Last})
 	}
 	page.Blank()
-	sentences(page.Sym.Warning, kit.Delay, release, warnings)
+	writeSentences(page, page.Sym.Warning, kit.Delay, release, shownNames, warningsOf)
 	node := scene.OneLine(d.node, 40)
 	if d.full {
 		page.Para(kit.Text, fmt.Sprintf(
 			"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause if another node has a likely candidate. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
 			d.plan.Rounds, node, d.plan.Settle, engine.Parallel))
-		sentences(page.Sym.Dot, kit.Quiet, release, all)
+		writeSentences(page, page.Sym.Dot, kit.Quiet, release, shownNames, factsOf)
 	}
-	if d.destroy {
+	switch {
+	case d.destroy:
 		d.Edge = kit.Vacant
 		page.Para(kit.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after %s, electop destroys this session once, unless the session holds a key that is not part of the drain.",
 			node, engine.Releases(d.plan.Rounds)))
-		sentences(page.Sym.Dot, kit.Quiet, destroy, all)
-		sentences(page.Sym.Warning, kit.Delay, destroy, warnings)
-	} else {
+		writeSentences(page, page.Sym.Dot, kit.Quiet, destroy, shownNames, factsOf)
+		writeSentences(page, page.Sym.Warning, kit.Delay, destroy, shownNames, warningsOf)
+	case len(d.todo) > 0:
 		page.Para(kit.Quiet, "The drain destroys no sessions; x allows it to destroy sessions.")
 	}
-	for _, i := range todo {
-		writeBetter(page, i)
-	}
+	writeBetter(page, all)
 }
 
-func (d *drain) writeSkipped(page *kit.Page) {
-	for _, i := range d.plan.Items {
-		if i.Skip != "" {
-			page.Para(kit.Delay, "Skipped "+i.Name()+": "+i.Skip)
-			writeBetter(page, i)
-		}
-	}
-}
+func factsOf(f insight.Effect) []string { return []string{f.Key, f.Holder, f.Delay} }
 
-// writeBetter shows the step-down command of the holder's software.
-func writeBetter(page *kit.Page, i *engine.Item) {
-	if i.Effect.Better != "" {
-		page.Field("Better", kit.Span{kit.Accent, scene.Clean(i.Effect.Better)}, kit.Span{kit.Quiet, "  for " + i.Name()})
+func warningsOf(f insight.Effect) []string { return f.Warnings }
+
+// writeSentences writes each sentence once, with up to limit names of the elections unless it applies to all.
+func writeSentences(page *kit.Page, sign string, role kit.Role, effects []engine.NamedEffect, limit int, pick func(insight.Effect) []string) {
+	for _, text := range engine.Sentences(effects, pick, func(names []string) string { return election.NameList(names, limit) }) {
+		page.Beside([]kit.Span{{role, sign + " "}}, 2, kit.Span{role, text})
 	}
 }

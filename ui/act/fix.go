@@ -149,7 +149,7 @@ func (d *fix) confirm() any {
 	var targets []scene.Target
 	for _, key := range destroy.Keys {
 		if e := d.s.Live.In(d.election.Datacenter).Find(election.KeyID(key)); e != nil {
-			targets = append(targets, d.s.Bind(e, false))
+			targets = append(targets, d.s.Bind(e))
 		}
 	}
 	return scene.Confirm{Kind: election.ActionDestroy, Targets: targets, Shown: map[string]election.Destroy{destroy.Session: destroy}, By: d.by}

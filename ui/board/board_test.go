@@ -45,8 +45,7 @@ func (d *driver) show(snap *election.Snapshot, now time.Time) {
 }
 
 func (d *driver) send(msg tea.Msg) scene.Action {
-	var action scene.Action
-	d.m, action = d.m.Update(msg, d.s)
+	action := d.m.Update(msg, d.s)
 	d.s.Selected = d.m.Selected()
 	return action
 }
@@ -206,23 +205,21 @@ func TestChosenAreTheMarkedOrElseTheSelected(t *testing.T) {
 	d.wantsNote(d.choose(election.ActionRelease), "mail has no leader: there is nothing to release.")
 	d.keys("g", "j")
 	ask, ok := d.choose(election.ActionDestroy).(scene.Ask)
-	if !ok || ask.Kind != election.ActionDestroy || len(ask.Visible) != 1 || ask.Visible[0].Target != d.m.Selected().Target() {
+	if !ok || ask.Kind != election.ActionDestroy || len(ask.Targets) != 1 || ask.Targets[0].Target != d.m.Selected().Target() {
 		t.Errorf("nothing marked: %+v", ask)
 	}
 	d.keys("g", "space", "space", "space") // auth, billing, mail
 	d.send(scene.Filtered{Text: "!auth"})
 	ask, _ = d.send(scene.Choose{Kind: election.ActionRelease}).(scene.Ask)
-	if len(ask.Visible) != 1 || ask.Visible[0].Election != "billing" || len(ask.Hidden) != 1 || !ask.Hidden[0].Hidden ||
+	if len(ask.Targets) != 1 || ask.Targets[0].Election != "billing" || !slices.Equal(ask.Hidden, []string{"auth"}) ||
 		!slices.Equal(ask.Leaderless, []string{"mail"}) {
 		t.Errorf("three marked: %+v", ask)
 	}
 	d.send(scene.Filtered{Text: "shop"})
-	if ask, _ = d.choose(election.ActionRelease).(scene.Ask); ask.Unmarked != "shop" || len(ask.Visible) > 0 {
-		t.Errorf("all hidden: %+v", ask)
-	}
-	d.send(scene.Unmark{Targets: ask.Hidden})
-	if visible, hidden := d.m.Marks(d.s); visible != 0 || hidden != 1 {
-		t.Errorf("%d visible and %d hidden marks after the action, want only that of the vacant election", visible, hidden)
+	d.wantsNote(d.choose(election.ActionRelease), scene.AllHidden)
+	d.send(scene.Unmark{Targets: ask.Targets})
+	if visible, hidden := d.m.Marks(d.s); visible != 0 || hidden != 2 {
+		t.Errorf("%d visible and %d hidden marks after the action, want two hidden", visible, hidden)
 	}
 	d.s.ReadOnly = true
 	d.wantsNote(d.choose(election.ActionRelease), "Read-only")

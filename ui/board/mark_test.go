@@ -62,10 +62,10 @@ func TestAFilterChoosesTheTargets(t *testing.T) {
 	d := drive(t, uitest.Mixed(), 120, 30)
 	d.keys("space") // :release with a filter ignores marks
 	ask, ok := d.send(scene.Choose{Kind: election.ActionRelease, Filter: "node:node-2"}).(scene.Ask)
-	if !ok || len(ask.Visible) == 0 || len(ask.Hidden)+len(ask.Leaderless) != 0 {
+	if !ok || len(ask.Targets) == 0 || len(ask.Hidden)+len(ask.Leaderless) != 0 {
 		t.Fatalf("%+v", ask)
 	}
-	for _, target := range ask.Visible {
+	for _, target := range ask.Targets {
 		if target.Node != "node-2" {
 			t.Errorf("%s is led on %s, want node-2", target.Election, target.Node)
 		}

@@ -49,12 +49,15 @@ func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
 	}
 	for _, e := range snap.Elections {
 		state := scene.DisplayStateOf(e, asOf)
-		c.counts.Add(state)
+		c.counts.Of[state]++
 		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
-			if failed.Of(e) != nil {
+			switch checks := insight.TallyChecks(e.Session, snap.Checks); {
+			case failed.Of(e) != nil:
 				c.counts.Failed++
-			} else {
-				c.counts.AddRisk(insight.TallyChecks(e.Session, snap.Checks))
+			case checks.Critical > 0:
+				c.counts.Critical++
+			case checks.Warning > 0:
+				c.counts.Warning++
 			}
 		}
 		c.widths.measure(e)

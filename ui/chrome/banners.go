@@ -31,15 +31,11 @@ const (
 	bannerLines = 3
 )
 
-// Banners returns the lines between header and body. demo is empty outside a demonstration.
-func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, height int) [][]kit.Span {
-	if height < tallHeight {
-		demo = ""
-	}
+// Banners returns the lines between header and body.
+func Banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (fit [][]kit.Span) {
 	room := height - 2 // the header and the footer are one line each
 	room = max(0, room-bodyHeight, room/2)
-	var fit [][]kit.Span
-	for _, b := range banners(s, k, f, demo, width) {
+	for _, b := range banners(s, k, f, width, height) {
 		lines := [][]kit.Span{b} // an empty banner reserves the line of the prompt
 		if height >= tallHeight && kit.SpansWidth(b) > width {
 			lines = kit.Flow(b, width-1)
@@ -56,40 +52,37 @@ func Banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width, heigh
 
 // banners returns the lines about the past, the filter, problems, a pause, loading, the history and a demonstration, in
 // this order.
-func banners(s *scene.Scene, k *keys.Map, f Filtering, demo string, width int) [][]kit.Span {
-	var lines [][]kit.Span
+func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (lines [][]kit.Span) {
+	add := func(spans ...kit.Span) { lines = append(lines, spans) }
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
 	if f.Typing {
-		lines = append(lines, nil)
+		add()
 	}
 	lines = append(lines, pastBanners(s, k, width)...)
 	if !f.Typing && !f.Empty() {
-		lines = append(lines, filterBanner(s, f))
+		add(filterBanner(s, f)...)
 	}
 	lines = append(lines, problems(s)...)
 	if s.Stale && hasBoard && s.Live.Connection.State != election.Lost {
-		lines = append(lines, []kit.Span{{kit.Alarm, " History until " + kit.Clock(s.Live.RecordedUntil, s.Now) + " (" + kit.Duration(s.Now.Sub(s.Live.RecordedUntil)) + " ago). "},
-			{kit.Text, " Connecting to Consul" + sym.Ellipsis}})
+		add(kit.Span{kit.Alarm, " " + s.Recorded(s.Live) + " "}, kit.Span{kit.Text, " Connecting to Consul" + sym.Ellipsis})
 	}
 	if s.Paused {
-		lines = append(lines, []kit.Span{
-			{kit.Badge, " " + sym.Paused + " PAUSED "},
-			{kit.Text, " at " + kit.Clock(s.AsOf, s.Now) + ", " + kit.Duration(s.Now.Sub(s.AsOf)) + " ago; electop still watches Consul"},
-			{kit.Quiet, "   " + k.Pause.Help().Key + " continues"},
-		})
+		add(kit.Span{kit.Badge, " " + sym.Paused + " PAUSED "},
+			kit.Span{kit.Text, " at " + kit.Clock(s.AsOf, s.Now) + ", " + kit.Duration(s.Now.Sub(s.AsOf)) + " ago; electop still watches Consul"},
+			kit.Span{kit.Quiet, "   " + k.Pause.Help().Key + " continues"})
 	}
 	if hasBoard && !s.Live.Loaded && !s.Stale && s.Past == nil {
 		text := " Loading: some elections have not been read yet."
 		if !s.Live.RecordedUntil.IsZero() {
 			text += " Grey rows are from the history."
 		}
-		lines = append(lines, []kit.Span{{kit.Delay, " " + sym.Connecting + text}})
+		add(kit.Span{kit.Delay, " " + sym.Connecting + text})
 	}
 	if s.Warning != "" {
-		lines = append(lines, []kit.Span{{kit.Delay, " " + sym.Warning + " "}, {kit.Text, scene.OneLine(s.Warning, 200)}})
+		add(kit.Span{kit.Delay, " " + sym.Warning + " "}, kit.Span{kit.Text, scene.OneLine(s.Warning, 200)})
 	}
-	if demo != "" {
-		lines = append(lines, []kit.Span{{kit.Accent, " " + sym.Note + " "}, {kit.Quiet, scene.OneLine(demo, 200)}})
+	if s.Demo != "" && height >= tallHeight {
+		add(kit.Span{kit.Accent, " " + sym.Note + " "}, kit.Span{kit.Quiet, scene.OneLine(s.Demo, 200)})
 	}
 	return lines
 }
@@ -113,9 +106,6 @@ func problems(s *scene.Scene) (lines [][]kit.Span) {
 			p.Text = scene.OneLine(p.Where, 40) + ": " + p.Text
 		}
 		b := []kit.Span{{kit.Alarm, " " + p.Text + " "}, {kit.Text, " "}, {kit.Bad, retryText(s, p.Retry)}}
-		if s.Past != nil {
-			b = []kit.Span{{kit.Delay, " " + s.Sym.Warning + " " + p.Text}}
-		}
 		if p.Error != "" {
 			b = append(b, kit.Span{kit.Text, "  " + scene.OneLine(p.Error, 200)})
 		}
@@ -131,19 +121,19 @@ func problems(s *scene.Scene) (lines [][]kit.Span) {
 func filterBanner(s *scene.Scene, f Filtering) []kit.Span {
 	b := []kit.Span{{kit.Accent, " / "}, {kit.Strong, scene.OneLine(f.Text, 120)}, {kit.Quiet, "   " + f.Result}}
 	if f.Err != nil {
-		b = append(b, kit.Span{kit.Text, "   "}, kit.Span{kit.Bad, f.Err.Error()})
+		b = append(b, kit.Span{kit.Bad, "   " + f.Err.Error()})
 	}
 	if f.Hidden > 0 {
-		b = append(b, kit.Span{kit.Text, "   "}, kit.Span{kit.Delay, s.Sym.Mark + hiddenMarks(f.Hidden)})
+		b = append(b, kit.Span{kit.Text, "   "}, hiddenMarks(s.Sym, f.Hidden))
 	}
-	if s.Past != nil || f.Err != nil { // in the past, esc does not clear the filter: it returns to now
-		return b
+	if s.Past == nil && f.Err == nil { // in the past, esc does not clear the filter: it returns to now
+		b = append(b, kit.Span{kit.Quiet, "   esc clears"})
 	}
-	return append(b, kit.Span{kit.Quiet, "   esc clears"})
+	return b
 }
 
 func retryText(s *scene.Scene, at time.Time) string {
-	if left := at.Sub(s.Now); !at.IsZero() && left > 0 {
+	if left := at.Sub(s.Now); left > 0 {
 		return "next retry in " + kit.Duration(left+time.Second-1)
 	}
 	return "retrying now"
@@ -157,23 +147,23 @@ func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]kit.Span {
 		return nil
 	}
 	lines := [][]kit.Span{{{kit.Past, momentText(s, k, width)}}}
-	ev := p.Event
 	if p.Unobserved() {
-		return append(lines, []kit.Span{{kit.Delay, " " + s.Sym.Warning + " " + s.GapText(p.Gap)}})
+		lines = append(lines, []kit.Span{{kit.Delay, " " + s.Sym.Warning + " " + s.GapText()}})
 	}
+	ev := p.Event
 	if ev == nil {
 		return lines
 	}
-	spans := []kit.Span{{kit.Quiet, " " + ev.Time.In(s.Now.Location()).Format("15:04:05.000") + "  "}}
-	if s.Several() {
-		spans = append(spans, kit.Span{kit.Quiet, scene.Clean(ev.Datacenter) + "  "})
-	}
-	if ev.Election != "" {
-		spans = append(spans, kit.Span{kit.Strong, sanitize.Text(ev.Election) + "  "})
-	}
-	spans = append(spans, kit.Span{scene.EventRole(ev), scene.EventWord(ev) + "  "})
+	more, where := "", ""
 	if p.More > 0 {
-		spans = append(spans, kit.Span{kit.Quiet, "(and " + kit.Plural(p.More, "other event") + ")  "})
+		more = "(and " + kit.Plural(p.More, "other event") + ")  "
+	}
+	if s.Several() {
+		where = scene.Clean(ev.Datacenter) + "  "
+	}
+	spans := []kit.Span{
+		{kit.Quiet, " " + ev.Time.In(s.Now.Location()).Format("15:04:05.000") + "  " + where}, {kit.Strong, strings.TrimPrefix(sanitize.Text(ev.Election)+"  ", "  ")},
+		{scene.EventRole(ev), scene.EventWord(ev) + "  "}, {kit.Quiet, more},
 	}
 	return append(lines, append(spans, scene.EventSpans(s.Sym, scene.EventLine{Ev: ev}, false, s.Now)...))
 }

@@ -2,8 +2,9 @@
 package chrome
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"electop/election"
@@ -11,239 +12,193 @@ import (
 	"electop/ui/scene"
 )
 
-// Place is the configuration that the header and the empty screen show.
-type Place struct {
-	// Contexts are the contexts of the config file. They are shown if none is used and Consul is unreachable.
-	Contexts []string
-	// Context is the current context of the config file. It is empty if there is none.
-	Context  string
-	Address  string
-	Patterns []string
-	// Demo describes a demonstration. It is empty outside a demonstration.
-	Demo string
-}
-
 // Header draws the first line: Consul's address, the counts, the connection and the time.
-func Header(p *kit.Painter, s *scene.Scene, at Place, c scene.Counts, width int) string {
-	right := stateSpans(s, c, width, true)
+func Header(p *kit.Painter, s *scene.Scene, c scene.Counts, width int) string {
+	detail := signs
+	switch {
+	case width >= 150:
+		detail = allWords
+	case width >= 64:
+		detail = words
+	}
+	right := stateSpans(s, c, width, detail)
 	if width-kit.SpansWidth(right) < len(" electop  ") {
-		right = stateSpans(s, c, width, false)
+		right = stateSpans(s, c, width, signs)
 	}
 	room := width - kit.SpansWidth(right)
 	l := kit.NewLine(p, width)
-	l.Texts(kit.Fit(placeSpans(s, at, room), room-1, p.Sym)...)
+	l.Texts(kit.Fit(placeSpans(s, room), room-1, p.Sym)...)
 	l.To(room)
 	l.Texts(right...)
 	return l.Done()
 }
 
-// stateSpans returns the right half of the header. If words is false, signs replace the words after the counts.
-func stateSpans(s *scene.Scene, c scene.Counts, width int, words bool) []kit.Span {
-	detail := countSigns
-	if words && width >= 64 {
-		detail = countWords
-	}
-	if words && width >= 150 {
-		detail = countAll
-	}
-	spans := append(append(make([]kit.Span, 0, 18), kit.Span{kit.Text, "  "}), countSpans(s, c, detail)...)
+// The levels of detail of the counts: signs only, words except for semaphores and unreadable elections, or only words.
+const (
+	signs = iota
+	words
+	allWords
+)
+
+// stateSpans returns the right half of the header.
+func stateSpans(s *scene.Scene, c scene.Counts, width, detail int) []kit.Span {
+	spans := append([]kit.Span{{kit.Text, "  "}}, countSpans(s, c, detail)...)
 	spans = append(spans, linkSpans(s, width)...)
-	return append(spans, kit.Span{kit.Text, "  " + s.Now.Format("15:04:05") + " "})
+	return append(spans, kit.Span{kit.Text, "  " + kit.ClockTime(s.Now) + " "})
 }
 
-// placeSpans returns the left half of the header: the program's name, the mode, the datacenter, the address and the
-// patterns.
-func placeSpans(s *scene.Scene, at Place, room int) []kit.Span {
-	spans := []kit.Span{{kit.Accent, " electop"}, {kit.Text, " "}}
-	if room <= kit.SpansWidth(spans) {
-		return nil
-	}
-	if at.Demo != "" {
-		spans = append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Badge, " DEMO "})
-	}
-	if at.Context != "" {
-		spans = append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Strong, scene.OneLine(at.Context, 24)})
+// placeSpans returns the left half of the header: the program's name, the mode, the context, the datacenter, the address
+// and the patterns.
+func placeSpans(s *scene.Scene, room int) []kit.Span {
+	demo, readOnly := "", ""
+	if s.Demo != "" {
+		demo = " DEMO "
 	}
 	if s.ReadOnly {
-		spans = append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Badge, " READ-ONLY "})
+		readOnly = " READ-ONLY "
 	}
-	where := []string{scene.Clean(at.Address)} // with several datacenters, the connections contain their names
-	if dc := s.Live.Datacenter; dc != "" {
-		where = []string{scene.Clean(dc), where[0]}
+	spans := []kit.Span{{kit.Accent, " electop"}, {kit.Text, " "}}
+	for _, mode := range []kit.Span{{kit.Badge, demo}, {kit.Strong, scene.OneLine(s.Context, 24)}, {kit.Badge, readOnly}} {
+		if mode.Text != "" {
+			spans = append(spans, kit.Span{kit.Text, " "}, mode)
+		}
 	}
-	for _, pattern := range at.Patterns {
-		where = append(where, scene.Clean(pattern))
+	address, dc, dot := scene.Clean(s.Address), scene.Clean(s.Live.Datacenter), " "+s.Sym.Dot+" "
+	text := address
+	for _, pattern := range s.Patterns {
+		text += dot + scene.Clean(pattern)
 	}
-	text := strings.Join(where, " "+s.Sym.Dot+" ")
-	used := kit.SpansWidth(spans) + 1
-	if address := scene.Clean(at.Address); !strings.HasPrefix(text, address) && used+kit.Width(where[0]+address)+4 > room {
-		text = address // the address is more important than the datacenter
-	}
-	if used+8 > room {
+	switch used := kit.SpansWidth(spans) + 1; {
+	case room <= len(" electop "):
+		return nil
+	case used+8 > room:
 		return spans
+	case dc == "": // with several datacenters, the connections contain their names
+	case used+kit.Width(dc+address)+4 > room:
+		text = address // the address is more important than the datacenter
+	default:
+		text = dc + dot + text
 	}
 	return append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Quiet, text})
 }
 
-// countDetail is the level of detail of the counts.
-type countDetail uint8
-
-const (
-	countSigns countDetail = iota // signs only
-	countWords                    // words for all counts except those of semaphores and unreadable elections
-	countAll                      // words for all counts
-)
-
-// countSpans returns the number of elections in each state. It highlights the states that require action.
-func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []kit.Span {
-	spans := make([]kit.Span, 0, 12)
-	for _, part := range []struct {
-		n     int
-		state scene.DisplayState
-		role  kit.Role
-	}{
-		{c.Led, scene.StateLed, kit.Led}, {c.Vacant, scene.StateVacant, kit.Alarm}, {c.Delay, scene.StateLockDelay, kit.Delay},
-		{c.Semaphore, scene.StateSemaphore, kit.Quiet}, {c.Unreadable, scene.StateUnreadable, kit.Quiet},
-		{c.Idle, scene.StateIdle, kit.Quiet},
-	} {
-		if part.n == 0 && part.state != scene.StateLed {
-			continue
-		}
-		sign, _ := part.state.Sign(s.Sym)
-		text := strconv.Itoa(part.n) + " " + part.state.Word()
-		if part.state == scene.StateSemaphore {
-			text = kit.Plural(part.n, part.state.Word())
-		}
-		if detail == countSigns || detail == countWords && part.role == kit.Quiet && part.state != scene.StateIdle {
-			text = strconv.Itoa(part.n) + sign
-		}
-		if part.role == kit.Alarm {
-			text = " " + text + " "
-		}
-		r := part.role
+// countSpans returns the number of elections in each state, and after that of the leaders the numbers of failed leaders
+// and of leaders at risk.
+func countSpans(s *scene.Scene, c scene.Counts, detail int) (spans []kit.Span) {
+	if !s.Live.Loaded && len(s.Live.Elections) == 0 {
+		return nil
+	}
+	add := func(r kit.Role, text string) {
 		if s.Stale {
 			r = kit.Quiet // stale counts must not look current
 		}
 		spans = append(spans, kit.Span{r, text}, kit.Span{kit.Text, "  "})
-		if part.state == scene.StateLed {
-			spans = append(spans, riskSpans(s, c, detail != countSigns)...)
-		}
 	}
-	if !s.Live.Loaded && len(s.Live.Elections) == 0 {
-		return nil
+	for i, n := range c.Of[:scene.StateUnsearched] {
+		state := scene.DisplayState(i)
+		if n == 0 && state != scene.StateLed {
+			continue
+		}
+		sign, role := state.Sign(s.Sym)
+		text := strconv.Itoa(n) + " " + state.Word()
+		switch {
+		case detail == signs || detail == words && (state == scene.StateSemaphore || state == scene.StateUnreadable):
+			text = strconv.Itoa(n) + sign
+		case state == scene.StateSemaphore:
+			text = kit.Plural(n, state.Word())
+		}
+		if state == scene.StateVacant {
+			role, text = kit.Alarm, " "+text+" "
+		}
+		if state == scene.StateSemaphore {
+			role = kit.Quiet
+		}
+		add(role, text)
+		if state != scene.StateLed {
+			continue
+		}
+		risk, r, sign := c.Critical+c.Warning, kit.Delay, s.Sym.Warning
+		if c.Critical > 0 || c.Failed > 0 && detail == signs {
+			r, sign = kit.Bad, s.Sym.Critical
+		}
+		if detail == signs {
+			if risk += c.Failed; risk > 0 {
+				add(r, strconv.Itoa(risk)+sign)
+			}
+			continue
+		}
+		if c.Failed > 0 {
+			add(kit.Bad, s.Sym.Critical+" "+strconv.Itoa(c.Failed)+" failed")
+		}
+		if risk > 0 {
+			add(r, sign+" "+strconv.Itoa(risk)+" at risk")
+		}
 	}
 	return spans
 }
 
-// riskSpans returns the numbers of failed leaders and of leaders at risk, with the symbol of the worst check.
-func riskSpans(s *scene.Scene, c scene.Counts, words bool) []kit.Span {
-	risk, r, sign := c.Critical+c.Warning, kit.Delay, s.Sym.Warning
-	if c.Critical+c.Failed > 0 && !words || c.Critical > 0 {
-		r, sign = kit.Bad, s.Sym.Critical
-	}
-	var spans []kit.Span
-	add := func(r kit.Role, text string) {
-		if s.Stale {
-			r = kit.Quiet
-		}
-		spans = append(spans, kit.Span{r, text}, kit.Span{kit.Text, "  "})
-	}
-	switch {
-	case !words && risk+c.Failed > 0:
-		add(r, strconv.Itoa(risk+c.Failed)+sign)
-		return spans
-	case !words:
-		return nil
-	}
-	if c.Failed > 0 {
-		add(kit.Bad, s.Sym.Critical+" "+strconv.Itoa(c.Failed)+" failed")
-	}
-	if risk > 0 {
-		add(r, sign+" "+strconv.Itoa(risk)+" at risk")
-	}
-	return spans
-}
+// namedDatacenters is the maximum number of datacenters that the header names. If there are more, the header only counts
+// them, and banners name those with a problem.
+const namedDatacenters = 3
 
 // linkSpans returns the state of the connection to Consul, or to each datacenter.
 func linkSpans(s *scene.Scene, width int) []kit.Span {
-	lead := "  "
-	if width < 80 {
-		lead = ""
-	}
 	if !s.Several() || s.Live.Parts == nil {
-		return append([]kit.Span{{kit.Text, lead}}, linkSpan(s, s.Live, "", s.Latency, width)...)
-	}
-	spans := []kit.Span{{kit.Text, " "}}
-	all, live, lost := len(s.Live.Parts), 0, false
-	for _, part := range s.Live.Parts {
-		state := linkSpan(s, part, scene.OneLine(part.Datacenter, 16), part.Connection.Latency, width)
-		lost = lost || state[0].Role == kit.Bad
-		if state[0].Role == kit.Led {
-			live++
-			if all > namedDatacenters {
-				continue
-			}
+		spans := linkSpan(s, s.Live, "", s.Latency, width)
+		if width >= 80 {
+			spans = append([]kit.Span{{kit.Text, "  "}}, spans...)
 		}
-		spans = append(spans, kit.Span{kit.Text, " "}, state[0])
-	}
-	if all <= namedDatacenters {
 		return spans
 	}
-	count := strconv.Itoa(live) + " of " + strconv.Itoa(all) + " live"
-	switch {
-	case all-live <= namedDatacenters:
-		return append([]kit.Span{{kit.Text, "  "}, {kit.Led, s.Sym.Live + " " + count}}, spans[1:]...)
-	case lost:
-		return []kit.Span{{kit.Text, "  "}, {kit.Bad, s.Sym.Lost + " " + count}}
+	spans, live, worst := []kit.Span{{kit.Text, " "}}, 0, kit.Led
+	for _, part := range s.Live.Parts {
+		state := linkSpan(s, part, " "+scene.OneLine(part.Datacenter, 16), part.Connection.Latency, width)[0]
+		if state.Role == kit.Led {
+			live++
+		} else if worst != kit.Bad {
+			worst = state.Role
+		}
+		spans = append(spans, kit.Span{kit.Text, " "}, state)
 	}
-	return []kit.Span{{kit.Text, "  "}, {kit.Delay, s.Sym.Warning + " " + count}}
+	if all := len(s.Live.Parts); all > namedDatacenters {
+		sign := map[kit.Role]string{kit.Led: s.Sym.Live, kit.Delay: s.Sym.Warning, kit.Bad: s.Sym.Lost}[worst]
+		return []kit.Span{{kit.Text, "  "}, {worst, sign + " " + strconv.Itoa(live) + " of " + strconv.Itoa(all) + " live"}}
+	}
+	return spans
 }
-
-// namedDatacenters is the maximum number of datacenters that the header names. If there are more, the header names only
-// the datacenters with a problem. If the number of these also exceeds the limit, the header only counts the
-// datacenters, and banners name those with a problem.
-const namedDatacenters = 3
 
 // linkSpan returns the state of the connection to a datacenter, or to Consul if name is empty.
 func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time.Duration, width int) []kit.Span {
-	c, sym, several := part.Connection, s.Sym, name != ""
-	if several {
-		name = " " + name
+	c, sym, ms := part.Connection, s.Sym, ""
+	if latency > 0 {
+		ms = " <1ms"
 	}
-	var stale *scene.Problem
-	for _, p := range s.Problems() {
-		if p.Where == "" || p.Where == part.Datacenter {
-			stale = &p
-			break
-		}
-	}
-	latencyText := ""
 	if latency >= time.Millisecond {
-		latencyText = " " + strconv.FormatInt(latency.Round(time.Millisecond).Milliseconds(), 10) + "ms"
-	} else if latency > 0 {
-		latencyText = " <1ms"
+		ms = " " + strconv.FormatInt(latency.Round(time.Millisecond).Milliseconds(), 10) + "ms"
 	}
+	problems := s.Problems()
+	i := slices.IndexFunc(problems, func(p scene.Problem) bool { return s.Past == nil && (p.Where == "" || p.Where == part.Datacenter) })
+	live := kit.Span{kit.Led, sym.Live + cmp.Or(name, " live")}
 	switch {
 	case c.State == election.Lost:
 		return []kit.Span{{kit.Bad, sym.Lost + name + " " + lostWord(c) + " " + kit.Duration(s.Now.Sub(c.Since))}}
-	case c.State != election.Live && several:
-		return []kit.Span{{kit.Delay, sym.Connecting + name}}
 	case c.State != election.Live:
-		return []kit.Span{{kit.Delay, sym.Connecting + " connecting"}}
-	case stale != nil && several && s.Past == nil:
+		return []kit.Span{{kit.Delay, sym.Connecting + cmp.Or(name, " connecting")}}
+	case i < 0 && name != "" && width >= 110:
+		live.Text += ms
+		return []kit.Span{live}
+	case i < 0 && (name != "" || width < 80):
+		return []kit.Span{live}
+	case i < 0:
+		return []kit.Span{live, {kit.Quiet, ms}}
+	case name != "":
 		return []kit.Span{{kit.Delay, sym.Warning + name + " stale"}}
-	case stale != nil && s.Past == nil && width < 64: // the banner names the kind
-		return []kit.Span{{kit.Delay, sym.Warning + " stale " + kit.Duration(s.Now.Sub(stale.Since))}}
-	case stale != nil && s.Past == nil:
-		return []kit.Span{{kit.Led, sym.Live + " live"}, {kit.Quiet, " " + sym.Dot + " "}, {kit.Delay, stale.Word + " " + kit.Duration(s.Now.Sub(stale.Since))}}
-	case several && width >= 110:
-		return []kit.Span{{kit.Led, sym.Live + name + latencyText}}
-	case several:
-		return []kit.Span{{kit.Led, sym.Live + name}}
-	case width < 80:
-		latencyText = ""
 	}
-	return []kit.Span{{kit.Led, sym.Live + " live"}, {kit.Quiet, latencyText}}
+	age := kit.Duration(s.Now.Sub(problems[i].Since))
+	if width < 64 { // the banner names the kind
+		return []kit.Span{{kit.Delay, sym.Warning + " stale " + age}}
+	}
+	return []kit.Span{live, {kit.Quiet, " " + sym.Dot + " "}, {kit.Delay, problems[i].Word + " " + age}}
 }
 
 // lostWord describes a connection in the state lost. It returns "lost" only if the connection was once established.

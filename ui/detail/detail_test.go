@@ -45,7 +45,7 @@ func (d *driver) show(snap *election.Snapshot, key string) {
 }
 
 func (d *driver) send(msg tea.Msg) (action scene.Action) {
-	d.m, action = d.m.Update(msg, d.s)
+	action = d.m.Update(msg, d.s)
 	return action
 }
 

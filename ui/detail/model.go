@@ -48,7 +48,7 @@ func New(k keys.Map, r past.Reader) *Model { return &Model{keys: k, stored: stor
 
 // Update handles a message. It limits the offset to the page, and resets the offset if another
 // election is selected. While the history is shown, it reads the stored terms.
-func (m *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
+func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	if m.past != s.Past {
 		m.past = s.Past
 		m.stored.forget()
@@ -57,9 +57,9 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) (*Model, scene.Action) {
 	m.update(msg, s)
 	m.settle(s)
 	if cmd := m.load(s); cmd != nil {
-		return m, scene.Run{Cmd: cmd}
+		return scene.Run{Cmd: cmd}
 	}
-	return m, nil
+	return nil
 }
 
 func (m *Model) update(msg tea.Msg, s *scene.Scene) {

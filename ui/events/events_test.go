@@ -46,7 +46,7 @@ func (d *driver) send(msg tea.Msg) scene.Action {
 	if press, ok := msg.(tea.KeyPressMsg); ok && d.open != nil {
 		return d.do(d.open.Key(press, d.s.Now))
 	}
-	d.m, action = d.m.Update(msg, d.s)
+	action = d.m.Update(msg, d.s)
 	return d.do(action)
 }
 

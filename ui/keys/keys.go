@@ -6,23 +6,24 @@ import (
 	"strings"
 
 	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
 )
 
-// Map contains the key bindings that components handle, and the rows of all actions.
+// Map contains the key bindings that components handle, and the tables of all actions.
 type Map struct {
 	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
 	NextTrouble, PrevTrouble                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Pause, Mark, Command, Report       key.Binding
-	Release, Destroy, Results, Scan                           key.Binding
+	Release, Destroy, Results                                 key.Binding
 	MarkAll, Invert, MarkRange, Unmark                        key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
 	Mouse, Suspend, Quit                                      key.Binding
 	// Enter is how the screen names the key enter.
 	Enter string
-	// Copies are the groups of the help about the copy menus.
-	Copies []Group
-	rows   []Row
+	// Rows are the actions that have keys, and Commands those of the command line.
+	Rows     []Row
+	Commands []Command
 }
 
 // Place is a part of the screen with its own footer. The first three are the views, and pages of the help.
@@ -39,28 +40,35 @@ const (
 	Empty     Place = "empty" // there are no elections
 )
 
-// Row describes an action that has keys, or a command, or both.
+// Row is an action that has keys.
 type Row struct {
-	// Name is the name in the settings. It is empty if the action has no key.
-	Name string
-	// Keys are the default keys, separated by spaces. Sign is how the screen names them, if not by the first key.
-	Keys, Sign string
-	About      string
-	Group      string // the group of the action in the help
-	// Help lists the pages of the help with the action, and Foot the footers: "elections, events=newest". The text after
-	// the place replaces About.
-	Help, Foot string
-	// Bind receives the binding of an action that a component handles.
+	// Name is the name in the settings, and Keys are the default keys, separated by spaces.
+	Name, Keys, About string
+	// Group is the group of the action in the help. Help lists the pages of the help with the action, and Foot the
+	// footers: "elections, events=newest". The text after the place replaces About.
+	Group, Help, Foot string
+	// Bind receives the binding. It is nil in the table if no component handles the action.
 	Bind *key.Binding
-	// Command is the command with its argument, such as "sort KEY [reverse]", or empty. Says describes the command if it
-	// differs from About.
-	Command, Says string
-
-	binding key.Binding
+	// Run carries out the action. by is the pressed key. If Run is nil, the part of the screen with the focus handles
+	// the key.
+	Run func(by, arg string) tea.Cmd
 }
 
-// Binding returns the keys of the action.
-func (r *Row) Binding() key.Binding { return r.binding }
+// Command is a command of the command line.
+type Command struct {
+	// Usage is the name with the argument, such as "sort KEY [reverse]".
+	Usage, About string
+	// Run carries out the command. by is its name after a colon.
+	Run func(by, arg string) tea.Cmd
+	// Complete, if set, completes the argument.
+	Complete func(text string) (start int, options []string)
+}
+
+// Word returns the name of the command.
+func (c *Command) Word() string {
+	word, _, _ := strings.Cut(c.Usage, " ")
+	return word
+}
 
 // In reports whether places, which are Help or Foot, contain a place, and returns the text there.
 func (r *Row) In(places string, at Place) (text string, found bool) {
@@ -72,63 +80,58 @@ func (r *Row) In(places string, at Place) (text string, found bool) {
 	return "", false
 }
 
-// Word returns the name of the command.
-func (r *Row) Word() string {
-	word, _, _ := strings.Cut(r.Command, " ")
-	return word
+// Bind binds the rows to their keys. custom replaces the keys of some actions.
+func (k *Map) Bind(ascii bool, custom map[string][]string) {
+	if k.Enter = "⏎"; ascii {
+		k.Enter = "enter"
+	}
+	for i := range k.Rows {
+		r := &k.Rows[i]
+		if ascii {
+			r.Foot = strings.ReplaceAll(r.Foot, "…", "...")
+		}
+		names := strings.Fields(r.Keys)
+		if own := custom[r.Name]; len(own) > 0 {
+			always := names[len(names)-1] // a user can always quit and go back
+			if names = own; (r.Name == "quit" || r.Name == "back") && !slices.Contains(own, always) {
+				names = append(slices.Clone(own), always)
+			}
+		}
+		if r.Bind == nil {
+			r.Bind = new(key.Binding)
+		}
+		*r.Bind = key.NewBinding(key.WithKeys(names...), key.WithHelp(k.label(names[0]), r.About))
+	}
+	move := "↑↓"
+	if ascii || custom["up"] != nil || custom["down"] != nil {
+		move = k.first(k.Down) + "/" + k.first(k.Up)
+	}
+	k.Down.SetHelp(move, k.Down.Help().Desc)
 }
 
-// New binds the rows to their keys, and stores the bindings for k, to whose fields the rows refer.
-func New(k *Map, rows []*Row, c Custom) {
-	for _, r := range rows {
-		names := strings.Fields(r.Keys)
-		sign := r.Sign
-		if own := c.keys[r.Name]; len(own) > 0 && r.Name != "" {
-			names, sign = own, label(own[0])
-			if always := fixed(r.Name); always != "" && !slices.Contains(names, always) {
-				names = append(slices.Clone(names), always)
-			}
-		}
-		if len(names) > 0 {
-			if sign == "" {
-				sign = label(names[0])
-			}
-			r.binding = key.NewBinding(key.WithKeys(names...), key.WithHelp(sign, r.About))
-		}
-		if r.Bind != nil {
-			*r.Bind = r.binding
-		}
-		k.rows = append(k.rows, *r)
+// label returns the name of a key on the screen.
+func (k *Map) label(name string) string {
+	if name == "enter" {
+		return k.Enter
 	}
-	if c.keys["up"] != nil || c.keys["down"] != nil {
-		sign := first(k.Down) + "/" + first(k.Up)
-		k.Down.SetHelp(sign, k.Down.Help().Desc)
-		for i := range k.rows {
-			if k.rows[i].Name == "down" {
-				k.rows[i].binding = k.Down
-			}
-		}
-	}
+	return strings.NewReplacer("ctrl+", "ctrl-", "alt+", "alt-", "shift+", "S-", "pgdown", "pgdn").Replace(name)
 }
+
+// first returns the label of the first key of a binding.
+func (k *Map) first(b key.Binding) string { return k.label(b.Keys()[0]) }
 
 // Footer lists the keys in the footer of a place, the most important first. It omits the action hidden, and disables
 // those in off.
-func (k Map) Footer(at Place, hidden string, off ...string) []key.Binding {
-	var all []key.Binding
-	for i := range k.rows {
-		r := &k.rows[i]
+func (k *Map) Footer(at Place, hidden string, off ...string) (all []key.Binding) {
+	for i := range k.Rows {
+		r := &k.Rows[i]
 		if text, shown := r.In(r.Foot, at); shown && r.Name != hidden {
-			b := says(r.binding, text)
+			b := says(*r.Bind, text)
 			b.SetEnabled(!slices.Contains(off, r.Name))
 			all = append(all, b)
 		}
 	}
 	return all
-}
-
-// Commands lists the actions that have a command.
-func (k Map) Commands() []Row {
-	return slices.DeleteFunc(slices.Clone(k.rows), func(r Row) bool { return r.Command == "" })
 }
 
 // says returns the binding with another description, unless it is empty.
@@ -140,48 +143,22 @@ func says(b key.Binding, what string) key.Binding {
 }
 
 // named returns the binding with only its first key as the label, and with another description.
-func named(b key.Binding, what string) key.Binding {
-	b.SetHelp(first(b), what)
+func (k *Map) named(b key.Binding, what string) key.Binding {
+	b.SetHelp(k.first(b), what)
 	return b
 }
 
-// Page is the help about one part of the dashboard. It contains the keys that work there.
-type Page struct {
-	Title  string
-	Groups []Group
-}
-
-// Group is a list of keys with one purpose.
-type Group struct {
-	Title string
-	Keys  []key.Binding
-}
-
-// Pages returns the pages of the help: one per view, in the order of the views, then a page about dialogs and panels.
-func (k Map) Pages() (pages []Page) {
-	titles := map[Place]string{Elections: "Elections", Events: "Events", Sessions: "Sessions"}
-	for _, at := range []Place{Elections, Events, Sessions} {
-		page := Page{Title: titles[at]}
-		for _, title := range []string{"Move", "Look", "Mark", "Act", "Everywhere"} {
-			g := Group{Title: title}
-			for i := range k.rows {
-				r := &k.rows[i]
-				text, shown := r.In(r.Help, at)
-				switch {
-				case !shown || r.Group != title:
-				case r.Name == "down" && slices.Contains(r.binding.Keys(), "down"):
-					g.Keys = append(g.Keys, named(r.binding, "down; also arrow keys"))
-				case r.Name == "down":
-					g.Keys = append(g.Keys, named(r.binding, "down"))
-				default:
-					g.Keys = append(g.Keys, says(r.binding, text))
-				}
-			}
-			if len(g.Keys) > 0 {
-				page.Groups = append(page.Groups, g)
-			}
+// Step converts a movement key to a number of rows. page is the number of visible rows, and all is the total number of
+// rows. For other keys, Step returns false.
+func (k Map) Step(msg tea.KeyPressMsg, page, all int) (int, bool) {
+	half := max(1, page/2)
+	for i, b := range []key.Binding{k.Down, k.Up, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.Bottom, k.Top} {
+		if key.Matches(msg, b) {
+			return []int{1, -1, half, -half, page, -page, all, -all}[i], true
 		}
-		pages = append(pages, page)
 	}
-	return append(pages, k.dialogs())
+	return 0, false
 }
+
+// Scroll returns the key that scrolls a text.
+func (k Map) Scroll() key.Binding { return says(k.Down, "scroll") }

@@ -1,7 +1,6 @@
 package keys_test
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -52,8 +51,8 @@ func TestDocumentListsTheKeys(t *testing.T) {
 	}
 	b.WriteString("\n## Commands\n\n`:` opens a line for a command; `tab` completes it.\n\n")
 	b.WriteString("| command | action |\n| --- | --- |\n")
-	for _, c := range ui.NewKeys(false, ui.Keys{}).Commands() {
-		fmt.Fprintf(&b, "| `:%s` | %s |\n", c.Command, cmp.Or(c.Says, c.About))
+	for _, c := range ui.NewKeys(false, ui.Keys{}).Commands {
+		fmt.Fprintf(&b, "| `:%s` | %s |\n", c.Usage, c.About)
 	}
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {

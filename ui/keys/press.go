@@ -10,15 +10,10 @@ import (
 
 // Press returns the message for a key press. name is the name of the key, such as "j", "enter", "ctrl+d" or "space".
 func Press(name string) tea.KeyPressMsg {
-	base, mod := name, tea.KeyMod(0)
-	for _, m := range modifiers() {
-		if rest, found := strings.CutPrefix(base, m.prefix); found && rest != "" {
-			base, mod = rest, mod|m.mod
-		}
-	}
+	base, mod := parts(name)
 	press := tea.KeyPressMsg{Code: []rune(base)[0], Mod: mod}
-	if i := slices.Index(special(), base); i >= 0 {
-		press.Code = specialCodes()[i]
+	if i := special(base); i >= 0 {
+		press.Code = specialKeys()[i]
 	}
 	if mod == 0 && unicode.IsGraphic(press.Code) {
 		press.Text = string(press.Code)
@@ -26,26 +21,23 @@ func Press(name string) tea.KeyPressMsg {
 	return press
 }
 
-type modifier struct {
-	prefix string
-	mod    tea.KeyMod
-}
-
-// modifiers lists the modifiers in the order in which they precede a key.
-func modifiers() []modifier {
-	return []modifier{{"ctrl+", tea.ModCtrl}, {"alt+", tea.ModAlt}, {"shift+", tea.ModShift}}
-}
-
-// special lists the keys that have a name instead of a character.
-func special() []string {
-	return []string{
-		"enter", "tab", "space", "esc", "backspace", "insert", "delete", "up", "down", "left", "right", "home", "end", "pgup", "pgdown",
-		"f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12",
+// parts splits the name of a key into the modifiers, in their order, and the rest.
+func parts(name string) (base string, mod tea.KeyMod) {
+	for i, prefix := range []string{"ctrl+", "alt+", "shift+"} {
+		if rest, found := strings.CutPrefix(name, prefix); found && rest != "" {
+			name, mod = rest, mod|[]tea.KeyMod{tea.ModCtrl, tea.ModAlt, tea.ModShift}[i]
+		}
 	}
+	return name, mod
 }
 
-// specialCodes lists the codes of [special] in the same order.
-func specialCodes() []rune {
+// special returns the index of a name in [specialKeys], or -1.
+func special(name string) int {
+	return slices.IndexFunc(specialKeys(), func(code rune) bool { return tea.Key{Code: code}.String() == name })
+}
+
+// specialKeys lists the codes of the keys that have a name instead of a character.
+func specialKeys() []rune {
 	return []rune{
 		tea.KeyEnter, tea.KeyTab, tea.KeySpace, tea.KeyEscape, tea.KeyBackspace, tea.KeyInsert, tea.KeyDelete,
 		tea.KeyUp, tea.KeyDown, tea.KeyLeft, tea.KeyRight, tea.KeyHome, tea.KeyEnd, tea.KeyPgUp, tea.KeyPgDown,

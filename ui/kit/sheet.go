@@ -215,7 +215,7 @@ func (s *Sheet) Key(msg tea.KeyPressMsg, now time.Time) any {
 	if s.asking != "" {
 		return s.answer(msg, name)
 	}
-	if name == "n" || name == "q" && s.button("q") == nil {
+	if (name == "n" || name == "q") && s.button(name) == nil {
 		name = "esc"
 	}
 	labels := s.labelled()

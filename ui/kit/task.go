@@ -95,6 +95,9 @@ func (t *Task) Running() bool { return t != nil && !t.over && !t.dropped }
 // Slow reports whether a running read takes so long that the screen should show it.
 func (t *Task) Slow() bool { return t.Running() && t.isSlow }
 
+// Total returns the number of keys that the read scans.
+func (t *Task) Total() int64 { return t.total.Load() }
+
 // Far describes the progress of a scan of keys: "1,200 of 9,800 keys".
 func (t *Task) Far() string {
 	return Thousands(t.done.Load()) + " of " + Thousands(t.total.Load()) + " keys"

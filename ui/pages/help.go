@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 
 	"electop/election/query"
@@ -9,14 +11,12 @@ import (
 	"electop/ui/scene"
 )
 
-// Usage describes a command of the command line: its usage and its effect.
-type Usage struct{ Usage, About string }
-
 // Help returns the help, opened at the page of a view: one page per view, a page about dialogs and a page about
 // commands.
-func Help(k keys.Map, commands []Usage, tab int) *scene.Overlay {
+func Help(k keys.Map, view keys.Place) *scene.Overlay {
 	pages := append(k.Pages(), keys.Page{Title: "Commands"})
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Help", Keys: k, Tab: tab, Buttons: []kit.Button{{Key: "?", Do: func() any { return scene.Close{} }}}}}
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Help", Keys: k, Buttons: []kit.Button{{Key: "?", Do: func() any { return scene.Close{} }}}}}
+	o.Tab = slices.Index([]keys.Place{keys.Elections, keys.Events, keys.Sessions}, view)
 	for _, page := range pages {
 		o.Tabs = append(o.Tabs, page.Title)
 	}
@@ -25,8 +25,8 @@ func Help(k keys.Map, commands []Usage, tab int) *scene.Overlay {
 		if o.Tab == len(pages)-1 {
 			page.Para(kit.Text, k.Command.Help().Key+" opens the command line; tab completes commands, elections and nodes.")
 			page.Blank()
-			for _, c := range commands {
-				page.Beside([]kit.Span{{kit.Key, c.Usage}}, commandWidth, kit.Span{kit.Text, c.About})
+			for _, c := range k.Commands {
+				page.Beside([]kit.Span{{kit.Key, ":" + c.Usage}}, commandWidth, kit.Span{kit.Text, c.About})
 			}
 			return
 		}

@@ -70,10 +70,6 @@ func TestDoctorLayoutByWidth(t *testing.T) {
 	}
 }
 
-func usages() []pages.Usage {
-	return []pages.Usage{{":q", "quit"}, {":sort KEY [reverse]", "sort the list"}, {":report [SINCE]", "write an incident report about the election or the listed events"}}
-}
-
 // Every key and its whole description is on the page of the help, at each width, even with keys that have long names.
 func TestNoTextOfTheHelpIsCut(t *testing.T) {
 	custom, err := ui.ParseKeys(map[string][]string{"release": {"ctrl+alt+b"}, "mark": {"ctrl+alt+shift+f12"}})
@@ -83,7 +79,9 @@ func TestNoTextOfTheHelpIsCut(t *testing.T) {
 	for _, k := range []keys.Map{ui.NewKeys(false, ui.Keys{}), ui.NewKeys(true, ui.Keys{}), ui.NewKeys(false, custom)} {
 		for tab, content := range k.Pages() {
 			for w := 40; w <= 200; w += 20 {
-				text := draw(t, pages.Help(k, usages(), tab), w, 300)
+				o := pages.Help(k, keys.Elections)
+				o.Tab = tab
+				text := draw(t, o, w, 300)
 				if strings.Contains(text, "…") {
 					t.Errorf("%s at %d is cut:\n%s", content.Title, w, text)
 				}
@@ -103,7 +101,7 @@ func TestNoTextOfTheHelpIsCut(t *testing.T) {
 }
 
 func TestTabsTurnAndScroll(t *testing.T) {
-	o := pages.Help(ui.NewKeys(false, ui.Keys{}), usages(), 0)
+	o := pages.Help(ui.NewKeys(false, ui.Keys{}), keys.Elections)
 	press := func(names ...string) (text string) {
 		for _, name := range names {
 			o.Key(uitest.Press(name), uitest.Now())

@@ -18,7 +18,7 @@ import (
 
 // Reader reads the history for the components.
 type Reader struct {
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // ends the reads with the program
 	source history.Source
 }
 
@@ -94,4 +94,33 @@ func Unobserved(gaps []history.Range, live time.Time) []history.Range {
 		}
 	}
 	return cut
+}
+
+// ReportSince parses the time that the user typed as text. If text is empty, it returns the value of otherwise. If
+// text is not a valid time, invalid is the action that shows the error.
+func ReportSince(text string, otherwise, now time.Time) (at time.Time, invalid scene.Action) {
+	if text == "" {
+		return otherwise, nil
+	}
+	at, err := history.ParseMoment(text, now)
+	if err != nil {
+		return at, notAMoment(":report", err)
+	}
+	return at, nil
+}
+
+// ShowSince requests the events since a moment. text is what the user typed; "" and "all" show all events.
+func ShowSince(text string, now time.Time) scene.Action {
+	if text == "" || text == "all" {
+		return scene.ShowSince{}
+	}
+	at, err := history.ParseMoment(text, now)
+	if err != nil {
+		return notAMoment(":since", err)
+	}
+	return scene.ShowSince{At: at}
+}
+
+func notAMoment(command string, err error) scene.Action {
+	return scene.Say{Role: kit.Delay, Text: command + ": " + err.Error() + "."}
 }

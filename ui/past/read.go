@@ -3,6 +3,7 @@ package past
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -22,11 +23,8 @@ const (
 	maxNames = 1000
 )
 
-// reader reads the history of the elections on the board.
-type reader struct{ source history.Source }
-
 // moment reads the state at the moment of the request or, for a step, at the nearest event.
-func (r reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
+func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 	at, ev := q.at, q.event
 	if q.step != 0 {
 		var err error
@@ -35,12 +33,57 @@ func (r reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 		}
 		at = ev.Time
 	}
-	return r.read(ctx, q, at, ev)
+	stored, err := r.source.State(ctx, history.StateQuery{At: at})
+	if err != nil {
+		return nil, err
+	}
+	latest, err := r.source.Events(ctx, history.EventQuery{Filter: history.Filter{Range: history.Range{Until: at}}, Limit: shownEvents})
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(latest.Events)
+	events := slices.DeleteFunc(latest.Events, func(ev election.Event) bool { return !q.ShowsEvent(&ev) })
+	past := &scene.Past{
+		At: at.In(q.now.Location()), Event: ev, Patterns: q.Texts,
+		Snapshot: &election.Snapshot{
+			At: at, Elections: q.shown(stored.Elections), Events: events, Loaded: true,
+			Connection: election.Connection{State: election.Live, Since: at, LastContact: at},
+		},
+	}
+	if len(q.Datacenters) == 1 {
+		past.Snapshot.Datacenter = q.Datacenters[0]
+	}
+	for i := len(events) - 1; i >= 0 && ev != nil && events[i].Time.Equal(at); i-- {
+		past.More = len(events) - 1 - i
+	}
+	return past, r.observe(ctx, q, past, stored.LastObserved)
+}
+
+// gapWithin is the period before a moment in which the read of a moment searches for gaps in observation.
+const gapWithin = time.Hour
+
+// observe finds the gap in observation around a moment: of all datacenters, or of one of them. last is the end of the
+// latest observation before the moment.
+func (r Reader) observe(ctx context.Context, q *request, p *scene.Past, last time.Time) error {
+	since := p.At.Add(-gapWithin)
+	if !last.IsZero() && last.Before(since) {
+		since = last
+	}
+	observed, err := r.observations(ctx, q, history.Range{Since: since})
+	p.Gap, p.Observed = gapAt(observed, since, p.At, q.now)
+	for _, name := range q.Datacenters {
+		if p.Observed && len(q.Datacenters) > 1 {
+			p.Blind = name
+			own := slices.DeleteFunc(slices.Clone(observed), func(o history.Observation) bool { return o.Datacenter != name })
+			p.Gap, p.Observed = gapAt(own, since, p.At, q.now)
+		}
+	}
+	return err
 }
 
 // neighbour finds the nearest event before or after the moment. It returns nil if there is none. A step skips the other
 // events with the same time.
-func (r reader) neighbour(ctx context.Context, q *request) (*election.Event, error) {
+func (r Reader) neighbour(ctx context.Context, q *request) (*election.Event, error) {
 	query := q.query()
 	for {
 		page, err := r.source.Events(ctx, query)
@@ -53,7 +96,7 @@ func (r reader) neighbour(ctx context.Context, q *request) (*election.Event, err
 		if q.step > 0 {
 			slices.Reverse(page.Events)
 		}
-		i := slices.IndexFunc(page.Events, func(ev election.Event) bool { return q.ShowsEvent(&ev) && q.matches(&ev) })
+		i := slices.IndexFunc(page.Events, func(ev election.Event) bool { return q.ShowsEvent(&ev) && q.lists(&ev) })
 		switch {
 		case i >= 0:
 			return &page.Events[i], nil
@@ -74,109 +117,15 @@ func (q *request) query() history.EventQuery {
 		query.After = history.CursorAt(q.at.Add(1))
 	}
 	if len(q.listed) <= maxNames {
-		for _, e := range q.listed {
-			query.Names = append(query.Names, e.Key())
-		}
+		query.Names = slices.Collect(maps.Values(q.listed))
 	}
 	return query
 }
 
-// matches reports whether the filter shows the election of an event.
-func (q *request) matches(ev *election.Event) bool {
-	return q.listed == nil || q.ids[ev.ElectionID()]
-}
-
-// name returns the name of the only datacenter, or "" if there are several.
-func (q *request) name() string {
-	if len(q.Datacenters) != 1 {
-		return ""
-	}
-	return q.Datacenters[0]
-}
-
-// read reads the state at a moment. ev is the event to which the user stepped, or nil if there is none.
-func (r reader) read(ctx context.Context, q *request, at time.Time, ev *election.Event) (*scene.Past, error) {
-	st, err := r.state(ctx, q, at)
-	if err != nil {
-		return nil, err
-	}
-	events, err := r.events(ctx, q, at)
-	if err != nil {
-		return nil, err
-	}
-	past := &scene.Past{
-		At: at.In(q.now.Location()), Event: ev, Observed: st.observed, Gap: st.gap, Blind: st.blind, Patterns: q.Texts,
-		Snapshot: &election.Snapshot{
-			At: at, Datacenter: q.name(), Elections: st.elections, Events: events, Loaded: true,
-			Connection: election.Connection{State: election.Live, Since: at, LastContact: at},
-		},
-	}
-	for i := len(events) - 1; i >= 0 && ev != nil && events[i].Time.Equal(at); i-- {
-		past.More = len(events) - 1 - i
-	}
-	if len(st.elections) == 0 {
-		past.Begins, err = r.begins(ctx)
-	}
-	return past, err
-}
-
-// events returns the latest events of the board up to a moment, oldest first.
-func (r reader) events(ctx context.Context, q *request, at time.Time) ([]election.Event, error) {
-	page, err := r.source.Events(ctx, history.EventQuery{Filter: history.Filter{Range: history.Range{Until: at}}, Limit: shownEvents})
-	slices.Reverse(page.Events)
-	return slices.DeleteFunc(page.Events, func(ev election.Event) bool { return !q.ShowsEvent(&ev) }), err
-}
-
-// begins returns the time of the oldest stored event, or zero if there is none.
-func (r reader) begins(ctx context.Context) (time.Time, error) {
-	page, err := r.source.Events(ctx, history.EventQuery{After: history.CursorAt(time.Time{}), Limit: 1})
-	if err != nil || len(page.Events) == 0 {
-		return time.Time{}, err
-	}
-	return page.Events[0].Time, nil
-}
-
-// state is the recorded state of the elections of the board at a moment.
-type state struct {
-	elections []*election.Election
-	observed  bool
-	gap       history.Range
-	blind     map[string]history.Range
-}
-
-// gapWithin is the period before a moment in which the read of a moment searches for gaps in observation.
-const gapWithin = time.Hour
-
-func (r reader) state(ctx context.Context, q *request, at time.Time) (state, error) {
-	stored, err := r.source.State(ctx, history.StateQuery{At: at})
-	if err != nil {
-		return state{}, err
-	}
-	all := history.Range{Since: at.Add(-gapWithin)}
-	if last := stored.LastObserved; !last.IsZero() && last.Before(all.Since) {
-		all.Since = last
-	}
-	observed, err := r.observations(ctx, q, all)
-	if err != nil {
-		return state{}, err
-	}
-	st := state{elections: q.shown(stored.Elections)}
-	if st.gap, st.observed = gapAt(observed, all.Since, at, q.now); st.observed && len(q.Datacenters) > 1 {
-		st.blind = blindAt(observed, all.Since, at, q)
-	}
-	return st, nil
-}
-
-// blindAt returns the gap in observation around a moment for each datacenter that was not observed at this moment.
-func blindAt(observed []history.Observation, since, at time.Time, q *request) map[string]history.Range {
-	blind := map[string]history.Range{}
-	for _, name := range q.Datacenters {
-		own := slices.DeleteFunc(slices.Clone(observed), func(o history.Observation) bool { return o.Datacenter != name })
-		if gap, seen := gapAt(own, since, at, q.now); !seen {
-			blind[name] = gap
-		}
-	}
-	return blind
+// lists reports whether the filter shows the election of an event.
+func (q *request) lists(ev *election.Event) bool {
+	_, found := q.listed[ev.ElectionID()]
+	return found || q.listed == nil
 }
 
 // shown returns the elections of the board. It sets their names according to the patterns of the board.
@@ -201,7 +150,7 @@ func (q *request) shown(stored []*election.Election) []*election.Election {
 }
 
 // observations returns the observations of the board's datacenters.
-func (r reader) observations(ctx context.Context, q *request, all history.Range) ([]history.Observation, error) {
+func (r Reader) observations(ctx context.Context, q *request, all history.Range) ([]history.Observation, error) {
 	observed, err := r.source.Observations(ctx, all)
 	observed = slices.DeleteFunc(observed, func(o history.Observation) bool { return !q.Covers(o.Datacenter) })
 	for i := range observed {
@@ -239,19 +188,19 @@ func gapAt(observed []history.Observation, since, at, now time.Time) (gap histor
 const laneTerms = 10_000
 
 // lanes reads the terms of some elections in the window before a moment, or before now.
-func (r reader) lanes(ctx context.Context, q *request) (*scene.Lanes, error) {
-	l := &scene.Lanes{At: q.at, Moment: q.at, Window: q.window, Terms: map[election.ID][]election.Term{}, Observed: map[election.ID]history.Periods{}}
+func (r Reader) lanes(ctx context.Context, q *request, window time.Duration, near []*election.Election) (*scene.Lanes, error) {
+	l := &scene.Lanes{At: q.at, Moment: q.at, Window: window, Terms: map[election.ID][]election.Term{}, Observed: map[election.ID]history.Periods{}}
 	if q.at.IsZero() {
 		l.At = q.now
 	}
-	period := history.Range{Since: l.At.Add(-q.window), Until: l.At}
+	period := history.Range{Since: l.At.Add(-window), Until: l.At}
 	observed, err := r.observations(ctx, q, period)
 	if err != nil {
 		return nil, err
 	}
 	type place struct{ datacenter, key string }
-	ids, keys := make(map[place]election.ID, len(q.lanes)), make([]string, len(q.lanes))
-	for i, e := range q.lanes {
+	ids, keys := make(map[place]election.ID, len(near)), make([]string, len(near))
+	for i, e := range near {
 		ids[place{e.Datacenter, e.Key()}], keys[i] = e.ID(), e.Key()
 	}
 	page, err := r.source.Terms(ctx, history.TermQuery{Filter: history.Filter{Range: period, Names: keys}, Limit: laneTerms})

@@ -18,38 +18,33 @@ import (
 // Traveler shows the moments of the past that the user requests, and reads the terms for the lanes. It reads in
 // commands, because a slow disk or network must not delay the screen. Only the event loop may use it.
 type Traveler struct {
-	ctx    context.Context //nolint:containedctx // ends the reads with the program
-	source history.Source
-	do     func(scene.Action) tea.Cmd
+	Reader
+	do func(scene.Action) tea.Cmd
 	// visit is the read of a moment, and lanes is the read of the lanes of the present.
 	visit, lanes *kit.Task
-	// latest is the latest request, and failed is the error of the latest read of lanes, or empty.
-	latest *request
+	// failed is the error of the latest read of lanes, or empty. retry is the time before which a read that the user did
+	// not request is not repeated.
 	failed string
+	retry  time.Time
 }
 
 // NewTraveler returns a traveler that shows what it has read with do. Cancelling ctx ends its reads. source is nil if
 // there is no history.
 func NewTraveler(ctx context.Context, source history.Source, do func(scene.Action) tea.Cmd) *Traveler {
-	return &Traveler{ctx: ctx, source: source, do: do}
+	return &Traveler{Reader: Reader{ctx, source}, do: do}
 }
 
 type request struct {
 	// step is -1 for the nearest event before at, 1 for the nearest event after at, and 0 for at itself.
 	step int
 	at   time.Time
-	// A step considers only the events of the listed elections, or all events if listed is nil. ids contains the IDs of
-	// the listed elections.
-	listed []*election.Election
-	ids    map[election.ID]bool
+	// A step considers only the events of the listed elections, or all events if listed is nil. It contains their keys.
+	listed map[election.ID]string
 	now    time.Time
 	// Watched selects the keys of the board.
 	scene.Watched
 	// event is the event to which the user stepped, or nil if there is none.
 	event *election.Event
-	// lanes are the elections whose lanes are read, and window is the period of the lanes.
-	lanes  []*election.Election
-	window time.Duration
 }
 
 func newRequest(s *scene.Scene) *request { return &request{now: s.Now, Watched: s.Watched()} }
@@ -66,9 +61,12 @@ func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election) t
 		return t.say("The board shows the present: there is no later event.")
 	}
 	q := newRequest(s)
-	q.step, q.at, q.listed, q.ids = step, s.AsOf, listed, make(map[election.ID]bool, len(listed))
+	q.step, q.at = step, s.AsOf
 	for _, e := range listed {
-		q.ids[e.ID()] = true
+		if q.listed == nil {
+			q.listed = map[election.ID]string{}
+		}
+		q.listed[e.ID()] = e.Key()
 	}
 	return t.read(q)
 }
@@ -108,12 +106,12 @@ func (t *Traveler) read(q *request) (cmd tea.Cmd) {
 		return t.say("Viewing the past requires a history (--history).")
 	}
 	t.Cancel()
-	t.latest = q
 	t.visit, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ func(int, int)) (*scene.Past, error) {
-		return reader{t.source}.moment(ctx, q)
+		return t.moment(ctx, q)
 	}, func(past *scene.Past, err error) tea.Cmd {
 		switch {
 		case err != nil:
+			t.retry = q.now.Add(retryAfter)
 			return t.do(scene.Say{Role: kit.Bad, Text: errorText(err)})
 		case past == nil:
 			return t.say(noEvent(q))
@@ -144,7 +142,7 @@ func refreshEvery(window time.Duration) time.Duration {
 	return max(time.Minute, min(window/15, 10*time.Minute))
 }
 
-// retryAfter is the delay before a failed read of the same lanes is retried.
+// retryAfter is the delay before a failed read is retried.
 const retryAfter = 10 * time.Second
 
 // Lanes returns the command that reads the lanes, or nil if no read is due. A read is due if the lane of a visible
@@ -153,12 +151,11 @@ const retryAfter = 10 * time.Second
 // is no read before the first response from Consul, because it would delay the first complete table.
 func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*election.Election) (cmd tea.Cmd) {
 	q := newRequest(s)
-	q.at, q.window, q.lanes = s.Past.Moment(), window, near
-	moved := s.Past != nil && !slices.Equal(s.Past.Patterns, s.Patterns)
+	q.at = s.Past.Moment()
 	switch l := s.Lanes; {
-	case t.source == nil, t.Busy(), t.lanes.Running(), t.isRecent(q, visible):
+	case t.source == nil, t.Busy(), t.lanes.Running(), s.Now.Before(t.retry):
 		return nil
-	case moved:
+	case s.Past != nil && !slices.Equal(s.Past.Patterns, s.Patterns):
 		q.event = s.Past.Event
 		return t.read(q)
 	case len(visible) == 0, s.Past == nil && s.Live.Connection.State == election.Connecting:
@@ -167,34 +164,20 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
 		return nil
 	}
-	t.latest = q
 	t.lanes, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ func(int, int)) (*scene.Lanes, error) {
-		return reader{t.source}.lanes(ctx, q)
-	}, t.showLanes)
-	return cmd
-}
-
-// isRecent reports whether the latest request was for the same lanes and less than retryAfter ago.
-func (t *Traveler) isRecent(q *request, visible []*election.Election) bool {
-	l := t.latest
-	if l == nil || q.window != l.window || !q.at.Equal(l.at) || !slices.Equal(q.Texts, l.Texts) {
-		return false
-	}
-	age := q.now.Sub(l.now)
-	return age >= 0 && age < retryAfter && !slices.ContainsFunc(visible, func(e *election.Election) bool {
-		return !slices.ContainsFunc(l.lanes, func(read *election.Election) bool { return read.ID() == e.ID() })
+		return t.Reader.lanes(ctx, q, window, near)
+	}, func(l *scene.Lanes, err error) tea.Cmd {
+		before := t.failed
+		if t.failed = ""; err == nil {
+			return t.do(scene.ShowLanes{Lanes: l})
+		}
+		t.retry, t.failed = q.now.Add(retryAfter), errorText(err)
+		if t.failed == before {
+			return nil
+		}
+		return t.say("The lanes may be incomplete. " + t.failed)
 	})
-}
-
-func (t *Traveler) showLanes(l *scene.Lanes, err error) tea.Cmd {
-	before := t.failed
-	if t.failed = ""; err == nil {
-		return t.do(scene.ShowLanes{Lanes: l})
-	}
-	if t.failed = scene.Clean(err.Error()); t.failed == before {
-		return nil
-	}
-	return t.say("The lanes may be incomplete. " + errorText(err))
+	return cmd
 }
 
 func errorText(err error) string { return "Reading the history failed: " + scene.Clean(err.Error()) }

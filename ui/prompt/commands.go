@@ -12,38 +12,26 @@ import (
 
 // First completes the first word of a line with commands, elections and nodes. It adds a space after a command that
 // takes an argument.
-func First(commands []keys.Row, s *scene.Scene, text string) []string {
-	var elections, nodes []string
-	if text != "" {
-		elections, nodes = Values(s, "election"), Values(s, "node")
-	}
-	size := len(commands) + len(elections) + len(nodes)
-	labels, lines := make([]string, 0, size), make([]string, 0, size)
+func First(commands []keys.Command, s *scene.Scene, text string) []string {
+	var labels, lines []string
 	add := func(label, line string) { labels, lines = append(labels, label), append(lines, line) }
 	for _, c := range commands {
-		word, argument, _ := strings.Cut(c.Command, " ")
-		line := word
-		if argument != "" {
+		line := c.Word()
+		if line != c.Usage {
 			line += " "
 		}
-		add(word, line)
-	}
-	for _, name := range elections {
-		add(name, "go "+name)
-	}
-	for _, node := range nodes {
-		add(node, "filter node:"+query.Quote(node))
+		add(c.Word(), line)
 	}
 	if text == "" {
 		return lines
 	}
-	var options []string
-	for _, i := range ranking(text, labels) {
-		if lines[i] != text {
-			options = append(options, lines[i])
-		}
+	for _, name := range Values(s, "election") {
+		add(name, "go "+name)
 	}
-	return options
+	for _, node := range Values(s, "node") {
+		add(node, "filter node:"+query.Quote(node))
+	}
+	return find(text, labels, lines)
 }
 
 // maxOptions is the maximum number of completions.
@@ -54,21 +42,15 @@ func Find(text string, values []string) []string {
 	if text = strings.TrimSpace(text); text == "" {
 		return values[:min(len(values), maxOptions)]
 	}
-	var found []string
-	for _, i := range ranking(text, values) {
-		if values[i] != text {
-			found = append(found, values[i])
+	return find(text, values, values)
+}
+
+// find returns the lines whose labels contain the characters of text in the order of text, best match first.
+func find(text string, labels, lines []string) (found []string) {
+	for _, m := range fuzzy.Find(text, labels) {
+		if line := lines[m.Index]; line != text && len(found) < maxOptions {
+			found = append(found, line)
 		}
 	}
 	return found
-}
-
-// ranking returns the indexes of the values that contain the characters of text in the order of text, best match first.
-func ranking(text string, values []string) []int {
-	matches := fuzzy.Find(text, values)
-	indexes := make([]int, 0, min(len(matches), maxOptions))
-	for _, m := range matches[:min(len(matches), maxOptions)] {
-		indexes = append(indexes, m.Index)
-	}
-	return indexes
 }

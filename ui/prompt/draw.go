@@ -16,26 +16,22 @@ type Beside struct {
 	// Scope is the kind of rows to which the filter applies.
 	Scope query.Scope
 	// Commands are the commands with their arguments.
-	Commands []keys.Row
+	Commands []keys.Command
 }
 
 // maxShown is the maximum number of options on the screen.
 const maxShown = 8
 
 // Draw draws the line, with the completions and the result at its right end.
-func (m Model) Draw(p *kit.Painter, width int, complete Completer, b Beside) string {
+func (m *Model) Draw(p *kit.Painter, width int, complete Completer, b Beside) string {
 	l := kit.NewLine(p, width)
 	before, after := m.visible(width)
 	l.Texts(kit.Span{kit.Accent, m.lead()}, kit.Span{kit.Strong, before + after})
-	result := []kit.Span{{kit.Quiet, b.Result}}
-	room := l.Room() - kit.SpansWidth(result) - 6
-	right := m.hint(room, complete, b)
+	right := m.hint(l.Room()-kit.Width(b.Result)-6, complete, b)
 	if len(right) > 0 && b.Result != "" {
 		right = append(right, kit.Blank(3))
 	}
-	if b.Result != "" {
-		right = append(right, kit.Label(result...))
-	}
+	right = append(right, kit.Label(kit.Span{kit.Quiet, b.Result}))
 	if n := kit.ControlsWidth(right); n > 0 && l.Room() >= n+2 {
 		l.To(width - n - 1)
 		l.Controls(right...)
@@ -45,7 +41,7 @@ func (m Model) Draw(p *kit.Painter, width int, complete Completer, b Beside) str
 
 // hint returns the completions. A click on a completion inserts it. If there are no completions, hint returns the
 // usage of commands or examples of filter words.
-func (m Model) hint(room int, complete Completer, b Beside) []kit.Control {
+func (m *Model) hint(room int, complete Completer, b Beside) []kit.Control {
 	if room < 8 {
 		return nil
 	}
@@ -53,55 +49,41 @@ func (m Model) hint(room int, complete Completer, b Beside) []kit.Control {
 	if len(options) < 2 {
 		start, options = complete(m.before())
 	}
-	switch typed := strings.TrimSpace(m.before()[min(start, len(m.before())):]); {
+	typed := strings.TrimSpace(m.before()[min(start, len(m.before())):])
+	switch {
 	case len(m.cycle.options) > 1:
 		return optionControls(options, m.cycle.at, room)
 	case len(options) > 0 && (typed != "" || m.Kind == Command && start > 0):
 		return optionControls(options, -1, room)
-	case m.Kind == Command:
-		return fitting(b.usages(m.Text()), room)
-	case m.Kind == Filter:
-		return fitting(examples(b.Scope), room)
 	}
-	return nil
-}
-
-// usages returns the usage of the typed command, or of all commands if the line is empty.
-func (b Beside) usages(text string) (texts []string) {
-	name, _, _ := strings.Cut(text, " ")
-	for _, c := range b.Commands {
-		if text == "" || c.Word() == name {
-			texts = append(texts, ":"+c.Command)
+	var texts []string
+	if m.Kind == Filter {
+		texts = []string{"text", "!text", "/regex/"}
+		for _, f := range query.FieldsOf(b.Scope) {
+			texts = append(texts, f.ExampleIn(b.Scope))
 		}
 	}
-	return texts
-}
-
-// examples returns one example for each form of a filter word.
-func examples(s query.Scope) []string {
-	all := []string{"text", "!text", "/regex/"}
-	for _, f := range query.FieldsOf(s) {
-		all = append(all, f.ExampleIn(s))
+	for _, c := range b.Commands {
+		if name, _, _ := strings.Cut(m.Text(), " "); m.Kind == Command && (name == "" || c.Word() == name) {
+			texts = append(texts, ":"+c.Usage)
+		}
 	}
-	return all
+	return fitting(texts, room)
 }
 
 // fitting returns as many of the first texts as fit into room cells, at most maxShown.
 func fitting(texts []string, room int) []kit.Control {
-	var spans []kit.Span
-	for _, text := range texts {
-		if room -= kit.Width(text) + 2; room < -2 || len(spans) == maxShown {
-			break
-		}
-		if len(spans) > 0 {
+	var controls []kit.Control
+	for i, text := range texts[:min(len(texts), maxShown)] {
+		if i > 0 {
 			text = "  " + text
 		}
-		spans = append(spans, kit.Span{kit.Quiet, text})
+		if room -= kit.Width(text); room < 0 {
+			break
+		}
+		controls = append(controls, kit.Label(kit.Span{kit.Quiet, text}))
 	}
-	if len(spans) == 0 {
-		return nil
-	}
-	return []kit.Control{kit.Label(spans...)}
+	return controls
 }
 
 // optionControls returns as many options as fit into room cells. The inserted option has another colour.

@@ -47,103 +47,79 @@ type cycle struct {
 }
 
 // New returns a prompt that contains text. earlier contains the previously typed lines, oldest first.
-func New(kind Kind, text, cursor string, earlier []string) Model {
-	m := Model{Kind: kind, Cursor: cursor, earlier: earlier, at: len(earlier)}
+func New(kind Kind, text, cursor string, earlier []string) *Model {
+	m := &Model{Kind: kind, Cursor: cursor, earlier: earlier, at: len(earlier)}
 	m.input.Set(text)
 	return m
 }
 
 // Text returns the typed line.
-func (m Model) Text() string { return m.input.String() }
+func (m *Model) Text() string { return m.input.String() }
 
 // Paste inserts a text.
-func (m Model) Paste(text string) Model {
-	m.own()
+func (m *Model) Paste(text string) {
+	m.cycle = cycle{}
 	m.input.Insert(text)
-	return m
 }
 
 // Press edits the line.
-func (m Model) Press(msg tea.KeyPressMsg, complete Completer) Model {
+func (m *Model) Press(msg tea.KeyPressMsg, complete Completer) {
 	switch msg.String() {
 	case "tab":
 		m.complete(1, complete)
 	case "shift+tab":
 		m.complete(-1, complete)
 	case "up":
-		m.recall(-1)
+		m.recall(m.at - 1)
 	case "down":
-		m.recall(1)
+		m.recall(m.at + 1)
 	default:
-		m.own()
+		m.cycle = cycle{}
 		m.input.Press(msg)
 	}
-	return m
-}
-
-// own prepares an edit. It clears the completions, and copies the text because the previous model shares its memory.
-func (m *Model) own() {
-	m.input.Text = slices.Clone(m.input.Text)
-	m.cycle = cycle{}
 }
 
 // recall shows an earlier or later line.
-func (m *Model) recall(step int) {
-	to := min(len(m.earlier), max(0, m.at+step))
-	if to == m.at {
+func (m *Model) recall(to int) {
+	if to < 0 || to > len(m.earlier) {
 		return
 	}
 	if m.at == len(m.earlier) {
 		m.draft = m.Text()
 	}
 	m.at, m.cycle = to, cycle{}
-	if to == len(m.earlier) {
-		m.input.Set(m.draft)
-		return
-	}
-	m.input.Set(m.earlier[to])
+	m.input.Set(append(slices.Clone(m.earlier), m.draft)[to])
 }
 
 // complete inserts the first option. A further call inserts the next option, or the previous option if step is -1. If
 // there was only one option, a further call completes the new text.
 func (m *Model) complete(step int, complete Completer) {
-	if len(m.cycle.options) > 1 {
-		m.show((m.cycle.at + step + len(m.cycle.options)) % len(m.cycle.options))
+	if n := len(m.cycle.options); n > 1 {
+		m.show((m.cycle.at + step + n) % n)
 		return
 	}
-	m.offer(complete)
-	if len(m.cycle.options) > 0 {
-		m.show(0)
-	}
-}
-
-// offer finds the options for the text before the cursor.
-func (m *Model) offer(complete Completer) {
-	start, options := complete(m.before())
-	m.cycle = cycle{options: options, start: utf8.RuneCountInString(m.before()[:start]), end: m.input.At}
+	m.cycle = cycle{}
+	m.Pick(0, complete)
 }
 
 // Pick inserts the option that the line shows at this index.
-func (m Model) Pick(option int, complete Completer) Model {
+func (m *Model) Pick(option int, complete Completer) {
 	if len(m.cycle.options) < 2 {
-		m.offer(complete)
+		start, options := complete(m.before())
+		m.cycle = cycle{options: options, start: utf8.RuneCountInString(m.before()[:start]), end: m.input.At}
 	}
 	if option < len(m.cycle.options) {
 		m.show(option)
 	}
-	return m
 }
 
 // show replaces the completed part of the line with an option.
 func (m *Model) show(option int) {
 	c := &m.cycle
-	text := []rune(c.options[option])
-	m.input.Text = slices.Concat(m.input.Text[:c.start], text, m.input.Text[c.end:])
-	if len(m.input.Text) > kit.InputLimit {
-		m.input.Text = m.input.Text[:kit.InputLimit]
-	}
-	c.at, c.end = option, min(c.start+len(text), len(m.input.Text))
-	m.input.At = c.end
+	m.input.Text = slices.Delete(m.input.Text, c.start, c.end)
+	m.input.At = c.start
+	m.input.Insert(c.options[option])
+	c.at, c.end = option, m.input.At
 }
 
 // before returns the text before the cursor.
@@ -164,7 +140,7 @@ func Remember(earlier []string, line string) []string {
 
 // visible returns the end of the text before the cursor that fits into the line, and the text after the cursor. Both
 // parts are sanitized, because the user may paste control characters.
-func (m Model) visible(width int) (before, after string) {
+func (m *Model) visible(width int) (before, after string) {
 	before = sanitize.Text(m.before())
 	after = sanitize.Text(string(m.input.Text[m.input.At:]))
 	for kit.Width(before) > width-12 {
@@ -174,7 +150,7 @@ func (m Model) visible(width int) (before, after string) {
 	return before, after
 }
 
-func (m Model) lead() string {
+func (m *Model) lead() string {
 	if m.Kind == Command {
 		return " : "
 	}
@@ -182,7 +158,7 @@ func (m Model) lead() string {
 }
 
 // CursorX returns the column of the cursor.
-func (m Model) CursorX(width int) int {
+func (m *Model) CursorX(width int) int {
 	before, _ := m.visible(width)
 	return min(width-1, kit.Width(m.lead())+kit.Width(before))
 }

@@ -29,10 +29,15 @@ type ShowElection struct{ ID string }
 // Zoom shows the details of the selected election on the whole screen.
 type Zoom struct{}
 
-// Ask opens the confirmation dialog for an action. Chosen contains at least one target.
+// Ask opens the confirmation dialog for an action.
 type Ask struct {
 	Kind election.ActionKind
-	Chosen
+	// Targets are the chosen targets, at least one: elections or sessions.
+	Targets []Target
+	// Hidden and Leaderless name the marked rows that the filter hides, and the marked elections without a leader.
+	Hidden, Leaderless []string
+	// By is the key or command with which the user chose the targets: "r", ":release".
+	By string
 }
 
 // Confirm starts an action on targets, removes the marks of the targets and closes the dialog.
@@ -41,7 +46,7 @@ type Confirm struct {
 	Targets []Target
 	// Shown is what the user was shown about each session to destroy, by its ID.
 	Shown map[string]election.Destroy
-	By    string // see [Chosen]
+	By    string // see [Ask]
 }
 
 // Refresh ends a pause and discards the cached permissions for the targets.
@@ -61,6 +66,9 @@ type Run struct{ Cmd tea.Cmd }
 
 // Covered is the response to a command about a row of the table of elections, if another view covers the table.
 const Covered = "Unavailable in this view: select an election in view 1"
+
+// AllHidden refuses an action if the filter hides all marked rows.
+const AllHidden = "The filter hides all marked rows: press esc to clear the filter, and again to remove the marks."
 
 // WriteReport writes an incident report about elections to a file.
 type WriteReport struct {

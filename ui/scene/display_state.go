@@ -13,8 +13,8 @@ type DisplayState uint8
 // The displayed states.
 const (
 	StateLed DisplayState = iota
-	StateLockDelay
 	StateVacant
+	StateLockDelay
 	StateSemaphore // a key that has several holders by design
 	StateUnreadable
 	StateIdle // a finished job: no leader since before electop started, and no candidate
@@ -46,27 +46,20 @@ func DisplayStateOf(e *election.Election, asOf time.Time) DisplayState {
 
 // Word returns the name of the state on the command line and in filters.
 func (s DisplayState) Word() string {
-	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable", "idle", "vacant"}[s]
+	return [...]string{"led", "vacant", "lock-delay", "semaphore", "unreadable", "idle", "vacant"}[s]
 }
 
 // Sign returns the symbol of the state and its colour role.
 func (s DisplayState) Sign(sym *kit.Symbols) (string, kit.Role) {
-	switch s {
-	case StateLed:
-		return sym.Led, kit.Led
-	case StateLockDelay:
-		return sym.Delay, kit.Delay
-	case StateVacant:
-		return sym.Vacant, kit.Vacant
-	case StateSemaphore:
-		return sym.Semaphore, kit.Accent
-	case StateUnsearched:
-		return sym.Vacant, kit.Quiet
-	case StateIdle:
-		return sym.Idle, kit.Quiet
-	default:
-		return sym.Unreadable, kit.Quiet
-	}
+	sign := [...]string{sym.Led, sym.Vacant, sym.Delay, sym.Semaphore, sym.Unreadable, sym.Idle, sym.Vacant}[s]
+	return sign, [...]kit.Role{kit.Led, kit.Vacant, kit.Delay, kit.Accent, kit.Quiet, kit.Quiet, kit.Quiet}[s]
+}
+
+// Counts contains the number of elections in each state. Warning and Critical count the leaders at risk by the worst
+// check of their sessions. Failed counts the leaders that have failed although their sessions hold the keys.
+type Counts struct {
+	Of                        [StateUnsearched + 1]int
+	Warning, Critical, Failed int
 }
 
 // SemaphoreWord precedes the numbers of holders and slots of a semaphore.

@@ -1,13 +1,10 @@
 package scene
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
 	"electop/election"
-	"electop/internal/history"
 	"electop/ui/kit"
 )
 
@@ -24,16 +21,12 @@ type Problem struct {
 	Word, Text, Error string
 }
 
-// Problems lists what is not current on the board, the most important first within each datacenter. For a moment of the
-// past, it lists the datacenters without an observer.
+// Problems lists what is not current on the board, the most important first within each datacenter. A moment of the
+// past has none.
 func (s *Scene) Problems() (all []Problem) {
 	switch {
 	case s.Past != nil:
-		for _, name := range slices.Sorted(maps.Keys(s.Past.Blind)) {
-			text := OneLine(name, 60) + ": " + s.GapText(s.Past.Blind[name])
-			all = append(all, Problem{Where: name, Text: text})
-		}
-		return all
+		return nil
 	case s.Live.Connection.State == election.Lost:
 		return []Problem{s.lost(s.Live, "")}
 	}
@@ -70,13 +63,13 @@ func (s *Scene) lost(part *election.Snapshot, name string) Problem {
 	case !c.LastContact.IsZero() && len(part.Elections) > 0:
 		p.Text += " " + what + kit.Duration(s.Now.Sub(c.LastContact)) + " old."
 	case !part.RecordedUntil.IsZero():
-		p.Text = s.recorded(part) + " " + p.Text
+		p.Text = s.Recorded(part) + " " + p.Text
 	}
 	return p
 }
 
-// recorded describes data from the history.
-func (s *Scene) recorded(part *election.Snapshot) string {
+// Recorded describes data from the history.
+func (s *Scene) Recorded(part *election.Snapshot) string {
 	return "History until " + kit.Clock(part.RecordedUntil, s.Now) + " (" + kit.Duration(s.Now.Sub(part.RecordedUntil)) + " ago)."
 }
 
@@ -125,21 +118,19 @@ func rangeName(sym *kit.Symbols, r election.Range) string {
 }
 
 // GapText describes the gap in observation around the displayed moment of the past.
-func (s *Scene) GapText(gap history.Range) string {
-	clock := func(t time.Time) string {
-		t = t.In(s.Now.Location())
-		if t.Format(time.DateOnly) != s.Past.At.In(s.Now.Location()).Format(time.DateOnly) {
-			return t.Format("Jan 02 15:04:05")
-		}
-		return t.Format(time.TimeOnly)
+func (s *Scene) GapText() string {
+	gap, where := s.Past.Gap, ""
+	if s.Past.Blind != "" {
+		where = " in " + OneLine(s.Past.Blind, 60)
 	}
+	clock := func(t time.Time) string { return kit.Dated(t.In(s.Now.Location()), s.Past.At, true) }
 	switch {
 	case gap.Since.IsZero() && gap.Until.IsZero():
-		return "No observer was running at any time; the state is unknown."
+		return "No observer was running" + where + " at any time; the state is unknown."
 	case gap.Since.IsZero():
-		return "No observer before " + clock(gap.Until) + "; the state is unknown."
+		return "No observer" + where + " before " + clock(gap.Until) + "; the state is unknown."
 	case gap.Until.IsZero():
-		return "No observer since " + clock(gap.Since) + "; last known state."
+		return "No observer" + where + " since " + clock(gap.Since) + "; last known state."
 	}
-	return "No observer from " + clock(gap.Since) + " to " + clock(gap.Until) + "; last known state."
+	return "No observer" + where + " from " + clock(gap.Since) + " to " + clock(gap.Until) + "; last known state."
 }

@@ -33,15 +33,7 @@ type Scene struct {
 	Unreachable bool
 	// Latency is the latency of the connection at the last clock tick.
 	Latency time.Duration
-	Sym     *kit.Symbols
-
-	// ReadOnly is an option of the program.
-	ReadOnly bool
-	// Patterns are the watched patterns.
-	Patterns []string
-	// Datacenters contains the names of all datacenters on the board, even in the scene of one datacenter. It is nil if
-	// the board shows only one datacenter.
-	Datacenters []string
+	Config
 
 	// Selected is the election under the board's cursor, or nil if there is none.
 	Selected *election.Election
@@ -51,15 +43,29 @@ type Scene struct {
 	Actions []EventLine
 	// Followed returns the result of the newest action on an election. It is empty if there is no recent result.
 	Followed func(e *election.Election) string
-	// Missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or the
-	// permission is unknown.
-	Missing func(kind election.ActionKind, t election.Target) string
-	// Earlier returns the latest scan of the store. It returns nil if the scan does not cover all of the sessions.
-	Earlier func(sessions []string) *Search
-
 	// insight caches the assessment of the election insightOf.
 	insight   *Assessment
 	insightOf *election.Election
+}
+
+// Config is what changes only with a command of the user.
+type Config struct {
+	Sym *kit.Symbols
+	// ReadOnly is an option of the program.
+	ReadOnly bool
+	// Patterns are the watched patterns.
+	Patterns []string
+	// Datacenters contains the names of all datacenters on the board, even in the scene of one datacenter. It is nil if
+	// the board shows only one datacenter.
+	Datacenters []string
+	// Address is Consul's address. Context is the current context of the config file, or empty, and Contexts are all.
+	Address, Context string
+	Contexts         []string
+	// Demo describes a demonstration. It is empty outside a demonstration.
+	Demo string
+	// Missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or the
+	// permission is unknown.
+	Missing func(kind election.ActionKind, t election.Target) string
 }
 
 // Look computes the assessment of the selected election before the scene is drawn.
@@ -95,11 +101,8 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 // Of returns the scene for drawing an election. If the election is stale or from the history, AsOf is the time when
 // its data was last current.
 func (s *Scene) Of(e *election.Election) *Scene {
-	switch {
-	case e == nil:
+	if e == nil || s.Past != nil {
 		return s
-	case s.Past != nil:
-		return s.ofPast(e)
 	}
 	live := s.Live.In(e.Datacenter)
 	if !e.Recorded() && (s.Stale || len(live.Connection.Stale) == 0 && live.Connection.State != election.Lost) {
@@ -120,21 +123,6 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	if since.Before(s.AsOf) {
 		part.AsOf = since
 	}
-	return &part
-}
-
-// ofPast marks an election as stale if its datacenter was not observed at the displayed moment. AsOf is then the end
-// of the last observation, because the later states are unknown.
-func (s *Scene) ofPast(e *election.Election) *Scene {
-	gap, blind := s.Past.Blind[e.Datacenter]
-	if !blind {
-		return s
-	}
-	part := *s
-	if part.StaleSince = gap.Since; gap.Since.IsZero() {
-		part.StaleSince = s.Past.At
-	}
-	part.AsOf = part.StaleSince
 	return &part
 }
 
@@ -222,11 +210,8 @@ type Past struct {
 	// is zero if there is no earlier observation. Its Until is zero if there is no later observation.
 	Observed bool
 	Gap      history.Range
-	// Blind contains the gap in observation around At for each datacenter that was not observed at At. It is nil if no
-	// datacenter was observed at At.
-	Blind map[string]history.Range
-	// Begins is the time of the oldest stored event. It is set only if no election was known at At.
-	Begins time.Time
+	// Blind is the name of the datacenter with the gap if at least one other datacenter was observed, or empty.
+	Blind string
 	// Patterns are the patterns of the elections.
 	Patterns []string
 }

@@ -10,15 +10,13 @@ type Target struct {
 	HeldFor string
 	// SessionOnly is the session if the target is a session. It is nil if the target is a hold.
 	SessionOnly *election.Session
-	// Hidden is set if the filter hides the target.
-	Hidden bool
 	// Where is the name of the datacenter. It is empty if the board shows only one datacenter.
 	Where string
 }
 
 // Bind returns a target for an election's current hold.
-func (s *Scene) Bind(e *election.Election, hidden bool) Target {
-	return Target{Target: e.Target(), HeldFor: Held(s.Sym, s.AsOf.Sub(e.Since), e.SinceKnown), Hidden: hidden, Where: s.where(e.Datacenter)}
+func (s *Scene) Bind(e *election.Election) Target {
+	return Target{Target: e.Target(), HeldFor: Held(s.Sym, s.AsOf.Sub(e.Since), e.SinceKnown), Where: s.where(e.Datacenter)}
 }
 
 // where returns the name of a datacenter, or "" if the board shows only one datacenter.
@@ -30,10 +28,18 @@ func (s *Scene) where(datacenter string) string {
 }
 
 // BindSession returns a target for a session. The target does not depend on the keys of the session.
-func (s *Scene) BindSession(ses *election.Session, hidden bool) Target {
+func (s *Scene) BindSession(ses *election.Session) Target {
 	return Target{Where: s.where(ses.Datacenter), Target: election.Target{
 		Datacenter: ses.Datacenter, Session: ses.ID, Node: ses.Node, Behavior: ses.Behavior, LockDelay: ses.EnforcedLockDelay(),
-	}, SessionOnly: ses, Hidden: hidden}
+	}, SessionOnly: ses}
+}
+
+// Row returns the ID of the row of the list from which the user chose the target.
+func (t *Target) Row() string {
+	if t.SessionOnly != nil {
+		return t.Session
+	}
+	return string(t.ID())
 }
 
 // Label returns the short name of a target.
@@ -62,18 +68,4 @@ func (t *Target) Title() string {
 		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session) + t.In()
 	}
 	return t.Label() + t.In()
-}
-
-// Chosen contains the marked targets or, without marks, the target under the cursor.
-type Chosen struct {
-	// Visible contains the targets that the filter shows. Hidden contains the targets that it hides.
-	Visible, Hidden []Target
-	// Leaderless contains the names of the marked elections that have no leader.
-	Leaderless []string
-	// Unmarked is the label of the row under the cursor. It is set only if the filter hides all marked rows.
-	Unmarked string
-	// SessionOnly is set if the targets are sessions, not elections.
-	SessionOnly bool
-	// By is the key or command with which the user chose the targets: "r", ":release".
-	By string
 }

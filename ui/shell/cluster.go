@@ -2,8 +2,6 @@
 package shell
 
 import (
-	"errors"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -18,37 +16,17 @@ type Cluster struct {
 	// Datacenter is empty for the datacenter of the agent.
 	Datacenter, Namespace, Partition                     string
 	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
-	// Token and Password report whether a token and a password are configured. Commands read the token and the password
-	// from Consul's environment variables.
-	Token, Password bool
 	// Context is the context of electop's config file, or empty if no context is used.
 	Context string
 }
 
-// KVGet returns the consul command that shows a key.
-func (c Cluster) KVGet(key, datacenter string) (string, error) {
-	if err := readable(key); err != nil {
-		return "", err
+// KVGet returns the consul command that shows a key. It returns "" if no request can address the key, because Consul's
+// server normalizes paths.
+func (c Cluster) KVGet(key, datacenter string) string {
+	if key == "" || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
+		return ""
 	}
-	words := append([]string{"consul", "kv", "get", "-detailed"}, c.flags("-", datacenter)...)
-	return line(append(words, operands(key)...)), nil
-}
-
-// CurlKV returns the curl command that shows a key.
-func (c Cluster) CurlKV(key, datacenter string) (string, error) {
-	if err := readable(key); err != nil {
-		return "", err
-	}
-	segments := strings.Split(key, "/")
-	for i, s := range segments {
-		segments[i] = url.PathEscape(s)
-	}
-	return c.curl("/v1/kv/"+strings.Join(segments, "/"), datacenter), nil
-}
-
-// CurlSession returns the curl command that shows a session.
-func (c Cluster) CurlSession(id, datacenter string) string {
-	return c.curl("/v1/session/info/"+url.PathEscape(id), datacenter)
+	return line(append(append([]string{"consul", "kv", "get", "-detailed"}, c.flags("-", datacenter)...), operands(key)...))
 }
 
 // Act returns the electop command that releases these keys, or destroys the sessions that hold them. patterns are the
@@ -103,36 +81,6 @@ func (c Cluster) flags(dash, datacenter string) []string {
 	return flags
 }
 
-// curl returns the curl command that reads a path of Consul's API. The path must be escaped.
-func (c Cluster) curl(path, datacenter string) string {
-	words := []string{"curl", "-sS"}
-	for _, f := range [][2]string{{"--cacert", c.CAFile}, {"--capath", c.CAPath}, {"--cert", c.ClientCert}, {"--key", c.ClientKey}} {
-		if f[1] != "" {
-			words = append(words, f[0], Quote(f[1]))
-		}
-	}
-	base := c.URL
-	if socket, found := strings.CutPrefix(base, "unix://"); found {
-		words, base = append(words, "--unix-socket", Quote(socket)), "http://localhost"
-	}
-	if c.Password {
-		words = append(words, `-u "$CONSUL_HTTP_AUTH"`)
-	}
-	if c.Token {
-		words = append(words, `-H "X-Consul-Token: $CONSUL_HTTP_TOKEN"`)
-	}
-	query := url.Values{}
-	for _, p := range [][2]string{{"dc", datacenter}, {"ns", c.Namespace}, {"partition", c.Partition}} {
-		if p[1] != "" {
-			query.Set(p[0], p[1])
-		}
-	}
-	if len(query) > 0 {
-		path += "?" + query.Encode()
-	}
-	return line(append(words, Quote(base+path)))
-}
-
 // operands quotes positional arguments. If an argument begins with "-", operands adds "--" before all arguments.
 func operands(texts ...string) []string {
 	var words []string
@@ -156,11 +104,3 @@ func Quote(text string) string {
 }
 
 func line(words []string) string { return strings.Join(words, " ") }
-
-// readable returns an error if no request can address the key, because Consul's server normalizes paths.
-func readable(key string) error {
-	if key == "" || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
-		return errors.New("no command can show this key: Consul normalizes the key to another path")
-	}
-	return nil
-}

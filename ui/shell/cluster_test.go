@@ -12,61 +12,31 @@ import (
 func full() shell.Cluster {
 	return shell.Cluster{
 		URL: "https://consul.example:8501", Datacenter: "dc1", Namespace: "team a", Partition: "p", CAFile: "/etc/my ca.pem",
-		TLSServerName: "s", Token: true, Password: true, Context: "prod",
+		TLSServerName: "s", Context: "prod",
 	}
 }
 
 func plain() shell.Cluster { return shell.Cluster{URL: "http://127.0.0.1:8500"} }
 
 func TestCommandsOfAKey(t *testing.T) {
-	const tls = `--cacert '/etc/my ca.pem' -u "$CONSUL_HTTP_AUTH" -H "X-Consul-Token: $CONSUL_HTTP_TOKEN"`
 	for _, c := range []struct {
-		cluster                shell.Cluster
-		key, dc, consul, query string
+		cluster       shell.Cluster
+		key, dc, want string
 	}{
-		{
-			plain(), "service/web/leader", "dc1", "consul kv get -detailed -http-addr=http://127.0.0.1:8500 -datacenter=dc1 service/web/leader",
-			"curl -sS 'http://127.0.0.1:8500/v1/kv/service/web/leader?dc=dc1'",
-		},
-		{
-			plain(), "-a b/", "", "consul kv get -detailed -http-addr=http://127.0.0.1:8500 -- '-a b/'",
-			"curl -sS http://127.0.0.1:8500/v1/kv/-a%20b/",
-		},
+		{plain(), "service/web/leader", "dc1", "consul kv get -detailed -http-addr=http://127.0.0.1:8500 -datacenter=dc1 service/web/leader"},
+		{plain(), "-a b/", "", "consul kv get -detailed -http-addr=http://127.0.0.1:8500 -- '-a b/'"},
 		{
 			full(), "it's?#%\n{a,b}[1]\x1b", "dc2",
 			"consul kv get -detailed -http-addr=https://consul.example:8501 -datacenter=dc2 -namespace='team a' -partition=p -ca-file='/etc/my ca.pem' -tls-server-name=s 'it'\\''s?#%\n{a,b}[1]\x1b'",
-			"curl -sS " + tls + " 'https://consul.example:8501/v1/kv/it%27s%3F%23%25%0A%7Ba%2Cb%7D%5B1%5D%1B?dc=dc2&ns=team+a&partition=p'",
 		},
-		{
-			shell.Cluster{URL: "unix:///run/my consul.sock"}, "a", "", "consul kv get -detailed -http-addr='unix:///run/my consul.sock' a",
-			"curl -sS --unix-socket '/run/my consul.sock' http://localhost/v1/kv/a",
-		},
+		{shell.Cluster{URL: "unix:///run/my consul.sock"}, "a", "", "consul kv get -detailed -http-addr='unix:///run/my consul.sock' a"},
+		// Consul normalizes the paths of these keys.
+		{plain(), "", "", ""}, {plain(), "/a", "", ""}, {plain(), "a//b", "", ""}, {plain(), "a/../b", "", ""}, {plain(), "a/.", "", ""},
+		{plain(), "\ufffd", "", ""}, {plain(), "\xff", "", ""}, {plain(), "//", "", ""},
 	} {
-		consul, err := c.cluster.KVGet(c.key, c.dc)
-		if err != nil || consul != c.consul {
-			t.Errorf("%v\n%s\nwant\n%s", err, consul, c.consul)
+		if got := c.cluster.KVGet(c.key, c.dc); got != c.want {
+			t.Errorf("%s\nwant\n%s", got, c.want)
 		}
-		query, err := c.cluster.CurlKV(c.key, c.dc)
-		if err != nil || query != c.query {
-			t.Errorf("%v\n%s\nwant\n%s", err, query, c.query)
-		}
-	}
-}
-
-func TestKeysThatNoCommandCanShow(t *testing.T) {
-	for _, key := range []string{"", "/a", "a//b", "a/../b", "a/.", "\ufffd", "\xff", "//"} {
-		if text, err := plain().KVGet(key, ""); err == nil {
-			t.Errorf("%q: %s", key, text)
-		}
-		if text, err := plain().CurlKV(key, ""); err == nil {
-			t.Errorf("%q: %s", key, text)
-		}
-	}
-}
-
-func TestCommandOfASession(t *testing.T) {
-	if got, want := plain().CurlSession("695bfbd0", "dc1"), "curl -sS 'http://127.0.0.1:8500/v1/session/info/695bfbd0?dc=dc1'"; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }
 
@@ -94,8 +64,8 @@ func FuzzCommands(f *testing.F) {
 		if strings.Contains(key+datacenter, "\x00") {
 			t.Skip()
 		}
-		command, err := plain().KVGet(key, datacenter)
-		if err != nil {
+		command := plain().KVGet(key, datacenter)
+		if command == "" {
 			t.Skip()
 		}
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", `consul() { printf '%s\0' "$@"; }; `+command).Output()

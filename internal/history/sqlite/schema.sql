@@ -98,7 +98,6 @@ CREATE TABLE events (
   guess        INTEGER,
   lock_delay_until INTEGER,             -- an estimate
   count        INTEGER,
-  prefix       TEXT,
   holders      INTEGER,
   slots        INTEGER,
   error        TEXT

@@ -449,7 +449,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 // dequeue removes a stored batch from the queue. While another process stores the events, it removes only what that process
 // has stored. The caller holds the mutex.
 func (w *Writer) dequeue(b *batch, until time.Time, other string) {
-	n := len(b.items)
+	n, marked := len(b.items), slices.ContainsFunc(w.queue, item.isMark)
 	if other != "" {
 		w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return !x.at().After(until) })
 	} else {
@@ -462,7 +462,9 @@ func (w *Writer) dequeue(b *batch, until time.Time, other string) {
 	if n > 0 {
 		w.moved = time.Now()
 	}
-	w.marking = slices.ContainsFunc(w.queue, item.isMark)
+	if marked {
+		w.marking = slices.ContainsFunc(w.queue, item.isMark)
+	}
 }
 
 // mark requests a mark, unless one was requested.

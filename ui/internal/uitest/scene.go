@@ -12,10 +12,11 @@ import (
 func Scene(snap *election.Snapshot, now time.Time) *scene.Scene {
 	return &scene.Scene{
 		Shown: snap, Live: snap, AsOf: now, Now: now, Stale: snap.Connection.State == election.Lost,
-		Sym:      kit.Unicode(),
-		Missing:  func(election.ActionKind, election.Target) string { return "" },
 		Followed: func(*election.Election) string { return "" },
-		Earlier:  func([]string) *scene.Search { return nil },
+		Config: scene.Config{
+			Sym:     kit.Unicode(),
+			Missing: func(election.ActionKind, election.Target) string { return "" },
+		},
 	}
 }
 

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package procgroup
+package supervise
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 // Supported reports whether this system has process groups.
 const Supported = false
 
-// Run runs cmd until it ends. When ctx ends, only the command itself is killed, not
+// RunGroup runs cmd until it ends. When ctx ends, only the command itself is killed, not
 // the processes that it started.
-func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
+func RunGroup(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	cmd.WaitDelay = grace
 	if err := cmd.Start(); err != nil {
 		return err
@@ -31,14 +31,14 @@ func Signal(int, syscall.Signal) error { return errors.ErrUnsupported }
 // Gone always returns true on this system.
 func Gone(int) bool { return true }
 
-// NewSession returns no attributes on this system.
-func NewSession() *syscall.SysProcAttr { return nil }
+// newSession returns no attributes on this system.
+func newSession() *syscall.SysProcAttr { return nil }
 
-// NewGroup returns no attributes on this system.
-func NewGroup() *syscall.SysProcAttr { return nil }
+// newGroup returns no attributes on this system.
+func newGroup() *syscall.SysProcAttr { return nil }
 
 // AdoptOrphans does nothing on this system.
 func AdoptOrphans() error { return nil }
 
-// CloseOnExec does nothing on this system.
-func CloseOnExec(int) {}
+// closeOnExec does nothing on this system.
+func closeOnExec(int) {}

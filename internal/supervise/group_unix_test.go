@@ -1,6 +1,6 @@
 //go:build unix
 
-package procgroup_test
+package supervise_test
 
 import (
 	"bufio"
@@ -15,11 +15,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"electop/internal/procgroup"
+	"electop/internal/supervise"
 )
 
 func TestMain(m *testing.M) {
-	if err := procgroup.AdoptOrphans(); err != nil { // as the parent, the test can reap killed grandchildren
+	if err := supervise.AdoptOrphans(); err != nil { // as the parent, the test can reap killed grandchildren
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
@@ -36,7 +36,7 @@ func TestRunWaitsForBackgroundProcesses(t *testing.T) {
 		}
 		close(lines)
 	}()
-	err := procgroup.Run(t.Context(), cmd, time.Minute)
+	err := supervise.RunGroup(t.Context(), cmd, time.Minute)
 	_ = w.Close()
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Error(err)
@@ -59,11 +59,11 @@ func TestRunKillsAGroupThatIgnoresSIGTERM(t *testing.T) {
 		cancel()
 		_, _ = io.Copy(io.Discard, r)
 	}()
-	if err := procgroup.Run(ctx, cmd, 50*time.Millisecond); err == nil {
+	if err := supervise.RunGroup(ctx, cmd, 50*time.Millisecond); err == nil {
 		t.Error("a killed command succeeded")
 	}
 	_ = w.Close()
-	if pid := <-group; !procgroup.Gone(pid) || procgroup.Signal(pid, syscall.SIGTERM) == nil {
+	if pid := <-group; !supervise.Gone(pid) || supervise.Signal(pid, syscall.SIGTERM) == nil {
 		t.Errorf("process group %d still has processes", pid)
 	}
 }

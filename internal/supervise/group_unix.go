@@ -1,0 +1,78 @@
+//go:build unix
+
+package supervise
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Supported reports whether this system has process groups.
+const Supported = true
+
+// pollInterval is the time between two polls for remaining processes.
+const pollInterval = 20 * time.Millisecond
+
+// RunGroup runs cmd in a new process group and returns when the group has no processes. When ctx ends, it sends SIGTERM to
+// the group, and SIGKILL after the grace period.
+func RunGroup(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = grace // a process that left the group may keep the standard streams open
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	group, ended := cmd.Process.Pid, make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	var err error
+	var kill, vanish <-chan time.Time
+	done, exited := ctx.Done(), false
+	for !exited || !Gone(group) {
+		select {
+		case err = <-ended:
+			exited = true
+		case <-tick.C:
+		case <-done:
+			done, kill = nil, time.After(grace)
+			_ = Signal(group, syscall.SIGTERM) // ignore the error: the group may have ended
+		case <-kill:
+			vanish = time.After(vanishTimeout)
+			_ = Signal(group, syscall.SIGKILL)
+		case <-vanish:
+			return err
+		}
+	}
+	return err
+}
+
+// Signal sends a signal to every process of a group.
+func Signal(group int, sig syscall.Signal) error { return syscall.Kill(-group, sig) }
+
+// Gone reports whether a group has no processes. The caller must first wait for the first process of the group. Gone
+// also reaps orphans whose parent is electop, for example if electop is process 1 of a container.
+func Gone(group int) bool {
+	for {
+		if pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); err != nil || pid <= 0 {
+			return errors.Is(syscall.Kill(-group, 0), syscall.ESRCH)
+		}
+	}
+}
+
+// newSession returns attributes that start a process in a new session. The process then receives no signals from the
+// terminal, such as ctrl-z.
+func newSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// newGroup returns attributes that start a process in a new process group. On Linux, the kernel kills the process
+// when the thread that started it ends.
+func newGroup() *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(attr)
+	return attr
+}
+
+// closeOnExec prevents child processes from inheriting a file descriptor.
+func closeOnExec(fd int) { syscall.CloseOnExec(fd) }

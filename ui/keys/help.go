@@ -1,0 +1,92 @@
+package keys
+
+import (
+	"slices"
+
+	"charm.land/bubbles/v2/key"
+)
+
+// Page is the help about one part of the dashboard. It contains the keys that work there.
+type Page struct {
+	Title  string
+	Groups []Group
+}
+
+// Group is a list of keys with one purpose.
+type Group struct {
+	Title string
+	Keys  []key.Binding
+}
+
+// Pages returns the pages of the help: one per view, in the order of the views, then a page about dialogs and panels.
+func (k Map) Pages() (pages []Page) {
+	for i, at := range []Place{Elections, Events, Sessions} {
+		page := Page{Title: []string{"Elections", "Events", "Sessions"}[i]}
+		for _, title := range []string{"Move", "Look", "Mark", "Act", "Everywhere"} {
+			g := Group{Title: title}
+			for i := range k.Rows {
+				r := &k.Rows[i]
+				text, shown := r.In(r.Help, at)
+				if !shown || r.Group != title {
+					continue
+				}
+				b := says(*r.Bind, text)
+				if r.Name == "down" {
+					if text = "down"; slices.Contains(b.Keys(), "down") {
+						text += "; also arrow keys"
+					}
+					b.SetHelp(k.first(b), text)
+				}
+				g.Keys = append(g.Keys, b)
+			}
+			if len(g.Keys) > 0 {
+				page.Groups = append(page.Groups, g)
+			}
+		}
+		pages = append(pages, page)
+	}
+	return append(pages, k.dialogs())
+}
+
+// Fixed returns a key that settings cannot change.
+func Fixed(name, about string) key.Binding {
+	return key.NewBinding(key.WithKeys(name), key.WithHelp(name, about))
+}
+
+func (k *Map) enter(about string) key.Binding {
+	b := Fixed("enter", about)
+	b.SetHelp(k.Enter, about)
+	return b
+}
+
+// Prompt lists the footer keys of the filter line or of the command line.
+func (k *Map) Prompt(filter bool) []key.Binding {
+	run, leave := "run it", "leave"
+	if filter {
+		run, leave = "keep the filter", "clear it"
+	}
+	return []key.Binding{Fixed("tab", "complete"), Fixed("up", "earlier"), k.enter(run), Fixed("esc", leave)}
+}
+
+// dialogs returns the page of the help about dialogs and panels.
+func (k *Map) dialogs() Page {
+	return Page{"Dialogs", []Group{
+		{"Read", []key.Binding{k.named(k.Down, "scroll down"), k.named(k.Up, "scroll up"), Fixed("a", "show all details, keys and names"), Fixed("r", "read the current state again")}},
+		{"Decide", []key.Binding{
+			Fixed("tab", "choose a button"), k.enter("press the button"), Fixed("y", "press the action button"), Fixed("c", "copy the equivalent electop command"),
+			Fixed("esc", "cancel, close"),
+		}},
+		{"Plan of a drain", []key.Binding{
+			Fixed("space", "exclude or include the election"), Fixed("x", "allow or forbid destroying the sessions of leaders that stay on the node"),
+		}},
+		{"Results", []key.Binding{Fixed("x", "stop the drain"), Fixed("c", "copy the command that moves the leaders back")}},
+		{"Configured commands", []key.Binding{k.enter("run the command"), Fixed("y", "confirm and run the command")}},
+		{"Doctor", []key.Binding{Fixed("r", "run the checks again")}},
+		{"Discovered locks", []key.Binding{Fixed("w", "watch all discovered locks")}},
+		{"Filter and command", []key.Binding{
+			Fixed("tab", "complete; again: next completion"), Fixed("up", "earlier line; down: later line"),
+			Fixed("ctrl-n", "next row while filtering; ctrl-p: previous row"), k.enter("keep the filter, or run the command"),
+			Fixed("esc", "clear the filter, or cancel the command"),
+		}},
+	}}
+}

@@ -1,0 +1,82 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/kit"
+	"electop/ui/pages"
+	"electop/ui/scene"
+	"electop/ui/shell"
+)
+
+// option is a row of a menu. key, if set, chooses it.
+type option struct{ key, text, about string }
+
+// menu opens a menu. verb says what enter does with the row under the cursor.
+func (m *Model) menu(title, verb string, rows []option, choose func(row int) tea.Cmd) tea.Cmd {
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Width: 60, Keys: m.keys, Menu: true}}
+	take := func(row int) any {
+		m.closeOverlay("")
+		return scene.Run{Cmd: choose(row)}
+	}
+	o.Buttons = []kit.Button{
+		{Key: "enter", Sign: m.keys.Enter, Label: verb, Hint: strings.ToLower(verb), Do: func() any { return take(o.Chosen()) }},
+		{Key: "esc", Label: "Cancel"},
+	}
+	for i, row := range rows {
+		if row.key != "" {
+			o.Buttons = append(o.Buttons, kit.Button{Key: row.key, Do: func() any { return take(i) }})
+		}
+	}
+	o.Write = func(page *kit.Page) {
+		for i, row := range rows {
+			if row.key != "" {
+				row.key += "  "
+			}
+			page.Add(kit.Span{kit.Key, row.key}, kit.Span{kit.Text, row.text}, kit.Span{kit.Quiet, "  " + row.about})
+			o.Row(page, i)
+		}
+	}
+	return m.cover(o, nil)
+}
+
+// openCopyMenu opens the menu of what can be copied from the selected election or session.
+func (m *Model) openCopyMenu(_, _ string) tea.Cmd {
+	var items []shell.Item
+	of := ""
+	switch e, session := m.scene.Selected, m.selectedSession(); {
+	case session != nil:
+		items, of = shell.OfSession(session), "session "+election.ShortID(session.ID)
+	case m.view == viewSessions || e == nil:
+		return m.refuse("Nothing is selected: there is nothing to copy.")
+	default:
+		items, of = m.opts.Cluster.OfElection(e), scene.OneLine(e.Name, 40)
+	}
+	rows := make([]option, len(items))
+	for i, item := range items {
+		rows[i] = option{item.Key, item.What, ""}
+	}
+	return m.menu("Copy from "+of, "Copy", rows, func(i int) tea.Cmd {
+		if items[i].What == "value" && m.past != nil {
+			return m.refuse("The history does not store values.")
+		}
+		return m.copyText(items[i].What, items[i].Text)
+	})
+}
+
+// openCommands opens the menu of the user's commands for the selected election or session.
+func (m *Model) openCommands(_, _ string) tea.Cmd {
+	e, session := m.scene.Selected, m.selectedSession()
+	if m.view == viewSessions {
+		e = nil
+	}
+	return m.do(pages.Menu(pages.Commands{All: m.opts.Commands, Run: m.opts.Command, File: m.opts.ConfigFile}, e, session, m.keys, m.scene))
+}
+
+// openHelp opens the help at the page of the view.
+func (m *Model) openHelp(_, _ string) tea.Cmd {
+	return m.cover(pages.Help(m.keys, m.view), nil)
+}
