@@ -40,7 +40,6 @@ type fix struct {
 	scene.Overlay
 	s        *scene.Scene // of the election's datacenter
 	keys     keys.Map
-	by       string // the key or command that opened the dialog
 	election *election.Election
 	found    Diagnosis
 	// changed is the reason why the diagnosis is outdated. It is empty if the diagnosis is current.
@@ -50,7 +49,7 @@ type fix struct {
 
 // Fix opens the dialog for an election. If a diagnosis is unnecessary or impossible, it returns a note with the reason.
 // s is the scene of the election's datacenter.
-func Fix(ctx context.Context, e *election.Election, by string, diagnose Diagnose, k keys.Map, s *scene.Scene) scene.Action {
+func Fix(ctx context.Context, e *election.Election, diagnose Diagnose, k keys.Map, s *scene.Scene) scene.Action {
 	reason := s.Refusal("fix")
 	switch {
 	case reason != "":
@@ -69,11 +68,11 @@ func Fix(ctx context.Context, e *election.Election, by string, diagnose Diagnose
 	if reason != "" {
 		return scene.Say{Role: kit.Delay, Text: reason}
 	}
-	d := &fix{s: s, keys: k, by: by, election: e}
+	d := &fix{s: s, keys: k, election: e}
 	d.Sheet = kit.Sheet{Title: "Fix " + scene.OneLine(e.Name, 40), Keys: k, Width: 84, Write: d.write}
 	d.Update = d.update
 	d.again = func() any {
-		return scene.All{scene.Refresh{}, Fix(ctx, cmp.Or(d.s.Live.Find(e.ID()), e), by, diagnose, k, d.s)}
+		return scene.All{scene.Refresh{}, Fix(ctx, cmp.Or(d.s.Live.Find(e.ID()), e), diagnose, k, d.s)}
 	}
 	var cmd tea.Cmd
 	d.Task, cmd = kit.Read(ctx, diagnoseTime, func(ctx context.Context, _ func(int, int)) (Diagnosis, error) { return diagnose(ctx, s.Live, e), nil },
@@ -112,7 +111,7 @@ func (d *fix) confirm() any {
 			targets = append(targets, d.s.Bind(e))
 		}
 	}
-	return scene.Confirm{Kind: election.ActionDestroy, Targets: targets, Shown: map[string]election.Destroy{destroy.Session: destroy}, By: d.by}
+	return scene.Confirm{Kind: election.ActionDestroy, Targets: targets, Shown: map[string]election.Destroy{destroy.Session: destroy}}
 }
 
 func (d *fix) write(page *kit.Page) {
