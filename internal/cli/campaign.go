@@ -154,7 +154,6 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	key := e.Key()
 	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s; the supervisor stops CMD within %s",
 		c.session.Name, key, 2*c.session.TTL, supervise.SignalGrace)
-	c.d.left.set(left)
 	candidate := candidacy.New(l.client, candidacy.Options{
 		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: log,
 	})

@@ -57,8 +57,8 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 			if completing(cmd) {
 				return nil
 			}
-			if cmd.HasParent() && cmd.Name() != "demo" { // a dashboard must restore the terminal
-				d.left.set("a write or a program in progress may still complete; electop list shows the current state")
+			if d.commands != nil && cmd.HasParent() && cmd.Name() != "demo" {
+				d.commands.Store(true)
 			}
 			if err := applyConfig(cmd, o); err != nil {
 				return err
