@@ -132,7 +132,7 @@ func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 		{[]string{"release", "web", "--yes", "--wait", "-5s"}, exitUsage, "--wait"},
 		{[]string{"list", "--max-watches", "500"}, exitUsage, "--max-watches"},
 		{[]string{"campaign", "web", "--lock-delay", "2m"}, exitUsage, "--lock-delay"},
-		{[]string{"demo", "-k", "x", "--headless"}, exitUsage, "-k"},
+		{[]string{"demo", "-k", "x", "--headless"}, exitUsage, "remove --http-addr"},
 		{[]string{"watch", "--log-level", "loud"}, exitUsage, "--log-level"},
 		{[]string{"watch", "--exec", "true", "--exec-timeout", "-1s"}, exitUsage, "--exec-timeout -1s: must be 0 or more"},
 		{[]string{}, exitFailed, "electop list"},
@@ -167,7 +167,7 @@ func TestUnknownTokenIsReportedInOneLine(t *testing.T) {
 	keys := token(t, w.client, "keys", `key_prefix "" { policy = "read" }`)
 	has(t, w.run("list", "-o", "json", "--token", keys).must(t, exitOK).out, `"session":{"id":"`+s+`"}`)
 	r := w.run("list", "-o", "json").must(t, exitOK)
-	if r.out != "[]\n" || !strings.Contains(r.errOut, "elections may be missing") {
+	if r.out != "[]\n" || !strings.Contains(r.errOut, "this token cannot read all keys") {
 		t.Errorf("without a token: out %q err %q", r.out, r.errOut)
 	}
 }

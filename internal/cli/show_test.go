@@ -89,7 +89,7 @@ func TestShowDescribesSemaphores(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.run("show", "gpu", "-k", p+"/*/.lock").must(t, exitOK)
-	has(t, r.out, "1 of 1 slot taken  1 by a holder whose session ended  1 waiting", "session ended: a contender can take the slot", waiter)
+	has(t, r.out, "1 of 1 slot taken  1 with an ended session", "session ended: a contender can take the slot", waiter)
 }
 
 func TestShowProbesTheLockDelay(t *testing.T) {
