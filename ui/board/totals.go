@@ -42,7 +42,7 @@ func computeTotals(s *scene.Scene) (c totals) {
 
 // add adds the elections of one datacenter.
 func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
-	failing, failed := map[string]bool{}, insight.NewFailedNodes(snap.Checks)
+	failing := map[string]bool{}
 	for node, known := range snap.Checks {
 		failing[node] = known.Current() && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing })
 	}
@@ -51,7 +51,7 @@ func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
 		c.counts.Of[state]++
 		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
 			switch checks := insight.TallyChecks(e.Session, snap.Checks); {
-			case failed.Of(e) != nil:
+			case insight.FailureOf(e, snap.Checks) != nil:
 				c.counts.Failed++
 			case checks.Critical > 0:
 				c.counts.Critical++
