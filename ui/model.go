@@ -147,7 +147,7 @@ func (m *Model) renew() {
 	s := &scene.Scene{
 		Config: m.Config, Shown: m.shown, Live: m.live, AsOf: m.asOf(), Now: m.now, Latency: m.latency,
 		Stale: m.stale(), Paused: m.paused, Past: m.past, Warning: m.warning,
-		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(), Followed: m.log.Followed(m.now),
+		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 	}
 	if m.lanes != nil && m.lanes.Moment.Equal(m.past.Moment()) {
 		s.Lanes = m.lanes

@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	// sessionTries and sessionRetry limit the attempts to read a session. The next response about its key starts new
+	// sessionTries and sessionRetry limit the attempts to read a session. A later response about its key starts new
 	// attempts.
-	sessionTries  = 3
-	sessionRetry  = 250 * time.Millisecond
-	sessionForget = 30 * time.Second
-	sessionPrune  = time.Minute
-	sessionLimit  = 10 * time.Second
+	sessionTries = 3
+	sessionRetry = 250 * time.Millisecond
+	sessionPrune = time.Minute
+	sessionLimit = 10 * time.Second
 	// listPatience is how long responses about keys are delayed at most to wait for the first list of sessions, so that
 	// the first board is complete.
 	listPatience = time.Second
@@ -35,6 +34,7 @@ type sessionCache struct {
 	older   map[string]*election.Session // sessions that were known before the latest prune
 	fetches map[string]*fetch
 	absent  map[string]time.Time // time of the failed read, by session ID
+	forget  time.Duration        // time after a failed read until the next attempt
 	held    map[string][]string  // sessions that hold the keys of a watch, by name of the watch
 	pruned  time.Time
 
@@ -49,9 +49,9 @@ type fetch struct {
 
 // newSessionCache returns an empty cache. spawn starts a goroutine; the caller must wait for it. late receives sessions that
 // arrive after Await has returned.
-func newSessionCache(c *consulx.Client, spawn func(func()), late func([]*election.Session)) *sessionCache {
+func newSessionCache(c *consulx.Client, forget time.Duration, spawn func(func()), late func([]*election.Session)) *sessionCache {
 	return &sessionCache{
-		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
+		client: c, forget: forget, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
 		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{},
 	}
 }
@@ -94,34 +94,22 @@ func (b *sessionCache) Await(ctx context.Context, ids []string, patience time.Du
 	if len(ids) == 0 {
 		return nil
 	}
-	timer := time.NewTimer(listPatience)
-	defer timer.Stop()
 	if b.first != nil && len(ids) > consulx.ManySessions {
-		waitsOut(ctx, b.first, timer)
+		select {
+		case <-b.first:
+		case <-time.After(listPatience):
+		case <-ctx.Done():
+		}
 	}
-	timer.Reset(patience)
-	for _, f := range b.request(ids) {
-		if !waitsOut(ctx, f.done, timer) {
-			break
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, f := range b.request(ids, false) {
+		select {
+		case <-f.done:
+		case <-ctx.Done():
 		}
 	}
 	return b.collect(ids)
-}
-
-// waitsOut waits for done. It returns false if the timer fires or ctx ends before done is closed.
-func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool {
-	select {
-	case <-done:
-		return true
-	default:
-	}
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return false
 }
 
 // collect returns the known sessions. It marks the attempts to read the other sessions as late.
@@ -153,11 +141,12 @@ func (b *sessionCache) Get(id string) *election.Session {
 	return b.find(id)
 }
 
-// request starts a read of the unknown sessions. It returns all attempts that read at least one of the sessions.
-func (b *sessionCache) request(ids []string) (under []*fetch) {
+// request starts a read of the unknown sessions. It returns all attempts that read at least one of the sessions. If late
+// is set, nothing waits for them.
+func (b *sessionCache) request(ids []string, late bool) (under []*fetch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	f := &fetch{done: make(chan struct{})}
+	f := &fetch{done: make(chan struct{}), late: late}
 	var unknown []string
 	for _, id := range ids {
 		switch other := b.fetches[id]; {
@@ -166,7 +155,7 @@ func (b *sessionCache) request(ids []string) (under []*fetch) {
 			if other != f && !slices.Contains(under, other) {
 				under = append(under, other)
 			}
-		case time.Since(b.absent[id]) > sessionForget:
+		case time.Since(b.absent[id]) > b.forget:
 			unknown = append(unknown, id)
 			b.fetches[id] = f
 		}
@@ -216,12 +205,14 @@ func (b *sessionCache) settle(f *fetch, ids []string, found []*election.Session,
 	}
 }
 
-// Holding stores which sessions hold the keys of a shard.
+// Holding stores which sessions hold the keys of a shard. It rereads those that could not be read, because a session
+// may become readable without a change of its key.
 func (b *sessionCache) Holding(watch string, ids []string) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.held[watch] = ids
 	b.pruneIfDue()
+	b.mu.Unlock()
+	b.request(ids, true)
 }
 
 // Released removes the record of the sessions that hold keys of a closed shard.
@@ -251,7 +242,7 @@ func (b *sessionCache) prune() {
 	}
 	b.known, b.older = kept, b.known
 	for id, at := range b.absent {
-		if time.Since(at) > sessionForget {
+		if time.Since(at) > b.forget {
 			delete(b.absent, id)
 		}
 	}

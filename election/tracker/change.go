@@ -347,7 +347,11 @@ func (t *Tracker) setCandidateless(e *election.Election, none bool) {
 	}
 }
 
-func (t *Tracker) endSearch() {
+// noCandidates ends a search for candidates. none contains the elections without one.
+func (t *Tracker) noCandidates(none []*election.Election) {
+	for _, e := range none {
+		t.setCandidateless(e, true)
+	}
 	for i, e := range t.elections {
 		if e.Unsearched {
 			changed := *e

@@ -67,18 +67,19 @@ func (t *Tracker) pruneSessions() {
 	t.sessions = held
 }
 
-// pruneChecks removes the oldest checks above the limit: outdated checks first, watched checks last, because an
-// unchanged check is not read again.
+// pruneChecks removes the checks that have been outdated for the longest time if there are too many. Watched checks
+// remain, because an unchanged check is not read again.
 func (t *Tracker) pruneChecks() {
-	for len(t.checks) > maxCheckedNodes {
-		var oldest string
-		for node, c := range t.checks {
-			if oldest == "" || c.OlderThan(t.checks[oldest]) {
-				oldest = node
-			}
-		}
-		delete(t.checks, oldest)
+	if len(t.checks) <= maxCheckedNodes {
+		return
 	}
+	oldest := ""
+	for node, c := range t.checks {
+		if !c.Current() && (oldest == "" || c.Until.Before(t.checks[oldest].Until)) {
+			oldest = node
+		}
+	}
+	delete(t.checks, oldest)
 }
 
 // appendBounded appends items to list. If the result would exceed 2*limit elements, only the newest elements remain,

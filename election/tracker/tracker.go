@@ -72,54 +72,68 @@ func New(o Options) *Tracker {
 // Observe processes one observation and returns the resulting events in order. The caller must not modify them.
 func (t *Tracker) Observe(o election.Observation) []election.Event {
 	t.out = nil
-	at := wall(o.Observed())
-	t.expireActions(at)
+	var at time.Time
 	switch o := o.(type) {
 	case election.KeysRead:
+		at = o.At
 		t.keysRead(o)
 	case election.SessionsRead:
+		at = o.At
 		t.sessionsRead(o)
 	case election.ChecksRead:
+		at = o.At
 		t.checksRead(o)
 	case election.ChecksUnwatched:
-		t.checksUnwatched(o.Node, at)
+		at = o.At
+		t.checksUnwatched(o.Node, wall(at))
 	case election.LinkLost:
+		at = o.At
 		t.linkLost(o)
 	case election.LinkUp:
+		at = o.At
 		t.linkUp(o)
 	case election.OperatorAction:
+		at = o.At
 		t.operatorAction(o)
 	case election.TermEvidence:
+		at = o.At
 		t.termEvidence(o)
 	case election.DatacenterRead:
-		t.datacenter = o.Datacenter
+		at, t.datacenter = o.At, o.Datacenter
 		if len(t.recorded.all) > 0 {
 			t.addRecorded()
 		}
 	case election.HistoryRead:
+		at = o.At
 		t.historyRead(o)
 	case election.PatternsSet:
+		at = o.At
 		t.setPatterns(o.Patterns)
 	case election.NoCandidates:
-		for _, e := range o.Elections {
-			t.setCandidateless(e, true)
-		}
-		t.endSearch()
+		at = o.At
+		t.noCandidates(o.Elections)
 	case election.CandidateSeen:
+		at = o.At
 		if e := t.Find(o.Key); e != nil {
 			t.setCandidateless(e, false)
 		}
 	case election.SurroundingsRead:
-		t.surroundings = &o.Surroundings
+		at, t.surroundings = o.Surroundings.At, &o.Surroundings
 	case election.SessionListRead:
+		at = o.At
 		t.sessionListRead(o)
 	case election.SessionListUnwatched:
-		if t.sessionList != nil {
-			t.sessionList = t.outdatedList(at)
+		if at = o.At; t.sessionList != nil {
+			t.sessionList = t.outdatedList(wall(at))
 		}
 	case election.Gap:
+		at = o.At
 		t.stopped(o)
+	case election.Clock:
+		at = o.At
 	}
+	at = wall(at)
+	t.expireActions(at)
 	t.explainOverdue(at)
 	t.prune(at)
 	t.recent = appendBounded(t.recent, t.out, t.recentN)

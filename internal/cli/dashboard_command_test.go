@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/ui"
 )
@@ -95,7 +95,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 	}
 	watched := func(client *consulx.Client, ps election.Patterns) *datacenter {
 		c := &datacenter{lookup: lookup{client: client}}
-		c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
+		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
 		return c
 	}
 	rows, err := dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}.Doctor(t.Context())
@@ -139,7 +139,7 @@ func TestNearbyLocksAreThoseOfNoPattern(t *testing.T) {
 		}
 	}
 	c := &datacenter{lookup: lookup{client: client}}
-	c.observe(observe.Options{Patterns: ps})
+	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
 	if locks, complete := (dashboard{datacenters: []*datacenter{c}}).Nearby(t.Context()); locks != 3 || !complete {
 		t.Errorf("got %d locks, complete %t; want the two locks and the semaphore that no pattern selects or excludes", locks, complete)
 	}

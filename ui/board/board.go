@@ -21,21 +21,19 @@ import (
 // Model is the table of elections.
 type Model struct {
 	scene.List[*election.Election]
-	totals totals
-	// window is the default period of the lanes. zoom is the period that the user selected; if set, it overrides
-	// window.
-	window, zoom time.Duration
-	nodes        map[string][]string // see [Model.Nodes]
-	used         bool                // the user has used the keyboard or the mouse
-	match        query.Matcher       // produced the rows
-	leaderless   int                 // number of rows without a leader, except idle ones
-	chosen       []string            // names of the configured columns, in their order
+	totals     totals
+	window     time.Duration       // the period that the lanes show
+	nodes      map[string][]string // see [Model.Nodes]
+	used       bool                // the user has used the keyboard or the mouse
+	match      query.Matcher       // produced the rows
+	leaderless int                 // number of rows without a leader, except idle ones
+	chosen     []string            // names of the configured columns, in their order
 }
 
 // New returns a table with the named columns, or with all columns if there are no names. It is empty until the first
 // [scene.Changed].
 func New(k keys.Map, columns ...string) *Model {
-	m := &Model{chosen: columns}
+	m := &Model{chosen: columns, window: 15 * time.Minute}
 	m.List = scene.List[*election.Election]{Keys: k, Scope: query.Elections, Refresh: m.refresh, Select: m.matching, List: kit.List[*election.Election]{
 		ID:    func(e *election.Election) string { return string(e.ID()) },
 		Is:    func(id string, e *election.Election) bool { return election.ID(id).Of(e) },
@@ -103,7 +101,6 @@ func (m *Model) changed(before, s *scene.Scene) {
 		m.totals = computeTotals(s)
 		m.refresh(s)
 	}
-	m.window = max(m.window, laneWindow(m.totals.seen(s.AsOf)))
 	loaded := !before.Shown.Loaded && s.Shown.Loaded
 	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
 	searched := unsearched && m.totals.counts.Of[scene.StateUnsearched] == 0

@@ -104,9 +104,8 @@ func build(snap *election.Snapshot) content {
 func failedLeaders(snap *election.Snapshot) map[string]*insight.Failure {
 	failed := map[string]*insight.Failure{}
 	for _, part := range snap.Datacenters() {
-		nodes := insight.NewFailedNodes(part.Checks)
 		for _, e := range part.Elections {
-			if f := nodes.Of(e); f.Current() {
+			if f := insight.FailureOf(e, part.Checks); f.Current() {
 				failed[e.Session.ID] = f
 			}
 		}

@@ -63,7 +63,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	term.keys("r")
 	term.await("Release 3 elections", "y release")
 	term.keys("y")
-	term.await("Results: release 3 elections", "mail-a → no leader yet", "3 waiting")
+	term.await("Release 3 elections", "mail-a → no leader yet", "3 waiting")
 	s.acquire("mail", s.b, "mail-b")
 	s.acquire("shop", s.a, "shop-a")
 	term.await("→ mail-b on ", "shop-a on ", " leads again", "→ no leader yet", "1 waiting")
